@@ -1,0 +1,1 @@
+//! Typed, compiler-checked metrics for programs built on language models.

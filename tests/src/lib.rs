@@ -1,0 +1,1 @@
+//! Whole-library tests live in this package; it exports nothing.
