@@ -1,0 +1,171 @@
+//! Why a metric gave no score for a row.
+
+use std::fmt;
+
+use crate::spec::{MetricSpec, ScoreRange, Side};
+
+/// A [`Result`](std::result::Result) whose error is a [`MetricError`] unless said otherwise.
+pub type Result<T, E = MetricError> = std::result::Result<T, E>;
+
+/// Why a metric gave no score for a row. It never becomes a number in silence.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MetricError {
+    /// The row lacks a field that the metric requires.
+    #[error("metric `{metric}`: no field `{side}.{field}`{}", AmongFields(present))]
+    MissingField {
+        /// The metric's name.
+        metric: String,
+        /// The half of the row.
+        side: Side,
+        /// The missing field.
+        field: String,
+        /// The fields that the row has instead.
+        present: Vec<String>,
+    },
+    /// A field holds something that the metric cannot read.
+    #[error("metric `{metric}`: field `{side}.{field}` should be `{expected}`, found {found}")]
+    WrongType {
+        /// The metric's name.
+        metric: String,
+        /// The half of the row.
+        side: Side,
+        /// The field.
+        field: String,
+        /// The type as the metric's author wrote it.
+        expected: String,
+        /// What the field holds.
+        found: String,
+    },
+    /// The whole row could not be read as the type that the metric takes.
+    #[error("metric `{metric}`: the {side} row is no `{expected}`: {reason}")]
+    WrongRow {
+        /// The metric's name.
+        metric: String,
+        /// The half of the row.
+        side: Side,
+        /// The row type as the metric's author wrote it.
+        expected: String,
+        /// What the deserializer said.
+        reason: String,
+    },
+    /// The score is NaN or infinite.
+    #[error("metric `{metric}`: the score {value} is not a finite number")]
+    NotFinite {
+        /// The metric's name.
+        metric: String,
+        /// The value.
+        value: f64,
+    },
+    /// The score lies outside the range that the metric declares.
+    #[error("metric `{metric}`: the score {value:?} lies outside the declared range {range}")]
+    OutOfRange {
+        /// The metric's name.
+        metric: String,
+        /// The value.
+        value: f64,
+        /// The declared range.
+        range: ScoreRange,
+    },
+    /// The metric itself returned an error.
+    #[error("metric `{metric}`: {message}")]
+    Failed {
+        /// The metric's name.
+        metric: String,
+        /// What the metric said.
+        message: String,
+    },
+    /// The metric panicked.
+    #[error("metric `{metric}` panicked: {message}")]
+    Panicked {
+        /// The metric's name.
+        metric: String,
+        /// The panic's message.
+        message: String,
+    },
+    /// The metric took longer than the harness allows.
+    #[error("metric `{metric}` gave no score within {seconds} s")]
+    TimedOut {
+        /// The metric's name.
+        metric: String,
+        /// The limit in seconds.
+        seconds: f64,
+    },
+    /// The metric returned `None`: it has no opinion on this row. The harness counts it as an
+    /// abstention, not as a failure.
+    #[error("metric `{metric}` abstained")]
+    Abstained {
+        /// The metric's name.
+        metric: String,
+    },
+}
+
+impl MetricError {
+    /// The metric failed for a reason of its own.
+    ///
+    /// ```
+    /// use dsrs_metrics::MetricError;
+    ///
+    /// let error = MetricError::failed("wer", "the reference is empty");
+    /// assert_eq!(error.to_string(), "metric `wer`: the reference is empty");
+    /// ```
+    pub fn failed(metric: impl Into<String>, message: impl fmt::Display) -> Self {
+        Self::Failed {
+            metric: metric.into(),
+            message: format!("{message:#}"),
+        }
+    }
+}
+
+/// Why a field could not be read; becomes a [`MetricError`] once metric and side are known.
+#[derive(Debug, Clone, PartialEq)]
+#[doc(hidden)]
+pub enum FieldError {
+    Missing {
+        field: &'static str,
+        present: Vec<String>,
+    },
+    WrongType {
+        field: &'static str,
+        expected: &'static str,
+        found: String,
+    },
+}
+
+impl FieldError {
+    /// Names the metric and the half of the row.
+    #[must_use]
+    pub fn of(self, spec: &MetricSpec<'_>, side: Side) -> MetricError {
+        let metric = spec.name.to_owned();
+        match self {
+            Self::Missing { field, present } => MetricError::MissingField {
+                metric,
+                side,
+                field: field.to_owned(),
+                present,
+            },
+            Self::WrongType {
+                field,
+                expected,
+                found,
+            } => MetricError::WrongType {
+                metric,
+                side,
+                field: field.to_owned(),
+                expected: expected.to_owned(),
+                found,
+            },
+        }
+    }
+}
+
+struct AmongFields<'a>(&'a [String]);
+
+impl fmt::Display for AmongFields<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.is_empty() {
+            return f.write_str("; it has no fields");
+        }
+        write!(f, "; it has `{}`", self.0.join("`, `"))
+    }
+}

@@ -1,0 +1,485 @@
+//! The contract: [`Metric`], the optimizer-facing [`MetricCall`], [`AcceptanceTest`],
+//! [`FeedbackEvaluator`], and metrics from closures.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::error::Result;
+use crate::row::{Example, Prediction, Trace};
+use crate::score::{Decided, FeedbackMetric, Grade, MetricReturn, MetricScore, Scored};
+use crate::spec::{MetricSpec, MetricTier};
+
+/// Everything that an optimizer tells a metric: DSPy's `(gold, pred, trace, pred_name, pred_trace)`.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+///
+/// #[metric(threshold = 0.5)]
+/// fn overlap(#[gold] answer: f64, #[pred("answer")] guess: f64) -> f64 {
+///     1.0 - (answer - guess).abs()
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> dsrs_metrics::Result<()> {
+/// let (gold, pred) = (example! { "answer" => 0.9 }, prediction! { "answer" => 0.5 });
+/// let trace = Trace::default();
+/// let call = MetricCall::new(&gold, &pred);
+/// assert_eq!(Overlap.grade(call).await?, Grade::Score(MetricScore::new(0.6)));
+/// assert_eq!(Overlap.grade(call.with_trace(&trace)).await?, Grade::Verdict(true));
+/// # Ok(())
+/// # }
+/// ```
+pub struct MetricCall<'a, G = Example, P = Prediction> {
+    /// The labelled example.
+    pub gold: &'a G,
+    /// The program's prediction.
+    pub pred: &'a P,
+    /// How the whole program reached it; present while an optimizer is running.
+    pub trace: Option<&'a Trace>,
+    /// The predictor that is being scored, if it is one step of the program.
+    pub pred_name: Option<&'a str>,
+    /// That predictor's part of the trace.
+    pub pred_trace: Option<&'a Trace>,
+}
+
+impl<'a, G, P> MetricCall<'a, G, P> {
+    /// A call in evaluation: no trace.
+    pub const fn new(gold: &'a G, pred: &'a P) -> Self {
+        Self {
+            gold,
+            pred,
+            trace: None,
+            pred_name: None,
+            pred_trace: None,
+        }
+    }
+
+    /// A call by an optimizer.
+    #[must_use]
+    pub const fn with_trace(mut self, trace: &'a Trace) -> Self {
+        self.trace = Some(trace);
+        self
+    }
+
+    /// A call that scores one predictor of the program.
+    #[must_use]
+    pub const fn with_predictor(mut self, name: &'a str, trace: &'a Trace) -> Self {
+        self.pred_name = Some(name);
+        self.pred_trace = Some(trace);
+        self
+    }
+
+    /// The same call over other rows.
+    #[doc(hidden)]
+    pub const fn over<'b, G2, P2>(self, gold: &'b G2, pred: &'b P2) -> MetricCall<'b, G2, P2>
+    where
+        'a: 'b,
+    {
+        let Self {
+            trace,
+            pred_name,
+            pred_trace,
+            ..
+        } = self;
+        MetricCall {
+            gold,
+            pred,
+            trace,
+            pred_name,
+            pred_trace,
+        }
+    }
+}
+
+impl<G, P> Clone for MetricCall<'_, G, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<G, P> Copy for MetricCall<'_, G, P> {}
+
+impl<G, P> fmt::Debug for MetricCall<'_, G, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut call = f.debug_struct("MetricCall");
+        call.field("tracing", &self.trace.is_some())
+            .field("pred_name", &self.pred_name);
+        call.finish_non_exhaustive()
+    }
+}
+
+/// Scores a pair of rows. `G` is the gold row's type and `P` the prediction's; without them the
+/// rows are dynamic.
+///
+/// `#[metric]` implements it for a function. By hand it is a name and [`evaluate`](Self::evaluate):
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+///
+/// struct Brevity;
+///
+/// #[async_trait]
+/// impl Metric for Brevity {
+///     fn name(&self) -> &str {
+///         "brevity"
+///     }
+///
+///     async fn evaluate(&self, _: &Example, pred: &Prediction) -> dsrs_metrics::Result<MetricScore> {
+///         let answer = pred.get("answer").and_then(|answer| answer.as_str()).unwrap_or_default();
+///         Ok(MetricScore {
+///             value: if answer.chars().count() <= 10 { 1.0 } else { 0.0 },
+///             confidence: 1.0,
+///             details: None,
+///             cost_msats: 0,
+///         })
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> dsrs_metrics::Result<()> {
+/// let score = Brevity.evaluate(&example! {}, &prediction! { "answer" => "Paris" }).await?;
+/// assert_eq!(score.value, 1.0);
+/// # Ok(())
+/// # }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a metric over the rows `{G}` and `{P}`",
+    label = "not a metric over these rows",
+    note = "annotate a function with `#[metric]`, wrap a closure in `metric_fn(\"name\", |gold, pred| ..)`,\nor implement `Metric` by hand; a metric over rows of your own type needs `#[derive(Record)]` on them"
+)]
+#[async_trait]
+pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
+    /// The name, in snake case.
+    fn name(&self) -> &str;
+
+    /// Cheap and fast, or expensive and accurate.
+    fn tier(&self) -> MetricTier {
+        MetricTier::Proxy
+    }
+
+    /// What one call is expected to cost at most, in millisatoshis.
+    fn cost_estimate(&self) -> u64 {
+        0
+    }
+
+    /// All that is known of the metric before it runs.
+    fn spec(&self) -> MetricSpec<'_> {
+        MetricSpec::new(self.name())
+            .with_tier(self.tier())
+            .with_cost_msats(self.cost_estimate())
+            .with_async()
+    }
+
+    /// Whether the rows have the fields that the metric needs, in types that it can read.
+    fn can_evaluate(&self, gold: &G, pred: &P) -> bool {
+        let _ = (gold, pred);
+        true
+    }
+
+    /// Scores one pair of rows.
+    ///
+    /// # Errors
+    /// A missing or unreadable field, a score that is not finite or out of range, the metric's own
+    /// error, or an abstention.
+    async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore>;
+
+    /// Scores pairs of rows; one that fails does not take the others with it.
+    async fn evaluate_batch(&self, pairs: &[(G, P)]) -> Vec<Result<MetricScore>> {
+        let mut scores = Vec::with_capacity(pairs.len());
+        for (gold, pred) in pairs {
+            scores.push(self.evaluate(gold, pred).await);
+        }
+        scores
+    }
+
+    /// Scores one pair of rows and keeps all that the metric said: verdict, feedback, parts.
+    ///
+    /// # Errors
+    /// As [`evaluate`](Self::evaluate).
+    async fn call(&self, call: MetricCall<'_, G, P>) -> Result<Scored> {
+        let score = self.evaluate(call.gold, call.pred).await?;
+        Scored::settle(score, &self.spec())
+    }
+
+    /// As [`call`](Self::call), for a metric that need not be awaited: `None` from one that must.
+    /// The harness asks here first, so that a synchronous metric never becomes a future per row.
+    fn call_now(&self, call: MetricCall<'_, G, P>) -> Option<Result<Scored>> {
+        let _ = call;
+        None
+    }
+
+    /// The answer to an optimizer: the score without a trace, the verdict with one.
+    ///
+    /// # Errors
+    /// As [`evaluate`](Self::evaluate).
+    async fn grade(&self, call: MetricCall<'_, G, P>) -> Result<Grade> {
+        Ok(self.call(call).await?.grade(call.trace.is_some()))
+    }
+}
+
+macro_rules! forward_metric {
+    ($($pointer:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
+        #[async_trait]
+        impl<G: Sync, P: Sync, M: Metric<G, P> + ?Sized> Metric<G, P> for $pointer {
+            fn name(&self) -> &str {
+                (**self).name()
+            }
+            fn tier(&self) -> MetricTier {
+                (**self).tier()
+            }
+            fn cost_estimate(&self) -> u64 {
+                (**self).cost_estimate()
+            }
+            fn spec(&self) -> MetricSpec<'_> {
+                (**self).spec()
+            }
+            fn can_evaluate(&self, gold: &G, pred: &P) -> bool {
+                (**self).can_evaluate(gold, pred)
+            }
+            async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore> {
+                (**self).evaluate(gold, pred).await
+            }
+            async fn evaluate_batch(&self, pairs: &[(G, P)]) -> Vec<Result<MetricScore>> {
+                (**self).evaluate_batch(pairs).await
+            }
+            async fn call(&self, call: MetricCall<'_, G, P>) -> Result<Scored> {
+                (**self).call(call).await
+            }
+            fn call_now(&self, call: MetricCall<'_, G, P>) -> Option<Result<Scored>> {
+                (**self).call_now(call)
+            }
+        }
+    )*};
+}
+forward_metric!(&M, Box<M>, Arc<M>);
+
+/// A metric that says pass or fail, so that an optimizer may use it to accept or reject a trace.
+///
+/// `#[metric]` implements it for functions that return `bool` or have a `threshold`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` gives a score but no verdict, so it cannot accept or reject a trace",
+    label = "no verdict",
+    note = "return `bool`, or give the metric a threshold: `#[metric(threshold = ..)]`"
+)]
+#[async_trait]
+pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> {
+    /// Whether the pair passes.
+    ///
+    /// # Errors
+    /// As [`Metric::evaluate`]; a metric that fails has accepted nothing.
+    async fn accepts(&self, gold: &G, pred: &P, trace: &Trace) -> Result<bool>;
+}
+
+/// A metric whose verdict is part of its type; written by `#[metric]`.
+#[doc(hidden)]
+pub trait Declared {
+    type Verdict;
+}
+
+#[diagnostic::do_not_recommend]
+#[async_trait]
+impl<G: Sync, P: Sync, M> AcceptanceTest<G, P> for M
+where
+    M: Metric<G, P> + Declared<Verdict = Decided>,
+{
+    async fn accepts(&self, gold: &G, pred: &P, trace: &Trace) -> Result<bool> {
+        let scored = self
+            .call(MetricCall::new(gold, pred).with_trace(trace))
+            .await?;
+        Ok(scored.passed == Some(true))
+    }
+}
+
+/// Scores with a critique in words, for reflective optimizers. Every [`Metric`] is one.
+#[async_trait]
+pub trait FeedbackEvaluator<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
+    /// Score and critique.
+    ///
+    /// # Errors
+    /// As [`Metric::evaluate`].
+    async fn feedback_metric(&self, example: &G, prediction: &P) -> Result<FeedbackMetric>;
+
+    /// Score and critique for each objective: one for each named score, or the only one.
+    ///
+    /// # Errors
+    /// As [`Metric::evaluate`].
+    async fn multi_objective_metric(
+        &self,
+        example: &G,
+        prediction: &P,
+    ) -> Result<Vec<FeedbackMetric>>;
+}
+
+#[diagnostic::do_not_recommend]
+#[async_trait]
+impl<G: Sync, P: Sync, M: Metric<G, P> + ?Sized> FeedbackEvaluator<G, P> for M {
+    async fn feedback_metric(&self, example: &G, prediction: &P) -> Result<FeedbackMetric> {
+        Ok(self
+            .call(MetricCall::new(example, prediction))
+            .await?
+            .into_feedback())
+    }
+
+    async fn multi_objective_metric(
+        &self,
+        example: &G,
+        prediction: &P,
+    ) -> Result<Vec<FeedbackMetric>> {
+        let scored = self.call(MetricCall::new(example, prediction)).await?;
+        if scored.parts().is_empty() {
+            return Ok(vec![scored.into_feedback()]);
+        }
+        let objective = |part: &crate::score::Part| {
+            let feedback = format!("{} is {}.", part.name, part.value);
+            FeedbackMetric::new(part.value, feedback).with_metadata("name", part.name.clone())
+        };
+        Ok(scored.parts().iter().map(objective).collect())
+    }
+}
+
+/// A metric from a closure over dynamic rows; see [`FnMetric`] for what can be set.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+///
+/// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
+/// let score = same.score(&example! { "answer" => 4 }, &prediction! { "answer" => 4 }).unwrap();
+/// assert_eq!(score.value, 1.0);
+/// ```
+pub fn metric_fn<R, F>(name: impl Into<String>, score: F) -> FnMetric<F>
+where
+    R: MetricReturn,
+    F: Fn(&Example, &Prediction) -> R + Send + Sync,
+{
+    typed_metric_fn(name, score)
+}
+
+/// A metric from a closure over rows of any type.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+///
+/// let near = typed_metric_fn("near", |gold: &f64, pred: &f64| 1.0 - (gold - pred).abs());
+/// assert_eq!(near.with_threshold(0.9).score(&1.0, &1.0).unwrap().value, 1.0);
+/// ```
+pub fn typed_metric_fn<G, P, R, F>(name: impl Into<String>, score: F) -> FnMetric<F>
+where
+    R: MetricReturn,
+    F: Fn(&G, &P) -> R + Send + Sync,
+{
+    let spec = MetricSpec::new("").with_kind(R::KIND);
+    FnMetric {
+        name: name.into(),
+        spec,
+        score,
+    }
+}
+
+/// A metric from a closure, made by [`metric_fn`].
+#[derive(Clone)]
+pub struct FnMetric<F> {
+    name: String,
+    spec: MetricSpec<'static>,
+    score: F,
+}
+
+impl<F> FnMetric<F> {
+    /// Sets the value from which on a score is a pass.
+    #[must_use]
+    pub fn with_threshold(mut self, threshold: f64) -> Self {
+        self.spec = self.spec.with_threshold(threshold);
+        self
+    }
+
+    /// Sets the interval in which every value must lie.
+    #[must_use]
+    pub fn with_range(mut self, min: f64, max: f64) -> Self {
+        self.spec = self.spec.with_range(min, max);
+        self
+    }
+
+    /// Sets the tier.
+    #[must_use]
+    pub fn with_tier(mut self, tier: MetricTier) -> Self {
+        self.spec = self.spec.with_tier(tier);
+        self
+    }
+
+    /// Makes a smaller value the better one.
+    #[must_use]
+    pub fn lower_is_better(mut self) -> Self {
+        self.spec = self
+            .spec
+            .with_direction(crate::spec::Direction::LowerIsBetter);
+        self
+    }
+
+    /// Scores one pair of rows.
+    ///
+    /// # Errors
+    /// The closure's own error, an abstention, or a value that is not finite or out of range.
+    pub fn score<G, P, R>(&self, gold: &G, pred: &P) -> Result<MetricScore>
+    where
+        F: Fn(&G, &P) -> R,
+        R: MetricReturn,
+    {
+        Ok(self.scored(gold, pred)?.score)
+    }
+
+    fn scored<G, P, R>(&self, gold: &G, pred: &P) -> Result<Scored>
+    where
+        F: Fn(&G, &P) -> R,
+        R: MetricReturn,
+    {
+        let spec = MetricSpec {
+            name: &self.name,
+            ..self.spec
+        };
+        (self.score)(gold, pred).into_scored(&spec)
+    }
+}
+
+impl<F> fmt::Debug for FnMetric<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FnMetric")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl<G: Sync, P: Sync, R, F> Metric<G, P> for FnMetric<F>
+where
+    R: MetricReturn,
+    F: Fn(&G, &P) -> R + Send + Sync,
+{
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn tier(&self) -> MetricTier {
+        self.spec.tier
+    }
+
+    fn spec(&self) -> MetricSpec<'_> {
+        MetricSpec {
+            name: &self.name,
+            ..self.spec
+        }
+    }
+
+    async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore> {
+        self.score(gold, pred)
+    }
+
+    async fn call(&self, call: MetricCall<'_, G, P>) -> Result<Scored> {
+        self.scored(call.gold, call.pred)
+    }
+
+    fn call_now(&self, call: MetricCall<'_, G, P>) -> Option<Result<Scored>> {
+        Some(self.scored(call.gold, call.pred))
+    }
+}

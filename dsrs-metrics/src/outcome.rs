@@ -1,0 +1,91 @@
+//! What became of one row under one metric: a type, not a number.
+
+use std::sync::Arc;
+
+use crate::error::MetricError;
+use crate::score::Scored;
+
+/// What became of one row under one metric. No variant turns into a number in silence.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// The metric gave a score.
+    Scored(Scored),
+    /// A cheaper metric rejected the row, so this one was not asked.
+    Gated {
+        /// The name of the metric that rejected the row.
+        by: String,
+    },
+    /// The budget did not cover the call, so the metric was not asked.
+    Skipped {
+        /// The budget, in millisatoshis.
+        budget: u64,
+    },
+    /// The metric returned `None`.
+    Abstained,
+    /// The metric failed.
+    MetricFailed {
+        /// Why.
+        error: MetricError,
+    },
+    /// The program gave no prediction, so there was nothing to score.
+    ProgramFailed {
+        /// Why; shared by all metrics of the row.
+        error: Arc<str>,
+    },
+}
+
+impl Outcome {
+    /// The score, if there is one.
+    #[must_use]
+    pub fn scored(&self) -> Option<&Scored> {
+        match self {
+            Self::Scored(scored) => Some(scored),
+            _ => None,
+        }
+    }
+
+    /// The score's value, if there is one.
+    #[must_use]
+    pub fn value(&self) -> Option<f64> {
+        self.scored().map(|scored| scored.score.value)
+    }
+
+    /// Whether the metric or the program failed.
+    #[must_use]
+    pub fn is_failure(&self) -> bool {
+        matches!(self, Self::MetricFailed { .. } | Self::ProgramFailed { .. })
+    }
+
+    /// The outcome's name in snake case, as it stands in result files.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Scored(_) => "scored",
+            Self::Gated { .. } => "gated",
+            Self::Skipped { .. } => "skipped",
+            Self::Abstained => "abstained",
+            Self::MetricFailed { .. } => "metric_failed",
+            Self::ProgramFailed { .. } => "program_failed",
+        }
+    }
+
+    /// Why there is no score, if something failed.
+    #[must_use]
+    pub fn error(&self) -> Option<String> {
+        match self {
+            Self::MetricFailed { error } => Some(error.to_string()),
+            Self::ProgramFailed { error } => Some(error.to_string()),
+            _ => None,
+        }
+    }
+}
+
+impl From<Result<Scored, MetricError>> for Outcome {
+    fn from(result: Result<Scored, MetricError>) -> Self {
+        match result {
+            Ok(scored) => Self::Scored(scored),
+            Err(MetricError::Abstained { .. }) => Self::Abstained,
+            Err(error) => Self::MetricFailed { error },
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! Configuration of a metric that is known at run time: `--param NAME.KEY=VALUE`.
+
+use indexmap::IndexMap;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::spec::{MetricSpec, ParamSpec};
+
+/// A value for a metric's parameter that is unknown, missing or of the wrong type.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParamError {
+    /// The metric has no such parameter.
+    #[error("metric `{metric}` has no parameter `{param}`; {}", Known(known))]
+    Unknown {
+        /// The metric's name.
+        metric: String,
+        /// The unknown parameter.
+        param: String,
+        /// The parameters that the metric has.
+        known: Vec<String>,
+    },
+    /// The metric cannot do without the parameter.
+    #[error(
+        "metric `{metric}` needs its parameter `{param}` ({ty}): --param {metric}.{param}=VALUE"
+    )]
+    Missing {
+        /// The metric's name.
+        metric: String,
+        /// The missing parameter.
+        param: String,
+        /// Its type.
+        ty: String,
+    },
+    /// The value cannot be read as the parameter's type.
+    #[error("metric `{metric}`: parameter `{param}` should be `{ty}`, found `{found}` ({reason})")]
+    WrongType {
+        /// The metric's name.
+        metric: String,
+        /// The parameter.
+        param: String,
+        /// Its type.
+        ty: String,
+        /// What was given.
+        found: String,
+        /// What the deserializer said.
+        reason: String,
+    },
+}
+
+struct Known<'a>(&'a [String]);
+
+impl std::fmt::Display for Known<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            [] => f.write_str("it takes none"),
+            known => write!(f, "it takes `{}`", known.join("`, `")),
+        }
+    }
+}
+
+/// Values for one metric's parameters, by name.
+///
+/// A value is JSON where it parses as JSON of the parameter's type, and text elsewhere, so that
+/// `0.8`, `["a", "b"]` and `python3 check.py` all stand for themselves.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Params {
+    values: IndexMap<String, String>,
+}
+
+impl Params {
+    /// Sets a parameter; a later value replaces an earlier one.
+    pub fn insert(&mut self, name: impl Into<String>, value: impl Into<String>) {
+        self.values.insert(name.into(), value.into());
+    }
+
+    /// Checks that the metric has each of the parameters.
+    ///
+    /// # Errors
+    /// [`ParamError::Unknown`] for the first that it has not.
+    pub fn check(&self, spec: &MetricSpec<'_>) -> Result<(), ParamError> {
+        let unknown = |name: &&String| !spec.params.iter().any(|param| param.name == **name);
+        let Some(param) = self.values.keys().find(unknown) else {
+            return Ok(());
+        };
+        Err(ParamError::Unknown {
+            metric: spec.name.to_owned(),
+            param: param.clone(),
+            known: spec
+                .params
+                .iter()
+                .map(|param| param.name.to_owned())
+                .collect(),
+        })
+    }
+}
+
+/// A metric that can be made from [`Params`]; `#[metric]` implements it where every `#[param]` can
+/// be deserialized.
+pub trait Configure: Sized {
+    /// The metric's spec.
+    const SPEC: MetricSpec<'static>;
+
+    /// The metric with these parameters, and its defaults for the others.
+    ///
+    /// # Errors
+    /// [`ParamError`] if a parameter is unknown, missing or of the wrong type.
+    fn configure(params: &Params) -> Result<Self, ParamError>;
+}
+
+/// One parameter's value, or its default.
+///
+/// # Errors
+/// [`ParamError::Missing`] and [`ParamError::WrongType`].
+#[doc(hidden)]
+pub fn read_param<T: DeserializeOwned>(
+    params: &Params,
+    spec: &MetricSpec<'static>,
+    param: &ParamSpec<'static>,
+    default: Option<fn() -> T>,
+) -> Result<T, ParamError> {
+    let metric = || spec.name.to_owned();
+    let Some(text) = params.values.get(param.name) else {
+        let missing = || ParamError::Missing {
+            metric: metric(),
+            param: param.name.to_owned(),
+            ty: param.ty.to_owned(),
+        };
+        return default.map(|default| default()).ok_or_else(missing);
+    };
+    let as_json = || serde_json::from_str::<T>(text);
+    let as_text = || serde_json::from_value::<T>(Value::String(text.clone()));
+    as_json()
+        .or_else(|json| as_text().map_err(|_| json))
+        .map_err(|reason| ParamError::WrongType {
+            metric: metric(),
+            param: param.name.to_owned(),
+            ty: param.ty.to_owned(),
+            found: text.clone(),
+            reason: reason.to_string(),
+        })
+}

@@ -1,0 +1,7 @@
+//! What a file that defines or runs metrics wants in scope.
+
+pub use crate::{
+    AcceptanceTest, Example, FeedbackEvaluator, FeedbackMetric, Grade, Metric, MetricCall,
+    MetricScore, MetricSpec, MetricTier, Outcome, Prediction, Record, Scores, Trace, async_trait,
+    example, metric, metric_fn, prediction, typed_metric_fn,
+};

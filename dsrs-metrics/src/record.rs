@@ -1,0 +1,407 @@
+//! How a metric's field parameters are bound: one set of traits serves dynamic rows (looked up and
+//! type-checked at run time) and rows that derive [`Record`] (read directly, checked by rustc).
+//!
+//! A *want* (`Text`, `Slice<T>`, ...) says in which form a parameter is wanted; a field name is a
+//! type, a tuple of `Char`s, so that `derive(Record)` and `#[metric]` meet without knowing each
+//! other. All of it but [`Record`] is hidden: `#[metric]` wraps it in sentences of its own.
+#![allow(missing_docs, reason = "hidden plumbing; what each trait promises is said at the trait")]
+
+use std::borrow::{Borrow, Cow};
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::error::FieldError;
+use crate::row::{Example, Fields, Prediction};
+use crate::spec::FieldSpec;
+
+/// A row with static types that every dynamic metric can score without conversion.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+///
+/// #[metric]
+/// fn same_intent(#[gold] expected_intent: &str, #[pred] intent: &str) -> bool {
+///     expected_intent == intent
+/// }
+///
+/// #[derive(Record)]
+/// struct Gold {
+///     expected_intent: String,
+/// }
+///
+/// #[derive(Record)]
+/// struct Answer {
+///     intent: String,
+/// }
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = Gold { expected_intent: "temporal".to_owned() };
+/// let answer = Answer { intent: "temporal".to_owned() };
+/// assert_eq!(SameIntent.score(&gold, &answer)?.value, 1.0);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A field that a metric misses stops the build:
+///
+/// ```compile_fail
+/// use dsrs_metrics::prelude::*;
+///
+/// #[metric]
+/// fn is_short(#[pred] answer: &str) -> bool {
+///     answer.len() < 10
+/// }
+///
+/// #[derive(Record)]
+/// struct Answer {
+///     text: String,
+/// }
+///
+/// let answer = Answer { text: "Paris".to_owned() };
+/// // `Answer` has no field `answer` that can be read as `&str`
+/// IsShort.score(&example! {}, &answer);
+/// ```
+pub trait Record {
+    /// The fields and their types, in the order of the struct.
+    const FIELDS: &'static [FieldSpec<'static>];
+}
+
+/// One character of a field's name.
+#[derive(Debug)]
+pub enum Char<const C: char> {}
+
+/// A record has a field called `N`.
+pub trait Field<N> {
+    type Type;
+    fn field(&self) -> &Self::Type;
+}
+
+/// A row can give its field `N` in the form `W`.
+pub trait Get<'r, N, W: Want<'r>> {
+    fn get(&'r self, field: &FieldSpec<'static>) -> Result<W::Held, Box<FieldError>>;
+}
+
+/// A row can give its field `N` in the form `W`, or say that it has no value.
+pub trait GetOptional<'r, N, W: Want<'r>> {
+    fn get_optional(
+        &'r self,
+        field: &FieldSpec<'static>,
+    ) -> Result<Option<W::Held>, Box<FieldError>>;
+}
+
+/// A form in which a parameter is wanted, and what holds it while the metric runs.
+pub trait Want<'r> {
+    type Held;
+}
+
+/// `&str`.
+#[derive(Debug)]
+pub enum Text {}
+/// `&Value`.
+#[derive(Debug)]
+pub enum Raw {}
+/// `&[T]`.
+#[derive(Debug)]
+pub struct Slice<T>(PhantomData<T>);
+/// `&T`.
+#[derive(Debug)]
+pub struct Ref<T>(PhantomData<T>);
+/// `T`.
+#[derive(Debug)]
+pub struct Owned<T>(PhantomData<T>);
+
+/// A borrowed or an owned value, borrowed alike.
+#[derive(Debug)]
+pub enum Lent<'r, B: ?Sized, O> {
+    Borrowed(&'r B),
+    Owned(O),
+}
+
+impl<B: ?Sized, O: Borrow<B>> Deref for Lent<'_, B, O> {
+    type Target = B;
+
+    fn deref(&self) -> &B {
+        match self {
+            Self::Borrowed(borrowed) => borrowed,
+            Self::Owned(owned) => owned.borrow(),
+        }
+    }
+}
+
+impl<'r> Want<'r> for Text {
+    type Held = &'r str;
+}
+impl<'r> Want<'r> for Raw {
+    type Held = &'r Value;
+}
+impl<'r, T: 'r> Want<'r> for Slice<T> {
+    type Held = Lent<'r, [T], Vec<T>>;
+}
+impl<'r, T: 'r> Want<'r> for Ref<T> {
+    type Held = Lent<'r, T, T>;
+}
+impl<'r, T> Want<'r> for Owned<T> {
+    type Held = T;
+}
+
+/// Types that can be read from a field of a dynamic row.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be read from a row's field",
+    label = "not a field type",
+    note = "a field parameter is `&str`, `String`, `bool`, a number, `&[String]`, `Vec<_>`, `&Value`,\nor any type that implements `serde::Deserialize`; an `Option` of these makes the field optional"
+)]
+pub trait FieldType<'r>: Sized {
+    fn read(value: &'r Value) -> serde_json::Result<Self>;
+    fn read_text(text: &str) -> Option<Self>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<'r, T: Deserialize<'r>> FieldType<'r> for T {
+    fn read(value: &'r Value) -> serde_json::Result<Self> {
+        T::deserialize(value)
+    }
+
+    /// From a cell of a format that knows only text: `0.5`, `true`, `["a", "b"]`.
+    fn read_text(text: &str) -> Option<Self> {
+        let value: Value = serde_json::from_str(text).ok()?;
+        T::deserialize(value).ok()
+    }
+}
+
+/// A want that can be served from a dynamic row's value.
+pub trait ReadValue<'r>: Want<'r> {
+    fn read(value: &'r Value) -> serde_json::Result<Self::Held>;
+
+    /// From a cell of a format that knows only text, where [`read`](Self::read) failed.
+    fn read_text(text: &str) -> Option<Self::Held>;
+}
+
+impl<'r> ReadValue<'r> for Text {
+    fn read(value: &'r Value) -> serde_json::Result<&'r str> {
+        <&str>::deserialize(value)
+    }
+
+    fn read_text(_: &str) -> Option<&'r str> {
+        None
+    }
+}
+
+impl<'r> ReadValue<'r> for Raw {
+    fn read(value: &'r Value) -> serde_json::Result<&'r Value> {
+        Ok(value)
+    }
+
+    fn read_text(_: &str) -> Option<&'r Value> {
+        None
+    }
+}
+
+impl<'r, T: FieldType<'r> + 'r> ReadValue<'r> for Slice<T>
+where
+    Vec<T>: FieldType<'r>,
+{
+    fn read(value: &'r Value) -> serde_json::Result<Self::Held> {
+        FieldType::read(value).map(Lent::Owned)
+    }
+
+    fn read_text(text: &str) -> Option<Self::Held> {
+        FieldType::read_text(text).map(Lent::Owned)
+    }
+}
+
+impl<'r, T: FieldType<'r> + 'r> ReadValue<'r> for Ref<T> {
+    fn read(value: &'r Value) -> serde_json::Result<Self::Held> {
+        FieldType::read(value).map(Lent::Owned)
+    }
+
+    fn read_text(text: &str) -> Option<Self::Held> {
+        FieldType::read_text(text).map(Lent::Owned)
+    }
+}
+
+impl<'r, T: FieldType<'r>> ReadValue<'r> for Owned<T> {
+    fn read(value: &'r Value) -> serde_json::Result<T> {
+        FieldType::read(value)
+    }
+
+    fn read_text(text: &str) -> Option<T> {
+        FieldType::read_text(text)
+    }
+}
+
+fn read<'r, W: ReadValue<'r>>(
+    value: &'r Value,
+    textual: bool,
+    field: &FieldSpec<'static>,
+) -> Result<W::Held, Box<FieldError>> {
+    let error = match W::read(value) {
+        Ok(held) => return Ok(held),
+        Err(error) => error,
+    };
+    if let (true, Value::String(text)) = (textual, value)
+        && let Some(held) = W::read_text(text)
+    {
+        return Ok(held);
+    }
+    let found = found(value, &error);
+    Err(Box::new(FieldError::WrongType {
+        field: field.name,
+        expected: field.ty,
+        found,
+    }))
+}
+
+/// `text "Paris"`, or for lists and objects what the deserializer stumbled over.
+fn found(value: &Value, error: &serde_json::Error) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(value) => format!("the boolean {value}"),
+        Value::Number(value) => format!("the number {value}"),
+        Value::String(text) if text.chars().count() > 40 => {
+            let start: String = text.chars().take(40).collect();
+            format!("the text {start:?}...")
+        }
+        Value::String(text) => format!("the text {text:?}"),
+        Value::Array(_) => format!("a list ({error})"),
+        Value::Object(_) => format!("an object ({error})"),
+    }
+}
+
+fn missing(row: &Fields, field: &FieldSpec<'static>) -> Box<FieldError> {
+    let present = row.keys().map(str::to_owned).collect();
+    Box::new(FieldError::Missing {
+        field: field.name,
+        present,
+    })
+}
+
+macro_rules! dynamic_row {
+    ($($row:ty),*) => {$(
+        impl<'r, N, W: ReadValue<'r>> Get<'r, N, W> for $row {
+            fn get(&'r self, field: &FieldSpec<'static>) -> Result<W::Held, Box<FieldError>> {
+                match self.data.get(field.name) {
+                    Some(value) => read::<W>(value, self.data.textual, field),
+                    None => Err(missing(&self.data, field)),
+                }
+            }
+        }
+
+        impl<'r, N, W: ReadValue<'r>> GetOptional<'r, N, W> for $row {
+            fn get_optional(
+                &'r self,
+                field: &FieldSpec<'static>,
+            ) -> Result<Option<W::Held>, Box<FieldError>> {
+                match self.data.get(field.name) {
+                    None | Some(Value::Null) => Ok(None),
+                    Some(Value::String(text)) if self.data.textual && text.is_empty() => Ok(None),
+                    Some(value) => read::<W>(value, self.data.textual, field).map(Some),
+                }
+            }
+        }
+    )*};
+}
+dynamic_row!(Example, Prediction);
+
+/// A record's field can be given in the form `W`.
+pub trait Give<'r, W: Want<'r>> {
+    fn give(&'r self) -> W::Held;
+}
+
+/// A record's field can be given in the form `W`, or has no value.
+pub trait GiveOptional<'r, W: Want<'r>> {
+    fn give_optional(&'r self) -> Option<W::Held>;
+}
+
+impl<'r, T: Clone> Give<'r, Owned<T>> for T {
+    fn give(&'r self) -> T {
+        self.clone()
+    }
+}
+
+impl<'r, T: 'r> Give<'r, Ref<T>> for T {
+    fn give(&'r self) -> Lent<'r, T, T> {
+        Lent::Borrowed(self)
+    }
+}
+
+impl<'r, T: 'r> Give<'r, Slice<T>> for Vec<T> {
+    fn give(&'r self) -> Lent<'r, [T], Self> {
+        Lent::Borrowed(self)
+    }
+}
+
+impl<'r> Give<'r, Slice<&'r str>> for Vec<String> {
+    fn give(&'r self) -> Lent<'r, [&'r str], Vec<&'r str>> {
+        Lent::Owned(self.iter().map(String::as_str).collect())
+    }
+}
+
+impl<'r> Give<'r, Owned<Vec<&'r str>>> for Vec<String> {
+    fn give(&'r self) -> Vec<&'r str> {
+        self.iter().map(String::as_str).collect()
+    }
+}
+
+impl<'r> Give<'r, Raw> for Value {
+    fn give(&'r self) -> &'r Value {
+        self
+    }
+}
+
+macro_rules! give_text {
+    ($($text:ty),*) => {$(
+        impl<'r> Give<'r, Text> for $text {
+            fn give(&'r self) -> &'r str {
+                self
+            }
+        }
+    )*};
+}
+give_text!(String, &'static str, Box<str>, Arc<str>, Cow<'static, str>);
+
+macro_rules! give_number {
+    ($($from:ty => $($into:ty),*;)*) => {$($(
+        impl<'r> Give<'r, Owned<$into>> for $from {
+            fn give(&'r self) -> $into {
+                <$into>::from(*self)
+            }
+        }
+    )*)*};
+}
+give_number! {
+    f32 => f64;
+    i8 => i16, i32, i64, f32, f64;
+    i16 => i32, i64, f32, f64;
+    i32 => i64, f64;
+    u8 => u16, u32, u64, i16, i32, i64, f32, f64;
+    u16 => u32, u64, i32, i64, f32, f64;
+    u32 => u64, i64, f64;
+}
+
+impl<'r, W: Want<'r>, T: Give<'r, W>> GiveOptional<'r, W> for Option<T> {
+    fn give_optional(&'r self) -> Option<W::Held> {
+        self.as_ref().map(Give::give)
+    }
+}
+
+macro_rules! always_given {
+    ($([$($generics:tt)*] $present:ty),* $(,)?) => {$(
+        impl<'r, W: Want<'r>, $($generics)*> GiveOptional<'r, W> for $present
+        where
+            Self: Give<'r, W>,
+        {
+            fn give_optional(&'r self) -> Option<W::Held> {
+                Some(self.give())
+            }
+        }
+    )*};
+}
+always_given! {
+    [] String, [] &'static str, [] Box<str>, [] Arc<str>, [] Cow<'static, str>, [] Value,
+    [] bool, [] f32, [] f64, [] i8, [] i16, [] i32, [] i64, [] isize, [] u8, [] u16, [] u32, [] u64,
+    [] usize, [T] Vec<T>,
+}

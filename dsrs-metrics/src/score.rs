@@ -1,0 +1,399 @@
+//! The score of one row: what metrics return, and how it is held against the metric's spec.
+//!
+//! What becomes of a row that has no score is in `outcome.rs`; sums over rows are in `evaluate/`.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::error::{MetricError, Result};
+use crate::spec::{MetricSpec, ScoreKind};
+
+/// Result of a metric for one row.
+///
+/// ```
+/// use dsrs_metrics::MetricScore;
+///
+/// let score = MetricScore::new(0.75).with_details("3 of 4 entities found");
+/// assert_eq!((score.value, score.confidence, score.cost_msats), (0.75, 1.0, 0));
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MetricScore {
+    /// The value, in the metric's declared range.
+    pub value: f64,
+    /// How far the value can be trusted, in [0, 1].
+    pub confidence: f64,
+    /// An explanation for people.
+    pub details: Option<String>,
+    /// What the call cost, in millisatoshis.
+    pub cost_msats: u64,
+}
+
+impl MetricScore {
+    /// A free score of full confidence without details.
+    #[must_use]
+    pub const fn new(value: f64) -> Self {
+        Self {
+            value,
+            confidence: 1.0,
+            details: None,
+            cost_msats: 0,
+        }
+    }
+
+    /// Adds an explanation.
+    #[must_use]
+    pub fn with_details(mut self, details: impl Into<String>) -> Self {
+        self.details = Some(details.into());
+        self
+    }
+
+    /// Sets the confidence, in [0, 1].
+    #[must_use]
+    pub const fn with_confidence(mut self, confidence: f64) -> Self {
+        self.confidence = confidence;
+        self
+    }
+
+    /// Sets the cost, in millisatoshis.
+    #[must_use]
+    pub const fn with_cost_msats(mut self, cost_msats: u64) -> Self {
+        self.cost_msats = cost_msats;
+        self
+    }
+}
+
+/// A score with a critique in words, which reflective optimizers read.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FeedbackMetric {
+    /// The value, in the metric's declared range.
+    pub score: f64,
+    /// The critique.
+    pub feedback: String,
+    /// Anything structured that goes with it.
+    pub metadata: Map<String, Value>,
+}
+
+impl FeedbackMetric {
+    /// A score with a critique and no metadata.
+    pub fn new(score: f64, feedback: impl Into<String>) -> Self {
+        Self {
+            score,
+            feedback: feedback.into(),
+            metadata: Map::new(),
+        }
+    }
+
+    /// Adds a piece of metadata.
+    #[must_use]
+    pub fn with_metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.metadata.insert(key.into(), value.into());
+        self
+    }
+}
+
+/// Several named scores from one call; the first is the headline.
+///
+/// ```
+/// use dsrs_metrics::Scores;
+///
+/// let scores = Scores::new("f1", 0.5).with("precision", 1.0).with("recall", 1.0 / 3.0);
+/// assert_eq!(scores.headline(), 0.5);
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scores {
+    parts: Vec<Part>,
+}
+
+/// One of several named scores.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Part {
+    /// The name, unique within the call.
+    pub name: String,
+    /// The value, in the metric's declared range.
+    pub value: f64,
+}
+
+impl Scores {
+    /// The headline score.
+    pub fn new(name: impl Into<String>, value: f64) -> Self {
+        Self {
+            parts: vec![Part {
+                name: name.into(),
+                value,
+            }],
+        }
+    }
+
+    /// One more score; a name that is there already takes the new value.
+    #[must_use]
+    pub fn with(mut self, name: impl Into<String>, value: f64) -> Self {
+        let name = name.into();
+        match self.parts.iter_mut().find(|part| part.name == name) {
+            Some(part) => part.value = value,
+            None => self.parts.push(Part { name, value }),
+        }
+        self
+    }
+
+    /// The value of the headline score.
+    #[must_use]
+    pub fn headline(&self) -> f64 {
+        self.parts[0].value
+    }
+}
+
+/// What a metric said of one row, held against its spec: finite, in range, strict if the metric is
+/// strict, with the verdict if the metric has one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scored {
+    /// The score.
+    pub score: MetricScore,
+    /// Pass or fail; `None` if the metric has neither `bool` nor threshold.
+    pub passed: Option<bool>,
+    note: Option<Box<Note>>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+struct Note {
+    feedback: Option<String>,
+    metadata: Map<String, Value>,
+    parts: Vec<Part>,
+}
+
+impl Scored {
+    /// The critique in words, if the metric gave one.
+    #[must_use]
+    pub fn feedback(&self) -> Option<&str> {
+        self.note.as_ref()?.feedback.as_deref()
+    }
+
+    /// The structured data that goes with the critique.
+    #[must_use]
+    pub fn metadata(&self) -> Option<&Map<String, Value>> {
+        self.note
+            .as_ref()
+            .map(|note| &note.metadata)
+            .filter(|metadata| !metadata.is_empty())
+    }
+
+    /// The named scores, if the metric gives several.
+    #[must_use]
+    pub fn parts(&self) -> &[Part] {
+        self.note.as_ref().map_or(&[], |note| &note.parts)
+    }
+
+    /// As a critique: the metric's own feedback, its details, or else a sentence with the value.
+    #[must_use]
+    pub fn into_feedback(self) -> FeedbackMetric {
+        let note = self.note.map(|note| *note).unwrap_or_default();
+        let feedback = note.feedback.or(self.score.details);
+        let value = self.score.value;
+        FeedbackMetric {
+            score: value,
+            feedback: feedback.unwrap_or_else(|| format!("The score is {value}.")),
+            metadata: note.metadata,
+        }
+    }
+
+    /// What the metric answers to an optimizer: with a trace, the verdict if there is one; else the
+    /// score.
+    #[must_use]
+    pub fn grade(self, tracing: bool) -> Grade {
+        match self.passed {
+            Some(passed) if tracing => Grade::Verdict(passed),
+            _ => Grade::Score(self.score),
+        }
+    }
+
+    /// Holds a raw score against the spec.
+    ///
+    /// # Errors
+    /// [`MetricError::NotFinite`] and [`MetricError::OutOfRange`].
+    pub(crate) fn settle(score: MetricScore, spec: &MetricSpec<'_>) -> Result<Self> {
+        Self {
+            score,
+            passed: None,
+            note: None,
+        }
+        .settled(spec)
+    }
+
+    fn settled(mut self, spec: &MetricSpec<'_>) -> Result<Self> {
+        check(self.score.value, spec)?;
+        check_confidence(self.score.confidence, spec)?;
+        for part in self.parts() {
+            check(part.value, spec)?;
+        }
+        self.passed = spec.verdict(self.score.value);
+        if let (true, Some(passed)) = (spec.strict, self.passed) {
+            self.score.value = f64::from(u8::from(passed));
+        }
+        Ok(self)
+    }
+}
+
+fn check(value: f64, spec: &MetricSpec<'_>) -> Result<()> {
+    if !value.is_finite() {
+        return Err(MetricError::NotFinite {
+            metric: spec.name.to_owned(),
+            value,
+        });
+    }
+    match spec.range {
+        Some(range) if !range.contains(value) => Err(MetricError::OutOfRange {
+            metric: spec.name.to_owned(),
+            value,
+            range,
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn check_confidence(confidence: f64, spec: &MetricSpec<'_>) -> Result<()> {
+    if (0.0..=1.0).contains(&confidence) {
+        return Ok(());
+    }
+    let message = format!("the confidence {confidence:?} lies outside 0.0..=1.0");
+    Err(MetricError::Failed {
+        metric: spec.name.to_owned(),
+        message,
+    })
+}
+
+/// What a metric answers to the five-argument call of an optimizer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Grade {
+    /// No trace was given, or the metric has no verdict.
+    Score(MetricScore),
+    /// A trace was given: pass or fail, never a float that happens to be truthy.
+    Verdict(bool),
+}
+
+/// Types that a `#[metric]` function or a metric closure may return.
+#[diagnostic::on_unimplemented(
+    message = "a metric cannot return `{Self}`",
+    label = "not a score",
+    note = "return `bool`, `f64`, `f32`, an integer, `MetricScore`, `FeedbackMetric` or `Scores`,\nor an `Option` (`None` abstains) or a `Result` (an error fails the row) of one of these"
+)]
+pub trait MetricReturn {
+    /// Bool or number.
+    const KIND: ScoreKind;
+    /// [`Decided`] where the value itself is a verdict, [`Undecided`] elsewhere.
+    type Verdict;
+
+    /// The score, held against the spec.
+    ///
+    /// # Errors
+    /// The metric's own error, an abstention, or a value that breaks the spec.
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored>;
+}
+
+/// Marks a metric that says pass or fail: it returns `bool` or has a threshold.
+#[derive(Debug)]
+pub enum Decided {}
+
+/// Marks a metric that gives only a number.
+#[derive(Debug)]
+pub enum Undecided {}
+
+fn free(value: f64, spec: &MetricSpec<'_>) -> MetricScore {
+    MetricScore::new(value).with_cost_msats(spec.cost_msats)
+}
+
+impl MetricReturn for bool {
+    const KIND: ScoreKind = ScoreKind::Bool;
+    type Verdict = Decided;
+
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+        Scored::settle(free(f64::from(u8::from(self)), spec), spec)
+    }
+}
+
+macro_rules! number {
+    ($($number:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl MetricReturn for $number {
+            const KIND: ScoreKind = ScoreKind::Number;
+            type Verdict = Undecided;
+
+            fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+                #[expect(clippy::allow_attributes, reason = "whether the cast is lossy depends on the type")]
+                #[allow(clippy::cast_precision_loss, clippy::cast_lossless, trivial_numeric_casts)]
+                Scored::settle(free(self as f64, spec), spec)
+            }
+        }
+    )*};
+}
+number!(f32, f64, i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
+
+impl MetricReturn for MetricScore {
+    const KIND: ScoreKind = ScoreKind::Number;
+    type Verdict = Undecided;
+
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+        Scored::settle(self, spec)
+    }
+}
+
+impl MetricReturn for FeedbackMetric {
+    const KIND: ScoreKind = ScoreKind::Number;
+    type Verdict = Undecided;
+
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+        let note = Note {
+            feedback: Some(self.feedback),
+            metadata: self.metadata,
+            parts: Vec::new(),
+        };
+        let score = free(self.score, spec);
+        Scored {
+            score,
+            passed: None,
+            note: Some(Box::new(note)),
+        }
+        .settled(spec)
+    }
+}
+
+impl MetricReturn for Scores {
+    const KIND: ScoreKind = ScoreKind::Number;
+    type Verdict = Undecided;
+
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+        let score = free(self.headline(), spec);
+        let note = Note {
+            parts: self.parts,
+            ..Note::default()
+        };
+        Scored {
+            score,
+            passed: None,
+            note: Some(Box::new(note)),
+        }
+        .settled(spec)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: MetricReturn> MetricReturn for Option<T> {
+    const KIND: ScoreKind = T::KIND;
+    type Verdict = T::Verdict;
+
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+        let abstained = || MetricError::Abstained {
+            metric: spec.name.to_owned(),
+        };
+        self.ok_or_else(abstained)?.into_scored(spec)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: MetricReturn, E: std::fmt::Display> MetricReturn for Result<T, E> {
+    const KIND: ScoreKind = T::KIND;
+    type Verdict = T::Verdict;
+
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+        self.map_err(|error| MetricError::failed(spec.name, error))?
+            .into_scored(spec)
+    }
+}
