@@ -7,6 +7,7 @@ extern crate self as dsrs_metrics;
 mod error;
 mod metric;
 mod outcome;
+mod pair;
 mod params;
 mod record;
 mod row;
@@ -25,6 +26,7 @@ pub use crate::metric::{
     AcceptanceTest, FeedbackEvaluator, FnMetric, Metric, MetricCall, metric_fn, typed_metric_fn,
 };
 pub use crate::outcome::Outcome;
+pub use crate::pair::{Origin, Pair};
 pub use crate::params::{Configure, ParamError, Params};
 pub use crate::record::Record;
 pub use crate::row::{Example, Fields, Prediction, Trace, TraceStep};

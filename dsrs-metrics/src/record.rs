@@ -4,7 +4,10 @@
 //! A *want* (`Text`, `Slice<T>`, ...) says in which form a parameter is wanted; a field name is a
 //! type, a tuple of `Char`s, so that `derive(Record)` and `#[metric]` meet without knowing each
 //! other. All of it but [`Record`] is hidden: `#[metric]` wraps it in sentences of its own.
-#![allow(missing_docs, reason = "hidden plumbing; what each trait promises is said at the trait")]
+#![allow(
+    missing_docs,
+    reason = "hidden plumbing; what each trait promises is said at the trait"
+)]
 
 use std::borrow::{Borrow, Cow};
 use std::marker::PhantomData;

@@ -1,0 +1,3 @@
+//! The command line over the built-in metrics.
+
+fn main() {}
