@@ -173,8 +173,18 @@ mod tests {
 
     #[test]
     fn one_number_is_itself() {
-        let extremes = [f64::MIN_POSITIVE, f64::MAX, f64::MIN, 5e-324, -5e-324, 2.3e-308];
-        for value in extremes.into_iter().chain([1.0, -0.1, 1.0 / 3.0, 1e16 + 2.0]) {
+        let extremes = [
+            f64::MIN_POSITIVE,
+            f64::MAX,
+            f64::MIN,
+            5e-324,
+            -5e-324,
+            2.3e-308,
+        ];
+        for value in extremes
+            .into_iter()
+            .chain([1.0, -0.1, 1.0 / 3.0, 1e16 + 2.0])
+        {
             assert_eq!(sum(&[value]), value);
         }
     }
@@ -185,9 +195,16 @@ mod tests {
         assert_eq!(sum(&[0.1; 10]), 1.0);
         assert_eq!(sum(&[1e100, 1.0, -1e100]), 1.0);
         assert_eq!(sum(&[1e16, 1.0]), 1e16, "a tie goes to even");
-        assert_eq!(sum(&[1e16, 1.0, 1e-300]), 1e16 + 2.0, "what breaks the tie is not lost");
+        assert_eq!(
+            sum(&[1e16, 1.0, 1e-300]),
+            1e16 + 2.0,
+            "what breaks the tie is not lost"
+        );
         assert_eq!(sum(&[-1e16, -1.0, -1e-300]), -1e16 - 2.0);
-        assert_eq!(sum(&[9_007_199_254_740_991.0, 0.5]), 9_007_199_254_740_992.0);
+        assert_eq!(
+            sum(&[9_007_199_254_740_991.0, 0.5]),
+            9_007_199_254_740_992.0
+        );
         assert_eq!(sum(&[f64::MAX, f64::MAX, f64::MIN]), f64::MAX);
         assert_eq!(sum(&[5e-324, 5e-324, -1e-323]), 0.0);
     }
@@ -218,6 +235,9 @@ mod tests {
         sum.add_times(-1.5, u64::from(u32::MAX));
         sum.pending = super::MAX_PENDING - 1;
         sum.add(0.5);
-        assert_eq!((sum.pending, sum.value()), (0, 0.5 - 1.5 * f64::from(u32::MAX)));
+        assert_eq!(
+            (sum.pending, sum.value()),
+            (0, 0.5 - 1.5 * f64::from(u32::MAX))
+        );
     }
 }

@@ -140,7 +140,10 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             }
             Err(Failure::TimedOut) => {
                 let seconds = self.timeout.unwrap_or_default().as_secs_f64();
-                Err((format!("the program gave no prediction within {seconds} s"), None))
+                Err((
+                    format!("the program gave no prediction within {seconds} s"),
+                    None,
+                ))
             }
         }
     }

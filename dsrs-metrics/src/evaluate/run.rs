@@ -11,6 +11,7 @@ use tokio::runtime::Handle;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
 
+use super::Options;
 use super::collector::{Collector, Keeping};
 use super::error::EvaluateError;
 use super::panic;
@@ -19,7 +20,6 @@ use super::row::{Plan, RowResult};
 use super::source::Source;
 use super::stop::Stop;
 use super::summary::Tally;
-use super::Options;
 use crate::program::Program;
 use crate::report::{Progress, Render, ResultFiles};
 use crate::settings::Settings;
@@ -98,7 +98,9 @@ fn check_runtime<G, P>(plan: &Plan<'_, G, P>) -> Result<(), EvaluateError> {
     if plan.timeout.or(plan.resubmit_after).is_none() {
         return Ok(());
     }
-    let timer = panic::catch(false, || drop(tokio::time::sleep(std::time::Duration::ZERO)));
+    let timer = panic::catch(false, || {
+        drop(tokio::time::sleep(std::time::Duration::ZERO))
+    });
     timer.map_err(|_| missing("the tokio runtime has no timers"))
 }
 
@@ -183,9 +185,14 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
     ) -> Result<Self, EvaluateError> {
         let files = ResultFiles::create(&options.outputs)?;
         let render = files.is_some().then_some(render);
-        let tally = |metric: &super::row::MetricEntry<'_, G, P>| Tally::new(&metric.name, metric.kind);
+        let tally =
+            |metric: &super::row::MetricEntry<'_, G, P>| Tally::new(&metric.name, metric.kind);
         let (expected, total) = source.size_hint();
-        let keep_below = if options.keep_results { u64::MAX } else { options.table_rows as u64 };
+        let keep_below = if options.keep_results {
+            u64::MAX
+        } else {
+            options.table_rows as u64
+        };
         let keeping = Keeping {
             keep_below,
             // A hint may be wrong, so not too much is made of it.
@@ -196,8 +203,15 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             progress: Progress::new(options.progress, total.map(|total| total as u64)),
         };
         Ok(Self {
-            names: plan.metrics.iter().map(|metric| metric.name.clone()).collect(),
-            collector: Mutex::new(Collector::new(plan.metrics.iter().map(tally).collect(), keeping)),
+            names: plan
+                .metrics
+                .iter()
+                .map(|metric| metric.name.clone())
+                .collect(),
+            collector: Mutex::new(Collector::new(
+                plan.metrics.iter().map(tally).collect(),
+                keeping,
+            )),
             plan,
             source,
             stop: Stop::default(),
@@ -234,7 +248,10 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
     }
 
     fn record(&self, index: u64, row: RowResult<G, P>, line: &[u8]) {
-        let mut collector = self.collector.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut collector = self
+            .collector
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         collector.record(index, row, line);
         if collector.is_full() {
             self.stop.set();
@@ -246,7 +263,10 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         stopped: bool,
         options: &Options<G, P>,
     ) -> Result<EvaluationResult<G, P>, EvaluateError> {
-        let mut collector = self.collector.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut collector = self
+            .collector
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
         if let Some(error) = self.source.into_error() {
             return Err(error);
         }

@@ -52,7 +52,8 @@ impl<G, P> From<Pair<G, P>> for Input<G, P> {
     }
 }
 
-pub(super) type Inputs<'a, G, P> = Box<dyn Iterator<Item = Result<Input<G, P>, String>> + Send + 'a>;
+pub(super) type Inputs<'a, G, P> =
+    Box<dyn Iterator<Item = Result<Input<G, P>, String>> + Send + 'a>;
 pub(super) type InputStream<'a, G, P> = BoxStream<'a, Result<Input<G, P>, String>>;
 
 /// Names a row of a devset.

@@ -208,7 +208,13 @@ impl Tally {
 
     /// The metric's own summary, without its parts.
     pub(crate) fn summary(&self, failure_score: f64) -> MetricSummary {
-        summary(self.name.clone(), self.kind, self.counts, &self.sum, failure_score)
+        summary(
+            self.name.clone(),
+            self.kind,
+            self.counts,
+            &self.sum,
+            failure_score,
+        )
     }
 }
 

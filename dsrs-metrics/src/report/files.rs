@@ -128,7 +128,11 @@ fn export_array(lines: &mut SpoolReader<'_>, out: &mut impl Write) -> io::Result
         separator = b",\n";
         out.write_all(line)
     })?;
-    let end: &[u8] = if separator == b"[\n" { b"[]\n" } else { b"\n]\n" };
+    let end: &[u8] = if separator == b"[\n" {
+        b"[]\n"
+    } else {
+        b"\n]\n"
+    };
     out.write_all(end)
 }
 
@@ -194,7 +198,10 @@ impl Target {
             Place::Renamed { file, .. } => &file.file,
             Place::Direct { file } => file,
         };
-        Ok((BufWriter::with_capacity(1 << 16, file.try_clone()?), &self.place))
+        Ok((
+            BufWriter::with_capacity(1 << 16, file.try_clone()?),
+            &self.place,
+        ))
     }
 }
 
@@ -207,7 +214,10 @@ impl Place {
         if exists {
             let kind = fs::metadata(&path)?;
             if kind.is_dir() {
-                return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
+                return Err(io::Error::new(
+                    io::ErrorKind::IsADirectory,
+                    "it is a directory",
+                ));
             }
             // Opening tells whether it may be written; nothing is changed yet.
             let file = File::options().append(true).open(&path)?;

@@ -96,7 +96,10 @@ struct OutcomeLine<'a> {
     gated_by: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     budget_msats: Option<u64>,
-    #[serde(skip_serializing_if = "<[Part]>::is_empty", serialize_with = "parts_by_name")]
+    #[serde(
+        skip_serializing_if = "<[Part]>::is_empty",
+        serialize_with = "parts_by_name"
+    )]
     parts: &'a [Part],
     #[serde(skip_serializing_if = "Option::is_none")]
     metadata: Option<&'a Map<String, Value>>,
