@@ -1,1 +1,3 @@
 //! Typed, compiler-checked metrics for programs built on language models.
+
+pub mod text;
