@@ -125,6 +125,10 @@ impl Differences {
 fn ascii(value: &impl std::fmt::Debug) -> String {
     format!("{value:?}")
         .chars()
-        .flat_map(|c| c.escape_default().filter(move |_| !c.is_ascii()).chain(c.is_ascii().then_some(c)))
+        .flat_map(|c| {
+            c.escape_default()
+                .filter(move |_| !c.is_ascii())
+                .chain(c.is_ascii().then_some(c))
+        })
         .collect()
 }

@@ -2,7 +2,7 @@
 
 const LIST: &str = include_str!("unicode_versions.txt");
 
-/// Characters of the sections whose name begins with `prefix`.
+/// Characters of the sections whose name begins with `prefix`; of all sections where it is empty.
 pub(crate) fn section(prefix: &str) -> impl Iterator<Item = char> {
     let mut inside = false;
     LIST.lines()
@@ -17,9 +17,4 @@ pub(crate) fn section(prefix: &str) -> impl Iterator<Item = char> {
             let code = |hex: &str| u32::from_str_radix(hex, 16).expect("hexadecimal code points");
             (code(first)..=code(last)).filter_map(char::from_u32)
         })
-}
-
-/// Characters of all sections.
-pub(crate) fn all() -> impl Iterator<Item = char> {
-    section("")
 }

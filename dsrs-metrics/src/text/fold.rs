@@ -118,7 +118,9 @@ fn spell_out(text: &str, marks: Marks) -> Cow<'_, str> {
         if is_vulgar_fraction(c) && digit_value(previous).is_some() {
             out.push(' ');
         }
-        let raised = previous.is_alphanumeric() || matches!(previous, ')' | ']' | '}');
+        // The mark of a decomposed letter is part of the letter.
+        let base = previous.is_alphanumeric() || is_mark(previous);
+        let raised = base || matches!(previous, ')' | ']' | '}');
         if marks == Marks::Keep && is_superscript(c) && raised && !is_superscript(previous) {
             out.push('^');
         }
