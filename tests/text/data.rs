@@ -4,7 +4,7 @@
 //! unless `DSRS_METRICS_REQUIRE` is 1.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use dsrs_metrics::text::{NumericOptions, answer_passage_match, em, f1, hotpot_f1, numeric_match};
 use serde_json::Value;
@@ -24,15 +24,15 @@ fn data() -> Option<PathBuf> {
     None
 }
 
-fn json(path: PathBuf) -> Value {
+fn json(path: &Path) -> Value {
     let text =
-        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     serde_json::from_str(&text).unwrap()
 }
 
-fn rows(path: PathBuf) -> Vec<Value> {
+fn rows(path: &Path) -> Vec<Value> {
     let text =
-        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
@@ -52,9 +52,9 @@ fn question_answering_rows_score_as_dspy_scores_them() {
     let Some(folder) = data() else {
         return;
     };
-    let reference = json(folder.join("qa/reference.json"));
+    let reference = json(&folder.join("qa/reference.json"));
     for (model, expected) in reference["models"].as_object().unwrap() {
-        let rows = rows(folder.join(format!("qa/xquad-en.{model}.jsonl")));
+        let rows = rows(&folder.join(format!("qa/xquad-en.{model}.jsonl")));
         let (mut exact, mut found, mut token, mut hotpot) = (0, 0, 0.0, 0.0);
         for row in &rows {
             let answers = strings(&row["gold"]["answer"]);
@@ -89,9 +89,9 @@ fn mathematics_rows_match_where_the_authors_say_so() {
     let Some(folder) = data() else {
         return;
     };
-    let reference = json(folder.join("math/reference.json"));
+    let reference = json(&folder.join("math/reference.json"));
     for (model, expected) in reference.as_object().unwrap() {
-        let rows = rows(folder.join(format!("math/gsm8k.{model}.jsonl")));
+        let rows = rows(&folder.join(format!("math/gsm8k.{model}.jsonl")));
         let mut correct = 0;
         for row in &rows {
             let (gold, solution) = (&row["gold"]["answer"], &row["pred"]["solution"]);

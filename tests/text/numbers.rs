@@ -29,7 +29,9 @@ fn the_last_number_counts() {
     finds("<<5-3=2>>2", "2");
     finds("**1,300**", "1300");
     finds("答案是5。", "5");
-    finds("정답은 12개", "12");
+    finds("정답은12개", "12");
+    finds("रु500", "500");
+    finds("ב5 שקלים", "5");
     finds_nothing("");
     finds_nothing("none");
     finds_nothing("...");
@@ -130,6 +132,7 @@ fn chains_of_points_words_and_codes_are_no_numbers() {
     finds_nothing("2^10");
     finds_nothing("café2");
     finds_nothing("cafe\u{301}2");
+    finds_nothing("é\u{323}2");
     finds("25 m^2", "25");
     finds("25 m²", "25");
     finds("area x^{2} of 7 cm^{-2}", "7");
@@ -157,6 +160,8 @@ fn signs_belong_to_numbers_and_joints_do_not() {
     finds("wait--5", "5");
     finds("- 5 apples", "5");
     finds("5−3", "3");
+    finds("ב-5", "5");
+    finds("温度-5度", "-5");
     finds("-0", "0");
 }
 

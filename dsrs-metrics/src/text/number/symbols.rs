@@ -9,7 +9,7 @@ use crate::text::fold::{is_superscript, is_vulgar_fraction};
 use crate::text::scripts::written_without_spaces;
 use crate::text::unicode::{digit_value, is_invisible, is_mark, is_space};
 
-/// A letter that makes a word of the digits behind it.
+/// A letter with case, which makes a word of the digits behind it.
 pub(super) const LETTER: u8 = 0x80;
 /// Anything without a part in numbers.
 pub(super) const OTHER: u8 = 0x81;
@@ -18,6 +18,8 @@ pub(super) const GROUP_SPACE: u8 = 0x82;
 /// A multiplication sign.
 pub(super) const TIMES: u8 = 0x83;
 pub(super) const PER_MILLE: u8 = 0x84;
+/// A letter without case, of a script with spaces: digits behind it are a number, a hyphen between joins them.
+pub(super) const UNCASED: u8 = 0x85;
 /// Raised zero; the other raised digits and then minus and plus follow.
 pub(super) const RAISED: u8 = 0x90;
 pub(super) const RAISED_MINUS: u8 = RAISED + 10;
@@ -65,12 +67,11 @@ pub(super) fn symbols(text: &str) -> Cow<'_, [u8]> {
             out.push(c as u8);
         } else if is_mark(c) {
             // A mark belongs to the letter before it, whatever that letter means to a number.
-            out.push(
-                out.last()
-                    .copied()
-                    .filter(u8::is_ascii_alphabetic)
-                    .map_or(OTHER, |_| LETTER),
-            );
+            out.push(match out.last() {
+                Some(b'a'..=b'z' | b'A'..=b'Z' | &LETTER) => LETTER,
+                Some(&UNCASED) => UNCASED,
+                _ => OTHER,
+            });
         } else if !is_invisible(c) {
             out.push(class(c));
         }
@@ -97,9 +98,8 @@ fn class(c: char) -> u8 {
         _ if is_superscript(c) => raised(c),
         _ if is_vulgar_fraction(c) => vulgar(c),
         _ if is_space(c) => b' ',
-        // Letters with case are of scripts with spaces; Han or Hangul in front of a digit make no word of it.
         _ if c.is_lowercase() || c.is_uppercase() => LETTER,
-        _ if c.is_alphabetic() && !written_without_spaces(c) && !is_hangul(c) => LETTER,
+        _ if c.is_alphabetic() && !written_without_spaces(c) => UNCASED,
         _ => OTHER,
     }
 }
@@ -110,10 +110,6 @@ fn is_currency(c: char) -> bool {
             c,
             '\u{ffe0}' | '\u{ffe1}' | '\u{ffe5}' | '\u{ffe6}' | '\u{fdfc}' | '\u{e3f}'
         )
-}
-
-fn is_hangul(c: char) -> bool {
-    matches!(c, '\u{1100}'..='\u{11ff}' | '\u{3130}'..='\u{318f}' | '\u{ac00}'..='\u{d7ff}')
 }
 
 fn raised(c: char) -> u8 {
