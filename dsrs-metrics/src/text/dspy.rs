@@ -27,25 +27,79 @@ pub const ARTICLES: [&str; 3] = ["a", "an", "the"];
 pub fn normalize_text(text: &str) -> String {
     let mut out = Collapser::with_capacity(text.len());
     if text.is_ascii() {
-        for byte in text.bytes().filter(|b| !b.is_ascii_punctuation()) {
-            out.push(char::from(byte.to_ascii_lowercase()));
-        }
+        normalize_ascii(text.as_bytes(), &mut out);
     } else {
         lower(&nfd(text), |c| {
-            if !c.is_ascii_punctuation() {
-                out.push(c);
+            let mut utf8 = [0; 4];
+            if c.is_ascii_punctuation() {
+            } else if is_space(c) {
+                out.space();
+            } else if is_word(c) {
+                out.word(c.encode_utf8(&mut utf8).as_bytes());
+            } else {
+                out.other(c.encode_utf8(&mut utf8).as_bytes());
             }
         });
     }
     out.finish()
 }
 
+fn normalize_ascii(mut rest: &[u8], out: &mut Collapser) {
+    while let Some((&first, after)) = rest.split_first() {
+        rest = after;
+        match class(first) {
+            Ascii::Punctuation => {}
+            Ascii::Space => out.space(),
+            Ascii::Control => out.other(&[first]),
+            Ascii::Word => {
+                out.word(&[first.to_ascii_lowercase()]);
+                let run = rest
+                    .iter()
+                    .take_while(|&&byte| matches!(class(byte), Ascii::Word))
+                    .count();
+                let (run, after) = rest.split_at(run);
+                out.out.extend(run.iter().map(u8::to_ascii_lowercase));
+                rest = after;
+            }
+        }
+    }
+}
+
+fn class(byte: u8) -> Ascii {
+    ASCII[usize::from(byte)]
+}
+
+/// What normalization makes of an ASCII byte.
+#[derive(Clone, Copy)]
+enum Ascii {
+    Punctuation,
+    Space,
+    Control,
+    Word,
+}
+
+static ASCII: [Ascii; 256] = {
+    let mut table = [Ascii::Control; 256];
+    let mut byte = 0;
+    while byte < 128_u8 {
+        table[byte as usize] = match byte {
+            b'\t'..=b'\r' | 0x1c..=b' ' => Ascii::Space,
+            b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => Ascii::Word,
+            b'!'..=b'~' => Ascii::Punctuation,
+            _ => Ascii::Control,
+        };
+        byte += 1;
+    }
+    table
+};
+
 /// Collects characters, dropping articles and collapsing white space on the way.
 ///
 /// `\b(a|an|the)\b` matches exactly where a whole run of word characters is an article, and the match becomes
 /// a space; so an article is taken back at the end of its run and leaves a pending space.
 struct Collapser {
-    out: String,
+    /// UTF-8: every push is one whole character.
+    out: Vec<u8>,
     /// Where the output ended before the current run of word characters and the space in front of it.
     before_run: usize,
     run_start: usize,
@@ -56,7 +110,7 @@ struct Collapser {
 impl Collapser {
     fn with_capacity(bytes: usize) -> Self {
         Self {
-            out: String::with_capacity(bytes),
+            out: Vec::with_capacity(bytes),
             before_run: 0,
             run_start: 0,
             in_run: false,
@@ -64,43 +118,53 @@ impl Collapser {
         }
     }
 
-    fn push(&mut self, c: char) {
-        if is_word(c) {
-            if !self.in_run {
-                self.before_run = self.out.len();
-                self.flush_space();
-                self.run_start = self.out.len();
-                self.in_run = true;
-            }
-            self.out.push(c);
-            return;
-        }
-        self.end_run();
-        if is_space(c) {
-            self.space_pending = true;
-        } else {
+    #[inline]
+    fn word(&mut self, character: &[u8]) {
+        if !self.in_run {
+            self.before_run = self.out.len();
             self.flush_space();
-            self.out.push(c);
+            self.run_start = self.out.len();
+            self.in_run = true;
         }
+        self.out.extend_from_slice(character);
     }
 
+    #[inline]
+    fn space(&mut self) {
+        self.end_run();
+        self.space_pending = true;
+    }
+
+    #[inline]
+    fn other(&mut self, character: &[u8]) {
+        self.end_run();
+        self.flush_space();
+        self.out.extend_from_slice(character);
+    }
+
+    #[inline]
     fn flush_space(&mut self) {
         if self.space_pending && !self.out.is_empty() {
-            self.out.push(' ');
+            self.out.push(b' ');
         }
         self.space_pending = false;
     }
 
+    #[inline]
     fn end_run(&mut self) {
-        if self.in_run && ARTICLES.contains(&&self.out[self.run_start..]) {
-            self.out.truncate(self.before_run);
-            self.space_pending = true;
+        // Every article is at most three bytes long; the length rules out most words at once.
+        if self.in_run && self.out.len() - self.run_start <= 3 {
+            let run = &self.out[self.run_start..];
+            if ARTICLES.iter().any(|article| article.as_bytes() == run) {
+                self.out.truncate(self.before_run);
+                self.space_pending = true;
+            }
         }
         self.in_run = false;
     }
 
     fn finish(mut self) -> String {
         self.end_run();
-        self.out
+        String::from_utf8(self.out).unwrap_or_default()
     }
 }

@@ -12,11 +12,11 @@ pub(super) struct TokenList {
 impl TokenList {
     /// dspy's `DPR_normalize`: NFD, then runs of letters, numbers and marks or single other visible characters,
     /// each in lower case.
-    pub(super) fn dpr(text: &str) -> Self {
+    pub(super) fn dpr(text: String) -> Self {
         if text.is_ascii() {
             return Self::dpr_ascii(text);
         }
-        let chars = nfd(text);
+        let chars = nfd(&text);
         let mut list = Self::default();
         let mut at = 0;
         while at < chars.len() {
@@ -40,24 +40,21 @@ impl TokenList {
         list
     }
 
-    fn dpr_ascii(text: &str) -> Self {
+    /// Lower-cases in place: a passage is not copied.
+    fn dpr_ascii(mut text: String) -> Self {
+        text.make_ascii_lowercase();
         let bytes = text.as_bytes();
-        let mut list = Self {
-            text: text.to_ascii_lowercase(),
-            spans: Vec::with_capacity(text.len() / 4),
-        };
+        let mut spans = Vec::with_capacity(text.len() / 4);
         let mut at = 0;
         while at < bytes.len() {
-            let run = bytes[at..]
-                .iter()
-                .take_while(|b| b.is_ascii_alphanumeric())
-                .count();
+            let rest = bytes[at..].iter();
+            let run = rest.take_while(|b| b.is_ascii_alphanumeric()).count();
             if run > 0 || bytes[at].is_ascii_graphic() {
-                list.spans.push((at, at + run.max(1)));
+                spans.push((at, at + run.max(1)));
             }
             at += run.max(1);
         }
-        list
+        Self { text, spans }
     }
 
     pub(super) fn from_tokens<'a>(tokens: impl Iterator<Item = &'a str>) -> Self {
@@ -103,5 +100,8 @@ impl TokenList {
 /// ```
 #[must_use]
 pub fn dpr_normalize(text: &str) -> Vec<String> {
-    TokenList::dpr(text).iter().map(str::to_owned).collect()
+    TokenList::dpr(text.to_owned())
+        .iter()
+        .map(str::to_owned)
+        .collect()
 }

@@ -70,6 +70,7 @@ impl Profile {
     pub fn tokens(self, text: &str) -> Vec<String> {
         let normalized = self.normalize(text);
         super::scripts::tokens(self, &normalized)
+            .into_iter()
             .filter_map(|(start, end)| normalized.get(start as usize..end as usize))
             .map(str::to_owned)
             .collect()
@@ -122,7 +123,13 @@ impl Profile {
     /// # Errors
     /// [`NoReferences`] if `answers` is empty.
     pub fn em<S: AsRef<str>>(self, prediction: &str, answers: &[S]) -> Result<bool, NoReferences> {
-        Ok(self.references(answers)?.em(prediction))
+        if answers.is_empty() {
+            return Err(NoReferences);
+        }
+        // Without tokens: exact match needs none.
+        let prediction = self.normalize(prediction);
+        let same = |answer: &S| self.normalize(answer.as_ref()) == prediction;
+        Ok(answers.iter().any(same))
     }
 
     /// The best token-level F1 over the references; dspy's `F1`. See [`f1`](super::f1).
@@ -179,6 +186,9 @@ impl Profile {
         prediction: &str,
         frac: f64,
     ) -> Result<bool, NoReferences> {
+        if frac >= 1.0 {
+            return self.em(prediction, answers);
+        }
         Ok(self.references(answers)?.matches(prediction, frac))
     }
 

@@ -146,9 +146,9 @@ impl PassageAnswers {
 fn passage_tokens(profile: Profile, text: &str) -> TokenList {
     let normalized = profile.normalize(text);
     if profile == Profile::Dspy {
-        return TokenList::dpr(&normalized);
+        return TokenList::dpr(normalized);
     }
-    let spans = super::scripts::tokens(profile, &normalized);
+    let spans = super::scripts::tokens(profile, &normalized).into_iter();
     TokenList::from_tokens(
         spans.filter_map(|(start, end)| normalized.get(start as usize..end as usize)),
     )

@@ -26,7 +26,7 @@ struct Overlap {
 impl Prepared {
     pub(super) fn new(profile: Profile, text: &str) -> Self {
         let normalized = profile.normalize(text);
-        let mut sorted: Vec<(u32, u32)> = tokens(profile, &normalized).collect();
+        let mut sorted = tokens(profile, &normalized);
         sorted.sort_unstable_by(|a, b| slice(&normalized, *a).cmp(slice(&normalized, *b)));
         Self { normalized, sorted }
     }

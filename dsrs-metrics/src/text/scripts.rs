@@ -7,26 +7,21 @@ use super::unicode::is_mark;
 ///
 /// In the `Dspy` profile a token is what stands between spaces. In the others every letter of a script without
 /// spaces is a token of its own, together with the combining marks that follow it.
-pub(super) fn tokens(
-    profile: Profile,
-    normalized: &str,
-) -> impl Iterator<Item = (u32, u32)> + use<'_> {
+pub(super) fn tokens(profile: Profile, normalized: &str) -> Vec<(u32, u32)> {
     let split_scripts = profile != Profile::Dspy && !normalized.is_ascii();
-    let mut start = 0;
-    normalized
-        .split(' ')
-        .map(move |word| {
-            let at = start;
-            start += word.len() + 1;
-            (at, word)
-        })
-        .filter(|(_, word)| !word.is_empty())
-        .flat_map(move |(at, word)| Pieces {
-            word,
-            at,
-            split_scripts,
-        })
-        .map(|(start, end)| (position(start), position(end)))
+    let mut out = Vec::with_capacity(normalized.len() / 4 + 1);
+    let mut at = 0;
+    for word in normalized.split(' ').filter(|word| !word.is_empty()) {
+        if split_scripts {
+            let pieces = Pieces { word, at };
+            out.extend(pieces.map(|(start, end)| (position(start), position(end))));
+        } else {
+            out.push((position(at), position(at + word.len())));
+        }
+        // Normalized text has exactly one space between words.
+        at += word.len() + 1;
+    }
+    out
 }
 
 fn position(at: usize) -> u32 {
@@ -37,7 +32,6 @@ fn position(at: usize) -> u32 {
 struct Pieces<'a> {
     word: &'a str,
     at: usize,
-    split_scripts: bool,
 }
 
 impl Iterator for Pieces<'_> {
@@ -46,15 +40,12 @@ impl Iterator for Pieces<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         let first = self.word.chars().next()?;
         let alone = written_without_spaces(first);
-        let length = if self.split_scripts {
-            self.word
-                .char_indices()
-                .skip(1)
-                .find(|&(_, c)| !is_mark(c) && (alone || written_without_spaces(c)))
-                .map_or(self.word.len(), |(end, _)| end)
-        } else {
-            self.word.len()
-        };
+        let length = self
+            .word
+            .char_indices()
+            .skip(1)
+            .find(|&(_, c)| !is_mark(c) && (alone || written_without_spaces(c)))
+            .map_or(self.word.len(), |(end, _)| end);
         let start = self.at;
         self.word = &self.word[length..];
         self.at += length;

@@ -87,12 +87,20 @@ pub(super) fn is_mark(c: char) -> bool {
 
 /// Punctuation: ASCII punctuation as Python's `string.punctuation` has it, general category P.
 pub(super) fn is_punctuation(c: char) -> bool {
-    c.is_ascii_punctuation() || flags(c) & PUNCT != 0
+    if c.is_ascii() {
+        c.is_ascii_punctuation()
+    } else {
+        flags(c) & PUNCT != 0
+    }
 }
 
 /// A currency sign, mathematical sign or modifier symbol (Sc, Sm, Sk), of which ASCII punctuation has nine.
 pub(super) fn is_symbol(c: char) -> bool {
-    flags(c) & SYMBOL != 0
+    if c.is_ascii() {
+        matches!(c, '$' | '+' | '<' | '=' | '>' | '^' | '`' | '|' | '~')
+    } else {
+        flags(c) & SYMBOL != 0
+    }
 }
 
 /// Invisible in running text: soft hyphen, zero-width characters, variation selectors, bidirectional controls.

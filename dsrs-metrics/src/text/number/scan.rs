@@ -7,7 +7,9 @@ use std::ops::Range;
 
 use super::DecimalMark;
 use super::shape::{self, is_separator};
-use super::symbols::{LETTER, PER_MILLE, RAISED, RAISED_MINUS, RAISED_PLUS, TIMES, fraction};
+use super::symbols::{
+    FRACTION, LETTER, PER_MILLE, RAISED, RAISED_MINUS, RAISED_PLUS, TIMES, fraction,
+};
 
 /// Exponents have at most this many digits; longer ones make the numeral no number.
 const EXPONENT_DIGITS: usize = 4;
@@ -51,7 +53,8 @@ impl Scanner<'_> {
     pub(super) fn last(&self) -> Option<Numeral> {
         let mut last: Option<Numeral> = None;
         let mut at = 0;
-        while at < self.text.len() {
+        while let Some(ahead) = self.count_before_start(at) {
+            at += ahead;
             match self.step(at, last.as_ref()) {
                 Step::Skip(next) => at = next,
                 Step::Found(numeral) => {
@@ -61,6 +64,12 @@ impl Scanner<'_> {
             }
         }
         last
+    }
+
+    /// How many bytes stand between `at` and the next place where a number can start.
+    fn count_before_start(&self, at: usize) -> Option<usize> {
+        let rest = self.text.get(at..)?;
+        rest.iter().position(|&byte| may_start(byte))
     }
 
     fn step(&self, at: usize, last: Option<&Numeral>) -> Step {
@@ -396,6 +405,11 @@ impl Scanner<'_> {
         let rest = self.text.get(from..).unwrap_or_default();
         rest.iter().take_while(|byte| accept(byte)).count()
     }
+}
+
+/// Whether a number can start with this byte: what the scanner looks at.
+fn may_start(byte: u8) -> bool {
+    byte.is_ascii_digit() || byte >= FRACTION || matches!(byte, b'.' | b'\\')
 }
 
 fn is_word_byte(byte: u8) -> bool {
