@@ -17,7 +17,9 @@ mod spec;
 
 #[doc(hidden)]
 pub mod __private;
+pub mod metrics;
 pub mod prelude;
+pub mod text;
 
 pub use async_trait::async_trait;
 #[doc(hidden)]
