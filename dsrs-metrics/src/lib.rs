@@ -4,6 +4,7 @@
 #[allow(unused_extern_crates)]
 extern crate self as dsrs_metrics;
 
+pub mod data;
 mod error;
 mod metric;
 mod outcome;
