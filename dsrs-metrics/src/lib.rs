@@ -4,6 +4,7 @@
 #[allow(unused_extern_crates)]
 extern crate self as dsrs_metrics;
 
+mod cell;
 pub mod data;
 mod error;
 mod metric;
@@ -20,6 +21,8 @@ pub mod __private;
 pub mod prelude;
 
 pub use async_trait::async_trait;
+#[doc(hidden)]
+pub use bon;
 pub use dsrs_metrics_macros::{Record, metric};
 
 pub use crate::error::{MetricError, Result};

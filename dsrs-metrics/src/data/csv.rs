@@ -32,10 +32,7 @@ impl Records {
     pub(super) fn new(mut input: OpenInput) -> Result<Self, DataError> {
         let limit = limit(&input);
         let reader = std::mem::replace(&mut input.reader, Box::new(io::empty()));
-        let limited = Limited {
-            reader,
-            left: limit,
-        };
+        let limited = Limited { reader, left: limit };
         let mut records = Self {
             reader: ReaderBuilder::new()
                 .has_headers(false)
@@ -62,21 +59,15 @@ impl Records {
         let line = error.position().map_or(before + 1, csv::Position::line);
         let at = self.input.at(line);
         match error.into_kind() {
-            csv::ErrorKind::UnequalLengths {
-                expected_len, len, ..
-            } => DataError::Ragged {
-                at,
-                expected: expected_len,
-                found: len,
-            },
+            csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+                DataError::Ragged { at, expected: expected_len, found: len }
+            }
             csv::ErrorKind::Io(reason) if reason.kind() == io::ErrorKind::FileTooLarge => {
                 let limit = self.input.row_limit;
                 DataError::TooLong { at, limit }
             }
             csv::ErrorKind::Io(reason) => self.input.unreadable(reason),
-            other => self
-                .input
-                .unreadable(io::Error::other(format!("{other:?}"))),
+            other => self.input.unreadable(io::Error::other(format!("{other:?}"))),
         }
     }
 

@@ -57,9 +57,6 @@ impl Ids {
     fn origin_of(&self, line: u64) -> Origin {
         let later = self.files.partition_point(|(_, before)| *before < line);
         let (file, before) = &self.files[later - 1];
-        Origin {
-            file: Arc::clone(file),
-            line: line - before,
-        }
+        Origin { file: Arc::clone(file), line: line - before }
     }
 }

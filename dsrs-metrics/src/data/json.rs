@@ -18,13 +18,7 @@ pub(super) struct Elements {
 
 impl Elements {
     pub(super) fn new(input: OpenInput) -> Self {
-        Self {
-            input,
-            line: 1,
-            column: 1,
-            begun: false,
-            buffer: Vec::new(),
-        }
+        Self { input, line: 1, column: 1, begun: false, buffer: Vec::new() }
     }
 
     fn peek(&mut self) -> Result<Option<u8>, DataError> {
@@ -60,11 +54,7 @@ impl Elements {
     }
 
     fn syntax(&self, reason: &str) -> DataError {
-        DataError::Syntax {
-            at: self.at(),
-            column: self.column,
-            reason: reason.to_owned(),
-        }
+        DataError::Syntax { at: self.at(), column: self.column, reason: reason.to_owned() }
     }
 
     /// Goes to the first byte of the next element; `false` at the end of the array.

@@ -20,11 +20,7 @@ pub(super) struct Lines {
 
 impl Lines {
     pub(super) fn new(input: OpenInput) -> Self {
-        Self {
-            input,
-            line: 0,
-            buffer: Vec::new(),
-        }
+        Self { input, line: 0, buffer: Vec::new() }
     }
 
     /// Reads a line, or nothing at the end of the file.
@@ -95,9 +91,6 @@ fn not_json(error: &serde_json::Error, at: &Origin, column: usize) -> DataError 
 fn place(at: &Origin, column: usize, line: usize, byte: usize) -> (Origin, usize) {
     let later = line.saturating_sub(1);
     let byte = if later == 0 { column - 1 + byte } else { byte };
-    let at = Origin {
-        file: at.file.clone(),
-        line: at.line + later as u64,
-    };
+    let at = Origin { file: at.file.clone(), line: at.line + later as u64 };
     (at, byte)
 }

@@ -71,26 +71,17 @@ impl FromStr for Mapping {
             return Err(MappingError::NoPath { mapping: mapping() });
         };
         if path.split('.').any(str::is_empty) {
-            return Err(MappingError::BadPath {
-                mapping: mapping(),
-                path: path.to_owned(),
-            });
+            return Err(MappingError::BadPath { mapping: mapping(), path: path.to_owned() });
         }
         let target = match field.split_once('.') {
             _ if field == "id" => Target::Id,
             Some(("gold", name)) if !name.is_empty() => Target::Field(Side::Gold, name.to_owned()),
             Some(("pred", name)) if !name.is_empty() => Target::Field(Side::Pred, name.to_owned()),
             _ => {
-                return Err(MappingError::BadField {
-                    mapping: mapping(),
-                    field: field.to_owned(),
-                });
+                return Err(MappingError::BadField { mapping: mapping(), field: field.to_owned() });
             }
         };
-        Ok(Self {
-            target,
-            path: path.to_owned(),
-        })
+        Ok(Self { target, path: path.to_owned() })
     }
 }
 

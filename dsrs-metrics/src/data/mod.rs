@@ -68,11 +68,7 @@ pub struct DataReader {
 
 impl Default for DataReader {
     fn default() -> Self {
-        Self {
-            format: None,
-            mappings: Vec::new(),
-            row_limit: ROW_LIMIT,
-        }
+        Self { format: None, mappings: Vec::new(), row_limit: ROW_LIMIT }
     }
 }
 
@@ -175,8 +171,7 @@ impl Pairs {
     /// never there.
     pub fn unused_mappings(&self) -> impl Iterator<Item = &Mapping> {
         let used = self.mappings.iter().zip(&self.mapped);
-        used.filter(|(_, rows)| **rows == 0)
-            .map(|(mapping, _)| mapping)
+        used.filter(|(_, rows)| **rows == 0).map(|(mapping, _)| mapping)
     }
 
     fn next_pair(&mut self) -> Option<Result<Pair, DataError>> {
@@ -206,11 +201,7 @@ impl Pairs {
     fn pair(&mut self, row: Row, file: Arc<Path>, line: u64) -> Result<Pair, DataError> {
         let origin = Origin { file, line };
         let mut row = row.check(&origin, &self.mappings)?;
-        let found: Vec<_> = self
-            .mappings
-            .iter()
-            .map(|mapping| row.at(mapping).cloned())
-            .collect();
+        let found: Vec<_> = self.mappings.iter().map(|mapping| row.at(mapping).cloned()).collect();
         for (index, value) in found.into_iter().enumerate() {
             let Some(value) = value else { continue };
             self.mapped[index] += 1;
@@ -275,19 +266,11 @@ impl Input {
         let Some(format) = format.or_else(|| Format::of(file)) else {
             return Err(DataError::UnknownFormat { file: name });
         };
-        Ok(Self {
-            name,
-            format,
-            place: Place::File,
-        })
+        Ok(Self { name, format, place: Place::File })
     }
 
     fn open(self, row_limit: usize) -> Result<OpenFile, DataError> {
-        let Self {
-            name,
-            format,
-            place,
-        } = self;
+        let Self { name, format, place } = self;
         let reader: Box<dyn BufRead + Send> = match place {
             Place::Reader(reader) => reader,
             Place::StandardInput => Box::new(BufReader::with_capacity(1 << 16, io::stdin())),
@@ -297,22 +280,15 @@ impl Input {
             },
         };
         let name: Arc<Path> = name.into();
-        let input = OpenInput {
-            file: Arc::clone(&name),
-            reader: without_bom(reader, &name)?,
-            row_limit,
-        };
+        let input =
+            OpenInput { file: Arc::clone(&name), reader: without_bom(reader, &name)?, row_limit };
         let rows: Rows = match format {
             Format::Jsonl => Box::new(jsonl::Lines::new(input)),
             Format::Json => Box::new(json::Elements::new(input)),
             #[cfg(feature = "csv")]
             Format::Csv => Box::new(csv::Records::new(input)?),
         };
-        Ok(OpenFile {
-            name,
-            rows,
-            empty: true,
-        })
+        Ok(OpenFile { name, rows, empty: true })
     }
 }
 
@@ -325,17 +301,11 @@ struct OpenInput {
 
 impl OpenInput {
     fn at(&self, line: u64) -> Origin {
-        Origin {
-            file: Arc::clone(&self.file),
-            line,
-        }
+        Origin { file: Arc::clone(&self.file), line }
     }
 
     fn unreadable(&self, reason: io::Error) -> DataError {
-        DataError::Unreadable {
-            file: self.file.to_path_buf(),
-            reason,
-        }
+        DataError::Unreadable { file: self.file.to_path_buf(), reason }
     }
 }
 
@@ -344,10 +314,9 @@ fn without_bom(
     name: &Path,
 ) -> Result<Box<dyn BufRead + Send>, DataError> {
     const BOM: &[u8] = b"\xEF\xBB\xBF";
-    let start = reader.fill_buf().map_err(|reason| DataError::Unreadable {
-        file: name.to_path_buf(),
-        reason,
-    })?;
+    let start = reader
+        .fill_buf()
+        .map_err(|reason| DataError::Unreadable { file: name.to_path_buf(), reason })?;
     // A pipe may hand over fewer bytes at first; its writer then sent the mark byte by byte, which
     // no program does.
     if start.starts_with(BOM) {

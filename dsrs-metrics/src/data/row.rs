@@ -76,11 +76,9 @@ fn half(
         Some(Shape::Other(value)) if mappings.iter().any(|mapping| mapping.path() == name) => {
             Ok((Fields::default(), Some(value)))
         }
-        Some(Shape::Other(value)) => Err(DataError::NotFields {
-            at: at.clone(),
-            side,
-            found: found(&value),
-        }),
+        Some(Shape::Other(value)) => {
+            Err(DataError::NotFields { at: at.clone(), side, found: found(&value) })
+        }
     }
 }
 
@@ -164,10 +162,7 @@ fn name(id: &Value, at: &Origin) -> Result<String, DataError> {
     match id {
         Value::String(id) => Ok(id.clone()),
         Value::Number(id) => Ok(id.to_string()),
-        other => Err(DataError::BadId {
-            at: at.clone(),
-            found: found(other),
-        }),
+        other => Err(DataError::BadId { at: at.clone(), found: found(other) }),
     }
 }
 
@@ -194,10 +189,7 @@ impl FromMap for Object {
                 "id" => row.id.replace(map.next_value()?).is_some(),
                 "gold" => row.gold.replace(map.next_value()?).is_some(),
                 "pred" => row.pred.replace(map.next_value()?).is_some(),
-                _ => row
-                    .attributes
-                    .insert(key.as_str(), map.next_value::<Value>()?)
-                    .is_some(),
+                _ => row.attributes.insert(key.as_str(), map.next_value::<Value>()?).is_some(),
             };
             once(again, &key)?;
         }
@@ -209,9 +201,7 @@ impl FromMap for Fields {
     fn from_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
         let mut fields = Self::default();
         while let Some(key) = map.next_key::<String>()? {
-            let again = fields
-                .insert(key.as_str(), map.next_value::<Value>()?)
-                .is_some();
+            let again = fields.insert(key.as_str(), map.next_value::<Value>()?).is_some();
             once(again, &key)?;
         }
         Ok(fields)
