@@ -7,14 +7,19 @@ extern crate self as dsrs_metrics;
 mod cell;
 pub mod data;
 mod error;
+mod evaluate;
 mod metric;
 mod outcome;
 mod pair;
 mod params;
+mod program;
 mod record;
+mod report;
 mod row;
 mod score;
+mod settings;
 mod spec;
+mod sum;
 
 #[doc(hidden)]
 pub mod __private;
@@ -26,15 +31,24 @@ pub use bon;
 pub use dsrs_metrics_macros::{Record, metric};
 
 pub use crate::error::{MetricError, Result};
+pub use crate::evaluate::{
+    Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, Evaluator, MetricSummary,
+    RowResult,
+};
 pub use crate::metric::{
     AcceptanceTest, FeedbackEvaluator, FnMetric, Metric, MetricCall, metric_fn, typed_metric_fn,
 };
 pub use crate::outcome::Outcome;
 pub use crate::pair::{Origin, Pair};
 pub use crate::params::{Configure, ParamError, Params};
+pub use crate::program::{ByCall, ByForward, Fallible, Module, Program, ProgramError};
 pub use crate::record::Record;
+pub use crate::report::ProgressDisplay;
+#[cfg(feature = "report")]
+pub use crate::report::ResultTable;
 pub use crate::row::{Example, Fields, Prediction, Trace, TraceStep};
 pub use crate::score::{FeedbackMetric, Grade, MetricReturn, MetricScore, Part, Scored, Scores};
+pub use crate::settings::Settings;
 pub use crate::spec::{
     Direction, FieldSpec, MetricSpec, MetricTier, ParamSpec, ScoreKind, ScoreRange, Side,
 };
