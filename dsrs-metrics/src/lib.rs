@@ -5,6 +5,7 @@
 extern crate self as dsrs_metrics;
 
 mod cell;
+pub mod data;
 mod error;
 mod evaluate;
 mod metric;
