@@ -21,9 +21,7 @@ impl Metric for SameLater {
         gold: &Example,
         pred: &Prediction,
     ) -> dsrs_metrics::Result<MetricScore> {
-        Ok(MetricScore::new(f64::from(u8::from(
-            gold.get("answer") == pred.get("answer"),
-        ))))
+        Ok(MetricScore::new(f64::from(u8::from(gold.get("answer") == pred.get("answer")))))
     }
 }
 
@@ -43,11 +41,8 @@ async fn program(_inputs: Example) -> Prediction {
 
 /// Microseconds per row of a whole `run`, devset already built.
 async fn run(rows: usize, metric: impl Metric + 'static) -> Result<f64, EvaluateError> {
-    let evaluate = Evaluate::builder()
-        .devset(devset(rows))
-        .metric(metric)
-        .concurrency(8)
-        .build()?;
+    let evaluate =
+        Evaluate::builder().devset(devset(rows)).metric(metric).concurrency(8).build()?;
     let started = Instant::now();
     let result = evaluate.run(program).await?;
     Ok(microseconds(started, rows, &result))
@@ -70,19 +65,14 @@ fn microseconds(started: Instant, rows: usize, result: &EvaluationResult) -> f64
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), EvaluateError> {
-    let most = std::env::args()
-        .nth(1)
-        .and_then(|rows| rows.parse().ok())
-        .unwrap_or(1_000_000);
+    let most = std::env::args().nth(1).and_then(|rows| rows.parse().ok()).unwrap_or(1_000_000);
     println!("us/row on one thread, concurrency 8");
     println!(
         "{:>9}  {:>8}  {:>8}  {:>10}  {:>10}",
         "rows", "run sync", "async", "score sync", "async"
     );
     run(10_000.min(most), metric_fn("same", same)).await?;
-    for rows in [1_000, 5_000, 10_000, 100_000, 1_000_000]
-        .into_iter()
-        .filter(|rows| *rows <= most)
+    for rows in [1_000, 5_000, 10_000, 100_000, 1_000_000].into_iter().filter(|rows| *rows <= most)
     {
         println!(
             "{rows:>9}  {:>8.2}  {:>8.2}  {:>10.2}  {:>10.2}",

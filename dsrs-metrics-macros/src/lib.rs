@@ -1,14 +1,21 @@
-//! The macros of dsrs-metrics.
+//! The macros of dsrs-metrics: `#[metric]` and `#[derive(Record)]`. Use them through that crate, which
+//! documents them.
+
+mod errors;
+mod metric;
+mod names;
+mod record;
+
 use proc_macro::TokenStream;
 
+/// Turns a plain function into a typed metric. See the crate `dsrs-metrics`.
 #[proc_macro_attribute]
-#[allow(missing_docs)]
-pub fn metric(_args: TokenStream, item: TokenStream) -> TokenStream {
-    item
+pub fn metric(args: TokenStream, item: TokenStream) -> TokenStream {
+    metric::expand(args.into(), &item.into()).into()
 }
 
+/// Lets every dynamic metric score a struct without conversion. See the crate `dsrs-metrics`.
 #[proc_macro_derive(Record, attributes(record))]
-#[allow(missing_docs)]
-pub fn record(_item: TokenStream) -> TokenStream {
-    TokenStream::new()
+pub fn record(item: TokenStream) -> TokenStream {
+    record::expand(&syn::parse_macro_input!(item as syn::DeriveInput)).into()
 }

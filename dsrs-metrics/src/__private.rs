@@ -5,12 +5,46 @@ pub use crate::metric::Declared;
 pub use crate::params::read_param;
 pub use crate::record::{
     Char, Field, FieldType, Get, GetOptional, Give, GiveOptional, Owned, Raw, ReadValue, Ref,
-    Slice, Text, Want,
+    Slice, Text, Want, read_row,
 };
 pub use crate::score::{Decided, Undecided};
-pub use async_trait::async_trait;
-pub use bon;
 pub use serde::Deserialize;
-pub use serde::de::DeserializeOwned;
 pub use serde_json::{Value, json};
-pub use std::{boxed, string, vec};
+pub use std::{borrow, boxed, string, vec};
+
+use crate::spec::{Direction, MetricSpec, ScoreKind, ScoreRange};
+
+/// A threshold needs a number to be held against.
+#[must_use]
+pub const fn threshold_is_number(spec: &MetricSpec<'_>) -> bool {
+    !matches!(spec.kind, ScoreKind::Bool)
+}
+
+/// A threshold is finite and, where the range is known, inside it.
+#[must_use]
+pub const fn threshold_is_in_range(spec: &MetricSpec<'_>) -> bool {
+    match (spec.threshold, spec.range) {
+        (Some(threshold), Some(range)) => threshold.is_finite() && range.contains(threshold),
+        (Some(threshold), None) => threshold.is_finite(),
+        (None, _) => true,
+    }
+}
+
+/// Some score of the range fails.
+#[must_use]
+pub const fn threshold_can_fail(spec: &MetricSpec<'_>) -> bool {
+    match (spec.threshold, spec.range, spec.direction) {
+        (Some(threshold), Some(range), Direction::HigherIsBetter) => threshold > range.min,
+        (Some(threshold), Some(range), Direction::LowerIsBetter) => threshold < range.max,
+        _ => true,
+    }
+}
+
+/// The range has a finite lower end below a finite upper end.
+#[must_use]
+pub const fn range_is_not_empty(spec: &MetricSpec<'_>) -> bool {
+    match spec.range {
+        Some(ScoreRange { min, max }) => min.is_finite() && max.is_finite() && min < max,
+        None => true,
+    }
+}

@@ -110,10 +110,7 @@ impl MetricError {
     /// assert_eq!(error.to_string(), "metric `wer`: the reference is empty");
     /// ```
     pub fn failed(metric: impl Into<String>, message: impl fmt::Display) -> Self {
-        Self::Failed {
-            metric: metric.into(),
-            message: format!("{message:#}"),
-        }
+        Self::Failed { metric: metric.into(), message: format!("{message:#}") }
     }
 }
 
@@ -121,15 +118,8 @@ impl MetricError {
 #[derive(Debug, Clone, PartialEq)]
 #[doc(hidden)]
 pub enum FieldError {
-    Missing {
-        field: &'static str,
-        present: Vec<String>,
-    },
-    WrongType {
-        field: &'static str,
-        expected: &'static str,
-        found: String,
-    },
+    Missing { field: &'static str, present: Vec<String> },
+    WrongType { field: &'static str, expected: &'static str, found: String },
 }
 
 impl FieldError {
@@ -138,17 +128,10 @@ impl FieldError {
     pub fn of(self, spec: &MetricSpec<'_>, side: Side) -> MetricError {
         let metric = spec.name.to_owned();
         match self {
-            Self::Missing { field, present } => MetricError::MissingField {
-                metric,
-                side,
-                field: field.to_owned(),
-                present,
-            },
-            Self::WrongType {
-                field,
-                expected,
-                found,
-            } => MetricError::WrongType {
+            Self::Missing { field, present } => {
+                MetricError::MissingField { metric, side, field: field.to_owned(), present }
+            }
+            Self::WrongType { field, expected, found } => MetricError::WrongType {
                 metric,
                 side,
                 field: field.to_owned(),

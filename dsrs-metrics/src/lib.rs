@@ -4,6 +4,8 @@
 #[allow(unused_extern_crates)]
 extern crate self as dsrs_metrics;
 
+mod cell;
+pub mod data;
 mod error;
 mod evaluate;
 mod metric;
@@ -21,9 +23,13 @@ mod sum;
 
 #[doc(hidden)]
 pub mod __private;
+pub mod metrics;
 pub mod prelude;
+pub mod text;
 
 pub use async_trait::async_trait;
+#[doc(hidden)]
+pub use bon;
 pub use dsrs_metrics_macros::{Record, metric};
 
 pub use crate::error::{MetricError, Result};

@@ -47,13 +47,7 @@ pub struct MetricCall<'a, G = Example, P = Prediction> {
 impl<'a, G, P> MetricCall<'a, G, P> {
     /// A call in evaluation: no trace.
     pub const fn new(gold: &'a G, pred: &'a P) -> Self {
-        Self {
-            gold,
-            pred,
-            trace: None,
-            pred_name: None,
-            pred_trace: None,
-        }
+        Self { gold, pred, trace: None, pred_name: None, pred_trace: None }
     }
 
     /// A call by an optimizer.
@@ -77,19 +71,8 @@ impl<'a, G, P> MetricCall<'a, G, P> {
     where
         'a: 'b,
     {
-        let Self {
-            trace,
-            pred_name,
-            pred_trace,
-            ..
-        } = self;
-        MetricCall {
-            gold,
-            pred,
-            trace,
-            pred_name,
-            pred_trace,
-        }
+        let Self { trace, pred_name, pred_trace, .. } = self;
+        MetricCall { gold, pred, trace, pred_name, pred_trace }
     }
 }
 
@@ -104,8 +87,7 @@ impl<G, P> Copy for MetricCall<'_, G, P> {}
 impl<G, P> fmt::Debug for MetricCall<'_, G, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut call = f.debug_struct("MetricCall");
-        call.field("tracing", &self.trace.is_some())
-            .field("pred_name", &self.pred_name);
+        call.field("tracing", &self.trace.is_some()).field("pred_name", &self.pred_name);
         call.finish_non_exhaustive()
     }
 }
@@ -286,9 +268,7 @@ where
     M: Metric<G, P> + Declared<Verdict = Decided>,
 {
     async fn accepts(&self, gold: &G, pred: &P, trace: &Trace) -> Result<bool> {
-        let scored = self
-            .call(MetricCall::new(gold, pred).with_trace(trace))
-            .await?;
+        let scored = self.call(MetricCall::new(gold, pred).with_trace(trace)).await?;
         Ok(scored.passed == Some(true))
     }
 }
@@ -317,10 +297,7 @@ pub trait FeedbackEvaluator<G: Sync = Example, P: Sync = Prediction>: Send + Syn
 #[async_trait]
 impl<G: Sync, P: Sync, M: Metric<G, P> + ?Sized> FeedbackEvaluator<G, P> for M {
     async fn feedback_metric(&self, example: &G, prediction: &P) -> Result<FeedbackMetric> {
-        Ok(self
-            .call(MetricCall::new(example, prediction))
-            .await?
-            .into_feedback())
+        Ok(self.call(MetricCall::new(example, prediction)).await?.into_feedback())
     }
 
     async fn multi_objective_metric(
@@ -371,11 +348,7 @@ where
     F: Fn(&G, &P) -> R + Send + Sync,
 {
     let spec = MetricSpec::new("").with_kind(R::KIND);
-    FnMetric {
-        name: name.into(),
-        spec,
-        score,
-    }
+    FnMetric { name: name.into(), spec, score }
 }
 
 /// A metric from a closure, made by [`metric_fn`].
@@ -411,9 +384,7 @@ impl<F> FnMetric<F> {
     /// Makes a smaller value the better one.
     #[must_use]
     pub fn lower_is_better(mut self) -> Self {
-        self.spec = self
-            .spec
-            .with_direction(crate::spec::Direction::LowerIsBetter);
+        self.spec = self.spec.with_direction(crate::spec::Direction::LowerIsBetter);
         self
     }
 
@@ -434,19 +405,14 @@ impl<F> FnMetric<F> {
         F: Fn(&G, &P) -> R,
         R: MetricReturn,
     {
-        let spec = MetricSpec {
-            name: &self.name,
-            ..self.spec
-        };
+        let spec = MetricSpec { name: &self.name, ..self.spec };
         (self.score)(gold, pred).into_scored(&spec)
     }
 }
 
 impl<F> fmt::Debug for FnMetric<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FnMetric")
-            .field("name", &self.name)
-            .finish_non_exhaustive()
+        f.debug_struct("FnMetric").field("name", &self.name).finish_non_exhaustive()
     }
 }
 
@@ -465,10 +431,7 @@ where
     }
 
     fn spec(&self) -> MetricSpec<'_> {
-        MetricSpec {
-            name: &self.name,
-            ..self.spec
-        }
+        MetricSpec { name: &self.name, ..self.spec }
     }
 
     async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore> {

@@ -24,13 +24,7 @@ pub struct Pair<G = Example, P = Prediction> {
 impl<G, P> Pair<G, P> {
     /// A pair without attributes.
     pub fn new(id: impl Into<String>, gold: G, pred: P) -> Self {
-        Self {
-            id: id.into(),
-            gold,
-            pred,
-            attributes: Fields::default(),
-            origin: None,
-        }
+        Self { id: id.into(), gold, pred, attributes: Fields::default(), origin: None }
     }
 }
 

@@ -86,11 +86,7 @@ impl Params {
         Err(ParamError::Unknown {
             metric: spec.name.to_owned(),
             param: param.clone(),
-            known: spec
-                .params
-                .iter()
-                .map(|param| param.name.to_owned())
-                .collect(),
+            known: spec.params.iter().map(|param| param.name.to_owned()).collect(),
         })
     }
 }
@@ -130,13 +126,11 @@ pub fn read_param<T: DeserializeOwned>(
     };
     let as_json = || serde_json::from_str::<T>(text);
     let as_text = || serde_json::from_value::<T>(Value::String(text.clone()));
-    as_json()
-        .or_else(|json| as_text().map_err(|_| json))
-        .map_err(|reason| ParamError::WrongType {
-            metric: metric(),
-            param: param.name.to_owned(),
-            ty: param.ty.to_owned(),
-            found: text.clone(),
-            reason: reason.to_string(),
-        })
+    as_json().or_else(|json| as_text().map_err(|_| json)).map_err(|reason| ParamError::WrongType {
+        metric: metric(),
+        param: param.name.to_owned(),
+        ty: param.ty.to_owned(),
+        found: text.clone(),
+        reason: reason.to_string(),
+    })
 }

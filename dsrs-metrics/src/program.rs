@@ -138,9 +138,7 @@ fn inputs<G: Clone + 'static>(gold: &G) -> G {
     let mut inputs = Some(example.inputs());
     // `G` is `Example` here, which only a cast through `Any` can tell the compiler.
     let inputs = (&mut inputs as &mut dyn Any).downcast_mut::<Option<G>>();
-    inputs
-        .and_then(Option::take)
-        .unwrap_or_else(|| gold.clone())
+    inputs.and_then(Option::take).unwrap_or_else(|| gold.clone())
 }
 
 fn with_causes(error: &dyn Error) -> String {

@@ -4,10 +4,7 @@
 //! A *want* (`Text`, `Slice<T>`, ...) says in which form a parameter is wanted; a field name is a
 //! type, a tuple of `Char`s, so that `derive(Record)` and `#[metric]` meet without knowing each
 //! other. All of it but [`Record`] is hidden: `#[metric]` wraps it in sentences of its own.
-#![allow(
-    missing_docs,
-    reason = "hidden plumbing; what each trait promises is said at the trait"
-)]
+#![allow(missing_docs, reason = "hidden plumbing; what each trait promises is said at the trait")]
 
 use std::borrow::{Borrow, Cow};
 use std::marker::PhantomData;
@@ -17,9 +14,10 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::error::FieldError;
+use crate::cell::{Cell, read_fields};
+use crate::error::{FieldError, MetricError};
 use crate::row::{Example, Fields, Prediction};
-use crate::spec::FieldSpec;
+use crate::spec::{FieldSpec, MetricSpec, Side};
 
 /// A row with static types that every dynamic metric can score without conversion.
 ///
@@ -158,82 +156,74 @@ impl<'r, T> Want<'r> for Owned<T> {
     note = "a field parameter is `&str`, `String`, `bool`, a number, `&[String]`, `Vec<_>`, `&Value`,\nor any type that implements `serde::Deserialize`; an `Option` of these makes the field optional"
 )]
 pub trait FieldType<'r>: Sized {
-    fn read(value: &'r Value) -> serde_json::Result<Self>;
-    fn read_text(text: &str) -> Option<Self>;
+    /// `textual` says that the value comes from a format that knows only text.
+    fn read(value: &'r Value, textual: bool) -> serde_json::Result<Self>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<'r, T: Deserialize<'r>> FieldType<'r> for T {
-    fn read(value: &'r Value) -> serde_json::Result<Self> {
-        T::deserialize(value)
-    }
-
-    /// From a cell of a format that knows only text: `0.5`, `true`, `["a", "b"]`.
-    fn read_text(text: &str) -> Option<Self> {
-        let value: Value = serde_json::from_str(text).ok()?;
-        T::deserialize(value).ok()
+    fn read(value: &'r Value, textual: bool) -> serde_json::Result<Self> {
+        match value {
+            Value::String(text) if textual => T::deserialize(Cell(text)),
+            value => T::deserialize(value),
+        }
     }
 }
 
 /// A want that can be served from a dynamic row's value.
 pub trait ReadValue<'r>: Want<'r> {
-    fn read(value: &'r Value) -> serde_json::Result<Self::Held>;
-
-    /// From a cell of a format that knows only text, where [`read`](Self::read) failed.
-    fn read_text(text: &str) -> Option<Self::Held>;
+    fn read(value: &'r Value, textual: bool) -> serde_json::Result<Self::Held>;
 }
 
 impl<'r> ReadValue<'r> for Text {
-    fn read(value: &'r Value) -> serde_json::Result<&'r str> {
+    fn read(value: &'r Value, _: bool) -> serde_json::Result<&'r str> {
         <&str>::deserialize(value)
-    }
-
-    fn read_text(_: &str) -> Option<&'r str> {
-        None
     }
 }
 
 impl<'r> ReadValue<'r> for Raw {
-    fn read(value: &'r Value) -> serde_json::Result<&'r Value> {
+    fn read(value: &'r Value, _: bool) -> serde_json::Result<&'r Value> {
         Ok(value)
-    }
-
-    fn read_text(_: &str) -> Option<&'r Value> {
-        None
     }
 }
 
-impl<'r, T: FieldType<'r> + 'r> ReadValue<'r> for Slice<T>
+impl<'r, T: 'r> ReadValue<'r> for Slice<T>
 where
     Vec<T>: FieldType<'r>,
 {
-    fn read(value: &'r Value) -> serde_json::Result<Self::Held> {
-        FieldType::read(value).map(Lent::Owned)
-    }
-
-    fn read_text(text: &str) -> Option<Self::Held> {
-        FieldType::read_text(text).map(Lent::Owned)
+    fn read(value: &'r Value, textual: bool) -> serde_json::Result<Self::Held> {
+        FieldType::read(value, textual).map(Lent::Owned)
     }
 }
 
 impl<'r, T: FieldType<'r> + 'r> ReadValue<'r> for Ref<T> {
-    fn read(value: &'r Value) -> serde_json::Result<Self::Held> {
-        FieldType::read(value).map(Lent::Owned)
-    }
-
-    fn read_text(text: &str) -> Option<Self::Held> {
-        FieldType::read_text(text).map(Lent::Owned)
+    fn read(value: &'r Value, textual: bool) -> serde_json::Result<Self::Held> {
+        FieldType::read(value, textual).map(Lent::Owned)
     }
 }
 
 impl<'r, T: FieldType<'r>> ReadValue<'r> for Owned<T> {
-    fn read(value: &'r Value) -> serde_json::Result<T> {
-        FieldType::read(value)
+    fn read(value: &'r Value, textual: bool) -> serde_json::Result<T> {
+        FieldType::read(value, textual)
     }
+}
 
-    fn read_text(text: &str) -> Option<T> {
-        FieldType::read_text(text)
-    }
+/// A whole row as a type of the user's.
+///
+/// # Errors
+/// [`MetricError::WrongRow`] with what the deserializer said.
+pub fn read_row<'r, T: Deserialize<'r>>(
+    row: &'r Fields,
+    spec: &MetricSpec<'_>,
+    side: Side,
+    expected: &'static str,
+) -> Result<T, MetricError> {
+    read_fields(row).map_err(|reason| MetricError::WrongRow {
+        metric: spec.name.to_owned(),
+        side,
+        expected: expected.to_owned(),
+        reason: reason.to_string(),
+    })
 }
 
 fn read<'r, W: ReadValue<'r>>(
@@ -241,21 +231,10 @@ fn read<'r, W: ReadValue<'r>>(
     textual: bool,
     field: &FieldSpec<'static>,
 ) -> Result<W::Held, Box<FieldError>> {
-    let error = match W::read(value) {
-        Ok(held) => return Ok(held),
-        Err(error) => error,
-    };
-    if let (true, Value::String(text)) = (textual, value)
-        && let Some(held) = W::read_text(text)
-    {
-        return Ok(held);
-    }
-    let found = found(value, &error);
-    Err(Box::new(FieldError::WrongType {
-        field: field.name,
-        expected: field.ty,
-        found,
-    }))
+    W::read(value, textual).map_err(|error| {
+        let found = found(value, &error);
+        Box::new(FieldError::WrongType { field: field.name, expected: field.ty, found })
+    })
 }
 
 /// `text "Paris"`, or for lists and objects what the deserializer stumbled over.
@@ -276,10 +255,7 @@ fn found(value: &Value, error: &serde_json::Error) -> String {
 
 fn missing(row: &Fields, field: &FieldSpec<'static>) -> Box<FieldError> {
     let present = row.keys().map(str::to_owned).collect();
-    Box::new(FieldError::Missing {
-        field: field.name,
-        present,
-    })
+    Box::new(FieldError::Missing { field: field.name, present })
 }
 
 macro_rules! dynamic_row {

@@ -36,9 +36,7 @@ impl Fields {
 
     /// The fields in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Value)> {
-        self.values
-            .iter()
-            .map(|(name, value)| (name.as_str(), value))
+        self.values.iter().map(|(name, value)| (name.as_str(), value))
     }
 
     /// The fields' names in order.
@@ -68,14 +66,8 @@ impl Fields {
 
 impl<K: Into<String>, V: Into<Value>> FromIterator<(K, V)> for Fields {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(fields: I) -> Self {
-        let values = fields
-            .into_iter()
-            .map(|(name, value)| (name.into(), value.into()))
-            .collect();
-        Self {
-            values,
-            textual: false,
-        }
+        let values = fields.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        Self { values, textual: false }
     }
 }
 
@@ -119,19 +111,14 @@ impl Example {
     }
 
     fn is_input(&self, name: &str) -> bool {
-        self.input_keys
-            .as_ref()
-            .is_none_or(|keys| keys.iter().any(|key| key == name))
+        self.input_keys.as_ref().is_none_or(|keys| keys.iter().any(|key| key == name))
     }
 
     fn only(&self, keep: impl Fn(&str) -> bool) -> Self {
         let kept = self.data.iter().filter(|(name, _)| keep(name));
         let mut data: Fields = kept.map(|(name, value)| (name, value.clone())).collect();
         data.textual = self.data.textual;
-        Self {
-            data,
-            input_keys: None,
-        }
+        Self { data, input_keys: None }
     }
 }
 

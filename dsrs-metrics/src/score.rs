@@ -32,12 +32,7 @@ impl MetricScore {
     /// A free score of full confidence without details.
     #[must_use]
     pub const fn new(value: f64) -> Self {
-        Self {
-            value,
-            confidence: 1.0,
-            details: None,
-            cost_msats: 0,
-        }
+        Self { value, confidence: 1.0, details: None, cost_msats: 0 }
     }
 
     /// Adds an explanation.
@@ -76,11 +71,7 @@ pub struct FeedbackMetric {
 impl FeedbackMetric {
     /// A score with a critique and no metadata.
     pub fn new(score: f64, feedback: impl Into<String>) -> Self {
-        Self {
-            score,
-            feedback: feedback.into(),
-            metadata: Map::new(),
-        }
+        Self { score, feedback: feedback.into(), metadata: Map::new() }
     }
 
     /// Adds a piece of metadata.
@@ -116,12 +107,7 @@ pub struct Part {
 impl Scores {
     /// The headline score.
     pub fn new(name: impl Into<String>, value: f64) -> Self {
-        Self {
-            parts: vec![Part {
-                name: name.into(),
-                value,
-            }],
-        }
+        Self { parts: vec![Part { name: name.into(), value }] }
     }
 
     /// One more score; a name that is there already takes the new value.
@@ -170,10 +156,7 @@ impl Scored {
     /// The structured data that goes with the critique.
     #[must_use]
     pub fn metadata(&self) -> Option<&Map<String, Value>> {
-        self.note
-            .as_ref()
-            .map(|note| &note.metadata)
-            .filter(|metadata| !metadata.is_empty())
+        self.note.as_ref().map(|note| &note.metadata).filter(|metadata| !metadata.is_empty())
     }
 
     /// The named scores, if the metric gives several.
@@ -210,12 +193,7 @@ impl Scored {
     /// # Errors
     /// [`MetricError::NotFinite`] and [`MetricError::OutOfRange`].
     pub(crate) fn settle(score: MetricScore, spec: &MetricSpec<'_>) -> Result<Self> {
-        Self {
-            score,
-            passed: None,
-            note: None,
-        }
-        .settled(spec)
+        Self { score, passed: None, note: None }.settled(spec)
     }
 
     fn settled(mut self, spec: &MetricSpec<'_>) -> Result<Self> {
@@ -234,17 +212,12 @@ impl Scored {
 
 fn check(value: f64, spec: &MetricSpec<'_>) -> Result<()> {
     if !value.is_finite() {
-        return Err(MetricError::NotFinite {
-            metric: spec.name.to_owned(),
-            value,
-        });
+        return Err(MetricError::NotFinite { metric: spec.name.to_owned(), value });
     }
     match spec.range {
-        Some(range) if !range.contains(value) => Err(MetricError::OutOfRange {
-            metric: spec.name.to_owned(),
-            value,
-            range,
-        }),
+        Some(range) if !range.contains(value) => {
+            Err(MetricError::OutOfRange { metric: spec.name.to_owned(), value, range })
+        }
         _ => Ok(()),
     }
 }
@@ -254,10 +227,7 @@ fn check_confidence(confidence: f64, spec: &MetricSpec<'_>) -> Result<()> {
         return Ok(());
     }
     let message = format!("the confidence {confidence:?} lies outside 0.0..=1.0");
-    Err(MetricError::Failed {
-        metric: spec.name.to_owned(),
-        message,
-    })
+    Err(MetricError::Failed { metric: spec.name.to_owned(), message })
 }
 
 /// What a metric answers to the five-argument call of an optimizer.
@@ -340,18 +310,10 @@ impl MetricReturn for FeedbackMetric {
     type Verdict = Undecided;
 
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
-        let note = Note {
-            feedback: Some(self.feedback),
-            metadata: self.metadata,
-            parts: Vec::new(),
-        };
+        let note =
+            Note { feedback: Some(self.feedback), metadata: self.metadata, parts: Vec::new() };
         let score = free(self.score, spec);
-        Scored {
-            score,
-            passed: None,
-            note: Some(Box::new(note)),
-        }
-        .settled(spec)
+        Scored { score, passed: None, note: Some(Box::new(note)) }.settled(spec)
     }
 }
 
@@ -361,16 +323,8 @@ impl MetricReturn for Scores {
 
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
         let score = free(self.headline(), spec);
-        let note = Note {
-            parts: self.parts,
-            ..Note::default()
-        };
-        Scored {
-            score,
-            passed: None,
-            note: Some(Box::new(note)),
-        }
-        .settled(spec)
+        let note = Note { parts: self.parts, ..Note::default() };
+        Scored { score, passed: None, note: Some(Box::new(note)) }.settled(spec)
     }
 }
 
@@ -380,9 +334,7 @@ impl<T: MetricReturn> MetricReturn for Option<T> {
     type Verdict = T::Verdict;
 
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
-        let abstained = || MetricError::Abstained {
-            metric: spec.name.to_owned(),
-        };
+        let abstained = || MetricError::Abstained { metric: spec.name.to_owned() };
         self.ok_or_else(abstained)?.into_scored(spec)
     }
 }
@@ -393,7 +345,6 @@ impl<T: MetricReturn, E: std::fmt::Display> MetricReturn for Result<T, E> {
     type Verdict = T::Verdict;
 
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
-        self.map_err(|error| MetricError::failed(spec.name, error))?
-            .into_scored(spec)
+        self.map_err(|error| MetricError::failed(spec.name, error))?.into_scored(spec)
     }
 }

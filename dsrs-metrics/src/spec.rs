@@ -256,21 +256,13 @@ impl<'a> MetricSpec<'a> {
     pub fn required_fields(&self) -> impl Iterator<Item = String> {
         let name =
             |side, field: &FieldSpec<'_>| field.required.then(|| format!("{side}.{}", field.name));
-        let gold = self
-            .gold
-            .iter()
-            .filter_map(move |field| name(Side::Gold, field));
-        gold.chain(
-            self.pred
-                .iter()
-                .filter_map(move |field| name(Side::Pred, field)),
-        )
+        let gold = self.gold.iter().filter_map(move |field| name(Side::Gold, field));
+        gold.chain(self.pred.iter().filter_map(move |field| name(Side::Pred, field)))
     }
 
     /// The names of all fields that the metric reads, as `gold.NAME` and `pred.NAME`.
     pub fn get_input_fields(&self) -> impl Iterator<Item = String> {
-        self.get_input_spec()
-            .map(|(side, field)| format!("{side}.{}", field.name))
+        self.get_input_spec().map(|(side, field)| format!("{side}.{}", field.name))
     }
 
     /// All fields that the metric reads, gold first, with type and whether they are required.
@@ -284,9 +276,7 @@ impl<'a> MetricSpec<'a> {
     #[must_use]
     pub fn can_evaluate(&self, gold: &Example, pred: &Prediction) -> bool {
         let has = |row: &Fields, fields: &[FieldSpec<'_>]| {
-            fields
-                .iter()
-                .all(|field| !field.required || row.contains_key(field.name))
+            fields.iter().all(|field| !field.required || row.contains_key(field.name))
         };
         has(&gold.data, self.gold) && has(&pred.data, self.pred)
     }
@@ -303,11 +293,7 @@ impl<'a> MetricSpec<'a> {
     /// ```
     #[must_use]
     pub fn is_success(&self, score: f64) -> Option<bool> {
-        if self.strict {
-            Some(score >= 1.0)
-        } else {
-            self.verdict(score)
-        }
+        if self.strict { Some(score >= 1.0) } else { self.verdict(score) }
     }
 
     /// Whether a score, before [`strict`](Self::strict) is applied, is a pass.

@@ -22,10 +22,7 @@ pub(crate) struct ExactSum {
 
 impl Default for ExactSum {
     fn default() -> Self {
-        Self {
-            limbs: [0; LIMBS],
-            pending: 0,
-        }
+        Self { limbs: [0; LIMBS], pending: 0 }
     }
 }
 
@@ -123,9 +120,7 @@ impl ExactSum {
         let below = |distance: usize| top.checked_sub(distance).map_or(0, limb);
         // The three highest limbs hold at least 65 significant bits; the rest only breaks ties.
         let window = limb(top) << 64 | below(1) << 32 | below(2);
-        let sticky = self.limbs[..top.saturating_sub(2)]
-            .iter()
-            .any(|limb| *limb != 0);
+        let sticky = self.limbs[..top.saturating_sub(2)].iter().any(|limb| *limb != 0);
         let lowest = (u32::try_from(top).unwrap_or(u32::MAX) * LIMB_BITS).cast_signed() - 64;
         let length = 128 - window.leading_zeros();
         let highest = lowest + length.cast_signed() - 1;
@@ -173,18 +168,8 @@ mod tests {
 
     #[test]
     fn one_number_is_itself() {
-        let extremes = [
-            f64::MIN_POSITIVE,
-            f64::MAX,
-            f64::MIN,
-            5e-324,
-            -5e-324,
-            2.3e-308,
-        ];
-        for value in extremes
-            .into_iter()
-            .chain([1.0, -0.1, 1.0 / 3.0, 1e16 + 2.0])
-        {
+        let extremes = [f64::MIN_POSITIVE, f64::MAX, f64::MIN, 5e-324, -5e-324, 2.3e-308];
+        for value in extremes.into_iter().chain([1.0, -0.1, 1.0 / 3.0, 1e16 + 2.0]) {
             assert_eq!(sum(&[value]), value);
         }
     }
@@ -195,16 +180,9 @@ mod tests {
         assert_eq!(sum(&[0.1; 10]), 1.0);
         assert_eq!(sum(&[1e100, 1.0, -1e100]), 1.0);
         assert_eq!(sum(&[1e16, 1.0]), 1e16, "a tie goes to even");
-        assert_eq!(
-            sum(&[1e16, 1.0, 1e-300]),
-            1e16 + 2.0,
-            "what breaks the tie is not lost"
-        );
+        assert_eq!(sum(&[1e16, 1.0, 1e-300]), 1e16 + 2.0, "what breaks the tie is not lost");
         assert_eq!(sum(&[-1e16, -1.0, -1e-300]), -1e16 - 2.0);
-        assert_eq!(
-            sum(&[9_007_199_254_740_991.0, 0.5]),
-            9_007_199_254_740_992.0
-        );
+        assert_eq!(sum(&[9_007_199_254_740_991.0, 0.5]), 9_007_199_254_740_992.0);
         assert_eq!(sum(&[f64::MAX, f64::MAX, f64::MIN]), f64::MAX);
         assert_eq!(sum(&[5e-324, 5e-324, -1e-323]), 0.0);
     }
@@ -235,9 +213,6 @@ mod tests {
         sum.add_times(-1.5, u64::from(u32::MAX));
         sum.pending = super::MAX_PENDING - 1;
         sum.add(0.5);
-        assert_eq!(
-            (sum.pending, sum.value()),
-            (0, 0.5 - 1.5 * f64::from(u32::MAX))
-        );
+        assert_eq!((sum.pending, sum.value()), (0, 0.5 - 1.5 * f64::from(u32::MAX)));
     }
 }

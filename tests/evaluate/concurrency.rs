@@ -11,19 +11,13 @@ use futures_util::StreamExt;
 use proptest::prelude::*;
 
 fn numbered(rows: usize) -> Vec<Example> {
-    (0..rows)
-        .map(|row| example! { "n" => row, "say" => "1" })
-        .collect()
+    (0..rows).map(|row| example! { "n" => row, "say" => "1" }).collect()
 }
 
 /// Runs rows that all sleep, and tells how many were asleep at once at most.
 async fn asleep_at_once(rows: usize, concurrency: usize) -> usize {
     let [now, most] = [(); 2].map(|()| Arc::new(AtomicUsize::new(0)));
-    let evaluate = scoring()
-        .devset(numbered(rows))
-        .concurrency(concurrency)
-        .build()
-        .unwrap();
+    let evaluate = scoring().devset(numbered(rows)).concurrency(concurrency).build().unwrap();
     let most_of_all = Arc::clone(&most);
     let result = evaluate
         .run(move |inputs: Example| {
@@ -50,11 +44,7 @@ async fn trap_18_512_rows_at_once_means_512() {
 
 #[tokio::test(start_paused = true)]
 async fn trap_18_one_slow_row_holds_up_no_other() {
-    let evaluate = scoring()
-        .devset(numbered(1_000))
-        .concurrency(2)
-        .build()
-        .unwrap();
+    let evaluate = scoring().devset(numbered(1_000)).concurrency(2).build().unwrap();
     let started = tokio::time::Instant::now();
     let result = evaluate
         .run(|inputs: Example| async move {
@@ -64,16 +54,9 @@ async fn trap_18_one_slow_row_holds_up_no_other() {
         })
         .await
         .unwrap();
-    assert_eq!(
-        started.elapsed(),
-        Duration::from_secs(999),
-        "the others ran beside it"
-    );
-    let order: Vec<_> = result
-        .results
-        .iter()
-        .map(|row| row.gold.get("n").unwrap().as_u64())
-        .collect();
+    assert_eq!(started.elapsed(), Duration::from_secs(999), "the others ran beside it");
+    let order: Vec<_> =
+        result.results.iter().map(|row| row.gold.get("n").unwrap().as_u64()).collect();
     assert_eq!(order, (0..1_000).map(Some).collect::<Vec<_>>());
 }
 
@@ -90,21 +73,11 @@ async fn several_async_metrics_of_a_row_run_side_by_side() {
             Ok(MetricScore::new(1.0))
         }
     }
-    let evaluate = scoring()
-        .metrics([Slow("a"), Slow("b"), Slow("c")])
-        .build()
-        .unwrap();
+    let evaluate = scoring().metrics([Slow("a"), Slow("b"), Slow("c")]).build().unwrap();
     let started = tokio::time::Instant::now();
     let result = evaluate.score(saying(&["1"])).await.unwrap();
     assert_eq!(started.elapsed(), Duration::from_secs(10));
-    assert_eq!(
-        result
-            .metrics
-            .iter()
-            .map(|summary| summary.scored)
-            .sum::<u64>(),
-        4
-    );
+    assert_eq!(result.metrics.iter().map(|summary| summary.scored).sum::<u64>(), 4);
 }
 
 #[tokio::test]
@@ -139,11 +112,7 @@ async fn trap_20_a_stream_is_read_only_as_rows_are_needed() {
         .await
         .unwrap();
     assert_eq!((result.rows, result.results.len()), (10_000, 0));
-    assert_eq!(
-        ahead.load(Ordering::SeqCst),
-        0,
-        "no row is read before someone is free for it"
-    );
+    assert_eq!(ahead.load(Ordering::SeqCst), 0, "no row is read before someone is free for it");
     let again = evaluate
         .run(|_: Example| async {
             prediction! {}
@@ -177,37 +146,22 @@ async fn trap_17_settings_reach_every_worker_program_and_metric() {
         }
     }
     let sync = metric_fn("sync", |_, _| model() == "inner");
-    let evaluate = Evaluate::builder()
-        .devset(numbered(200))
-        .metric(sync)
-        .metric(Seen);
+    let evaluate = Evaluate::builder().devset(numbered(200)).metric(sync).metric(Seen);
     let evaluate = evaluate.concurrency(16).build().unwrap();
     let run = evaluate.run(|_: Example| async {
         tokio::task::yield_now().await;
         prediction! { "model" => model() }
     });
     let inner = Settings::new().with(Model("inner")).scope(run);
-    let result = Settings::new()
-        .with(Model("outer"))
-        .with(7_u8)
-        .scope(inner)
-        .await
-        .unwrap();
-    assert_eq!(
-        (result.metrics[0].mean, result.metrics[1].mean),
-        (Some(1.0), Some(1.0))
-    );
+    let result = Settings::new().with(Model("outer")).with(7_u8).scope(inner).await.unwrap();
+    assert_eq!((result.metrics[0].mean, result.metrics[1].mean), (Some(1.0), Some(1.0)));
     assert_eq!(model(), "none");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn trap_17_the_last_row_never_hangs_the_run() {
     for rows in 1..=64 {
-        let evaluate = scoring()
-            .devset(numbered(rows))
-            .concurrency(8)
-            .build()
-            .unwrap();
+        let evaluate = scoring().devset(numbered(rows)).concurrency(8).build().unwrap();
         let result = evaluate.run(|_: Example| async {
             tokio::task::yield_now().await;
             prediction! { "say" => "1" }
@@ -229,11 +183,7 @@ async fn a_run_that_is_dropped_takes_its_workers_with_it() {
             prediction! {}
         }
     });
-    assert!(
-        tokio::time::timeout(Duration::from_millis(20), run)
-            .await
-            .is_err()
-    );
+    assert!(tokio::time::timeout(Duration::from_millis(20), run).await.is_err());
     tokio::task::yield_now().await;
     assert_eq!(Arc::strong_count(&held), 1);
 }

@@ -22,22 +22,14 @@ use dsrs_metrics::{Evaluate, EvaluateBuilder, EvaluationResult, MetricError, Pai
 /// Rows whose prediction says what the metric [`said`] is to do with them.
 fn saying(words: &[&str]) -> Vec<Pair> {
     let pair = |(row, word): (usize, &&str)| {
-        Pair::new(
-            format!("row{row}"),
-            example! {},
-            prediction! { "say" => *word },
-        )
+        Pair::new(format!("row{row}"), example! {}, prediction! { "say" => *word })
     };
     words.iter().enumerate().map(pair).collect()
 }
 
 /// A number, `abstain`, `fail`, `panic`, `nan` or `huge`.
 fn said(_: &Example, pred: &Prediction) -> Result<Option<f64>, String> {
-    match pred
-        .get("say")
-        .and_then(|word| word.as_str())
-        .unwrap_or_default()
-    {
+    match pred.get("say").and_then(|word| word.as_str()).unwrap_or_default() {
         "abstain" => Ok(None),
         "fail" => Err("told to fail".to_owned()),
         "panic" => panic!("told to panic"),
@@ -64,9 +56,7 @@ impl Metric for SaidLater {
         tokio::task::yield_now().await;
         match said(gold, pred).map_err(|error| MetricError::failed("said_later", error))? {
             Some(value) => Ok(MetricScore::new(value)),
-            None => Err(MetricError::Abstained {
-                metric: "said_later".to_owned(),
-            }),
+            None => Err(MetricError::Abstained { metric: "said_later".to_owned() }),
         }
     }
 }
@@ -76,20 +66,12 @@ fn scoring() -> EvaluateBuilder<Example, Prediction> {
 }
 
 async fn score(words: &[&str]) -> EvaluationResult {
-    scoring()
-        .build()
-        .unwrap()
-        .score(saying(words))
-        .await
-        .unwrap()
+    scoring().build().unwrap().score(saying(words)).await.unwrap()
 }
 
 /// All that a report says, but how long it took.
 fn report(result: &EvaluationResult) -> String {
     let mut report = serde_json::to_value(result).unwrap();
     report.as_object_mut().unwrap().remove("elapsed_s");
-    format!(
-        "{report}\n{result}\n{:?}\n{:?}",
-        result.results, result.first_error
-    )
+    format!("{report}\n{result}\n{:?}\n{:?}", result.results, result.first_error)
 }

@@ -43,10 +43,7 @@ async fn functions_closures_and_modules_are_programs() {
         evaluate.run(closure.clone()).await,
         evaluate.run(closure).await,
     ];
-    let scores: Vec<_> = scores
-        .into_iter()
-        .map(|result| result.unwrap().score.unwrap())
-        .collect();
+    let scores: Vec<_> = scores.into_iter().map(|result| result.unwrap().score.unwrap()).collect();
     assert_eq!(scores, [0.75, 0.75, 0.75, 0.75, 0.75, 0.1, 0.1]);
 }
 
@@ -55,15 +52,7 @@ async fn a_program_sees_no_labels_and_a_metric_sees_all() {
     let answer = metric_fn("answer", |gold, _| gold.get("answer").is_some());
     let evaluate = scoring().metric(answer).devset(devset()).build().unwrap();
     let result = evaluate.run(Echo).await.unwrap();
-    assert_eq!(
-        result.results[0]
-            .pred
-            .as_ref()
-            .unwrap()
-            .get("fields")
-            .unwrap(),
-        1
-    );
+    assert_eq!(result.results[0].pred.as_ref().unwrap().get("fields").unwrap(), 1);
     assert_eq!(result.metrics[1].score, Some(100.0));
 }
 
@@ -79,11 +68,7 @@ async fn rows_may_be_of_any_type() {
         .build()
         .unwrap();
     let double = |question: Question| async move {
-        if question.0 == 4 {
-            Err("too large")
-        } else {
-            Ok(question.0 * 2)
-        }
+        if question.0 == 4 { Err("too large") } else { Ok(question.0 * 2) }
     };
     let result = evaluate.run(double).await.unwrap();
     assert_eq!(result.score, Some(75.0));
@@ -116,9 +101,7 @@ impl Evaluator for Graded<'_> {
         prediction: &Prediction,
     ) -> dsrs_metrics::Result<f64> {
         tokio::task::yield_now().await;
-        Ok(f64::from(u8::from(
-            example.get("answer") == prediction.get("answer"),
-        )))
+        Ok(f64::from(u8::from(example.get("answer") == prediction.get("answer"))))
     }
 }
 
@@ -129,28 +112,16 @@ async fn trap_15_an_evaluator_survives_failed_calls() {
     let examples: Vec<_> = (0..50)
         .map(|n| example! { "n" => n, "answer" => if n < 26 { "a" } else { "b" } })
         .collect();
-    assert_eq!(
-        graded.evaluate(examples.clone()).await.unwrap(),
-        24.0 / 50.0
-    );
+    assert_eq!(graded.evaluate(examples.clone()).await.unwrap(), 24.0 / 50.0);
     let rows = graded.evaluate_rows(examples).await.unwrap();
-    assert_eq!(
-        (rows.metrics[0].failed, rows.metrics[0].mean_scored),
-        (2, Some(0.5))
-    );
+    assert_eq!((rows.metrics[0].failed, rows.metrics[0].mean_scored), (2, Some(0.5)));
     assert_eq!(rows.first_error.as_deref(), Some("no zero"));
 }
 
 #[tokio::test]
 async fn trap_15_an_evaluators_average_over_nothing_is_an_error() {
-    assert_eq!(
-        Graded("a").evaluate(Vec::new()).await.unwrap_err(),
-        EvaluateError::NoRows
-    );
-    let error = Graded("a")
-        .evaluate(vec![example! { "n" => 0 }])
-        .await
-        .unwrap_err();
+    assert_eq!(Graded("a").evaluate(Vec::new()).await.unwrap_err(), EvaluateError::NoRows);
+    let error = Graded("a").evaluate(vec![example! { "n" => 0 }]).await.unwrap_err();
     let text =
         "not enough rows: none of 1 has a score under `metric` (1 failed, the first with: no zero)";
     assert_eq!(error.to_string(), text);

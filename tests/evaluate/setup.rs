@@ -12,10 +12,7 @@ fn refused(builder: EvaluateBuilder<Example, Prediction>) -> String {
 
 #[test]
 fn a_setup_that_cannot_work_is_refused() {
-    assert_eq!(
-        refused(Evaluate::builder()),
-        "no metric: add at least one with `.metric(..)`"
-    );
+    assert_eq!(refused(Evaluate::builder()), "no metric: add at least one with `.metric(..)`");
     assert_eq!(
         refused(scoring().metric(metric_fn("said", |_, _| true))),
         "two metrics are called `said`: rename one with `#[metric(name = \"..\")]`"
@@ -37,12 +34,7 @@ fn a_setup_that_cannot_work_is_refused() {
         assert!(refused(scoring().failure_score(score)).contains("use a finite number"));
     }
     assert_eq!(
-        refused(
-            scoring()
-                .save_as_csv("a")
-                .save_as_json("b")
-                .save_as_jsonl("a")
-        ),
+        refused(scoring().save_as_csv("a").save_as_json("b").save_as_jsonl("a")),
         "`a` is to be written twice: save each format to a file of its own"
     );
     let twins = scoring().devset([example! { "id" => "x" }, example! { "id" => "x" }]);
@@ -83,17 +75,9 @@ fn a_missing_runtime_or_timer_is_said_and_no_panic() {
         panic!("it waits for a runtime that is not there")
     };
     let error = error.unwrap_err().to_string();
-    assert!(
-        error.starts_with("there is no tokio runtime: run this under"),
-        "{error}"
-    );
+    assert!(error.starts_with("there is no tokio runtime: run this under"), "{error}");
 
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let error = runtime.block_on(run()).unwrap_err().to_string();
-    assert!(
-        error.starts_with("the tokio runtime has no timers: "),
-        "{error}"
-    );
+    assert!(error.starts_with("the tokio runtime has no timers: "), "{error}");
 }

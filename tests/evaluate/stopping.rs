@@ -18,28 +18,11 @@ async fn max_errors_counts_rows_and_stops_taking_more() {
     // Both metrics fail in each of these rows, which still is one failed row.
     let words = ["1", "fail", "1", "fail", "1", "fail", "1", "fail"];
     for (limit, rows) in [(0, 2), (1, 2), (2, 4), (3, 6), (4, 8)] {
-        let evaluate = scoring()
-            .metric(super::SaidLater)
-            .concurrency(1)
-            .max_errors(limit);
-        let result = evaluate
-            .build()
-            .unwrap()
-            .score(saying(&words))
-            .await
-            .unwrap();
-        assert_eq!(
-            (result.rows, result.failed_rows),
-            (rows, rows / 2),
-            "limit {limit}"
-        );
+        let evaluate = scoring().metric(super::SaidLater).concurrency(1).max_errors(limit);
+        let result = evaluate.build().unwrap().score(saying(&words)).await.unwrap();
+        assert_eq!((result.rows, result.failed_rows), (rows, rows / 2), "limit {limit}");
         assert_eq!(result.ending, Ending::MaxErrors);
-        assert!(
-            result
-                .to_string()
-                .ends_with("rows: incomplete: too many rows failed"),
-            "{result}"
-        );
+        assert!(result.to_string().ends_with("rows: incomplete: too many rows failed"), "{result}");
     }
     let evaluate = scoring().max_errors(5).build().unwrap();
     assert!(evaluate.score(saying(&words)).await.unwrap().is_complete());
@@ -47,21 +30,12 @@ async fn max_errors_counts_rows_and_stops_taking_more() {
 
 #[tokio::test(start_paused = true)]
 async fn rows_in_work_are_finished_after_max_errors() {
-    let evaluate = scoring()
-        .devset(numbered(100))
-        .concurrency(10)
-        .max_errors(1)
-        .build()
-        .unwrap();
+    let evaluate = scoring().devset(numbered(100)).concurrency(10).max_errors(1).build().unwrap();
     let result = evaluate
         .run(|inputs: Example| async move {
             let n = inputs.get("n").unwrap().as_u64().unwrap();
             tokio::time::sleep(Duration::from_secs(1 + n)).await;
-            if n == 0 {
-                Err("down")
-            } else {
-                Ok(prediction! { "say" => "1" })
-            }
+            if n == 0 { Err("down") } else { Ok(prediction! { "say" => "1" }) }
         })
         .await
         .unwrap();
@@ -72,12 +46,7 @@ async fn rows_in_work_are_finished_after_max_errors() {
 #[tokio::test(start_paused = true)]
 async fn stop_when_takes_no_more_rows_and_keeps_what_is_done() {
     let stop = tokio::time::sleep(Duration::from_millis(3_500));
-    let evaluate = scoring()
-        .devset(numbered(100))
-        .concurrency(2)
-        .stop_when(stop)
-        .build()
-        .unwrap();
+    let evaluate = scoring().devset(numbered(100)).concurrency(2).stop_when(stop).build().unwrap();
     let result = evaluate
         .run(|_: Example| async {
             tokio::time::sleep(Duration::from_secs(1)).await;
@@ -99,23 +68,13 @@ async fn a_stream_that_waits_for_rows_can_be_stopped() {
     let rows = futures_util::stream::iter(saying(&["1", "0"]))
         .chain(futures_util::stream::pending::<Pair>());
     let stop = tokio::time::sleep(Duration::from_secs(5));
-    let result = scoring()
-        .stop_when(stop)
-        .build()
-        .unwrap()
-        .score_stream(rows)
-        .await
-        .unwrap();
+    let result = scoring().stop_when(stop).build().unwrap().score_stream(rows).await.unwrap();
     assert_eq!((result.score, result.ending), (Some(0.5), Ending::Stopped));
 }
 
 #[tokio::test]
 async fn stopping_before_the_first_row_is_no_score_and_no_error() {
-    let evaluate = scoring()
-        .stop_when(async {})
-        .concurrency(1)
-        .build()
-        .unwrap();
+    let evaluate = scoring().stop_when(async {}).concurrency(1).build().unwrap();
     let rows = futures_util::stream::pending::<Pair>();
     let result = evaluate.score_stream(rows).await.unwrap();
     assert_eq!((result.rows, result.score), (0, None));
@@ -127,11 +86,7 @@ async fn an_input_error_spends_nothing_more() {
     let finished = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&finished);
     let rows = futures_util::stream::iter([Ok(example! {}), Err("line 2"), Ok(example! {})]);
-    let evaluate = scoring()
-        .devset_stream(rows)
-        .concurrency(2)
-        .build()
-        .unwrap();
+    let evaluate = scoring().devset_stream(rows).concurrency(2).build().unwrap();
     let error = evaluate
         .run(move |_: Example| {
             let counted = Arc::clone(&counted);
@@ -143,8 +98,5 @@ async fn an_input_error_spends_nothing_more() {
         })
         .await
         .unwrap_err();
-    assert_eq!(
-        (error.to_string().as_str(), finished.load(Ordering::SeqCst)),
-        ("line 2", 0)
-    );
+    assert_eq!((error.to_string().as_str(), finished.load(Ordering::SeqCst)), ("line 2", 0));
 }

@@ -5,18 +5,12 @@ use dsrs_metrics::{Evaluate, Pair};
 use proptest::prelude::*;
 
 fn mean(values: &[f64]) -> f64 {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let value = typed_metric_fn("value", |(): &(), value: &f64| *value);
     let evaluate = Evaluate::typed().metric(value).build().unwrap();
     let pair = |(row, value): (usize, &f64)| Pair::new(row.to_string(), (), *value);
     let rows: Vec<_> = values.iter().enumerate().map(pair).collect();
-    runtime
-        .block_on(evaluate.score(rows))
-        .unwrap()
-        .score
-        .unwrap()
+    runtime.block_on(evaluate.score(rows)).unwrap().score.unwrap()
 }
 
 /// Shewchuk's exact sum, as in Python's `math.fsum`, for numbers that stay far from overflow.
@@ -45,9 +39,7 @@ fn fsum(values: &[f64]) -> f64 {
         high = x + y;
         let low = y - (high - x);
         if low != 0.0 {
-            let same_side = partials
-                .last()
-                .is_some_and(|next| (*next < 0.0) == (low < 0.0));
+            let same_side = partials.last().is_some_and(|next| (*next < 0.0) == (low < 0.0));
             if same_side && (high + 2.0 * low) - high == 2.0 * low {
                 high += 2.0 * low;
             }

@@ -16,15 +16,8 @@ async fn wide() -> EvaluationResult {
         Pair::new(format!("row{row}"), gold, pred)
     };
     let always = metric_fn("always", |_, _| true);
-    let evaluate = Evaluate::builder()
-        .metric(metric_fn("said", super::said))
-        .metric(always);
-    evaluate
-        .build()
-        .unwrap()
-        .score((0..5).map(pair))
-        .await
-        .unwrap()
+    let evaluate = Evaluate::builder().metric(metric_fn("said", super::said)).metric(always);
+    evaluate.build().unwrap().score((0..5).map(pair)).await.unwrap()
 }
 
 #[tokio::test]
@@ -35,10 +28,7 @@ async fn the_table_is_never_wider_than_the_terminal() {
         let widest = table.lines().map(UnicodeWidthStr::width).max().unwrap();
         assert!(widest <= usize::from(width), "{widest} > {width}\n{table}");
         assert!(table.contains("row0") && !table.contains("row3"), "{table}");
-        assert!(
-            table.contains("0.1235") && table.contains("true"),
-            "{table}"
-        );
+        assert!(table.contains("0.1235") && table.contains("true"), "{table}");
         assert!(table.contains("(2 more rows"), "{table}");
         // Borders, a header, and one line for each of three rows.
         assert_eq!(table.lines().count(), 4 + 3 + 1, "{table}");
@@ -49,15 +39,7 @@ async fn the_table_is_never_wider_than_the_terminal() {
 
 #[tokio::test]
 async fn the_table_shows_all_rows_if_asked_for() {
-    let result = scoring()
-        .build()
-        .unwrap()
-        .score(saying(&["1"; 30]))
-        .await
-        .unwrap();
+    let result = scoring().build().unwrap().score(saying(&["1"; 30])).await.unwrap();
     let table = result.table(None).with_width(80).to_string();
-    assert!(
-        table.contains("row29") && !table.contains("more"),
-        "{table}"
-    );
+    assert!(table.contains("row29") && !table.contains("more"), "{table}");
 }

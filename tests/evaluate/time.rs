@@ -27,11 +27,7 @@ impl Metric for Sleeps {
 #[tokio::test(start_paused = true)]
 async fn trap_17_a_row_that_hangs_times_out_alone() {
     let devset = (0..3).map(|n| example! { "n" => n });
-    let evaluate = scoring()
-        .devset(devset)
-        .timeout(30 * SECOND)
-        .build()
-        .unwrap();
+    let evaluate = scoring().devset(devset).timeout(30 * SECOND).build().unwrap();
     let result = evaluate
         .run(|inputs: Example| async move {
             if inputs.get("n").unwrap() == 1 {
@@ -48,10 +44,7 @@ async fn trap_17_a_row_that_hangs_times_out_alone() {
 
 #[tokio::test(start_paused = true)]
 async fn program_and_metrics_share_the_time_and_what_is_finished_counts() {
-    let evaluate = scoring()
-        .metric(Sleeps(6))
-        .devset([example! {}])
-        .timeout(10 * SECOND);
+    let evaluate = scoring().metric(Sleeps(6)).devset([example! {}]).timeout(10 * SECOND);
     let result = evaluate
         .build()
         .unwrap()
@@ -63,16 +56,9 @@ async fn program_and_metrics_share_the_time_and_what_is_finished_counts() {
         .unwrap();
     let outcomes = &result.results[0].outcomes;
     assert_eq!(outcomes[0].value(), Some(1.0));
-    let error = MetricError::TimedOut {
-        metric: "sleeps".to_owned(),
-        seconds: 10.0,
-    };
+    let error = MetricError::TimedOut { metric: "sleeps".to_owned(), seconds: 10.0 };
     assert_eq!(outcomes[1], Outcome::MetricFailed { error });
-    let evaluate = scoring()
-        .metric(Sleeps(6))
-        .timeout(10 * SECOND)
-        .build()
-        .unwrap();
+    let evaluate = scoring().metric(Sleeps(6)).timeout(10 * SECOND).build().unwrap();
     assert_eq!(evaluate.score(saying(&["1"])).await.unwrap().failed_rows, 0);
 }
 
@@ -89,11 +75,7 @@ impl Drop for Call {
 async fn straggling(seconds: [u64; 3], after: Duration) -> (EvaluationResult, [usize; 3]) {
     let calls = Arc::new([const { AtomicUsize::new(0) }; 3]);
     let counted = Arc::clone(&calls);
-    let evaluate = scoring()
-        .devset([example! {}])
-        .resubmit_stragglers(after)
-        .build()
-        .unwrap();
+    let evaluate = scoring().devset([example! {}]).resubmit_stragglers(after).build().unwrap();
     let result = evaluate
         .run(move |_: Example| {
             let nth = counted[0].fetch_add(1, Ordering::SeqCst);
@@ -106,21 +88,14 @@ async fn straggling(seconds: [u64; 3], after: Duration) -> (EvaluationResult, [u
         })
         .await
         .unwrap();
-    (
-        result,
-        std::array::from_fn(|count| calls[count].load(Ordering::SeqCst)),
-    )
+    (result, std::array::from_fn(|count| calls[count].load(Ordering::SeqCst)))
 }
 
 #[tokio::test(start_paused = true)]
 async fn trap_16_a_straggler_is_resubmitted_exactly_once() {
     let started = tokio::time::Instant::now();
     let (result, [begun, finished, dropped]) = straggling([1_000, 700, 0], 120 * SECOND).await;
-    assert_eq!(
-        (begun, finished, dropped),
-        (2, 1, 2),
-        "the loser is cancelled"
-    );
+    assert_eq!((begun, finished, dropped), (2, 1, 2), "the loser is cancelled");
     assert_eq!(result.score, Some(1.0), "the second attempt finished first");
     assert_eq!(started.elapsed(), 820 * SECOND);
 }
@@ -152,14 +127,7 @@ async fn a_straggling_metric_is_resubmitted_too() {
             Ok(MetricScore::new(0.5))
         }
     }
-    let evaluate = scoring()
-        .metric(SlowAtFirst(AtomicUsize::new(0)))
-        .resubmit_stragglers(SECOND);
-    let result = evaluate
-        .build()
-        .unwrap()
-        .score(saying(&["1"]))
-        .await
-        .unwrap();
+    let evaluate = scoring().metric(SlowAtFirst(AtomicUsize::new(0))).resubmit_stragglers(SECOND);
+    let result = evaluate.build().unwrap().score(saying(&["1"])).await.unwrap();
     assert_eq!(result.metrics[1].mean, Some(0.5));
 }

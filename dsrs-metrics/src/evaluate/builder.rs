@@ -193,14 +193,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
             return Err(EvaluateError::NoMetric);
         }
         let mut names = HashSet::new();
-        let twice = self
-            .metrics
-            .iter()
-            .find(|metric| !names.insert(&metric.name));
+        let twice = self.metrics.iter().find(|metric| !names.insert(&metric.name));
         twice.map_or(Ok(()), |metric| {
-            Err(EvaluateError::DuplicateMetric {
-                name: metric.name.clone(),
-            })
+            Err(EvaluateError::DuplicateMetric { name: metric.name.clone() })
         })
     }
 
@@ -240,11 +235,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
 
     fn check_outputs(&self) -> Result<(), EvaluateError> {
         let mut paths = HashSet::new();
-        let twice = self
-            .options
-            .outputs
-            .iter()
-            .find(|(_, path)| !paths.insert(path));
+        let twice = self.options.outputs.iter().find(|(_, path)| !paths.insert(path));
         twice.map_or(Ok(()), |(_, path)| {
             let path = path.clone();
             Err(EvaluateError::DuplicateOutput { path })

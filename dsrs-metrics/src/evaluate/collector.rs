@@ -71,18 +71,13 @@ impl<G, P> Collector<G, P> {
             self.results.push((index, row));
         }
         let (tally, failed, score) = (&self.tallies[0], self.failed_rows, self.failure_score);
-        self.progress
-            .row_done(self.rows, || running(tally, failed, score));
+        self.progress.row_done(self.rows, || running(tally, failed, score));
     }
 
     fn record_failure(&mut self, index: u64, row: &RowResult<G, P>) {
         self.failed_rows += 1;
         self.too_many_errors |= self.max_errors.is_some_and(|max| self.failed_rows >= max);
-        if self
-            .first_error
-            .as_ref()
-            .is_none_or(|(first, _)| index < *first)
-        {
+        if self.first_error.as_ref().is_none_or(|(first, _)| index < *first) {
             let error = row.outcomes.iter().find_map(crate::outcome::Outcome::error);
             self.first_error = error.map(|error| (index, error));
         }
@@ -96,8 +91,7 @@ impl<G, P> Collector<G, P> {
     /// The rows in input order, the summaries, and the files under their names.
     pub(super) fn finish(&mut self) -> Finished<G, P> {
         let (tally, failed, score) = (&self.tallies[0], self.failed_rows, self.failure_score);
-        self.progress
-            .finish(self.rows, || running(tally, failed, score));
+        self.progress.finish(self.rows, || running(tally, failed, score));
         let mut results = std::mem::take(&mut self.results);
         results.sort_by_key(|(index, _)| *index);
         if let Some(files) = self.files.take()
@@ -105,10 +99,7 @@ impl<G, P> Collector<G, P> {
         {
             self.output_error = Some(error);
         }
-        let summaries = self
-            .tallies
-            .iter()
-            .map(|tally| tally.summaries(self.failure_score));
+        let summaries = self.tallies.iter().map(|tally| tally.summaries(self.failure_score));
         Finished {
             results: results.into_iter().map(|(_, row)| row).collect(),
             summaries: summaries.collect(),

@@ -105,9 +105,7 @@ pub trait Evaluator: Module {
                 resubmit_after: None,
                 traceback: false,
             };
-            let rows = examples
-                .into_iter()
-                .map(|row| Ok(Input::to_predict(row.into())));
+            let rows = examples.into_iter().map(|row| Ok(Input::to_predict(row.into())));
             let source = Source::iterator(Box::new(rows));
             let program = self;
             run::local(plan, source, &program, &options).await

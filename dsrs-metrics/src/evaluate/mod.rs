@@ -172,12 +172,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
                 Source::stream(rows, row_id)
             }
         };
-        self.start(
-            source,
-            program,
-            self.options.render_pair.unwrap_or(score_line),
-        )
-        .await
+        self.start(source, program, self.options.render_pair.unwrap_or(score_line)).await
     }
 
     /// Scores rows that already have predictions. A row is a [`Pair`], or a `Result` of one whose
@@ -191,9 +186,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         &self,
         rows: impl IntoIterator<Item = R, IntoIter: Send + 'static>,
     ) -> Result<EvaluationResult<G, P>, EvaluateError> {
-        let rows = rows
-            .into_iter()
-            .map(|row| row.into_result().map(Input::from));
+        let rows = rows.into_iter().map(|row| row.into_result().map(Input::from));
         let source = Source::iterator(Box::new(rows.fuse()));
         self.start(source, Given, score_line).await
     }
@@ -217,28 +210,14 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         program: impl Program<G, P, Kind> + 'static,
         render: Render<G, P>,
     ) -> Result<EvaluationResult<G, P>, EvaluateError> {
-        run::spawned(
-            Arc::clone(&self.plan),
-            source,
-            program,
-            render,
-            &self.options,
-        )
-        .await
+        run::spawned(Arc::clone(&self.plan), source, program, render, &self.options).await
     }
 }
 
 impl<G, P> fmt::Debug for Evaluate<G, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let metrics: Vec<_> = self
-            .plan
-            .metrics
-            .iter()
-            .map(|metric| &metric.name)
-            .collect();
-        f.debug_struct("Evaluate")
-            .field("metrics", &metrics)
-            .finish_non_exhaustive()
+        let metrics: Vec<_> = self.plan.metrics.iter().map(|metric| &metric.name).collect();
+        f.debug_struct("Evaluate").field("metrics", &metrics).finish_non_exhaustive()
     }
 }
 

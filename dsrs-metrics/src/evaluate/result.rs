@@ -118,10 +118,7 @@ impl Serialize for ByName<'_> {
 
 impl<G, P> fmt::Display for EvaluationResult<G, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let width = self
-            .metrics
-            .iter()
-            .map(|summary| summary.name.chars().count());
+        let width = self.metrics.iter().map(|summary| summary.name.chars().count());
         let width = width.max().unwrap_or(0);
         for (position, summary) in self.metrics.iter().enumerate() {
             let line_break = if position == 0 { "" } else { "\n" };

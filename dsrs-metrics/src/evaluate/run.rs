@@ -98,9 +98,7 @@ fn check_runtime<G, P>(plan: &Plan<'_, G, P>) -> Result<(), EvaluateError> {
     if plan.timeout.or(plan.resubmit_after).is_none() {
         return Ok(());
     }
-    let timer = panic::catch(false, || {
-        drop(tokio::time::sleep(std::time::Duration::ZERO))
-    });
+    let timer = panic::catch(false, || drop(tokio::time::sleep(std::time::Duration::ZERO)));
     timer.map_err(|_| missing("the tokio runtime has no timers"))
 }
 
@@ -138,9 +136,7 @@ async fn supervise<G, P>(
 /// A worker that was cancelled gave up its row; one that panicked is an error.
 fn check_worker(error: JoinError) -> Result<(), EvaluateError> {
     match error.try_into_panic() {
-        Ok(payload) => Err(EvaluateError::Worker {
-            message: panic::message(&*payload),
-        }),
+        Ok(payload) => Err(EvaluateError::Worker { message: panic::message(&*payload) }),
         Err(_) => Ok(()),
     }
 }
@@ -188,11 +184,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         let tally =
             |metric: &super::row::MetricEntry<'_, G, P>| Tally::new(&metric.name, metric.kind);
         let (expected, total) = source.size_hint();
-        let keep_below = if options.keep_results {
-            u64::MAX
-        } else {
-            options.table_rows as u64
-        };
+        let keep_below = if options.keep_results { u64::MAX } else { options.table_rows as u64 };
         let keeping = Keeping {
             keep_below,
             // A hint may be wrong, so not too much is made of it.
@@ -203,11 +195,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             progress: Progress::new(options.progress, total.map(|total| total as u64)),
         };
         Ok(Self {
-            names: plan
-                .metrics
-                .iter()
-                .map(|metric| metric.name.clone())
-                .collect(),
+            names: plan.metrics.iter().map(|metric| metric.name.clone()).collect(),
             collector: Mutex::new(Collector::new(
                 plan.metrics.iter().map(tally).collect(),
                 keeping,
@@ -248,10 +236,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
     }
 
     fn record(&self, index: u64, row: RowResult<G, P>, line: &[u8]) {
-        let mut collector = self
-            .collector
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut collector = self.collector.lock().unwrap_or_else(PoisonError::into_inner);
         collector.record(index, row, line);
         if collector.is_full() {
             self.stop.set();
@@ -263,10 +248,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         stopped: bool,
         options: &Options<G, P>,
     ) -> Result<EvaluationResult<G, P>, EvaluateError> {
-        let mut collector = self
-            .collector
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut collector = self.collector.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(error) = self.source.into_error() {
             return Err(error);
         }

@@ -30,13 +30,7 @@ pub(super) struct Input<G, P> {
 
 impl<G, P> Input<G, P> {
     pub(super) fn to_predict(gold: Arc<G>) -> Self {
-        Self {
-            id: None,
-            gold,
-            pred: None,
-            attributes: Fields::default(),
-            origin: None,
-        }
+        Self { id: None, gold, pred: None, attributes: Fields::default(), origin: None }
     }
 }
 
@@ -74,11 +68,7 @@ struct Ordered<S> {
 
 impl<S> Ordered<S> {
     fn new(rows: S) -> Self {
-        Self {
-            rows,
-            next: 0,
-            seen: SeenIds::default(),
-        }
+        Self { rows, next: 0, seen: SeenIds::default() }
     }
 
     fn number<G, P>(&mut self, row: Input<G, P>) -> Result<(u64, Input<G, P>), EvaluateError> {
@@ -112,11 +102,7 @@ impl<'a, G, P> Source<'a, G, P> {
     }
 
     fn new(rows: Rows<'a, G, P>, row_id: Option<RowId<G>>) -> Self {
-        Self {
-            rows,
-            row_id,
-            error: OnceLock::new(),
-        }
+        Self { rows, row_id, error: OnceLock::new() }
     }
 
     /// How many rows there are, if that is known: the least and the most.
@@ -197,14 +183,11 @@ impl<'a, G, P> Source<'a, G, P> {
             row.id = row.id.or_else(|| row_id.map(|row_id| row_id(&row.gold)));
             row
         };
-        pulled
-            .map_err(|panic| input_panicked(&panic))
-            .transpose()
-            .map(|row| {
-                let row = row?.map_err(|message| EvaluateError::Input { message })?;
-                let row = panic::catch(false, || named(row));
-                rows.number(row.map_err(|panic| input_panicked(&panic))?)
-            })
+        pulled.map_err(|panic| input_panicked(&panic)).transpose().map(|row| {
+            let row = row?.map_err(|message| EvaluateError::Input { message })?;
+            let row = panic::catch(false, || named(row));
+            rows.number(row.map_err(|panic| input_panicked(&panic))?)
+        })
     }
 }
 

@@ -42,10 +42,7 @@ impl Line {
     /// All cells by the name of their column, in groups.
     fn cells(self) -> IndexMap<String, IndexMap<String, Value>> {
         let mut groups = IndexMap::new();
-        groups.insert(
-            String::new(),
-            Cells::from_iter([("id".to_owned(), self.id.into())]),
-        );
+        groups.insert(String::new(), Cells::from_iter([("id".to_owned(), self.id.into())]));
         for (name, side) in [("gold", self.gold), ("pred", self.pred)] {
             let cells = side.map_or_else(Cells::new, |side| side.cells(name));
             groups.insert(name.to_owned(), cells);
@@ -54,16 +51,11 @@ impl Line {
         groups.insert("attributes".to_owned(), attributes);
         for (name, mut score) in self.scores {
             let mut cells = Cells::new();
-            cells.insert(
-                name.clone(),
-                score.shift_remove("value").unwrap_or_default(),
-            );
+            cells.insert(name.clone(), score.shift_remove("value").unwrap_or_default());
             cells.extend(prefixed(&name, score));
             groups.insert(format!("score of {name}"), cells);
         }
-        let traceback = self
-            .traceback
-            .map(|text| ("traceback".to_owned(), text.into()));
+        let traceback = self.traceback.map(|text| ("traceback".to_owned(), text.into()));
         groups.insert("traceback".to_owned(), traceback.into_iter().collect());
         groups
     }

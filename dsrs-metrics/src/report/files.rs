@@ -65,11 +65,7 @@ impl ResultFiles {
             let path = self.targets[0].path.clone();
             return Err(self.kept(path, &error));
         }
-        self.lines.push(SpooledLine {
-            row,
-            offset: self.end,
-            length: line.len(),
-        });
+        self.lines.push(SpooledLine { row, offset: self.end, length: line.len() });
         self.end += line.len() as u64 + 1;
         Ok(())
     }
@@ -128,11 +124,7 @@ fn export_array(lines: &mut SpoolReader<'_>, out: &mut impl Write) -> io::Result
         separator = b",\n";
         out.write_all(line)
     })?;
-    let end: &[u8] = if separator == b"[\n" {
-        b"[]\n"
-    } else {
-        b"\n]\n"
-    };
+    let end: &[u8] = if separator == b"[\n" { b"[]\n" } else { b"\n]\n" };
     out.write_all(end)
 }
 
@@ -178,11 +170,7 @@ enum Place {
 impl Target {
     fn open(format: Format, path: &Path) -> Result<Self, EvaluateError> {
         let place = Place::open(path).map_err(|error| output_error(path, &error))?;
-        Ok(Self {
-            format,
-            path: path.to_owned(),
-            place,
-        })
+        Ok(Self { format, path: path.to_owned(), place })
     }
 
     /// A path beside which the spool may lie.
@@ -198,10 +186,7 @@ impl Target {
             Place::Renamed { file, .. } => &file.file,
             Place::Direct { file } => file,
         };
-        Ok((
-            BufWriter::with_capacity(1 << 16, file.try_clone()?),
-            &self.place,
-        ))
+        Ok((BufWriter::with_capacity(1 << 16, file.try_clone()?), &self.place))
     }
 }
 
@@ -214,10 +199,7 @@ impl Place {
         if exists {
             let kind = fs::metadata(&path)?;
             if kind.is_dir() {
-                return Err(io::Error::new(
-                    io::ErrorKind::IsADirectory,
-                    "it is a directory",
-                ));
+                return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
             }
             // Opening tells whether it may be written; nothing is changed yet.
             let file = File::options().append(true).open(&path)?;
@@ -255,11 +237,7 @@ impl TemporaryFile {
         name.push(format!(".{}-{number}.tmp", std::process::id()));
         let path = target.with_file_name(name);
         let file = File::options().write(true).create_new(true).open(&path)?;
-        Ok(Self {
-            file,
-            path,
-            keep: false,
-        })
+        Ok(Self { file, path, keep: false })
     }
 }
 
@@ -283,8 +261,5 @@ impl Drop for TemporaryFile {
 }
 
 fn output_error(path: &Path, error: &io::Error) -> EvaluateError {
-    EvaluateError::Output {
-        path: path.to_owned(),
-        reason: error.to_string(),
-    }
+    EvaluateError::Output { path: path.to_owned(), reason: error.to_string() }
 }

@@ -45,10 +45,7 @@ fn write<G, P>(
         gold: pair.map(|(gold, _)| gold),
         pred: pair.map(|(_, pred)| pred),
         attributes: (!row.attributes.is_empty()).then_some(&row.attributes),
-        scores: ScoresByName {
-            metrics,
-            outcomes: &row.outcomes,
-        },
+        scores: ScoresByName { metrics, outcomes: &row.outcomes },
         traceback: row.traceback.as_deref(),
     };
     serde_json::to_writer(line, &line_of)
@@ -96,10 +93,7 @@ struct OutcomeLine<'a> {
     gated_by: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     budget_msats: Option<u64>,
-    #[serde(
-        skip_serializing_if = "<[Part]>::is_empty",
-        serialize_with = "parts_by_name"
-    )]
+    #[serde(skip_serializing_if = "<[Part]>::is_empty", serialize_with = "parts_by_name")]
     parts: &'a [Part],
     #[serde(skip_serializing_if = "Option::is_none")]
     metadata: Option<&'a Map<String, Value>>,

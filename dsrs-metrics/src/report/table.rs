@@ -48,10 +48,8 @@ impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
         let shown = rows.unwrap_or(usize::MAX).min(self.results.len());
         let names: Vec<&str> = self.metric_names().collect();
         let rows: Vec<_> = self.results[..shown].iter().map(cells).collect();
-        let fields: IndexSet<&String> = rows
-            .iter()
-            .flat_map(|(fields, _)| fields.iter().map(|(name, _)| name))
-            .collect();
+        let fields: IndexSet<&String> =
+            rows.iter().flat_map(|(fields, _)| fields.iter().map(|(name, _)| name)).collect();
         let line = |(row, (cells, outcomes)): (&RowResult<G, P>, &(Vec<(String, String)>, _))| {
             let cell = |name: &&String| {
                 let cell = cells.iter().find(|(field, _)| field == *name);
@@ -132,9 +130,7 @@ impl ResultTable {
         let scores = self.scores.min(room - 1);
         let fields = (count - self.scores).min(room - scores);
         let first_score = count - self.scores;
-        (0..fields)
-            .chain(first_score..first_score + scores)
-            .collect()
+        (0..fields).chain(first_score..first_score + scores).collect()
     }
 }
 
@@ -142,11 +138,7 @@ impl ResultTable {
 fn one_line(text: &str, width: u16) -> String {
     let shown = text.chars().take(usize::from(width) + 1);
     let visible = |character: char| {
-        if character.is_control() {
-            ' '
-        } else {
-            character
-        }
+        if character.is_control() { ' ' } else { character }
     };
     shown.map(visible).collect()
 }
@@ -157,18 +149,11 @@ impl fmt::Display for ResultTable {
         table.load_style(presets::UTF8_FULL_CONDENSED);
         table.set_content_arrangement(ContentArrangement::Dynamic);
         table.set_truncation_indicator("…");
-        let width = self
-            .width
-            .or_else(|| table.width())
-            .unwrap_or(DEFAULT_WIDTH);
+        let width = self.width.or_else(|| table.width()).unwrap_or(DEFAULT_WIDTH);
         table.set_width(width);
         let columns = self.fitting(width);
         let row = |cells: &[String]| {
-            let mut row = Row::from(
-                columns
-                    .iter()
-                    .map(|column| one_line(&cells[*column], width)),
-            );
+            let mut row = Row::from(columns.iter().map(|column| one_line(&cells[*column], width)));
             row.max_height(1);
             row
         };
@@ -194,8 +179,6 @@ impl fmt::Display for ResultTable {
 impl fmt::Debug for ResultTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut table = f.debug_struct("ResultTable");
-        table
-            .field("rows", &self.rows.len())
-            .finish_non_exhaustive()
+        table.field("rows", &self.rows.len()).finish_non_exhaustive()
     }
 }

@@ -1,0 +1,280 @@
+//! What each parameter is bound to: by its role attribute, or by its type and name.
+
+use proc_macro2::Ident;
+use syn::ext::IdentExt as _;
+use syn::{GenericArgument, PatType, PathArguments, Type, TypeReference};
+
+use super::attr::{MetricAttrs, Role, RoleAttr};
+use super::model::{Config, FieldParam};
+use crate::errors::Errors;
+
+/// The half of a row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Side {
+    Gold,
+    Pred,
+}
+
+impl Side {
+    pub(crate) const BOTH: [Self; 2] = [Self::Gold, Self::Pred];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Gold => "gold",
+            Self::Pred => "pred",
+        }
+    }
+
+    /// The dynamic row of this half.
+    pub(crate) fn dynamic(self) -> &'static str {
+        match self {
+            Self::Gold => "Example",
+            Self::Pred => "Prediction",
+        }
+    }
+
+    fn other(self) -> Self {
+        match self {
+            Self::Gold => Self::Pred,
+            Self::Pred => Self::Gold,
+        }
+    }
+
+    /// The row type named by `#[metric(gold = T, pred = T)]`.
+    pub(crate) fn declared(self, attrs: &MetricAttrs) -> Option<&Type> {
+        match self {
+            Self::Gold => attrs.gold.as_ref(),
+            Self::Pred => attrs.pred.as_ref(),
+        }
+    }
+}
+
+/// What a parameter is bound to.
+pub(crate) enum Binding {
+    /// `#[gold] f: T` and `#[pred] f: T`.
+    Field(Side, FieldParam),
+    /// `gold: &MyGold`, `example: &Example`, `pred: &Prediction`.
+    Row(Side),
+    /// `trace: Option<&Trace>`.
+    Trace,
+    /// `pred_name: Option<&str>`.
+    PredName,
+    /// `pred_trace: Option<&Trace>`.
+    PredTrace,
+    /// `#[param] x: T`.
+    Config(Config),
+    /// Nothing; the mistake has been noted.
+    Nothing,
+}
+
+impl Binding {
+    pub(crate) fn of(
+        role: Option<RoleAttr>,
+        ident: Option<&Ident>,
+        typed: &PatType,
+        attrs: &MetricAttrs,
+        errors: &mut Errors,
+    ) -> Self {
+        match role {
+            Some(RoleAttr { role: Role::Param, default, .. }) => {
+                if ident.is_none() {
+                    errors.at(&typed.pat, "a `#[param]` needs a plain name, which is its name in the builder and on the command line");
+                }
+                Self::Config(Config { default })
+            }
+            Some(role) => Self::field(role, ident, typed, attrs, errors),
+            None => Self::by_name(ident, typed, errors),
+        }
+    }
+
+    fn field(
+        attr: RoleAttr,
+        ident: Option<&Ident>,
+        typed: &PatType,
+        attrs: &MetricAttrs,
+        errors: &mut Errors,
+    ) -> Self {
+        let side = if attr.role == Role::Gold { Side::Gold } else { Side::Pred };
+        let renamed = attr.rename.is_some();
+        let (name, name_span) = match (attr.rename, ident) {
+            (Some(rename), _) => (rename.value(), rename.span()),
+            (None, Some(ident)) => (ident.unraw().to_string(), ident.span()),
+            (None, None) => {
+                let side = side.name();
+                errors.at(&typed.pat, format!("a pattern has no name to read a field by: write `#[{side}(\"field\")]` before it"));
+                return Self::Nothing;
+            }
+        };
+        let default = attr.default;
+        let field = FieldParam { name, name_span, renamed, default };
+        check_field(side, &field, typed, attrs, errors);
+        Self::Field(side, field)
+    }
+
+    fn by_name(ident: Option<&Ident>, typed: &PatType, errors: &mut Errors) -> Self {
+        let name = ident.map(|ident| ident.unraw().to_string()).unwrap_or_default();
+        let ty = ungrouped(&typed.ty);
+        match name.trim_start_matches('_') {
+            "gold" | "example" => row(Side::Gold, &name, ty, errors),
+            "pred" | "prediction" => row(Side::Pred, &name, ty, errors),
+            "trace" => expect(
+                is_optional_ref(ty, "Trace"),
+                Self::Trace,
+                "trace",
+                "Option<&Trace>",
+                ty,
+                errors,
+            ),
+            "pred_trace" => expect(
+                is_optional_ref(ty, "Trace"),
+                Self::PredTrace,
+                "pred_trace",
+                "Option<&Trace>",
+                ty,
+                errors,
+            ),
+            "pred_name" => expect(
+                is_optional_ref(ty, "str"),
+                Self::PredName,
+                "pred_name",
+                "Option<&str>",
+                ty,
+                errors,
+            ),
+            _ => unbound(typed, ty, errors),
+        }
+    }
+}
+
+fn row(side: Side, name: &str, ty: &Type, errors: &mut Errors) -> Binding {
+    let other = side.other().dynamic();
+    let dynamic = side.dynamic();
+    match ty {
+        Type::Reference(TypeReference { mutability: Some(mutability), .. }) => {
+            errors.at(mutability, "a metric only looks at its rows: take `mut` away");
+            Binding::Nothing
+        }
+        Type::Reference(reference) if last_segment_is(&reference.elem, other) => {
+            errors.at(
+                &reference.elem,
+                format!("the {} row is a `&{dynamic}`, not a `&{other}`", side.name()),
+            );
+            Binding::Nothing
+        }
+        Type::Reference(_) => Binding::Row(side),
+        _ => {
+            errors.at(ty, format!("a row is borrowed: write `{name}: &{}`, or bind one of its fields with `#[{}]`", crate::names::as_written(ty), side.name()));
+            Binding::Nothing
+        }
+    }
+}
+
+fn expect(
+    fits: bool,
+    binding: Binding,
+    name: &str,
+    form: &str,
+    ty: &Type,
+    errors: &mut Errors,
+) -> Binding {
+    if !fits {
+        errors.at(ty, format!("`{name}` is the optimizer's: write `{name}: {form}`, or bind a field of that name with `#[gold]` or `#[pred]`"));
+        return Binding::Nothing;
+    }
+    binding
+}
+
+fn unbound(typed: &PatType, ty: &Type, errors: &mut Errors) -> Binding {
+    let name = crate::names::as_written(&typed.pat);
+    let message = match ty {
+        Type::Reference(reference) if last_segment_is(&reference.elem, "Example") => {
+            format!(
+                "call the gold row `gold` or `example`: `example: &Example` instead of `{name}: &Example`"
+            )
+        }
+        Type::Reference(reference) if last_segment_is(&reference.elem, "Prediction") => {
+            format!(
+                "call the predicted row `pred`: `pred: &Prediction` instead of `{name}: &Prediction`"
+            )
+        }
+        _ => format!(
+            "`{name}` is bound to nothing: write `#[gold]` or `#[pred]` before it to read a field, or `#[param]` to configure the metric"
+        ),
+    };
+    errors.at(&typed.pat, message);
+    Binding::Nothing
+}
+
+fn check_field(
+    side: Side,
+    field: &FieldParam,
+    typed: &PatType,
+    attrs: &MetricAttrs,
+    errors: &mut Errors,
+) {
+    if field.name.is_empty() {
+        errors.at_span(field.name_span, "the field's name is empty");
+    }
+    let ty = ungrouped(&typed.ty);
+    if let (Some(_), Some(default)) = (option_of(ty), &field.default) {
+        errors.at_span(default.span, "an `Option` is `None` where the row has no such field: take `default` away, or the `Option`");
+    }
+    if side.declared(attrs).is_none() {
+        return;
+    }
+    if let Some(default) = &field.default {
+        errors.at_span(default.span, "a typed row always has its fields: make the field an `Option` in the row's type, and the parameter too");
+    }
+    if field.renamed && syn::parse_str::<Ident>(&field.name).is_err() {
+        errors.at_span(
+            field.name_span,
+            format!(
+                "`{}` is no field of a typed row: write the name of a struct field",
+                field.name
+            ),
+        );
+    }
+}
+
+/// A type without the invisible groups and parentheses that macros put around it.
+pub(crate) fn ungrouped(ty: &Type) -> &Type {
+    match ty {
+        Type::Group(group) => ungrouped(&group.elem),
+        Type::Paren(paren) => ungrouped(&paren.elem),
+        ty => ty,
+    }
+}
+
+/// `T` of `Option<T>`, by its last segment: what is called `Option` is taken to be one.
+pub(crate) fn option_of(ty: &Type) -> Option<&Type> {
+    let Type::Path(path) = ungrouped(ty) else {
+        return None;
+    };
+    let last = path.path.segments.last().filter(|last| last.ident == "Option")?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
+        return None;
+    };
+    match arguments.args.first() {
+        Some(GenericArgument::Type(inner)) if arguments.args.len() == 1 => Some(ungrouped(inner)),
+        _ => None,
+    }
+}
+
+fn is_optional_ref(ty: &Type, name: &str) -> bool {
+    match option_of(ty) {
+        Some(Type::Reference(reference)) => last_segment_is(&reference.elem, name),
+        _ => false,
+    }
+}
+
+/// Whether a type is a path that ends in `name` and takes no arguments.
+pub(crate) fn last_segment_is(ty: &Type, name: &str) -> bool {
+    match ungrouped(ty) {
+        Type::Path(path) => path
+            .path
+            .segments
+            .last()
+            .is_some_and(|last| last.ident == name && last.arguments.is_empty()),
+        _ => false,
+    }
+}

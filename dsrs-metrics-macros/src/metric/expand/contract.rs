@@ -1,0 +1,306 @@
+//! `impl Metric` over the rows that the metric takes, and for typed rows a second one over dynamic
+//! rows, which deserializes them first.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+
+use super::super::bind::Side;
+use super::super::types::in_lifetime;
+use super::Context;
+use super::fields::{bounds, is_looked_up, uses};
+use super::run::{got, typed};
+use crate::names::as_written;
+
+pub(super) fn metric(cx: &Context<'_>) -> TokenStream {
+    let Context { span, ident, runtime, private, .. } = cx;
+    let (_, ty_generics, _) = cx.split();
+    let (gold, pred) = (cx.row_type(Side::Gold), cx.row_type(Side::Pred));
+    let params = super::fields::trailing(&cx.generics);
+    let row_params = cx.row_params();
+    let bounds = bounds(cx, true);
+    let predicates = cx.generics.where_clause.as_ref().map(|clause| &clause.predicates);
+    let predicates = predicates.filter(|predicates| !predicates.is_empty()).map(|predicates| {
+        let predicates = predicates.iter();
+        quote!(#(#predicates,)*)
+    });
+    let methods = methods(cx, &gold, &pred);
+    let checks = checks(cx);
+    let declared = declared(cx);
+    let _ = private;
+    quote_spanned! {*span=>
+        #[automatically_derived]
+        impl<#params #row_params> #runtime::Metric<#gold, #pred> for #ident #ty_generics
+        where
+            #bounds
+            #predicates
+        {
+            #methods
+
+            fn can_evaluate(&self, gold: &#gold, pred: &#pred) -> bool {
+                #checks
+            }
+        }
+        #declared
+    }
+}
+
+/// Whether every field that is looked up can be.
+fn checks(cx: &Context<'_>) -> TokenStream {
+    let Context { span, runtime, .. } = cx;
+    let rows = quote_spanned!(*span=> __call);
+    let sides = Side::BOTH.into_iter().filter(|side| is_looked_up(cx, *side));
+    let fields = sides.flat_map(|side| uses(cx, side));
+    let checks = fields.map(|field| {
+        let got = got(cx, &field, &rows);
+        quote_spanned!(*span=> #got.is_ok())
+    });
+    let checks: Vec<_> = checks.collect();
+    if checks.is_empty() {
+        return quote_spanned!(*span=> let _ = (gold, pred); true);
+    }
+    quote_spanned! {*span=>
+        let __call = #runtime::MetricCall::new(gold, pred);
+        #(#checks)&&*
+    }
+}
+
+/// The verdict as part of the metric's type.
+fn declared(cx: &Context<'_>) -> TokenStream {
+    let Context { span, ident, private, .. } = cx;
+    let (impl_generics, ty_generics, where_clause) = cx.split();
+    let verdict = if cx.model.attrs.threshold.is_some() {
+        quote_spanned!(*span=> #private::Decided)
+    } else {
+        let returns = super::spec::returns(cx);
+        quote_spanned!(*span=> <#returns>::Verdict)
+    };
+    quote_spanned! {*span=>
+        #[automatically_derived]
+        impl #impl_generics #private::Declared for #ident #ty_generics #where_clause {
+            type Verdict = #verdict;
+        }
+    }
+}
+
+/// What reads from the spec, and the calls.
+fn methods(cx: &Context<'_>, gold: &TokenStream, pred: &TokenStream) -> TokenStream {
+    let Context { span, runtime, .. } = cx;
+    let described = described(cx);
+    let call = quote_spanned!(*span=> call);
+    let run = run(cx, &call);
+    let evaluate = run_expr(cx, &quote_spanned!(*span=> #runtime::MetricCall::new(gold, pred)));
+    let futures = futures(cx, gold, pred, &evaluate, &run);
+    if cx.model.is_async() {
+        return quote!(#described #futures);
+    }
+    quote_spanned! {*span=>
+        #described
+        #futures
+
+        fn call_now(
+            &self,
+            call: #runtime::MetricCall<'_, #gold, #pred>,
+        ) -> ::core::option::Option<
+            ::core::result::Result<#runtime::Scored, #runtime::MetricError>,
+        > {
+            ::core::option::Option::Some(self.__run(call))
+        }
+    }
+}
+
+fn run_expr(cx: &Context<'_>, call: &TokenStream) -> TokenStream {
+    let run = quote_spanned!(cx.span=> self.__run(#call));
+    if cx.model.is_async() { quote_spanned!(cx.span=> #run.await) } else { run }
+}
+
+fn run(cx: &Context<'_>, call: &TokenStream) -> TokenStream {
+    run_expr(cx, call)
+}
+
+fn described(cx: &Context<'_>) -> TokenStream {
+    let Context { span, runtime, .. } = cx;
+    quote_spanned! {*span=>
+        fn name(&self) -> &str {
+            Self::SPEC.name
+        }
+
+        fn tier(&self) -> #runtime::MetricTier {
+            Self::SPEC.tier
+        }
+
+        fn cost_estimate(&self) -> u64 {
+            Self::SPEC.cost_msats
+        }
+
+        fn spec(&self) -> #runtime::MetricSpec<'_> {
+            Self::SPEC
+        }
+    }
+}
+
+/// `evaluate` and `call` as `async_trait` would write them, but with paths that nothing can shadow.
+fn futures(
+    cx: &Context<'_>,
+    gold: &TokenStream,
+    pred: &TokenStream,
+    evaluate: &TokenStream,
+    call: &TokenStream,
+) -> TokenStream {
+    let Context { span, runtime, private, .. } = cx;
+    let future = |output: TokenStream| {
+        quote_spanned! {*span=>
+            ::core::pin::Pin<#private::boxed::Box<
+                dyn ::core::future::Future<
+                    Output = ::core::result::Result<#output, #runtime::MetricError>,
+                > + ::core::marker::Send + 'async_trait,
+            >>
+        }
+    };
+    let score = future(quote!(#runtime::MetricScore));
+    let scored = future(quote!(#runtime::Scored));
+    quote_spanned! {*span=>
+        fn evaluate<'life0, 'life1, 'life2, 'async_trait>(
+            &'life0 self,
+            gold: &'life1 #gold,
+            pred: &'life2 #pred,
+        ) -> #score
+        where
+            'life0: 'async_trait,
+            'life1: 'async_trait,
+            'life2: 'async_trait,
+            Self: 'async_trait,
+        {
+            #private::boxed::Box::pin(async move {
+                match #evaluate {
+                    ::core::result::Result::Ok(scored) => ::core::result::Result::Ok(scored.score),
+                    ::core::result::Result::Err(error) => ::core::result::Result::Err(error),
+                }
+            })
+        }
+
+        fn call<'life0, 'life1, 'async_trait>(
+            &'life0 self,
+            call: #runtime::MetricCall<'life1, #gold, #pred>,
+        ) -> #scored
+        where
+            'life0: 'async_trait,
+            'life1: 'async_trait,
+            Self: 'async_trait,
+        {
+            #private::boxed::Box::pin(async move { #call })
+        }
+    }
+}
+
+/// A metric over typed rows scores dynamic ones too, where the types can be deserialized.
+pub(super) fn bridge(cx: &Context<'_>) -> TokenStream {
+    let typed_sides: Vec<Side> =
+        Side::BOTH.into_iter().filter(|side| typed(cx, *side).is_some()).collect();
+    if typed_sides.is_empty() {
+        return TokenStream::new();
+    }
+    let Context { span, ident, runtime, private, .. } = cx;
+    let (_, ty_generics, _) = cx.split();
+    let params = super::fields::trailing(&cx.generics);
+    let (gold, pred) = (quote!(#runtime::Example), quote!(#runtime::Prediction));
+    let readable = typed_sides.iter().filter_map(|side| typed(cx, *side)).map(|ty| {
+        let lifetime = syn::Lifetime::new("'__read", *span);
+        let ty = in_lifetime(ty, &lifetime);
+        quote_spanned!(*span=> for<'__read> #ty: #private::Deserialize<'__read>,)
+    });
+    let predicates = cx
+        .generics
+        .where_clause
+        .as_ref()
+        .map(|clause| clause.predicates.iter())
+        .into_iter()
+        .flatten();
+    let described = described(cx);
+    let body = bridged(cx, &typed_sides);
+    let evaluate = quote_spanned! {*span=>
+        { let __call = #runtime::MetricCall::new(gold, pred); #body }
+    };
+    let call = quote_spanned!(*span=> { let __call = call; #body });
+    let futures = futures(cx, &gold, &pred, &evaluate, &call);
+    let call_now = bridged_now(cx, &body);
+    let checks = typed_sides.iter().map(|side| {
+        let read = read_row(cx, *side, &syn::Ident::new(side.name(), *span));
+        quote_spanned!(*span=> #read.is_ok())
+    });
+    quote_spanned! {*span=>
+        #[automatically_derived]
+        impl<#params> #runtime::Metric<#gold, #pred> for #ident #ty_generics
+        where
+            #(#readable)*
+            #(#predicates,)*
+        {
+            #described
+            #futures
+            #call_now
+
+            fn can_evaluate(&self, gold: &#gold, pred: &#pred) -> bool {
+                let _ = (gold, pred);
+                #(#checks)&&*
+            }
+        }
+    }
+}
+
+fn bridged_now(cx: &Context<'_>, body: &TokenStream) -> TokenStream {
+    let Context { span, runtime, .. } = cx;
+    if cx.model.is_async() {
+        return TokenStream::new();
+    }
+    quote_spanned! {*span=>
+        fn call_now(
+            &self,
+            __call: #runtime::MetricCall<'_, #runtime::Example, #runtime::Prediction>,
+        ) -> ::core::option::Option<
+            ::core::result::Result<#runtime::Scored, #runtime::MetricError>,
+        > {
+            ::core::option::Option::Some(#body)
+        }
+    }
+}
+
+/// The dynamic rows of `__call`, deserialized, through `__run`.
+fn bridged(cx: &Context<'_>, typed_sides: &[Side]) -> TokenStream {
+    let span = cx.span;
+    let row = |side: Side| {
+        let name = syn::Ident::new(side.name(), span);
+        if typed_sides.contains(&side) {
+            quote_spanned!(span=> &#name)
+        } else {
+            quote_spanned!(span=> __call.#name)
+        }
+    };
+    let (gold, pred) = (row(Side::Gold), row(Side::Pred));
+    let mut body = run_expr(cx, &quote_spanned!(span=> __call.over(#gold, #pred)));
+    for side in typed_sides.iter().rev() {
+        let name = syn::Ident::new(side.name(), span);
+        let read = read_row(cx, *side, &quote_spanned!(span=> __call.#name));
+        body = quote_spanned! {span=>
+            match #read {
+                ::core::result::Result::Ok(#name) => #body,
+                ::core::result::Result::Err(error) => ::core::result::Result::Err(error),
+            }
+        };
+    }
+    body
+}
+
+fn read_row(cx: &Context<'_>, side: Side, row: &impl quote::ToTokens) -> TokenStream {
+    let Context { span, runtime, private, .. } = cx;
+    let Some(ty) = typed(cx, side) else {
+        return TokenStream::new();
+    };
+    let written = as_written(ty);
+    let spec = cx.spec_ref();
+    let variant = match side {
+        Side::Gold => quote!(Gold),
+        Side::Pred => quote!(Pred),
+    };
+    quote_spanned! {*span=>
+        #private::read_row::<#ty>(&#row.data, #spec, #runtime::Side::#variant, #written)
+    }
+}

@@ -1,0 +1,146 @@
+//! A checked model becomes code: the function as written, the metric's struct, and one hidden block of
+//! impls. Everything generated bears the function's own span, so that rustc points at the user's
+//! tokens and never at the attribute.
+
+mod assert;
+mod configure;
+mod contract;
+mod definition;
+mod fields;
+mod run;
+mod spec;
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::{Attribute, Generics, ImplGenerics, Lifetime, TypeGenerics};
+
+use super::attr::is_cfg;
+use super::bind::Side;
+use super::model::Model;
+use super::rows::Row;
+
+pub(super) use definition::definition;
+
+pub(crate) fn expand(model: &Model) -> TokenStream {
+    let cx = &Context::new(model);
+    let function = model.function.stripped();
+    let definition = definition(cx);
+    let parts = [
+        fields::traits(cx),
+        fields::specs(cx),
+        spec::inherent(cx),
+        run::inherent(cx),
+        run::entry_points(cx),
+        contract::metric(cx),
+        contract::bridge(cx),
+        configure::configure(cx),
+        assert::assertions(cx),
+    ];
+    let hidden = hidden(cx, &quote!(#(#parts)*));
+    quote!(#function #definition #hidden)
+}
+
+/// Wraps impls in a block whose names the user's module does not see.
+pub(super) fn hidden(cx: &Context<'_>, items: &TokenStream) -> TokenStream {
+    let cfgs = cx.cfgs();
+    quote_spanned! {cx.span=>
+        #(#cfgs)*
+        #[doc(hidden)]
+        #[allow(
+            dead_code,
+            unreachable_pub,
+            unused_qualifications,
+            clippy::all,
+            clippy::pedantic,
+            clippy::nursery
+        )]
+        const _: () = { #items };
+    }
+}
+
+/// A model with the names that its expansion uses throughout.
+pub(super) struct Context<'a> {
+    pub(super) model: &'a Model,
+    pub(super) span: Span,
+    pub(super) ident: &'a Ident,
+    pub(super) runtime: &'a TokenStream,
+    pub(super) private: TokenStream,
+    /// The lifetime of the rows.
+    pub(super) row: Lifetime,
+    /// The type parameters that stand for rows of any type.
+    pub(super) gold: Ident,
+    pub(super) pred: Ident,
+    /// The generics of the metric's struct, `'static` because a metric outlives every row.
+    pub(super) generics: Generics,
+}
+
+impl<'a> Context<'a> {
+    pub(super) fn new(model: &'a Model) -> Self {
+        let span = model.names.span;
+        let runtime = &model.names.runtime;
+        let mut generics = model.generics.clone();
+        for param in generics.type_params_mut() {
+            param.bounds.push(syn::parse_quote_spanned!(span=> 'static));
+            param.default = None;
+        }
+        Self {
+            model,
+            span,
+            ident: &model.names.ident,
+            runtime,
+            private: quote_spanned!(span=> #runtime::__private),
+            row: Lifetime::new("'__row", span),
+            gold: format_ident!("__Gold", span = span),
+            pred: format_ident!("__Pred", span = span),
+            generics,
+        }
+    }
+
+    pub(super) fn cfgs(&self) -> impl Iterator<Item = &Attribute> {
+        self.model.function.attrs.iter().filter(|attr| is_cfg(attr))
+    }
+
+    /// The generics of an impl for the metric's struct.
+    pub(super) fn split(&self) -> (ImplGenerics<'_>, TypeGenerics<'_>, Option<&syn::WhereClause>) {
+        self.generics.split_for_impl()
+    }
+
+    /// The type of one half of the row: the user's, the dynamic one, or a type parameter.
+    pub(super) fn row_type(&self, side: Side) -> TokenStream {
+        let runtime = self.runtime;
+        match self.model.rows.get(side) {
+            Row::Typed(ty) => quote!(#ty),
+            Row::Dynamic => {
+                let dynamic = format_ident!("{}", side.dynamic(), span = self.span);
+                quote_spanned!(self.span=> #runtime::#dynamic)
+            }
+            Row::Any => {
+                let ident = self.row_param(side);
+                quote!(#ident)
+            }
+        }
+    }
+
+    fn row_param(&self, side: Side) -> &Ident {
+        match side {
+            Side::Gold => &self.gold,
+            Side::Pred => &self.pred,
+        }
+    }
+
+    /// The sides whose row may be of any type.
+    pub(super) fn open_sides(&self) -> impl Iterator<Item = Side> {
+        Side::BOTH.into_iter().filter(|side| matches!(self.model.rows.get(*side), Row::Any))
+    }
+
+    /// The type parameters that stand for rows, each followed by a comma.
+    pub(super) fn row_params(&self) -> TokenStream {
+        let params = self.open_sides().map(|side| self.row_param(side));
+        quote!(#(#params,)*)
+    }
+
+    /// The spec as a reference that lives for ever.
+    pub(super) fn spec_ref(&self) -> TokenStream {
+        quote_spanned!(self.span=> const { &Self::SPEC })
+    }
+}

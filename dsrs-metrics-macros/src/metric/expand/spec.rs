@@ -1,0 +1,154 @@
+//! `SPEC` as a `const`, and the inherent methods that read from it.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned as _;
+use syn::{Expr, Lifetime, Type};
+
+use super::super::attr::doc_text;
+use super::super::check::{bounds, cost_msats, literal};
+use super::super::types::in_lifetime;
+use super::Context;
+use crate::names::as_written;
+
+pub(super) fn inherent(cx: &Context<'_>) -> TokenStream {
+    let Context { span, ident, runtime, .. } = cx;
+    let (impl_generics, ty_generics, where_clause) = cx.split();
+    let spec = expression(cx);
+    let vis = &cx.model.function.vis;
+    quote_spanned! {*span=>
+        impl #impl_generics #ident #ty_generics #where_clause {
+            /// All that is known of the metric before it runs.
+            #vis const SPEC: #runtime::MetricSpec<'static> = #spec;
+
+            /// All that is known of the metric before it runs.
+            #[must_use]
+            #vis const fn spec(&self) -> #runtime::MetricSpec<'static> {
+                Self::SPEC
+            }
+
+            /// The metric's name.
+            #[must_use]
+            #vis const fn name(&self) -> &'static str {
+                Self::SPEC.name
+            }
+
+            /// Cheap and fast, or expensive and accurate.
+            #[must_use]
+            #vis const fn tier(&self) -> #runtime::MetricTier {
+                Self::SPEC.tier
+            }
+
+            /// What one call is expected to cost at most, in millisatoshis.
+            #[must_use]
+            #vis const fn cost_estimate(&self) -> u64 {
+                Self::SPEC.cost_msats
+            }
+        }
+    }
+}
+
+fn expression(cx: &Context<'_>) -> TokenStream {
+    let Context { model, span, runtime, .. } = cx;
+    let attrs = &model.attrs;
+    let name = &model.names.metric;
+    let doc = doc_text(&model.function.attrs);
+    let tier = match &attrs.tier {
+        Some(tier) if tier == "truth" => quote!(Truth),
+        _ => quote!(Proxy),
+    };
+    let cost = attrs.cost.as_ref().and_then(|cost| cost_msats(&cost.value()).ok()).unwrap_or(0);
+    let cost = Literal::u64_unsuffixed(cost);
+    let returns = returns(cx);
+    let params = params(cx);
+    let options = options(cx);
+    quote_spanned! {*span=>
+        #runtime::MetricSpec::new(#name)
+            .with_doc(#doc)
+            .with_tier(#runtime::MetricTier::#tier)
+            .with_cost_msats(#cost)
+            .with_kind(<#returns>::KIND)
+            .with_fields(&__GOLD_FIELDS, &__PRED_FIELDS)
+            .with_params(&[#(#params),*])
+            #options
+    }
+}
+
+/// The calls for what the user wrote in `#[metric(..)]` and rustc must check.
+fn options(cx: &Context<'_>) -> TokenStream {
+    let attrs = &cx.model.attrs;
+    let runtime = cx.runtime;
+    let mut calls = TokenStream::new();
+    if let Some(threshold) = &attrs.threshold {
+        let value = number(threshold);
+        calls.extend(quote!(.with_threshold(#value)));
+    }
+    if let Some((min, max)) = attrs.range.as_ref().and_then(bounds) {
+        let (min, max) = (number(min), number(max));
+        calls.extend(quote!(.with_range(#min, #max)));
+    }
+    if attrs.lower_is_better.is_some() {
+        calls.extend(quote!(.with_direction(#runtime::Direction::LowerIsBetter)));
+    }
+    if attrs.strict.is_some() {
+        calls.extend(quote!(.with_strict()));
+    }
+    if cx.model.is_async() {
+        calls.extend(quote!(.with_async()));
+    }
+    if let Some(version) = &attrs.version {
+        calls.extend(quote!(.with_version(#version)));
+    }
+    calls
+}
+
+/// A written-out number as an `f64`, so that `threshold = 1` is as good as `1.0`; else the expression.
+fn number(expr: &Expr) -> TokenStream {
+    let Some(value) = literal(expr) else {
+        return quote!(#expr);
+    };
+    let mut number = Literal::f64_unsuffixed(value.abs());
+    number.set_span(expr.span());
+    if value.is_sign_negative() { quote_spanned!(expr.span()=> -#number) } else { quote!(#number) }
+}
+
+fn params(cx: &Context<'_>) -> Vec<TokenStream> {
+    let runtime = cx.runtime;
+    let param = |(name, param, config): (
+        &syn::Ident,
+        &super::super::model::Param,
+        &super::super::model::Config,
+    )| {
+        let name = syn::ext::IdentExt::unraw(name).to_string();
+        let ty = as_written(&param.ty);
+        let doc = doc_text(&param.attrs);
+        let default = match &config.default {
+            Some(default) => default.expr.as_ref().map_or("default".to_owned(), as_written),
+            None => "None".to_owned(),
+        };
+        let optional =
+            config.default.is_some() || super::super::bind::option_of(&param.ty).is_some();
+        let default = if optional {
+            quote!(::core::option::Option::Some(#default))
+        } else {
+            quote!(::core::option::Option::None)
+        };
+        quote_spanned!(cx.span=> #runtime::ParamSpec { name: #name, ty: #ty, default: #default, doc: #doc })
+    };
+    cx.model.configs().map(param).collect()
+}
+
+/// `Ret as MetricReturn` at the return type's own place, so that rustc's complaint stands there.
+pub(super) fn returns(cx: &Context<'_>) -> TokenStream {
+    let runtime = cx.runtime;
+    let Some(ty) = cx.model.output() else {
+        return TokenStream::new();
+    };
+    let ty = static_output(ty);
+    quote_spanned!(ty.span()=> #ty as #runtime::MetricReturn)
+}
+
+/// The return type with its lifetimes, which do not matter to what kind of score it is, `'static`.
+fn static_output(ty: &Type) -> Type {
+    in_lifetime(ty, &Lifetime::new("'static", ty.span()))
+}

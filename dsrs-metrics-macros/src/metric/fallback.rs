@@ -1,0 +1,80 @@
+//! After a mistake: the function as written and a stub of the metric, so that what uses the metric
+//! still resolves and one mistake is one message.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+
+use super::expand::{Context, hidden};
+use super::model::Model;
+use crate::errors::Errors;
+
+pub(crate) fn expand(model: &Model, errors: Errors) -> TokenStream {
+    let cx = &Context::new(model);
+    let function = model.function.stripped();
+    let errors = errors.finish();
+    let definition = definition(cx);
+    let stubs = hidden(cx, &stubs(cx));
+    quote!(#function #definition #stubs #errors)
+}
+
+fn definition(cx: &Context<'_>) -> TokenStream {
+    let Context { model, span, ident, .. } = cx;
+    let vis = &model.function.vis;
+    quote_spanned! {*span=>
+        #[doc = ""]
+        #[derive(::core::fmt::Debug, ::core::clone::Clone, ::core::marker::Copy, ::core::default::Default)]
+        #vis struct #ident;
+    }
+}
+
+fn stubs(cx: &Context<'_>) -> TokenStream {
+    let Context { span, ident, runtime, private, model, .. } = cx;
+    let setters = model.configs().map(|(name, _, _)| {
+        quote_spanned! {*span=>
+            pub fn #name<T>(self, _: T) -> Self { self }
+        }
+    });
+    quote_spanned! {*span=>
+        impl #ident {
+            pub const SPEC: #runtime::MetricSpec<'static> = #runtime::MetricSpec::new("");
+            pub fn spec(&self) -> #runtime::MetricSpec<'static> { Self::SPEC }
+            pub fn builder() -> Self { Self }
+            pub fn build(self) -> Self { self }
+            #(#setters)*
+            pub fn score<G, P>(&self, _: &G, _: &P) -> #runtime::Result<#runtime::MetricScore> {
+                ::core::unreachable!()
+            }
+            pub async fn evaluate<G, P>(&self, _: &G, _: &P) -> #runtime::Result<#runtime::MetricScore> {
+                ::core::unreachable!()
+            }
+        }
+        impl #private::Declared for #ident {
+            type Verdict = #private::Decided;
+        }
+        impl #runtime::Configure for #ident {
+            const SPEC: #runtime::MetricSpec<'static> = Self::SPEC;
+            fn configure(_: &#runtime::Params) -> ::core::result::Result<Self, #runtime::ParamError> {
+                ::core::unreachable!()
+            }
+        }
+        impl<G: ::core::marker::Sync, P: ::core::marker::Sync> #runtime::Metric<G, P> for #ident {
+            fn name(&self) -> &str { "" }
+            fn evaluate<'life0, 'life1, 'life2, 'async_trait>(
+                &'life0 self,
+                _: &'life1 G,
+                _: &'life2 P,
+            ) -> ::core::pin::Pin<#private::boxed::Box<
+                dyn ::core::future::Future<Output = #runtime::Result<#runtime::MetricScore>>
+                    + ::core::marker::Send + 'async_trait,
+            >>
+            where
+                'life0: 'async_trait,
+                'life1: 'async_trait,
+                'life2: 'async_trait,
+                Self: 'async_trait,
+            {
+                ::core::unreachable!()
+            }
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! `#[metric]` on a function: attr -> model -> check -> expand.
+
+mod attr;
+mod bind;
+mod check;
+mod expand;
+mod fallback;
+mod model;
+mod rows;
+mod types;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::errors::Errors;
+
+/// Expands `#[metric(args)] item`.
+pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let Some(function) = model::Function::parse(item.clone(), &mut errors) else {
+        let errors = errors.finish();
+        return quote!(#item #errors);
+    };
+    let attrs = attr::MetricAttrs::parse(args, &mut errors);
+    let model = model::Model::new(function, attrs, &mut errors);
+    check::check(&model, &mut errors);
+    if errors.is_empty() { expand::expand(&model) } else { fallback::expand(&model, errors) }
+}

@@ -1,0 +1,116 @@
+//! Types of parameters: in which form they are wanted from a row, how they are held while the metric
+//! runs, and what owns them in the metric's struct.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned as _;
+use syn::visit_mut::{self, VisitMut};
+use syn::{GenericArgument, Lifetime, Type, TypeReference};
+
+use super::bind::{last_segment_is, option_of, ungrouped};
+
+/// In which form a parameter is wanted.
+pub(crate) enum Form<'a> {
+    /// `&str`
+    Text,
+    /// `&Value`
+    Raw,
+    /// `&[T]`
+    Slice(&'a Type),
+    /// `&T`
+    Ref(&'a Type),
+    /// `T`
+    Owned(&'a Type),
+}
+
+impl<'a> Form<'a> {
+    /// The form of a type, and whether it was wrapped in an `Option`.
+    pub(crate) fn of(ty: &'a Type) -> (Self, bool) {
+        match option_of(ty) {
+            Some(inner) => (Self::plain(inner), true),
+            None => (Self::plain(ty), false),
+        }
+    }
+
+    fn plain(ty: &'a Type) -> Self {
+        let Type::Reference(reference) = ungrouped(ty) else {
+            return Self::Owned(ty);
+        };
+        match ungrouped(&reference.elem) {
+            text if last_segment_is(text, "str") => Self::Text,
+            value if last_segment_is(value, "Value") => Self::Raw,
+            Type::Slice(slice) => Self::Slice(&slice.elem),
+            other => Self::Ref(other),
+        }
+    }
+
+    pub(crate) fn is_borrowed(&self) -> bool {
+        !matches!(self, Self::Owned(_))
+    }
+
+    /// The want, as a type of the runtime crate over the row's lifetime.
+    pub(crate) fn want(&self, private: &TokenStream, row: &Lifetime) -> TokenStream {
+        let over = |name: TokenStream, ty: &Type| {
+            let ty = in_lifetime(ty, row);
+            quote!(#private::#name<#ty>)
+        };
+        match self {
+            Self::Text => quote!(#private::Text),
+            Self::Raw => quote!(#private::Raw),
+            Self::Slice(ty) => over(quote!(Slice), ty),
+            Self::Ref(ty) => over(quote!(Ref), ty),
+            Self::Owned(ty) => over(quote!(Owned), ty),
+        }
+    }
+
+    /// The type that a row's field is deserialized to, where that can fail to compile.
+    pub(crate) fn read_type(&self) -> Option<&'a Type> {
+        match self {
+            Self::Text | Self::Raw => None,
+            Self::Slice(ty) | Self::Ref(ty) | Self::Owned(ty) => Some(ty),
+        }
+    }
+
+    /// What owns a `#[param]` of this form in the metric's struct.
+    pub(crate) fn owner(&self, private: &TokenStream) -> TokenStream {
+        match self {
+            Self::Text => quote!(#private::string::String),
+            Self::Raw => quote!(#private::Value),
+            Self::Slice(ty) => quote_spanned!(ty.span()=> #private::vec::Vec<#ty>),
+            Self::Ref(ty) | Self::Owned(ty) => quote!(#ty),
+        }
+    }
+}
+
+/// The type with every lifetime, named or elided, replaced by `row`.
+pub(crate) fn in_lifetime(ty: &Type, row: &Lifetime) -> Type {
+    let mut ty = ty.clone();
+    InLifetime(row).visit_type_mut(&mut ty);
+    ty
+}
+
+struct InLifetime<'a>(&'a Lifetime);
+
+impl VisitMut for InLifetime<'_> {
+    fn visit_type_reference_mut(&mut self, reference: &mut TypeReference) {
+        let row = Lifetime { apostrophe: self.0.apostrophe, ident: self.0.ident.clone() };
+        reference.lifetime = Some(row);
+        visit_mut::visit_type_mut(self, &mut reference.elem);
+    }
+
+    fn visit_generic_argument_mut(&mut self, argument: &mut GenericArgument) {
+        match argument {
+            GenericArgument::Lifetime(lifetime) => *lifetime = self.0.clone(),
+            other => visit_mut::visit_generic_argument_mut(self, other),
+        }
+    }
+
+    // The lifetimes inside a function pointer or a closure bound are its own.
+    fn visit_type_fn_ptr_mut(&mut self, _: &mut syn::TypeFnPtr) {}
+
+    fn visit_parenthesized_generic_arguments_mut(
+        &mut self,
+        _: &mut syn::ParenthesizedGenericArguments,
+    ) {
+    }
+}

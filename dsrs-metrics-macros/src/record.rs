@@ -1,0 +1,199 @@
+//! `#[derive(Record)]`: each named field of a struct, as the type-level fields that metrics read.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens as _, quote, quote_spanned};
+use syn::ext::IdentExt as _;
+use syn::{Attribute, Data, DeriveInput, Field, Fields, LitStr, Path};
+
+use crate::errors::Errors;
+use crate::names::{as_written, runtime};
+
+/// Expands `#[derive(Record)]`.
+pub(crate) fn expand(input: &DeriveInput) -> TokenStream {
+    let mut errors = Errors::default();
+    let krate = container(&input.attrs, &mut errors);
+    let fields = fields(input, &mut errors);
+    if errors.is_empty() {
+        Expansion { input, fields, runtime: runtime(krate.as_ref()) }.all()
+    } else {
+        errors.finish()
+    }
+}
+
+struct NamedField<'a> {
+    name: String,
+    field: &'a Field,
+}
+
+fn fields<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Vec<NamedField<'a>> {
+    let message = "`Record` is for structs with named fields: a metric finds a field by its name";
+    let fields = match &input.data {
+        Data::Struct(data) => match &data.fields {
+            Fields::Named(fields) => &fields.named,
+            _ => {
+                errors.at(&input.ident, message);
+                return Vec::new();
+            }
+        },
+        Data::Enum(data) => {
+            errors.at(data.enum_token, message);
+            return Vec::new();
+        }
+        Data::Union(data) => {
+            errors.at(data.union_token, message);
+            return Vec::new();
+        }
+    };
+    let mut named: Vec<NamedField<'a>> = Vec::new();
+    for field in fields {
+        let Some(ident) = &field.ident else { continue };
+        let renamed = rename(&field.attrs, errors);
+        let (name, span) = match &renamed {
+            Some(rename) => (rename.value(), rename.span()),
+            None => (ident.unraw().to_string(), ident.span()),
+        };
+        if name.is_empty() {
+            errors.at_span(span, "the field's name is empty");
+        }
+        if named.iter().any(|other| other.name == name) {
+            errors.at_span(
+                span,
+                format!("two fields are called `{name}`; a metric could not tell them apart"),
+            );
+        }
+        named.push(NamedField { name, field });
+    }
+    named
+}
+
+/// `#[record(rename = "..")]` on a field.
+fn rename(attrs: &[Attribute], errors: &mut Errors) -> Option<LitStr> {
+    let mut rename: Option<LitStr> = None;
+    for attr in attrs.iter().filter(|attr| attr.path().is_ident("record")) {
+        let parsed = attr.parse_nested_meta(|meta| {
+            if !meta.path.is_ident("rename") {
+                return Err(meta.error("a field takes `#[record(rename = \"name\")]`"));
+            }
+            if rename.is_some() {
+                return Err(meta.error("`rename` is given twice; keep one"));
+            }
+            rename = Some(meta.value()?.parse()?);
+            Ok(())
+        });
+        errors.ok(parsed);
+    }
+    rename
+}
+
+/// `#[record(crate = path)]` on the struct.
+fn container(attrs: &[Attribute], errors: &mut Errors) -> Option<Path> {
+    let mut krate: Option<Path> = None;
+    for attr in attrs.iter().filter(|attr| attr.path().is_ident("record")) {
+        let parsed = attr.parse_nested_meta(|meta| {
+            if !meta.path.is_ident("crate") {
+                return Err(meta.error("a row takes `#[record(crate = path::to::dsrs_metrics)]`; `rename` goes on a field"));
+            }
+            krate = Some(meta.value()?.call(Path::parse_mod_style)?);
+            Ok(())
+        });
+        errors.ok(parsed);
+    }
+    krate
+}
+
+/// A field's name as a type: a tuple of its characters.
+pub(crate) fn name_type(name: &str, private: &TokenStream, span: Span) -> TokenStream {
+    let chars = name.chars().map(|c| quote_spanned!(span=> #private::Char<#c>));
+    quote_spanned!(span=> (#(#chars,)*))
+}
+
+struct Expansion<'a> {
+    input: &'a DeriveInput,
+    fields: Vec<NamedField<'a>>,
+    runtime: TokenStream,
+}
+
+impl Expansion<'_> {
+    fn all(&self) -> TokenStream {
+        let (ident, runtime) = (&self.input.ident, &self.runtime);
+        let span = ident.span();
+        let (impl_generics, ty_generics, where_clause) = self.input.generics.split_for_impl();
+        let specs = self.fields.iter().map(|field| {
+            let (name, ty) = (&field.name, as_written(&field.field.ty));
+            quote_spanned!(span=> #runtime::FieldSpec { name: #name, ty: #ty, required: true })
+        });
+        let fields = self.fields.iter().map(|field| self.field(field));
+        let reads = self.reads();
+        quote_spanned! {span=>
+            #[doc(hidden)]
+            #[allow(unused_qualifications, clippy::all, clippy::pedantic, clippy::nursery)]
+            const _: () = {
+                #[automatically_derived]
+                impl #impl_generics #runtime::Record for #ident #ty_generics #where_clause {
+                    const FIELDS: &'static [#runtime::FieldSpec<'static>] = &[#(#specs),*];
+                }
+                #(#fields)*
+                #reads
+            };
+        }
+    }
+
+    fn field(&self, field: &NamedField<'_>) -> TokenStream {
+        let (ident, runtime) = (&self.input.ident, &self.runtime);
+        let span = ident.span();
+        let (impl_generics, ty_generics, where_clause) = self.input.generics.split_for_impl();
+        let private = quote_spanned!(span=> #runtime::__private);
+        let name = name_type(&field.name, &private, span);
+        let (place, ty) = (field.field.ident.to_token_stream(), &field.field.ty);
+        quote_spanned! {span=>
+            #[automatically_derived]
+            impl #impl_generics #private::Field<#name> for #ident #ty_generics #where_clause {
+                type Type = #ty;
+                fn field(&self) -> &#ty {
+                    &self.#place
+                }
+            }
+        }
+    }
+
+    /// `Get` and `GetOptional` for whatever field and form the struct's own fields allow.
+    fn reads(&self) -> TokenStream {
+        let (ident, runtime) = (&self.input.ident, &self.runtime);
+        let span = ident.span();
+        let params = &self.input.generics.params;
+        let params = (!params.is_empty()).then(|| quote!(#params,));
+        let (_, ty_generics, where_clause) = self.input.generics.split_for_impl();
+        let predicates = where_clause.map(|clause| clause.predicates.iter()).into_iter().flatten();
+        let predicates: Vec<_> = predicates.collect();
+        let read = |get: &str, method: &str, give: &str, give_method: &str, held: TokenStream| {
+            let [get, method, give, give_method] =
+                [get, method, give, give_method].map(|name| syn::Ident::new(name, span));
+            quote_spanned! {span=>
+                #[automatically_derived]
+                impl<'__row, #params __Name, __Want: #runtime::__private::Want<'__row>>
+                    #runtime::__private::#get<'__row, __Name, __Want> for #ident #ty_generics
+                where
+                    Self: #runtime::__private::Field<__Name>,
+                    <Self as #runtime::__private::Field<__Name>>::Type:
+                        #runtime::__private::#give<'__row, __Want> + '__row,
+                    #(#predicates,)*
+                {
+                    fn #method(
+                        &'__row self,
+                        _: &#runtime::FieldSpec<'static>,
+                    ) -> ::core::result::Result<#held, #runtime::__private::boxed::Box<#runtime::__private::FieldError>> {
+                        ::core::result::Result::Ok(#runtime::__private::#give::#give_method(
+                            #runtime::__private::Field::<__Name>::field(self),
+                        ))
+                    }
+                }
+            }
+        };
+        let held = quote_spanned!(span=> __Want::Held);
+        let optional = quote_spanned!(span=> ::core::option::Option<__Want::Held>);
+        let get = read("Get", "get", "Give", "give", held);
+        let get_optional =
+            read("GetOptional", "get_optional", "GiveOptional", "give_optional", optional);
+        quote!(#get #get_optional)
+    }
+}
