@@ -64,8 +64,9 @@ async fn a_failure_score_enters_the_mean_and_only_the_mean() {
 
 #[tokio::test]
 async fn the_headline_of_a_bool_counts_true_rows() {
-    let correct =
-        metric_fn("correct", |_, pred| pred.get("ok").and_then(|ok| ok.as_bool()).unwrap());
+    let correct = metric_fn("correct", |_, pred: &Prediction| {
+        pred.get("ok").and_then(serde_json::Value::as_bool).unwrap()
+    });
     let evaluate = Evaluate::builder().metric(correct).build().unwrap();
     let pair =
         |row: u32| Pair::new(row.to_string(), example! {}, prediction! { "ok" => row < 891 });
