@@ -4,7 +4,8 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::{Entry, RandomState};
-use std::hash::BuildHasher;
+use std::fmt;
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -53,6 +54,9 @@ pub(super) type Inputs<'a, G, P> =
     Box<dyn Iterator<Item = Result<Input<G, P>, String>> + Send + 'a>;
 pub(super) type InputStream<'a, G, P> = BoxStream<'a, Result<Input<G, P>, String>>;
 
+/// Room is made for so many rows at most before they come: a size hint may be wrong.
+pub(super) const MOST_EXPECTED: usize = 1 << 20;
+
 /// Names a row of a devset.
 pub(super) type RowId<G> = Arc<dyn Fn(&G) -> String + Send + Sync>;
 
@@ -70,8 +74,8 @@ struct Ordered<S> {
 }
 
 impl<S> Ordered<S> {
-    fn new(rows: S) -> Self {
-        Self { rows, next: 0, seen: SeenIds::default() }
+    fn new(rows: S, expected: usize) -> Self {
+        Self { rows, next: 0, seen: SeenIds::with_capacity(expected.min(MOST_EXPECTED)) }
     }
 
     fn number<G, P>(&mut self, row: Input<G, P>) -> Result<Numbered<G, P>, EvaluateError> {
@@ -96,11 +100,13 @@ impl<'a, G, P> Source<'a, G, P> {
     }
 
     pub(super) fn iterator(rows: Inputs<'a, G, P>) -> Self {
-        Self::new(Rows::Iterator(Mutex::new(Ordered::new(rows))), None)
+        let (expected, _) = rows.size_hint();
+        Self::new(Rows::Iterator(Mutex::new(Ordered::new(rows, expected))), None)
     }
 
     pub(super) fn stream(rows: InputStream<'a, G, P>, row_id: Option<RowId<G>>) -> Self {
-        let rows = tokio::sync::Mutex::new(Ordered::new(rows));
+        let (expected, _) = rows.size_hint();
+        let rows = tokio::sync::Mutex::new(Ordered::new(rows, expected));
         Self::new(Rows::Stream(rows), row_id)
     }
 
@@ -199,40 +205,71 @@ fn input_panicked(panic: &Panic) -> EvaluateError {
     EvaluateError::Input { message }
 }
 
-/// Finds out about ids that come twice, in a few bytes a row: ids are kept as 128 bits of hash.
+/// Finds out about ids that come twice, in a few bytes a row: of an id only 128 bits of hash are kept.
 #[derive(Default)]
 pub(super) struct SeenIds {
     hashers: [RandomState; 2],
-    rows: HashMap<[u64; 2], Place>,
-}
-
-/// A row's number, from 0, or its line, from 1.
-enum Place {
-    Row(u64),
-    Line(u64),
+    rows: HashMap<u128, Place, BuildHasherDefault<AlreadyHashed>>,
 }
 
 impl SeenIds {
+    pub(super) fn with_capacity(rows: usize) -> Self {
+        let mut seen = Self::default();
+        seen.rows.reserve(rows);
+        seen
+    }
+
     pub(super) fn insert(
         &mut self,
         id: &str,
         row: u64,
         origin: Option<&Origin>,
     ) -> Result<(), EvaluateError> {
-        let hash = self.hashers.each_ref().map(|hasher| hasher.hash_one(id));
-        match self.rows.entry(hash) {
+        let [high, low] = self.hashers.each_ref().map(|hasher| hasher.hash_one(id));
+        match self.rows.entry(u128::from(high) << 64 | u128::from(low)) {
             Entry::Vacant(free) => {
-                free.insert(origin.map_or(Place::Row(row), |origin| Place::Line(origin.line)));
+                free.insert(Place::new(row, origin));
                 Ok(())
             }
             Entry::Occupied(taken) => Err(EvaluateError::DuplicateId {
                 id: id.to_owned(),
-                first: match taken.get() {
-                    Place::Row(row) => (row + 1).to_string(),
-                    Place::Line(line) => format!("on line {line}"),
-                },
+                first: taken.get().to_string(),
                 second: origin.map_or_else(|| (row + 1).to_string(), ToString::to_string),
             }),
         }
+    }
+}
+
+/// A row's number or its line, both from 1, told apart by the lowest bit.
+struct Place(u64);
+
+impl Place {
+    fn new(row: u64, origin: Option<&Origin>) -> Self {
+        Self(origin.map_or((row + 1) << 1, |origin| origin.line << 1 | 1))
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line = if self.0 & 1 == 1 { "on line " } else { "" };
+        write!(f, "{line}{}", self.0 >> 1)
+    }
+}
+
+/// The hash of a hash: half of it.
+#[derive(Default)]
+struct AlreadyHashed(u64);
+
+impl Hasher for AlreadyHashed {
+    fn write_u128(&mut self, hash: u128) {
+        self.0 = hash as u64;
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = bytes.iter().fold(self.0, |hash, byte| hash.rotate_left(8) ^ u64::from(*byte));
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
     }
 }
