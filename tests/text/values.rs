@@ -133,6 +133,7 @@ fn prepared_references_give_what_the_functions_give() {
     assert!(close(gold.recall("york city"), 0.5));
     assert!(close(gold.hotpot_f1("yes"), 0.0));
     assert!(gold.matches("york", 0.5) && !gold.matches("york", 1.0));
+    assert!(gold.matches("york new", 0.99) && !gold.matches("york new", 1.0));
     assert_eq!(gold.profile(), Profile::Folded);
 }
 
@@ -307,6 +308,7 @@ fn folding_covers_compatibility_case_and_invisible_characters() {
             assert!(profile.em_score(left, right), "{profile:?} {left} {right}");
         }
         assert!(!profile.em_score("6½", "61/2"), "{profile:?}");
+        assert!(profile.em_score("e\u{301}\u{200b}\u{323}", "\u{1eb9}\u{301}"));
         assert!(!profile.em_score("résumé", "resume"), "accents stay");
     }
 }

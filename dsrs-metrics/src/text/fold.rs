@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use unicode_normalization::UnicodeNormalization as _;
-use unicode_normalization::char::canonical_combining_class;
 
 use super::dspy::ARTICLES;
 use super::unicode::{
@@ -83,15 +82,7 @@ fn fold(text: &str, marks: Marks) -> Vec<char> {
             }
         }
     }
-    reorder(&mut out);
     out
-}
-
-/// Restores the canonical order of marks, which dropping an invisible character may have brought together.
-fn reorder(chars: &mut [char]) {
-    chars
-        .chunk_by_mut(|_, &next| canonical_combining_class(next) != 0)
-        .for_each(|run| run.sort_by_key(|&c| canonical_combining_class(c)));
 }
 
 /// Quotes, primes, dashes, the minus sign and the fraction slash as their ASCII counterparts.

@@ -1,6 +1,7 @@
 //! Numbers in text: the last number of a text, and whether two texts end in the same number.
 
 mod decimal;
+mod power;
 mod scan;
 mod shape;
 mod symbols;
@@ -153,10 +154,16 @@ impl Number {
             Some(whole) => whole.mul(&under).add(&over),
             None => over,
         };
+        // Numerator and denominator of a fraction stay whole: half a percent is 1/200.
+        let (numerator, denominator) = if under.is_one() {
+            (numerator.shift(percent), under)
+        } else {
+            (numerator, under.shift(-percent))
+        };
         Self {
             negative: numeral.negative && !numerator.is_zero(),
-            numerator: numerator.shift(percent),
-            denominator: under,
+            numerator,
+            denominator,
         }
     }
 
