@@ -251,6 +251,8 @@ fn trap_11_a_profile_keeps_numbers_and_symbols() {
         ("-$5", "$5"),
         ("👍", "👎"),
         ("x²", "x2"),
+        ("1e-5", "1e5"),
+        ("-$.5", "$.5"),
     ];
     for (left, right) in different {
         assert!(
@@ -260,6 +262,7 @@ fn trap_11_a_profile_keeps_numbers_and_symbols() {
     }
     let same = [
         ("1,000,000", "1000000"),
+        ("12,34,567", "1234567"),
         ("−5", "-5"),
         ("3.14.", "3.14"),
         ("COVID‑19", "Covid19"),

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use self::decimal::Decimal;
 use self::scan::{Numeral, Scanner};
+pub(super) use self::shape::grouped;
 use self::shape::is_separator;
 
 /// Which of `.` and `,` separates the fractional part of a number.
