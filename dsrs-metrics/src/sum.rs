@@ -22,10 +22,7 @@ pub(crate) struct ExactSum {
 
 impl Default for ExactSum {
     fn default() -> Self {
-        Self {
-            limbs: [0; LIMBS],
-            pending: 0,
-        }
+        Self { limbs: [0; LIMBS], pending: 0 }
     }
 }
 
@@ -123,9 +120,7 @@ impl ExactSum {
         let below = |distance: usize| top.checked_sub(distance).map_or(0, limb);
         // The three highest limbs hold at least 65 significant bits; the rest only breaks ties.
         let window = limb(top) << 64 | below(1) << 32 | below(2);
-        let sticky = self.limbs[..top.saturating_sub(2)]
-            .iter()
-            .any(|limb| *limb != 0);
+        let sticky = self.limbs[..top.saturating_sub(2)].iter().any(|limb| *limb != 0);
         let lowest = (u32::try_from(top).unwrap_or(u32::MAX) * LIMB_BITS).cast_signed() - 64;
         let length = 128 - window.leading_zeros();
         let highest = lowest + length.cast_signed() - 1;

@@ -195,9 +195,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         let mut names = HashSet::new();
         let twice = self.metrics.iter().find(|metric| !names.insert(&metric.name));
         twice.map_or(Ok(()), |metric| {
-            Err(EvaluateError::DuplicateMetric {
-                name: metric.name.clone(),
-            })
+            Err(EvaluateError::DuplicateMetric { name: metric.name.clone() })
         })
     }
 

@@ -71,8 +71,7 @@ impl<G, P> Collector<G, P> {
             self.results.push((index, row));
         }
         let (tally, failed, score) = (&self.tallies[0], self.failed_rows, self.failure_score);
-        self.progress
-            .row_done(self.rows, || running(tally, failed, score));
+        self.progress.row_done(self.rows, || running(tally, failed, score));
     }
 
     fn record_failure(&mut self, index: u64, row: &RowResult<G, P>) {

@@ -16,13 +16,19 @@ pub enum EvaluateError {
         name: String,
     },
     /// `run` needs rows.
-    #[error("no devset: give one with `.devset(..)`, or score finished predictions with `.score(..)`")]
+    #[error(
+        "no devset: give one with `.devset(..)`, or score finished predictions with `.score(..)`"
+    )]
     NoDevset,
     /// There is nothing to average over.
-    #[error("not enough rows: there are none, and an average over none is not 0; check where the rows come from")]
+    #[error(
+        "not enough rows: there are none, and an average over none is not 0; check where the rows come from"
+    )]
     NoRows,
     /// The devset was a stream, and an earlier run has used it up.
-    #[error("the devset was a stream and is used up: give it anew, or use a list with `.devset(..)`")]
+    #[error(
+        "the devset was a stream and is used up: give it anew, or use a list with `.devset(..)`"
+    )]
     DevsetUsedUp,
     /// Nothing would ever run.
     #[error("a concurrency of 0 runs nothing: use at least 1")]
@@ -67,13 +73,18 @@ pub enum EvaluateError {
         path: PathBuf,
     },
     /// The future is not driven by tokio, or by a tokio without timers although they are needed.
-    #[error("{missing}: run this under `#[tokio::main]`, or `enable_all()` on the runtime's builder")]
+    #[error(
+        "{missing}: run this under `#[tokio::main]`, or `enable_all()` on the runtime's builder"
+    )]
     Runtime {
         /// What is missing.
         missing: &'static str,
     },
     /// No row has a score, so there is no average.
-    #[error("not enough rows: none of {rows} has a score under `{metric}` ({failed} failed{})", First(first_error))]
+    #[error(
+        "not enough rows: none of {rows} has a score under `{metric}` ({failed} failed{})",
+        First(first_error)
+    )]
     NothingScored {
         /// The metric.
         metric: String,

@@ -25,33 +25,23 @@ thread_local! {
 /// Runs a function of the user's.
 pub(super) fn catch<T>(traceback: bool, run: impl FnOnce() -> T) -> Result<T, Panic> {
     if !traceback {
-        return panic::catch_unwind(AssertUnwindSafe(run)).map_err(|payload| Panic {
-            message: message(&*payload),
-            traceback: None,
-        });
+        return panic::catch_unwind(AssertUnwindSafe(run))
+            .map_err(|payload| Panic { message: message(&*payload), traceback: None });
     }
     record_tracebacks();
     let outer = WANTED.replace(true);
     let result = panic::catch_unwind(AssertUnwindSafe(run));
     WANTED.set(outer);
-    result.map_err(|payload| Panic {
-        message: message(&*payload),
-        traceback: TRACEBACK.take(),
-    })
+    result.map_err(|payload| Panic { message: message(&*payload), traceback: TRACEBACK.take() })
 }
 
 /// Runs a future of the user's; one that panicked is never polled again.
-pub(super) async fn catch_async<F: Future>(
-    traceback: bool,
-    future: F,
-) -> Result<F::Output, Panic> {
+pub(super) async fn catch_async<F: Future>(traceback: bool, future: F) -> Result<F::Output, Panic> {
     let mut future = pin!(future);
-    std::future::poll_fn(|context| {
-        match catch(traceback, || future.as_mut().poll(context)) {
-            Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
-            Ok(Poll::Pending) => Poll::Pending,
-            Err(panic) => Poll::Ready(Err(panic)),
-        }
+    std::future::poll_fn(|context| match catch(traceback, || future.as_mut().poll(context)) {
+        Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
+        Ok(Poll::Pending) => Poll::Pending,
+        Err(panic) => Poll::Ready(Err(panic)),
     })
     .await
 }

@@ -63,11 +63,7 @@ pub(super) struct MetricEntry<'a, G, P> {
 
 impl<'a, G: Sync, P: Sync> MetricEntry<'a, G, P> {
     pub(super) fn new(metric: impl Metric<G, P> + 'a) -> Self {
-        Self {
-            name: metric.name().to_owned(),
-            kind: metric.spec().kind,
-            metric: Box::new(metric),
-        }
+        Self { name: metric.name().to_owned(), kind: metric.spec().kind, metric: Box::new(metric) }
     }
 }
 
@@ -109,9 +105,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                 Ok(pred) => row.pred = Some(pred),
                 Err((error, traceback)) => {
                     let error: Arc<str> = error.into();
-                    let failed = |_: &_| Outcome::ProgramFailed {
-                        error: Arc::clone(&error),
-                    };
+                    let failed = |_: &_| Outcome::ProgramFailed { error: Arc::clone(&error) };
                     row.outcomes = self.metrics.iter().map(failed).collect();
                     row.traceback = traceback;
                 }
@@ -205,12 +199,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             Err(Failure::Panicked(panic)) => {
                 tracebacks.extend(panic.traceback);
                 let message = panic.message;
-                Outcome::MetricFailed {
-                    error: MetricError::Panicked {
-                        metric: metric(),
-                        message,
-                    },
-                }
+                Outcome::MetricFailed { error: MetricError::Panicked { metric: metric(), message } }
             }
             Err(Failure::TimedOut) => Outcome::MetricFailed {
                 error: MetricError::TimedOut {

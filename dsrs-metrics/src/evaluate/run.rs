@@ -11,6 +11,7 @@ use tokio::runtime::Handle;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
 
+use super::Options;
 use super::collector::{Collector, Keeping};
 use super::error::EvaluateError;
 use super::panic;
@@ -19,7 +20,6 @@ use super::row::{Plan, RowResult};
 use super::source::Source;
 use super::stop::Stop;
 use super::summary::Tally;
-use super::Options;
 use crate::program::Program;
 use crate::report::{Progress, Render, ResultFiles};
 use crate::settings::Settings;
@@ -136,9 +136,7 @@ async fn supervise<G, P>(
 /// A worker that was cancelled gave up its row; one that panicked is an error.
 fn check_worker(error: JoinError) -> Result<(), EvaluateError> {
     match error.try_into_panic() {
-        Ok(payload) => Err(EvaluateError::Worker {
-            message: panic::message(&*payload),
-        }),
+        Ok(payload) => Err(EvaluateError::Worker { message: panic::message(&*payload) }),
         Err(_) => Ok(()),
     }
 }
@@ -183,7 +181,8 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
     ) -> Result<Self, EvaluateError> {
         let files = ResultFiles::create(&options.outputs)?;
         let render = files.is_some().then_some(render);
-        let tally = |metric: &super::row::MetricEntry<'_, G, P>| Tally::new(&metric.name, metric.kind);
+        let tally =
+            |metric: &super::row::MetricEntry<'_, G, P>| Tally::new(&metric.name, metric.kind);
         let (expected, total) = source.size_hint();
         let keep_below = if options.keep_results { u64::MAX } else { options.table_rows as u64 };
         let keeping = Keeping {
@@ -197,7 +196,10 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         };
         Ok(Self {
             names: plan.metrics.iter().map(|metric| metric.name.clone()).collect(),
-            collector: Mutex::new(Collector::new(plan.metrics.iter().map(tally).collect(), keeping)),
+            collector: Mutex::new(Collector::new(
+                plan.metrics.iter().map(tally).collect(),
+                keeping,
+            )),
             plan,
             source,
             stop: Stop::default(),

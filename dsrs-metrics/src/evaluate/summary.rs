@@ -88,11 +88,8 @@ impl fmt::Display for MetricSummary {
         if self.failed > 0 && self.mean.is_some() {
             write!(f, " counted as {}", self.failure_score)?;
         }
-        let unscored = [
-            (self.gated, "gated"),
-            (self.skipped, "skipped"),
-            (self.abstained, "abstained"),
-        ];
+        let unscored =
+            [(self.gated, "gated"), (self.skipped, "skipped"), (self.abstained, "abstained")];
         for (count, what) in unscored.into_iter().filter(|(count, _)| *count > 0) {
             write!(f, ", {count} {what}")?;
         }
@@ -167,11 +164,7 @@ impl Tally {
         self.sum.add(scored.score.value);
         for (place, part) in scored.parts().iter().enumerate() {
             if !self.parts.contains_key(&part.name) {
-                let tally = PartTally {
-                    scored: 0,
-                    sum: ExactSum::default(),
-                    first: (row, place),
-                };
+                let tally = PartTally { scored: 0, sum: ExactSum::default(), first: (row, place) };
                 self.parts.insert(part.name.clone(), tally);
             }
             let tally = &mut self.parts[&part.name];

@@ -65,11 +65,7 @@ impl ResultFiles {
             let path = self.targets[0].path.clone();
             return Err(self.kept(path, &error));
         }
-        self.lines.push(SpooledLine {
-            row,
-            offset: self.end,
-            length: line.len(),
-        });
+        self.lines.push(SpooledLine { row, offset: self.end, length: line.len() });
         self.end += line.len() as u64 + 1;
         Ok(())
     }
@@ -174,11 +170,7 @@ enum Place {
 impl Target {
     fn open(format: Format, path: &Path) -> Result<Self, EvaluateError> {
         let place = Place::open(path).map_err(|error| output_error(path, &error))?;
-        Ok(Self {
-            format,
-            path: path.to_owned(),
-            place,
-        })
+        Ok(Self { format, path: path.to_owned(), place })
     }
 
     /// A path beside which the spool may lie.
@@ -245,11 +237,7 @@ impl TemporaryFile {
         name.push(format!(".{}-{number}.tmp", std::process::id()));
         let path = target.with_file_name(name);
         let file = File::options().write(true).create_new(true).open(&path)?;
-        Ok(Self {
-            file,
-            path,
-            keep: false,
-        })
+        Ok(Self { file, path, keep: false })
     }
 }
 
@@ -273,8 +261,5 @@ impl Drop for TemporaryFile {
 }
 
 fn output_error(path: &Path, error: &io::Error) -> EvaluateError {
-    EvaluateError::Output {
-        path: path.to_owned(),
-        reason: error.to_string(),
-    }
+    EvaluateError::Output { path: path.to_owned(), reason: error.to_string() }
 }

@@ -45,10 +45,7 @@ fn write<G, P>(
         gold: pair.map(|(gold, _)| gold),
         pred: pair.map(|(_, pred)| pred),
         attributes: (!row.attributes.is_empty()).then_some(&row.attributes),
-        scores: ScoresByName {
-            metrics,
-            outcomes: &row.outcomes,
-        },
+        scores: ScoresByName { metrics, outcomes: &row.outcomes },
         traceback: row.traceback.as_deref(),
     };
     serde_json::to_writer(line, &line_of)

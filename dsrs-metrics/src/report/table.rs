@@ -76,7 +76,9 @@ impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
 }
 
 /// The fields of a row with their names, and its outcomes.
-fn cells<G: Serialize, P: Serialize>(row: &RowResult<G, P>) -> (Vec<(String, String)>, Vec<String>) {
+fn cells<G: Serialize, P: Serialize>(
+    row: &RowResult<G, P>,
+) -> (Vec<(String, String)>, Vec<String>) {
     let mut fields = fields_of("gold", serde_json::to_value(&*row.gold));
     if let Some(pred) = &row.pred {
         fields.extend(fields_of("pred", serde_json::to_value(pred)));
