@@ -31,7 +31,6 @@ enum Column {
 }
 
 /// The cells of one record, end to end.
-#[derive(Default)]
 struct Record {
     parser: Reader,
     /// Where it begins.
@@ -43,6 +42,12 @@ struct Record {
 }
 
 impl Record {
+    fn new() -> Self {
+        let (text, ends) = (Vec::new(), Vec::new());
+        // The parser's `Default` knows of no separators.
+        Self { parser: Reader::new(), line: 0, text, text_len: 0, ends, cells: 0 }
+    }
+
     fn cell(&self, index: usize) -> &[u8] {
         let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.text[start..self.ends[index]]
@@ -51,7 +56,7 @@ impl Record {
 
 impl Records {
     pub(super) fn new(input: OpenInput) -> Result<Self, DataError> {
-        let mut records = Self { input, columns: Vec::new(), record: Record::default(), line: 1 };
+        let mut records = Self { input, columns: Vec::new(), record: Record::new(), line: 1 };
         if records.read()? {
             records.columns = records.header()?;
         }
