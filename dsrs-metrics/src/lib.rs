@@ -25,12 +25,16 @@ mod sum;
 
 #[doc(hidden)]
 pub mod __private;
+pub mod metrics;
 pub mod prelude;
+pub mod text;
 
 pub use async_trait::async_trait;
 #[doc(hidden)]
 pub use bon;
-pub use dsrs_metrics_macros::{Record, metric};
+pub use dsrs_metrics_macros::Record;
+#[doc = include_str!("../docs/metric.md")]
+pub use dsrs_metrics_macros::metric;
 
 pub use crate::error::{MetricError, Result};
 pub use crate::evaluate::{
