@@ -5,6 +5,8 @@
 extern crate self as dsrs_metrics;
 
 mod cell;
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod data;
 mod error;
 mod evaluate;
