@@ -5,6 +5,8 @@
 extern crate self as dsrs_metrics;
 
 mod cell;
+#[cfg(feature = "cli")]
+pub mod cli;
 pub mod data;
 mod error;
 mod evaluate;
@@ -30,7 +32,9 @@ pub mod text;
 pub use async_trait::async_trait;
 #[doc(hidden)]
 pub use bon;
-pub use dsrs_metrics_macros::{Record, metric};
+pub use dsrs_metrics_macros::Record;
+#[doc = include_str!("../docs/metric.md")]
+pub use dsrs_metrics_macros::metric;
 
 pub use crate::error::{MetricError, Result};
 pub use crate::evaluate::{

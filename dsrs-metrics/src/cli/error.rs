@@ -15,10 +15,13 @@ pub(super) enum CliError {
     UnknownMetric { name: String, nearest: Option<String> },
     #[error("the metric `{name}` is asked for twice")]
     MetricTwice { name: String },
-    #[error("{option}: `{name}` is not among the metrics of this run{}", Hint(nearest, "add it with -m"))]
+    #[error(
+        "{option}: `{name}` is not among the metrics of this run{}",
+        Hint(nearest, "add it with -m")
+    )]
     NotInRun { option: String, name: String, nearest: Option<String> },
     #[error("{error}{}", Hint(nearest, ""))]
-    Param { error: ParamError, nearest: Option<String> },
+    Param { error: Box<ParamError>, nearest: Option<String> },
     #[error("--map: `{field}` is mapped twice")]
     MappedTwice { field: String },
     #[error("--out {}: {reason}", file.display())]
@@ -42,9 +45,15 @@ pub(super) enum CliError {
 impl CliError {
     /// Says it on standard error.
     pub(super) fn report(&self) -> ExitCode {
-        eprintln!("error: {self}");
+        say("error", self);
         ExitCode::from(2)
     }
+}
+
+/// One line on standard error, whatever a metric or a file name has in it.
+pub(super) fn say(kind: &str, what: impl fmt::Display) {
+    let what = what.to_string().replace(['\n', '\r'], " ");
+    eprintln!("{kind}: {what}");
 }
 
 /// The nearest name, or else where to look.

@@ -31,10 +31,7 @@ pub(super) fn run(registry: &Registry, args: &ListArguments) -> Result<ExitCode,
     Ok(ExitCode::SUCCESS)
 }
 
-fn chosen<'r>(
-    registry: &'r Registry,
-    names: &[String],
-) -> Result<Vec<MetricSpec<'r>>, CliError> {
+fn chosen<'r>(registry: &'r Registry, names: &[String]) -> Result<Vec<MetricSpec<'r>>, CliError> {
     if names.is_empty() {
         return Ok(registry.entries().map(Entry::spec).collect());
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use crate::metric::Metric;
+use crate::metrics;
 use crate::params::{Configure, ParamError, Params};
 use crate::spec::MetricSpec;
 
@@ -50,6 +51,17 @@ pub enum RegistryError {
     },
 }
 
+fn add_builtin(registry: &mut Registry) -> Result<(), RegistryError> {
+    registry.add::<metrics::AnswerExactMatch>()?;
+    registry.add::<metrics::AnswerPassageMatch>()?;
+    registry.add::<metrics::Em>()?;
+    registry.add::<metrics::F1>()?;
+    registry.add::<metrics::HotpotF1>()?;
+    registry.add::<metrics::Precision>()?;
+    registry.add::<metrics::Recall>()?;
+    registry.add::<metrics::NumericMatch>()
+}
+
 impl Registry {
     /// No metrics.
     #[must_use]
@@ -61,6 +73,8 @@ impl Registry {
     #[must_use]
     pub fn builtin() -> Self {
         let mut registry = Self::new();
+        let added = add_builtin(&mut registry);
+        debug_assert_eq!(added, Ok(()), "built-in metrics have names of their own");
         registry.builtin = registry.entries.len();
         registry
     }

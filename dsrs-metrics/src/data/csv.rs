@@ -2,10 +2,13 @@
 //!
 //! A column called `gold.answer` is the field `answer` of the gold example, `pred.answer` one of the
 //! prediction, `id` the id; every other column is an attribute. Cells are text, and the row says so.
+//!
+//! Records are told apart by `csv_core`, which leaves counting lines and bounding memory to its
+//! caller: a message must name the right line, and an unclosed quote must not read the whole file.
 
-use std::io::{self, Read};
+use std::io::BufRead;
 
-use csv::{ByteRecord, ReaderBuilder};
+use csv_core::{ReadRecordResult, Reader};
 use serde_json::Value;
 
 use super::row::{Object, Row, Shape};
@@ -13,13 +16,12 @@ use super::{DataError, OpenInput};
 use crate::row::Fields;
 use crate::spec::Side;
 
-const BUFFER: usize = 1 << 16;
-
 pub(super) struct Records {
     input: OpenInput,
-    reader: csv::Reader<Limited>,
     columns: Vec<(String, Column)>,
-    record: ByteRecord,
+    record: Record,
+    /// The line at which the input stands.
+    line: u64,
 }
 
 enum Column {
@@ -28,59 +30,94 @@ enum Column {
     Attribute,
 }
 
+/// The cells of one record, end to end.
+struct Record {
+    parser: Reader,
+    /// Where it begins.
+    line: u64,
+    text: Vec<u8>,
+    text_len: usize,
+    ends: Vec<usize>,
+    cells: usize,
+}
+
+impl Record {
+    fn new() -> Self {
+        let (text, ends) = (Vec::new(), Vec::new());
+        // The parser's `Default` knows of no separators.
+        Self { parser: Reader::new(), line: 0, text, text_len: 0, ends, cells: 0 }
+    }
+
+    fn cell(&self, index: usize) -> &[u8] {
+        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.text[start..self.ends[index]]
+    }
+}
+
 impl Records {
-    pub(super) fn new(mut input: OpenInput) -> Result<Self, DataError> {
-        let limit = limit(&input);
-        let reader = std::mem::replace(&mut input.reader, Box::new(io::empty()));
-        let limited = Limited { reader, left: limit };
-        let mut records = Self {
-            reader: ReaderBuilder::new()
-                .has_headers(false)
-                .buffer_capacity(BUFFER)
-                .from_reader(limited),
-            columns: Vec::new(),
-            record: ByteRecord::new(),
-            input,
-        };
-        if records.read(0)? {
+    pub(super) fn new(input: OpenInput) -> Result<Self, DataError> {
+        let mut records = Self { input, columns: Vec::new(), record: Record::new(), line: 1 };
+        if records.read()? {
             records.columns = records.header()?;
         }
         Ok(records)
     }
 
     /// Reads a record; `false` at the end of the file.
-    fn read(&mut self, before: u64) -> Result<bool, DataError> {
-        self.reader.get_mut().left = limit(&self.input);
-        let read = self.reader.read_byte_record(&mut self.record);
-        read.map_err(|error| self.bad_record(error, before))
-    }
-
-    fn bad_record(&self, error: csv::Error, before: u64) -> DataError {
-        let line = error.position().map_or(before + 1, csv::Position::line);
-        let at = self.input.at(line);
-        match error.into_kind() {
-            csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-                DataError::Ragged { at, expected: expected_len, found: len }
+    fn read(&mut self) -> Result<bool, DataError> {
+        self.skip_line_ends()?;
+        let record = &mut self.record;
+        (record.line, record.text_len, record.cells) = (self.line, 0, 0);
+        record.text.truncate(1 << 20);
+        record.text.shrink_to(1 << 20);
+        loop {
+            let input = match self.input.reader.fill_buf() {
+                Ok(input) => input,
+                Err(reason) => return Err(self.input.unreadable(reason)),
+            };
+            let text = &mut record.text[record.text_len..];
+            let ends = &mut record.ends[record.cells..];
+            let (result, read, written, ended) = record.parser.read_record(input, text, ends);
+            self.line += input[..read].iter().filter(|byte| **byte == b'\n').count() as u64;
+            self.input.reader.consume(read);
+            record.text_len += written;
+            record.cells += ended;
+            if record.text_len > self.input.row_limit {
+                let (at, limit) = (self.input.at(record.line), self.input.row_limit);
+                return Err(DataError::TooLong { at, limit });
             }
-            csv::ErrorKind::Io(reason) if reason.kind() == io::ErrorKind::FileTooLarge => {
-                let limit = self.input.row_limit;
-                DataError::TooLong { at, limit }
+            match result {
+                ReadRecordResult::InputEmpty => {}
+                ReadRecordResult::OutputFull => record.text.resize(grown(record.text.len()), 0),
+                ReadRecordResult::OutputEndsFull => record.ends.resize(grown(record.ends.len()), 0),
+                ReadRecordResult::Record => return Ok(true),
+                ReadRecordResult::End => return Ok(false),
             }
-            csv::ErrorKind::Io(reason) => self.input.unreadable(reason),
-            other => self.input.unreadable(io::Error::other(format!("{other:?}"))),
         }
     }
 
-    fn line(&self) -> u64 {
-        self.record.position().map_or(0, csv::Position::line)
+    /// Passes over the rest of a `\r\n` and over empty lines.
+    fn skip_line_ends(&mut self) -> Result<(), DataError> {
+        loop {
+            let byte = match self.input.reader.fill_buf() {
+                Ok(input) => input.first().copied(),
+                Err(reason) => return Err(self.input.unreadable(reason)),
+            };
+            match byte {
+                Some(b'\n') => self.line += 1,
+                Some(b'\r') => {}
+                _ => return Ok(()),
+            }
+            self.input.reader.consume(1);
+        }
     }
 
     fn text(&self, index: usize, column: &str) -> Result<String, DataError> {
-        let cell = self.record.get(index).unwrap_or_default();
+        let cell = self.record.cell(index);
         match str::from_utf8(cell) {
             Ok(text) => Ok(text.to_owned()),
             Err(error) => Err(DataError::CellNotUtf8 {
-                at: self.input.at(self.line()),
+                at: self.input.at(self.record.line),
                 column: column.to_owned(),
                 byte: error.valid_up_to() + 1,
                 found: cell[error.valid_up_to()],
@@ -89,11 +126,11 @@ impl Records {
     }
 
     fn header(&self) -> Result<Vec<(String, Column)>, DataError> {
-        let mut columns: Vec<(String, Column)> = Vec::with_capacity(self.record.len());
-        for index in 0..self.record.len() {
+        let mut columns: Vec<(String, Column)> = Vec::with_capacity(self.record.cells);
+        for index in 0..self.record.cells {
             let name = self.text(index, &format!("{}", index + 1))?;
             if columns.iter().any(|(other, _)| *other == name) {
-                let at = self.input.at(self.line());
+                let at = self.input.at(self.record.line);
                 return Err(DataError::DuplicateColumn { at, column: name });
             }
             let column = match name.split_once('.') {
@@ -108,9 +145,13 @@ impl Records {
     }
 
     fn row(&self) -> Result<Row, DataError> {
+        let (expected, found) = (self.columns.len(), self.record.cells);
+        if expected != found {
+            let at = self.input.at(self.record.line);
+            return Err(DataError::Ragged { at, expected, found });
+        }
         let mut row = Object::default();
-        let mut gold = Fields::default();
-        let mut pred = Fields::default();
+        let (mut gold, mut pred) = (Fields::default(), Fields::default());
         for (index, (name, column)) in self.columns.iter().enumerate() {
             let text = self.text(index, name)?;
             match column {
@@ -128,35 +169,18 @@ impl Records {
     }
 }
 
+fn grown(length: usize) -> usize {
+    (2 * length).max(64)
+}
+
 impl Iterator for Records {
     type Item = Result<(Row, u64), DataError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let before = self.line();
-        match self.read(before) {
-            Ok(true) => Some(self.row().map(|row| (row, self.line()))),
+        match self.read() {
+            Ok(true) => Some(self.row().map(|row| (row, self.record.line))),
             Ok(false) => None,
             Err(error) => Some(Err(error)),
         }
-    }
-}
-
-/// The buffer is filled ahead of the record, so the limit is one of what is read for it.
-fn limit(input: &OpenInput) -> u64 {
-    (input.row_limit + BUFFER) as u64
-}
-
-/// Ends a record that reads on and on, as one with an unclosed quote does.
-struct Limited {
-    reader: Box<dyn io::BufRead + Send>,
-    left: u64,
-}
-
-impl Read for Limited {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        let read = self.reader.read(into)?;
-        let over = || io::Error::from(io::ErrorKind::FileTooLarge);
-        self.left = self.left.checked_sub(read as u64).ok_or_else(over)?;
-        Ok(read)
     }
 }

@@ -25,7 +25,7 @@ pub enum DataError {
         file: PathBuf,
     },
     /// The file's extension stands for no format.
-    #[error("{}: unknown extension; it should be jsonl, json or csv, or the format be given", file.display())]
+    #[error("{}: unknown extension; it should be .jsonl, .json or .csv, or --format say what it is", file.display())]
     UnknownFormat {
         /// The file.
         file: PathBuf,
@@ -106,7 +106,7 @@ pub enum DataError {
     },
     /// `gold` or `pred` is no object.
     #[error(
-        "{at}: `{side}` should be an object of fields, found {found}; to score it as it stands, map it: {side}.FIELD={side}"
+        "{at}: `{side}` should be an object of fields, found {found}; to score it as it stands, map it: --map {side}.FIELD={side}"
     )]
     NotFields {
         /// The line.
@@ -118,7 +118,7 @@ pub enum DataError {
     },
     /// The row has neither a gold nor a predicted field, and no mapping says where they are.
     #[error(
-        "{at}: the row has neither `gold` nor `pred`{}; say where their fields are, as in gold.FIELD={}",
+        "{at}: the row has neither `gold` nor `pred`{}; say where their fields are, as in --map gold.FIELD={}",
         Among(present), present.first().map_or("KEY", String::as_str)
     )]
     NoFields {
@@ -135,16 +135,6 @@ pub enum DataError {
         /// What was found.
         found: String,
     },
-    /// Two rows have one id.
-    #[error("{at}: the id `{id}` is taken by {first}; ids must be unique among all rows of a run")]
-    DuplicateId {
-        /// The second row.
-        at: Origin,
-        /// The first row.
-        first: Origin,
-        /// The id.
-        id: String,
-    },
     /// A CSV record has more or fewer cells than the header.
     #[error(
         "{at}: the header has {expected} columns, this record {found}; is a quote or a comma missing?"
@@ -153,9 +143,9 @@ pub enum DataError {
         /// Where the record begins.
         at: Origin,
         /// The columns of the header.
-        expected: u64,
+        expected: usize,
         /// The cells of the record.
-        found: u64,
+        found: usize,
     },
     /// A CSV header names a column twice.
     #[error("{at}: the header names the column `{column}` twice")]

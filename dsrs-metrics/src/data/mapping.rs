@@ -40,6 +40,15 @@ impl Mapping {
         &self.target
     }
 
+    /// What the mapping sets: `gold.NAME`, `pred.NAME` or `id`.
+    #[must_use]
+    pub fn field(&self) -> String {
+        match &self.target {
+            Target::Id => "id".to_owned(),
+            Target::Field(side, field) => format!("{side}.{field}"),
+        }
+    }
+
     /// The path into the row.
     #[must_use]
     pub fn path(&self) -> &str {
@@ -55,10 +64,7 @@ impl Mapping {
 
 impl fmt::Display for Mapping {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.target {
-            Target::Id => write!(f, "id={}", self.path),
-            Target::Field(side, field) => write!(f, "{side}.{field}={}", self.path),
-        }
+        write!(f, "{}={}", self.field(), self.path)
     }
 }
 

@@ -1,15 +1,14 @@
 //! Pairs from files: JSONL, JSON and CSV, one row at a time, in memory that does not grow with the
-//! file (but for the ids, see `ids.rs`).
+//! file.
 //!
 //! What a row looks like is in `row.rs`, how flat rows are mapped in `mapping.rs`, each format in a
-//! file of its own. Nothing here knows of metrics; whether a field is what a metric needs is the
-//! metric's to say.
+//! file of its own. Nothing here knows of metrics: whether a field is what a metric needs is the
+//! metric's to say. That ids are unique is seen to where they must be, in the harness.
 
 #[cfg(feature = "csv")]
 mod csv;
 mod error;
 mod format;
-mod ids;
 mod json;
 mod jsonl;
 mod mapping;
@@ -140,7 +139,6 @@ impl DataReader {
             mappings: self.mappings.clone(),
             mapped: vec![0; self.mappings.len()],
             row_limit: self.row_limit,
-            ids: ids::Ids::default(),
             ended: false,
         }
     }
@@ -156,7 +154,6 @@ pub struct Pairs {
     mappings: Vec<Mapping>,
     mapped: Vec<u64>,
     row_limit: usize,
-    ids: ids::Ids,
     ended: bool,
 }
 
@@ -207,9 +204,7 @@ impl Pairs {
             self.mapped[index] += 1;
             row.put(&self.mappings[index], value, &origin)?;
         }
-        let pair = row.into_pair(origin, self.several);
-        self.ids.claim(&pair)?;
-        Ok(pair)
+        Ok(row.into_pair(origin, self.several))
     }
 }
 
