@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, BuildHasherDefault, Hasher};
+use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -210,7 +210,7 @@ fn input_panicked(panic: &Panic) -> EvaluateError {
 #[derive(Default)]
 pub(super) struct SeenIds {
     hashers: [RandomState; 2],
-    rows: HashMap<u128, u64, BuildHasherDefault<AlreadyHashed>>,
+    rows: HashMap<IdHash, u64, BuildHasherDefault<AlreadyHashed>>,
     /// Each file, with the number of lines in those before it.
     files: Vec<(Arc<Path>, u64)>,
     lines: u64,
@@ -229,8 +229,7 @@ impl SeenIds {
         row: u64,
         origin: Option<&Origin>,
     ) -> Result<(), EvaluateError> {
-        let [high, low] = self.hashers.each_ref().map(|hasher| hasher.hash_one(id));
-        let hash = u128::from(high) << 64 | u128::from(low);
+        let hash = IdHash(self.hashers.each_ref().map(|hasher| hasher.hash_one(id)));
         let place = origin.map_or(row + 1, |origin| self.line_in_run(origin));
         match self.rows.insert(hash, place) {
             None => Ok(()),
@@ -266,13 +265,23 @@ impl SeenIds {
     }
 }
 
+/// What is kept of an id. Not a `u128`, whose alignment would cost eight bytes more a row.
+#[derive(PartialEq, Eq)]
+struct IdHash([u64; 2]);
+
+impl Hash for IdHash {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.0[0]);
+    }
+}
+
 /// The hash of a hash: half of it.
 #[derive(Default)]
 struct AlreadyHashed(u64);
 
 impl Hasher for AlreadyHashed {
-    fn write_u128(&mut self, hash: u128) {
-        self.0 = hash as u64;
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
     }
 
     fn write(&mut self, bytes: &[u8]) {
