@@ -36,7 +36,7 @@ pub(super) struct ListArguments {
 /// Score rows of predictions and labels
 ///
 /// A row is {"id": .., "gold": {..}, "pred": {..}}; other keys are kept as attributes. A row without
-/// id is called by its line. In CSV the columns are `id`, `gold.FIELD`, `pred.FIELD`. Rows of other
+/// id is called by its line, or its number in a JSON array. In CSV the columns are `id`, `gold.FIELD`, `pred.FIELD`. Rows of other
 /// shapes are mapped with --map.
 ///
 /// A row that lacks a field which a metric requires, or has it in a type that the metric cannot read,

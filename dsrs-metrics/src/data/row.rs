@@ -123,11 +123,9 @@ impl CheckedRow {
         Ok(())
     }
 
-    pub(super) fn into_pair(self, origin: Origin, several_files: bool) -> Pair {
-        let id = self.id.unwrap_or_else(|| match several_files {
-            true => origin.to_string(),
-            false => origin.line.to_string(),
-        });
+    /// The pair, under its own id or the one that its place stands for.
+    pub(super) fn into_pair(self, origin: Origin, unnamed: impl FnOnce(&Origin) -> String) -> Pair {
+        let id = self.id.unwrap_or_else(|| unnamed(&origin));
         Pair {
             id,
             gold: self.gold.into(),
