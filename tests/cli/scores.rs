@@ -256,6 +256,9 @@ fn a_metric_worse_than_its_limit_fails_the_run() {
     };
     assert_eq!(run("same_text=75"), (Some(0), String::new()));
     assert_eq!(run("same_text=75.1"), (Some(1), "same_text: 75 is below 75.1\n".to_owned()));
+    let percent =
+        "warning: --fail-under same_text=0.8 is 0.8 percent, since `same_text` is a bool\n";
+    assert_eq!(run("same_text=0.8"), (Some(0), percent.to_owned()));
     assert_eq!(run("f1=0.75"), (Some(0), String::new()));
     assert_eq!(run("f1=0.8"), (Some(1), "f1: 0.75 is below 0.8\n".to_owned()));
 }

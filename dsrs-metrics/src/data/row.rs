@@ -148,8 +148,8 @@ fn within<'a>(fields: &'a Fields, whole: Option<&'a Value>, path: &str) -> Optio
 }
 
 fn walk<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
-    let parts = path.split('.').filter(|part| !part.is_empty());
-    parts.fold(Some(value), |value, part| match value? {
+    let mut parts = path.split('.').filter(|part| !part.is_empty());
+    parts.try_fold(value, |value, part| match value {
         Value::Object(object) => object.get(part),
         Value::Array(list) => list.get(part.parse::<usize>().ok()?),
         _ => None,

@@ -53,7 +53,7 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     let checked = if args.max_errors.is_none() { metrics } else { Vec::new() };
     let unused = UnusedMappings::default();
     let rows = CheckedRows::new(pairs, checked, args.mappings.clone(), Arc::clone(&unused));
-    let result = score(builder.build()?, rows, args)?;
+    let result = score(&builder.build()?, rows, args)?;
     report(registry, &result, &unused, args)
 }
 
@@ -101,7 +101,7 @@ fn save(builder: Builder, out: &Path, data: &[PathBuf]) -> Result<Builder, CliEr
 }
 
 fn score(
-    evaluate: Evaluate,
+    evaluate: &Evaluate,
     rows: CheckedRows,
     args: &ScoreArguments,
 ) -> Result<EvaluationResult, CliError> {
@@ -144,6 +144,7 @@ fn report(
     }
     if !args.quiet {
         warn(result, unused);
+        limits::warn(result, args);
     }
     let worse = limits::worse(registry, result, args);
     for line in &worse {
