@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use dsrs_metrics::text::{NumericOptions, Profile, last_number, normalize_text, numeric_match};
+use dsrs_metrics::text::{
+    DecimalMark, NumericOptions, Profile, last_number, normalize_text, numeric_match,
+};
 use proptest::prelude::*;
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -23,6 +25,16 @@ fn text() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..16).prop_map(|pieces| pieces.concat())
 }
 
+/// Everything that plays a part in numbers, in any order.
+fn numeric_text() -> impl Strategy<Value = String> {
+    let piece = prop::sample::select(vec![
+        "0", "1", "25", "999", "000", ".", ".", ",", ",", "-", "−", "+", "e", "E", "^", "{", "}",
+        "/", "10", "×", " ", "%", "‰", "$", "\\", "\\frac{", "}{", "\\times", "½", "²", "⁻", "'",
+        "_", "\u{a0}", "x", "a", "(", ")", "文",
+    ]);
+    prop::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+}
+
 fn profile() -> impl Strategy<Value = Profile> {
     prop::sample::select(vec![Profile::Dspy, Profile::Folded, Profile::FoldedSymbols])
 }
@@ -30,8 +42,10 @@ fn profile() -> impl Strategy<Value = Profile> {
 /// Characters that only Rust's Unicode version knows compose in Rust, but not in the reference.
 static ONLY_RUST: LazyLock<HashSet<char>> = LazyLock::new(|| versions::section("Rust").collect());
 
+/// `PROPTEST_CASES` may ask for more.
 fn config() -> ProptestConfig {
-    ProptestConfig { cases: 2_000, failure_persistence: None, ..ProptestConfig::default() }
+    let default = ProptestConfig::default();
+    ProptestConfig { cases: default.cases.max(2_000), failure_persistence: None, ..default }
 }
 
 proptest! {
@@ -133,6 +147,22 @@ proptest! {
     fn a_text_with_a_number_matches_itself(text in text()) {
         let exact = NumericOptions::default();
         prop_assert_eq!(numeric_match(&text, &text, &exact), last_number(&text).is_some());
+    }
+
+    #[test]
+    fn every_arrangement_of_numeric_signs_is_read(text in numeric_text(), comma in any::<bool>(), percent in any::<bool>()) {
+        let options = NumericOptions {
+            abs_tolerance: 0.5,
+            rel_tolerance: 0.5,
+            decimal_mark: if comma { DecimalMark::Comma } else { DecimalMark::Point },
+            percent_as_fraction: percent,
+        };
+        if let Some(number) = options.last_number(&text) {
+            prop_assert!(!number.to_f64().is_nan());
+            prop_assert!(number.is_close(&number, &options));
+            let shown = NumericOptions { decimal_mark: DecimalMark::Point, ..options }.last_number(&number.to_string());
+            prop_assert_eq!(shown, Some(number));
+        }
     }
 
     #[test]

@@ -85,6 +85,7 @@ fn a_comma_that_groups_nothing_separates() {
     finds("0,125", "125");
     finds("-1,-2", "-2");
     finds("-1,2", "2");
+    finds("-0,125", "125");
 }
 
 #[test]
@@ -99,6 +100,7 @@ fn european_numbers_are_read_where_they_can_be_nothing_else() {
         ("3,14", "3.14"),
         ("1.234", "1234"),
         ("1.234,5", "1234.5"),
+        ("0.125", "0.125"),
         ("1.5", "1.5"),
         ("1,234,567", "1234567"),
         ("1,234.5", "1234.5"),
@@ -244,6 +246,7 @@ fn a_percent_sign_is_a_unit_unless_it_is_a_hundredth() {
     assert!(numeric_match("0.5", "50%", &fraction));
     assert!(numeric_match("0.5", "50 \\%", &fraction));
     assert!(numeric_match("0.005", "5‰", &fraction));
+    assert!(numeric_match("0.005", "½%", &fraction));
     assert!(!numeric_match("50", "50%", &fraction));
     assert!(numeric_match("50%", "1/2", &fraction));
 }

@@ -121,6 +121,7 @@ fn prepared_references_give_what_the_functions_give() {
     assert!(close(gold.recall("york city"), 0.5));
     assert!(close(gold.hotpot_f1("yes"), 0.0));
     assert!(gold.matches("york", 0.5) && !gold.matches("york", 1.0));
+    assert!(gold.matches("york new", 0.99) && !gold.matches("york new", 1.0));
     assert_eq!(gold.profile(), Profile::Folded);
 }
 
@@ -217,12 +218,15 @@ fn trap_11_a_profile_keeps_numbers_and_symbols() {
         ("-$5", "$5"),
         ("👍", "👎"),
         ("x²", "x2"),
+        ("1e-5", "1e5"),
+        ("-$.5", "$.5"),
     ];
     for (left, right) in different {
         assert!(!Profile::FoldedSymbols.em_score(left, right), "{left} {right}");
     }
     let same = [
         ("1,000,000", "1000000"),
+        ("12,34,567", "1234567"),
         ("−5", "-5"),
         ("3.14.", "3.14"),
         ("COVID‑19", "Covid19"),
@@ -268,6 +272,7 @@ fn folding_covers_compatibility_case_and_invisible_characters() {
             assert!(profile.em_score(left, right), "{profile:?} {left} {right}");
         }
         assert!(!profile.em_score("6½", "61/2"), "{profile:?}");
+        assert!(profile.em_score("e\u{301}\u{200b}\u{323}", "\u{1eb9}\u{301}"));
         assert!(!profile.em_score("résumé", "resume"), "accents stay");
     }
 }

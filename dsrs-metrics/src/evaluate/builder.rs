@@ -12,7 +12,7 @@ use super::error::EvaluateError;
 use super::panic;
 use super::row::{MetricEntry, Plan};
 use super::source::{RowId, SeenIds};
-use super::{Devset, Evaluate, EvaluationResult, Options};
+use super::{Devset, Evaluate, Options};
 use crate::metric::Metric;
 use crate::program::Fallible;
 use crate::report::{Format, ProgressDisplay, pair_line};
@@ -289,7 +289,7 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
 }
 
 #[cfg(feature = "report")]
-fn print_table<G: Serialize, P: Serialize>(result: &EvaluationResult<G, P>, rows: usize) {
+fn print_table<G: Serialize, P: Serialize>(result: &super::EvaluationResult<G, P>, rows: usize) {
     use std::io::Write;
     // A closed pipe on the other side is no reason to lose the result.
     let _ = writeln!(std::io::stdout(), "{}", result.table(Some(rows)));

@@ -82,6 +82,8 @@ enum Devset<G> {
 /// Rows whose predictions are still to come; `P` is chosen where they are run.
 type GoldStream<G> = futures_util::stream::BoxStream<'static, Result<Arc<G>, String>>;
 
+type ShowTable<G, P> = fn(&EvaluationResult<G, P>, usize);
+
 /// What a run does besides scoring rows.
 struct Options<G, P> {
     concurrency: usize,
@@ -90,7 +92,7 @@ struct Options<G, P> {
     keep_results: bool,
     progress: ProgressDisplay,
     table_rows: usize,
-    show_table: Option<fn(&EvaluationResult<G, P>, usize)>,
+    show_table: Option<ShowTable<G, P>>,
     outputs: Vec<(Format, PathBuf)>,
     render_pair: Option<Render<G, P>>,
     stop_when: Option<Shared<BoxFuture<'static, ()>>>,

@@ -163,13 +163,13 @@ async fn abandon_signal<G, P>(options: &Options<G, P>) {
 async fn ctrl_c<G, P>(options: &Options<G, P>) {
     // Where signals cannot be had the run goes on without.
     if !options.stop_on_ctrl_c || tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 
 #[cfg(not(feature = "ctrl-c"))]
 async fn ctrl_c<G, P>(_: &Options<G, P>) {
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {

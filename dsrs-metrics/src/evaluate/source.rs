@@ -47,6 +47,9 @@ impl<G, P> From<Pair<G, P>> for Input<G, P> {
     }
 }
 
+/// A row and its position, from 0.
+type Numbered<G, P> = (u64, Input<G, P>);
+
 pub(super) type Inputs<'a, G, P> =
     Box<dyn Iterator<Item = Result<Input<G, P>, String>> + Send + 'a>;
 pub(super) type InputStream<'a, G, P> = BoxStream<'a, Result<Input<G, P>, String>>;
@@ -72,7 +75,7 @@ impl<S> Ordered<S> {
         Self { rows, next: 0, seen: SeenIds::default() }
     }
 
-    fn number<G, P>(&mut self, row: Input<G, P>) -> Result<(u64, Input<G, P>), EvaluateError> {
+    fn number<G, P>(&mut self, row: Input<G, P>) -> Result<Numbered<G, P>, EvaluateError> {
         if let Some(id) = &row.id {
             self.seen.insert(id, self.next, row.origin.as_ref())?;
         }
@@ -130,7 +133,7 @@ impl<'a, G, P> Source<'a, G, P> {
     }
 
     /// The next row and its position, from 0; `None` once there is no more to do.
-    pub(super) async fn pull(&self, stop: &Stop) -> Option<(u64, Input<G, P>)> {
+    pub(super) async fn pull(&self, stop: &Stop) -> Option<Numbered<G, P>> {
         if stop.is_set() {
             return None;
         }
@@ -154,7 +157,7 @@ impl<'a, G, P> Source<'a, G, P> {
         }
     }
 
-    fn pull_listed(&self, rows: &[Arc<G>], next: &AtomicUsize) -> Option<(u64, Input<G, P>)> {
+    fn pull_listed(&self, rows: &[Arc<G>], next: &AtomicUsize) -> Option<Numbered<G, P>> {
         let index = next.fetch_add(1, Ordering::Relaxed);
         let mut row = Input::to_predict(Arc::clone(rows.get(index)?));
         // Ids of a list were checked when it was given.
@@ -164,7 +167,7 @@ impl<'a, G, P> Source<'a, G, P> {
 
     fn pull_iterator(
         rows: &Mutex<Ordered<Inputs<'a, G, P>>>,
-    ) -> Option<Result<(u64, Input<G, P>), EvaluateError>> {
+    ) -> Option<Result<Numbered<G, P>, EvaluateError>> {
         let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
         let pulled = panic::catch(false, || rows.rows.next());
         pulled
@@ -176,7 +179,7 @@ impl<'a, G, P> Source<'a, G, P> {
     async fn pull_stream(
         &self,
         rows: &tokio::sync::Mutex<Ordered<InputStream<'a, G, P>>>,
-    ) -> Option<Result<(u64, Input<G, P>), EvaluateError>> {
+    ) -> Option<Result<Numbered<G, P>, EvaluateError>> {
         let mut rows = rows.lock().await;
         let pulled = panic::catch_async(false, rows.rows.next()).await;
         let named = |mut row: Input<G, P>| {

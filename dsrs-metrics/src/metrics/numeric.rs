@@ -116,7 +116,7 @@ pub fn numeric_match(
     #[param(default = 0.0)]
     rel_tolerance: f64,
     /// Which mark separates the fraction: `point` (1,234.5) or `comma` (1.234,5).
-    #[param(default)]
+    #[param(default = DecimalMark::Point)]
     decimal_mark: DecimalMark,
     /// Whether 50% is 0.5; otherwise the sign is a unit like any other.
     #[param(default = false)]

@@ -34,7 +34,7 @@ pub fn answer_exact_match(
     #[param(default = 1.0)]
     frac: f64,
     /// How texts are normalized: `dspy`, `folded` or `folded_symbols`.
-    #[param(default)]
+    #[param(default = Profile::Dspy)]
     profile: Profile,
 ) -> Result<bool, NoReferences> {
     profile.answer_exact_match(&answer, prediction, frac)
@@ -60,7 +60,7 @@ pub fn answer_passage_match(
     #[gold] answer: StrOrList<'_>,
     #[pred] context: StrOrList<'_>,
     /// How texts are normalized: `dspy`, `folded` or `folded_symbols`.
-    #[param(default)]
+    #[param(default = Profile::Dspy)]
     profile: Profile,
 ) -> bool {
     profile.answer_passage_match(&answer, &context)
@@ -83,7 +83,7 @@ pub fn em(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
     /// How texts are normalized: `dspy`, `folded` or `folded_symbols`.
-    #[param(default)]
+    #[param(default = Profile::Dspy)]
     profile: Profile,
 ) -> Result<bool, NoReferences> {
     profile.em(prediction, &answer)
@@ -109,7 +109,7 @@ pub fn f1(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
     /// How texts are normalized: `dspy`, `folded` or `folded_symbols`.
-    #[param(default)]
+    #[param(default = Profile::Dspy)]
     profile: Profile,
 ) -> Result<f64, NoReferences> {
     profile.f1(prediction, &answer)
@@ -134,7 +134,7 @@ pub fn hotpot_f1(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
     /// How texts are normalized: `dspy`, `folded` or `folded_symbols`.
-    #[param(default)]
+    #[param(default = Profile::Dspy)]
     profile: Profile,
 ) -> Result<f64, NoReferences> {
     profile.hotpot_f1(prediction, &answer)
@@ -159,7 +159,7 @@ pub fn precision(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
     /// How texts are normalized: `dspy`, `folded` or `folded_symbols`.
-    #[param(default)]
+    #[param(default = Profile::Dspy)]
     profile: Profile,
 ) -> Result<f64, NoReferences> {
     profile.precision(prediction, &answer)
@@ -183,7 +183,7 @@ pub fn recall(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
     /// How texts are normalized: `dspy`, `folded` or `folded_symbols`.
-    #[param(default)]
+    #[param(default = Profile::Dspy)]
     profile: Profile,
 ) -> Result<f64, NoReferences> {
     profile.recall(prediction, &answer)

@@ -48,7 +48,7 @@ impl ResultFiles {
         let Some(first) = opened.first() else {
             return Ok(None);
         };
-        let spool = TemporaryFile::beside(first.spool_place())
+        let spool = TemporaryFile::beside(&first.spool_place())
             .map_err(|error| output_error(&first.path, &error))?;
         Ok(Some(Self {
             spool: BufWriter::with_capacity(1 << 16, spool),
@@ -76,7 +76,7 @@ impl ResultFiles {
         let targets = std::mem::take(&mut self.targets);
         for target in targets {
             let path = target.path.clone();
-            if let Err(error) = self.export(target) {
+            if let Err(error) = self.export(&target) {
                 return Err(self.kept(path, &error));
             }
         }
@@ -92,7 +92,7 @@ impl ResultFiles {
         EvaluateError::Output { path, reason }
     }
 
-    fn export(&mut self, target: Target) -> io::Result<()> {
+    fn export(&mut self, target: &Target) -> io::Result<()> {
         self.spool.flush()?;
         let file = File::open(&self.spool.get_ref().path)?;
         let mut lines = SpoolReader {
@@ -207,7 +207,7 @@ impl Place {
                 return Ok(Self::Direct { file });
             }
         }
-        let file = TemporaryFile::beside(path.clone())?;
+        let file = TemporaryFile::beside(&path)?;
         Ok(Self::Renamed { path, file })
     }
 
@@ -229,7 +229,7 @@ struct TemporaryFile {
 }
 
 impl TemporaryFile {
-    fn beside(target: PathBuf) -> io::Result<Self> {
+    fn beside(target: &Path) -> io::Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let mut name = OsString::from(".");

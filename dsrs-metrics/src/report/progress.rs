@@ -61,14 +61,14 @@ impl Progress {
             return;
         }
         self.last = now;
-        self.show(rows, describe());
+        self.show(rows, &describe());
     }
 
     /// Shows the last state and leaves the line.
     pub(crate) fn finish(&mut self, rows: u64, describe: impl FnOnce() -> String) {
         match &self.shown {
             Shown::Nothing => return,
-            Shown::Lines => self.show(rows, describe()),
+            Shown::Lines => self.show(rows, &describe()),
             #[cfg(feature = "report")]
             Shown::Bar(bar) => {
                 bar.set_position(rows);
@@ -78,14 +78,14 @@ impl Progress {
         self.shown = Shown::Nothing;
     }
 
-    fn show(&self, rows: u64, message: String) {
+    fn show(&self, rows: u64, message: &str) {
         match &self.shown {
             Shown::Nothing => {}
-            Shown::Lines => eprintln!("{}", self.line(rows, &message)),
+            Shown::Lines => eprintln!("{}", self.line(rows, message)),
             #[cfg(feature = "report")]
             Shown::Bar(bar) => {
                 bar.set_position(rows);
-                bar.set_message(message);
+                bar.set_message(message.to_owned());
             }
         }
     }

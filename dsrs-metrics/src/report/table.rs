@@ -3,7 +3,7 @@
 use std::fmt;
 
 use comfy_table::{CellAlignment, ContentArrangement, Row, Table, presets};
-use indexmap::IndexSet;
+use indexmap::{IndexMap, IndexSet};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -47,21 +47,16 @@ impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
     pub fn table(&self, rows: Option<usize>) -> ResultTable {
         let shown = rows.unwrap_or(usize::MAX).min(self.results.len());
         let names: Vec<&str> = self.metric_names().collect();
-        let rows: Vec<_> = self.results[..shown].iter().map(cells).collect();
-        let fields: IndexSet<&String> =
-            rows.iter().flat_map(|(fields, _)| fields.iter().map(|(name, _)| name)).collect();
-        let line = |(row, (cells, outcomes)): (&RowResult<G, P>, &(Vec<(String, String)>, _))| {
-            let cell = |name: &&String| {
-                let cell = cells.iter().find(|(field, _)| field == *name);
-                cell.map(|(_, text)| text.clone()).unwrap_or_default()
-            };
-            let outcomes: &Vec<String> = outcomes;
+        let rows: Vec<_> = self.results[..shown].iter().map(Cells::new).collect();
+        let fields: IndexSet<&String> = rows.iter().flat_map(|row| row.fields.keys()).collect();
+        let line = |row: &Cells| {
+            let field = |name: &&String| row.fields.get(*name).cloned().unwrap_or_default();
             let mut line = vec![row.id.clone()];
-            line.extend(fields.iter().map(cell));
-            line.extend(outcomes.iter().cloned());
+            line.extend(fields.iter().map(field));
+            line.extend(row.outcomes.iter().cloned());
             line
         };
-        let lines = self.results.iter().zip(&rows).map(line).collect();
+        let lines = rows.iter().map(line).collect();
         let columns = std::iter::once("id".to_owned())
             .chain(fields.iter().map(|name| (*name).clone()))
             .chain(names.iter().map(|name| (*name).to_owned()));
@@ -75,15 +70,23 @@ impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
     }
 }
 
-/// The fields of a row with their names, and its outcomes.
-fn cells<G: Serialize, P: Serialize>(
-    row: &RowResult<G, P>,
-) -> (Vec<(String, String)>, Vec<String>) {
-    let mut fields = fields_of("gold", serde_json::to_value(&*row.gold));
-    if let Some(pred) = &row.pred {
-        fields.extend(fields_of("pred", serde_json::to_value(pred)));
+/// What one row shows.
+struct Cells {
+    id: String,
+    fields: IndexMap<String, String>,
+    outcomes: Vec<String>,
+}
+
+impl Cells {
+    fn new<G: Serialize, P: Serialize>(row: &RowResult<G, P>) -> Self {
+        let mut fields = IndexMap::new();
+        fields.extend(fields_of("gold", serde_json::to_value(&*row.gold)));
+        if let Some(pred) = &row.pred {
+            fields.extend(fields_of("pred", serde_json::to_value(pred)));
+        }
+        let outcomes = row.outcomes.iter().map(outcome).collect();
+        Self { id: row.id.clone(), fields, outcomes }
     }
-    (fields, row.outcomes.iter().map(outcome).collect())
 }
 
 fn fields_of(side: &str, value: serde_json::Result<Value>) -> Vec<(String, String)> {
@@ -137,7 +140,9 @@ impl ResultTable {
 /// One line, and no longer than could ever be shown.
 fn one_line(text: &str, width: u16) -> String {
     let shown = text.chars().take(usize::from(width) + 1);
-    let visible = |character: char| if character.is_control() { ' ' } else { character };
+    let visible = |character: char| {
+        if character.is_control() { ' ' } else { character }
+    };
     shown.map(visible).collect()
 }
 

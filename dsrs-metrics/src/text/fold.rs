@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use unicode_normalization::UnicodeNormalization as _;
-use unicode_normalization::char::canonical_combining_class;
 
 use super::dspy::ARTICLES;
+use super::number::grouped;
 use super::unicode::{
     digit_value, fold_case, is_invisible, is_mark, is_punctuation, is_space, is_symbol,
 };
@@ -69,15 +69,7 @@ fn fold(text: &str, marks: Marks) -> Vec<char> {
             }
         }
     }
-    reorder(&mut out);
     out
-}
-
-/// Restores the canonical order of marks, which dropping an invisible character may have brought together.
-fn reorder(chars: &mut [char]) {
-    chars
-        .chunk_by_mut(|_, &next| canonical_combining_class(next) != 0)
-        .for_each(|run| run.sort_by_key(|&c| canonical_combining_class(c)));
 }
 
 /// Quotes, primes, dashes, the minus sign and the fraction slash as their ASCII counterparts.
@@ -140,10 +132,7 @@ fn keep_numbers(text: &[char]) -> Vec<char> {
             at += run.len();
             continue;
         }
-        if !is_punctuation(c)
-            || stands_for_itself(c)
-            || belongs_to_number(before, c, &text[at + 1..])
-        {
+        if !is_punctuation(c) || stands_for_itself(c) || belongs_to_number(text, at) {
             out.push(c);
         }
         at += 1;
@@ -157,16 +146,20 @@ fn stands_for_itself(c: char) -> bool {
     symbol || matches!(c, '%' | '‰' | '#' | '&' | '@')
 }
 
-fn belongs_to_number(before: char, c: char, after: &[char]) -> bool {
-    let digit = |at: usize| after.get(at).is_some_and(char::is_ascii_digit);
-    let in_word = before.is_alphanumeric() || is_mark(before);
-    match c {
-        _ if before.is_ascii_digit() => digit(0),
-        '-' => {
-            let unit = after.first().is_some_and(|&c| c == '.' || is_currency(c));
-            !in_word && (digit(0) || unit && digit(1))
+/// Whether the punctuation at `at` is a mark inside a number, its sign, or its leading decimal point.
+fn belongs_to_number(text: &[char], at: usize) -> bool {
+    let digit = |at: usize| text.get(at).is_some_and(char::is_ascii_digit);
+    let back = |steps: usize| at.checked_sub(steps).map_or(' ', |before| text[before]);
+    let in_word = back(1).is_alphanumeric() || is_mark(back(1));
+    match text[at] {
+        _ if back(1).is_ascii_digit() => digit(at + 1),
+        '-' if back(1) == 'e' && back(2).is_ascii_digit() => digit(at + 1),
+        '-' if !in_word => {
+            let unit = usize::from(text.get(at + 1).is_some_and(|&c| is_currency(c)));
+            let point = usize::from(text.get(at + 1 + unit) == Some(&'.'));
+            digit(at + 1 + unit + point)
         }
-        '.' => !in_word && before != '.' && digit(0),
+        '.' => !in_word && back(1) != '.' && digit(at + 1),
         _ => false,
     }
 }
@@ -185,8 +178,7 @@ fn digits_and_commas(text: &[char]) -> &[char] {
     &text[..end]
 }
 
-/// 1,234,567: a group of one to three digits, then groups of exactly three.
+/// Whether the commas of such a run group thousands, by the rule that reads numbers.
 fn groups_thousands(run: &[char]) -> bool {
-    let mut groups = run.split(|&c| c == ',').map(<[char]>::len);
-    groups.next().is_some_and(|first| first <= 3) && groups.all(|length| length == 3)
+    run.contains(&',') && grouped(&run.iter().map(|&c| c as u8).collect::<Vec<_>>())
 }

@@ -1,6 +1,7 @@
 //! Numbers in text: the last number of a text, and whether two texts end in the same number.
 
 mod decimal;
+mod power;
 mod scan;
 mod shape;
 mod symbols;
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use self::decimal::Decimal;
 use self::scan::{Numeral, Scanner};
+pub(super) use self::shape::grouped;
 use self::shape::is_separator;
 
 /// Which of `.` and `,` separates the fractional part of a number.
@@ -144,11 +146,13 @@ impl Number {
             Some(whole) => whole.mul(&under).add(&over),
             None => over,
         };
-        Self {
-            negative: numeral.negative && !numerator.is_zero(),
-            numerator: numerator.shift(percent),
-            denominator: under,
-        }
+        // Numerator and denominator of a fraction stay whole: half a percent is 1/200.
+        let (numerator, denominator) = if under.is_one() {
+            (numerator.shift(percent), under)
+        } else {
+            (numerator, under.shift(-percent))
+        };
+        Self { negative: numeral.negative && !numerator.is_zero(), numerator, denominator }
     }
 
     /// The nearest float; infinite beyond its range.

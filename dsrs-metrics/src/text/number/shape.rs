@@ -55,7 +55,7 @@ fn whole(run: &[u8], mark: DecimalMark) -> Option<Option<usize>> {
 }
 
 /// 1,234,567 or, in the Indian way, 12,34,567: one kind of separator, a last group of three digits.
-fn grouped(run: &[u8]) -> bool {
+pub(in crate::text) fn grouped(run: &[u8]) -> bool {
     let Some(at) = run.iter().position(|&byte| is_separator(byte)) else {
         return false;
     };
