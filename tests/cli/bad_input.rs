@@ -183,8 +183,8 @@ fn json_that_is_no_array_of_rows() {
             format!("[{GOOD}]\n]"),
             "2:1: not valid JSON: trailing characters after the array of rows",
         ),
-        (format!("[\n  {{\"id\":\n \"a\" \"gold\"}}]"), "3:6: not valid JSON: expected `,` or `}`"),
-        (format!("[\n  {{\"id\" 4}}]"), "2:9: not valid JSON: expected `:`"),
+        ("[\n  {\"id\":\n \"a\" \"gold\"}]".to_owned(), "3:6: not valid JSON: expected `,` or `}`"),
+        ("[\n  {\"id\" 4}]".to_owned(), "2:9: not valid JSON: expected `:`"),
     ];
     for (content, said) in broken {
         assert_eq!(said_of("rows.json", content), format!("rows.json:{said}"));
