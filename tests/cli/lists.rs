@@ -102,3 +102,12 @@ fn a_reader_that_goes_away_is_no_error() {
     let ran = Ran::from(child.wait_with_output().unwrap());
     assert_eq!((ran.code, &*ran.err), (Some(0), ""));
 }
+
+#[test]
+fn nobody_on_standard_error_is_no_bug() {
+    let mut command = scorer();
+    command.args(["list", "zzz"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    drop(child.stderr.take());
+    assert_eq!(child.wait().unwrap().code(), Some(2));
+}

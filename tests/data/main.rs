@@ -4,6 +4,7 @@ use std::io::Cursor;
 
 use dsrs_metrics::Pair;
 use dsrs_metrics::data::{DataError, DataReader, Format, Mapping};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 
 type Rows = Result<Vec<Pair>, DataError>;
@@ -159,4 +160,49 @@ fn numbers_are_ids_too() {
     assert_eq!(ids(rows), ["7", "", "3"]);
     let null: Value = Value::Null;
     assert!(read(Format::Jsonl, &format!("{{\"id\": {null}, \"pred\": {{}}}}")).is_err());
+}
+
+/// Pieces of which files are made, so that what is drawn is nearly right.
+fn pieces() -> impl Strategy<Value = Vec<u8>> {
+    const PIECES: [&[u8]; 20] = [
+        b"{\"gold\": {\"a\": 1}, \"pred\": {}}",
+        b"{\"id\": \"",
+        b"\"",
+        b"{",
+        b"}",
+        b"[",
+        b"]",
+        b",",
+        b":",
+        b"\n",
+        b"\r\n",
+        b"\\",
+        b"\xEF\xBB\xBF",
+        b"\xFF",
+        "é".as_bytes(),
+        b"1e400",
+        b"-0",
+        b" ",
+        b"gold.a,pred.b",
+        b"x",
+    ];
+    prop::collection::vec(prop::sample::select(PIECES.as_slice()), 0..30)
+        .prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #[test]
+    fn no_file_makes_a_reader_panic_or_miscount(content in pieces(), limit in 1..100_usize) {
+        let lines = content.iter().filter(|byte| **byte == b'\n').count() as u64 + 1;
+        for format in [Format::Jsonl, Format::Json, Format::Csv] {
+            let reader = DataReader::new().with_row_limit(limit);
+            let mut last = 0;
+            for pair in reader.read_from("rows", format, Cursor::new(content.clone())) {
+                let Ok(pair) = pair else { continue };
+                let line = pair.origin.unwrap().line;
+                prop_assert!(last <= line && line <= lines, "line {line} after {last} of {lines}");
+                last = line;
+            }
+        }
+    }
 }

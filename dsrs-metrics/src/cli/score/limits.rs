@@ -1,7 +1,8 @@
 //! `--fail-under`: what is good enough.
 
 use super::super::args::{Limit, ScoreArguments};
-use super::super::error::{CliError, say};
+use super::super::error::CliError;
+use super::super::output::say;
 use super::super::registry::Registry;
 use super::metrics::not_in_run;
 use crate::evaluate::EvaluationResult;
@@ -29,10 +30,9 @@ pub(super) fn warn(result: &EvaluationResult, args: &ScoreArguments) {
     for Limit { metric: name, score: least } in &args.fail_under {
         let kind = result.metric(name).map(|summary| summary.kind);
         if kind == Some(ScoreKind::Bool) && *least > 0.0 && *least <= 1.0 {
-            say(
-                "warning",
-                format!("--fail-under {name}={least} is {least} percent, since `{name}` is a bool"),
-            );
+            say(format_args!(
+                "warning: --fail-under {name}={least} is {least} percent, since `{name}` is a bool"
+            ));
         }
     }
 }
