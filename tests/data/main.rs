@@ -10,17 +10,17 @@ use serde_json::{Value, json};
 type Rows = Result<Vec<Pair>, DataError>;
 
 fn read(format: Format, content: &str) -> Rows {
-    read_with(DataReader::new(), format, content)
+    read_with(&DataReader::new(), format, content)
 }
 
-fn read_with(reader: DataReader, format: Format, content: &str) -> Rows {
+fn read_with(reader: &DataReader, format: Format, content: &str) -> Rows {
     reader.read_from("rows", format, Cursor::new(content.as_bytes().to_vec())).collect()
 }
 
 fn mapped(mappings: &[&str], row: &str) -> Result<Pair, DataError> {
     let parsed = mappings.iter().map(|mapping| mapping.parse::<Mapping>().unwrap());
     let reader = parsed.fold(DataReader::new(), DataReader::with_mapping);
-    read_with(reader, Format::Jsonl, row).map(|mut rows| rows.remove(0))
+    read_with(&reader, Format::Jsonl, row).map(|mut rows| rows.remove(0))
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn the_limit_of_a_row_is_exact() {
         (Format::Csv, csv.to_owned(), "pred.ab".len()),
     ];
     for (format, content, longest) in inputs {
-        let read = |limit| read_with(DataReader::new().with_row_limit(limit), format, &content);
+        let read = |limit| read_with(&DataReader::new().with_row_limit(limit), format, &content);
         assert_eq!(read(longest).unwrap().len(), 2, "{format:?}");
         let error = read(longest - 1).unwrap_err();
         assert!(matches!(error, DataError::TooLong { limit, .. } if limit == longest - 1));

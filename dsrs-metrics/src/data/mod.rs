@@ -9,6 +9,7 @@
 mod csv;
 mod error;
 mod format;
+mod integers;
 mod json;
 mod jsonl;
 mod mapping;
@@ -204,10 +205,9 @@ impl Pairs {
     fn pair(&mut self, row: Row, origin: Origin, number: u64) -> Result<Pair, DataError> {
         let mut row = row.check(&origin, &self.mappings)?;
         let found: Vec<_> = self.mappings.iter().map(|mapping| row.at(mapping).cloned()).collect();
-        for (index, value) in found.into_iter().enumerate() {
-            let Some(value) = value else { continue };
-            self.mapped[index] += 1;
-            row.put(&self.mappings[index], value, &origin)?;
+        for ((mapping, used), value) in self.mappings.iter().zip(&mut self.mapped).zip(found) {
+            *used += u64::from(value.is_some());
+            row.put(mapping, value, &origin)?;
         }
         let several = self.several;
         Ok(row.into_pair(origin, |origin| match several {

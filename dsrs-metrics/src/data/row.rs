@@ -108,18 +108,26 @@ impl CheckedRow {
         }
     }
 
-    /// Sets what the mapping sets.
+    /// Sets what the mapping sets. Without a value the field is absent, even if the row has one of its
+    /// name: that is not the one that was asked for.
     pub(super) fn put(
         &mut self,
         mapping: &Mapping,
-        value: Value,
+        value: Option<Value>,
         at: &Origin,
     ) -> Result<(), DataError> {
-        match mapping.target() {
-            Target::Id => self.id = Some(name(&value, at)?),
-            Target::Field(Side::Gold, field) => _ = self.gold.insert(field, value),
-            Target::Field(Side::Pred, field) => _ = self.pred.insert(field, value),
-        }
+        let (side, field) = match mapping.target() {
+            Target::Id => {
+                self.id = value.map(|id| name(&id, at)).transpose()?;
+                return Ok(());
+            }
+            Target::Field(Side::Gold, field) => (&mut self.gold, field),
+            Target::Field(Side::Pred, field) => (&mut self.pred, field),
+        };
+        match value {
+            Some(value) => side.insert(field, value),
+            None => side.remove(field),
+        };
         Ok(())
     }
 
