@@ -34,6 +34,11 @@ impl Fields {
         self.values.insert(name.into(), value.into())
     }
 
+    /// Takes a field away and returns the value it had; the others keep their order.
+    pub fn remove(&mut self, name: &str) -> Option<Value> {
+        self.values.shift_remove(name)
+    }
+
     /// The fields in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Value)> {
         self.values.iter().map(|(name, value)| (name.as_str(), value))

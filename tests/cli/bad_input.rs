@@ -97,6 +97,16 @@ fn a_field_that_is_mapped_but_missing() {
 }
 
 #[test]
+fn a_field_that_is_mapped_is_not_taken_from_elsewhere() {
+    let folder = Folder::with("rows.jsonl", GOOD);
+    assert_eq!(
+        folder.refused(&["rows.jsonl", "-m", "same_text", "--map", "gold.answer=gold.reference"]),
+        "rows.jsonl:1: metric `same_text`: no field `gold.answer`; it has no fields; the row has no \
+         `gold.reference`, which is mapped to it"
+    );
+}
+
+#[test]
 fn a_key_that_stands_twice() {
     assert_eq!(
         said_of_second(r#"{"gold": {"answer": "x", "answer": "y"}, "pred": {"answer": "x"}}"#),
@@ -183,8 +193,8 @@ fn json_that_is_no_array_of_rows() {
             format!("[{GOOD}]\n]"),
             "2:1: not valid JSON: trailing characters after the array of rows",
         ),
-        (format!("[\n  {{\"id\":\n \"a\" \"gold\"}}]"), "3:6: not valid JSON: expected `,` or `}`"),
-        (format!("[\n  {{\"id\" 4}}]"), "2:9: not valid JSON: expected `:`"),
+        ("[\n  {\"id\":\n \"a\" \"gold\"}]".to_owned(), "3:6: not valid JSON: expected `,` or `}`"),
+        ("[\n  {\"id\" 4}]".to_owned(), "2:9: not valid JSON: expected `:`"),
     ];
     for (content, said) in broken {
         assert_eq!(said_of("rows.json", content), format!("rows.json:{said}"));
@@ -207,6 +217,26 @@ fn a_number_beyond_the_largest() {
         said_of_second(r#"{"gold": {"answer": 1e999}, "pred": {"answer": "x"}}"#),
         "rows.jsonl:2:25: not valid JSON: number out of range"
     );
+}
+
+#[test]
+fn an_integer_that_would_lose_digits() {
+    let row = |number| {
+        format!(r#"{{"gold": {{"t": "\"", "n": [{number}]}}, "pred": {{"answer": "1"}}}}"#)
+    };
+    let lost = "an integer beyond 64 bits, of which digits would be lost; write it as text";
+    for number in ["18446744073709551616", "-9223372036854775809", "123456789012345678901234567890"]
+    {
+        assert_eq!(said_of_second(&row(number)), format!("rows.jsonl:2:28: {lost}"));
+        let array = format!("[\n  {}]", row(number));
+        assert_eq!(said_of("rows.json", array), format!("rows.json:2:30: {lost}"));
+    }
+    let kept = ["18446744073709551615", "-9223372036854775808", "1e300", "123456789012345678901.5"];
+    for number in kept {
+        let ran =
+            Folder::with("rows.jsonl", row(number)).run(&["score", "rows.jsonl", "-m", "obeys"]);
+        assert_eq!((ran.code, &*ran.err), (Some(0), ""), "{number}");
+    }
 }
 
 #[test]

@@ -1,1 +1,113 @@
-//! x
+//! `list`: readable at any width, complete as JSON.
+
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+
+use crate::{Ran, scorer};
+
+fn list(args: &[&str], columns: &str) -> String {
+    let output = scorer().arg("list").args(args).env("COLUMNS", columns).output().unwrap();
+    let ran = Ran::from(output);
+    assert_eq!((ran.code, &*ran.err), (Some(0), ""));
+    ran.out
+}
+
+#[test]
+fn everything_that_is_known_before_a_metric_runs() {
+    let expected = "\
+distance
+  How far the guess is from the answer, in units of `scale`; a metric with a
+  first line of documentation that is longer than most terminals are wide, so
+  that it has to be wrapped somewhere.
+  proxy, number in 0.0..=1000.0, lower is better, free
+  reads  gold.answer: f64
+  reads  pred.answer: f64
+  param  scale: f64 = 1.0 - what counts as 1
+
+short_note
+  Whether the note is short; without a note it has no opinion.
+  proxy, bool, higher is better, free
+  reads  pred.note: Option<&str>, optional
+  param  limit: usize, required
+";
+    assert_eq!(list(&["distance", "short_note"], "79"), expected);
+}
+
+#[test]
+fn only_the_first_paragraph_unless_the_metric_is_named() {
+    let rest = "  No character is folded: \"Paris\" is not \"paris\".\n";
+    let first = "same_text\n  Whether the answers are the same text.\n";
+    assert!(list(&["same_text"], "80").starts_with(&format!("{first}{rest}")));
+    assert!(list(&[], "80").contains(&format!("{first}  proxy, bool, higher is better, free\n")));
+    let builtin = list(&["f1"], "80");
+    assert!(!builtin.contains("```") && !builtin.contains("fn main"), "no examples: {builtin}");
+}
+
+#[test]
+fn it_fits_terminals_of_any_width() {
+    for width in [20, 29, 30, 40, 60, 80, 100, 200] {
+        let text = list(&[], &width.to_string());
+        let widest = text.lines().max_by_key(|line| line.chars().count()).unwrap();
+        // A name or a type is not broken, so it may stand out.
+        let words = widest.split_whitespace().count();
+        let count = widest.chars().count();
+        assert!(count <= width || words == 1, "{width} columns: {widest:?}");
+        for name in ["answer_exact_match", "same_text", "sleeps"] {
+            assert!(text.lines().any(|line| line == name), "{width} columns: no {name}");
+        }
+    }
+    assert_eq!(list(&["obeys"], "0").lines().next(), Some("obeys"), "a width that is none");
+}
+
+#[test]
+fn json_has_the_specs() {
+    let all: Value = serde_json::from_str(&list(&["--json"], "10")).unwrap();
+    let names: Vec<_> = all.as_array().unwrap().iter().map(|spec| spec["name"].clone()).collect();
+    assert_eq!(names[0], "answer_exact_match");
+    let own = ["same_text", "distance", "any_of", "short_note", "obeys", "sleeps", "broken"];
+    assert_eq!(names[names.len() - own.len()..], own);
+
+    let one: Value = serde_json::from_str(&list(&["distance", "--json"], "10")).unwrap();
+    let fields = json!([{"name": "answer", "type": "f64", "required": true}]);
+    let param =
+        json!({"name": "scale", "type": "f64", "default": "1.0", "doc": "what counts as 1"});
+    for (key, expected) in [
+        ("tier", json!("proxy")),
+        ("kind", json!("number")),
+        ("direction", json!("lower_is_better")),
+        ("range", json!({"min": 0.0, "max": 1000.0})),
+        ("threshold", Value::Null),
+        ("cost_msats", json!(0)),
+        ("gold", fields.clone()),
+        ("pred", fields),
+        ("params", json!([param])),
+    ] {
+        assert_eq!(one[0][key], expected, "{key}");
+    }
+}
+
+#[test]
+fn unknown_names() {
+    let ran = Ran::from(scorer().args(["list", "same_txt"]).output().unwrap());
+    let said = "error: no metric is called `same_txt`; did you mean `same_text`?\n";
+    assert_eq!((ran.code, &*ran.out, &*ran.err), (Some(2), "", said));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let mut child =
+        scorer().arg("list").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert_eq!((ran.code, &*ran.err), (Some(0), ""));
+}
+
+#[test]
+fn nobody_on_standard_error_is_no_bug() {
+    let mut command = scorer();
+    command.args(["list", "zzz"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    drop(child.stderr.take());
+    assert_eq!(child.wait().unwrap().code(), Some(2));
+}

@@ -1,5 +1,9 @@
 //! Names and values on the command line that are wrong: which were meant?
 
+use dsrs_metrics::cli::Registry;
+use dsrs_metrics::metric_fn;
+use dsrs_metrics::metrics::F1;
+
 use crate::{Folder, scorer};
 
 const GOOD: &str = r#"{"gold": {"answer": "1"}, "pred": {"answer": "1"}}"#;
@@ -146,4 +150,31 @@ fn no_arguments_are_bad_usage() {
     let output = scorer().output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8(output.stderr).unwrap().contains("Usage: scorer <COMMAND>"));
+}
+
+#[test]
+fn names_that_are_taken() {
+    let named = |name: &str| metric_fn(name, |_, _| 1.0);
+    let mut registry = Registry::builtin();
+    let built_in =
+        "a built-in metric is called `f1` already; rename yours with #[metric(name = \"..\")]";
+    assert_eq!(registry.add::<F1>().unwrap_err().to_string(), built_in);
+    assert_eq!(registry.add_metric(named("f1")).unwrap_err().to_string(), built_in);
+    registry.add_metric(named("mine")).unwrap();
+    assert_eq!(
+        registry.add_metric(named("mine")).unwrap_err().to_string(),
+        "two metrics are called `mine`; rename one with #[metric(name = \"..\")]"
+    );
+    assert_eq!(
+        registry.add_metric(named("a.b")).unwrap_err().to_string(),
+        "a metric cannot be called `a.b`: use letters, digits and `_`"
+    );
+}
+
+#[test]
+fn a_bug_is_one_line() {
+    let ran = Folder::with("rows.jsonl", GOOD).run(&["score", "rows.jsonl", "-m", "broken"]);
+    assert_eq!((ran.code, &*ran.out), (Some(101), ""));
+    let said = "error: a bug in dsrs-metrics: there is a mistake (tests/cli/scorer.rs:";
+    assert!(ran.err.starts_with(said) && ran.err.lines().count() == 1, "{:?}", ran.err);
 }

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use dsrs_metrics::prelude::*;
+use dsrs_metrics::{Configure, MetricError, ParamError, Params};
 
 /// Whether the answers are the same text.
 ///
@@ -56,4 +57,26 @@ async fn sleeps(#[pred] seconds: f64) -> bool {
     true
 }
 
-dsrs_metrics::main![SameText, Distance, AnyOf, ShortNote, Obeys, Sleeps];
+/// A metric by hand, with a mistake that no harness catches.
+struct Broken;
+
+#[async_trait]
+impl Metric for Broken {
+    fn name(&self) -> &str {
+        Self::SPEC.name
+    }
+
+    async fn evaluate(&self, _: &Example, _: &Prediction) -> Result<MetricScore, MetricError> {
+        Ok(MetricScore::new(0.0))
+    }
+}
+
+impl Configure for Broken {
+    const SPEC: MetricSpec<'static> = MetricSpec::new("broken");
+
+    fn configure(_: &Params) -> Result<Self, ParamError> {
+        panic!("there is\na mistake");
+    }
+}
+
+dsrs_metrics::main![SameText, Distance, AnyOf, ShortNote, Obeys, Sleeps, Broken];

@@ -1,1 +1,312 @@
-//! x
+//! `score` over good input: what it prints, what it writes, what it exits with.
+
+use serde_json::{Value, json};
+
+use crate::Folder;
+
+/// Three of four are right.
+const ROWS: &str = r#"{"id": "a", "gold": {"answer": "x"}, "pred": {"answer": "x"}}
+{"id": "b", "gold": {"answer": "y"}, "pred": {"answer": "y"}}
+
+{"gold": {"answer": "z"}, "pred": {"answer": "z"}}
+{"id": 7, "gold": {"answer": "u"}, "pred": {"answer": "v"}, "topic": "letters"}
+"#;
+
+fn lines(text: &str) -> Vec<Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn orders(orders: &[&str]) -> Folder {
+    let row = |order| format!("{{\"pred\": {{\"answer\": \"{order}\"}}}}\n");
+    Folder::with("rows.jsonl", orders.iter().map(row).collect::<String>())
+}
+
+#[test]
+fn a_headline_for_each_metric() {
+    let folder = Folder::with("rows.jsonl", ROWS);
+    let ran = folder.run(&["score", "rows.jsonl", "-m", "same_text,f1"]);
+    assert_eq!(
+        ran.out,
+        "same_text  75.00% (3/4, 0 failed)\nf1         0.7500 (mean of 4/4, 0 failed)\n"
+    );
+    assert_eq!((ran.code, &*ran.err), (Some(0), ""));
+}
+
+#[test]
+fn one_json_object() {
+    let folder = Folder::with("rows.jsonl", ROWS);
+    let ran = folder.run(&["score", "rows.jsonl", "-m", "same_text", "-m", "f1", "--json"]);
+    assert_eq!((ran.code, &*ran.err), (Some(0), ""));
+    assert_eq!(ran.out.lines().count(), 1);
+    let mut report: Value = serde_json::from_str(&ran.out).unwrap();
+    assert!(report["elapsed_s"].take().as_f64().unwrap() > 0.0);
+    let mut f1 = report["metrics"]["same_text"].clone();
+    for (key, value) in [("kind", json!("number")), ("score", json!(0.75)), ("passed", json!(null))]
+    {
+        f1[key] = value;
+    }
+    assert_eq!(
+        report,
+        json!({
+            "rows": 4,
+            "metrics": {
+                "same_text": {
+                    "score": 75.0, "mean": 0.75, "mean_scored": 0.75, "kind": "bool",
+                    "scored": 4, "failed": 0, "gated": 0, "skipped": 0, "abstained": 0,
+                    "passed": 3, "cost_msats": 0,
+                },
+                "f1": f1,
+            },
+            "elapsed_s": null,
+        })
+    );
+}
+
+#[test]
+fn rows_of_scores_as_jsonl() {
+    let folder = Folder::with("rows.jsonl", ROWS);
+    folder.run(&["score", "rows.jsonl", "-m", "same_text", "--out", "scores.jsonl"]);
+    let scores = lines(&folder.read("scores.jsonl"));
+    let ids: Vec<_> = scores.iter().map(|row| &row["id"]).collect();
+    assert_eq!(ids, ["a", "b", "4", "7"]);
+    let score = json!({
+        "outcome": "scored", "value": 0.0, "passed": false, "confidence": 1.0, "details": null,
+        "feedback": null, "cost_msats": 0,
+    });
+    let attributes = json!({"topic": "letters"});
+    let row = json!({"id": "7", "attributes": attributes, "scores": {"same_text": score}});
+    assert_eq!(scores[3], row);
+}
+
+#[test]
+fn rows_of_scores_as_csv_can_be_read_again() {
+    let folder = Folder::with("rows.jsonl", ROWS);
+    folder.run(&["score", "rows.jsonl", "-m", "same_text", "--out", "scores.csv"]);
+    assert_eq!(
+        folder.read("scores.csv").lines().next().unwrap(),
+        "id,attributes.topic,same_text,same_text.outcome,same_text.passed,same_text.confidence,\
+         same_text.details,same_text.feedback,same_text.cost_msats"
+    );
+    let maps = ["--map", "gold.answer=same_text", "--map", "pred.answer=same_text.confidence"];
+    let again = folder.run(&[&["score", "scores.csv", "-m", "distance"], &maps[..]].concat());
+    assert_eq!(again.out, "distance  0.2500 (mean of 4/4, 0 failed)\n", "{again:?}");
+}
+
+#[test]
+fn the_same_rows_in_every_format() {
+    let folder = Folder::new();
+    let rows = [("a", 1.0, 2.0), ("b", 3.0, 3.0)];
+    let json = |(id, gold, pred): &(_, f64, f64)| {
+        json!({"id": id, "gold": {"answer": gold}, "pred": {"answer": pred}}).to_string()
+    };
+    let json: Vec<_> = rows.iter().map(json).collect();
+    folder.write("rows.jsonl", format!("\u{feff}{}\r\n", json.join("\r\n\r\n")));
+    folder.write("rows.ndjson", json.join("\n"));
+    folder.write("rows.json", format!("\u{feff}[\r\n{}\r\n]", json.join(",\r\n")));
+    folder.write("rows.csv", "\u{feff}id,gold.answer,pred.answer\r\na,1,2.0\r\n\r\nb,3,\"3\"");
+    for file in ["rows.jsonl", "rows.ndjson", "rows.json", "rows.csv"] {
+        let ran = folder.run(&["score", file, "-m", "distance", "--out", "scores.jsonl"]);
+        assert_eq!(ran.out, "distance  0.5000 (mean of 2/2, 0 failed)\n", "{file}: {ran:?}");
+        let scores = lines(&folder.read("scores.jsonl"));
+        assert_eq!((&scores[0]["id"], &scores[1]["id"]), (&json!("a"), &json!("b")));
+    }
+    folder.write("rows.txt", json.join("\n"));
+    let ran = folder.run(&["score", "rows.txt", "--format", "jsonl", "-m", "distance"]);
+    assert_eq!(ran.out, "distance  0.5000 (mean of 2/2, 0 failed)\n");
+}
+
+#[test]
+fn rows_without_ids_are_called_by_their_place() {
+    let row = r#"{"pred": {"answer": "1"}}"#;
+    let folder = Folder::with("one.jsonl", format!("\n{row}\n{row}\n"));
+    folder.write("two.csv", "pred.answer,note\n1,\"two\nlines\"\n\n1,one\n");
+    let ids = |files: &[&str]| -> Vec<String> {
+        let rest = ["-m", "obeys", "--out", "scores.jsonl"];
+        folder.run(&[&["score"], files, &rest[..]].concat());
+        let scores = lines(&folder.read("scores.jsonl"));
+        scores.iter().map(|row| row["id"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(ids(&["one.jsonl"]), ["2", "3"]);
+    assert_eq!(ids(&["two.csv"]), ["2", "5"]);
+    folder.write("three.json", format!("[\n\n{row}, {row}]"));
+    assert_eq!(ids(&["three.json"]), ["1", "2"]);
+    let both = ["one.jsonl:2", "one.jsonl:3", "two.csv:2", "two.csv:5"];
+    assert_eq!(ids(&["one.jsonl", "two.csv"]), both);
+}
+
+#[test]
+fn flat_rows_are_mapped() {
+    let row =
+        r#"{"key": 7, "answers": ["x", "y"], "choices": [{"text": "z"}, {"text": "y"}], "a.b": 1}"#;
+    let folder = Folder::with("rows.jsonl", row);
+    let maps =
+        ["--map", "id=key", "--map", "gold.answers=answers", "--map", "pred.answer=choices.1.text"];
+    let args =
+        [&["score", "rows.jsonl", "-m", "any_of", "--out", "scores.jsonl"], &maps[..]].concat();
+    let ran = folder.run(&args);
+    assert_eq!((&*ran.out, &*ran.err), ("any_of  100.00% (1/1, 0 failed)\n", ""));
+    assert_eq!(lines(&folder.read("scores.jsonl"))[0]["id"], "7");
+}
+
+#[test]
+fn whole_sides_and_keys_with_dots_are_mapped() {
+    let folder = Folder::with("rows.jsonl", r#"{"gold": 4.5, "pred": {"out.value": 4}}"#);
+    let maps = ["--map", "gold.answer=gold", "--map", "pred.answer=pred.out.value"];
+    let ran = folder.run(&[&["score", "rows.jsonl", "-m", "distance"], &maps[..]].concat());
+    assert_eq!((&*ran.out, &*ran.err), ("distance  0.5000 (mean of 1/1, 0 failed)\n", ""));
+}
+
+#[test]
+fn a_map_that_no_row_can_use_is_warned_of() {
+    let folder = Folder::with("rows.jsonl", r#"{"pred": {"answer": "x"}}"#);
+    let limit = ["--param", "short_note.limit=3", "--map", "pred.note=notes"];
+    let args = [&["score", "rows.jsonl", "-m", "short_note"], &limit[..]].concat();
+    let ran = folder.run(&args);
+    assert_eq!(ran.out, "short_note  not enough rows (0/1 scored, 0 failed, 1 abstained)\n");
+    assert_eq!(ran.err, "warning: --map pred.note=notes: no row has `notes`\n");
+    assert_eq!(folder.run(&[&args[..], &["--quiet"]].concat()).err, "");
+}
+
+#[test]
+fn parameters_configure_a_metric() {
+    let folder = Folder::with("rows.csv", "gold.answer,pred.answer,pred.note\n1,3,ab\n1,5,abc\n");
+    let score = |args: &[&str]| folder.run(&[&["score", "rows.csv"], args].concat()).out;
+    let scaled = score(&["-m", "distance", "--param", "distance.scale=2"]);
+    assert_eq!(scaled, "distance  1.5000 (mean of 2/2, 0 failed)\n");
+    let limited = score(&["-m", "short_note", "--param", "short_note.limit=2"]);
+    assert_eq!(limited, "short_note  50.00% (1/2, 0 failed)\n");
+}
+
+#[test]
+fn failures_of_a_metric_are_counted_and_shown() {
+    let folder = orders(&["1", "panic", "nan", "fail", "1"]);
+    let ran = folder.run(&["score", "rows.jsonl", "-m", "obeys", "--out", "scores.jsonl"]);
+    assert_eq!(
+        ran.out,
+        "obeys  0.4000 (mean of 2/5, 3 failed counted as 0; 1.0000 over the 2 scored)\n"
+    );
+    assert_eq!(
+        ran.err, "warning: 3 rows failed, the first with: metric `obeys` panicked: told to panic\n",
+        "one line, and nothing of a panic hook"
+    );
+    assert_eq!(ran.code, Some(0));
+    let scores = lines(&folder.read("scores.jsonl"));
+    let errors: Vec<_> = scores.iter().map(|row| row["scores"]["obeys"]["error"].clone()).collect();
+    let expected = [
+        Value::Null,
+        json!("metric `obeys` panicked: told to\npanic"),
+        json!("metric `obeys`: the score NaN is not a finite number"),
+        json!("metric `obeys`: told to fail"),
+        Value::Null,
+    ];
+    assert_eq!(errors, expected);
+}
+
+#[test]
+fn a_failed_row_counts_as_the_failure_score() {
+    let folder = orders(&["1", "fail"]);
+    let ran = folder.run(&["score", "rows.jsonl", "-m", "obeys", "--failure-score", "-1", "-q"]);
+    assert_eq!(
+        ran.out,
+        "obeys  0.0000 (mean of 1/2, 1 failed counted as -1; 1.0000 over the 1 scored)\n"
+    );
+    assert_eq!(ran.err, "");
+}
+
+#[test]
+fn max_errors_stops_the_run_and_keeps_what_is_done() {
+    let folder = orders(&["1", "fail", "1", "fail", "1", "1", "1"]);
+    let args =
+        ["score", "rows.jsonl", "-m", "obeys", "--concurrency", "1", "--out", "scores.jsonl"];
+    let ran = folder.run(&[&args[..], &["--max-errors", "2", "-q"]].concat());
+    assert_eq!(ran.code, Some(1));
+    assert_eq!(
+        ran.out,
+        "obeys  0.5000 (mean of 2/4, 2 failed counted as 0; 1.0000 over the 2 scored)\n"
+    );
+    assert_eq!(ran.err, "stopped after 4 rows: 2 failed, as many as --max-errors allows\n");
+    assert_eq!(lines(&folder.read("scores.jsonl")).len(), 4);
+    let ran = folder.run(&[&args[..], &["--max-errors", "3", "-q"]].concat());
+    assert_eq!((ran.code, &*ran.err), (Some(0), ""));
+}
+
+#[test]
+fn with_max_errors_an_unreadable_row_is_a_failed_row() {
+    let rows = "{\"pred\": {\"answer\": \"1\"}}\n{\"pred\": {}}\n{\"pred\": {\"answer\": 1}}\n";
+    let folder = Folder::with("rows.jsonl", rows);
+    let ran = folder.run(&["score", "rows.jsonl", "-m", "obeys", "--max-errors", "9"]);
+    assert_eq!(
+        ran.out,
+        "obeys  0.3333 (mean of 1/3, 2 failed counted as 0; 1.0000 over the 1 scored)\n"
+    );
+    assert_eq!(
+        ran.err,
+        "warning: 2 rows failed, the first with: metric `obeys`: no field `pred.answer`; it has no \
+         fields\n"
+    );
+    assert_eq!(ran.code, Some(0));
+}
+
+#[test]
+fn a_metric_worse_than_its_limit_fails_the_run() {
+    let folder = Folder::with("rows.jsonl", ROWS);
+    let run = |limit| {
+        let ran = folder.run(&["score", "rows.jsonl", "-m", "same_text,f1", "--fail-under", limit]);
+        (ran.code, ran.err)
+    };
+    assert_eq!(run("same_text=75"), (Some(0), String::new()));
+    assert_eq!(run("same_text=75.1"), (Some(1), "same_text: 75 is below 75.1\n".to_owned()));
+    let percent =
+        "warning: --fail-under same_text=0.8 is 0.8 percent, since `same_text` is a bool\n";
+    assert_eq!(run("same_text=0.8"), (Some(0), percent.to_owned()));
+    assert_eq!(run("f1=0.75"), (Some(0), String::new()));
+    assert_eq!(run("f1=0.8"), (Some(1), "f1: 0.75 is below 0.8\n".to_owned()));
+}
+
+#[test]
+fn where_lower_is_better_worse_is_above() {
+    let folder = Folder::with("rows.csv", "gold.answer,pred.answer\n1,3\n");
+    let run = |limit| {
+        let ran = folder.run(&["score", "rows.csv", "-m", "distance", "--fail-under", limit]);
+        (ran.code, ran.err)
+    };
+    assert_eq!(run("distance=2"), (Some(0), String::new()));
+    let above = "distance: 2 is above 1.9, and lower is better\n".to_owned();
+    assert_eq!(run("distance=1.9"), (Some(1), above));
+}
+
+#[test]
+fn nothing_scored_is_never_good_enough() {
+    let folder = orders(&["fail", "fail"]);
+    for limit in ["obeys=0", "obeys=-5"] {
+        let ran = folder.run(&["score", "rows.jsonl", "-m", "obeys", "-q", "--fail-under", limit]);
+        let limit = &limit[6..];
+        assert_eq!(ran.err, format!("obeys: nothing was scored, so it is not {limit}\n"));
+        assert_eq!(ran.code, Some(1));
+        assert_eq!(ran.out, "obeys  not enough rows (0/2 scored, 2 failed)\n");
+    }
+}
+
+#[test]
+fn a_row_that_takes_too_long_fails() {
+    let folder =
+        Folder::with("rows.jsonl", "{\"pred\":{\"seconds\":0}}\n{\"pred\":{\"seconds\":60}}");
+    let ran = folder.run(&["score", "rows.jsonl", "-m", "sleeps", "--timeout", "200ms"]);
+    assert_eq!(ran.out, "sleeps  50.00% (1/2, 1 failed counted as 0; 100.00% of the 1 scored)\n");
+    assert_eq!(
+        ran.err,
+        "warning: 1 row failed, the first with: metric `sleeps` gave no score within 0.2 s\n"
+    );
+}
+
+#[test]
+fn the_report_is_the_same_at_any_concurrency() {
+    let orders_of: Vec<String> = (0..500).map(|n| format!("0.{n}")).collect();
+    let folder = orders(&orders_of.iter().map(String::as_str).collect::<Vec<_>>());
+    let run = |concurrency: &str| {
+        let args = ["score", "rows.jsonl", "-m", "obeys", "--out", "s.jsonl", "--concurrency"];
+        let ran = folder.run(&[&args[..], &[concurrency]].concat());
+        (ran, folder.read("s.jsonl"))
+    };
+    assert_eq!(run("1"), run("64"));
+}

@@ -1,1 +1,136 @@
-//! x
+//! Input that is piped, long, or has very long rows: memory stays small.
+
+use std::io::Write;
+use std::process::{Child, ChildStdin, Stdio};
+
+use crate::{Folder, Ran, scorer};
+
+const MIB: usize = 1 << 20;
+
+fn piped(args: &[&str]) -> (Child, ChildStdin) {
+    let mut command = scorer();
+    command.arg("score").args(args);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let stdin = child.stdin.take().unwrap();
+    (child, stdin)
+}
+
+fn fed(args: &[&str], input: &str) -> Ran {
+    let (child, mut stdin) = piped(args);
+    stdin.write_all(input.as_bytes()).unwrap();
+    drop(stdin);
+    Ran::from(child.wait_with_output().unwrap())
+}
+
+/// The most memory that the process had at any time, in bytes.
+#[cfg(target_os = "linux")]
+fn peak_memory(child: &Child) -> usize {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    peak.trim().trim_end_matches(" kB").parse::<usize>().unwrap() * 1024
+}
+
+#[test]
+fn standard_input_is_jsonl_unless_told_otherwise() {
+    let row = r#"{"pred": {"answer": "0.5"}}"#;
+    let scored = "obeys  0.5000 (mean of 2/2, 0 failed)\n";
+    let ran = fed(&["-", "-m", "obeys"], &format!("{row}\n{row}"));
+    assert_eq!((ran.code, &*ran.out, &*ran.err), (Some(0), scored, ""));
+    let array = format!("[{row},{row}]");
+    assert_eq!(fed(&["-", "-m", "obeys", "--format", "json"], &array).out, scored);
+    let csv = "pred.answer\n0.5\n0.5\n";
+    assert_eq!(fed(&["-", "-m", "obeys", "--format", "csv"], csv).out, scored);
+}
+
+#[test]
+fn standard_input_that_is_wrong() {
+    let said = |args: &[&str], input| {
+        let ran = fed(args, input);
+        assert_eq!((ran.code, &*ran.out), (Some(2), ""));
+        ran.err
+    };
+    assert_eq!(
+        said(&["-", "-m", "obeys"], "{\n"),
+        "error: <stdin>:1:1: not valid JSON: EOF while parsing an object\n"
+    );
+    assert_eq!(said(&["-", "-m", "obeys"], ""), "error: <stdin>: holds no rows\n");
+    assert_eq!(
+        said(&["-", "-", "-m", "obeys"], ""),
+        "error: standard input can be read only once\n"
+    );
+}
+
+#[test]
+fn standard_input_is_one_of_several_files() {
+    let folder = Folder::with("rows.jsonl", r#"{"pred": {"answer": "1"}}"#);
+    let file = folder.path("rows.jsonl");
+    let ran = fed(&[file.to_str().unwrap(), "-", "-m", "obeys"], r#"{"pred": {"answer": "0"}}"#);
+    assert_eq!(ran.out, "obeys  0.5000 (mean of 2/2, 0 failed)\n");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn memory_does_not_grow_with_the_rows() {
+    let (child, mut stdin) = piped(&["-", "-m", "same_text"]);
+    let text = "x".repeat(10_000);
+    let rows = 10_000;
+    for _ in 0..rows {
+        let row = format!(r#"{{"gold": {{"answer": "{text}"}}, "pred": {{"answer": "{text}"}}}}"#);
+        writeln!(stdin, "{row}").unwrap();
+    }
+    // The pipe is still open, so the process is there to be asked.
+    let peak = peak_memory(&child);
+    drop(stdin);
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert_eq!(ran.out, "same_text  100.00% (10000/10000, 0 failed)\n");
+    assert!(peak < 50 * MIB, "200 MB of rows took {} MiB", peak / MIB);
+}
+
+#[test]
+fn a_long_field_is_scored() {
+    let text = "x".repeat(30 * MIB);
+    let row = format!(r#"{{"gold": {{"answer": "{text}"}}, "pred": {{"answer": "{text}"}}}}"#);
+    let folder = Folder::with("rows.jsonl", row);
+    let ran = folder.run(&["score", "rows.jsonl", "-m", "same_text"]);
+    assert_eq!((&*ran.out, &*ran.err), ("same_text  100.00% (1/1, 0 failed)\n", ""));
+}
+
+#[test]
+fn a_field_of_100_mb_is_refused() {
+    let text = "x".repeat(100_000_000);
+    let too_long = "the row is longer than 67108864 bytes, the limit for one row; is a line end or a \
+                    closing quote missing?";
+    let inputs = [
+        ("rows.jsonl", format!(r#"{{"gold": {{"answer": "{text}"}}, "pred": {{"answer": "x"}}}}"#)),
+        (
+            "rows.json",
+            format!(r#"[{{"gold": {{"answer": "{text}"}}, "pred": {{"answer": "x"}}}}]"#),
+        ),
+    ];
+    for (name, content) in inputs {
+        let said = Folder::with(name, content).refused(&[name, "-m", "same_text"]);
+        assert_eq!(said, format!("{name}:1: {too_long}"));
+    }
+    let csv = format!("gold.answer,pred.answer\nx,x\nx,\"{text}\nx,x\n");
+    let said = Folder::with("rows.csv", csv).refused(&["rows.csv", "-m", "same_text"]);
+    assert_eq!(said, format!("rows.csv:3: {too_long}"));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_line_without_end_is_given_up_before_it_fills_the_memory() {
+    let (child, mut stdin) = piped(&["-", "-m", "same_text"]);
+    let mut peak = 0;
+    let chunk = vec![b'x'; MIB];
+    for _ in 0..1_000 {
+        if stdin.write_all(&chunk).is_err() {
+            break;
+        }
+        peak = peak.max(peak_memory(&child));
+    }
+    drop(stdin);
+    let ran = Ran::from(child.wait_with_output().unwrap());
+    assert_eq!(ran.code, Some(2));
+    assert!(peak < 200 * MIB, "a row of 1 GB took {} MiB", peak / MIB);
+}

@@ -1,2 +1,208 @@
-//! x
-fn main() {}
+//! Readers of rows as a library: what a file becomes, value by value.
+
+use std::io::Cursor;
+
+use dsrs_metrics::Pair;
+use dsrs_metrics::data::{DataError, DataReader, Format, Mapping};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+type Rows = Result<Vec<Pair>, DataError>;
+
+fn read(format: Format, content: &str) -> Rows {
+    read_with(&DataReader::new(), format, content)
+}
+
+fn read_with(reader: &DataReader, format: Format, content: &str) -> Rows {
+    reader.read_from("rows", format, Cursor::new(content.as_bytes().to_vec())).collect()
+}
+
+fn mapped(mappings: &[&str], row: &str) -> Result<Pair, DataError> {
+    let parsed = mappings.iter().map(|mapping| mapping.parse::<Mapping>().unwrap());
+    let reader = parsed.fold(DataReader::new(), DataReader::with_mapping);
+    read_with(&reader, Format::Jsonl, row).map(|mut rows| rows.remove(0))
+}
+
+#[test]
+fn a_row_is_gold_pred_and_attributes() {
+    let row = r#"{"model": "bert", "id": "q", "pred": {"b": 1, "a": [2]}, "gold": {"z": null, "y": "t"}, "n": 3}"#;
+    let pair = read(Format::Jsonl, row).unwrap().remove(0);
+    assert_eq!(pair.id, "q");
+    assert_eq!(pair.gold.keys().collect::<Vec<_>>(), ["z", "y"], "in the order of the file");
+    assert_eq!(pair.pred.keys().collect::<Vec<_>>(), ["b", "a"]);
+    assert_eq!(pair.pred.get("a"), Some(&json!([2])));
+    let attributes: Vec<_> = pair.attributes.iter().collect();
+    assert_eq!(attributes, [("model", &json!("bert")), ("n", &json!(3))]);
+    assert_eq!(pair.origin.unwrap().to_string(), "rows:1");
+}
+
+#[test]
+fn rows_know_their_lines() {
+    let lines = |format, content: &str| -> Vec<u64> {
+        let rows = read(format, content).unwrap();
+        rows.into_iter().map(|row| row.origin.unwrap().line).collect()
+    };
+    let row = r#"{"pred": {}}"#;
+    assert_eq!(lines(Format::Jsonl, &format!("\n{row}\r\n\r\n  \n{row}")), [2, 5]);
+    assert_eq!(lines(Format::Json, &format!("[\n\n{row}, {row},\n{row}\n]\n")), [3, 3, 4]);
+    let csv = "\n\npred.a,b\n1,2\n\n\"3\n\n\",4\n5,6";
+    assert_eq!(lines(Format::Csv, csv), [4, 6, 9]);
+    assert_eq!(lines(Format::Csv, &csv.replace('\n', "\r\n")), [4, 6, 9]);
+}
+
+#[test]
+fn csv_cells_are_text_as_they_stand() {
+    let csv = "id,gold.a,pred.b.c,topic\n7,\" x, \"\"y\"\" \",1.50,\n";
+    let pair = read(Format::Csv, csv).unwrap().remove(0);
+    assert_eq!(pair.id, "7");
+    assert_eq!(pair.gold.get("a"), Some(&json!(" x, \"y\" ")));
+    assert_eq!(pair.pred.get("b.c"), Some(&json!("1.50")));
+    assert_eq!(pair.attributes.get("topic"), Some(&json!("")));
+}
+
+#[test]
+fn paths_reach_into_objects_lists_and_sides() {
+    let row =
+        r#"{"a": {"b": [{"c": 1}, {"c": 2}]}, "x.y": 3, "gold": {"g": {"h": 4}}, "pred": {}}"#;
+    let at = |path: &str| {
+        let mapping = format!("pred.f={path}");
+        mapped(&[&mapping], row).unwrap().pred.get("f").cloned()
+    };
+    assert_eq!(at("a.b.1.c"), Some(json!(2)));
+    assert_eq!(at("a.b"), Some(json!([{"c": 1}, {"c": 2}])));
+    assert_eq!(at("x.y"), Some(json!(3)), "a key with a dot in it");
+    assert_eq!(at("gold.g.h"), Some(json!(4)));
+    for nowhere in ["a.b.2.c", "a.b.c", "a.b.-1", "b", "x", "gold.h", "pred"] {
+        assert_eq!(at(nowhere), None, "{nowhere}");
+    }
+}
+
+#[test]
+fn mappings_read_the_row_as_it_was() {
+    let swapped =
+        mapped(&["gold.a=pred.a", "pred.a=gold.a"], r#"{"gold": {"a": "g"}, "pred": {"a": "p"}}"#);
+    let swapped = swapped.unwrap();
+    assert_eq!(swapped.gold.get("a"), Some(&json!("p")));
+    assert_eq!(swapped.pred.get("a"), Some(&json!("g")));
+}
+
+#[test]
+fn mappings_that_no_row_used() {
+    let reader = DataReader::new()
+        .with_mapping("gold.a=here".parse().unwrap())
+        .with_mapping("gold.b=nowhere".parse().unwrap());
+    let content = Cursor::new(b"{\"here\": 1}\n{}".to_vec());
+    let mut pairs = reader.read_from("rows", Format::Jsonl, content);
+    assert_eq!(pairs.by_ref().filter(Result::is_ok).count(), 2);
+    let unused: Vec<_> = pairs.unused_mappings().map(Mapping::to_string).collect();
+    assert_eq!(unused, ["gold.b=nowhere"]);
+}
+
+#[test]
+fn the_first_error_is_the_last_item() {
+    let good = r#"{"pred": {}}"#;
+    let content = Cursor::new(format!("{good}\n3\n{good}\n").into_bytes());
+    let mut pairs = DataReader::new().read_from("rows", Format::Jsonl, content);
+    assert!(pairs.next().unwrap().is_ok());
+    assert!(matches!(pairs.next(), Some(Err(DataError::NotObject { .. }))));
+    assert!(pairs.next().is_none() && pairs.next().is_none());
+}
+
+#[test]
+fn the_limit_of_a_row_is_exact() {
+    let row = r#"{"pred": {"a": "x"}}"#;
+    let array = format!("[{row}, {row}]");
+    let csv = "pred.a,b\nxyz,uvw\nxyz,uvw\n";
+    let inputs = [
+        (Format::Jsonl, format!("{row}\r\n{row}\n"), row.len()),
+        (Format::Json, array, row.len()),
+        (Format::Csv, csv.to_owned(), "pred.ab".len()),
+    ];
+    for (format, content, longest) in inputs {
+        let read = |limit| read_with(&DataReader::new().with_row_limit(limit), format, &content);
+        assert_eq!(read(longest).unwrap().len(), 2, "{format:?}");
+        let error = read(longest - 1).unwrap_err();
+        assert!(matches!(error, DataError::TooLong { limit, .. } if limit == longest - 1));
+    }
+}
+
+#[test]
+fn elements_end_where_json_says() {
+    let tricky = r#"{"pred": {"a": "]},{ \" \\", "b": [[{}], "["]}}"#;
+    let rows = read(Format::Json, &format!("[{tricky},{tricky}]")).unwrap();
+    assert_eq!(rows.len(), 2);
+    assert_eq!(rows[1].pred.get("a"), Some(&json!("]},{ \" \\")));
+    assert_eq!(rows[1].pred.get("b"), Some(&json!([[{}], "["])));
+    for scalar in ["1", "\"a,b\"", "true", "null", "-1.5e3"] {
+        let error = read(Format::Json, &format!("[{scalar}]")).unwrap_err();
+        assert!(matches!(error, DataError::NotObject { .. }), "{scalar}: {error}");
+    }
+}
+
+#[test]
+fn every_json_text_reads_the_same_as_a_line_and_as_an_element() {
+    let values = [json!({"a": "é\u{1F600}\n\t\u{0}"}), json!({"deep": [[[{"x": [1e300, -0.0]}]]]})];
+    for value in values {
+        let row = json!({"gold": value, "pred": {}}).to_string();
+        let line = read(Format::Jsonl, &row).unwrap().remove(0);
+        let element = read(Format::Json, &format!("[{row}]")).unwrap().remove(0);
+        assert_eq!(line.gold, element.gold);
+        assert_eq!(serde_json::to_value(&line.gold).unwrap(), value);
+    }
+}
+
+#[test]
+fn numbers_are_ids_too() {
+    let ids = |rows: &str| -> Vec<String> {
+        read(Format::Jsonl, rows).unwrap().into_iter().map(|pair| pair.id).collect()
+    };
+    let rows = "{\"id\": 7, \"pred\": {}}\n{\"id\": \"\", \"pred\": {}}\n{\"pred\": {}}";
+    assert_eq!(ids(rows), ["7", "", "3"]);
+    let null: Value = Value::Null;
+    assert!(read(Format::Jsonl, &format!("{{\"id\": {null}, \"pred\": {{}}}}")).is_err());
+}
+
+/// Pieces of which files are made, so that what is drawn is nearly right.
+fn pieces() -> impl Strategy<Value = Vec<u8>> {
+    const PIECES: [&[u8]; 20] = [
+        b"{\"gold\": {\"a\": 1}, \"pred\": {}}",
+        b"{\"id\": \"",
+        b"\"",
+        b"{",
+        b"}",
+        b"[",
+        b"]",
+        b",",
+        b":",
+        b"\n",
+        b"\r\n",
+        b"\\",
+        b"\xEF\xBB\xBF",
+        b"\xFF",
+        "é".as_bytes(),
+        b"1e400",
+        b"-0",
+        b" ",
+        b"gold.a,pred.b",
+        b"x",
+    ];
+    prop::collection::vec(prop::sample::select(PIECES.as_slice()), 0..30)
+        .prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #[test]
+    fn no_file_makes_a_reader_panic_or_miscount(content in pieces(), limit in 1..100_usize) {
+        let lines = content.iter().filter(|byte| **byte == b'\n').count() as u64 + 1;
+        for format in [Format::Jsonl, Format::Json, Format::Csv] {
+            let reader = DataReader::new().with_row_limit(limit);
+            let mut last = 0;
+            for pair in reader.read_from("rows", format, Cursor::new(content.clone())) {
+                let Ok(pair) = pair else { continue };
+                let line = pair.origin.unwrap().line;
+                prop_assert!(last <= line && line <= lines, "line {line} after {last} of {lines}");
+                last = line;
+            }
+        }
+    }
+}

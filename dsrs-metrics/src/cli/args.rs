@@ -36,7 +36,7 @@ pub(super) struct ListArguments {
 /// Score rows of predictions and labels
 ///
 /// A row is {"id": .., "gold": {..}, "pred": {..}}; other keys are kept as attributes. A row without
-/// id is called by its line. In CSV the columns are `id`, `gold.FIELD`, `pred.FIELD`. Rows of other
+/// id is called by its line, or its number in a JSON array. In CSV the columns are `id`, `gold.FIELD`, `pred.FIELD`. Rows of other
 /// shapes are mapped with --map.
 ///
 /// A row that lacks a field which a metric requires, or has it in a type that the metric cannot read,
@@ -53,22 +53,22 @@ pub(super) struct ScoreArguments {
     /// The metrics, separated by commas; `list` shows them
     #[arg(short, long = "metric", value_name = "NAME", required = true, value_delimiter = ',')]
     pub(super) metrics: Vec<String>,
-    /// Configures a metric
+    /// Configure a metric
     #[arg(long = "param", value_name = "NAME.KEY=VALUE")]
     pub(super) params: Vec<Param>,
     /// Where a field stands in the row, e.g. gold.answer=answers or pred.answer=choices.0.text
     #[arg(long = "map", value_name = "FIELD=PATH")]
     pub(super) mappings: Vec<Mapping>,
-    /// Reads all DATA in this format, whatever the extensions; standard input is jsonl by default
+    /// Read all DATA in this format, whatever the extensions; standard input is jsonl by default
     #[arg(long, value_name = "FORMAT")]
     pub(super) format: Option<Format>,
-    /// Writes the scores of every row: .jsonl, .json or .csv
+    /// Write the scores of every row to a file: .jsonl, .json or .csv
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
     /// Print one JSON object, with unrounded numbers
     #[arg(long)]
     pub(super) json: bool,
-    /// Exits with 1 if the metric's score is worse than this: below it, or above it where lower is
+    /// Exit with 1 if the metric's score is worse than this: below it, or above it where lower is
     /// better. In the unit of the score: percent for bool metrics, else the mean. A metric that
     /// scored no row is worse than anything
     #[arg(long, value_name = "NAME=X")]
@@ -76,7 +76,7 @@ pub(super) struct ScoreArguments {
     /// How many rows are worked on at once
     #[arg(long, value_name = "N", default_value_t = 32)]
     pub(super) concurrency: usize,
-    /// Stops once so many rows have failed
+    /// Stop once so many rows have failed
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) max_errors: Option<u64>,
     /// What a failed row counts as in the mean
@@ -91,7 +91,7 @@ pub(super) struct ScoreArguments {
     /// How long the metrics may take for one row, e.g. 30s or 2min
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(super) timeout: Option<Duration>,
-    /// Prints neither progress nor warnings
+    /// Print neither progress nor warnings
     #[arg(short, long)]
     pub(super) quiet: bool,
 }

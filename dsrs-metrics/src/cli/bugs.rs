@@ -4,6 +4,8 @@ use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
+use super::output::say;
+
 /// What the last panic said, and where.
 static LAST: Mutex<Option<String>> = Mutex::new(None);
 
@@ -16,12 +18,12 @@ pub(super) fn in_one_line(run: impl FnOnce() -> ExitCode) -> ExitCode {
         let said = text.or_else(|| payload.downcast_ref::<&str>().copied());
         let said = said.unwrap_or("a panic without words");
         let at = info.location().map(|at| format!(" ({at})")).unwrap_or_default();
-        let line = format!("{}{at}", said.replace('\n', " "));
+        let line = format!("{said}{at}");
         *LAST.lock().unwrap_or_else(PoisonError::into_inner) = Some(line);
     }));
     panic::catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|_| {
         let last = LAST.lock().unwrap_or_else(PoisonError::into_inner).take();
-        eprintln!("error: a bug in dsrs-metrics: {}", last.unwrap_or_default());
+        say(format_args!("error: a bug in dsrs-metrics: {}", last.unwrap_or_default()));
         ExitCode::from(101)
     })
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use super::output::say;
 use super::registry::RegistryError;
 use crate::data::DataError;
 use crate::evaluate::EvaluateError;
@@ -45,15 +46,9 @@ pub(super) enum CliError {
 impl CliError {
     /// Says it on standard error.
     pub(super) fn report(&self) -> ExitCode {
-        say("error", self);
+        say(format_args!("error: {self}"));
         ExitCode::from(2)
     }
-}
-
-/// One line on standard error, whatever a metric or a file name has in it.
-pub(super) fn say(kind: &str, what: impl fmt::Display) {
-    let what = what.to_string().replace(['\n', '\r'], " ");
-    eprintln!("{kind}: {what}");
 }
 
 /// The nearest name, or else where to look.

@@ -56,10 +56,9 @@ fn width() -> usize {
 /// The name, then what is known of it, each on lines of its own that fit the width.
 fn describe(spec: &MetricSpec<'_>, whole: bool, width: usize) -> String {
     let mut text = format!("{}\n", spec.name);
-    let doc = spec.doc.trim();
-    let doc = if whole { doc } else { doc.split("\n\n").next().unwrap_or_default() };
-    for line in doc.lines().filter(|line| whole || !line.is_empty()) {
-        wrap(&mut text, width, "  ", "  ", line.trim_end());
+    let shown = if whole { usize::MAX } else { 1 };
+    for paragraph in paragraphs(spec.doc).into_iter().take(shown) {
+        wrap(&mut text, width, "  ", "  ", &paragraph);
     }
     wrap(&mut text, width, "  ", "         ", &properties(spec));
     for (side, field) in spec.get_input_spec() {
@@ -69,12 +68,31 @@ fn describe(spec: &MetricSpec<'_>, whole: bool, width: usize) -> String {
     }
     for param in spec.params {
         let default = param.default.map_or(", required".to_owned(), |value| format!(" = {value}"));
-        let doc = param.doc.split("\n\n").next().unwrap_or_default().replace('\n', " ");
-        let dash = if doc.is_empty() { "" } else { " - " };
-        let param = format!("{}: {}{default}{dash}{}", param.name, param.ty, doc.trim());
+        let doc = paragraphs(param.doc).into_iter().next();
+        let doc = doc.map_or(String::new(), |doc| format!(" - {doc}"));
+        let param = format!("{}: {}{default}{doc}", param.name, param.ty);
         wrap(&mut text, width, "  param  ", "         ", &param);
     }
     text
+}
+
+/// The paragraphs of a documentation, each on one line, without its examples.
+fn paragraphs(doc: &str) -> Vec<String> {
+    let mut paragraphs = vec![String::new()];
+    let mut in_example = false;
+    for line in doc.lines().map(str::trim) {
+        let fence = line.starts_with("```");
+        in_example ^= fence;
+        if line.is_empty() {
+            paragraphs.push(String::new());
+        } else if let (false, false, Some(last)) = (fence, in_example, paragraphs.last_mut()) {
+            let space = if last.is_empty() { "" } else { " " };
+            last.push_str(space);
+            last.push_str(line);
+        }
+    }
+    paragraphs.retain(|paragraph| !paragraph.is_empty());
+    paragraphs
 }
 
 fn properties(spec: &MetricSpec<'_>) -> String {

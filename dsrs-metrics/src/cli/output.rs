@@ -1,5 +1,7 @@
-//! Standard output, which may be closed by whoever reads it: `dsrs-metrics list | head -1`.
+//! Standard output and standard error, which may be closed by whoever reads them:
+//! `dsrs-metrics list | head -1`.
 
+use std::fmt;
 use std::io::{self, Write};
 
 use super::error::CliError;
@@ -13,4 +15,11 @@ pub(super) fn print(text: &str) -> Result<(), CliError> {
         }
         _ => Ok(()),
     }
+}
+
+/// Writes one line to standard error, whatever a metric or a file's name has in it.
+pub(super) fn say(what: impl fmt::Display) {
+    let line = what.to_string().replace(['\n', '\r'], " ");
+    // There is nobody left to tell that nobody listens.
+    let _ = writeln!(io::stderr(), "{line}");
 }

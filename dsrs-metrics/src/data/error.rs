@@ -78,6 +78,16 @@ pub enum DataError {
         /// What the parser said.
         reason: String,
     },
+    /// An integer has more digits than a number keeps, so that others would be equal to it.
+    #[error(
+        "{at}:{column}: an integer beyond 64 bits, of which digits would be lost; write it as text"
+    )]
+    LongInteger {
+        /// The line.
+        at: Origin,
+        /// The byte within the line, from 1.
+        column: usize,
+    },
     /// Lists and objects stand in each other too deeply.
     #[error(
         "{at}: lists and objects are nested deeper than 127 levels; flatten them, or keep the deep part as text"

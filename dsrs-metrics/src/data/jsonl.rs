@@ -6,7 +6,7 @@
 use std::io::{self, BufRead, Read};
 
 use super::row::Row;
-use super::{DataError, OpenInput};
+use super::{DataError, OpenInput, integers};
 use crate::pair::Origin;
 
 /// Kept between rows; what a longer row needed is given back.
@@ -62,15 +62,19 @@ impl Iterator for Lines {
 /// The row in `bytes`, which begin in the line `at` with its byte `column`, counted from 1.
 pub(super) fn parse(bytes: &[u8], at: &Origin, column: usize) -> Result<Row, DataError> {
     let text = str::from_utf8(bytes).map_err(|error| not_utf8(bytes, error, at, column))?;
-    serde_json::from_str(text).map_err(|error| not_json(&error, at, column))
+    let row = serde_json::from_str(text).map_err(|error| not_json(&error, at, column))?;
+    match integers::find_lossy(&row, text) {
+        None => Ok(row),
+        Some(start) => {
+            let (at, column) = place_of(bytes, start, at, column);
+            Err(DataError::LongInteger { at, column })
+        }
+    }
 }
 
 fn not_utf8(bytes: &[u8], error: std::str::Utf8Error, at: &Origin, column: usize) -> DataError {
-    let (before, from) = bytes.split_at(error.valid_up_to());
-    let lines = before.split(|byte| *byte == b'\n').count();
-    let in_line = before.rsplit(|byte| *byte == b'\n').next();
-    let (at, byte) = place(at, column, lines, in_line.map_or(0, <[u8]>::len) + 1);
-    let found = from[0];
+    let (at, byte) = place_of(bytes, error.valid_up_to(), at, column);
+    let found = bytes[error.valid_up_to()];
     DataError::NotUtf8 { at, byte, found }
 }
 
@@ -85,6 +89,14 @@ fn not_json(error: &serde_json::Error, at: &Origin, column: usize) -> DataError 
         None => text,
     };
     DataError::Syntax { at, column, reason }
+}
+
+/// The place in the file of a byte of the row, from 0.
+fn place_of(bytes: &[u8], start: usize, at: &Origin, column: usize) -> (Origin, usize) {
+    let before = &bytes[..start];
+    let lines = before.split(|byte| *byte == b'\n').count();
+    let in_line = before.rsplit(|byte| *byte == b'\n').next();
+    place(at, column, lines, in_line.map_or(0, <[u8]>::len) + 1)
 }
 
 /// The place in the file of a line and a byte of the row, each from 1.

@@ -8,7 +8,8 @@ use crate::spec::Side;
 /// A field that the metric reads, and the dotted path into the row at which its value stands.
 ///
 /// A part of the path is a key, or an index into a list. A key with dots in it is found if it is
-/// the whole path.
+/// the whole path. In a row that has nothing there the field is absent, even if the row has one of
+/// its name.
 ///
 /// ```
 /// use dsrs_metrics::data::Mapping;

@@ -9,6 +9,7 @@
 mod csv;
 mod error;
 mod format;
+mod integers;
 mod json;
 mod jsonl;
 mod mapping;
@@ -35,7 +36,8 @@ pub const ROW_LIMIT: usize = 64 << 20;
 /// How files are read: in which format, and where a row's fields stand.
 ///
 /// A row is `{"id": .., "gold": {..}, "pred": {..}}`; other keys become the pair's attributes. A row
-/// without id is called by its line, or by file and line if several files are read.
+/// without id is called by its line, or in a JSON array by its number from 1; if several files are
+/// read, the file's name and a colon stand before it.
 ///
 /// ```
 /// use dsrs_metrics::data::DataReader;
@@ -159,8 +161,10 @@ pub struct Pairs {
 
 struct OpenFile {
     name: Arc<Path>,
+    format: Format,
     rows: Rows,
-    empty: bool,
+    /// How many rows were read.
+    read: u64,
 }
 
 impl Pairs {
@@ -181,12 +185,15 @@ impl Pairs {
                 continue;
             };
             match file.rows.next() {
-                Some(row) => {
-                    file.empty = false;
-                    let name = Arc::clone(&file.name);
-                    return Some(row.and_then(|(row, line)| self.pair(row, name, line)));
+                Some(Err(error)) => return Some(Err(error)),
+                Some(Ok((row, line))) => {
+                    file.read += 1;
+                    // All rows of a JSON file may stand in one line.
+                    let number = if file.format == Format::Json { file.read } else { line };
+                    let origin = Origin { file: Arc::clone(&file.name), line };
+                    return Some(self.pair(row, origin, number));
                 }
-                None if file.empty => {
+                None if file.read == 0 => {
                     let file = file.name.to_path_buf();
                     return Some(Err(DataError::Empty { file }));
                 }
@@ -195,16 +202,18 @@ impl Pairs {
         }
     }
 
-    fn pair(&mut self, row: Row, file: Arc<Path>, line: u64) -> Result<Pair, DataError> {
-        let origin = Origin { file, line };
+    fn pair(&mut self, row: Row, origin: Origin, number: u64) -> Result<Pair, DataError> {
         let mut row = row.check(&origin, &self.mappings)?;
         let found: Vec<_> = self.mappings.iter().map(|mapping| row.at(mapping).cloned()).collect();
-        for (index, value) in found.into_iter().enumerate() {
-            let Some(value) = value else { continue };
-            self.mapped[index] += 1;
-            row.put(&self.mappings[index], value, &origin)?;
+        for ((mapping, used), value) in self.mappings.iter().zip(&mut self.mapped).zip(found) {
+            *used += u64::from(value.is_some());
+            row.put(mapping, value, &origin)?;
         }
-        Ok(row.into_pair(origin, self.several))
+        let several = self.several;
+        Ok(row.into_pair(origin, |origin| match several {
+            true => format!("{}:{number}", origin.file.display()),
+            false => number.to_string(),
+        }))
     }
 }
 
@@ -283,7 +292,7 @@ impl Input {
             #[cfg(feature = "csv")]
             Format::Csv => Box::new(csv::Records::new(input)?),
         };
-        Ok(OpenFile { name, rows, empty: true })
+        Ok(OpenFile { name, format, rows, read: 0 })
     }
 }
 

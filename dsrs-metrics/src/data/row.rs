@@ -108,26 +108,32 @@ impl CheckedRow {
         }
     }
 
-    /// Sets what the mapping sets.
+    /// Sets what the mapping sets. Without a value the field is absent, even if the row has one of its
+    /// name: that is not the one that was asked for.
     pub(super) fn put(
         &mut self,
         mapping: &Mapping,
-        value: Value,
+        value: Option<Value>,
         at: &Origin,
     ) -> Result<(), DataError> {
-        match mapping.target() {
-            Target::Id => self.id = Some(name(&value, at)?),
-            Target::Field(Side::Gold, field) => _ = self.gold.insert(field, value),
-            Target::Field(Side::Pred, field) => _ = self.pred.insert(field, value),
-        }
+        let (side, field) = match mapping.target() {
+            Target::Id => {
+                self.id = value.map(|id| name(&id, at)).transpose()?;
+                return Ok(());
+            }
+            Target::Field(Side::Gold, field) => (&mut self.gold, field),
+            Target::Field(Side::Pred, field) => (&mut self.pred, field),
+        };
+        match value {
+            Some(value) => side.insert(field, value),
+            None => side.remove(field),
+        };
         Ok(())
     }
 
-    pub(super) fn into_pair(self, origin: Origin, several_files: bool) -> Pair {
-        let id = self.id.unwrap_or_else(|| match several_files {
-            true => origin.to_string(),
-            false => origin.line.to_string(),
-        });
+    /// The pair, under its own id or the one that its place stands for.
+    pub(super) fn into_pair(self, origin: Origin, unnamed: impl FnOnce(&Origin) -> String) -> Pair {
+        let id = self.id.unwrap_or_else(|| unnamed(&origin));
         Pair {
             id,
             gold: self.gold.into(),
@@ -150,8 +156,8 @@ fn within<'a>(fields: &'a Fields, whole: Option<&'a Value>, path: &str) -> Optio
 }
 
 fn walk<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
-    let parts = path.split('.').filter(|part| !part.is_empty());
-    parts.fold(Some(value), |value, part| match value? {
+    let mut parts = path.split('.').filter(|part| !part.is_empty());
+    parts.try_fold(value, |value, part| match value {
         Value::Object(object) => object.get(part),
         Value::Array(list) => list.get(part.parse::<usize>().ok()?),
         _ => None,

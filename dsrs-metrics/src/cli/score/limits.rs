@@ -2,9 +2,11 @@
 
 use super::super::args::{Limit, ScoreArguments};
 use super::super::error::CliError;
+use super::super::output::say;
 use super::super::registry::Registry;
 use super::metrics::not_in_run;
 use crate::evaluate::EvaluationResult;
+use crate::spec::ScoreKind;
 
 /// Checks that the limits are of metrics that are asked for.
 pub(super) fn check(args: &ScoreArguments) -> Result<(), CliError> {
@@ -21,6 +23,18 @@ pub(super) fn check(args: &ScoreArguments) -> Result<(), CliError> {
 /// The metric whose score, or one of whose named parts, is limited.
 fn metric_of(limit: &Limit) -> &str {
     limit.metric.split('.').next().unwrap_or_default()
+}
+
+/// Says that a limit that looks like a fraction is one of percent.
+pub(super) fn warn(result: &EvaluationResult, args: &ScoreArguments) {
+    for Limit { metric: name, score: least } in &args.fail_under {
+        let kind = result.metric(name).map(|summary| summary.kind);
+        if kind == Some(ScoreKind::Bool) && *least > 0.0 && *least <= 1.0 {
+            say(format_args!(
+                "warning: --fail-under {name}={least} is {least} percent, since `{name}` is a bool"
+            ));
+        }
+    }
 }
 
 /// A line for each metric that is worse than its limit.

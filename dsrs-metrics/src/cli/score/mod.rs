@@ -15,8 +15,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use super::args::ScoreArguments;
-use super::error::{CliError, say};
-use super::output::print;
+use super::error::CliError;
+use super::output::{print, say};
 use super::registry::Registry;
 use crate::data::{DataReader, Pairs};
 use crate::evaluate::{Ending, Evaluate, EvaluateBuilder, EvaluationResult};
@@ -53,7 +53,7 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     let checked = if args.max_errors.is_none() { metrics } else { Vec::new() };
     let unused = UnusedMappings::default();
     let rows = CheckedRows::new(pairs, checked, args.mappings.clone(), Arc::clone(&unused));
-    let result = score(builder.build()?, rows, args)?;
+    let result = score(&builder.build()?, rows, args)?;
     report(registry, &result, &unused, args)
 }
 
@@ -101,7 +101,7 @@ fn save(builder: Builder, out: &Path, data: &[PathBuf]) -> Result<Builder, CliEr
 }
 
 fn score(
-    evaluate: Evaluate,
+    evaluate: &Evaluate,
     rows: CheckedRows,
     args: &ScoreArguments,
 ) -> Result<EvaluationResult, CliError> {
@@ -132,9 +132,6 @@ fn report(
     unused: &UnusedMappings,
     args: &ScoreArguments,
 ) -> Result<ExitCode, CliError> {
-    if let Ending::OutputFailed(error) = &result.ending {
-        return Err(error.clone().into());
-    }
     if args.json {
         let json = serde_json::to_string(&result)
             .map_err(|error| CliError::StandardOutput(io::Error::other(error)))?;
@@ -142,25 +139,29 @@ fn report(
     } else {
         print(&headlines(result))?;
     }
+    if let Ending::OutputFailed(error) = &result.ending {
+        return Err(error.clone().into());
+    }
     if !args.quiet {
         warn(result, unused);
+        limits::warn(result, args);
     }
     let worse = limits::worse(registry, result, args);
     for line in &worse {
-        eprintln!("{line}");
+        say(line);
     }
     Ok(match &result.ending {
         Ending::Stopped => {
             let kept = args.out.as_ref().map(|out| format!(" and written to {}", out.display()));
             let kept = kept.unwrap_or_default();
-            eprintln!("stopped after {} rows; their scores are counted{kept}", result.rows);
+            say(format_args!("stopped after {} rows; their scores are counted{kept}", result.rows));
             ExitCode::from(INTERRUPTED)
         }
         Ending::MaxErrors => {
-            eprintln!(
+            say(format_args!(
                 "stopped after {} rows: {} failed, as many as --max-errors allows",
                 result.rows, result.failed_rows
-            );
+            ));
             ExitCode::FAILURE
         }
         _ if worse.is_empty() => ExitCode::SUCCESS,
@@ -181,10 +182,10 @@ fn headlines(result: &EvaluationResult) -> String {
 fn warn(result: &EvaluationResult, unused: &UnusedMappings) {
     if let Some(error) = &result.first_error {
         let rows = if result.failed_rows == 1 { "row" } else { "rows" };
-        say("warning", format!("{} {rows} failed, the first with: {error}", result.failed_rows));
+        say(format_args!("warning: {} {rows} failed, the first with: {error}", result.failed_rows));
     }
     for mapping in rows::unused(unused) {
         let path = mapping.path();
-        say("warning", format!("--map {mapping}: no row has `{path}`"));
+        say(format_args!("warning: --map {mapping}: no row has `{path}`"));
     }
 }
