@@ -63,23 +63,33 @@ fn microseconds(started: Instant, rows: usize, result: &EvaluationResult) -> f64
     started.elapsed().as_secs_f64() * 1e6 / rows as f64
 }
 
+/// The best of three, so that whatever else the machine does counts least.
+macro_rules! best {
+    ($measure:expr) => {{
+        let mut best = f64::INFINITY;
+        for _ in 0..3 {
+            best = best.min($measure.await?);
+        }
+        best
+    }};
+}
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), EvaluateError> {
     let most = std::env::args().nth(1).and_then(|rows| rows.parse().ok()).unwrap_or(1_000_000);
-    println!("us/row on one thread, concurrency 8");
+    println!("us/row on one thread, concurrency 8, all rows kept, best of three");
     println!(
-        "{:>9}  {:>8}  {:>8}  {:>10}  {:>10}",
-        "rows", "run sync", "async", "score sync", "async"
+        "{:>9}  {:>8}  {:>9}  {:>10}  {:>11}",
+        "rows", "run sync", "run async", "score sync", "score async"
     );
-    run(10_000.min(most), metric_fn("same", same)).await?;
     for rows in [1_000, 5_000, 10_000, 100_000, 1_000_000].into_iter().filter(|rows| *rows <= most)
     {
         println!(
-            "{rows:>9}  {:>8.2}  {:>8.2}  {:>10.2}  {:>10.2}",
-            run(rows, metric_fn("same", same)).await?,
-            run(rows, SameLater).await?,
-            score(rows, metric_fn("same", same)).await?,
-            score(rows, SameLater).await?,
+            "{rows:>9}  {:>8.2}  {:>9.2}  {:>10.2}  {:>11.2}",
+            best!(run(rows, metric_fn("same", same))),
+            best!(run(rows, SameLater)),
+            best!(score(rows, metric_fn("same", same))),
+            best!(score(rows, SameLater)),
         );
     }
     Ok(())

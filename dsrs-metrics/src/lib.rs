@@ -39,7 +39,7 @@ pub use dsrs_metrics_macros::metric;
 pub use crate::error::{MetricError, Result};
 pub use crate::evaluate::{
     Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, Evaluator, MetricSummary,
-    RowResult,
+    RowResult, Running,
 };
 pub use crate::metric::{
     AcceptanceTest, FeedbackEvaluator, FnMetric, Metric, MetricCall, metric_fn, typed_metric_fn,

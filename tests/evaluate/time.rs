@@ -28,15 +28,14 @@ impl Metric for Sleeps {
 async fn trap_17_a_row_that_hangs_times_out_alone() {
     let devset = (0..3).map(|n| example! { "n" => n });
     let evaluate = scoring().devset(devset).timeout(30 * SECOND).build().unwrap();
-    let result = evaluate
-        .run(|inputs: Example| async move {
-            if inputs.get("n").unwrap() == 1 {
-                std::future::pending::<()>().await;
-            }
-            prediction! { "say" => "1" }
-        })
-        .await
-        .unwrap();
+    let run = evaluate.run(|inputs: Example| async move {
+        if inputs.get("n").unwrap() == 1 {
+            std::future::pending::<()>().await;
+        }
+        prediction! { "say" => "1" }
+    });
+    let run = tokio::time::timeout(100 * SECOND, run);
+    let result = run.await.expect("row 1 never ends").unwrap();
     let error = result.results[1].outcomes[0].error().unwrap();
     assert_eq!(error, "the program gave no prediction within 30 s");
     assert_eq!((result.metrics[0].scored, result.metrics[0].failed), (2, 1));
@@ -128,6 +127,8 @@ async fn a_straggling_metric_is_resubmitted_too() {
         }
     }
     let evaluate = scoring().metric(SlowAtFirst(AtomicUsize::new(0))).resubmit_stragglers(SECOND);
-    let result = evaluate.build().unwrap().score(saying(&["1"])).await.unwrap();
+    let evaluate = evaluate.build().unwrap();
+    let run = tokio::time::timeout(100 * SECOND, evaluate.score(saying(&["1"])));
+    let result = run.await.expect("the first attempt never ends").unwrap();
     assert_eq!(result.metrics[1].mean, Some(0.5));
 }

@@ -10,8 +10,9 @@ pub(super) struct Collector<G, P> {
     pub(super) tallies: Vec<Tally>,
     pub(super) rows: u64,
     failed_rows: u64,
-    /// Rows with their positions, in the order in which they finished.
-    results: Vec<(u64, RowResult<G, P>)>,
+    /// Rows in the order in which they finished, and the position of each in the input.
+    results: Vec<RowResult<G, P>>,
+    positions: Vec<u64>,
     /// Rows at positions below are kept.
     keep_below: u64,
     max_errors: Option<u64>,
@@ -42,6 +43,7 @@ impl<G, P> Collector<G, P> {
             rows: 0,
             failed_rows: 0,
             results: Vec::with_capacity(kept),
+            positions: Vec::with_capacity(kept),
             keep_below: keeping.keep_below,
             max_errors: keeping.max_errors,
             failure_score: keeping.failure_score,
@@ -68,7 +70,8 @@ impl<G, P> Collector<G, P> {
             self.files = None;
         }
         if index < self.keep_below {
-            self.results.push((index, row));
+            self.results.push(row);
+            self.positions.push(index);
         }
         let (tally, failed, score) = (&self.tallies[0], self.failed_rows, self.failure_score);
         self.progress.row_done(self.rows, || running(tally, failed, score));
@@ -93,7 +96,7 @@ impl<G, P> Collector<G, P> {
         let (tally, failed, score) = (&self.tallies[0], self.failed_rows, self.failure_score);
         self.progress.finish(self.rows, || running(tally, failed, score));
         let mut results = std::mem::take(&mut self.results);
-        results.sort_by_key(|(index, _)| *index);
+        put_in_order(&mut results, &self.positions);
         if let Some(files) = self.files.take()
             && let Err(error) = files.finish()
         {
@@ -101,7 +104,7 @@ impl<G, P> Collector<G, P> {
         }
         let summaries = self.tallies.iter().map(|tally| tally.summaries(self.failure_score));
         Finished {
-            results: results.into_iter().map(|(_, row)| row).collect(),
+            results,
             summaries: summaries.collect(),
             failed_rows: self.failed_rows,
             first_error: self.first_error.take().map(|(_, error)| error),
@@ -124,5 +127,41 @@ fn running(tally: &Tally, failed_rows: u64, failure_score: f64) -> String {
     match others {
         0 => summary.to_string(),
         others => format!("{summary} +{others} failed elsewhere"),
+    }
+}
+
+/// Moves every row to its place without another list of rows beside the first.
+fn put_in_order<T>(rows: &mut [T], positions: &[u64]) {
+    if positions.is_sorted() {
+        return;
+    }
+    let mut by_position: Vec<usize> = (0..rows.len()).collect();
+    by_position.sort_unstable_by_key(|row| positions[*row]);
+    let mut place = vec![0; rows.len()];
+    for (rank, row) in by_position.into_iter().enumerate() {
+        place[row] = rank;
+    }
+    for row in 0..rows.len() {
+        while place[row] != row {
+            let right = place[row];
+            rows.swap(row, right);
+            place.swap(row, right);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::put_in_order;
+
+    #[test]
+    fn rows_are_put_in_order_with_gaps_and_without() {
+        for positions in [&[][..], &[7], &[0, 1, 5], &[3, 0, 2, 1], &[9, 4, 0, 5, 2, 100, 50]] {
+            let mut rows = positions.to_vec();
+            put_in_order(&mut rows, positions);
+            let mut sorted = positions.to_vec();
+            sorted.sort_unstable();
+            assert_eq!(rows, sorted);
+        }
     }
 }

@@ -16,6 +16,7 @@ mod summary;
 
 use std::fmt;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::future::{BoxFuture, Shared};
@@ -30,7 +31,7 @@ pub use self::summary::MetricSummary;
 
 use self::row::Plan;
 use self::run::Given;
-use self::source::{Input, InputStream, RowId, Source};
+use self::source::{Input, RowId, Source};
 use crate::pair::Pair;
 use crate::program::{Fallible, Program};
 use crate::report::{Format, ProgressDisplay, Render, score_line};
@@ -71,6 +72,11 @@ pub struct Evaluate<G = Example, P = Prediction> {
     row_id: Option<RowId<G>>,
     options: Options<G, P>,
 }
+
+/// An evaluation under way. It is boxed, once a run, so that a program that does not fit is one error
+/// message and not one for the call, the future and the `await`. Dropping it ends the run.
+pub type Running<'a, G, P> =
+    Pin<Box<dyn Future<Output = Result<EvaluationResult<G, P>, EvaluateError>> + Send + 'a>>;
 
 /// The rows that `run` runs on.
 enum Devset<G> {
@@ -155,26 +161,27 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     ///
     /// # Errors
     /// [`EvaluateError`]; never a row that fails.
-    pub async fn run<Kind>(
+    pub fn run<Kind: 'static>(
         &self,
         program: impl Program<G, P, Kind> + 'static,
-    ) -> Result<EvaluationResult<G, P>, EvaluateError>
-    where
-        Kind: 'static,
-    {
+    ) -> Running<'_, G, P> {
+        let source = self.devset();
+        let render = self.options.render_pair.unwrap_or(score_line);
+        Box::pin(async move { self.start(source?, program, render).await })
+    }
+
+    fn devset(&self) -> Result<Source<'static, G, P>, EvaluateError> {
         let row_id = self.row_id.clone();
-        let source = match &self.devset {
-            Devset::None => return Err(EvaluateError::NoDevset),
-            Devset::List(rows) => Source::list(Arc::clone(rows), row_id),
+        match &self.devset {
+            Devset::None => Err(EvaluateError::NoDevset),
+            Devset::List(rows) => Ok(Source::list(Arc::clone(rows), row_id)),
             Devset::Stream(rows) => {
                 let rows = rows.lock().unwrap_or_else(PoisonError::into_inner).take();
                 let rows = rows.ok_or(EvaluateError::DevsetUsedUp)?;
-                let rows: InputStream<'static, G, P> =
-                    rows.map(|row| row.map(Input::to_predict)).boxed();
-                Source::stream(rows, row_id)
+                let rows = rows.map(|row| row.map(Input::to_predict));
+                Ok(Source::stream(rows.boxed(), row_id))
             }
-        };
-        self.start(source, program, self.options.render_pair.unwrap_or(score_line)).await
+        }
     }
 
     /// Scores rows that already have predictions. A row is a [`Pair`], or a `Result` of one whose
@@ -184,26 +191,26 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     ///
     /// # Errors
     /// [`EvaluateError`]; never a row that fails.
-    pub async fn score<R: Fallible<Pair<G, P>>>(
+    pub fn score<R: Fallible<Pair<G, P>>>(
         &self,
         rows: impl IntoIterator<Item = R, IntoIter: Send + 'static>,
-    ) -> Result<EvaluationResult<G, P>, EvaluateError> {
+    ) -> Running<'_, G, P> {
         let rows = rows.into_iter().map(|row| row.into_result().map(Input::from));
         let source = Source::iterator(Box::new(rows.fuse()));
-        self.start(source, Given, score_line).await
+        Box::pin(self.start(source, Given, score_line))
     }
 
     /// As [`score`](Self::score), for a stream of rows.
     ///
     /// # Errors
     /// [`EvaluateError`]; never a row that fails.
-    pub async fn score_stream<R: Fallible<Pair<G, P>>>(
+    pub fn score_stream<R: Fallible<Pair<G, P>>>(
         &self,
         rows: impl Stream<Item = R> + Send + 'static,
-    ) -> Result<EvaluationResult<G, P>, EvaluateError> {
+    ) -> Running<'_, G, P> {
         let rows = rows.map(|row| row.into_result().map(Input::from));
         let source = Source::stream(rows.fuse().boxed(), None);
-        self.start(source, Given, score_line).await
+        Box::pin(self.start(source, Given, score_line))
     }
 
     async fn start<Kind: 'static>(

@@ -187,8 +187,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         let keep_below = if options.keep_results { u64::MAX } else { options.table_rows as u64 };
         let keeping = Keeping {
             keep_below,
-            // A hint may be wrong, so not too much is made of it.
-            expected: expected.min(1 << 20),
+            expected: expected.min(super::source::MOST_EXPECTED),
             max_errors: options.max_errors,
             failure_score: options.failure_score,
             files,

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -54,6 +54,9 @@ pub(super) type Inputs<'a, G, P> =
     Box<dyn Iterator<Item = Result<Input<G, P>, String>> + Send + 'a>;
 pub(super) type InputStream<'a, G, P> = BoxStream<'a, Result<Input<G, P>, String>>;
 
+/// Room is made for so many rows at most before they come: a size hint may be wrong.
+pub(super) const MOST_EXPECTED: usize = 1 << 20;
+
 /// Names a row of a devset.
 pub(super) type RowId<G> = Arc<dyn Fn(&G) -> String + Send + Sync>;
 
@@ -71,8 +74,8 @@ struct Ordered<S> {
 }
 
 impl<S> Ordered<S> {
-    fn new(rows: S) -> Self {
-        Self { rows, next: 0, seen: SeenIds::default() }
+    fn new(rows: S, expected: usize) -> Self {
+        Self { rows, next: 0, seen: SeenIds::with_capacity(expected.min(MOST_EXPECTED)) }
     }
 
     fn number<G, P>(&mut self, row: Input<G, P>) -> Result<Numbered<G, P>, EvaluateError> {
@@ -97,11 +100,13 @@ impl<'a, G, P> Source<'a, G, P> {
     }
 
     pub(super) fn iterator(rows: Inputs<'a, G, P>) -> Self {
-        Self::new(Rows::Iterator(Mutex::new(Ordered::new(rows))), None)
+        let (expected, _) = rows.size_hint();
+        Self::new(Rows::Iterator(Mutex::new(Ordered::new(rows, expected))), None)
     }
 
     pub(super) fn stream(rows: InputStream<'a, G, P>, row_id: Option<RowId<G>>) -> Self {
-        let rows = tokio::sync::Mutex::new(Ordered::new(rows));
+        let (expected, _) = rows.size_hint();
+        let rows = tokio::sync::Mutex::new(Ordered::new(rows, expected));
         Self::new(Rows::Stream(rows), row_id)
     }
 
@@ -205,20 +210,26 @@ fn input_panicked(panic: &Panic) -> EvaluateError {
 #[derive(Default)]
 pub(super) struct SeenIds {
     hashers: [RandomState; 2],
-    rows: HashMap<[u64; 2], u64>,
+    rows: HashMap<IdHash, u64, BuildHasherDefault<AlreadyHashed>>,
     /// Each file, with the number of lines in those before it.
     files: Vec<(Arc<Path>, u64)>,
     lines: u64,
 }
 
 impl SeenIds {
+    pub(super) fn with_capacity(rows: usize) -> Self {
+        let mut seen = Self::default();
+        seen.rows.reserve(rows);
+        seen
+    }
+
     pub(super) fn insert(
         &mut self,
         id: &str,
         row: u64,
         origin: Option<&Origin>,
     ) -> Result<(), EvaluateError> {
-        let hash = self.hashers.each_ref().map(|hasher| hasher.hash_one(id));
+        let hash = IdHash(self.hashers.each_ref().map(|hasher| hasher.hash_one(id)));
         let place = origin.map_or(row + 1, |origin| self.line_in_run(origin));
         match self.rows.insert(hash, place) {
             None => Ok(()),
@@ -251,5 +262,33 @@ impl SeenIds {
             }
             None => place.to_string(),
         }
+    }
+}
+
+/// What is kept of an id. Not a `u128`, whose alignment would cost eight bytes more a row.
+#[derive(PartialEq, Eq)]
+struct IdHash([u64; 2]);
+
+impl Hash for IdHash {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.0[0]);
+    }
+}
+
+/// The hash of a hash: half of it.
+#[derive(Default)]
+struct AlreadyHashed(u64);
+
+impl Hasher for AlreadyHashed {
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = bytes.iter().fold(self.0, |hash, byte| hash.rotate_left(8) ^ u64::from(*byte));
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
     }
 }

@@ -1,0 +1,57 @@
+//! Ctrl-C, in a process of its own: a signal is for all of it.
+#![cfg(unix)]
+#![allow(unused_crate_dependencies, reason = "each test needs some")]
+
+use dsrs_metrics::prelude::*;
+use dsrs_metrics::{Ending, Evaluate};
+use tokio::signal::unix::{SignalKind, signal};
+
+/// Interrupts this process, and returns when everyone in it has heard of it.
+async fn interrupt() {
+    let mut heard = signal(SignalKind::interrupt()).unwrap();
+    let me = std::process::id().to_string();
+    let sent = std::process::Command::new("kill").args(["-INT", &me]).status();
+    assert!(sent.unwrap().success());
+    heard.recv().await;
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Row 3 interrupts the run, once or twice; if twice, row 2 never ends.
+async fn interrupted(times: usize) -> dsrs_metrics::EvaluationResult {
+    let evaluate = Evaluate::builder()
+        .devset((0..1_000).map(|n| example! { "n" => n }))
+        .metric(metric_fn("one", |_, _| 1.0))
+        .concurrency(2)
+        .stop_on_ctrl_c()
+        .build()
+        .unwrap();
+    let program = move |inputs: Example| async move {
+        match inputs.get("n").and_then(serde_json::Value::as_u64) {
+            Some(2) if times == 2 => std::future::pending().await,
+            Some(3) => {
+                for _ in 0..times {
+                    interrupt().await;
+                }
+            }
+            _ => tokio::task::yield_now().await,
+        }
+        prediction! {}
+    };
+    evaluate.run(program).await.unwrap()
+}
+
+#[tokio::test]
+async fn ctrl_c_keeps_what_is_done_and_a_second_one_gives_up_the_rest() {
+    let result = interrupted(1).await;
+    assert_eq!(result.ending, Ending::Stopped);
+    assert!(result.results.iter().any(|row| row.id == "3"), "what was begun is finished");
+    assert!(result.rows < 1_000 && result.metrics[0].scored == result.rows, "{result}");
+
+    // In the same test, for another one beside it would be interrupted as well.
+    let result = interrupted(2).await;
+    assert_eq!(result.ending, Ending::Stopped);
+    assert!(result.results.iter().all(|row| row.id != "2"), "row 2 never ends");
+    assert!(result.rows >= 2 && result.metrics[0].scored == result.rows, "{result}");
+}
