@@ -8,7 +8,7 @@ use super::super::args::ScoreArguments;
 use super::super::error::CliError;
 use super::super::list::find;
 use super::super::nearest::nearest;
-use super::super::registry::Registry;
+use super::super::registry::{Entry, Registry};
 use crate::metric::Metric;
 use crate::params::{ParamError, Params};
 
@@ -31,9 +31,7 @@ pub(super) fn configured(
         };
         params.insert(&param.key, &param.value);
     }
-    let make = |(entry, params): &(&super::super::registry::Entry, Params)| {
-        entry.make(params).map_err(bad_param)
-    };
+    let make = |(entry, params): &(&Entry, Params)| entry.make(params).map_err(bad_param);
     chosen.values().map(make).collect()
 }
 

@@ -19,7 +19,7 @@ use super::error::CliError;
 use super::output::{print, say};
 use super::registry::Registry;
 use crate::data::{DataReader, Pairs};
-use crate::evaluate::{Ending, Evaluate, EvaluateBuilder, EvaluationResult};
+use crate::evaluate::{Ending, Evaluate, EvaluateBuilder, EvaluationResult, MetricSummary};
 use crate::row::{Example, Prediction};
 use rows::{CheckedRows, UnusedMappings};
 
@@ -172,10 +172,7 @@ fn report(
 fn headlines(result: &EvaluationResult) -> String {
     let names = result.metrics.iter().map(|summary| summary.name.chars().count());
     let width = names.max().unwrap_or_default();
-    let line = |summary| -> String {
-        let summary: &crate::evaluate::MetricSummary = summary;
-        format!("{:width$}  {summary}\n", summary.name)
-    };
+    let line = |summary: &MetricSummary| format!("{:width$}  {summary}\n", summary.name);
     result.metrics.iter().map(line).collect()
 }
 
