@@ -43,3 +43,27 @@ async fn the_table_shows_all_rows_if_asked_for() {
     let table = result.table(None).with_width(80).to_string();
     assert!(table.contains("row29") && !table.contains("more"), "{table}");
 }
+
+#[metric(threshold = 0.5)]
+fn closeness(#[gold] year: f64, #[pred] guess: f64) -> f64 {
+    1.0 - (year - guess).abs() / 100.0
+}
+
+#[tokio::test]
+async fn a_narrow_table_shows_what_the_first_metric_reads() {
+    let gold = example! { "question" => "When?", "hint" => "later", "note" => "n", "year" => 1889 };
+    let pred = prediction! { "thoughts" => "hm", "guess" => 1889, "sources" => ["a"] };
+    let evaluate = Evaluate::builder().metric(Closeness).build().unwrap();
+    let result = evaluate.score([Pair::new("r", gold, pred)]).await.unwrap();
+    let header = |width: u16| {
+        let table = result.table(None).with_width(width).to_string();
+        let line = table.lines().nth(1).unwrap();
+        let names = line.split(['┆', '│']).map(|name| name.trim().to_owned());
+        names.filter(|name| !name.is_empty()).collect::<Vec<_>>()
+    };
+    assert_eq!(header(64), ["id", "gold.year", "pred.guess", "closeness"]);
+    assert_eq!(header(84), ["id", "gold.question", "gold.year", "pred.guess", "closeness"]);
+    assert_eq!(header(300)[1..5], ["gold.question", "gold.hint", "gold.note", "gold.year"]);
+    // A number is shown as a number even where it is 1.
+    assert!(result.table(None).to_string().contains("1.0000"));
+}

@@ -37,6 +37,8 @@ pub struct EvaluationResult<G = Example, P = Prediction> {
     /// How long it took.
     pub elapsed: Duration,
     pub(super) names: Vec<String>,
+    /// The fields that the metrics read, first metric first.
+    pub(crate) reads: Vec<String>,
 }
 
 /// Why an evaluation ended. In every case the result holds all rows that were finished.

@@ -58,12 +58,16 @@ impl<G, P> RowResult<G, P> {
 pub(super) struct MetricEntry<'a, G, P> {
     pub(super) name: String,
     pub(super) kind: ScoreKind,
+    /// The fields that it reads, as `gold.NAME` and `pred.NAME`.
+    pub(super) reads: Vec<String>,
     metric: Box<dyn Metric<G, P> + 'a>,
 }
 
 impl<'a, G: Sync, P: Sync> MetricEntry<'a, G, P> {
     pub(super) fn new(metric: impl Metric<G, P> + 'a) -> Self {
-        Self { name: metric.name().to_owned(), kind: metric.spec().kind, metric: Box::new(metric) }
+        let spec = metric.spec();
+        let (kind, reads) = (spec.kind, spec.get_input_fields().collect());
+        Self { name: metric.name().to_owned(), kind, reads, metric: Box::new(metric) }
     }
 }
 

@@ -269,6 +269,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
                 None => Ending::Complete,
             },
             elapsed: self.started.elapsed(),
+            reads: self.plan.metrics.iter().flat_map(|metric| metric.reads.clone()).collect(),
             names: self.names,
         };
         if let Some(show_table) = options.show_table {
