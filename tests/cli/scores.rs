@@ -186,7 +186,8 @@ fn failures_of_a_metric_are_counted_and_shown() {
         "obeys  0.4000 (mean of 2/5, 3 failed counted as 0; 1.0000 over the 2 scored)\n"
     );
     assert_eq!(
-        ran.err, "warning: 3 rows failed, the first with: metric `obeys` panicked: told to panic\n",
+        ran.err,
+        "warning: 3 rows failed, the first: rows.jsonl:2: metric `obeys` panicked: told to panic\n",
         "one line, and nothing of a panic hook"
     );
     assert_eq!(ran.code, Some(0));
@@ -241,7 +242,7 @@ fn with_max_errors_an_unreadable_row_is_a_failed_row() {
     );
     assert_eq!(
         ran.err,
-        "warning: 2 rows failed, the first with: metric `obeys`: no field `pred.answer`; it has no \
+        "warning: 2 rows failed, the first: rows.jsonl:2: metric `obeys`: no field `pred.answer`; it has no \
          fields\n"
     );
     assert_eq!(ran.code, Some(0));
@@ -295,7 +296,7 @@ fn a_row_that_takes_too_long_fails() {
     assert_eq!(ran.out, "sleeps  50.00% (1/2, 1 failed counted as 0; 100.00% of the 1 scored)\n");
     assert_eq!(
         ran.err,
-        "warning: 1 row failed, the first with: metric `sleeps` gave no score within 0.2 s\n"
+        "warning: 1 row failed, the first: rows.jsonl:2: metric `sleeps` gave no score within 0.2 s\n"
     );
 }
 

@@ -46,8 +46,8 @@ async fn trap_03_nothing_scored_is_not_a_score_of_zero() {
     let error = score(&["fail", "abstain"]).await.try_score().unwrap_err();
     assert_eq!(
         error.to_string(),
-        "not enough rows: none of 2 has a score under `said` (1 failed, the first with: \
-         metric `said`: told to fail)"
+        "not enough rows: none of 2 has a score under `said` (1 failed, the first: \
+         row `row0`: metric `said`: told to fail)"
     );
 }
 

@@ -48,7 +48,7 @@ async fn trap_15_every_kind_of_failure_leaves_the_other_rows_alone() {
         assert_eq!((summary.mean, summary.mean_scored), (Some(1.5 / 7.0), Some(0.75)));
     }
     assert_eq!((result.rows, result.failed_rows), (8, 5));
-    assert_eq!(result.first_error.as_deref(), Some("no model"));
+    assert_eq!(result.first_error.as_deref(), Some("row `1`: no model"));
     assert!(result.is_complete());
 }
 
@@ -115,7 +115,7 @@ async fn the_causes_of_a_modules_error_are_told() {
     }
     let result = scoring().devset([example! {}]).build().unwrap().run(Broken).await.unwrap();
     let error = result.first_error.unwrap();
-    assert_eq!(error, "the reply is unusable: invalid digit found in string");
+    assert_eq!(error, "row `0`: the reply is unusable: invalid digit found in string");
 }
 
 #[tokio::test]

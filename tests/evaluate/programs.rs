@@ -115,14 +115,13 @@ async fn trap_15_an_evaluator_survives_failed_calls() {
     assert_eq!(graded.evaluate(examples.clone()).await.unwrap(), 24.0 / 50.0);
     let rows = graded.evaluate_rows(examples).await.unwrap();
     assert_eq!((rows.metrics[0].failed, rows.metrics[0].mean_scored), (2, Some(0.5)));
-    assert_eq!(rows.first_error.as_deref(), Some("no zero"));
+    assert_eq!(rows.first_error.as_deref(), Some("row `0`: no zero"));
 }
 
 #[tokio::test]
 async fn trap_15_an_evaluators_average_over_nothing_is_an_error() {
     assert_eq!(Graded("a").evaluate(Vec::new()).await.unwrap_err(), EvaluateError::NoRows);
     let error = Graded("a").evaluate(vec![example! { "n" => 0 }]).await.unwrap_err();
-    let text =
-        "not enough rows: none of 1 has a score under `metric` (1 failed, the first with: no zero)";
+    let text = "not enough rows: none of 1 has a score under `metric` (1 failed, the first: row `0`: no zero)";
     assert_eq!(error.to_string(), text);
 }

@@ -82,7 +82,11 @@ impl<G, P> Collector<G, P> {
         self.too_many_errors |= self.max_errors.is_some_and(|max| self.failed_rows >= max);
         if self.first_error.as_ref().is_none_or(|(first, _)| index < *first) {
             let error = row.outcomes.iter().find_map(crate::outcome::Outcome::error);
-            self.first_error = error.map(|error| (index, error));
+            let place = row
+                .origin
+                .as_ref()
+                .map_or_else(|| format!("row `{}`", row.id), ToString::to_string);
+            self.first_error = error.map(|error| (index, format!("{place}: {error}")));
         }
     }
 

@@ -109,7 +109,7 @@ struct First<'a>(&'a Option<String>);
 impl std::fmt::Display for First<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.0 {
-            Some(error) => write!(f, ", the first with: {error}"),
+            Some(error) => write!(f, ", the first: {error}"),
             None => Ok(()),
         }
     }

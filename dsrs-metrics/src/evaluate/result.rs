@@ -30,7 +30,7 @@ pub struct EvaluationResult<G = Example, P = Prediction> {
     pub rows: u64,
     /// How many of them have a failure, of the program or of any metric.
     pub failed_rows: u64,
-    /// Why the first of them (in input order) failed.
+    /// Where the first of them (in input order) stands, and why it failed.
     pub first_error: Option<String>,
     /// Whether these are all rows, and if not, why.
     pub ending: Ending,

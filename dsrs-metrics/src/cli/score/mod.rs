@@ -179,7 +179,7 @@ fn headlines(result: &EvaluationResult) -> String {
 fn warn(result: &EvaluationResult, unused: &UnusedMappings) {
     if let Some(error) = &result.first_error {
         let rows = if result.failed_rows == 1 { "row" } else { "rows" };
-        say(format_args!("warning: {} {rows} failed, the first with: {error}", result.failed_rows));
+        say(format_args!("warning: {} {rows} failed, the first: {error}", result.failed_rows));
     }
     for mapping in rows::unused(unused) {
         let path = mapping.path();
