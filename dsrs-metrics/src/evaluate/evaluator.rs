@@ -46,7 +46,7 @@ use crate::score::MetricScore;
 ///
 /// let rows = Upper.evaluate_rows(examples).await?;
 /// assert_eq!(rows.metrics[0].failed, 1);
-/// assert_eq!(rows.first_error.as_deref(), Some("no text"));
+/// assert_eq!(rows.first_error.as_deref(), Some("row `1`: no text"));
 /// # Ok(())
 /// # }
 /// ```
