@@ -91,6 +91,25 @@ pub enum MetricError {
         /// The limit in seconds.
         seconds: f64,
     },
+    /// Proxies of a gate inside the metric rejected the row. The harness counts it as gated, not as a
+    /// failure.
+    #[error("metric `{metric}`: the row was rejected by {by}")]
+    Gated {
+        /// The metric's name.
+        metric: String,
+        /// The proxies that rejected the row.
+        by: String,
+    },
+    /// A component of a composite has no score, and the user did not say what then.
+    #[error("metric `{metric}`: its component `{component}` has no score: {reason}")]
+    NoComponent {
+        /// The composite's name.
+        metric: String,
+        /// The component's name.
+        component: String,
+        /// What became of the component.
+        reason: String,
+    },
     /// The metric returned `None`: it has no opinion on this row. The harness counts it as an
     /// abstention, not as a failure.
     #[error("metric `{metric}` abstained")]

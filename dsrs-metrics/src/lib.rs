@@ -7,6 +7,7 @@ extern crate self as dsrs_metrics;
 mod cell;
 #[cfg(feature = "cli")]
 pub mod cli;
+pub mod composite;
 pub mod data;
 mod error;
 mod evaluate;
@@ -53,7 +54,9 @@ pub use crate::report::ProgressDisplay;
 #[cfg(feature = "report")]
 pub use crate::report::ResultTable;
 pub use crate::row::{Example, Fields, Prediction, Trace, TraceStep};
-pub use crate::score::{FeedbackMetric, Grade, MetricReturn, MetricScore, Part, Scored, Scores};
+pub use crate::score::{
+    Component, FeedbackMetric, Grade, MetricReturn, MetricScore, Part, Scored, Scores,
+};
 pub use crate::settings::Settings;
 pub use crate::spec::{
     Direction, FieldSpec, MetricSpec, MetricTier, ParamSpec, ScoreKind, ScoreRange, Side,

@@ -85,6 +85,7 @@ impl From<Result<Scored, MetricError>> for Outcome {
         match result {
             Ok(scored) => Self::Scored(scored),
             Err(MetricError::Abstained { .. }) => Self::Abstained,
+            Err(MetricError::Gated { by, .. }) => Self::Gated { by },
             Err(error) => Self::MetricFailed { error },
         }
     }

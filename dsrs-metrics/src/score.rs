@@ -5,7 +5,11 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use crate::error::{MetricError, Result};
+use crate::outcome::Outcome;
 use crate::spec::{MetricSpec, ScoreKind};
 
 /// Result of a metric for one row.
@@ -144,13 +148,46 @@ struct Note {
     feedback: Option<String>,
     metadata: Map<String, Value>,
     parts: Vec<Part>,
+    components: Components,
+}
+
+/// What became of the components of a composite; the names are shared by all rows. A component that
+/// was never asked (behind a gate) has no outcome.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Components {
+    pub(crate) names: Arc<[String]>,
+    pub(crate) outcomes: Vec<Option<Outcome>>,
+}
+
+/// What became of one component of a composite.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Component<'a> {
+    /// The component's name.
+    pub name: &'a str,
+    /// What became of it.
+    pub outcome: &'a Outcome,
+}
+
+impl Components {
+    fn iter(&self) -> impl Iterator<Item = Component<'_>> {
+        let named = self.names.iter().zip(&self.outcomes);
+        named.filter_map(|(name, outcome)| Some(Component { name, outcome: outcome.as_ref()? }))
+    }
 }
 
 impl Scored {
-    /// The critique in words, if the metric gave one.
+    /// The critique in words, if the metric gave one; of a composite, those of its components, worst
+    /// first.
     #[must_use]
-    pub fn feedback(&self) -> Option<&str> {
-        self.note.as_ref()?.feedback.as_deref()
+    pub fn feedback(&self) -> Option<Cow<'_, str>> {
+        let note = self.note.as_ref()?;
+        let own = note.feedback.as_deref().map(Cow::Borrowed);
+        own.or_else(|| worst_first(&note.components).map(Cow::Owned))
+    }
+
+    /// What became of each component that was asked, if the metric is a composite.
+    pub fn components(&self) -> impl Iterator<Item = Component<'_>> {
+        self.note.iter().flat_map(|note| note.components.iter())
     }
 
     /// The structured data that goes with the critique.
@@ -168,8 +205,9 @@ impl Scored {
     /// As a critique: the metric's own feedback, its details, or else a sentence with the value.
     #[must_use]
     pub fn into_feedback(self) -> FeedbackMetric {
+        let feedback = self.feedback().map(Cow::into_owned);
         let note = self.note.map(|note| *note).unwrap_or_default();
-        let feedback = note.feedback.or(self.score.details);
+        let feedback = feedback.or(self.score.details);
         let value = self.score.value;
         FeedbackMetric {
             score: value,
@@ -196,6 +234,16 @@ impl Scored {
         Self { score, passed: None, note: None }.settled(spec)
     }
 
+    /// A composite's score with what became of its components, held against its spec.
+    pub(crate) fn of_components(
+        score: MetricScore,
+        components: Components,
+        spec: &MetricSpec<'_>,
+    ) -> Result<Self> {
+        let note = Note { components, ..Note::default() };
+        Self { score, passed: None, note: Some(Box::new(note)) }.settled(spec)
+    }
+
     fn settled(mut self, spec: &MetricSpec<'_>) -> Result<Self> {
         check(self.score.value, spec)?;
         check_confidence(self.score.confidence, spec)?;
@@ -208,6 +256,25 @@ impl Scored {
         }
         Ok(self)
     }
+}
+
+/// The components' critiques, a line each: those without a score, then by value.
+fn worst_first(components: &Components) -> Option<String> {
+    let mut lines: Vec<(f64, String)> = components
+        .iter()
+        .filter_map(|Component { name, outcome }| match outcome {
+            Outcome::Scored(scored) => {
+                let value = scored.score.value;
+                let words =
+                    scored.feedback().or(scored.score.details.as_deref().map(Cow::Borrowed));
+                words.map(|words| (value, format!("{name} ({value}): {words}")))
+            }
+            other => other.error().map(|error| (f64::NEG_INFINITY, error)),
+        })
+        .collect();
+    lines.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    let lines: Vec<String> = lines.into_iter().map(|(_, line)| line).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 fn check(value: f64, spec: &MetricSpec<'_>) -> Result<()> {
@@ -311,7 +378,7 @@ impl MetricReturn for FeedbackMetric {
 
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
         let note =
-            Note { feedback: Some(self.feedback), metadata: self.metadata, parts: Vec::new() };
+            Note { feedback: Some(self.feedback), metadata: self.metadata, ..Note::default() };
         let score = free(self.score, spec);
         Scored { score, passed: None, note: Some(Box::new(note)) }.settled(spec)
     }

@@ -1,5 +1,7 @@
 //! One row of a result as a line of JSON: the form in which rows are kept on disk and exported.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value};
@@ -7,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::evaluate::RowResult;
 use crate::outcome::Outcome;
 use crate::row::Fields;
-use crate::score::Part;
+use crate::score::{Part, Scored};
 
 /// Appends a row, without a line break. Rows that cannot be serialized are still written: nothing
 /// that was paid for is lost to a map with numbers for keys.
@@ -85,7 +87,7 @@ struct OutcomeLine<'a> {
     passed: Option<bool>,
     confidence: Option<f64>,
     details: Option<&'a str>,
-    feedback: Option<&'a str>,
+    feedback: Option<Cow<'a, str>>,
     cost_msats: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
@@ -97,6 +99,8 @@ struct OutcomeLine<'a> {
     parts: &'a [Part],
     #[serde(skip_serializing_if = "Option::is_none")]
     metadata: Option<&'a Map<String, Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    components: Option<ComponentLines<'a>>,
 }
 
 impl<'a> OutcomeLine<'a> {
@@ -121,6 +125,9 @@ impl<'a> OutcomeLine<'a> {
             },
             parts: scored.map_or(&[], crate::score::Scored::parts),
             metadata: scored.and_then(crate::score::Scored::metadata),
+            components: scored
+                .filter(|scored| scored.components().next().is_some())
+                .map(ComponentLines),
         }
     }
 }
@@ -131,4 +138,16 @@ fn parts_by_name<S: Serializer>(parts: &[Part], serializer: S) -> Result<S::Ok, 
         map.serialize_entry(&part.name, &part.value)?;
     }
     map.end()
+}
+
+/// The components of a composite, as `{"NAME": {"outcome": ..}}`.
+struct ComponentLines<'a>(&'a Scored);
+
+impl Serialize for ComponentLines<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let lines = self.0.components();
+        serializer.collect_map(
+            lines.map(|component| (component.name, OutcomeLine::new(component.outcome))),
+        )
+    }
 }

@@ -1,0 +1,239 @@
+//! Composites: several metrics that make one, checked before the first row is scored.
+//!
+//! An expression of [`Part`]s (`part.rs`) is checked against the components' specs (`check.rs`) and
+//! becomes a [`Composite`], a metric like any other. How components' scores make the whole is in
+//! `fold.rs`, in which order components are asked in `run.rs`.
+
+mod check;
+mod error;
+mod fold;
+mod part;
+mod run;
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+pub use self::error::{CompositeError, Mistake};
+pub use self::part::{Part, all, any, gate, invert, max, min, part, weighted};
+
+use self::fold::Node;
+use crate::error::Result;
+use crate::metric::{Metric, MetricCall};
+use crate::row::{Example, Prediction};
+use crate::score::{MetricScore, Scored};
+use crate::spec::{MetricSpec, MetricTier, ScoreKind, ScoreRange};
+
+/// What a component without a score does to the whole.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnMissing {
+    /// The whole has no score either, and the error names the component.
+    #[default]
+    Fail,
+    /// The whole is made of the other components; weights are scaled to sum to 1 again.
+    Skip,
+    /// The component counts as the low end of its range, or 0 if it declares none.
+    Zero,
+}
+
+/// Several metrics that make one, set up at run time: from a config file, or in a sweep over weights.
+///
+/// ```
+/// use dsrs_metrics::composite::{Composite, gate, part, weighted};
+/// use dsrs_metrics::metrics::{Em, F1};
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let blend = weighted([(part(Em::default()), 0.25), (part(F1::default()), 0.75)]);
+/// let blend = Composite::builder("blend", blend).threshold(0.8).build()?;
+/// let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "in Paris" });
+/// let scored = blend.call_now(MetricCall::new(&gold, &pred)).expect("all parts are synchronous")?;
+/// assert_eq!((scored.score.value, scored.passed), (0.5, Some(false)));
+/// assert_eq!(scored.components().last().unwrap().outcome.value(), Some(2.0 / 3.0));
+///
+/// let typo = weighted([(part(Em::default()), 0.25), (part(F1::default()), 0.7)]);
+/// let error = Composite::builder("blend", typo).build().unwrap_err();
+/// assert_eq!(error.to_string(), "composite `blend`: the weights sum to 0.95; they must sum to 1");
+/// # Ok(())
+/// # }
+/// ```
+pub struct Composite<G = Example, P = Prediction> {
+    name: String,
+    spec: MetricSpec<'static>,
+    node: Node,
+    leaves: Vec<Arc<dyn Metric<G, P>>>,
+    names: Arc<[String]>,
+    on_missing: OnMissing,
+}
+
+/// Sets up a [`Composite`].
+#[must_use]
+pub struct CompositeBuilder<G = Example, P = Prediction> {
+    name: String,
+    whole: Part<G, P>,
+    threshold: Option<f64>,
+    tier: Option<MetricTier>,
+    budget_msats: Option<u64>,
+    on_missing: OnMissing,
+    strict: bool,
+}
+
+impl Composite {
+    /// Names a composite over dynamic rows and says how it is made.
+    pub fn builder(name: impl Into<String>, whole: Part) -> CompositeBuilder {
+        Self::typed(name, whole)
+    }
+}
+
+impl<G: Sync, P: Sync> Composite<G, P> {
+    /// Names a composite over rows of any type and says how it is made.
+    pub fn typed(name: impl Into<String>, whole: Part<G, P>) -> CompositeBuilder<G, P> {
+        CompositeBuilder {
+            name: name.into(),
+            whole,
+            threshold: None,
+            tier: None,
+            budget_msats: None,
+            on_missing: OnMissing::Fail,
+            strict: false,
+        }
+    }
+
+    /// The names of the components, each once, in the order of the expression.
+    pub fn components(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+
+    /// The fields without which no component can score a row, as `gold.NAME` and `pred.NAME`, sorted.
+    #[must_use]
+    pub fn required_fields(&self) -> Vec<String> {
+        let fields =
+            self.leaves.iter().flat_map(|leaf| leaf.spec().required_fields().collect::<Vec<_>>());
+        let fields: BTreeSet<String> = fields.collect();
+        fields.into_iter().collect()
+    }
+}
+
+impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
+    /// Sets the value from which on the whole is a pass.
+    pub fn threshold(mut self, threshold: f64) -> Self {
+        self.threshold = Some(threshold);
+        self
+    }
+
+    /// Declares the tier; it is derived if not given, and may not be below a component's.
+    pub fn tier(mut self, tier: MetricTier) -> Self {
+        self.tier = Some(tier);
+        self
+    }
+
+    /// Sets what one call may cost at most, in millisatoshis.
+    pub fn budget_msats(mut self, budget: u64) -> Self {
+        self.budget_msats = Some(budget);
+        self
+    }
+
+    /// Sets what a component without a score does to the whole.
+    pub fn on_missing(mut self, on_missing: OnMissing) -> Self {
+        self.on_missing = on_missing;
+        self
+    }
+
+    /// Makes the score 1 (pass) or 0 (fail) at the threshold.
+    pub fn strict(mut self) -> Self {
+        self.strict = true;
+        self
+    }
+
+    /// Checks that the composite makes sense.
+    ///
+    /// # Errors
+    /// [`CompositeError`] for the first rule that is broken.
+    pub fn build(self) -> Result<Composite<G, P>, CompositeError> {
+        let composite = self.name.clone();
+        self.checked().map_err(|mistake| CompositeError { composite, mistake })
+    }
+
+    fn checked(self) -> Result<Composite<G, P>, Mistake> {
+        check::siblings("the whole", &[&self.whole])?;
+        let mut leaves = Vec::new();
+        let (node, derived) = check::resolve(self.whole, &mut leaves)?;
+        let cost_msats = leaves.iter().map(|leaf| leaf.spec().cost_msats).sum();
+        let whole = check::Whole {
+            derived,
+            cost_msats,
+            threshold: self.threshold,
+            tier: self.tier,
+            budget_msats: self.budget_msats,
+            strict: self.strict,
+        };
+        let spec = whole.spec(leaves.iter().any(|leaf| leaf.spec().is_async))?;
+        let names = leaves.iter().map(|leaf| leaf.name().to_owned()).collect();
+        Ok(Composite { name: self.name, spec, node, leaves, names, on_missing: self.on_missing })
+    }
+}
+
+#[async_trait]
+impl<G: Sync, P: Sync> Metric<G, P> for Composite<G, P> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn tier(&self) -> MetricTier {
+        self.spec.tier
+    }
+
+    fn cost_estimate(&self) -> u64 {
+        self.spec.cost_msats
+    }
+
+    fn spec(&self) -> MetricSpec<'_> {
+        MetricSpec { name: &self.name, ..self.spec }
+    }
+
+    fn can_evaluate(&self, gold: &G, pred: &P) -> bool {
+        self.leaves.iter().all(|leaf| leaf.can_evaluate(gold, pred))
+    }
+
+    async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore> {
+        Ok(self.call(MetricCall::new(gold, pred)).await?.score)
+    }
+
+    async fn call(&self, call: MetricCall<'_, G, P>) -> Result<Scored> {
+        let run = run::Run::new(&self.leaves, &self.names, self.on_missing);
+        run.awaited(&self.node, call, &self.spec()).await
+    }
+
+    fn call_now(&self, call: MetricCall<'_, G, P>) -> Option<Result<Scored>> {
+        if self.spec.is_async {
+            return None;
+        }
+        let run = run::Run::new(&self.leaves, &self.names, self.on_missing);
+        Some(run.now(&self.node, call, &self.spec()))
+    }
+}
+
+impl<G, P> fmt::Debug for Composite<G, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut composite = f.debug_struct("Composite");
+        composite.field("name", &self.name).field("node", &self.node).finish_non_exhaustive()
+    }
+}
+
+impl<G, P> fmt::Debug for CompositeBuilder<G, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CompositeBuilder").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// What is known of an expression before it runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Derived {
+    kind: ScoreKind,
+    range: Option<ScoreRange>,
+    tier: MetricTier,
+    has_verdict: bool,
+}
