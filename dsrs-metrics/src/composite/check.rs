@@ -143,7 +143,7 @@ fn weighted<G: Sync, P: Sync>(
         }
     }
     let (parts, weights): (Vec<_>, Vec<f64>) = parts.into_iter().unzip();
-    let sum = stable_sum(weights.clone());
+    let sum = stable_sum(weights.iter().copied());
     if (sum - 1.0).abs() > WEIGHT_TOLERANCE {
         // 0.1 + 0.2 + 0.65 is 0.95 to a person, whatever its last bit.
         return Err(Mistake::WeightsSum { sum: (sum * 1e12).round() / 1e12 });

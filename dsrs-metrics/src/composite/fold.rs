@@ -1,5 +1,7 @@
 //! How components' scores make the whole. Nothing is asked here: who has which score is told.
 
+use smallvec::SmallVec;
+
 use super::OnMissing;
 use crate::spec::ScoreRange;
 
@@ -41,6 +43,9 @@ pub(super) enum Missing {
     /// Proxies of a gate rejected the row.
     Gated { by: String },
 }
+
+/// So many parts that none of them needs memory of its own.
+type Few<T> = SmallVec<[T; 8]>;
 
 pub(super) type Folded = Result<Value, Missing>;
 
@@ -145,8 +150,8 @@ impl Fold<'_> {
     fn present<'c, T: Copy>(
         &mut self,
         parts: impl ExactSizeIterator<Item = (&'c Child, T)>,
-    ) -> Result<Vec<(Value, T)>, Missing> {
-        let mut present = Vec::with_capacity(parts.len());
+    ) -> Result<Few<(Value, T)>, Missing> {
+        let mut present = Few::with_capacity(parts.len());
         let mut first = None;
         for (child, extra) in parts {
             first = first.or(Some(child));
@@ -162,17 +167,18 @@ impl Fold<'_> {
 
     fn weighted(&mut self, parts: &[(Child, f64)], range: Option<ScoreRange>) -> Folded {
         let present = self.present(parts.iter().map(|(child, weight)| (child, *weight)))?;
-        let total = stable_sum(present.iter().map(|(_, weight)| *weight).collect());
-        let terms = present.iter().map(|(value, weight)| weight * value.value).collect();
-        let sum = stable_sum(terms);
+        let sum = stable_sum(present.iter().map(|(value, weight)| weight * value.value));
         // With every part there the weights sum to 1 and need no scaling, not even by a last bit.
-        let value = if present.len() == parts.len() || total == 0.0 { sum } else { sum / total };
+        let value = match present.len() == parts.len() {
+            true => sum,
+            false => scaled(sum, stable_sum(present.iter().map(|(_, weight)| *weight))),
+        };
         Ok(Value { value: range.map_or(value, |range| within(range, value)), passed: None })
     }
 
     fn verdict(&mut self, parts: &[Child], decide: fn(&[bool]) -> bool) -> Folded {
         let present = self.present(parts.iter().map(|child| (child, ())))?;
-        let verdicts: Vec<bool> =
+        let verdicts: Few<bool> =
             present.iter().map(|(value, ())| value.passed == Some(true)).collect();
         let passed = decide(&verdicts);
         Ok(Value { value: f64::from(u8::from(passed)), passed: Some(passed) })
@@ -211,13 +217,19 @@ impl Fold<'_> {
     }
 }
 
+/// A sum of parts whose weights sum to less than 1; parts without weight say nothing.
+fn scaled(sum: f64, weights: f64) -> f64 {
+    if weights > 0.0 { sum / weights } else { sum }
+}
+
 fn mean(values: &[(Value, ())]) -> f64 {
-    let sum = stable_sum(values.iter().map(|(value, ())| value.value).collect());
+    let sum = stable_sum(values.iter().map(|(value, ())| value.value));
     sum / values.len() as f64
 }
 
 /// A sum that does not depend on the order of its terms.
-pub(super) fn stable_sum(mut terms: Vec<f64>) -> f64 {
+pub(super) fn stable_sum(terms: impl IntoIterator<Item = f64>) -> f64 {
+    let mut terms: Few<f64> = terms.into_iter().collect();
     terms.sort_unstable_by(f64::total_cmp);
     terms.into_iter().sum()
 }
