@@ -19,6 +19,7 @@ mod record;
 mod report;
 mod row;
 mod score;
+mod scoring;
 mod settings;
 mod spec;
 mod sum;
@@ -54,6 +55,11 @@ pub use crate::report::ProgressDisplay;
 pub use crate::report::ResultTable;
 pub use crate::row::{Example, Fields, Prediction, Trace, TraceStep};
 pub use crate::score::{FeedbackMetric, Grade, MetricReturn, MetricScore, Part, Scored, Scores};
+pub use crate::scoring::{
+    AggregationError, AggregationMethod, BoxedMetric, BudgetReport, MetricSet, OnMissing, Rank,
+    Rollout, Rollouts, RowScore, Scorer, ScorerBuilder, ScorerError, ScoringConfig, ScoringResult,
+    ScoringSummary, Spending, Standing,
+};
 pub use crate::settings::Settings;
 pub use crate::spec::{
     Direction, FieldSpec, MetricSpec, MetricTier, ParamSpec, ScoreKind, ScoreRange, Side,

@@ -381,6 +381,13 @@ impl<F> FnMetric<F> {
         self
     }
 
+    /// Sets what one call costs at most, in millisatoshis.
+    #[must_use]
+    pub fn with_cost_msats(mut self, cost_msats: u64) -> Self {
+        self.spec = self.spec.with_cost_msats(cost_msats);
+        self
+    }
+
     /// Makes a smaller value the better one.
     #[must_use]
     pub fn lower_is_better(mut self) -> Self {
@@ -428,6 +435,10 @@ where
 
     fn tier(&self) -> MetricTier {
         self.spec.tier
+    }
+
+    fn cost_estimate(&self) -> u64 {
+        self.spec.cost_msats
     }
 
     fn spec(&self) -> MetricSpec<'_> {

@@ -6,7 +6,7 @@ mod builder;
 mod collector;
 mod error;
 mod evaluator;
-mod panic;
+pub(crate) mod panic;
 mod result;
 mod row;
 mod run;

@@ -11,10 +11,10 @@ use std::sync::Once;
 use std::task::Poll;
 
 /// What a panicking call left behind.
-pub(super) struct Panic {
-    pub(super) message: String,
+pub(crate) struct Panic {
+    pub(crate) message: String,
     /// Where it came from, if asked for.
-    pub(super) traceback: Option<String>,
+    pub(crate) traceback: Option<String>,
 }
 
 thread_local! {
@@ -23,7 +23,7 @@ thread_local! {
 }
 
 /// Runs a function of the user's.
-pub(super) fn catch<T>(traceback: bool, run: impl FnOnce() -> T) -> Result<T, Panic> {
+pub(crate) fn catch<T>(traceback: bool, run: impl FnOnce() -> T) -> Result<T, Panic> {
     if !traceback {
         return panic::catch_unwind(AssertUnwindSafe(run))
             .map_err(|payload| Panic { message: message(&*payload), traceback: None });
@@ -36,7 +36,7 @@ pub(super) fn catch<T>(traceback: bool, run: impl FnOnce() -> T) -> Result<T, Pa
 }
 
 /// Runs a future of the user's; one that panicked is never polled again.
-pub(super) async fn catch_async<F: Future>(traceback: bool, future: F) -> Result<F::Output, Panic> {
+pub(crate) async fn catch_async<F: Future>(traceback: bool, future: F) -> Result<F::Output, Panic> {
     let mut future = pin!(future);
     std::future::poll_fn(|context| match catch(traceback, || future.as_mut().poll(context)) {
         Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
@@ -63,7 +63,7 @@ fn record_tracebacks() {
     });
 }
 
-pub(super) fn message(payload: &(dyn Any + Send)) -> String {
+pub(crate) fn message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "a value that is no text".to_owned())
