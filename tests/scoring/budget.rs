@@ -257,8 +257,13 @@ fn check_settled(scorer: &Scorer, worst_seen: &AtomicU64) {
     assert!(worst_seen.load(Ordering::SeqCst) <= report.limit.unwrap());
 }
 
+/// A case takes a while, so a failing one is not made smaller for ever.
+fn long_cases(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, max_shrink_iters: 8, ..ProptestConfig::default() }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(long_cases(12))]
 
     #[test]
     fn trap_23_the_budget_is_never_overrun(
@@ -282,7 +287,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(6))]
+    #![proptest_config(long_cases(6))]
 
     #[test]
     fn trap_23_nor_by_calls_that_are_dropped(
