@@ -30,8 +30,20 @@ fn trimming_just_below_one_half_leaves_something() {
     let values: Vec<f64> = (0..1_000).map(f64::from).collect();
     let almost_half = TrimmedMean(0.5_f64.next_down());
     assert_eq!(almost_half.aggregate(&values), Ok(499.5));
-    assert_eq!(almost_half.aggregate(&values[..3]), Ok(1.0));
-    assert_eq!(almost_half.aggregate(&values[..1]), Ok(0.0));
+    for count in 1..=values.len() {
+        let middle = Median.aggregate(&values[..count]);
+        assert_eq!(almost_half.aggregate(&values[..count]), middle, "of {count}");
+    }
+}
+
+#[test]
+fn the_sign_of_a_zero_does_not_hang_on_the_method() {
+    for method in [Median, Mean, Min, Max, TrimmedMean(0.1)] {
+        for values in [&[-0.0][..], &[0.0, -0.0], &[-0.0, 0.0]] {
+            let zero = method.aggregate(values).unwrap();
+            assert_eq!(zero.to_bits(), 0, "{method:?} of {values:?}");
+        }
+    }
 }
 
 #[test]

@@ -15,6 +15,11 @@ fn paid(scores: impl IntoIterator<Item = (f64, u64)>) -> Vec<dsrs_metrics::Pair>
     scores.into_iter().map(row).collect()
 }
 
+/// Fails where waiting for money would hang.
+async fn in_time<T>(future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(60), future).await.expect("nobody was told")
+}
+
 #[tokio::test]
 async fn rows_that_the_budget_does_not_cover_are_skipped_and_counted() {
     for concurrency in [1, 3, 64] {
@@ -33,7 +38,7 @@ async fn what_calls_beside_it_hold_and_do_not_need_does_not_skip_a_row() {
     for concurrency in [1, 8, 512] {
         let (scorer, _, dear) = told();
         let scorer = scorer.budget_msats(1_000).build().unwrap();
-        let result = scorer.score_all(paid([(0.5, 10); 200]), concurrency).await.unwrap();
+        let result = in_time(scorer.score_all(paid([(0.5, 10); 200]), concurrency)).await.unwrap();
         assert_eq!(dear.calls(), 91, "90 rows leave 100 msat, and 91 less than a worst case");
         let spending = result.summary.spending;
         assert_eq!((spending.spent_msats, spending.reserved_msats), (910, 9_100));
@@ -271,7 +276,7 @@ proptest! {
     ) {
         let (scorer, worst_seen) = watched(limit);
         let rows = random_rows(10_000, seed, false);
-        let result = runtime().block_on(scorer.score_all(rows, concurrency)).unwrap();
+        let result = runtime().block_on(async { in_time(scorer.score_all(rows, concurrency)).await }).unwrap();
         check_settled(&scorer, &worst_seen);
         let (summary, spending) = (&result.summary, result.summary.spending);
         prop_assert_eq!(summary.scored + summary.failed, spending.truth_calls);
@@ -291,13 +296,14 @@ proptest! {
 
     #[test]
     fn trap_23_nor_by_calls_that_are_dropped(
-        seed in any::<u64>(), concurrency in 1..=512_usize, limit in 100..60_000_u64,
+        seed in any::<u64>(), concurrency in 1..=512_usize, limit in 20_000..60_000_u64,
     ) {
         let (scorer, worst_seen) = watched(limit);
         let rows = random_rows(1_000, seed, true);
         let concurrency = concurrency.max(16);
         let dropped = runtime().block_on(run_dropping(&scorer, rows, concurrency));
-        prop_assert!(dropped > 0, "some calls never end");
+        // The limit covers at least 200 calls, and one in twelve never ends.
+        prop_assert!(dropped > 0, "some calls were dropped");
         check_settled(&scorer, &worst_seen);
         let report = scorer.budget();
         prop_assert_eq!(report.available(), Some(limit - report.spent));

@@ -13,7 +13,7 @@ const BROKEN: [(&str, &str); 4] = [
 
 fn scorer(on_missing: OnMissing) -> (Scorer, Told) {
     let dear = Told::truth("dear", 100);
-    let proxies = [Told::proxy("a"), Told::proxy("b").waiting()];
+    let proxies = [Told::proxy("b").waiting(), Told::proxy("a")];
     let scorer = Scorer::builder().metrics(proxies).metric(dear.clone());
     (scorer.on_missing(on_missing).threshold(0.6).build().unwrap(), dear)
 }

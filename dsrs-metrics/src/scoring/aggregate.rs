@@ -112,7 +112,8 @@ fn mean(sorted: &[f64]) -> f64 {
     sum.mean(sorted.len() as u64).clamp(sorted[0], sorted[sorted.len() - 1])
 }
 
-/// Sorted values without those at both ends; at least one remains.
+/// Sorted values without those at both ends; at least one remains, since the product with a fraction
+/// below one half never rounds up to one half of their number.
 fn trimmed(sorted: &[f64], fraction: f64) -> &[f64] {
     #[expect(
         clippy::cast_precision_loss,
@@ -121,7 +122,5 @@ fn trimmed(sorted: &[f64], fraction: f64) -> &[f64] {
         reason = "a fraction below one half of a number of rollouts"
     )]
     let cut = (fraction * sorted.len() as f64) as usize;
-    // Rounding up could take a fraction just below one half to all there is.
-    let cut = cut.min((sorted.len() - 1) / 2);
     &sorted[cut..sorted.len() - cut]
 }
