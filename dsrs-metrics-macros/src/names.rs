@@ -1,7 +1,10 @@
-//! Names: case, spelling, types as people write them, and the path to the runtime crate.
+//! Names: case, spelling, types as people write them, where they stand, and the path to the runtime
+//! crate.
 
-use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote_spanned};
+
+use crate::errors::Errors;
 
 /// `intent_accuracy` to `IntentAccuracy`.
 pub(crate) fn upper_camel(snake: &str) -> String {
@@ -10,6 +13,22 @@ pub(crate) fn upper_camel(snake: &str) -> String {
         letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>())
     };
     snake.split('_').filter_map(word).collect()
+}
+
+/// `IntentAccuracy`, `intent accuracy` or `Intent-Accuracy` to `intent_accuracy`.
+pub(crate) fn snake(name: &str) -> String {
+    let mut snake = String::with_capacity(name.len());
+    for c in name.chars() {
+        let is_new_word = c.is_ascii_uppercase() || !c.is_ascii_alphanumeric();
+        if is_new_word && !snake.is_empty() && !snake.ends_with('_') {
+            snake.push('_');
+        }
+        if c.is_ascii_alphanumeric() {
+            snake.push(c.to_ascii_lowercase());
+        }
+    }
+    let snake = snake.trim_end_matches('_');
+    if is_snake(snake) { snake.to_owned() } else { "exact_match".to_owned() }
 }
 
 /// Whether a name is `lower_snake_case` and starts with a letter.
@@ -60,13 +79,30 @@ pub(crate) fn as_written(tokens: impl ToTokens) -> String {
 }
 
 /// The path to the runtime crate: as the user gave it, or `::dsrs_metrics`.
-pub(crate) fn runtime(krate: Option<&syn::Path>) -> TokenStream {
-    krate.map_or_else(|| quote!(::dsrs_metrics), ToTokens::to_token_stream)
+pub(crate) fn runtime(krate: Option<&syn::Path>, span: Span) -> TokenStream {
+    krate.map_or_else(|| quote_spanned!(span=> ::dsrs_metrics), ToTokens::to_token_stream)
+}
+
+/// Notes a mistake if a path to the runtime crate means something else in another module.
+pub(crate) fn path_is_absolute(path: &syn::Path, errors: &mut Errors) {
+    let first = path.segments.first().map(|first| first.ident.to_string());
+    let is_rooted = first.is_some_and(|first| matches!(first.as_str(), "crate" | "$crate"));
+    if path.leading_colon.is_none() && !is_rooted {
+        let written = as_written(path);
+        errors.at(path, format!("the path must hold in every module: write `crate = ::{written}`"));
+    }
+}
+
+/// The places of the first and of the last token.
+pub(crate) fn ends(tokens: impl ToTokens) -> (Span, Span) {
+    let mut spans = tokens.to_token_stream().into_iter().map(|token| token.span());
+    let first = spans.next().unwrap_or_else(Span::call_site);
+    (first, spans.last().unwrap_or(first))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{as_written, is_snake, nearest, upper_camel};
+    use super::{as_written, is_snake, nearest, snake, upper_camel};
     use syn::{Type, parse_str};
 
     #[test]
@@ -91,6 +127,9 @@ mod tests {
         assert_eq!(upper_camel("intent_accuracy"), "IntentAccuracy");
         assert_eq!(upper_camel("f1"), "F1");
         assert_eq!(upper_camel("_private_"), "Private");
+        assert_eq!(snake("IntentAccuracy"), "intent_accuracy");
+        assert_eq!(snake("intent accuracy "), "intent_accuracy");
+        assert_eq!(snake("точность"), "exact_match");
         assert!(is_snake("f1_at_5") && !is_snake("F1") && !is_snake("1st") && !is_snake(""));
     }
 

@@ -26,12 +26,13 @@ pub use dsrs_metrics_macros::{Record, metric};
 
 pub use crate::error::{MetricError, Result};
 pub use crate::metric::{
-    AcceptanceTest, FeedbackEvaluator, FnMetric, Metric, MetricCall, metric_fn, typed_metric_fn,
+    AcceptanceTest, FeedbackEvaluator, FnMetric, GivesVerdict, Metric, MetricCall, ScoredAtOnce,
+    metric_fn, typed_metric_fn,
 };
 pub use crate::outcome::Outcome;
 pub use crate::pair::{Origin, Pair};
 pub use crate::params::{Configure, ParamError, Params};
-pub use crate::record::Record;
+pub use crate::record::{FieldType, Record, RowType};
 pub use crate::row::{Example, Fields, Prediction, Trace, TraceStep};
 pub use crate::score::{FeedbackMetric, Grade, MetricReturn, MetricScore, Part, Scored, Scores};
 pub use crate::spec::{

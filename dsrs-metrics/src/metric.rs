@@ -241,11 +241,6 @@ forward_metric!(&M, Box<M>, Arc<M>);
 /// A metric that says pass or fail, so that an optimizer may use it to accept or reject a trace.
 ///
 /// `#[metric]` implements it for functions that return `bool` or have a `threshold`.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` gives a score but no verdict, so it cannot accept or reject a trace",
-    label = "no verdict",
-    note = "return `bool`, or give the metric a threshold: `#[metric(threshold = ..)]`"
-)]
 #[async_trait]
 pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> {
     /// Whether the pair passes.
@@ -261,11 +256,30 @@ pub trait Declared {
     type Verdict;
 }
 
+/// A metric whose verdict is part of its type: it returns `bool` or has a threshold.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` gives a score but no verdict, so it cannot accept or reject a trace",
+    label = "no verdict",
+    note = "return `bool`, or give the metric a threshold: `#[metric(threshold = ..)]`;\na metric from a closure or written by hand says its verdict only at run time"
+)]
+pub trait GivesVerdict {}
+
 #[diagnostic::do_not_recommend]
+impl<M: Declared<Verdict = Decided>> GivesVerdict for M {}
+
+/// A metric that need not be awaited; no metric without `score` is one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is asynchronous, so it cannot be scored at once",
+    label = "must be awaited",
+    note = "write `.evaluate(&gold, &pred).await` instead of `.score(&gold, &pred)`"
+)]
+#[doc(hidden)]
+pub trait ScoredAtOnce<G> {}
+
 #[async_trait]
 impl<G: Sync, P: Sync, M> AcceptanceTest<G, P> for M
 where
-    M: Metric<G, P> + Declared<Verdict = Decided>,
+    M: Metric<G, P> + GivesVerdict,
 {
     async fn accepts(&self, gold: &G, pred: &P, trace: &Trace) -> Result<bool> {
         let scored = self.call(MetricCall::new(gold, pred).with_trace(trace)).await?;
@@ -416,6 +430,7 @@ impl<F> fmt::Debug for FnMetric<F> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 #[async_trait]
 impl<G: Sync, P: Sync, R, F> Metric<G, P> for FnMetric<F>
 where

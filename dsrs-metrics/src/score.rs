@@ -270,6 +270,7 @@ fn free(value: f64, spec: &MetricSpec<'_>) -> MetricScore {
     MetricScore::new(value).with_cost_msats(spec.cost_msats)
 }
 
+#[diagnostic::do_not_recommend]
 impl MetricReturn for bool {
     const KIND: ScoreKind = ScoreKind::Bool;
     type Verdict = Decided;
@@ -296,6 +297,7 @@ macro_rules! number {
 }
 number!(f32, f64, i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
 
+#[diagnostic::do_not_recommend]
 impl MetricReturn for MetricScore {
     const KIND: ScoreKind = ScoreKind::Number;
     type Verdict = Undecided;
@@ -305,6 +307,7 @@ impl MetricReturn for MetricScore {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl MetricReturn for FeedbackMetric {
     const KIND: ScoreKind = ScoreKind::Number;
     type Verdict = Undecided;
@@ -317,6 +320,7 @@ impl MetricReturn for FeedbackMetric {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl MetricReturn for Scores {
     const KIND: ScoreKind = ScoreKind::Number;
     type Verdict = Undecided;
@@ -328,7 +332,6 @@ impl MetricReturn for Scores {
     }
 }
 
-#[diagnostic::do_not_recommend]
 impl<T: MetricReturn> MetricReturn for Option<T> {
     const KIND: ScoreKind = T::KIND;
     type Verdict = T::Verdict;
@@ -339,7 +342,6 @@ impl<T: MetricReturn> MetricReturn for Option<T> {
     }
 }
 
-#[diagnostic::do_not_recommend]
 impl<T: MetricReturn, E: std::fmt::Display> MetricReturn for Result<T, E> {
     const KIND: ScoreKind = T::KIND;
     type Verdict = T::Verdict;

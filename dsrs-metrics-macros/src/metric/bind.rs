@@ -4,8 +4,9 @@ use proc_macro2::Ident;
 use syn::ext::IdentExt as _;
 use syn::{GenericArgument, PatType, PathArguments, Type, TypeReference};
 
-use super::attr::{MetricAttrs, Role, RoleAttr};
+use super::attr::MetricAttrs;
 use super::model::{Config, FieldParam};
+use super::role::{Role, RoleAttr};
 use crate::errors::Errors;
 
 /// The half of a row.
@@ -157,13 +158,16 @@ fn row(side: Side, name: &str, ty: &Type, errors: &mut Errors) -> Binding {
         Type::Reference(reference) if last_segment_is(&reference.elem, other) => {
             errors.at(
                 &reference.elem,
-                format!("the {} row is a `&{dynamic}`, not a `&{other}`", side.name()),
+                format!("the {} row is no `{other}`: write `{name}: &{dynamic}`", side.name()),
             );
             Binding::Nothing
         }
         Type::Reference(_) => Binding::Row(side),
         _ => {
-            errors.at(ty, format!("a row is borrowed: write `{name}: &{}`, or bind one of its fields with `#[{}]`", crate::names::as_written(ty), side.name()));
+            let inner = option_of(ty).unwrap_or(ty);
+            let reference = crate::names::as_written(inner);
+            let amp = if reference.starts_with('&') { "" } else { "&" };
+            errors.at(ty, format!("a row is there always, and borrowed: write `{name}: {amp}{reference}`, or bind one of its fields with `#[{}]`", side.name()));
             Binding::Nothing
         }
     }

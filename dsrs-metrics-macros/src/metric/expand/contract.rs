@@ -2,7 +2,7 @@
 //! rows, which deserializes them first.
 
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::{ToTokens as _, quote, quote_spanned};
 
 use super::super::bind::Side;
 use super::super::types::in_lifetime;
@@ -12,7 +12,7 @@ use super::run::{got, typed};
 use crate::names::as_written;
 
 pub(super) fn metric(cx: &Context<'_>) -> TokenStream {
-    let Context { span, ident, runtime, private, .. } = cx;
+    let Context { span, ident, runtime, .. } = cx;
     let (_, ty_generics, _) = cx.split();
     let (gold, pred) = (cx.row_type(Side::Gold), cx.row_type(Side::Pred));
     let params = super::fields::trailing(&cx.generics);
@@ -26,7 +26,6 @@ pub(super) fn metric(cx: &Context<'_>) -> TokenStream {
     let methods = methods(cx, &gold, &pred);
     let checks = checks(cx);
     let declared = declared(cx);
-    let _ = private;
     quote_spanned! {*span=>
         #[automatically_derived]
         impl<#params #row_params> #runtime::Metric<#gold, #pred> for #ident #ty_generics
@@ -71,8 +70,7 @@ fn declared(cx: &Context<'_>) -> TokenStream {
     let verdict = if cx.model.attrs.threshold.is_some() {
         quote_spanned!(*span=> #private::Decided)
     } else {
-        let returns = super::spec::returns(cx);
-        quote_spanned!(*span=> <#returns>::Verdict)
+        super::spec::returns(cx, "Verdict", &syn::Lifetime::new("'static", *span))
     };
     quote_spanned! {*span=>
         #[automatically_derived]
@@ -87,8 +85,9 @@ fn methods(cx: &Context<'_>, gold: &TokenStream, pred: &TokenStream) -> TokenStr
     let Context { span, runtime, .. } = cx;
     let described = described(cx);
     let call = quote_spanned!(*span=> call);
-    let run = run(cx, &call);
-    let evaluate = run_expr(cx, &quote_spanned!(*span=> #runtime::MetricCall::new(gold, pred)));
+    let run = run_expr(cx, &call);
+    let new_call = quote_spanned!(*span=> #runtime::MetricCall::new(gold, pred));
+    let evaluate = called(cx, gold, pred, &new_call);
     let futures = futures(cx, gold, pred, &evaluate, &run);
     if cx.model.is_async() {
         return quote!(#described #futures);
@@ -113,8 +112,19 @@ fn run_expr(cx: &Context<'_>, call: &TokenStream) -> TokenStream {
     if cx.model.is_async() { quote_spanned!(cx.span=> #run.await) } else { run }
 }
 
-fn run(cx: &Context<'_>, call: &TokenStream) -> TokenStream {
-    run_expr(cx, call)
+/// As [`run_expr`], but an asynchronous metric goes through `Metric::call`, so that its future is
+/// boxed, and rustc asks whether it is `Send`, in one place.
+fn called(
+    cx: &Context<'_>,
+    gold: &TokenStream,
+    pred: &TokenStream,
+    call: &TokenStream,
+) -> TokenStream {
+    if !cx.model.is_async() {
+        return run_expr(cx, call);
+    }
+    let runtime = cx.runtime;
+    quote_spanned!(cx.span=> <Self as #runtime::Metric<#gold, #pred>>::call(self, #call).await)
 }
 
 fn described(cx: &Context<'_>) -> TokenStream {
@@ -156,8 +166,8 @@ fn futures(
             >>
         }
     };
-    let score = future(quote!(#runtime::MetricScore));
-    let scored = future(quote!(#runtime::Scored));
+    let score = future(quote_spanned!(*span=> #runtime::MetricScore));
+    let scored = future(quote_spanned!(*span=> #runtime::Scored));
     quote_spanned! {*span=>
         fn evaluate<'life0, 'life1, 'life2, 'async_trait>(
             &'life0 self,
@@ -199,14 +209,15 @@ pub(super) fn bridge(cx: &Context<'_>) -> TokenStream {
     if typed_sides.is_empty() {
         return TokenStream::new();
     }
-    let Context { span, ident, runtime, private, .. } = cx;
+    let Context { span, ident, runtime, .. } = cx;
     let (_, ty_generics, _) = cx.split();
     let params = super::fields::trailing(&cx.generics);
-    let (gold, pred) = (quote!(#runtime::Example), quote!(#runtime::Prediction));
+    let gold = quote_spanned!(*span=> #runtime::Example);
+    let pred = quote_spanned!(*span=> #runtime::Prediction);
     let readable = typed_sides.iter().filter_map(|side| typed(cx, *side)).map(|ty| {
-        let lifetime = syn::Lifetime::new("'__read", *span);
-        let ty = in_lifetime(ty, &lifetime);
-        quote_spanned!(*span=> for<'__read> #ty: #private::Deserialize<'__read>,)
+        let read = cx.read();
+        let ty = in_lifetime(ty, &read);
+        quote_spanned!(*span=> for<#read> #ty: #runtime::RowType<#read>,)
     });
     let predicates = cx
         .generics
@@ -275,7 +286,15 @@ fn bridged(cx: &Context<'_>, typed_sides: &[Side]) -> TokenStream {
         }
     };
     let (gold, pred) = (row(Side::Gold), row(Side::Pred));
-    let mut body = run_expr(cx, &quote_spanned!(span=> __call.over(#gold, #pred)));
+    let call = quote_spanned!(span=> __call.over(#gold, #pred));
+    let row_type = |side: Side| match typed(cx, side) {
+        Some(ty) => in_lifetime(ty, &syn::Lifetime::new("'_", span)).to_token_stream(),
+        None => {
+            let (runtime, dynamic) = (cx.runtime, syn::Ident::new(side.dynamic(), span));
+            quote_spanned!(span=> #runtime::#dynamic)
+        }
+    };
+    let mut body = called(cx, &row_type(Side::Gold), &row_type(Side::Pred), &call);
     for side in typed_sides.iter().rev() {
         let name = syn::Ident::new(side.name(), span);
         let read = read_row(cx, *side, &quote_spanned!(span=> __call.#name));

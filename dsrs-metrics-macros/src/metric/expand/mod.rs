@@ -10,8 +10,8 @@ mod fields;
 mod run;
 mod spec;
 
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Attribute, Generics, ImplGenerics, Lifetime, TypeGenerics};
 
 use super::attr::is_cfg;
@@ -26,8 +26,10 @@ pub(crate) fn expand(model: &Model) -> TokenStream {
     let function = model.function.stripped();
     let definition = definition(cx);
     let parts = [
+        fields::aliases(cx),
         fields::traits(cx),
         fields::specs(cx),
+        definition::impls(cx),
         spec::inherent(cx),
         run::inherent(cx),
         run::entry_points(cx),
@@ -80,18 +82,20 @@ impl<'a> Context<'a> {
         let runtime = &model.names.runtime;
         let mut generics = model.generics.clone();
         for param in generics.type_params_mut() {
-            param.bounds.push(syn::parse_quote_spanned!(span=> 'static));
+            // In front, so that rustc proposes a further bound behind the user's own.
+            param.bounds.insert(0, syn::parse_quote_spanned!(span=> 'static));
             param.default = None;
         }
+        let fresh = Fresh::new(model);
         Self {
             model,
             span,
             ident: &model.names.ident,
             runtime,
             private: quote_spanned!(span=> #runtime::__private),
-            row: Lifetime::new("'__row", span),
-            gold: format_ident!("__Gold", span = span),
-            pred: format_ident!("__Pred", span = span),
+            row: Lifetime::new(&format!("'{}", fresh.name("row")), span),
+            gold: Ident::new(&fresh.name("GoldRow"), span),
+            pred: Ident::new(&fresh.name("PredRow"), span),
             generics,
         }
     }
@@ -133,6 +137,11 @@ impl<'a> Context<'a> {
         Side::BOTH.into_iter().filter(|side| matches!(self.model.rows.get(*side), Row::Any))
     }
 
+    /// A lifetime for rows that are deserialized.
+    pub(super) fn read(&self) -> Lifetime {
+        Lifetime::new(&format!("{}_read", self.row), self.span)
+    }
+
     /// The type parameters that stand for rows, each followed by a comma.
     pub(super) fn row_params(&self) -> TokenStream {
         let params = self.open_sides().map(|side| self.row_param(side));
@@ -142,5 +151,45 @@ impl<'a> Context<'a> {
     /// The spec as a reference that lives for ever.
     pub(super) fn spec_ref(&self) -> TokenStream {
         quote_spanned!(self.span=> const { &Self::SPEC })
+    }
+}
+
+/// Names for our own parameters, which rustc shows, so they are plain words unless the user has them.
+struct Fresh(Vec<String>);
+
+impl Fresh {
+    fn new(model: &Model) -> Self {
+        let mut taken = Vec::new();
+        let attrs = &model.attrs;
+        words(model.function.sig.to_token_stream(), &mut taken);
+        for ty in [&attrs.gold, &attrs.pred].into_iter().flatten() {
+            words(ty.to_token_stream(), &mut taken);
+        }
+        for value in [&attrs.threshold, &attrs.range].into_iter().flatten() {
+            words(value.to_token_stream(), &mut taken);
+        }
+        for (_, _, config) in model.configs() {
+            let default = config.default.as_ref().and_then(|default| default.expr.as_ref());
+            words(default.to_token_stream(), &mut taken);
+        }
+        Self(taken)
+    }
+
+    fn name(&self, word: &str) -> String {
+        let mut name = word.to_owned();
+        while self.0.contains(&name) {
+            name.push('_');
+        }
+        name
+    }
+}
+
+fn words(tokens: TokenStream, into: &mut Vec<String>) {
+    for token in tokens {
+        match token {
+            TokenTree::Ident(word) => into.push(word.to_string()),
+            TokenTree::Group(group) => words(group.stream(), into),
+            _ => {}
+        }
     }
 }

@@ -1,15 +1,15 @@
 //! `SPEC` as a `const`, and the inherent methods that read from it.
 
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned as _;
-use syn::{Expr, Lifetime, Type};
+use syn::{Expr, Lifetime};
 
 use super::super::attr::doc_text;
 use super::super::check::{bounds, cost_msats, literal};
 use super::super::types::in_lifetime;
 use super::Context;
-use crate::names::as_written;
+use crate::names::{self, as_written, ends};
 
 pub(super) fn inherent(cx: &Context<'_>) -> TokenStream {
     let Context { span, ident, runtime, .. } = cx;
@@ -59,7 +59,7 @@ fn expression(cx: &Context<'_>) -> TokenStream {
     };
     let cost = attrs.cost.as_ref().and_then(|cost| cost_msats(&cost.value()).ok()).unwrap_or(0);
     let cost = Literal::u64_unsuffixed(cost);
-    let returns = returns(cx);
+    let kind = returns(cx, "KIND", &Lifetime::new("'static", *span));
     let params = params(cx);
     let options = options(cx);
     quote_spanned! {*span=>
@@ -67,7 +67,7 @@ fn expression(cx: &Context<'_>) -> TokenStream {
             .with_doc(#doc)
             .with_tier(#runtime::MetricTier::#tier)
             .with_cost_msats(#cost)
-            .with_kind(<#returns>::KIND)
+            .with_kind(#kind)
             .with_fields(&__GOLD_FIELDS, &__PRED_FIELDS)
             .with_params(&[#(#params),*])
             #options
@@ -81,11 +81,11 @@ fn options(cx: &Context<'_>) -> TokenStream {
     let mut calls = TokenStream::new();
     if let Some(threshold) = &attrs.threshold {
         let value = number(threshold);
-        calls.extend(quote!(.with_threshold(#value)));
+        calls.extend(quote_spanned!(cx.span=> .with_threshold(#value)));
     }
     if let Some((min, max)) = attrs.range.as_ref().and_then(bounds) {
         let (min, max) = (number(min), number(max));
-        calls.extend(quote!(.with_range(#min, #max)));
+        calls.extend(quote_spanned!(cx.span=> .with_range(#min, #max)));
     }
     if attrs.lower_is_better.is_some() {
         calls.extend(quote!(.with_direction(#runtime::Direction::LowerIsBetter)));
@@ -105,7 +105,8 @@ fn options(cx: &Context<'_>) -> TokenStream {
 /// A written-out number as an `f64`, so that `threshold = 1` is as good as `1.0`; else the expression.
 fn number(expr: &Expr) -> TokenStream {
     let Some(value) = literal(expr) else {
-        return quote!(#expr);
+        let (start, _) = ends(expr);
+        return quote_spanned!(start=> { let number: f64 = #expr; number });
     };
     let mut number = Literal::f64_unsuffixed(value.abs());
     number.set_span(expr.span());
@@ -138,17 +139,17 @@ fn params(cx: &Context<'_>) -> Vec<TokenStream> {
     cx.model.configs().map(param).collect()
 }
 
-/// `Ret as MetricReturn` at the return type's own place, so that rustc's complaint stands there.
-pub(super) fn returns(cx: &Context<'_>) -> TokenStream {
-    let runtime = cx.runtime;
+/// `<Ret as MetricReturn>::item` at the return type's own place, so that rustc's complaint stands
+/// there, once.
+pub(super) fn returns(cx: &Context<'_>, item: &str, lifetime: &Lifetime) -> TokenStream {
     let Some(ty) = cx.model.output() else {
         return TokenStream::new();
     };
-    let ty = static_output(ty);
-    quote_spanned!(ty.span()=> #ty as #runtime::MetricReturn)
-}
-
-/// The return type with its lifetimes, which do not matter to what kind of score it is, `'static`.
-fn static_output(ty: &Type) -> Type {
-    in_lifetime(ty, &Lifetime::new("'static", ty.span()))
+    let (start, end) = ends(ty);
+    let ty = in_lifetime(ty, lifetime);
+    let runtime = names::runtime(cx.model.attrs.krate.as_ref(), start);
+    let item = Ident::new(item, end);
+    let path = quote_spanned!(start=> <#ty as #runtime::MetricReturn>);
+    let item = quote_spanned!(end=> ::#item);
+    quote!(#path #item)
 }
