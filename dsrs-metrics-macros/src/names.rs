@@ -70,7 +70,11 @@ pub(crate) fn as_written(tokens: impl ToTokens) -> String {
         let next = rest.peek().copied().unwrap_or(' ');
         let last = text.chars().last().unwrap_or(' ');
         let arrow = last == '>' && text.ends_with("->");
-        let is_joint = c == ' ' && ((glued(last) && !arrow && next != '=') || closes(next));
+        let range = text.ends_with("..=") || text.ends_with("..");
+        let before = text.strip_suffix('-').map(|text| text.trim_end().chars().last());
+        let negative = before.is_some_and(|c| c.is_none_or(|c| !c.is_alphanumeric() && c != ')'));
+        let opens = range || negative || (glued(last) && !arrow && next != '=');
+        let is_joint = c == ' ' && (opens || closes(next));
         if !is_joint || (last == '>' && next.is_alphanumeric()) {
             text.push(c);
         }
@@ -119,6 +123,9 @@ mod tests {
             "&dyn Fn(u8) -> u8",
         ] {
             assert_eq!(as_written(parse_str::<Type>(ty).unwrap()), ty);
+        }
+        for range in ["0.0..=1.0", "LOW..=HIGH", "-1..=limits::HIGH", "(0.0, 1.0)"] {
+            assert_eq!(as_written(parse_str::<syn::Expr>(range).unwrap()), range);
         }
     }
 

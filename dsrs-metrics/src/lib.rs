@@ -26,8 +26,8 @@ pub use dsrs_metrics_macros::{Record, metric};
 
 pub use crate::error::{MetricError, Result};
 pub use crate::metric::{
-    AcceptanceTest, FeedbackEvaluator, FnMetric, GivesVerdict, Metric, MetricCall, ScoredAtOnce,
-    metric_fn, typed_metric_fn,
+    AcceptanceTest, FeedbackEvaluator, FnMetric, Metric, MetricCall, ScoredAtOnce, metric_fn,
+    typed_metric_fn,
 };
 pub use crate::outcome::Outcome;
 pub use crate::pair::{Origin, Pair};

@@ -241,6 +241,11 @@ forward_metric!(&M, Box<M>, Arc<M>);
 /// A metric that says pass or fail, so that an optimizer may use it to accept or reject a trace.
 ///
 /// `#[metric]` implements it for functions that return `bool` or have a `threshold`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no verdict, so it cannot accept or reject a trace",
+    label = "gives no verdict",
+    note = "a metric gives one if it returns `bool` or has a threshold: `#[metric(threshold = ..)]`;\na metric from a closure or written by hand has it only at run time"
+)]
 #[async_trait]
 pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> {
     /// Whether the pair passes.
@@ -256,17 +261,6 @@ pub trait Declared {
     type Verdict;
 }
 
-/// A metric whose verdict is part of its type: it returns `bool` or has a threshold.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` gives a score but no verdict, so it cannot accept or reject a trace",
-    label = "no verdict",
-    note = "return `bool`, or give the metric a threshold: `#[metric(threshold = ..)]`;\na metric from a closure or written by hand says its verdict only at run time"
-)]
-pub trait GivesVerdict {}
-
-#[diagnostic::do_not_recommend]
-impl<M: Declared<Verdict = Decided>> GivesVerdict for M {}
-
 /// A metric that need not be awaited; no metric without `score` is one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is asynchronous, so it cannot be scored at once",
@@ -276,10 +270,11 @@ impl<M: Declared<Verdict = Decided>> GivesVerdict for M {}
 #[doc(hidden)]
 pub trait ScoredAtOnce<G> {}
 
+#[diagnostic::do_not_recommend]
 #[async_trait]
 impl<G: Sync, P: Sync, M> AcceptanceTest<G, P> for M
 where
-    M: Metric<G, P> + GivesVerdict,
+    M: Metric<G, P> + Declared<Verdict = Decided>,
 {
     async fn accepts(&self, gold: &G, pred: &P, trace: &Trace) -> Result<bool> {
         let scored = self.call(MetricCall::new(gold, pred).with_trace(trace)).await?;

@@ -243,7 +243,7 @@ pub enum Grade {
 #[diagnostic::on_unimplemented(
     message = "a metric cannot return `{Self}`",
     label = "not a score",
-    note = "return `bool`, `f64`, `f32`, an integer, `MetricScore`, `FeedbackMetric` or `Scores`,\nor an `Option` (`None` abstains) or a `Result` (an error fails the row) of one of these"
+    note = "return `bool`, `f64`, `f32`, an integer, `MetricScore`, `FeedbackMetric` or `Scores`,\nor an `Option` of one of these (`None` abstains),\nor a `Result` of one of these whose error implements `Display` (it fails the row)"
 )]
 pub trait MetricReturn {
     /// Bool or number.
@@ -332,6 +332,7 @@ impl MetricReturn for Scores {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: MetricReturn> MetricReturn for Option<T> {
     const KIND: ScoreKind = T::KIND;
     type Verdict = T::Verdict;
@@ -342,6 +343,7 @@ impl<T: MetricReturn> MetricReturn for Option<T> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: MetricReturn, E: std::fmt::Display> MetricReturn for Result<T, E> {
     const KIND: ScoreKind = T::KIND;
     type Verdict = T::Verdict;

@@ -1,6 +1,8 @@
 //! After a mistake: the function as written and a stub of the metric, so that what uses the metric
 //! still resolves and one mistake is one message.
 
+use std::collections::BTreeSet;
+
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 
@@ -41,7 +43,8 @@ fn definition(cx: &Context<'_>) -> TokenStream {
 
 fn stubs(cx: &Context<'_>) -> TokenStream {
     let Context { span, ident, runtime, private, model, .. } = cx;
-    let setters = model.configs().map(|(name, _, _)| {
+    let names: BTreeSet<_> = model.configs().map(|(name, _, _)| name).collect();
+    let setters = names.into_iter().map(|name| {
         quote_spanned! {*span=>
             pub fn #name<T>(self, _: T) -> Self { self }
         }

@@ -50,12 +50,13 @@ impl<'a> Form<'a> {
 
     /// The want, as a type of the runtime crate over the type that is read.
     pub(crate) fn want(&self, private: &TokenStream, ty: &TokenStream) -> TokenStream {
+        let span = private.span();
         match self {
-            Self::Text => quote!(#private::Text),
-            Self::Raw => quote!(#private::Raw),
-            Self::Slice(_) => quote!(#private::Slice<#ty>),
-            Self::Ref(_) => quote!(#private::Ref<#ty>),
-            Self::Owned(_) => quote!(#private::Owned<#ty>),
+            Self::Text => quote_spanned!(span=> #private::Text),
+            Self::Raw => quote_spanned!(span=> #private::Raw),
+            Self::Slice(_) => quote_spanned!(span=> #private::Slice<#ty>),
+            Self::Ref(_) => quote_spanned!(span=> #private::Ref<#ty>),
+            Self::Owned(_) => quote_spanned!(span=> #private::Owned<#ty>),
         }
     }
 
@@ -70,8 +71,8 @@ impl<'a> Form<'a> {
     /// What owns a `#[param]` of this form in the metric's struct.
     pub(crate) fn owner(&self, private: &TokenStream) -> TokenStream {
         match self {
-            Self::Text => quote!(#private::string::String),
-            Self::Raw => quote!(#private::Value),
+            Self::Text => quote_spanned!(private.span()=> #private::string::String),
+            Self::Raw => quote_spanned!(private.span()=> #private::Value),
             Self::Slice(ty) => quote_spanned!(ty.span()=> #private::vec::Vec<#ty>),
             Self::Ref(ty) | Self::Owned(ty) => quote!(#ty),
         }

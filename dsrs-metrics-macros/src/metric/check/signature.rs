@@ -1,11 +1,12 @@
 //! What the function's own signature rules out: qualifiers, return types, parameter types.
 
-use syn::{GenericParam, Type};
+use syn::{GenericArgument, GenericParam, PathArguments, Type};
 
 use super::super::bind::{Binding, option_of, ungrouped};
 use super::super::model::{Function, Param};
 use super::super::types::Form;
 use crate::errors::Errors;
+use crate::names::as_written;
 
 pub(super) fn can_be_called(function: &Function, errors: &mut Errors) {
     let sig = &function.sig;
@@ -31,16 +32,39 @@ pub(super) fn can_be_called(function: &Function, errors: &mut Errors) {
                 "a metric returns its score: write `-> bool` or `-> f64` after the parameters",
             );
         }
-        syn::ReturnType::Type(_, ty) => {
-            if let Type::ImplTrait(opaque) = ungrouped(ty) {
-                errors.at(opaque.impl_token, "name the score's type: whether it is a bool or a number is part of the metric's spec");
-            }
-        }
+        syn::ReturnType::Type(_, ty) => is_a_score(ty, errors),
     }
     for param in &sig.generics.params {
         bounds_name_no_lifetime(param, errors);
     }
 }
+
+/// Rejects the forms of types that no score has. Named types are left to rustc, which knows aliases.
+fn is_a_score(ty: &Type, errors: &mut Errors) {
+    let written = as_written(ty);
+    match ungrouped(ty) {
+        Type::ImplTrait(opaque) => {
+            errors.at(opaque.impl_token, "name the score's type: whether it is a bool or a number is part of the metric's spec");
+        }
+        Type::Path(path) => match path.path.segments.last() {
+            Some(last) if last.ident == "Option" || last.ident == "Result" => {
+                if let PathArguments::AngleBracketed(arguments) = &last.arguments
+                    && let Some(GenericArgument::Type(inner)) = arguments.args.first()
+                {
+                    is_a_score(inner, errors);
+                }
+            }
+            Some(last) if last.ident == "Pin" || last.ident == "Box" => {
+                errors.at(ty, format!("a metric cannot return `{written}`: {SCORES}; for a future, write `async fn`"));
+            }
+            _ => {}
+        },
+        Type::Group(_) | Type::Paren(_) | Type::Infer(_) | Type::Macro(_) | Type::Verbatim(_) => {}
+        _ => errors.at(ty, format!("a metric cannot return `{written}`: {SCORES}")),
+    }
+}
+
+const SCORES: &str = "return `bool`, `f64`, `f32`, an integer, `MetricScore`, `FeedbackMetric` or `Scores`, or an `Option` or `Result` of one of these";
 
 fn bounds_name_no_lifetime(param: &GenericParam, errors: &mut Errors) {
     let GenericParam::Type(param) = param else {

@@ -9,7 +9,7 @@ use super::definition::{default_fn, is_unit, marker_value, owner};
 pub(super) fn configure(cx: &Context<'_>) -> TokenStream {
     let Context { span, ident, runtime, private, .. } = cx;
     let (impl_generics, ty_generics, where_clause) = cx.split();
-    let read = cx.read();
+    let read = &cx.read;
     let readable = cx.model.configs().map(|(_, param, _)| {
         let owner = owner(cx, param);
         quote_spanned!(*span=> for<#read> #owner: #private::Deserialize<#read>,)

@@ -215,8 +215,8 @@ pub(super) fn bridge(cx: &Context<'_>) -> TokenStream {
     let gold = quote_spanned!(*span=> #runtime::Example);
     let pred = quote_spanned!(*span=> #runtime::Prediction);
     let readable = typed_sides.iter().filter_map(|side| typed(cx, *side)).map(|ty| {
-        let read = cx.read();
-        let ty = in_lifetime(ty, &read);
+        let read = &cx.read;
+        let ty = in_lifetime(ty, read);
         quote_spanned!(*span=> for<#read> #ty: #runtime::RowType<#read>,)
     });
     let predicates = cx
@@ -316,8 +316,8 @@ fn read_row(cx: &Context<'_>, side: Side, row: &impl quote::ToTokens) -> TokenSt
     let written = as_written(ty);
     let spec = cx.spec_ref();
     let variant = match side {
-        Side::Gold => quote!(Gold),
-        Side::Pred => quote!(Pred),
+        Side::Gold => quote_spanned!(*span=> Gold),
+        Side::Pred => quote_spanned!(*span=> Pred),
     };
     quote_spanned! {*span=>
         #private::read_row::<#ty>(&#row.data, #spec, #runtime::Side::#variant, #written)

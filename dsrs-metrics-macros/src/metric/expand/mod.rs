@@ -69,6 +69,8 @@ pub(super) struct Context<'a> {
     pub(super) private: TokenStream,
     /// The lifetime of the rows.
     pub(super) row: Lifetime,
+    /// The lifetime of what rows and parameters are deserialized from.
+    pub(super) read: Lifetime,
     /// The type parameters that stand for rows of any type.
     pub(super) gold: Ident,
     pub(super) pred: Ident,
@@ -94,6 +96,7 @@ impl<'a> Context<'a> {
             runtime,
             private: quote_spanned!(span=> #runtime::__private),
             row: Lifetime::new(&format!("'{}", fresh.name("row")), span),
+            read: Lifetime::new(&format!("'{}", fresh.name("read")), span),
             gold: Ident::new(&fresh.name("GoldRow"), span),
             pred: Ident::new(&fresh.name("PredRow"), span),
             generics,
@@ -135,11 +138,6 @@ impl<'a> Context<'a> {
     /// The sides whose row may be of any type.
     pub(super) fn open_sides(&self) -> impl Iterator<Item = Side> {
         Side::BOTH.into_iter().filter(|side| matches!(self.model.rows.get(*side), Row::Any))
-    }
-
-    /// A lifetime for rows that are deserialized.
-    pub(super) fn read(&self) -> Lifetime {
-        Lifetime::new(&format!("{}_read", self.row), self.span)
     }
 
     /// The type parameters that stand for rows, each followed by a comma.

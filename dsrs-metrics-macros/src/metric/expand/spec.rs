@@ -54,8 +54,8 @@ fn expression(cx: &Context<'_>) -> TokenStream {
     let name = &model.names.metric;
     let doc = doc_text(&model.function.attrs);
     let tier = match &attrs.tier {
-        Some(tier) if tier == "truth" => quote!(Truth),
-        _ => quote!(Proxy),
+        Some(tier) if tier == "truth" => quote_spanned!(*span=> Truth),
+        _ => quote_spanned!(*span=> Proxy),
     };
     let cost = attrs.cost.as_ref().and_then(|cost| cost_msats(&cost.value()).ok()).unwrap_or(0);
     let cost = Literal::u64_unsuffixed(cost);
@@ -88,16 +88,16 @@ fn options(cx: &Context<'_>) -> TokenStream {
         calls.extend(quote_spanned!(cx.span=> .with_range(#min, #max)));
     }
     if attrs.lower_is_better.is_some() {
-        calls.extend(quote!(.with_direction(#runtime::Direction::LowerIsBetter)));
+        calls.extend(quote_spanned!(cx.span=> .with_direction(#runtime::Direction::LowerIsBetter)));
     }
     if attrs.strict.is_some() {
-        calls.extend(quote!(.with_strict()));
+        calls.extend(quote_spanned!(cx.span=> .with_strict()));
     }
     if cx.model.is_async() {
-        calls.extend(quote!(.with_async()));
+        calls.extend(quote_spanned!(cx.span=> .with_async()));
     }
     if let Some(version) = &attrs.version {
-        calls.extend(quote!(.with_version(#version)));
+        calls.extend(quote_spanned!(cx.span=> .with_version(#version)));
     }
     calls
 }
@@ -130,9 +130,9 @@ fn params(cx: &Context<'_>) -> Vec<TokenStream> {
         let optional =
             config.default.is_some() || super::super::bind::option_of(&param.ty).is_some();
         let default = if optional {
-            quote!(::core::option::Option::Some(#default))
+            quote_spanned!(cx.span=> ::core::option::Option::Some(#default))
         } else {
-            quote!(::core::option::Option::None)
+            quote_spanned!(cx.span=> ::core::option::Option::None)
         };
         quote_spanned!(cx.span=> #runtime::ParamSpec { name: #name, ty: #ty, default: #default, doc: #doc })
     };

@@ -1,9 +1,10 @@
+use std::future::Future;
+use std::pin::Pin;
+
 use dsrs_metrics::prelude::*;
 
-use std::future::Future;
-
 #[metric]
-fn overlap(#[pred] share: f64) -> std::pin::Pin<Box<dyn Future<Output = f64> + Send>> {
+fn overlap(#[pred] share: f64) -> Pin<Box<dyn Future<Output = f64> + Send>> {
     Box::pin(async move { share })
 }
 
