@@ -5,26 +5,42 @@
 extern crate self as dsrs_metrics;
 
 mod cell;
+#[cfg(feature = "cli")]
+pub mod cli;
+pub mod data;
 mod error;
+mod evaluate;
 mod metric;
 mod outcome;
 mod pair;
 mod params;
+mod program;
 mod record;
+mod report;
 mod row;
 mod score;
+mod settings;
 mod spec;
+mod sum;
 
 #[doc(hidden)]
 pub mod __private;
+pub mod metrics;
 pub mod prelude;
+pub mod text;
 
 pub use async_trait::async_trait;
 #[doc(hidden)]
 pub use bon;
-pub use dsrs_metrics_macros::{Record, metric};
+pub use dsrs_metrics_macros::Record;
+#[doc = include_str!("../docs/metric.md")]
+pub use dsrs_metrics_macros::metric;
 
 pub use crate::error::{MetricError, Result};
+pub use crate::evaluate::{
+    Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, Evaluator, MetricSummary,
+    RowResult,
+};
 pub use crate::metric::{
     AcceptanceTest, FeedbackEvaluator, FnMetric, Metric, MetricCall, ScoredAtOnce, metric_fn,
     typed_metric_fn,
@@ -32,9 +48,14 @@ pub use crate::metric::{
 pub use crate::outcome::Outcome;
 pub use crate::pair::{Origin, Pair};
 pub use crate::params::{Configure, ParamError, Params};
+pub use crate::program::{ByCall, ByForward, Fallible, Module, Program, ProgramError};
 pub use crate::record::{FieldType, Record, RowType};
+pub use crate::report::ProgressDisplay;
+#[cfg(feature = "report")]
+pub use crate::report::ResultTable;
 pub use crate::row::{Example, Fields, Prediction, Trace, TraceStep};
 pub use crate::score::{FeedbackMetric, Grade, MetricReturn, MetricScore, Part, Scored, Scores};
+pub use crate::settings::Settings;
 pub use crate::spec::{
     Direction, FieldSpec, MetricSpec, MetricTier, ParamSpec, ScoreKind, ScoreRange, Side,
 };

@@ -1,3 +1,4 @@
 //! The command line over the built-in metrics.
+#![forbid(unsafe_code)]
 
-fn main() {}
+dsrs_metrics::main![];

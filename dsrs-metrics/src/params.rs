@@ -126,11 +126,15 @@ pub fn read_param<T: DeserializeOwned>(
     };
     let as_json = || serde_json::from_str::<T>(text);
     let as_text = || serde_json::from_value::<T>(Value::String(text.clone()));
-    as_json().or_else(|json| as_text().map_err(|_| json)).map_err(|reason| ParamError::WrongType {
-        metric: metric(),
-        param: param.name.to_owned(),
-        ty: param.ty.to_owned(),
-        found: text.clone(),
-        reason: reason.to_string(),
+    // Of the two reasons, the one for text that is no JSON is that it is text.
+    let reason = |json: serde_json::Error, text| if json.is_data() { json } else { text };
+    as_json().or_else(|json| as_text().map_err(|text| reason(json, text))).map_err(|reason| {
+        ParamError::WrongType {
+            metric: metric(),
+            param: param.name.to_owned(),
+            ty: param.ty.to_owned(),
+            found: text.clone(),
+            reason: reason.to_string(),
+        }
     })
 }

@@ -9,7 +9,7 @@ use super::super::types::in_lifetime;
 use super::Context;
 use super::fields::{bounds, is_looked_up, uses};
 use super::run::{got, typed};
-use crate::names::as_written;
+use crate::names::{as_written, ends};
 
 pub(super) fn metric(cx: &Context<'_>) -> TokenStream {
     let Context { span, ident, runtime, .. } = cx;
@@ -68,14 +68,18 @@ fn declared(cx: &Context<'_>) -> TokenStream {
     let Context { span, ident, private, .. } = cx;
     let (impl_generics, ty_generics, where_clause) = cx.split();
     let verdict = if cx.model.attrs.threshold.is_some() {
-        quote_spanned!(*span=> #private::Decided)
+        quote_spanned!(*span=> type Verdict = #private::Decided;)
     } else {
-        super::spec::returns(cx, "Verdict", &syn::Lifetime::new("'static", *span))
+        let (start, end) = ends(cx.model.output());
+        let ty = super::spec::returns(cx, "Verdict", &syn::Lifetime::new("'static", *span));
+        let (declaration, semicolon) =
+            (quote_spanned!(start=> type Verdict =), quote_spanned!(end=> ;));
+        quote!(#declaration #ty #semicolon)
     };
     quote_spanned! {*span=>
         #[automatically_derived]
         impl #impl_generics #private::Declared for #ident #ty_generics #where_clause {
-            type Verdict = #verdict;
+            #verdict
         }
     }
 }

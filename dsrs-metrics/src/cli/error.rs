@@ -1,0 +1,70 @@
+//! Why a command did not do what it was asked. Each message is one line.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use super::registry::RegistryError;
+use crate::data::DataError;
+use crate::evaluate::EvaluateError;
+use crate::params::ParamError;
+
+#[derive(Debug, thiserror::Error)]
+pub(super) enum CliError {
+    #[error("no metric is called `{name}`{}", Hint(nearest, "`list` shows all"))]
+    UnknownMetric { name: String, nearest: Option<String> },
+    #[error("the metric `{name}` is asked for twice")]
+    MetricTwice { name: String },
+    #[error(
+        "{option}: `{name}` is not among the metrics of this run{}",
+        Hint(nearest, "add it with -m")
+    )]
+    NotInRun { option: String, name: String, nearest: Option<String> },
+    #[error("{error}{}", Hint(nearest, ""))]
+    Param { error: Box<ParamError>, nearest: Option<String> },
+    #[error("--map: `{field}` is mapped twice")]
+    MappedTwice { field: String },
+    #[error("--out {}: {reason}", file.display())]
+    Out { file: PathBuf, reason: String },
+    #[error("a concurrency of 0 scores nothing: --concurrency takes 1 or more")]
+    NoConcurrency,
+    #[error("standard input can be read only once")]
+    StandardInputTwice,
+    #[error(transparent)]
+    Data(#[from] DataError),
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
+    #[error(transparent)]
+    Evaluate(#[from] EvaluateError),
+    #[error("the threads for scoring could not be started: {0}")]
+    Runtime(std::io::Error),
+    #[error("standard output: {0}")]
+    StandardOutput(std::io::Error),
+}
+
+impl CliError {
+    /// Says it on standard error.
+    pub(super) fn report(&self) -> ExitCode {
+        say("error", self);
+        ExitCode::from(2)
+    }
+}
+
+/// One line on standard error, whatever a metric or a file name has in it.
+pub(super) fn say(kind: &str, what: impl fmt::Display) {
+    let what = what.to_string().replace(['\n', '\r'], " ");
+    eprintln!("{kind}: {what}");
+}
+
+/// The nearest name, or else where to look.
+struct Hint<'a>(&'a Option<String>, &'a str);
+
+impl fmt::Display for Hint<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.0, self.1) {
+            (Some(nearest), _) => write!(f, "; did you mean `{nearest}`?"),
+            (None, "") => Ok(()),
+            (None, otherwise) => write!(f, "; {otherwise}"),
+        }
+    }
+}

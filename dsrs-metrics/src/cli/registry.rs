@@ -1,0 +1,155 @@
+//! The metrics that a command line knows, by name.
+
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+
+use crate::metric::Metric;
+use crate::metrics;
+use crate::params::{Configure, ParamError, Params};
+use crate::spec::MetricSpec;
+
+/// The metrics that a command line knows, in the order in which they were added.
+#[derive(Default)]
+pub struct Registry {
+    entries: IndexMap<String, Entry>,
+    builtin: usize,
+}
+
+/// One metric, or how to make it.
+pub(super) enum Entry {
+    Configured {
+        spec: MetricSpec<'static>,
+        make: fn(&Params) -> Result<Arc<dyn Metric>, ParamError>,
+    },
+    Made(Arc<dyn Metric>),
+}
+
+/// A metric that cannot be added.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RegistryError {
+    /// A built-in metric has the name.
+    #[error(
+        "a built-in metric is called `{name}` already; rename yours with #[metric(name = \"..\")]"
+    )]
+    BuiltIn {
+        /// The name.
+        name: String,
+    },
+    /// A metric that was added before has the name.
+    #[error("two metrics are called `{name}`; rename one with #[metric(name = \"..\")]")]
+    Twice {
+        /// The name.
+        name: String,
+    },
+    /// The name could not be typed in a command.
+    #[error("a metric cannot be called `{name}`: use letters, digits and `_`")]
+    BadName {
+        /// The name.
+        name: String,
+    },
+}
+
+fn add_builtin(registry: &mut Registry) -> Result<(), RegistryError> {
+    registry.add::<metrics::AnswerExactMatch>()?;
+    registry.add::<metrics::AnswerPassageMatch>()?;
+    registry.add::<metrics::Em>()?;
+    registry.add::<metrics::F1>()?;
+    registry.add::<metrics::HotpotF1>()?;
+    registry.add::<metrics::Precision>()?;
+    registry.add::<metrics::Recall>()?;
+    registry.add::<metrics::NumericMatch>()
+}
+
+impl Registry {
+    /// No metrics.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The built-in metrics.
+    #[must_use]
+    pub fn builtin() -> Self {
+        let mut registry = Self::new();
+        let added = add_builtin(&mut registry);
+        debug_assert_eq!(added, Ok(()), "built-in metrics have names of their own");
+        registry.builtin = registry.entries.len();
+        registry
+    }
+
+    /// Adds a metric that is configured by `--param`.
+    ///
+    /// # Errors
+    /// [`RegistryError`] if its name is taken or cannot be typed.
+    pub fn add<M: Metric + Configure + 'static>(&mut self) -> Result<(), RegistryError> {
+        let make = |params: &Params| -> Result<Arc<dyn Metric>, ParamError> {
+            Ok(Arc::new(M::configure(params)?))
+        };
+        self.insert(M::SPEC.name, Entry::Configured { spec: M::SPEC, make })
+    }
+
+    /// Adds a metric as it is, a closure for example.
+    ///
+    /// # Errors
+    /// [`RegistryError`] if its name is taken or cannot be typed.
+    pub fn add_metric(&mut self, metric: impl Metric + 'static) -> Result<(), RegistryError> {
+        let name = metric.name().to_owned();
+        self.insert(&name, Entry::Made(Arc::new(metric)))
+    }
+
+    fn insert(&mut self, name: &str, entry: Entry) -> Result<(), RegistryError> {
+        let typeable = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+        let taken = self.entries.get_index_of(name);
+        let name = name.to_owned();
+        match taken {
+            Some(at) if at < self.builtin => Err(RegistryError::BuiltIn { name }),
+            Some(_) => Err(RegistryError::Twice { name }),
+            None if name.is_empty() || !name.chars().all(typeable) => {
+                Err(RegistryError::BadName { name })
+            }
+            None => {
+                self.entries.insert(name, entry);
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&Entry> {
+        self.entries.get(name)
+    }
+
+    pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.values()
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.entries.keys().map(String::as_str)
+    }
+}
+
+impl Entry {
+    pub(super) fn spec(&self) -> MetricSpec<'_> {
+        match self {
+            Self::Configured { spec, .. } => *spec,
+            Self::Made(metric) => metric.spec(),
+        }
+    }
+
+    pub(super) fn make(&self, params: &Params) -> Result<Arc<dyn Metric>, ParamError> {
+        match self {
+            Self::Configured { make, .. } => make(params),
+            Self::Made(metric) => {
+                params.check(&metric.spec())?;
+                Ok(Arc::clone(metric))
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Registry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.entries.keys()).finish()
+    }
+}

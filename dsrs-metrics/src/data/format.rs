@@ -1,0 +1,39 @@
+//! Which formats there are, and how a file's name tells.
+
+use std::path::Path;
+
+/// A format of row files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+#[non_exhaustive]
+pub enum Format {
+    /// One object a line
+    Jsonl,
+    /// One array of objects
+    Json,
+    /// A header of column names, then one row a record
+    #[cfg(feature = "csv")]
+    Csv,
+}
+
+impl Format {
+    /// The format that a file's extension stands for: `jsonl` or `ndjson`, `json`, `csv`.
+    ///
+    /// ```
+    /// use dsrs_metrics::data::Format;
+    ///
+    /// assert_eq!(Format::of("runs/answers.JSONL".as_ref()), Some(Format::Jsonl));
+    /// assert_eq!(Format::of("answers.txt".as_ref()), None);
+    /// ```
+    #[must_use]
+    pub fn of(file: &Path) -> Option<Self> {
+        let extension = file.extension()?.to_str()?.to_ascii_lowercase();
+        match extension.as_str() {
+            "jsonl" | "ndjson" => Some(Self::Jsonl),
+            "json" => Some(Self::Json),
+            #[cfg(feature = "csv")]
+            "csv" => Some(Self::Csv),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! One row as it stands in a file, and how it becomes a [`Pair`].
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
+
+use super::DataError;
+use super::mapping::{Mapping, Target};
+use crate::pair::{Origin, Pair};
+use crate::row::Fields;
+use crate::spec::Side;
+
+/// An object of the kind that is wanted, or anything else.
+pub(super) enum Shape<M> {
+    Map(M),
+    Other(Value),
+}
+
+/// A row that may have any shape.
+pub(super) type Row = Shape<Object>;
+
+#[derive(Default)]
+pub(super) struct Object {
+    pub(super) id: Option<Value>,
+    pub(super) gold: Option<Shape<Fields>>,
+    pub(super) pred: Option<Shape<Fields>>,
+    pub(super) attributes: Fields,
+}
+
+impl Row {
+    /// The row, if it has the shape of one.
+    pub(super) fn check(self, at: &Origin, mappings: &[Mapping]) -> Result<CheckedRow, DataError> {
+        let object = match self {
+            Self::Map(object) => object,
+            Self::Other(value) => {
+                let (at, found) = (at.clone(), found(&value));
+                return Err(DataError::NotObject { at, found });
+            }
+        };
+        if mappings.is_empty() && object.gold.is_none() && object.pred.is_none() {
+            let present = object.attributes.keys().map(str::to_owned).collect();
+            let at = at.clone();
+            return Err(DataError::NoFields { at, present });
+        }
+        let (gold, whole_gold) = half(Side::Gold, object.gold, at, mappings)?;
+        let (pred, whole_pred) = half(Side::Pred, object.pred, at, mappings)?;
+        let as_told = |fields: Fields| match object.attributes.textual {
+            true => fields.textual(),
+            false => fields,
+        };
+        Ok(CheckedRow {
+            id: object.id.map(|id| name(&id, at)).transpose()?,
+            gold: as_told(gold),
+            pred: as_told(pred),
+            whole_gold,
+            whole_pred,
+            attributes: object.attributes,
+        })
+    }
+}
+
+/// A row's `gold` or `pred`: its fields, or what stands there instead if a mapping takes it whole.
+fn half(
+    side: Side,
+    half: Option<Shape<Fields>>,
+    at: &Origin,
+    mappings: &[Mapping],
+) -> Result<(Fields, Option<Value>), DataError> {
+    let name = side.to_string();
+    match half {
+        None => Ok((Fields::default(), None)),
+        Some(Shape::Map(fields)) => Ok((fields, None)),
+        Some(Shape::Other(value)) if mappings.iter().any(|mapping| mapping.path() == name) => {
+            Ok((Fields::default(), Some(value)))
+        }
+        Some(Shape::Other(value)) => {
+            Err(DataError::NotFields { at: at.clone(), side, found: found(&value) })
+        }
+    }
+}
+
+/// A row whose parts have the right shape; mappings read from it and write to it.
+pub(super) struct CheckedRow {
+    id: Option<String>,
+    gold: Fields,
+    pred: Fields,
+    /// What stands in the place of `gold` if it is no object: only a mapping can reach it.
+    whole_gold: Option<Value>,
+    whole_pred: Option<Value>,
+    attributes: Fields,
+}
+
+impl CheckedRow {
+    /// The value at the mapping's path.
+    pub(super) fn at(&self, mapping: &Mapping) -> Option<&Value> {
+        let path = mapping.path();
+        if let Some(value) = self.attributes.get(path) {
+            return Some(value);
+        }
+        let (first, rest) = path.split_once('.').unwrap_or((path, ""));
+        match first {
+            "gold" => within(&self.gold, self.whole_gold.as_ref(), rest),
+            "pred" => within(&self.pred, self.whole_pred.as_ref(), rest),
+            _ => walk(self.attributes.get(first)?, rest),
+        }
+    }
+
+    /// Sets what the mapping sets.
+    pub(super) fn put(
+        &mut self,
+        mapping: &Mapping,
+        value: Value,
+        at: &Origin,
+    ) -> Result<(), DataError> {
+        match mapping.target() {
+            Target::Id => self.id = Some(name(&value, at)?),
+            Target::Field(Side::Gold, field) => _ = self.gold.insert(field, value),
+            Target::Field(Side::Pred, field) => _ = self.pred.insert(field, value),
+        }
+        Ok(())
+    }
+
+    pub(super) fn into_pair(self, origin: Origin, several_files: bool) -> Pair {
+        let id = self.id.unwrap_or_else(|| match several_files {
+            true => origin.to_string(),
+            false => origin.line.to_string(),
+        });
+        Pair {
+            id,
+            gold: self.gold.into(),
+            pred: self.pred.into(),
+            attributes: self.attributes,
+            origin: Some(origin),
+        }
+    }
+}
+
+fn within<'a>(fields: &'a Fields, whole: Option<&'a Value>, path: &str) -> Option<&'a Value> {
+    if path.is_empty() {
+        return whole;
+    }
+    if let Some(value) = fields.get(path) {
+        return Some(value);
+    }
+    let (field, rest) = path.split_once('.').unwrap_or((path, ""));
+    walk(fields.get(field)?, rest)
+}
+
+fn walk<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
+    let parts = path.split('.').filter(|part| !part.is_empty());
+    parts.fold(Some(value), |value, part| match value? {
+        Value::Object(object) => object.get(part),
+        Value::Array(list) => list.get(part.parse::<usize>().ok()?),
+        _ => None,
+    })
+}
+
+fn name(id: &Value, at: &Origin) -> Result<String, DataError> {
+    match id {
+        Value::String(id) => Ok(id.clone()),
+        Value::Number(id) => Ok(id.to_string()),
+        other => Err(DataError::BadId { at: at.clone(), found: found(other) }),
+    }
+}
+
+fn found(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(value) => format!("the boolean {value}"),
+        Value::Number(value) => format!("the number {value}"),
+        Value::String(text) if text.chars().count() > 40 => {
+            let start: String = text.chars().take(40).collect();
+            format!("the text {start:?}...")
+        }
+        Value::String(text) => format!("the text {text:?}"),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+    }
+}
+
+impl FromMap for Object {
+    fn from_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+        let mut row = Self::default();
+        while let Some(key) = map.next_key::<String>()? {
+            let again = match key.as_str() {
+                "id" => row.id.replace(map.next_value()?).is_some(),
+                "gold" => row.gold.replace(map.next_value()?).is_some(),
+                "pred" => row.pred.replace(map.next_value()?).is_some(),
+                _ => row.attributes.insert(key.as_str(), map.next_value::<Value>()?).is_some(),
+            };
+            once(again, &key)?;
+        }
+        Ok(row)
+    }
+}
+
+impl FromMap for Fields {
+    fn from_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+        let mut fields = Self::default();
+        while let Some(key) = map.next_key::<String>()? {
+            let again = fields.insert(key.as_str(), map.next_value::<Value>()?).is_some();
+            once(again, &key)?;
+        }
+        Ok(fields)
+    }
+}
+
+/// The last of two values would win without a word.
+fn once<E: Error>(again: bool, key: &str) -> Result<(), E> {
+    match again {
+        true => Err(E::custom(format_args!("the key `{key}` stands twice"))),
+        false => Ok(()),
+    }
+}
+
+trait FromMap: Sized {
+    fn from_map<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error>;
+}
+
+impl<'de, M: FromMap> Deserialize<'de> for Shape<M> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ShapeVisitor(PhantomData))
+    }
+}
+
+struct ShapeVisitor<M>(PhantomData<M>);
+
+macro_rules! other {
+    ($($visit:ident($value:ty))*) => {$(
+        fn $visit<E: Error>(self, value: $value) -> Result<Shape<M>, E> {
+            Ok(Shape::Other(value.into()))
+        }
+    )*};
+}
+
+impl<'de, M: FromMap> Visitor<'de> for ShapeVisitor<M> {
+    type Value = Shape<M>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Shape<M>, A::Error> {
+        M::from_map(map).map(Shape::Map)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Shape<M>, A::Error> {
+        Value::deserialize(SeqAccessDeserializer::new(list)).map(Shape::Other)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Shape<M>, E> {
+        Ok(Shape::Other(Value::Null))
+    }
+
+    other! { visit_bool(bool) visit_i64(i64) visit_u64(u64) visit_f64(f64) visit_str(&str) }
+}

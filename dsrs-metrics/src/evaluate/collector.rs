@@ -1,0 +1,128 @@
+//! What becomes of finished rows: counted, kept, written, shown. Each row costs the same, however
+//! many came before.
+
+use super::error::EvaluateError;
+use super::row::RowResult;
+use super::summary::{MetricSummary, Tally};
+use crate::report::{Progress, ResultFiles};
+
+pub(super) struct Collector<G, P> {
+    pub(super) tallies: Vec<Tally>,
+    pub(super) rows: u64,
+    failed_rows: u64,
+    /// Rows with their positions, in the order in which they finished.
+    results: Vec<(u64, RowResult<G, P>)>,
+    /// Rows at positions below are kept.
+    keep_below: u64,
+    max_errors: Option<u64>,
+    failure_score: f64,
+    files: Option<ResultFiles>,
+    progress: Progress,
+    first_error: Option<(u64, String)>,
+    pub(super) too_many_errors: bool,
+    pub(super) output_error: Option<EvaluateError>,
+}
+
+/// What a collector does with rows besides counting them.
+pub(super) struct Keeping {
+    pub(super) keep_below: u64,
+    pub(super) expected: usize,
+    pub(super) max_errors: Option<u64>,
+    pub(super) failure_score: f64,
+    pub(super) files: Option<ResultFiles>,
+    pub(super) progress: Progress,
+}
+
+impl<G, P> Collector<G, P> {
+    pub(super) fn new(tallies: Vec<Tally>, keeping: Keeping) -> Self {
+        let kept = keeping.expected as u64;
+        let kept = usize::try_from(kept.min(keeping.keep_below)).unwrap_or(0);
+        Self {
+            tallies,
+            rows: 0,
+            failed_rows: 0,
+            results: Vec::with_capacity(kept),
+            keep_below: keeping.keep_below,
+            max_errors: keeping.max_errors,
+            failure_score: keeping.failure_score,
+            files: keeping.files,
+            progress: keeping.progress,
+            first_error: None,
+            too_many_errors: false,
+            output_error: None,
+        }
+    }
+
+    pub(super) fn record(&mut self, index: u64, row: RowResult<G, P>, line: &[u8]) {
+        self.rows += 1;
+        for (tally, outcome) in self.tallies.iter_mut().zip(&row.outcomes) {
+            tally.record(index, outcome);
+        }
+        if row.is_failure() {
+            self.record_failure(index, &row);
+        }
+        if let Some(files) = &mut self.files
+            && let Err(error) = files.write(index, line)
+        {
+            self.output_error = Some(error);
+            self.files = None;
+        }
+        if index < self.keep_below {
+            self.results.push((index, row));
+        }
+        let (tally, failed, score) = (&self.tallies[0], self.failed_rows, self.failure_score);
+        self.progress.row_done(self.rows, || running(tally, failed, score));
+    }
+
+    fn record_failure(&mut self, index: u64, row: &RowResult<G, P>) {
+        self.failed_rows += 1;
+        self.too_many_errors |= self.max_errors.is_some_and(|max| self.failed_rows >= max);
+        if self.first_error.as_ref().is_none_or(|(first, _)| index < *first) {
+            let error = row.outcomes.iter().find_map(crate::outcome::Outcome::error);
+            self.first_error = error.map(|error| (index, error));
+        }
+    }
+
+    /// Whether no more rows should be taken.
+    pub(super) fn is_full(&self) -> bool {
+        self.too_many_errors || self.output_error.is_some()
+    }
+
+    /// The rows in input order, the summaries, and the files under their names.
+    pub(super) fn finish(&mut self) -> Finished<G, P> {
+        let (tally, failed, score) = (&self.tallies[0], self.failed_rows, self.failure_score);
+        self.progress.finish(self.rows, || running(tally, failed, score));
+        let mut results = std::mem::take(&mut self.results);
+        results.sort_by_key(|(index, _)| *index);
+        if let Some(files) = self.files.take()
+            && let Err(error) = files.finish()
+        {
+            self.output_error = Some(error);
+        }
+        let summaries = self.tallies.iter().map(|tally| tally.summaries(self.failure_score));
+        Finished {
+            results: results.into_iter().map(|(_, row)| row).collect(),
+            summaries: summaries.collect(),
+            failed_rows: self.failed_rows,
+            first_error: self.first_error.take().map(|(_, error)| error),
+        }
+    }
+}
+
+pub(super) struct Finished<G, P> {
+    pub(super) results: Vec<RowResult<G, P>>,
+    /// Of each metric its own summary, then those of its parts.
+    pub(super) summaries: Vec<Vec<MetricSummary>>,
+    pub(super) failed_rows: u64,
+    pub(super) first_error: Option<String>,
+}
+
+/// The running score, and failures of other metrics that it does not tell of.
+fn running(tally: &Tally, failed_rows: u64, failure_score: f64) -> String {
+    let summary = tally.summary(failure_score);
+    let others = failed_rows - tally.failed();
+    match others {
+        0 => summary.to_string(),
+        others => format!("{summary} +{others} failed elsewhere"),
+    }
+}

@@ -1,0 +1,128 @@
+//! [`Evaluator`]: a module that brings its own metric.
+
+use async_trait::async_trait;
+
+use super::error::EvaluateError;
+use super::result::EvaluationResult;
+use super::row::{MetricEntry, Plan};
+use super::source::{Input, Source};
+use super::{Options, run};
+use crate::error::Result;
+use crate::metric::Metric;
+use crate::program::Module;
+use crate::report::ProgressDisplay;
+use crate::row::{Example, Prediction};
+use crate::score::MetricScore;
+
+/// A [`Module`] that knows how its predictions are scored.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::{Evaluator, Module, ProgramError};
+///
+/// struct Upper;
+///
+/// #[async_trait]
+/// impl Module for Upper {
+///     async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError> {
+///         let text = inputs.get("text").and_then(|text| text.as_str()).ok_or("no text")?;
+///         Ok(prediction! { "answer" => text.to_uppercase() })
+///     }
+/// }
+///
+/// impl Evaluator for Upper {
+///     const DISPLAY_PROGRESS: bool = false;
+///
+///     async fn metric(&self, example: &Example, prediction: &Prediction) -> dsrs_metrics::Result<f64> {
+///         Ok(if example.get("answer") == prediction.get("answer") { 1.0 } else { 0.0 })
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+/// let examples = vec![example! { "text" => "a", "answer" => "A" }, example! { "answer" => "B" }];
+/// let score = Upper.evaluate(examples.clone()).await?;
+/// assert_eq!(score, 0.5);
+///
+/// let rows = Upper.evaluate_rows(examples).await?;
+/// assert_eq!(rows.metrics[0].failed, 1);
+/// assert_eq!(rows.first_error.as_deref(), Some("no text"));
+/// # Ok(())
+/// # }
+/// ```
+pub trait Evaluator: Module {
+    /// How many examples are worked on at once; 0 counts as 1.
+    const MAX_CONCURRENCY: usize = 32;
+
+    /// Whether progress is shown on standard error, if that is a terminal.
+    const DISPLAY_PROGRESS: bool = true;
+
+    /// Scores a single prediction against the expected output.
+    ///
+    /// # Errors
+    /// Anything that keeps it from giving a score; the row counts as failed.
+    fn metric(
+        &self,
+        example: &Example,
+        prediction: &Prediction,
+    ) -> impl Future<Output = Result<f64>> + Send;
+
+    /// Evaluates the module on examples. Returns the mean score; an example whose program or metric
+    /// fails counts as 0 and does not keep the others from being scored.
+    ///
+    /// # Errors
+    /// There are no examples, or not one of them got a score: an average over nothing is not 0.
+    fn evaluate(
+        &self,
+        examples: Vec<Example>,
+    ) -> impl Future<Output = Result<f64, EvaluateError>> + Send
+    where
+        Self: Sized,
+    {
+        async { self.evaluate_rows(examples).await?.try_score() }
+    }
+
+    /// As [`evaluate`](Self::evaluate), with what became of every row.
+    ///
+    /// # Errors
+    /// There are no examples.
+    fn evaluate_rows(
+        &self,
+        examples: Vec<Example>,
+    ) -> impl Future<Output = Result<EvaluationResult, EvaluateError>> + Send
+    where
+        Self: Sized,
+    {
+        async move {
+            let options = Options {
+                concurrency: Self::MAX_CONCURRENCY.max(1),
+                progress: ProgressDisplay::from(Self::DISPLAY_PROGRESS),
+                ..Options::default()
+            };
+            let plan = Plan {
+                metrics: vec![MetricEntry::new(OwnMetric(self))],
+                timeout: None,
+                resubmit_after: None,
+                traceback: false,
+            };
+            let rows = examples.into_iter().map(|row| Ok(Input::to_predict(row.into())));
+            let source = Source::iterator(Box::new(rows));
+            let program = self;
+            run::local(plan, source, &program, &options).await
+        }
+    }
+}
+
+/// An evaluator's metric as a [`Metric`].
+struct OwnMetric<'a, E>(&'a E);
+
+#[async_trait]
+impl<E: Evaluator> Metric for OwnMetric<'_, E> {
+    fn name(&self) -> &'static str {
+        "metric"
+    }
+
+    async fn evaluate(&self, gold: &Example, pred: &Prediction) -> Result<MetricScore> {
+        self.0.metric(gold, pred).await.map(MetricScore::new)
+    }
+}

@@ -1,0 +1,230 @@
+//! The harness: runs a program and metrics over rows, side by side, and sums up.
+//!
+//! What it shows and writes is rendered in `report/`; intervals, repeats and journals are elsewhere.
+
+mod builder;
+mod collector;
+mod error;
+mod evaluator;
+mod panic;
+mod result;
+mod row;
+mod run;
+mod source;
+mod stop;
+mod summary;
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::future::{BoxFuture, Shared};
+use futures_util::{Stream, StreamExt};
+
+pub use self::builder::EvaluateBuilder;
+pub use self::error::EvaluateError;
+pub use self::evaluator::Evaluator;
+pub use self::result::{Ending, EvaluationResult};
+pub use self::row::RowResult;
+pub use self::summary::MetricSummary;
+
+use self::row::Plan;
+use self::run::Given;
+use self::source::{Input, InputStream, RowId, Source};
+use crate::pair::Pair;
+use crate::program::{Fallible, Program};
+use crate::report::{Format, ProgressDisplay, Render, score_line};
+use crate::row::{Example, Prediction};
+
+/// Runs a program over a devset, or takes finished predictions, and scores every row under one
+/// metric or several: DSPy's `Evaluate`.
+///
+/// No row is lost and none becomes a number in silence: a program or metric that fails, panics or
+/// takes too long fails its own row, which is counted and named in every headline. The same rows give
+/// the same report at any concurrency.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::Evaluate;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+/// let devset = [
+///     example! { "question" => "1 + 1?", "answer" => "2" }.with_inputs(["question"]),
+///     example! { "question" => "Why?", "answer" => "42" }.with_inputs(["question"]),
+/// ];
+/// let evaluate = Evaluate::builder()
+///     .devset(devset)
+///     .metric(metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer")))
+///     .build()?;
+///
+/// let result = evaluate.run(|_: Example| async { prediction! { "answer" => "42" } }).await?;
+/// assert_eq!(result.score, Some(50.0));
+/// assert_eq!(result.to_string(), "same  50.00% (1/2, 0 failed)");
+/// assert_eq!(result.results[0].score(), Some(0.0));
+/// # Ok(())
+/// # }
+/// ```
+pub struct Evaluate<G = Example, P = Prediction> {
+    plan: Arc<Plan<'static, G, P>>,
+    devset: Devset<G>,
+    row_id: Option<RowId<G>>,
+    options: Options<G, P>,
+}
+
+/// The rows that `run` runs on.
+enum Devset<G> {
+    None,
+    List(Arc<Vec<Arc<G>>>),
+    Stream(Mutex<Option<GoldStream<G>>>),
+}
+
+/// Rows whose predictions are still to come; `P` is chosen where they are run.
+type GoldStream<G> = futures_util::stream::BoxStream<'static, Result<Arc<G>, String>>;
+
+type ShowTable<G, P> = fn(&EvaluationResult<G, P>, usize);
+
+/// What a run does besides scoring rows.
+struct Options<G, P> {
+    concurrency: usize,
+    max_errors: Option<u64>,
+    failure_score: f64,
+    keep_results: bool,
+    progress: ProgressDisplay,
+    table_rows: usize,
+    show_table: Option<ShowTable<G, P>>,
+    outputs: Vec<(Format, PathBuf)>,
+    render_pair: Option<Render<G, P>>,
+    stop_when: Option<Shared<BoxFuture<'static, ()>>>,
+    #[cfg(feature = "ctrl-c")]
+    stop_on_ctrl_c: bool,
+}
+
+impl<G, P> Default for Options<G, P> {
+    fn default() -> Self {
+        Self {
+            concurrency: builder::DEFAULT_CONCURRENCY,
+            max_errors: None,
+            failure_score: 0.0,
+            keep_results: true,
+            progress: ProgressDisplay::Off,
+            table_rows: 0,
+            show_table: None,
+            outputs: Vec::new(),
+            render_pair: None,
+            stop_when: None,
+            #[cfg(feature = "ctrl-c")]
+            stop_on_ctrl_c: false,
+        }
+    }
+}
+
+impl Evaluate {
+    /// Sets up an evaluation over dynamic rows.
+    pub fn builder() -> EvaluateBuilder<Example, Prediction> {
+        EvaluateBuilder::new()
+    }
+}
+
+impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
+    /// Sets up an evaluation over rows of any type.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::Evaluate;
+    ///
+    /// async fn program(x: f64) -> Result<f64, std::num::ParseFloatError> {
+    ///     format!("{x:.1}").parse()
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+    /// let near = typed_metric_fn("error", |gold: &f64, pred: &f64| (gold - pred).abs());
+    /// let evaluate = Evaluate::<f64, f64>::typed().devset([0.25, 1.0]).metric(near).build()?;
+    /// let result = evaluate.run(program).await?;
+    /// assert_eq!(result.metrics[0].to_string(), "0.0250 (mean of 2/2, 0 failed)");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn typed() -> EvaluateBuilder<G, P> {
+        EvaluateBuilder::new()
+    }
+
+    /// Runs a program over the devset: an async function or closure, or a
+    /// [`Module`](crate::Module) (by value, reference to a static one, or `Arc`).
+    ///
+    /// # Errors
+    /// [`EvaluateError`]; never a row that fails.
+    pub async fn run<Kind>(
+        &self,
+        program: impl Program<G, P, Kind> + 'static,
+    ) -> Result<EvaluationResult<G, P>, EvaluateError>
+    where
+        Kind: 'static,
+    {
+        let row_id = self.row_id.clone();
+        let source = match &self.devset {
+            Devset::None => return Err(EvaluateError::NoDevset),
+            Devset::List(rows) => Source::list(Arc::clone(rows), row_id),
+            Devset::Stream(rows) => {
+                let rows = rows.lock().unwrap_or_else(PoisonError::into_inner).take();
+                let rows = rows.ok_or(EvaluateError::DevsetUsedUp)?;
+                let rows: InputStream<'static, G, P> =
+                    rows.map(|row| row.map(Input::to_predict)).boxed();
+                Source::stream(rows, row_id)
+            }
+        };
+        self.start(source, program, self.options.render_pair.unwrap_or(score_line)).await
+    }
+
+    /// Scores rows that already have predictions. A row is a [`Pair`], or a `Result` of one whose
+    /// first error ends the run. Rows are taken as they are needed; an iterator that waits long for
+    /// each (a slow pipe) blocks its thread and is better given as a
+    /// [stream](Self::score_stream).
+    ///
+    /// # Errors
+    /// [`EvaluateError`]; never a row that fails.
+    pub async fn score<R: Fallible<Pair<G, P>>>(
+        &self,
+        rows: impl IntoIterator<Item = R, IntoIter: Send + 'static>,
+    ) -> Result<EvaluationResult<G, P>, EvaluateError> {
+        let rows = rows.into_iter().map(|row| row.into_result().map(Input::from));
+        let source = Source::iterator(Box::new(rows.fuse()));
+        self.start(source, Given, score_line).await
+    }
+
+    /// As [`score`](Self::score), for a stream of rows.
+    ///
+    /// # Errors
+    /// [`EvaluateError`]; never a row that fails.
+    pub async fn score_stream<R: Fallible<Pair<G, P>>>(
+        &self,
+        rows: impl Stream<Item = R> + Send + 'static,
+    ) -> Result<EvaluationResult<G, P>, EvaluateError> {
+        let rows = rows.map(|row| row.into_result().map(Input::from));
+        let source = Source::stream(rows.fuse().boxed(), None);
+        self.start(source, Given, score_line).await
+    }
+
+    async fn start<Kind: 'static>(
+        &self,
+        source: Source<'static, G, P>,
+        program: impl Program<G, P, Kind> + 'static,
+        render: Render<G, P>,
+    ) -> Result<EvaluationResult<G, P>, EvaluateError> {
+        run::spawned(Arc::clone(&self.plan), source, program, render, &self.options).await
+    }
+}
+
+impl<G, P> fmt::Debug for Evaluate<G, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let metrics: Vec<_> = self.plan.metrics.iter().map(|metric| &metric.name).collect();
+        f.debug_struct("Evaluate").field("metrics", &metrics).finish_non_exhaustive()
+    }
+}
+
+impl<G, P> fmt::Debug for EvaluateBuilder<G, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EvaluateBuilder").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,246 @@
+//! One row: its prediction, then its scores, with timeout, second attempt and panics.
+//!
+//! Which row comes next is decided in `source.rs`, what becomes of the outcome in `collector.rs`.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use tokio::time::Instant;
+
+use super::panic::{self, Panic};
+use super::source::Input;
+use crate::error::MetricError;
+use crate::metric::{Metric, MetricCall};
+use crate::outcome::Outcome;
+use crate::pair::Origin;
+use crate::program::Program;
+use crate::row::Fields;
+use crate::score::Scored;
+use crate::spec::ScoreKind;
+
+/// One row of a result.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct RowResult<G, P> {
+    /// The row's name: given by its source, or its position from 0.
+    pub id: String,
+    /// The labelled example.
+    pub gold: Arc<G>,
+    /// The prediction; `None` if the program failed.
+    pub pred: Option<P>,
+    /// What became of the row under each metric, in the order of the metrics.
+    pub outcomes: Vec<Outcome>,
+    /// Everything else that the row carries.
+    pub attributes: Fields,
+    /// Where the row stands, if it comes from a file.
+    pub origin: Option<Origin>,
+    /// Where the program and metrics panicked, if they did and tracebacks were asked for.
+    pub traceback: Option<String>,
+}
+
+impl<G, P> RowResult<G, P> {
+    /// The score under the first metric, if it gave one.
+    #[must_use]
+    pub fn score(&self) -> Option<f64> {
+        self.outcomes.first()?.value()
+    }
+
+    /// Whether the program or any metric failed.
+    #[must_use]
+    pub fn is_failure(&self) -> bool {
+        self.outcomes.iter().any(Outcome::is_failure)
+    }
+}
+
+/// A metric with what is asked for row by row.
+pub(super) struct MetricEntry<'a, G, P> {
+    pub(super) name: String,
+    pub(super) kind: ScoreKind,
+    metric: Box<dyn Metric<G, P> + 'a>,
+}
+
+impl<'a, G: Sync, P: Sync> MetricEntry<'a, G, P> {
+    pub(super) fn new(metric: impl Metric<G, P> + 'a) -> Self {
+        Self { name: metric.name().to_owned(), kind: metric.spec().kind, metric: Box::new(metric) }
+    }
+}
+
+/// How every row is treated.
+pub(super) struct Plan<'a, G, P> {
+    pub(super) metrics: Vec<MetricEntry<'a, G, P>>,
+    pub(super) timeout: Option<Duration>,
+    pub(super) resubmit_after: Option<Duration>,
+    pub(super) traceback: bool,
+}
+
+type Attempt<T> = Result<T, Failure>;
+
+/// Why an awaited call of the user's gave nothing.
+enum Failure {
+    Panicked(Panic),
+    TimedOut,
+}
+
+impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
+    pub(super) async fn finish<Kind>(
+        &self,
+        index: u64,
+        input: Input<G, P>,
+        program: &impl Program<G, P, Kind>,
+    ) -> RowResult<G, P> {
+        let deadline = self.timeout.map(|timeout| Instant::now() + timeout);
+        let mut row = RowResult {
+            id: input.id.unwrap_or_else(|| index.to_string()),
+            gold: input.gold,
+            pred: input.pred,
+            outcomes: Vec::new(),
+            attributes: input.attributes,
+            origin: input.origin,
+            traceback: None,
+        };
+        if row.pred.is_none() {
+            match self.predict(&row.gold, program, deadline).await {
+                Ok(pred) => row.pred = Some(pred),
+                Err((error, traceback)) => {
+                    let error: Arc<str> = error.into();
+                    let failed = |_: &_| Outcome::ProgramFailed { error: Arc::clone(&error) };
+                    row.outcomes = self.metrics.iter().map(failed).collect();
+                    row.traceback = traceback;
+                }
+            }
+        }
+        if let Some(pred) = &row.pred {
+            let call = MetricCall::new(&*row.gold, pred);
+            (row.outcomes, row.traceback) = self.score(call, deadline).await;
+        }
+        row
+    }
+
+    async fn predict<Kind>(
+        &self,
+        gold: &G,
+        program: &impl Program<G, P, Kind>,
+        deadline: Option<Instant>,
+    ) -> Result<P, (String, Option<String>)> {
+        // The call stands in an async block because it may panic before its first await.
+        let start = || async { program.predict(gold).await };
+        match self.attempt(start, deadline).await {
+            Ok(prediction) => prediction.map_err(|error| (error, None)),
+            Err(Failure::Panicked(panic)) => {
+                let error = format!("the program panicked: {}", panic.message);
+                Err((error, panic.traceback))
+            }
+            Err(Failure::TimedOut) => {
+                let seconds = self.timeout.unwrap_or_default().as_secs_f64();
+                Err((format!("the program gave no prediction within {seconds} s"), None))
+            }
+        }
+    }
+
+    /// Scores under all metrics: those that need no waiting at once, the others side by side.
+    async fn score(
+        &self,
+        call: MetricCall<'_, G, P>,
+        deadline: Option<Instant>,
+    ) -> (Vec<Outcome>, Option<String>) {
+        let mut outcomes = Vec::with_capacity(self.metrics.len());
+        let mut tracebacks = Vec::new();
+        let mut waiting = Vec::new();
+        for (position, entry) in self.metrics.iter().enumerate() {
+            let now = panic::catch(self.traceback, || entry.metric.call_now(call));
+            match now.map_err(Failure::Panicked).transpose() {
+                Some(attempt) => outcomes.push(self.outcome(entry, attempt, &mut tracebacks)),
+                None => {
+                    // Its place is taken when it has finished.
+                    outcomes.push(Outcome::Abstained);
+                    waiting.push((position, entry));
+                }
+            }
+        }
+        match &*waiting {
+            [] => {}
+            [(position, entry)] => {
+                let attempt = self.wait_for(entry, call, deadline).await;
+                outcomes[*position] = self.outcome(entry, attempt, &mut tracebacks);
+            }
+            several => {
+                let entries = several.iter().map(|(_, entry)| *entry);
+                let attempts = entries.map(|entry| self.wait_for(entry, call, deadline));
+                let attempts = join_all(attempts).await;
+                for ((position, entry), attempt) in several.iter().zip(attempts) {
+                    outcomes[*position] = self.outcome(entry, attempt, &mut tracebacks);
+                }
+            }
+        }
+        let traceback = (!tracebacks.is_empty()).then(|| tracebacks.join("\n"));
+        (outcomes, traceback)
+    }
+
+    async fn wait_for(
+        &self,
+        entry: &MetricEntry<'_, G, P>,
+        call: MetricCall<'_, G, P>,
+        deadline: Option<Instant>,
+    ) -> Attempt<Result<Scored, MetricError>> {
+        self.attempt(|| entry.metric.call(call), deadline).await
+    }
+
+    fn outcome(
+        &self,
+        entry: &MetricEntry<'_, G, P>,
+        attempt: Attempt<Result<Scored, MetricError>>,
+        tracebacks: &mut Vec<String>,
+    ) -> Outcome {
+        let metric = || entry.name.clone();
+        match attempt {
+            Ok(scored) => Outcome::from(scored),
+            Err(Failure::Panicked(panic)) => {
+                tracebacks.extend(panic.traceback);
+                let message = panic.message;
+                Outcome::MetricFailed { error: MetricError::Panicked { metric: metric(), message } }
+            }
+            Err(Failure::TimedOut) => Outcome::MetricFailed {
+                error: MetricError::TimedOut {
+                    metric: metric(),
+                    seconds: self.timeout.unwrap_or_default().as_secs_f64(),
+                },
+            },
+        }
+    }
+
+    /// Awaits a call of the user's, within the row's deadline, with a second attempt if it straggles.
+    async fn attempt<F: Future>(
+        &self,
+        start: impl Fn() -> F,
+        deadline: Option<Instant>,
+    ) -> Attempt<F::Output> {
+        let attempts = panic::catch_async(self.traceback, self.first_of_two(start));
+        let result = match deadline {
+            None => attempts.await,
+            Some(deadline) => match tokio::time::timeout_at(deadline, attempts).await {
+                Ok(result) => result,
+                Err(_) => return Err(Failure::TimedOut),
+            },
+        };
+        result.map_err(Failure::Panicked)
+    }
+
+    /// Starts a straggling call a second time, and never a third. The first to finish wins; the
+    /// other is dropped, which cancels it.
+    async fn first_of_two<F: Future>(&self, start: impl Fn() -> F) -> F::Output {
+        let Some(delay) = self.resubmit_after else {
+            return start().await;
+        };
+        let mut first = pin!(start());
+        if let Ok(output) = tokio::time::timeout(delay, first.as_mut()).await {
+            return output;
+        }
+        tokio::select! {
+            biased;
+            output = first => output,
+            output = start() => output,
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! Workers: so many as the concurrency allows, each pulling rows until there are none.
+//!
+//! A worker is one task for the whole run, not one a row, so nothing is spawned per row and tokio
+//! spreads them over its threads.
+
+use std::pin::pin;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::future::join_all;
+use tokio::runtime::Handle;
+use tokio::task::{JoinError, JoinSet};
+use tokio::time::Instant;
+
+use super::Options;
+use super::collector::{Collector, Keeping};
+use super::error::EvaluateError;
+use super::panic;
+use super::result::{Ending, EvaluationResult};
+use super::row::{Plan, RowResult};
+use super::source::Source;
+use super::stop::Stop;
+use super::summary::Tally;
+use crate::program::Program;
+use crate::report::{Progress, Render, ResultFiles};
+use crate::settings::Settings;
+
+/// Stands where rows bring their predictions along.
+pub(super) struct Given;
+
+impl<G: Sync, P> Program<G, P, Given> for Given {
+    async fn predict(&self, _: &G) -> Result<P, String> {
+        Err("the row has no prediction".to_owned())
+    }
+}
+
+/// All that the workers of one run share.
+struct Run<'a, G, P> {
+    plan: Arc<Plan<'a, G, P>>,
+    names: Vec<String>,
+    source: Source<'a, G, P>,
+    stop: Stop,
+    collector: Mutex<Collector<G, P>>,
+    /// Present if rows are written.
+    render: Option<Render<G, P>>,
+    started: Instant,
+}
+
+/// Runs on tasks of their own, on all of the runtime's threads.
+pub(super) async fn spawned<G, P, Kind>(
+    plan: Arc<Plan<'static, G, P>>,
+    source: Source<'static, G, P>,
+    program: impl Program<G, P, Kind> + 'static,
+    render: Render<G, P>,
+    options: &Options<G, P>,
+) -> Result<EvaluationResult<G, P>, EvaluateError>
+where
+    G: Send + Sync + 'static,
+    P: Send + Sync + 'static,
+    Kind: 'static,
+{
+    check_runtime(&plan)?;
+    let run = Arc::new(Run::prepare(plan, source, render, options)?);
+    let program = Arc::new(program);
+    let settings = Settings::current();
+    let mut workers = JoinSet::new();
+    for _ in 0..run.workers(options.concurrency) {
+        let (run, program) = (Arc::clone(&run), Arc::clone(&program));
+        let work = async move { run.work(&*program).await };
+        workers.spawn(settings.clone().scope(work));
+    }
+    let stopped = supervise(&run, workers, options).await?;
+    let run = Arc::into_inner(run).ok_or_else(|| EvaluateError::Worker {
+        message: "it still holds the results".to_owned(),
+    })?;
+    run.finish(stopped, options)
+}
+
+/// Runs within the calling task, so that program and metrics may borrow.
+pub(super) async fn local<'a, G, P, Kind>(
+    plan: Plan<'a, G, P>,
+    source: Source<'a, G, P>,
+    program: &impl Program<G, P, Kind>,
+    options: &Options<G, P>,
+) -> Result<EvaluationResult<G, P>, EvaluateError>
+where
+    G: Send + Sync,
+    P: Send + Sync,
+{
+    let run = Run::prepare(Arc::new(plan), source, super::score_line, options)?;
+    let workers = (0..run.workers(options.concurrency)).map(|_| run.work(program));
+    join_all(workers).await;
+    run.finish(false, options)
+}
+
+fn check_runtime<G, P>(plan: &Plan<'_, G, P>) -> Result<(), EvaluateError> {
+    let missing = |missing| EvaluateError::Runtime { missing };
+    Handle::try_current().map_err(|_| missing("there is no tokio runtime"))?;
+    if plan.timeout.or(plan.resubmit_after).is_none() {
+        return Ok(());
+    }
+    let timer = panic::catch(false, || drop(tokio::time::sleep(std::time::Duration::ZERO)));
+    timer.map_err(|_| missing("the tokio runtime has no timers"))
+}
+
+/// Waits for the workers; tells whether they were asked to stop.
+async fn supervise<G, P>(
+    run: &Run<'_, G, P>,
+    mut workers: JoinSet<()>,
+    options: &Options<G, P>,
+) -> Result<bool, EvaluateError> {
+    let mut stop = pin!(stop_signal(options));
+    let mut abandon = pin!(abandon_signal(options));
+    let mut stopped = false;
+    loop {
+        tokio::select! {
+            biased;
+            ended = workers.join_next() => match ended {
+                None => return Ok(stopped),
+                Some(Ok(())) if run.source.failed() => {
+                    // The result is lost anyway, so nothing more is spent on it.
+                    workers.shutdown().await;
+                    return Ok(stopped);
+                }
+                Some(Ok(())) => {}
+                Some(Err(error)) => check_worker(error)?,
+            },
+            () = &mut stop, if !stopped => {
+                stopped = true;
+                run.stop.set();
+            }
+            () = &mut abandon, if stopped => workers.shutdown().await,
+        }
+    }
+}
+
+/// A worker that was cancelled gave up its row; one that panicked is an error.
+fn check_worker(error: JoinError) -> Result<(), EvaluateError> {
+    match error.try_into_panic() {
+        Ok(payload) => Err(EvaluateError::Worker { message: panic::message(&*payload) }),
+        Err(_) => Ok(()),
+    }
+}
+
+async fn stop_signal<G, P>(options: &Options<G, P>) {
+    let asked = async {
+        match &options.stop_when {
+            Some(signal) => signal.clone().await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        () = asked => {}
+        () = ctrl_c(options) => {}
+    }
+}
+
+/// The Ctrl-C after the one that stopped the run.
+async fn abandon_signal<G, P>(options: &Options<G, P>) {
+    ctrl_c(options).await;
+}
+
+#[cfg(feature = "ctrl-c")]
+async fn ctrl_c<G, P>(options: &Options<G, P>) {
+    // Where signals cannot be had the run goes on without.
+    if !options.stop_on_ctrl_c || tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
+#[cfg(not(feature = "ctrl-c"))]
+async fn ctrl_c<G, P>(_: &Options<G, P>) {
+    std::future::pending::<()>().await;
+}
+
+impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
+    fn prepare(
+        plan: Arc<Plan<'a, G, P>>,
+        source: Source<'a, G, P>,
+        render: Render<G, P>,
+        options: &Options<G, P>,
+    ) -> Result<Self, EvaluateError> {
+        let files = ResultFiles::create(&options.outputs)?;
+        let render = files.is_some().then_some(render);
+        let tally =
+            |metric: &super::row::MetricEntry<'_, G, P>| Tally::new(&metric.name, metric.kind);
+        let (expected, total) = source.size_hint();
+        let keep_below = if options.keep_results { u64::MAX } else { options.table_rows as u64 };
+        let keeping = Keeping {
+            keep_below,
+            // A hint may be wrong, so not too much is made of it.
+            expected: expected.min(1 << 20),
+            max_errors: options.max_errors,
+            failure_score: options.failure_score,
+            files,
+            progress: Progress::new(options.progress, total.map(|total| total as u64)),
+        };
+        Ok(Self {
+            names: plan.metrics.iter().map(|metric| metric.name.clone()).collect(),
+            collector: Mutex::new(Collector::new(
+                plan.metrics.iter().map(tally).collect(),
+                keeping,
+            )),
+            plan,
+            source,
+            stop: Stop::default(),
+            render,
+            started: Instant::now(),
+        })
+    }
+
+    /// How many workers have something to do.
+    fn workers(&self, concurrency: usize) -> usize {
+        let (_, rows) = self.source.size_hint();
+        concurrency.min(rows.unwrap_or(usize::MAX).max(1))
+    }
+
+    async fn work<Kind>(&self, program: &impl Program<G, P, Kind>) {
+        let mut line = Vec::new();
+        while let Some((index, input)) = self.source.pull(&self.stop).await {
+            let row = self.plan.finish(index, input, program).await;
+            if let Some(render) = self.render {
+                line.clear();
+                self.render_row(render, &row, &mut line);
+            }
+            self.record(index, row, &line);
+            // Rows that never wait must still let timers, signals and other tasks have their turn.
+            tokio::task::consume_budget().await;
+        }
+    }
+
+    fn render_row(&self, render: Render<G, P>, row: &RowResult<G, P>, line: &mut Vec<u8>) {
+        if panic::catch(false, || render(row, &self.names, line)).is_err() {
+            line.clear();
+            super::score_line(row, &self.names, line);
+        }
+    }
+
+    fn record(&self, index: u64, row: RowResult<G, P>, line: &[u8]) {
+        let mut collector = self.collector.lock().unwrap_or_else(PoisonError::into_inner);
+        collector.record(index, row, line);
+        if collector.is_full() {
+            self.stop.set();
+        }
+    }
+
+    fn finish(
+        self,
+        stopped: bool,
+        options: &Options<G, P>,
+    ) -> Result<EvaluationResult<G, P>, EvaluateError> {
+        let mut collector = self.collector.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let Some(error) = self.source.into_error() {
+            return Err(error);
+        }
+        if collector.rows == 0 && !stopped {
+            return Err(EvaluateError::NoRows);
+        }
+        let finished = collector.finish();
+        let mut result = EvaluationResult {
+            score: finished.summaries[0][0].score,
+            results: finished.results,
+            metrics: finished.summaries.into_iter().flatten().collect(),
+            rows: collector.rows,
+            failed_rows: finished.failed_rows,
+            first_error: finished.first_error,
+            ending: match collector.output_error {
+                Some(error) => Ending::OutputFailed(error),
+                None if collector.too_many_errors => Ending::MaxErrors,
+                None if stopped => Ending::Stopped,
+                None => Ending::Complete,
+            },
+            elapsed: self.started.elapsed(),
+            names: self.names,
+        };
+        if let Some(show_table) = options.show_table {
+            show_table(&result, options.table_rows);
+        }
+        if !options.keep_results {
+            result.results = Vec::new();
+        }
+        Ok(result)
+    }
+}

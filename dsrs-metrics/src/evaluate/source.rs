@@ -1,0 +1,255 @@
+//! Where rows come from: one source that all workers pull from, a row at a time.
+//!
+//! What is done with a row is in `row.rs`.
+
+use std::collections::HashMap;
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use futures_util::StreamExt;
+use futures_util::stream::BoxStream;
+
+use super::error::EvaluateError;
+use super::panic::{self, Panic};
+use super::stop::Stop;
+use crate::pair::{Origin, Pair};
+use crate::row::Fields;
+
+/// A row before it is scored.
+pub(super) struct Input<G, P> {
+    /// `None` stands for the row's position.
+    pub(super) id: Option<String>,
+    pub(super) gold: Arc<G>,
+    /// `None` if the program is yet to give it.
+    pub(super) pred: Option<P>,
+    pub(super) attributes: Fields,
+    pub(super) origin: Option<Origin>,
+}
+
+impl<G, P> Input<G, P> {
+    pub(super) fn to_predict(gold: Arc<G>) -> Self {
+        Self { id: None, gold, pred: None, attributes: Fields::default(), origin: None }
+    }
+}
+
+impl<G, P> From<Pair<G, P>> for Input<G, P> {
+    fn from(pair: Pair<G, P>) -> Self {
+        Self {
+            id: Some(pair.id),
+            gold: Arc::new(pair.gold),
+            pred: Some(pair.pred),
+            attributes: pair.attributes,
+            origin: pair.origin,
+        }
+    }
+}
+
+/// A row and its position, from 0.
+type Numbered<G, P> = (u64, Input<G, P>);
+
+pub(super) type Inputs<'a, G, P> =
+    Box<dyn Iterator<Item = Result<Input<G, P>, String>> + Send + 'a>;
+pub(super) type InputStream<'a, G, P> = BoxStream<'a, Result<Input<G, P>, String>>;
+
+/// Names a row of a devset.
+pub(super) type RowId<G> = Arc<dyn Fn(&G) -> String + Send + Sync>;
+
+enum Rows<'a, G, P> {
+    List(Arc<Vec<Arc<G>>>, AtomicUsize),
+    Iterator(Mutex<Ordered<Inputs<'a, G, P>>>),
+    Stream(tokio::sync::Mutex<Ordered<InputStream<'a, G, P>>>),
+}
+
+/// Rows in the order in which they come, with what must be known of those before.
+struct Ordered<S> {
+    rows: S,
+    next: u64,
+    seen: SeenIds,
+}
+
+impl<S> Ordered<S> {
+    fn new(rows: S) -> Self {
+        Self { rows, next: 0, seen: SeenIds::default() }
+    }
+
+    fn number<G, P>(&mut self, row: Input<G, P>) -> Result<Numbered<G, P>, EvaluateError> {
+        if let Some(id) = &row.id {
+            self.seen.insert(id, self.next, row.origin.as_ref())?;
+        }
+        self.next += 1;
+        Ok((self.next - 1, row))
+    }
+}
+
+/// What all workers pull from. The first input error ends it.
+pub(super) struct Source<'a, G, P> {
+    rows: Rows<'a, G, P>,
+    row_id: Option<RowId<G>>,
+    error: OnceLock<EvaluateError>,
+}
+
+impl<'a, G, P> Source<'a, G, P> {
+    pub(super) fn list(rows: Arc<Vec<Arc<G>>>, row_id: Option<RowId<G>>) -> Self {
+        Self::new(Rows::List(rows, AtomicUsize::new(0)), row_id)
+    }
+
+    pub(super) fn iterator(rows: Inputs<'a, G, P>) -> Self {
+        Self::new(Rows::Iterator(Mutex::new(Ordered::new(rows))), None)
+    }
+
+    pub(super) fn stream(rows: InputStream<'a, G, P>, row_id: Option<RowId<G>>) -> Self {
+        let rows = tokio::sync::Mutex::new(Ordered::new(rows));
+        Self::new(Rows::Stream(rows), row_id)
+    }
+
+    fn new(rows: Rows<'a, G, P>, row_id: Option<RowId<G>>) -> Self {
+        Self { rows, row_id, error: OnceLock::new() }
+    }
+
+    /// How many rows there are, if that is known: the least and the most.
+    pub(super) fn size_hint(&self) -> (usize, Option<usize>) {
+        match &self.rows {
+            Rows::List(rows, _) => (rows.len(), Some(rows.len())),
+            Rows::Iterator(rows) => {
+                let rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
+                rows.rows.size_hint()
+            }
+            Rows::Stream(rows) => {
+                let rows = rows.try_lock();
+                rows.map_or((0, None), |rows| rows.rows.size_hint())
+            }
+        }
+    }
+
+    pub(super) fn into_error(self) -> Option<EvaluateError> {
+        self.error.into_inner()
+    }
+
+    pub(super) fn failed(&self) -> bool {
+        self.error.get().is_some()
+    }
+
+    /// The next row and its position, from 0; `None` once there is no more to do.
+    pub(super) async fn pull(&self, stop: &Stop) -> Option<Numbered<G, P>> {
+        if stop.is_set() {
+            return None;
+        }
+        let pulled = match &self.rows {
+            Rows::List(rows, next) => return self.pull_listed(rows, next),
+            Rows::Iterator(rows) => Self::pull_iterator(rows),
+            Rows::Stream(rows) => tokio::select! {
+                biased;
+                () = stop.wait() => None,
+                pulled = self.pull_stream(rows) => pulled,
+            },
+        };
+        match pulled? {
+            Ok(pulled) => Some(pulled),
+            Err(error) => {
+                // A later error of another worker says nothing new.
+                let _ = self.error.set(error);
+                stop.set();
+                None
+            }
+        }
+    }
+
+    fn pull_listed(&self, rows: &[Arc<G>], next: &AtomicUsize) -> Option<Numbered<G, P>> {
+        let index = next.fetch_add(1, Ordering::Relaxed);
+        let mut row = Input::to_predict(Arc::clone(rows.get(index)?));
+        // Ids of a list were checked when it was given.
+        row.id = self.row_id.as_ref().map(|row_id| row_id(&row.gold));
+        Some((index as u64, row))
+    }
+
+    fn pull_iterator(
+        rows: &Mutex<Ordered<Inputs<'a, G, P>>>,
+    ) -> Option<Result<Numbered<G, P>, EvaluateError>> {
+        let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
+        let pulled = panic::catch(false, || rows.rows.next());
+        pulled
+            .map_err(|panic| input_panicked(&panic))
+            .transpose()
+            .map(|row| rows.number(row?.map_err(|message| EvaluateError::Input { message })?))
+    }
+
+    async fn pull_stream(
+        &self,
+        rows: &tokio::sync::Mutex<Ordered<InputStream<'a, G, P>>>,
+    ) -> Option<Result<Numbered<G, P>, EvaluateError>> {
+        let mut rows = rows.lock().await;
+        let pulled = panic::catch_async(false, rows.rows.next()).await;
+        let named = |mut row: Input<G, P>| {
+            let row_id = self.row_id.as_ref();
+            row.id = row.id.or_else(|| row_id.map(|row_id| row_id(&row.gold)));
+            row
+        };
+        pulled.map_err(|panic| input_panicked(&panic)).transpose().map(|row| {
+            let row = row?.map_err(|message| EvaluateError::Input { message })?;
+            let row = panic::catch(false, || named(row));
+            rows.number(row.map_err(|panic| input_panicked(&panic))?)
+        })
+    }
+}
+
+fn input_panicked(panic: &Panic) -> EvaluateError {
+    let message = format!("reading the rows panicked: {}", panic.message);
+    EvaluateError::Input { message }
+}
+
+/// Finds out about ids that come twice, in about 50 bytes a row whatever the length of the ids: they
+/// are kept as 128 bits of keyed hash, which two of a thousand million ids share once in 10^20 runs.
+#[derive(Default)]
+pub(super) struct SeenIds {
+    hashers: [RandomState; 2],
+    rows: HashMap<[u64; 2], u64>,
+    /// Each file, with the number of lines in those before it.
+    files: Vec<(Arc<Path>, u64)>,
+    lines: u64,
+}
+
+impl SeenIds {
+    pub(super) fn insert(
+        &mut self,
+        id: &str,
+        row: u64,
+        origin: Option<&Origin>,
+    ) -> Result<(), EvaluateError> {
+        let hash = self.hashers.each_ref().map(|hasher| hasher.hash_one(id));
+        let place = origin.map_or(row + 1, |origin| self.line_in_run(origin));
+        match self.rows.insert(hash, place) {
+            None => Ok(()),
+            Some(first) => Err(EvaluateError::DuplicateId {
+                id: id.to_owned(),
+                first: self.place(first),
+                second: origin.map_or_else(|| (row + 1).to_string(), ToString::to_string),
+            }),
+        }
+    }
+
+    /// The line, counted from that of the first file on: one number instead of file and line.
+    fn line_in_run(&mut self, origin: &Origin) -> u64 {
+        // By pointer, since one file may be read twice.
+        let known = self.files.last();
+        if known.is_none_or(|(file, _)| !Arc::ptr_eq(file, &origin.file)) {
+            self.files.push((Arc::clone(&origin.file), self.lines));
+        }
+        let before = self.files.last().map_or(0, |(_, before)| *before);
+        self.lines = before + origin.line;
+        self.lines
+    }
+
+    fn place(&self, place: u64) -> String {
+        let later = self.files.partition_point(|(_, before)| *before < place);
+        match later.checked_sub(1).and_then(|last| self.files.get(last)) {
+            Some((file, before)) => {
+                let line = place - before;
+                Origin { file: Arc::clone(file), line }.to_string()
+            }
+            None => place.to_string(),
+        }
+    }
+}

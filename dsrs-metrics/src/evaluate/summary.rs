@@ -1,0 +1,240 @@
+//! Counts and averages over rows, and the denominator of each.
+//!
+//! Standard errors and intervals are elsewhere; here is what was scored, and what was not.
+
+use std::fmt;
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use crate::outcome::Outcome;
+use crate::score::Scored;
+use crate::spec::ScoreKind;
+use crate::sum::ExactSum;
+
+/// What one metric, or one named part of it, says over all rows.
+///
+/// Every row is in exactly one of `scored`, `failed`, `gated`, `skipped` and `abstained`.
+///
+/// | number | sum | divided by |
+/// | --- | --- | --- |
+/// | `mean_scored` | values of scored rows | `scored` |
+/// | `mean` | the same, and `failure_score` for each failed row | `scored + failed` |
+///
+/// Gated, skipped and abstained rows are in neither, but in the headline. Sums are exact, so no
+/// digit depends on the order in which rows finished.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct MetricSummary {
+    /// The metric's name; `NAME.PART` for one of several named scores.
+    #[serde(skip)]
+    pub name: String,
+    /// The headline: the percentage of true in [0, 100] for a bool, the mean for a number. `None`
+    /// if no row was scored: an average over nothing is not 0.
+    pub score: Option<f64>,
+    /// The mean, where a failed row counts as the failure score.
+    pub mean: Option<f64>,
+    /// The mean over the rows that were scored.
+    pub mean_scored: Option<f64>,
+    /// Bool or number.
+    pub kind: ScoreKind,
+    /// Rows with a score.
+    pub scored: u64,
+    /// Rows whose program or metric failed.
+    pub failed: u64,
+    /// Rows that a cheaper metric rejected.
+    pub gated: u64,
+    /// Rows that the budget did not cover.
+    pub skipped: u64,
+    /// Rows on which the metric has no opinion.
+    pub abstained: u64,
+    /// Rows that passed: true, or beyond the threshold. `None` if the metric has no verdict.
+    pub passed: Option<u64>,
+    /// What the scores cost, in millisatoshis; a part's cost is that of its metric.
+    pub cost_msats: u64,
+    #[serde(skip)]
+    failure_score: f64,
+    #[serde(skip)]
+    ones: u64,
+}
+
+impl MetricSummary {
+    /// How many rows there were.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.scored + self.failed + self.gated + self.skipped + self.abstained
+    }
+
+    fn headline_bool(&self, mean: f64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counted = self.scored + self.failed;
+        write!(f, "{:.2}% ({}/{counted}", 100.0 * mean, self.ones)
+    }
+
+    fn headline_number(&self, mean: f64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{mean:.4} (mean of {}/{}", self.scored, self.rows())
+    }
+}
+
+/// The headline with its denominators: `74.87% (891/1190, 0 failed)`,
+/// `0.8632 (mean of 1190/1190, 0 failed)`.
+impl fmt::Display for MetricSummary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.mean, self.kind) {
+            (None, _) => write!(f, "not enough rows (0/{} scored", self.rows())?,
+            (Some(mean), ScoreKind::Bool) => self.headline_bool(mean, f)?,
+            (Some(mean), ScoreKind::Number) => self.headline_number(mean, f)?,
+        }
+        write!(f, ", {} failed", self.failed)?;
+        if self.failed > 0 && self.mean.is_some() {
+            write!(f, " counted as {}", self.failure_score)?;
+        }
+        let unscored =
+            [(self.gated, "gated"), (self.skipped, "skipped"), (self.abstained, "abstained")];
+        for (count, what) in unscored.into_iter().filter(|(count, _)| *count > 0) {
+            write!(f, ", {count} {what}")?;
+        }
+        match self.mean_scored.filter(|_| self.mean != self.mean_scored) {
+            Some(mean) if self.kind == ScoreKind::Bool => {
+                write!(f, "; {:.2}% of the {} scored", 100.0 * mean, self.scored)?;
+            }
+            Some(mean) => write!(f, "; {mean:.4} over the {} scored", self.scored)?,
+            None => {}
+        }
+        f.write_str(")")
+    }
+}
+
+/// The counts and sums of one metric while rows come in.
+pub(crate) struct Tally {
+    name: String,
+    kind: ScoreKind,
+    counts: Counts,
+    sum: ExactSum,
+    parts: IndexMap<String, PartTally>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    scored: u64,
+    failed: u64,
+    gated: u64,
+    skipped: u64,
+    abstained: u64,
+    passed: u64,
+    with_verdict: u64,
+    ones: u64,
+    cost_msats: u64,
+}
+
+struct PartTally {
+    scored: u64,
+    sum: ExactSum,
+    /// Row and place of the first mention, by which parts are listed.
+    first: (u64, usize),
+}
+
+impl Tally {
+    pub(crate) fn new(name: &str, kind: ScoreKind) -> Self {
+        Self {
+            name: name.to_owned(),
+            kind,
+            counts: Counts::default(),
+            sum: ExactSum::default(),
+            parts: IndexMap::new(),
+        }
+    }
+
+    pub(crate) fn record(&mut self, row: u64, outcome: &Outcome) {
+        match outcome {
+            Outcome::Scored(scored) => self.record_scored(row, scored),
+            Outcome::Gated { .. } => self.counts.gated += 1,
+            Outcome::Skipped { .. } => self.counts.skipped += 1,
+            Outcome::Abstained => self.counts.abstained += 1,
+            Outcome::MetricFailed { .. } | Outcome::ProgramFailed { .. } => self.counts.failed += 1,
+        }
+    }
+
+    fn record_scored(&mut self, row: u64, scored: &Scored) {
+        let counts = &mut self.counts;
+        counts.scored += 1;
+        counts.passed += u64::from(scored.passed == Some(true));
+        counts.with_verdict += u64::from(scored.passed.is_some());
+        counts.ones += u64::from(scored.score.value >= 1.0);
+        counts.cost_msats = counts.cost_msats.saturating_add(scored.score.cost_msats);
+        self.sum.add(scored.score.value);
+        for (place, part) in scored.parts().iter().enumerate() {
+            if !self.parts.contains_key(&part.name) {
+                let tally = PartTally { scored: 0, sum: ExactSum::default(), first: (row, place) };
+                self.parts.insert(part.name.clone(), tally);
+            }
+            let tally = &mut self.parts[&part.name];
+            tally.scored += 1;
+            tally.sum.add(part.value);
+            tally.first = tally.first.min((row, place));
+        }
+    }
+
+    pub(crate) fn failed(&self) -> u64 {
+        self.counts.failed
+    }
+
+    /// The metric's summary, then one for each of its parts, by first mention.
+    pub(crate) fn summaries(&self, failure_score: f64) -> Vec<MetricSummary> {
+        let mut parts: Vec<_> = self.parts.iter().collect();
+        parts.sort_by_key(|(_, part)| part.first);
+        let part = |(name, part): (&String, &PartTally)| {
+            let counts = Counts {
+                scored: part.scored,
+                ones: 0,
+                passed: 0,
+                with_verdict: 0,
+                cost_msats: 0,
+                ..self.counts
+            };
+            let name = format!("{}.{name}", self.name);
+            summary(name, ScoreKind::Number, counts, &part.sum, failure_score)
+        };
+        let mut summaries = vec![self.summary(failure_score)];
+        summaries.extend(parts.into_iter().map(part));
+        summaries
+    }
+
+    /// The metric's own summary, without its parts.
+    pub(crate) fn summary(&self, failure_score: f64) -> MetricSummary {
+        summary(self.name.clone(), self.kind, self.counts, &self.sum, failure_score)
+    }
+}
+
+fn summary(
+    name: String,
+    kind: ScoreKind,
+    counts: Counts,
+    sum: &ExactSum,
+    failure_score: f64,
+) -> MetricSummary {
+    let mean_scored = (counts.scored > 0).then(|| sum.mean(counts.scored));
+    let mean = (counts.scored > 0).then(|| {
+        let mut with_failures = sum.clone();
+        with_failures.add_times(failure_score, counts.failed);
+        with_failures.mean(counts.scored + counts.failed)
+    });
+    MetricSummary {
+        name,
+        score: match kind {
+            ScoreKind::Bool => mean.map(|mean| 100.0 * mean),
+            ScoreKind::Number => mean,
+        },
+        mean,
+        mean_scored,
+        kind,
+        scored: counts.scored,
+        failed: counts.failed,
+        gated: counts.gated,
+        skipped: counts.skipped,
+        abstained: counts.abstained,
+        passed: (counts.with_verdict > 0).then_some(counts.passed),
+        cost_msats: counts.cost_msats,
+        failure_score,
+        ones: counts.ones,
+    }
+}

@@ -1,0 +1,156 @@
+//! What is evaluated: [`Module`]s and [`Program`]s, any async function from a row to a prediction.
+//!
+//! Running one over many rows is the harness's task: `evaluate/`.
+
+use std::any::Any;
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::row::{Example, Prediction};
+
+/// Any error of a program; `?` turns every error type into it.
+pub type ProgramError = Box<dyn Error + Send + Sync>;
+
+/// A program built on language models: takes the inputs of an example, gives a prediction.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::{Module, ProgramError};
+///
+/// struct Shout;
+///
+/// #[async_trait]
+/// impl Module for Shout {
+///     async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError> {
+///         let question = inputs.get("question").and_then(|text| text.as_str());
+///         let question = question.ok_or("there is no question")?;
+///         Ok(prediction! { "answer" => question.to_uppercase() })
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let pred = Shout.forward(example! { "question" => "why?" }).await.unwrap();
+/// assert_eq!(pred.get("answer").unwrap(), "WHY?");
+/// # }
+/// ```
+#[async_trait]
+pub trait Module: Send + Sync {
+    /// Runs the program once.
+    ///
+    /// # Errors
+    /// Whatever goes wrong in it; an evaluation counts the row as failed and goes on.
+    async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError>;
+}
+
+macro_rules! forward_module {
+    ($($pointer:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
+        #[async_trait]
+        impl<M: Module + ?Sized> Module for $pointer {
+            async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError> {
+                (**self).forward(inputs).await
+            }
+        }
+    )*};
+}
+forward_module!(&M, Box<M>, Arc<M>);
+
+/// A `T`, or a `Result` of one: what programs return and sources of rows yield.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is neither `{T}` nor a `Result` of it",
+    label = "neither `{T}` nor `Result<{T}, E>`",
+    note = "give a `{T}`, or a `Result<{T}, E>` whose error `E` implements `Display`"
+)]
+pub trait Fallible<T> {
+    /// The value, or the error in words: with all of its causes, if `{{:#}}` shows them.
+    ///
+    /// # Errors
+    /// The error in words.
+    fn into_result(self) -> Result<T, String>;
+}
+
+impl<T> Fallible<T> for T {
+    fn into_result(self) -> Result<T, String> {
+        Ok(self)
+    }
+}
+
+impl<T, E: fmt::Display> Fallible<T> for Result<T, E> {
+    fn into_result(self) -> Result<T, String> {
+        self.map_err(|error| format!("{error:#}"))
+    }
+}
+
+/// What an evaluation can run: an async function or closure from a gold row to a prediction (or to a
+/// `Result` of one), or a [`Module`]. A gold row of type [`Example`] is given with its
+/// [inputs](Example::inputs) only, so that no label can leak into a prediction.
+///
+/// `Kind` only tells functions from modules; the compiler finds it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a program from `{G}` to `{P}`",
+    label = "not a program from `{G}` to `{P}`",
+    note = "write `|row: {G}| async move {{ .. }}` or `async fn program(row: {G}) -> {P}`, returning `{P}` or `Result<{P}, E>` with `E: Display`,\nor implement `Module`; the future must be `Send`"
+)]
+pub trait Program<G, P, Kind>: Send + Sync {
+    /// Runs the program on the inputs of one row.
+    fn predict(&self, gold: &G) -> impl Future<Output = Result<P, String>> + Send;
+}
+
+/// Marks a [`Program`] that is a function.
+#[derive(Debug)]
+pub enum ByCall {}
+
+/// Marks a [`Program`] that is a [`Module`].
+#[derive(Debug)]
+pub enum ByForward {}
+
+#[diagnostic::do_not_recommend]
+impl<G, P, F, Fut> Program<G, P, (ByCall, Fut)> for F
+where
+    G: Clone + Sync + 'static,
+    F: Fn(G) -> Fut + Send + Sync,
+    Fut: Future + Send,
+    Fut::Output: Fallible<P>,
+{
+    fn predict(&self, gold: &G) -> impl Future<Output = Result<P, String>> + Send {
+        let answer = self(inputs(gold));
+        async move { answer.await.into_result() }
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<M: Module> Program<Example, Prediction, ByForward> for M {
+    async fn predict(&self, gold: &Example) -> Result<Prediction, String> {
+        let prediction = self.forward(gold.inputs()).await;
+        prediction.map_err(|error| with_causes(&*error))
+    }
+}
+
+/// The part of a row that a program may see. Only an [`Example`] knows labels from inputs.
+fn inputs<G: Clone + 'static>(gold: &G) -> G {
+    let Some(example) = (gold as &dyn Any).downcast_ref::<Example>() else {
+        return gold.clone();
+    };
+    let mut inputs = Some(example.inputs());
+    // `G` is `Example` here, which only a cast through `Any` can tell the compiler.
+    let inputs = (&mut inputs as &mut dyn Any).downcast_mut::<Option<G>>();
+    inputs.and_then(Option::take).unwrap_or_else(|| gold.clone())
+}
+
+fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        // Many errors already say what their cause says.
+        let said = error.to_string();
+        if !text.ends_with(&said) {
+            text = format!("{text}: {said}");
+        }
+        cause = error.source();
+    }
+    text
+}

@@ -1,0 +1,107 @@
+//! Results as CSV. Columns: `id`; `gold.FIELD` and `pred.FIELD` where the run made predictions;
+//! `FIELD` for each attribute as `attributes.FIELD`; for each metric `NAME` (the value), then
+//! `NAME.outcome`, `NAME.passed`, `NAME.confidence`, `NAME.details`, `NAME.feedback`,
+//! `NAME.cost_msats`, and what only some rows have, such as `NAME.error` and `NAME.parts`.
+//!
+//! Text stands for itself, nothing is an empty cell, everything else is JSON.
+
+use std::io::{self, Write};
+
+use indexmap::{IndexMap, IndexSet};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::files::SpoolReader;
+
+type Cells = IndexMap<String, Value>;
+
+#[derive(Deserialize)]
+struct Line {
+    id: String,
+    gold: Option<Side>,
+    pred: Option<Side>,
+    #[serde(default)]
+    attributes: Cells,
+    scores: IndexMap<String, Cells>,
+    traceback: Option<String>,
+}
+
+/// A row with fields has a column for each, any other has one.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Side {
+    Fields(Cells),
+    Whole(Value),
+}
+
+impl Line {
+    fn read(line: &[u8]) -> io::Result<Self> {
+        Ok(serde_json::from_slice(line)?)
+    }
+
+    /// All cells by the name of their column, in groups.
+    fn cells(self) -> IndexMap<String, IndexMap<String, Value>> {
+        let mut groups = IndexMap::new();
+        groups.insert(String::new(), Cells::from_iter([("id".to_owned(), self.id.into())]));
+        for (name, side) in [("gold", self.gold), ("pred", self.pred)] {
+            let cells = side.map_or_else(Cells::new, |side| side.cells(name));
+            groups.insert(name.to_owned(), cells);
+        }
+        let attributes = prefixed("attributes", self.attributes);
+        groups.insert("attributes".to_owned(), attributes);
+        for (name, mut score) in self.scores {
+            let mut cells = Cells::new();
+            cells.insert(name.clone(), score.shift_remove("value").unwrap_or_default());
+            cells.extend(prefixed(&name, score));
+            groups.insert(format!("score of {name}"), cells);
+        }
+        let traceback = self.traceback.map(|text| ("traceback".to_owned(), text.into()));
+        groups.insert("traceback".to_owned(), traceback.into_iter().collect());
+        groups
+    }
+}
+
+impl Side {
+    fn cells(self, name: &str) -> Cells {
+        match self {
+            Self::Fields(fields) => prefixed(name, fields),
+            Self::Whole(value) => Cells::from_iter([(name.to_owned(), value)]),
+        }
+    }
+}
+
+fn prefixed(name: &str, cells: Cells) -> Cells {
+    let named = |(field, value)| (format!("{name}.{field}"), value);
+    cells.into_iter().map(named).collect()
+}
+
+/// Reads the lines twice: the columns are known only when every row has been seen.
+pub(super) fn export(lines: &mut SpoolReader<'_>, out: &mut impl Write) -> io::Result<()> {
+    let mut groups: IndexMap<String, IndexSet<String>> = IndexMap::new();
+    lines.for_each(|line| {
+        for (group, cells) in Line::read(line)?.cells() {
+            let columns = groups.entry(group).or_default();
+            columns.extend(cells.into_keys());
+        }
+        Ok(())
+    })?;
+    let columns: IndexSet<String> = groups.into_values().flatten().collect();
+    let mut out = csv::Writer::from_writer(out);
+    out.write_record(&columns)?;
+    lines.for_each(|line| {
+        let groups = Line::read(line)?.cells();
+        let mut cells: Cells = groups.into_values().flatten().collect();
+        let cell = |column| text(cells.shift_remove(column).unwrap_or_default());
+        out.write_record(columns.iter().map(cell))?;
+        Ok(())
+    })?;
+    out.flush()
+}
+
+fn text(value: Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text,
+        other => other.to_string(),
+    }
+}

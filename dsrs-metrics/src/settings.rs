@@ -1,0 +1,99 @@
+//! Settings of an enclosing scope, seen by every program and metric that runs within it.
+//!
+//! How a harness hands them to its workers is in `evaluate/`.
+
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+tokio::task_local! {
+    static CURRENT: Settings;
+}
+
+/// Values, at most one of each type, that hold within a scope: DSPy's `context`.
+///
+/// An inner scope overrides the values that it names and inherits the others. The harness carries
+/// the scope in which it was started into every worker, so a program or metric sees it wherever it
+/// happens to run. A task or thread that a program starts by itself begins without settings: take
+/// [`current`](Self::current) along.
+///
+/// ```
+/// use dsrs_metrics::Settings;
+///
+/// struct Temperature(f64);
+/// struct Language(&'static str);
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let outer = Settings::new().with(Temperature(0.7)).with(Language("en"));
+/// let inner = Settings::new().with(Temperature(0.0));
+/// outer
+///     .scope(inner.scope(async {
+///         assert_eq!(Settings::get::<Temperature>().unwrap().0, 0.0);
+///         assert_eq!(Settings::get::<Language>().unwrap().0, "en");
+///     }))
+///     .await;
+/// assert!(Settings::get::<Language>().is_none());
+/// # }
+/// ```
+#[derive(Clone, Default)]
+pub struct Settings {
+    values: Arc<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
+}
+
+impl Settings {
+    /// Settings without a value.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the value of type `T`, instead of an earlier one.
+    #[must_use]
+    pub fn with<T: Any + Send + Sync>(mut self, value: T) -> Self {
+        Arc::make_mut(&mut self.values).insert(TypeId::of::<T>(), Arc::new(value));
+        self
+    }
+
+    /// All values that hold here.
+    #[must_use]
+    pub fn current() -> Self {
+        CURRENT.try_with(Clone::clone).unwrap_or_default()
+    }
+
+    /// The value of type `T` that holds here, if a scope around sets one.
+    #[must_use]
+    pub fn get<T: Any + Send + Sync>() -> Option<Arc<T>> {
+        let find = |settings: &Self| settings.values.get(&TypeId::of::<T>()).cloned();
+        let value = CURRENT.try_with(find).ok()??;
+        value.downcast().ok()
+    }
+
+    /// Runs a future within a scope that sets these values.
+    pub async fn scope<F: Future>(self, future: F) -> F::Output {
+        CURRENT.scope(self.over_current(), future).await
+    }
+
+    /// Runs a function within a scope that sets these values, for code that awaits nothing.
+    pub fn scope_sync<R>(self, run: impl FnOnce() -> R) -> R {
+        CURRENT.sync_scope(self.over_current(), run)
+    }
+
+    fn over_current(self) -> Self {
+        let mut all = Self::current();
+        if all.values.is_empty() {
+            return self;
+        }
+        let own = self.values.iter();
+        Arc::make_mut(&mut all.values).extend(own.map(|(id, value)| (*id, Arc::clone(value))));
+        all
+    }
+}
+
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut settings = f.debug_struct("Settings");
+        settings.field("values", &self.values.len()).finish()
+    }
+}

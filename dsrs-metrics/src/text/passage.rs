@@ -1,0 +1,101 @@
+//! The DPR tokenizer and the search for an answer in a passage.
+
+use super::unicode::{DprClass, dpr_class, lower, nfd};
+
+/// Tokens in one buffer: a passage has hundreds, and none deserves an allocation of its own.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TokenList {
+    text: String,
+    spans: Vec<(usize, usize)>,
+}
+
+impl TokenList {
+    /// dspy's `DPR_normalize`: NFD, then runs of letters, numbers and marks or single other visible characters,
+    /// each in lower case.
+    pub(super) fn dpr(text: String) -> Self {
+        if text.is_ascii() {
+            return Self::dpr_ascii(text);
+        }
+        let chars = nfd(&text);
+        let mut list = Self::default();
+        let mut at = 0;
+        while at < chars.len() {
+            let length = match dpr_class(chars[at]) {
+                DprClass::Skip => {
+                    at += 1;
+                    continue;
+                }
+                DprClass::Single => 1,
+                DprClass::Run => {
+                    chars[at..].iter().take_while(|&&c| dpr_class(c) == DprClass::Run).count()
+                }
+            };
+            let start = list.text.len();
+            // Each token by itself: a final sigma looks no further than its token.
+            lower(&chars[at..at + length], |c| list.text.push(c));
+            list.spans.push((start, list.text.len()));
+            at += length;
+        }
+        list
+    }
+
+    /// Lower-cases in place: a passage is not copied.
+    fn dpr_ascii(mut text: String) -> Self {
+        text.make_ascii_lowercase();
+        let bytes = text.as_bytes();
+        let mut spans = Vec::with_capacity(text.len() / 4);
+        let mut at = 0;
+        while at < bytes.len() {
+            let rest = bytes[at..].iter();
+            let run = rest.take_while(|b| b.is_ascii_alphanumeric()).count();
+            if run > 0 || bytes[at].is_ascii_graphic() {
+                spans.push((at, at + run.max(1)));
+            }
+            at += run.max(1);
+        }
+        Self { text, spans }
+    }
+
+    pub(super) fn from_tokens<'a>(tokens: impl Iterator<Item = &'a str>) -> Self {
+        let mut list = Self::default();
+        for token in tokens {
+            let start = list.text.len();
+            list.text.push_str(token);
+            list.spans.push((start, list.text.len()));
+        }
+        list
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.spans.is_empty()
+    }
+
+    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.spans.iter().map(|&(start, end)| &self.text[start..end])
+    }
+
+    /// Whether the tokens of `other` follow one another somewhere in this list. Nothing is found everywhere.
+    pub(super) fn contains(&self, other: &Self) -> bool {
+        if other.is_empty() {
+            return true;
+        }
+        self.spans.windows(other.spans.len()).any(|window| {
+            let here = window.iter().map(|&(start, end)| &self.text[start..end]);
+            here.eq(other.iter())
+        })
+    }
+}
+
+/// Splits text into lower-cased tokens, exactly as dspy's `DPR_normalize`.
+///
+/// After NFD a token is a run of letters, numbers and combining marks, or a single other character that is
+/// neither separator nor control. The character classes are those of the Python package `regex`.
+///
+/// ```
+/// # use dsrs_metrics::text::dpr_normalize;
+/// assert_eq!(dpr_normalize("U.S. $5"), ["u", ".", "s", ".", "$", "5"]);
+/// ```
+#[must_use]
+pub fn dpr_normalize(text: &str) -> Vec<String> {
+    TokenList::dpr(text.to_owned()).iter().map(str::to_owned).collect()
+}

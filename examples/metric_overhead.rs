@@ -1,0 +1,73 @@
+//! What a call through a metric costs beside the plain function: on a row that derives `Record`, on a
+//! dynamic row, and through `dyn Metric`. Prints nanoseconds a row and the ratio to the function.
+//!
+//! ```sh
+//! cargo run --release --example metric_overhead
+//! ```
+
+use std::error::Error;
+use std::hint::black_box;
+use std::time::Instant;
+
+use dsrs_metrics::prelude::*;
+
+/// Whether the intents agree in any case: some ten nanoseconds of work.
+#[metric]
+fn intent_accuracy(#[gold] expected_intent: &str, #[pred] intent: &str) -> bool {
+    expected_intent.trim().eq_ignore_ascii_case(intent.trim())
+}
+
+#[derive(Record)]
+struct Gold {
+    expected_intent: String,
+}
+
+#[derive(Record)]
+struct Answer {
+    intent: String,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let gold = Gold { expected_intent: "entity_lookup".to_owned() };
+    let pred = Answer { intent: "Entity_Lookup ".to_owned() };
+    let dynamic_gold = example! { "expected_intent" => "entity_lookup", "question" => "Where?" };
+    let dynamic_pred = prediction! { "intent" => "Entity_Lookup ", "answer" => "Here." };
+    let metric: &dyn Metric = &IntentAccuracy;
+
+    let plain = nanoseconds(|| {
+        black_box(intent_accuracy(black_box(&gold.expected_intent), black_box(&pred.intent)));
+    });
+    let record = nanoseconds(|| {
+        let _ = black_box(IntentAccuracy.score(black_box(&gold), black_box(&pred)));
+    });
+    let dynamic = nanoseconds(|| {
+        let _ = black_box(IntentAccuracy.score(black_box(&dynamic_gold), black_box(&dynamic_pred)));
+    });
+    let call = MetricCall::new(&dynamic_gold, &dynamic_pred);
+    let object = nanoseconds(|| {
+        let _ = black_box(metric.call_now(black_box(call)));
+    });
+
+    println!("{:<34} {:>8} {:>8}", "", "ns/row", "ratio");
+    let lines = [
+        ("the plain function", plain),
+        ("the metric on a Record row", record),
+        ("the metric on a dynamic row", dynamic),
+        ("`dyn Metric` on a dynamic row", object),
+    ];
+    for (what, time) in lines {
+        println!("{what:<34} {time:>8.1} {:>8.2}", time / plain);
+    }
+    Ok(())
+}
+
+/// The best of several rounds, in nanoseconds a call.
+fn nanoseconds(mut call: impl FnMut()) -> f64 {
+    const CALLS: u32 = 1_000_000;
+    let round = |_| {
+        let start = Instant::now();
+        (0..CALLS).for_each(|_| call());
+        start.elapsed().as_secs_f64() * 1e9 / f64::from(CALLS)
+    };
+    (0..7).map(round).fold(f64::INFINITY, f64::min)
+}

@@ -1,0 +1,111 @@
+//! Two systems answer 142 questions on museums, archives and libraries; three metrics of our own say
+//! which is better, and where.
+//!
+//! ```sh
+//! cargo run --release --example quickstart
+//! ```
+//!
+//! The answers were recorded, so no model is asked and no key is needed: `Recorded` stands where your
+//! own program would be.
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
+use dsrs_metrics::data::DataReader;
+use dsrs_metrics::prelude::*;
+use dsrs_metrics::text::em;
+use dsrs_metrics::{Evaluate, EvaluationResult, Module, Pair, ProgramError};
+
+/// Whether the question's intent was recognised, in any case.
+#[metric]
+fn intent_accuracy(#[gold] expected_intent: &str, #[pred] intent: &str) -> bool {
+    expected_intent.trim().eq_ignore_ascii_case(intent.trim())
+}
+
+/// Whether the answer is one of the accepted ones, up to case, articles and punctuation.
+#[metric]
+fn answer_correct(#[gold("answer")] accepted: &[String], #[pred] answer: &str) -> bool {
+    !answer.is_empty() && em(answer, accepted).unwrap_or(false)
+}
+
+/// How well the cited sources are those that support the answer: F1 of the two sets.
+///
+/// Abstains where neither side has a source.
+#[metric(threshold = 0.8, range = 0.0..=1.0)]
+fn source_f1(
+    #[gold] sources: &[String],
+    #[pred] sources_used: &[String],
+) -> Option<FeedbackMetric> {
+    let missing: Vec<_> = sources.iter().filter(|source| !sources_used.contains(source)).collect();
+    let invented = sources_used.iter().filter(|source| !sources.contains(source)).count();
+    let cited = sources.len() - missing.len();
+    let total = sources.len() + sources_used.len();
+    let score = 2.0 * cited as f64 / total as f64;
+    let feedback = format!(
+        "{cited} of {} sources cited, {invented} not in support; missing: {missing:?}",
+        sources.len()
+    );
+    (total > 0).then(|| FeedbackMetric::new(score, feedback))
+}
+
+/// A program whose answers are known: it looks them up by the question.
+struct Recorded {
+    answers: HashMap<String, Prediction>,
+}
+
+#[async_trait]
+impl Module for Recorded {
+    async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError> {
+        let question = inputs.get("question").and_then(|question| question.as_str());
+        let question = question.ok_or("the row has no question")?;
+        let answer = self.answers.get(question).ok_or("no answer was recorded")?;
+        Ok(answer.clone())
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let baseline = run("baseline").await?;
+    let tuned = run("tuned").await?;
+
+    println!("\nbaseline\n{baseline}");
+    println!("\ntuned\n{tuned}");
+    print_regressions(&baseline, &tuned);
+    Ok(())
+}
+
+async fn run(system: &str) -> Result<EvaluationResult, Box<dyn Error>> {
+    let pairs = read(system)?;
+    let question = |pair: &Pair| pair.gold.get("question")?.as_str().map(str::to_owned);
+    let answers = pairs.iter().filter_map(|pair| Some((question(pair)?, pair.pred.clone())));
+    let program = Recorded { answers: answers.collect() };
+    let devset = pairs.into_iter().map(|pair| pair.gold.with_inputs(["question"]));
+
+    let evaluate = Evaluate::builder()
+        .devset(devset)
+        .metric(AnswerCorrect)
+        .metric(IntentAccuracy)
+        .metric(SourceF1)
+        .display_progress(true)
+        .display_table(3)
+        .build()?;
+    Ok(evaluate.run(program).await?)
+}
+
+fn read(system: &str) -> Result<Vec<Pair>, Box<dyn Error>> {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/heritage");
+    let file: PathBuf = data.join(format!("heritage.{system}.jsonl"));
+    let pairs: Result<Vec<Pair>, _> = DataReader::new().read([file])?.collect();
+    Ok(pairs?)
+}
+
+/// The mean says who is better; the rows say at what price.
+fn print_regressions(baseline: &EvaluationResult, tuned: &EvaluationResult) {
+    let rows = baseline.results.iter().zip(&tuned.results);
+    let lost = rows.filter(|(before, after)| before.score() > after.score());
+    let questions: Vec<_> =
+        lost.filter_map(|(row, _)| row.gold.get("question")?.as_str()).collect();
+    println!("\n{} questions that only the baseline answers:", questions.len());
+    questions.iter().for_each(|question| println!("  {question}"));
+}

@@ -1,1 +1,0 @@
-//! Runnable programs; `quickstart` first.

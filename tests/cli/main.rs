@@ -1,0 +1,97 @@
+//! The command line as a user meets it: the program is run, and what it prints is compared.
+
+mod bad_input;
+mod interrupts;
+mod lists;
+mod names;
+mod scores;
+mod streams;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+/// A folder with files, in which the scorer is run.
+struct Folder(TempDir);
+
+/// What the scorer did.
+#[derive(Debug, PartialEq)]
+struct Ran {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+impl Folder {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    /// A folder with one file of rows.
+    fn with(name: &str, content: impl AsRef<[u8]>) -> Self {
+        let folder = Self::new();
+        folder.write(name, content);
+        folder
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        fs::write(self.path(name), content).unwrap();
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    fn files(&self) -> Vec<String> {
+        let names = fs::read_dir(self.0.path()).unwrap();
+        let mut names: Vec<_> =
+            names.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = scorer();
+        command.args(args).current_dir(self.0.path());
+        command
+    }
+
+    /// `scorer ARGS` within the folder.
+    fn run(&self, args: &[&str]) -> Ran {
+        Ran::from(self.command(args).output().unwrap())
+    }
+
+    /// `scorer score ROWS -m METRIC ..`, which is expected to be refused: the message.
+    #[track_caller]
+    fn refused(&self, args: &[&str]) -> String {
+        let before = self.files();
+        let ran = self.run(&[&["score"], args].concat());
+        assert_eq!((ran.code, &*ran.out), (Some(2), ""), "{ran:?}");
+        assert_eq!(self.files(), before, "nothing is left behind");
+        let message = ran.err.strip_prefix("error: ").and_then(|line| line.strip_suffix('\n'));
+        message.unwrap_or_else(|| panic!("no error line: {:?}", ran.err)).to_owned()
+    }
+}
+
+impl From<Output> for Ran {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
+/// The program, with nothing of the surroundings that changes what it prints.
+fn scorer() -> Command {
+    let mut command = Command::new(Path::new(env!("CARGO_BIN_EXE_scorer")));
+    command.env_remove("COLUMNS").env("RUST_BACKTRACE", "0").stdin(Stdio::null());
+    command
+}

@@ -1,0 +1,102 @@
+//! A run that ends early keeps what is done and says why it ended.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use super::{saying, scoring};
+use dsrs_metrics::prelude::*;
+use dsrs_metrics::{Ending, Pair};
+use futures_util::StreamExt;
+
+fn numbered(rows: usize) -> Vec<Example> {
+    (0..rows).map(|row| example! { "n" => row }).collect()
+}
+
+#[tokio::test]
+async fn max_errors_counts_rows_and_stops_taking_more() {
+    // Both metrics fail in each of these rows, which still is one failed row.
+    let words = ["1", "fail", "1", "fail", "1", "fail", "1", "fail"];
+    for (limit, rows) in [(0, 2), (1, 2), (2, 4), (3, 6), (4, 8)] {
+        let evaluate = scoring().metric(super::SaidLater).concurrency(1).max_errors(limit);
+        let result = evaluate.build().unwrap().score(saying(&words)).await.unwrap();
+        assert_eq!((result.rows, result.failed_rows), (rows, rows / 2), "limit {limit}");
+        assert_eq!(result.ending, Ending::MaxErrors);
+        assert!(result.to_string().ends_with("rows: incomplete: too many rows failed"), "{result}");
+    }
+    let evaluate = scoring().max_errors(5).build().unwrap();
+    assert!(evaluate.score(saying(&words)).await.unwrap().is_complete());
+}
+
+#[tokio::test(start_paused = true)]
+async fn rows_in_work_are_finished_after_max_errors() {
+    let evaluate = scoring().devset(numbered(100)).concurrency(10).max_errors(1).build().unwrap();
+    let result = evaluate
+        .run(|inputs: Example| async move {
+            let n = inputs.get("n").unwrap().as_u64().unwrap();
+            tokio::time::sleep(Duration::from_secs(1 + n)).await;
+            if n == 0 { Err("down") } else { Ok(prediction! { "say" => "1" }) }
+        })
+        .await
+        .unwrap();
+    assert_eq!((result.rows, result.failed_rows), (10, 1));
+    assert_eq!(result.metrics[0].mean_scored, Some(1.0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn stop_when_takes_no_more_rows_and_keeps_what_is_done() {
+    let stop = tokio::time::sleep(Duration::from_millis(3_500));
+    let evaluate = scoring().devset(numbered(100)).concurrency(2).stop_when(stop).build().unwrap();
+    let result = evaluate
+        .run(|_: Example| async {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            prediction! { "say" => "1" }
+        })
+        .await
+        .unwrap();
+    assert_eq!((result.rows, result.ending.clone()), (8, Ending::Stopped));
+    assert_eq!(result.results.len(), 8);
+    let shown = result.to_string();
+    assert_eq!(
+        shown,
+        "said  1.0000 (mean of 8/8, 0 failed)\nafter 8 rows: incomplete: asked to stop"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_waits_for_rows_can_be_stopped() {
+    let rows = futures_util::stream::iter(saying(&["1", "0"]))
+        .chain(futures_util::stream::pending::<Pair>());
+    let stop = tokio::time::sleep(Duration::from_secs(5));
+    let result = scoring().stop_when(stop).build().unwrap().score_stream(rows).await.unwrap();
+    assert_eq!((result.score, result.ending), (Some(0.5), Ending::Stopped));
+}
+
+#[tokio::test]
+async fn stopping_before_the_first_row_is_no_score_and_no_error() {
+    let evaluate = scoring().stop_when(async {}).concurrency(1).build().unwrap();
+    let rows = futures_util::stream::pending::<Pair>();
+    let result = evaluate.score_stream(rows).await.unwrap();
+    assert_eq!((result.rows, result.score), (0, None));
+    assert!(result.to_string().contains("not enough rows"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_input_error_spends_nothing_more() {
+    let finished = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&finished);
+    let rows = futures_util::stream::iter([Ok(example! {}), Err("line 2"), Ok(example! {})]);
+    let evaluate = scoring().devset_stream(rows).concurrency(2).build().unwrap();
+    let error = evaluate
+        .run(move |_: Example| {
+            let counted = Arc::clone(&counted);
+            async move {
+                tokio::time::sleep(Duration::from_secs(1)).await;
+                counted.fetch_add(1, Ordering::SeqCst);
+                prediction! {}
+            }
+        })
+        .await
+        .unwrap_err();
+    assert_eq!((error.to_string().as_str(), finished.load(Ordering::SeqCst)), ("line 2", 0));
+}

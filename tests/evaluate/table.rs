@@ -1,0 +1,45 @@
+//! The table fits the terminal.
+
+use super::{saying, scoring};
+use dsrs_metrics::prelude::*;
+use dsrs_metrics::{Evaluate, EvaluationResult, Pair};
+use unicode_width::UnicodeWidthStr;
+
+async fn wide() -> EvaluationResult {
+    let pair = |row: usize| {
+        let text = "東京は日本の首都です。".repeat(30);
+        let gold = example! { "question" => text, "answer" => "two\nlines\tand a tab" };
+        let pred = prediction! {
+            "answer" => "word ".repeat(200), "sources" => [1, 2, 3], "intent" => "x", "confidence" => 0.5,
+            "say" => if row == 1 { "fail" } else { "0.123456" }
+        };
+        Pair::new(format!("row{row}"), gold, pred)
+    };
+    let always = metric_fn("always", |_, _| true);
+    let evaluate = Evaluate::builder().metric(metric_fn("said", super::said)).metric(always);
+    evaluate.build().unwrap().score((0..5).map(pair)).await.unwrap()
+}
+
+#[tokio::test]
+async fn the_table_is_never_wider_than_the_terminal() {
+    let result = wide().await;
+    for width in [40, 60, 80, 120, 200, 300] {
+        let table = result.table(Some(3)).with_width(width).to_string();
+        let widest = table.lines().map(UnicodeWidthStr::width).max().unwrap();
+        assert!(widest <= usize::from(width), "{widest} > {width}\n{table}");
+        assert!(table.contains("row0") && !table.contains("row3"), "{table}");
+        assert!(table.contains("0.1235") && table.contains("true"), "{table}");
+        assert!(table.contains("(2 more rows"), "{table}");
+        // Borders, a header, and one line for each of three rows.
+        assert_eq!(table.lines().count(), 4 + 3 + 1, "{table}");
+    }
+    let narrow = result.table(None).with_width(40).to_string();
+    assert!(narrow.ends_with("more columns)"), "{narrow}");
+}
+
+#[tokio::test]
+async fn the_table_shows_all_rows_if_asked_for() {
+    let result = scoring().build().unwrap().score(saying(&["1"; 30])).await.unwrap();
+    let table = result.table(None).with_width(80).to_string();
+    assert!(table.contains("row29") && !table.contains("more"), "{table}");
+}

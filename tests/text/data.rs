@@ -1,0 +1,94 @@
+//! Real rows: question answering against dspy's figures, mathematics against the authors' labels.
+//!
+//! The rows live outside the project, in the folder that `DSRS_METRICS_DATA` names. Without it the tests say so and pass,
+//! unless `DSRS_METRICS_REQUIRE` is 1.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use dsrs_metrics::text::{NumericOptions, answer_passage_match, em, f1, hotpot_f1, numeric_match};
+use serde_json::Value;
+
+fn data() -> Option<PathBuf> {
+    let default = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data"));
+    let folder = std::env::var_os("DSRS_METRICS_DATA").map_or_else(default, PathBuf::from);
+    if folder.join("qa/reference.json").is_file() {
+        return Some(folder);
+    }
+    let required = std::env::var("DSRS_METRICS_REQUIRE").is_ok_and(|value| value == "1");
+    assert!(!required, "no rows in {}", folder.display());
+    println!("skipped: no rows in {}; set DSRS_METRICS_DATA", folder.display());
+    None
+}
+
+fn json(path: &Path) -> Value {
+    let text =
+        fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::from_str(&text).unwrap()
+}
+
+fn rows(path: &Path) -> Vec<Value> {
+    let text =
+        fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn strings(value: &Value) -> Vec<&str> {
+    value.as_array().unwrap().iter().map(|item| item.as_str().unwrap()).collect()
+}
+
+#[test]
+fn question_answering_rows_score_as_dspy_scores_them() {
+    let Some(folder) = data() else {
+        return;
+    };
+    let reference = json(&folder.join("qa/reference.json"));
+    for (model, expected) in reference["models"].as_object().unwrap() {
+        let rows = rows(&folder.join(format!("qa/xquad-en.{model}.jsonl")));
+        let (mut exact, mut found, mut token, mut hotpot) = (0, 0, 0.0, 0.0);
+        for row in &rows {
+            let answers = strings(&row["gold"]["answer"]);
+            let prediction = row["pred"]["answer"].as_str().unwrap();
+            exact += u64::from(em(prediction, &answers).unwrap());
+            token += f1(prediction, &answers).unwrap();
+            hotpot += hotpot_f1(prediction, &answers).unwrap();
+            found += u64::from(answer_passage_match(&answers, &strings(&row["pred"]["context"])));
+        }
+        let mean = |sum: f64, name: &str| {
+            let expected = expected[name].as_f64().unwrap();
+            let mean = sum / rows.len() as f64;
+            assert!((mean - expected).abs() < 1e-12, "{model} {name}: {mean}, dspy {expected}");
+        };
+        assert_eq!(rows.len() as u64, expected["rows"], "{model}");
+        assert_eq!(exact, expected["em_true"], "{model}");
+        assert_eq!(found, expected["passage_match_true"], "{model}");
+        mean(token, "f1_mean");
+        mean(hotpot, "hotpot_f1_mean");
+        println!("{model}: {} rows, {exact} exact, {found} found", rows.len());
+    }
+}
+
+#[test]
+fn mathematics_rows_match_where_the_authors_say_so() {
+    let Some(folder) = data() else {
+        return;
+    };
+    let reference = json(&folder.join("math/reference.json"));
+    for (model, expected) in reference.as_object().unwrap() {
+        let rows = rows(&folder.join(format!("math/gsm8k.{model}.jsonl")));
+        let mut correct = 0;
+        for row in &rows {
+            let (gold, solution) = (&row["gold"]["answer"], &row["pred"]["solution"]);
+            let matches = numeric_match(
+                gold.as_str().unwrap(),
+                solution.as_str().unwrap(),
+                &NumericOptions::default(),
+            );
+            assert_eq!(matches, row["label"], "{} {}", row["id"], row["model"]);
+            correct += u64::from(matches);
+        }
+        assert_eq!(rows.len() as u64, expected["rows"]);
+        assert_eq!(correct, expected["correct"]);
+        println!("{model}: {} rows, {correct} correct", rows.len());
+    }
+}
