@@ -3,6 +3,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
+use syn::ext::IdentExt as _;
 
 use crate::errors::Errors;
 
@@ -35,6 +36,20 @@ pub(crate) fn snake(name: &str) -> String {
 pub(crate) fn is_snake(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_lowercase())
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+}
+
+/// Whether a text could be an identifier, if need be a raw one. Asked before a text is parsed, because
+/// rustc reports what it cannot read as tokens.
+pub(crate) fn is_ident(text: &str) -> bool {
+    let is_word = text.chars().all(|c| c == '_' || c.is_alphanumeric());
+    let no_raw = ["", "_", "self", "Self", "super", "crate"].contains(&text);
+    is_word && !no_raw && syn::parse::Parser::parse_str(syn::Ident::parse_any, text).is_ok()
+}
+
+/// What a text means, if it holds only what stands in paths and types.
+pub(crate) fn parsed<T: syn::parse::Parse>(text: &str) -> Option<T> {
+    let is_plain = |c: char| c.is_alphanumeric() || "_:<>, &[]()".contains(c);
+    text.chars().all(is_plain).then(|| syn::parse_str(text).ok()).flatten()
 }
 
 /// The known word that is most like `word`, if one is near.
@@ -73,7 +88,7 @@ pub(crate) fn as_written(tokens: impl ToTokens) -> String {
         let range = text.ends_with("..=") || text.ends_with("..");
         let before = text.strip_suffix('-').map(|text| text.trim_end().chars().last());
         let negative = before.is_some_and(|c| c.is_none_or(|c| !c.is_alphanumeric() && c != ')'));
-        let opens = range || negative || (glued(last) && !arrow && next != '=');
+        let opens = range || negative || (glued(last) && !arrow && !matches!(next, '=' | '+'));
         let is_joint = c == ' ' && (opens || closes(next));
         if !is_joint || (last == '>' && next.is_alphanumeric()) {
             text.push(c);
@@ -119,6 +134,7 @@ mod tests {
             "std::collections::HashMap<String, Vec<u8>>",
             "Result<f64, Box<dyn Error + Send>>",
             "fn(&str) -> bool",
+            "Box<dyn Future<Output = f64> + Send>",
             "[u8; 4]",
             "&dyn Fn(u8) -> u8",
         ] {

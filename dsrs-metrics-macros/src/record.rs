@@ -3,7 +3,10 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::ext::IdentExt as _;
-use syn::{Attribute, Data, DeriveInput, Error, Field, Fields, LitStr, Meta, Path, Token};
+use syn::{
+    Attribute, Data, DeriveInput, Error, Field, Fields, GenericParam, Generics, LitStr, Meta, Path,
+    Token,
+};
 
 use crate::errors::Errors;
 use crate::list;
@@ -15,7 +18,15 @@ pub(crate) fn expand(input: &DeriveInput) -> TokenStream {
     let krate = container(&input.attrs, &mut errors);
     let fields = fields(input, &mut errors);
     let runtime = runtime(krate.as_ref(), input.ident.span());
-    let expansion = Expansion { input, fields, runtime };
+    let mut generics = input.generics.clone();
+    for param in &mut generics.params {
+        match param {
+            GenericParam::Type(param) => param.default = None,
+            GenericParam::Const(param) => param.default = None,
+            GenericParam::Lifetime(_) => {}
+        }
+    }
+    let expansion = Expansion { input, fields, runtime, generics };
     if errors.is_empty() {
         expansion.all()
     } else {
@@ -148,6 +159,8 @@ struct Expansion<'a> {
     input: &'a DeriveInput,
     fields: Vec<NamedField<'a>>,
     runtime: TokenStream,
+    /// The struct's generics without their defaults.
+    generics: Generics,
 }
 
 impl Expansion<'_> {
@@ -155,8 +168,8 @@ impl Expansion<'_> {
     fn stub(&self) -> TokenStream {
         let (ident, runtime) = (&self.input.ident, &self.runtime);
         let span = ident.span();
-        let (impl_generics, ty_generics, where_clause) = self.input.generics.split_for_impl();
-        let params = &self.input.generics.params;
+        let (impl_generics, ty_generics, where_clause) = self.generics.split_for_impl();
+        let params = &self.generics.params;
         let params = (!params.is_empty()).then(|| quote!(#params,));
         let read = |get: &str, method: &str, held: TokenStream| {
             let [get, method] = [get, method].map(|name| Ident::new(name, span));
@@ -191,7 +204,7 @@ impl Expansion<'_> {
     fn all(&self) -> TokenStream {
         let (ident, runtime) = (&self.input.ident, &self.runtime);
         let span = ident.span();
-        let (impl_generics, ty_generics, where_clause) = self.input.generics.split_for_impl();
+        let (impl_generics, ty_generics, where_clause) = self.generics.split_for_impl();
         let specs = self.fields.iter().map(|field| {
             let (name, ty) = (&field.name, as_written(&field.field.ty));
             quote_spanned!(span=> #runtime::FieldSpec { name: #name, ty: #ty, required: true })
@@ -215,7 +228,7 @@ impl Expansion<'_> {
     fn field(&self, field: &NamedField<'_>) -> TokenStream {
         let (ident, runtime) = (&self.input.ident, &self.runtime);
         let span = ident.span();
-        let (impl_generics, ty_generics, where_clause) = self.input.generics.split_for_impl();
+        let (impl_generics, ty_generics, where_clause) = self.generics.split_for_impl();
         let private = quote_spanned!(span=> #runtime::__private);
         let name = name_type(&field.name, &private, span);
         let (place, ty) = (field.field.ident.to_token_stream(), &field.field.ty);
@@ -234,9 +247,9 @@ impl Expansion<'_> {
     fn reads(&self) -> TokenStream {
         let (ident, runtime) = (&self.input.ident, &self.runtime);
         let span = ident.span();
-        let params = &self.input.generics.params;
+        let params = &self.generics.params;
         let params = (!params.is_empty()).then(|| quote!(#params,));
-        let (_, ty_generics, where_clause) = self.input.generics.split_for_impl();
+        let (_, ty_generics, where_clause) = self.generics.split_for_impl();
         let predicates = where_clause.map(|clause| clause.predicates.iter()).into_iter().flatten();
         let predicates: Vec<_> = predicates.collect();
         let read = |get: &str, method: &str, give: &str, give_method: &str, held: TokenStream| {

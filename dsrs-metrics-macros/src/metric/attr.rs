@@ -8,7 +8,7 @@ use syn::{Attribute, Error, Expr, Ident, Lit, LitInt, LitStr, Path, Token, Type}
 
 use crate::errors::Errors;
 use crate::list::{self, Seen};
-use crate::names::nearest;
+use crate::names::{nearest, parsed};
 
 /// A key of `#[metric(..)]`.
 struct Key {
@@ -141,13 +141,12 @@ impl Key {
         let is = |fits: bool, value: String| fits.then_some(value);
         match (self.name, text) {
             ("tier", Some(text)) => is(text == "proxy" || text == "truth", text),
-            ("struct", Some(text)) => is(syn::parse_str::<Ident>(&text).is_ok(), text),
-            ("gold" | "pred", Some(text)) => is(syn::parse_str::<Type>(&text).is_ok(), text),
-            ("crate", Some(text)) => is(
-                syn::parse_str::<Path>(&text).is_ok(),
-                format!("::{}", text.trim_start_matches("::")),
-            ),
-            ("name", None) => is(syn::parse_str::<Ident>(found).is_ok(), format!("\"{found}\"")),
+            ("struct", Some(text)) => is(parsed::<Ident>(&text).is_some(), text),
+            ("gold" | "pred", Some(text)) => is(parsed::<Type>(&text).is_some(), text),
+            ("crate", Some(text)) => {
+                is(parsed::<Path>(&text).is_some(), format!("::{}", text.trim_start_matches("::")))
+            }
+            ("name", None) => is(parsed::<Ident>(found).is_some(), format!("\"{found}\"")),
             ("version", None) => is(found.parse::<f64>().is_ok(), format!("\"{found}\"")),
             ("cost", None) => is(found.parse::<u64>().is_ok(), format!("\"{found} msat\"")),
             _ => None,

@@ -229,7 +229,7 @@ fn check_field(
     if let Some(default) = &field.default {
         errors.at_span(default.span, "a typed row always has its fields: make the field an `Option` in the row's type, and the parameter too");
     }
-    if field.renamed && syn::parse_str::<Ident>(&field.name).is_err() {
+    if field.renamed && !crate::names::is_ident(&field.name) {
         errors.at_span(
             field.name_span,
             format!(

@@ -73,7 +73,7 @@ fn stubs(cx: &Context<'_>) -> TokenStream {
             }
         }
         impl<G: ::core::marker::Sync, P: ::core::marker::Sync> #runtime::Metric<G, P> for #ident {
-            fn name(&self) -> &str { "" }
+            fn name(&self) -> &::core::primitive::str { "" }
             fn evaluate<'life0, 'life1, 'life2, 'async_trait>(
                 &'life0 self,
                 _: &'life1 G,

@@ -202,7 +202,7 @@ impl Names {
         let name = fn_ident.unraw().to_string();
         let derived = || {
             let camel = names::upper_camel(&name);
-            let is_ident = syn::parse_str::<Ident>(&camel).is_ok();
+            let is_ident = names::parsed::<Ident>(&camel).is_some();
             let camel = if is_ident { camel } else { format!("Metric{camel}") };
             format_ident!("{camel}", span = fn_ident.span())
         };

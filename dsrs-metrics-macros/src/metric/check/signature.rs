@@ -107,6 +107,14 @@ pub(super) fn can_be_bound(param: &Param, errors: &mut Errors) {
             "an `Option` is `None` by default: take `default` away, or the `Option`",
         );
     }
+    if matches!(param.binding, Binding::Config(_))
+        && let Some(name) = param.ident.as_ref().filter(|name| *name == "build")
+    {
+        errors.at(
+            name,
+            "`build` ends the builder, so no `#[param]` can be called so: call it otherwise",
+        );
+    }
     reference_can_be_lent(option_of(&param.ty).unwrap_or(&param.ty), errors);
     if let (Form::Owned(Type::ImplTrait(opaque)) | Form::Ref(Type::ImplTrait(opaque)), _) =
         Form::of(&param.ty)

@@ -35,7 +35,7 @@ pub(super) fn metric(cx: &Context<'_>) -> TokenStream {
         {
             #methods
 
-            fn can_evaluate(&self, gold: &#gold, pred: &#pred) -> bool {
+            fn can_evaluate(&self, gold: &#gold, pred: &#pred) -> ::core::primitive::bool {
                 #checks
             }
         }
@@ -72,9 +72,9 @@ fn declared(cx: &Context<'_>) -> TokenStream {
     } else {
         let (start, end) = ends(cx.model.output());
         let ty = super::spec::returns(cx, "Verdict", &syn::Lifetime::new("'static", *span));
-        let (declaration, semicolon) =
-            (quote_spanned!(start=> type Verdict =), quote_spanned!(end=> ;));
-        quote!(#declaration #ty #semicolon)
+        let (before, after) = (quote_spanned!(start=> type), quote_spanned!(end=> ;));
+        let name = quote_spanned!(end=> Verdict =);
+        quote!(#before #name #ty #after)
     };
     quote_spanned! {*span=>
         #[automatically_derived]
@@ -134,7 +134,7 @@ fn called(
 fn described(cx: &Context<'_>) -> TokenStream {
     let Context { span, runtime, .. } = cx;
     quote_spanned! {*span=>
-        fn name(&self) -> &str {
+        fn name(&self) -> &::core::primitive::str {
             Self::SPEC.name
         }
 
@@ -142,7 +142,7 @@ fn described(cx: &Context<'_>) -> TokenStream {
             Self::SPEC.tier
         }
 
-        fn cost_estimate(&self) -> u64 {
+        fn cost_estimate(&self) -> ::core::primitive::u64 {
             Self::SPEC.cost_msats
         }
 
@@ -253,7 +253,7 @@ pub(super) fn bridge(cx: &Context<'_>) -> TokenStream {
             #futures
             #call_now
 
-            fn can_evaluate(&self, gold: &#gold, pred: &#pred) -> bool {
+            fn can_evaluate(&self, gold: &#gold, pred: &#pred) -> ::core::primitive::bool {
                 let _ = (gold, pred);
                 #(#checks)&&*
             }

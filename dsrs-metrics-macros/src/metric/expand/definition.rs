@@ -1,4 +1,4 @@
-//! The metric's struct with its builder, and what is implemented for it as for any struct: `Clone`,
+//! The metric's struct, and what is implemented for it as for any struct: `Clone`,
 //! `Default`, the defaults of its parameters.
 
 use proc_macro2::TokenStream;
@@ -23,7 +23,7 @@ pub(crate) fn definition(cx: &Context<'_>) -> TokenStream {
         quote_spanned!(*span=> ;)
     } else {
         let (_, _, where_clause) = cx.split();
-        let fields = model.configs().map(|(name, param, config)| field(cx, name, param, config));
+        let fields = model.configs().map(|(name, param, _)| field(cx, name, param));
         let types = marker(cx);
         quote_spanned!(*span=> #where_clause { #(#fields,)* #types })
     };
@@ -47,7 +47,7 @@ pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
 }
 
 fn belongs_to_struct(attr: &Attribute) -> bool {
-    ["doc", "cfg", "allow", "expect", "deprecated"].iter().any(|name| attr.path().is_ident(name))
+    ["doc", "cfg", "allow", "deprecated"].iter().any(|name| attr.path().is_ident(name))
 }
 
 /// A metric without configuration is a value as it stands: `IntentAccuracy.score(..)`.
@@ -56,34 +56,24 @@ pub(super) fn is_unit(cx: &Context<'_>) -> bool {
 }
 
 fn derives(cx: &Context<'_>) -> TokenStream {
-    let Context { span, runtime, .. } = cx;
+    let Context { span, .. } = cx;
     if is_unit(cx) {
         return quote_spanned! {*span=>
             #[derive(::core::fmt::Debug, ::core::clone::Clone, ::core::marker::Copy)]
         };
     }
-    quote_spanned! {*span=>
-        #[derive(::core::fmt::Debug, #runtime::bon::Builder)]
-        #[builder(crate = #runtime::bon)]
-    }
+    quote_spanned!(*span=> #[derive(::core::fmt::Debug)])
 }
 
-/// The struct's field for a `#[param]`, with the builder's default.
-fn field(cx: &Context<'_>, name: &Ident, param: &Param, config: &Config) -> TokenStream {
+/// The struct's field for a `#[param]`.
+fn field(cx: &Context<'_>, name: &Ident, param: &Param) -> TokenStream {
     let vis = &cx.model.function.vis;
     let ty = owner(cx, param);
     let docs = docs(name, param);
-    let attr = match default_fn(cx, name, param, config) {
-        Some(default) if !is_optional(param) => {
-            let (ident, (_, ty_generics, _)) = (cx.ident, cx.split());
-            quote_spanned!(cx.span=> #[builder(default = <#ident #ty_generics>::#default(), into)])
-        }
-        _ => quote_spanned!(cx.span=> #[builder(into)]),
-    };
-    quote_spanned!(name.span()=> #(#docs)* #attr #vis #name: #ty)
+    quote_spanned!(name.span()=> #(#docs)* #vis #name: #ty)
 }
 
-fn docs(name: &Ident, param: &Param) -> Vec<TokenStream> {
+pub(super) fn docs(name: &Ident, param: &Param) -> Vec<TokenStream> {
     if !param.attrs.is_empty() {
         return param.attrs.iter().map(quote::ToTokens::to_token_stream).collect();
     }
@@ -164,13 +154,12 @@ pub(super) fn owned_default(cx: &Context<'_>, param: &Param, expr: &Expr) -> Tok
 }
 
 /// The struct's type parameters, which no other field may mention.
-fn marker(cx: &Context<'_>) -> TokenStream {
+pub(super) fn marker(cx: &Context<'_>) -> TokenStream {
     let types = cx.generics.type_params().map(|param| &param.ident);
     if cx.generics.type_params().next().is_none() {
         return TokenStream::new();
     }
     quote_spanned! {cx.span=>
-        #[builder(skip)]
         __types: ::core::marker::PhantomData<fn() -> (#(#types,)*)>,
     }
 }
@@ -241,8 +230,7 @@ fn clone_impl(cx: &Context<'_>) -> TokenStream {
 pub(super) fn copied(cx: &Context<'_>, name: &Ident, param: &Param) -> TokenStream {
     let (start, end) = ends(&param.ty);
     let owner = owner(cx, param);
-    let name = name.clone().into_token_stream();
-    let place = quote_spanned!(end=> (&self.#name));
+    let place = quote_spanned!(end.resolved_at(cx.span)=> (&self.#name));
     let clone = quote_spanned!(start=> <#owner as ::core::clone::Clone>::clone);
     quote!(#clone #place)
 }

@@ -10,7 +10,7 @@ use super::super::model::{FieldParam, Param};
 use super::super::rows::Row;
 use super::super::types::{Form, in_lifetime};
 use super::Context;
-use crate::names::{as_written, upper_camel};
+use crate::names::{as_written, is_ident, upper_camel};
 
 /// A field parameter with all that the expansion needs to know of it.
 pub(super) struct FieldUse<'a> {
@@ -40,10 +40,10 @@ impl FieldUse<'_> {
             _ => false,
         };
         let is_alone = cx.model.params.iter().filter(|param| same(param)).count() == 1;
-        match syn::parse_str::<Ident>(&own) {
-            Ok(_) if is_alone => Ident::new(&own, cx.span),
-            Ok(_) => format_ident!("{own}{}", self.index, span = cx.span),
-            Err(_) => format_ident!("{}ReadsField{}", cx.ident, self.index, span = cx.span),
+        match (is_ident(&own), is_alone) {
+            (true, true) => Ident::new(&own, cx.span),
+            (true, false) => format_ident!("{own}{}", self.index, span = cx.span),
+            (false, _) => format_ident!("{}ReadsField{}", cx.ident, self.index, span = cx.span),
         }
     }
 
@@ -178,9 +178,17 @@ pub(super) fn trailing(generics: &syn::Generics) -> TokenStream {
 
 /// `'row, T, N` of the struct's `<T, N>`.
 fn trait_arguments(ty_generics: &syn::TypeGenerics<'_>, row: &Lifetime) -> TokenStream {
-    let inner: Vec<_> = quote!(#ty_generics).into_iter().collect();
-    let inside = inner.get(1..inner.len().saturating_sub(1)).unwrap_or_default();
-    quote!(#row, #(#inside)*)
+    let inside = inside(ty_generics);
+    quote!(#row, #inside)
+}
+
+/// `T, N,` of the struct's `<T, N>`.
+pub(super) fn inside(ty_generics: &syn::TypeGenerics<'_>) -> TokenStream {
+    let arguments: Vec<_> = quote!(#ty_generics).into_iter().collect();
+    match arguments.get(1..arguments.len().saturating_sub(1)) {
+        Some(inside) if !inside.is_empty() => quote!(#(#inside)*,),
+        _ => TokenStream::new(),
+    }
 }
 
 fn sentences(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {

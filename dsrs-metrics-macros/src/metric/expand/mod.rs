@@ -3,6 +3,7 @@
 //! tokens and never at the attribute.
 
 mod assert;
+mod builder;
 mod configure;
 mod contract;
 mod definition;
@@ -24,12 +25,13 @@ pub(super) use definition::definition;
 pub(crate) fn expand(model: &Model) -> TokenStream {
     let cx = &Context::new(model);
     let function = model.function.stripped();
-    let definition = definition(cx);
+    let (definition, builder) = (definition(cx), builder::definition(cx));
     let parts = [
         fields::aliases(cx),
         fields::traits(cx),
         fields::specs(cx),
         definition::impls(cx),
+        builder::impls(cx),
         spec::inherent(cx),
         run::inherent(cx),
         run::entry_points(cx),
@@ -39,7 +41,7 @@ pub(crate) fn expand(model: &Model) -> TokenStream {
         assert::assertions(cx),
     ];
     let hidden = hidden(cx, &quote!(#(#parts)*));
-    quote!(#function #definition #hidden)
+    quote!(#function #definition #builder #hidden)
 }
 
 /// Wraps impls in a block whose names the user's module does not see.
@@ -50,6 +52,8 @@ pub(super) fn hidden(cx: &Context<'_>, items: &TokenStream) -> TokenStream {
         #[doc(hidden)]
         #[allow(
             dead_code,
+            deprecated,
+            unnameable_types,
             unreachable_pub,
             unused_qualifications,
             clippy::all,
@@ -74,6 +78,7 @@ pub(super) struct Context<'a> {
     /// The type parameters that stand for rows of any type.
     pub(super) gold: Ident,
     pub(super) pred: Ident,
+    pub(super) fresh: Fresh,
     /// The generics of the metric's struct, `'static` because a metric outlives every row.
     pub(super) generics: Generics,
 }
@@ -100,6 +105,7 @@ impl<'a> Context<'a> {
             gold: Ident::new(&fresh.name("GoldRow"), span),
             pred: Ident::new(&fresh.name("PredRow"), span),
             generics,
+            fresh,
         }
     }
 
@@ -153,13 +159,14 @@ impl<'a> Context<'a> {
 }
 
 /// Names for our own parameters, which rustc shows, so they are plain words unless the user has them.
-struct Fresh(Vec<String>);
+pub(super) struct Fresh(Vec<String>);
 
 impl Fresh {
     fn new(model: &Model) -> Self {
         let mut taken = Vec::new();
         let attrs = &model.attrs;
         words(model.function.sig.to_token_stream(), &mut taken);
+        words(model.names.ident.to_token_stream(), &mut taken);
         for ty in [&attrs.gold, &attrs.pred].into_iter().flatten() {
             words(ty.to_token_stream(), &mut taken);
         }
@@ -173,7 +180,7 @@ impl Fresh {
         Self(taken)
     }
 
-    fn name(&self, word: &str) -> String {
+    pub(super) fn name(&self, word: &str) -> String {
         let mut name = word.to_owned();
         while self.0.contains(&name) {
             name.push('_');

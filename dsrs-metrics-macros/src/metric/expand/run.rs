@@ -5,7 +5,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 
 use super::super::bind::{Binding, Side};
-use super::super::model::{Model, Param};
+use super::super::model::{FieldParam, Model, Param};
 use super::super::role::DefaultValue;
 use super::super::rows::Row;
 use super::super::types::{Form, in_lifetime};
@@ -119,7 +119,7 @@ fn argument(cx: &Context<'_>, index: usize, param: &Param) -> TokenStream {
         Binding::Row(side) => {
             let (start, end) = ends(&param.ty);
             let side = Ident::new(side.name(), end);
-            let call = Ident::new("__call", start);
+            let call = Ident::new("__call", start.resolved_at(cx.span));
             quote_spanned!(start=> #call.#side)
         }
         Binding::Trace => quote_spanned!(span=> __call.trace),
@@ -182,11 +182,12 @@ fn default_of(cx: &Context<'_>, field: &FieldUse<'_>, default: &DefaultValue) ->
 /// A field of a typed row, as the parameter wants it. The name stands at the parameter, so that rustc
 /// says there that the row has no such field.
 fn direct(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
-    let span = field.param.span;
+    let span = field.param.span.resolved_at(cx.span);
     let side = side_ident(field.side, cx);
-    let name = match syn::parse_str::<Ident>(&field.field.name) {
-        Ok(_) => Ident::new(&field.field.name, field.field.name_span),
-        Err(_) => Ident::new_raw(&field.field.name, field.field.name_span),
+    let FieldParam { name, name_span, .. } = field.field;
+    let name = match syn::parse_str::<Ident>(name) {
+        Ok(_) => Ident::new(name, *name_span),
+        Err(_) => Ident::new_raw(name, *name_span),
     };
     let place = quote_spanned!(span=> (*__call.#side).#name);
     let optional = || {

@@ -29,7 +29,7 @@ pub(super) fn inherent(cx: &Context<'_>) -> TokenStream {
 
             /// The metric's name.
             #[must_use]
-            #vis const fn name(&self) -> &'static str {
+            #vis const fn name(&self) -> &'static ::core::primitive::str {
                 Self::SPEC.name
             }
 
@@ -41,7 +41,7 @@ pub(super) fn inherent(cx: &Context<'_>) -> TokenStream {
 
             /// What one call is expected to cost at most, in millisatoshis.
             #[must_use]
-            #vis const fn cost_estimate(&self) -> u64 {
+            #vis const fn cost_estimate(&self) -> ::core::primitive::u64 {
                 Self::SPEC.cost_msats
             }
         }
@@ -106,7 +106,7 @@ fn options(cx: &Context<'_>) -> TokenStream {
 fn number(expr: &Expr) -> TokenStream {
     let Some(value) = literal(expr) else {
         let (start, _) = ends(expr);
-        return quote_spanned!(start=> { let number: f64 = #expr; number });
+        return quote_spanned!(start=> { let number: ::core::primitive::f64 = #expr; number });
     };
     let mut number = Literal::f64_unsuffixed(value.abs());
     number.set_span(expr.span());
