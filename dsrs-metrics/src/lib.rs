@@ -30,8 +30,6 @@ pub mod prelude;
 pub mod text;
 
 pub use async_trait::async_trait;
-#[doc(hidden)]
-pub use bon;
 pub use dsrs_metrics_macros::Record;
 #[doc = include_str!("../docs/metric.md")]
 pub use dsrs_metrics_macros::metric;

@@ -162,6 +162,17 @@ fn row(side: Side, name: &str, ty: &Type, errors: &mut Errors) -> Binding {
             );
             Binding::Nothing
         }
+        _ if is_field_type(ty) => {
+            let written = crate::names::as_written(ty);
+            errors.at(
+                ty,
+                format!(
+                    "a `{written}` is no row: write `#[{}]` before `{name}` to read a field",
+                    side.name()
+                ),
+            );
+            Binding::Nothing
+        }
         Type::Reference(_) => Binding::Row(side),
         _ => {
             let inner = option_of(ty).unwrap_or(ty);
@@ -171,6 +182,24 @@ fn row(side: Side, name: &str, ty: &Type, errors: &mut Errors) -> Binding {
             Binding::Nothing
         }
     }
+}
+
+/// Whether a type is one that fields have and rows have not: text, a list, a number, a JSON value.
+fn is_field_type(ty: &Type) -> bool {
+    const NAMES: [&str; 17] = [
+        "str", "String", "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "isize", "u8",
+        "u16", "u32", "u64", "usize", "Value",
+    ];
+    let inner = option_of(ty).unwrap_or(ty);
+    let inner = match inner {
+        Type::Reference(reference) => ungrouped(&reference.elem),
+        other => other,
+    };
+    let is_list = match inner {
+        Type::Path(path) => path.path.segments.last().is_some_and(|last| last.ident == "Vec"),
+        other => matches!(other, Type::Slice(_) | Type::Array(_) | Type::Tuple(_)),
+    };
+    is_list || NAMES.iter().any(|name| last_segment_is(inner, name))
 }
 
 fn expect(

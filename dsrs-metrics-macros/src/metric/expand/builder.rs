@@ -49,8 +49,11 @@ pub(super) fn definition(cx: &Context<'_>) -> TokenStream {
     }
     let Context { span, model, .. } = cx;
     let (slots, builder) = (slots(cx), ident(cx));
-    let cfgs = cx.cfgs();
+    let (cfgs, debug_cfgs) = (cx.cfgs(), cx.cfgs());
     let doc = format!("Builds [`{}`].", cx.ident);
+    let name = builder.to_string();
+    let (_, ty_generics, _) = cx.split();
+    let arguments = super::fields::inside(&ty_generics);
     let vis = &model.function.vis;
     let (params, (_, _, where_clause)) = (super::fields::trailing(&cx.generics), cx.split());
     let states = states(&slots);
@@ -63,11 +66,17 @@ pub(super) fn definition(cx: &Context<'_>) -> TokenStream {
         #(#cfgs)*
         #[doc = #doc]
         #[must_use = "a builder does nothing before `build`"]
-        #[derive(::core::fmt::Debug)]
         #vis struct #builder<#params #(#states),*> #where_clause {
             #(#fields,)*
             __given: ::core::marker::PhantomData<fn() -> (#(#states,)*)>,
             #marker
+        }
+        #(#debug_cfgs)*
+        #[automatically_derived]
+        impl<#params #(#states),*> ::core::fmt::Debug for #builder<#arguments #(#states),*> #where_clause {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.debug_struct(#name).finish_non_exhaustive()
+            }
         }
     }
 }
