@@ -243,7 +243,7 @@ pub enum Grade {
 #[diagnostic::on_unimplemented(
     message = "a metric cannot return `{Self}`",
     label = "not a score",
-    note = "return `bool`, `f64`, `f32`, an integer, `MetricScore`, `FeedbackMetric` or `Scores`,\nor an `Option` (`None` abstains) or a `Result` (an error fails the row) of one of these"
+    note = "return `bool`, `f64`, `f32`, an integer, `MetricScore`, `FeedbackMetric` or `Scores`,\nor an `Option` of one of these (`None` abstains),\nor a `Result` of one of these whose error implements `Display` (it fails the row)"
 )]
 pub trait MetricReturn {
     /// Bool or number.
@@ -270,6 +270,7 @@ fn free(value: f64, spec: &MetricSpec<'_>) -> MetricScore {
     MetricScore::new(value).with_cost_msats(spec.cost_msats)
 }
 
+#[diagnostic::do_not_recommend]
 impl MetricReturn for bool {
     const KIND: ScoreKind = ScoreKind::Bool;
     type Verdict = Decided;
@@ -296,6 +297,7 @@ macro_rules! number {
 }
 number!(f32, f64, i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
 
+#[diagnostic::do_not_recommend]
 impl MetricReturn for MetricScore {
     const KIND: ScoreKind = ScoreKind::Number;
     type Verdict = Undecided;
@@ -305,6 +307,7 @@ impl MetricReturn for MetricScore {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl MetricReturn for FeedbackMetric {
     const KIND: ScoreKind = ScoreKind::Number;
     type Verdict = Undecided;
@@ -317,6 +320,7 @@ impl MetricReturn for FeedbackMetric {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl MetricReturn for Scores {
     const KIND: ScoreKind = ScoreKind::Number;
     type Verdict = Undecided;
