@@ -39,6 +39,8 @@ pub use crate::evaluate::{
     Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, Evaluator, MetricSummary,
     RowResult, Running,
 };
+#[doc(hidden)]
+pub use crate::metric::Declared;
 pub use crate::metric::{
     AcceptanceTest, FeedbackEvaluator, FnMetric, Metric, MetricCall, ScoredAtOnce, metric_fn,
     typed_metric_fn,
