@@ -65,7 +65,19 @@ fn json_has_the_specs() {
     let all: Value = serde_json::from_str(&list(&["--json"], "10")).unwrap();
     let names: Vec<_> = all.as_array().unwrap().iter().map(|spec| spec["name"].clone()).collect();
     assert_eq!(names[0], "answer_exact_match");
-    let own = ["same_text", "distance", "any_of", "short_note", "obeys", "sleeps", "broken"];
+    let own = [
+        "same_text",
+        "distance",
+        "any_of",
+        "short_note",
+        "obeys",
+        "sleeps",
+        "number",
+        "certain",
+        "pickiness",
+        "word_gap",
+        "broken",
+    ];
     assert_eq!(names[names.len() - own.len()..], own);
 
     let one: Value = serde_json::from_str(&list(&["distance", "--json"], "10")).unwrap();

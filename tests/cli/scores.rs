@@ -311,3 +311,27 @@ fn the_report_is_the_same_at_any_concurrency() {
     };
     assert_eq!(run("1"), run("64"));
 }
+
+#[test]
+fn csv_booleans_as_python_writes_them() {
+    let folder = Folder::with("rows.csv", "pred.sure\nTrue\ntrue\nTRUE\nFalse\nfalse\nFALSE\n");
+    let ran = folder.run(&["score", "rows.csv", "-m", "certain"]);
+    assert_eq!((&*ran.out, &*ran.err), ("certain  50.00% (3/6, 0 failed)\n", ""));
+}
+
+#[test]
+fn with_max_errors_a_row_whose_reading_panics_is_a_failed_row() {
+    let rows = "{\"pred\": {\"word\": \"a\"}}\n{\"pred\": {\"word\": \"!\"}}\n";
+    let folder = Folder::with("rows.jsonl", rows);
+    let ran = folder.run(&["score", "rows.jsonl", "-m", "pickiness", "--max-errors", "9"]);
+    assert_eq!(
+        ran.out,
+        "pickiness  50.00% (1/2, 1 failed counted as 0; 100.00% of the 1 scored)\n"
+    );
+    assert_eq!(
+        ran.err,
+        "warning: 1 row failed, the first: rows.jsonl:2: metric `pickiness` panicked: no idea what `!` \
+         is\n"
+    );
+    assert_eq!(ran.code, Some(0));
+}
