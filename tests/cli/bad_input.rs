@@ -270,6 +270,26 @@ fn files_that_cannot_be_read() {
     std::fs::create_dir(folder.path("rows")).unwrap();
     let said = |file| folder.refused(&[file, "-m", "same_text"]);
     assert_eq!(said("rows"), "rows: is a directory; name the files in it");
+#[test]
+fn a_csv_quote_that_is_not_closed() {
+    let missing =
+        "a closing quote is missing: a cell of this record goes on to the end of the file";
+    for (csv, line) in [
+        ("gold.answer,pred.answer\nx,x\nx,\"y\nx,x\n", 3),
+        ("gold.answer,pred.answer\nx,\"x\"\n\nx,\"y", 4),
+        ("gold.answer,pred.answer\nx,\"y\"\"", 2),
+        ("gold.answer,pred.answer\nx,\"", 2),
+        ("gold.answer,\"pred.answer\nx,x\n", 1),
+    ] {
+        assert_eq!(said_of("rows.csv", csv), format!("rows.csv:{line}: {missing}"), "{csv:?}");
+    }
+    for end in ["\"x\"", "\"x\"\n", "\"x\"\r\n", "x\"", "\"x\"\n\n"] {
+        let folder = Folder::with("rows.csv", format!("gold.answer,pred.answer\nx,{end}"));
+        let ran = folder.run(&["score", "rows.csv", "-m", "same_text"]);
+        assert_eq!((ran.code, &*ran.err), (Some(0), ""), "{end:?}");
+    }
+}
+
     assert_eq!(
         said("none.jsonl"),
         "none.jsonl: cannot be read: No such file or directory (os error 2)"
