@@ -115,6 +115,21 @@ fn a_key_that_stands_twice() {
 }
 
 #[test]
+fn a_key_that_stands_twice_somewhere_within() {
+    let twice = "not valid JSON: the key `a` stands twice";
+    for line in [
+        r#"{"gold": {"answer": {"a": 1, "a": 2}}, "pred": {}}"#,
+        r#"{"gold": {"answer": [[{"a": 1, "a": 2}]]}, "pred": {}}"#,
+        r#"{"topic": {"b": {"a": 1, "a": 2}}, "gold": {}, "pred": {}}"#,
+        r#"{"gold": [{"a": 1, "a": 2}], "pred": {}}"#,
+        r#"[{"a": 1, "a": 2}]"#,
+    ] {
+        let column = line.find("2}").unwrap() + 2;
+        assert_eq!(said_of_second(line), format!("rows.jsonl:2:{column}: {twice}"));
+    }
+}
+
+#[test]
 fn an_id_of_the_wrong_type() {
     assert_eq!(
         said_of_second(r#"{"id": ["b"], "gold": {}, "pred": {}}"#),
