@@ -271,21 +271,6 @@ fn csv_with_ragged_rows() {
 }
 
 #[test]
-fn csv_cells_of_the_wrong_type() {
-    let folder = Folder::with("rows.csv", "gold.answer,pred.answer\n1.5,2\n1.5,many\n");
-    assert_eq!(
-        folder.refused(&["rows.csv", "-m", "distance"]),
-        "rows.csv:3: metric `distance`: field `pred.answer` should be `f64`, found the text \"many\""
-    );
-}
-
-#[test]
-fn files_that_cannot_be_read() {
-    let folder = Folder::with("rows.txt", GOOD);
-    std::fs::create_dir(folder.path("rows")).unwrap();
-    let said = |file| folder.refused(&[file, "-m", "same_text"]);
-    assert_eq!(said("rows"), "rows: is a directory; name the files in it");
-#[test]
 fn a_csv_quote_that_is_not_closed() {
     let missing =
         "a closing quote is missing: a cell of this record goes on to the end of the file";
@@ -305,6 +290,35 @@ fn a_csv_quote_that_is_not_closed() {
     }
 }
 
+#[test]
+fn csv_cells_of_the_wrong_type() {
+    let folder = Folder::with("rows.csv", "gold.answer,pred.answer\n1.5,2\n1.5,many\n");
+    assert_eq!(
+        folder.refused(&["rows.csv", "-m", "distance"]),
+        "rows.csv:3: metric `distance`: field `pred.answer` should be `f64`, found the text \"many\""
+    );
+}
+
+#[test]
+fn a_csv_cell_that_is_no_boolean() {
+    for cell in ["yes", "1", "0", "tRUE"] {
+        let folder = Folder::with("rows.csv", format!("pred.sure\nTrue\n{cell}\n"));
+        assert_eq!(
+            folder.refused(&["rows.csv", "-m", "certain"]),
+            format!(
+                "rows.csv:3: metric `certain`: field `pred.sure` should be `bool`, found the text \
+                 \"{cell}\" (in a cell it is true, True or TRUE, or false, False or FALSE)"
+            )
+        );
+    }
+}
+
+#[test]
+fn files_that_cannot_be_read() {
+    let folder = Folder::with("rows.txt", GOOD);
+    std::fs::create_dir(folder.path("rows")).unwrap();
+    let said = |file| folder.refused(&[file, "-m", "same_text"]);
+    assert_eq!(said("rows"), "rows: is a directory; name the files in it");
     assert_eq!(
         said("none.jsonl"),
         "none.jsonl: cannot be read: No such file or directory (os error 2)"
