@@ -223,7 +223,8 @@ fn max_errors_stops_the_run_and_keeps_what_is_done() {
     assert_eq!(ran.code, Some(1));
     assert_eq!(
         ran.out,
-        "obeys  0.5000 (mean of 2/4, 2 failed counted as 0; 1.0000 over the 2 scored)\n"
+        "obeys  0.5000 (mean of 2/4, 2 failed counted as 0; 1.0000 over the 2 scored)\n\
+         after 4 rows: incomplete: too many rows failed\n"
     );
     assert_eq!(ran.err, "stopped after 4 rows: 2 failed, as many as --max-errors allows\n");
     assert_eq!(lines(&folder.read("scores.jsonl")).len(), 4);
