@@ -1,5 +1,9 @@
 //! A program of a user's: their own metrics beside the built-in ones.
 #![forbid(unsafe_code)]
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "a field parameter is held for the call and passed on as it was read"
+)]
 
 use std::time::Duration;
 
