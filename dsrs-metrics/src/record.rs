@@ -251,13 +251,25 @@ fn read<'r, W: ReadValue<'r>>(
     field: &FieldSpec<'static>,
 ) -> Result<W::Held, Box<FieldError>> {
     W::read(value, textual).map_err(|error| {
-        let found = found(value, &error);
+        let found = match value {
+            // The deserializer knows what it stumbled over.
+            Value::Array(_) | Value::Object(_) => format!("{} ({error})", found(value)),
+            Value::String(_) if textual && knows_more(&error) => {
+                format!("{} ({error})", found(value))
+            }
+            _ => found(value),
+        };
         Box::new(FieldError::WrongType { field: field.name, expected: field.ty, found })
     })
 }
 
-/// `text "Paris"`, or for lists and objects what the deserializer stumbled over.
-fn found(value: &Value, error: &serde_json::Error) -> String {
+/// Whether the deserializer says more of a cell than that it is text of the wrong type.
+fn knows_more(error: &serde_json::Error) -> bool {
+    !error.to_string().starts_with("invalid type: ")
+}
+
+/// What stands where something else should, in words: `the text "Paris"`.
+pub(crate) fn found(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
         Value::Bool(value) => format!("the boolean {value}"),
@@ -267,8 +279,8 @@ fn found(value: &Value, error: &serde_json::Error) -> String {
             format!("the text {start:?}...")
         }
         Value::String(text) => format!("the text {text:?}"),
-        Value::Array(_) => format!("a list ({error})"),
-        Value::Object(_) => format!("an object ({error})"),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
     }
 }
 
