@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::{saying, scoring};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Ending, Pair};
+use dsrs_metrics::{Ending, Evaluate, Pair};
 use futures_util::StreamExt;
 
 fn numbered(rows: usize) -> Vec<Example> {
@@ -70,6 +70,42 @@ async fn a_stream_that_waits_for_rows_can_be_stopped() {
     let stop = tokio::time::sleep(Duration::from_secs(5));
     let result = scoring().stop_when(stop).build().unwrap().score_stream(rows).await.unwrap();
     assert_eq!((result.score, result.ending), (Some(0.5), Ending::Stopped));
+}
+
+/// How many of 500 rows are scored if no row ever waits and `row` is what the metric does.
+async fn busy_rows(
+    signal: impl Future<Output = ()> + Send + 'static,
+    row: impl Fn() + Send + Sync + 'static,
+) -> u64 {
+    let busy = metric_fn("busy", move |_, _| {
+        row();
+        std::thread::sleep(Duration::from_millis(6));
+        true
+    });
+    let evaluate = Evaluate::builder().metric(busy).concurrency(4).stop_when(signal);
+    let pairs = saying(&["1"; 500]);
+    let result = evaluate.build().unwrap().score(pairs).await.unwrap();
+    assert_eq!(result.ending, Ending::Stopped);
+    result.rows
+}
+
+#[tokio::test]
+async fn a_signal_is_noticed_although_metrics_keep_the_thread_busy() {
+    let signal = Arc::new(tokio::sync::Notify::new());
+    let (seen, begun) = (Arc::clone(&signal), AtomicUsize::new(0));
+    let row = move || {
+        if begun.fetch_add(1, Ordering::SeqCst) == 3 {
+            signal.notify_one();
+        }
+    };
+    let rows = busy_rows(async move { seen.notified().await }, row).await;
+    assert!((4..10).contains(&rows), "{rows} rows");
+}
+
+#[tokio::test]
+async fn a_timer_goes_off_although_metrics_keep_the_thread_busy() {
+    let rows = busy_rows(tokio::time::sleep(Duration::from_millis(50)), || {}).await;
+    assert!((1..100).contains(&rows), "{rows} rows");
 }
 
 #[tokio::test]

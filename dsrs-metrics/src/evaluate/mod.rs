@@ -4,6 +4,8 @@
 
 mod builder;
 mod collector;
+#[cfg(feature = "ctrl-c")]
+mod ctrl_c;
 mod error;
 mod evaluator;
 mod panic;
