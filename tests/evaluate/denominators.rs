@@ -111,6 +111,30 @@ async fn named_parts_have_summaries_of_their_own_in_order_of_first_mention() {
 }
 
 #[tokio::test]
+async fn trap_13_a_part_of_some_rows_names_all_of_them() {
+    let parts = metric_fn("m", |_, pred| {
+        let scores = Scores::new("a", 0.5);
+        match pred.get("say").unwrap().as_str() {
+            Some("b") => Ok(Some(scores.with("b", 1.0))),
+            Some("abstain") => Ok(None),
+            Some("fail") => Err("told to fail"),
+            _ => Ok(Some(scores)),
+        }
+    });
+    let evaluate = Evaluate::builder().metric(parts).build().unwrap();
+    let result = evaluate.score(saying(&["b", "", "", ""])).await.unwrap();
+    let shown = |name| result.metric(name).unwrap().to_string();
+    assert_eq!(shown("m.b"), "1.0000 (mean of 1/4, 0 failed, 3 abstained)");
+    assert_eq!(shown("m.a"), "0.5000 (mean of 4/4, 0 failed)");
+    let result = evaluate.score(saying(&["b", "", "abstain", "fail"])).await.unwrap();
+    for summary in &result.metrics {
+        assert_eq!(summary.rows(), 4, "{}", summary.name);
+    }
+    let part = result.metric("m.b").unwrap();
+    assert_eq!((part.scored, part.abstained, part.failed), (1, 2, 1));
+}
+
+#[tokio::test]
 async fn costs_are_added_up() {
     let dear = metric_fn("dear", |_, _| MetricScore::new(1.0).with_cost_msats(7));
     let evaluate = Evaluate::builder().metric(dear).build().unwrap();
