@@ -162,7 +162,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     /// Checks the setup.
     ///
     /// # Errors
-    /// No metric, two of one name, an empty devset, a concurrency or timeout of zero, a failure score
+    /// No metric, two of one name, a name that result files use for something else or that has a dot,
+    /// comma, white space or control character, an empty devset, a concurrency or timeout of zero, a failure score
     /// that is not finite, two rows of one id, or a file to be written twice.
     pub fn build(self) -> Result<Evaluate<G, P>, EvaluateError> {
         self.check_metrics()?;
@@ -192,6 +193,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         if self.metrics.is_empty() {
             return Err(EvaluateError::NoMetric);
         }
+        self.metrics.iter().try_for_each(|metric| check_name(&metric.name))?;
         let mut names = HashSet::new();
         let twice = self.metrics.iter().find(|metric| !names.insert(&metric.name));
         twice.map_or(Ok(()), |metric| {
@@ -241,6 +243,28 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
             Err(EvaluateError::DuplicateOutput { path })
         })
     }
+}
+
+/// Names of columns that hold no metric.
+const TAKEN: [&str; 5] = ["id", "gold", "pred", "attributes", "traceback"];
+
+/// `NAME.PART` and `NAME.passed` are a metric's own in reports and result files.
+fn check_name(name: &str) -> Result<(), EvaluateError> {
+    let misfit = |character: char| {
+        matches!(character, '.' | ',') || character.is_whitespace() || character.is_control()
+    };
+    let (reason, instead) = if name.is_empty() {
+        ("the name is empty", "exact_match".to_owned())
+    } else if TAKEN.contains(&name) {
+        ("result files have a column of that name", format!("{name}_score"))
+    } else if name.contains(misfit) {
+        let instead = name.split(misfit).filter(|word| !word.is_empty()).collect::<Vec<_>>();
+        let reason = "it has a dot, a comma, white space or a control character";
+        (reason, if instead.is_empty() { "exact_match".to_owned() } else { instead.join("_") })
+    } else {
+        return Ok(());
+    };
+    Err(EvaluateError::MetricName { name: name.to_owned(), reason, instead })
 }
 
 /// What shows or writes whole rows. Result files are in input order, appear under their names only
