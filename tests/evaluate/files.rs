@@ -200,6 +200,40 @@ async fn a_link_stays_a_link() {
     assert!(link.is_symlink() && read(&file).starts_with("{\"id\""));
 }
 
+#[test]
+fn one_file_by_two_names_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |one: &Path, other: &Path| {
+        let error = scoring().save_as_jsonl(one).save_as_json(other).build().unwrap_err();
+        assert!(
+            matches!(&error, EvaluateError::DuplicateOutput { path } if path == other),
+            "{error}"
+        );
+    };
+    refused(Path::new("same.jsonl"), Path::new("./same.jsonl"));
+    refused(&folder.path().join("a"), &folder.path().join(".").join("a"));
+    std::fs::create_dir(folder.path().join("sub")).unwrap();
+    refused(&folder.path().join("a"), &folder.path().join("sub/../a"));
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("a", folder.path().join("link")).unwrap();
+        refused(&folder.path().join("a"), &folder.path().join("link"));
+    }
+    let [a, b] = ["a", "b"].map(|name| folder.path().join(name));
+    assert!(scoring().save_as_jsonl(a).save_as_json(b).build().is_ok());
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_link_to_nothing_yet_stays_a_link() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+    std::os::unix::fs::symlink("file", &link).unwrap();
+    let evaluate = scoring().save_as_jsonl(&link).build().unwrap();
+    assert!(evaluate.score(saying(&["1"])).await.unwrap().is_complete());
+    assert!(link.is_symlink() && read(&file).starts_with("{\"id\""));
+}
+
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn trap_22_a_full_disk_loses_no_score() {

@@ -15,7 +15,7 @@ use super::source::{RowId, SeenIds};
 use super::{Devset, Evaluate, Options};
 use crate::metric::Metric;
 use crate::program::Fallible;
-use crate::report::{Format, ProgressDisplay, pair_line};
+use crate::report::{Format, ProgressDisplay, pair_line, real_path};
 
 /// How many rows are worked on at once, if nothing else is said.
 pub(super) const DEFAULT_CONCURRENCY: usize = 32;
@@ -237,7 +237,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
 
     fn check_outputs(&self) -> Result<(), EvaluateError> {
         let mut paths = HashSet::new();
-        let twice = self.options.outputs.iter().find(|(_, path)| !paths.insert(path));
+        let twice = self.options.outputs.iter().find(|(_, path)| !paths.insert(real_path(path)));
         twice.map_or(Ok(()), |(_, path)| {
             let path = path.clone();
             Err(EvaluateError::DuplicateOutput { path })

@@ -192,21 +192,17 @@ impl Target {
 
 impl Place {
     fn open(path: &Path) -> io::Result<Self> {
-        let (path, exists) = match fs::canonicalize(path) {
-            Ok(path) => (path, true),
-            Err(_) => (path.to_owned(), false),
-        };
-        if exists {
-            let kind = fs::metadata(&path)?;
+        if let Ok(kind) = fs::metadata(path) {
             if kind.is_dir() {
                 return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
             }
             // Opening tells whether it may be written; nothing is changed yet.
-            let file = File::options().append(true).open(&path)?;
+            let file = File::options().append(true).open(path)?;
             if !kind.is_file() {
                 return Ok(Self::Direct { file });
             }
         }
+        let path = real_path(path);
         let file = TemporaryFile::beside(&path)?;
         Ok(Self::Renamed { path, file })
     }
@@ -219,6 +215,30 @@ impl Place {
         written.sync_all()?;
         fs::rename(&file.path, path)
     }
+}
+
+/// So many links one after the other are a circle, as systems see it too.
+const MOST_LINKS: usize = 40;
+
+/// The path itself, whatever it was called by: links are followed, also to what does not exist yet.
+pub(crate) fn real_path(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        if let Ok(real) = fs::canonicalize(&path) {
+            return real;
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = fs::canonicalize(folder.unwrap_or(Path::new(".")));
+        let (Ok(folder), Some(name)) = (folder, path.file_name()) else {
+            return path;
+        };
+        path = folder.join(name);
+        match fs::read_link(&path) {
+            Ok(target) if fs::metadata(&path).is_err() => path = folder.join(target),
+            _ => return path,
+        }
+    }
+    path
 }
 
 /// A hidden file beside another, removed in the end.
