@@ -130,8 +130,9 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 
     /// Starts a program's or an asynchronous metric's call a second time if it has not finished after
-    /// `delay`, once only. The first of the two to finish wins and the other is cancelled. Off if not
-    /// set. A lost call may still have cost something, which no score tells of.
+    /// `delay`, once only. The first of the two to give an answer wins and the other is cancelled; one
+    /// that fails waits for the other. Off if not set. A lost call may still have cost something, which
+    /// no score tells of.
     pub fn resubmit_stragglers(mut self, delay: Duration) -> Self {
         self.resubmit_after = Some(delay);
         self
