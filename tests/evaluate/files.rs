@@ -234,6 +234,31 @@ async fn a_link_to_nothing_yet_stays_a_link() {
     assert!(link.is_symlink() && read(&file).starts_with("{\"id\""));
 }
 
+#[tokio::test]
+async fn what_a_killed_process_left_behind_is_in_nobodys_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.jsonl");
+    // Other tests of this process have taken some of these numbers, but not all.
+    let left = |number: u32| format!(".out.jsonl.{}-{number}.tmp", std::process::id());
+    for number in 0..500 {
+        std::fs::write(folder.path().join(left(number)), "left behind").unwrap();
+    }
+    let evaluate = scoring().save_as_jsonl(&path).build().unwrap();
+    assert!(evaluate.score(saying(&["1"])).await.unwrap().is_complete());
+    assert!(read(&path).starts_with("{\"id\""));
+    assert!((0..500).all(|number| read(&folder.path().join(left(number))) == "left behind"));
+}
+
+#[tokio::test]
+async fn a_missing_folder_is_said_with_the_temporary_file_that_needs_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("missing/out.jsonl");
+    let evaluate = scoring().save_as_jsonl(&path).build().unwrap();
+    let error = evaluate.score(saying(&["1"])).await.unwrap_err().to_string();
+    let start = format!("cannot write `{}`: its temporary file `", path.display());
+    assert!(error.starts_with(&start) && error.contains("/.out.jsonl."), "{error}");
+}
+
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn trap_22_a_full_disk_loses_no_score() {

@@ -249,15 +249,24 @@ struct TemporaryFile {
 }
 
 impl TemporaryFile {
+    /// Whatever a killed process left behind is another name: in containers process ids repeat.
     fn beside(target: &Path) -> io::Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let mut name = OsString::from(".");
-        name.push(target.file_name().ok_or(io::ErrorKind::InvalidFilename)?);
-        name.push(format!(".{}-{number}.tmp", std::process::id()));
-        let path = target.with_file_name(name);
-        let file = File::options().write(true).create_new(true).open(&path)?;
-        Ok(Self { file, path, keep: false })
+        loop {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let mut name = OsString::from(".");
+            name.push(target.file_name().ok_or(io::ErrorKind::InvalidFilename)?);
+            name.push(format!(".{}-{number}.tmp", std::process::id()));
+            let path = target.with_file_name(name);
+            match File::options().write(true).create_new(true).open(&path) {
+                Ok(file) => return Ok(Self { file, path, keep: false }),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => {
+                    let reason = format!("its temporary file `{}`: {error}", path.display());
+                    return Err(io::Error::new(error.kind(), reason));
+                }
+            }
+        }
     }
 }
 
