@@ -259,6 +259,28 @@ async fn a_missing_folder_is_said_with_the_temporary_file_that_needs_it() {
     assert!(error.starts_with(&start) && error.contains("/.out.jsonl."), "{error}");
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn a_file_keeps_its_permissions_and_its_rows_are_never_more_readable() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.jsonl");
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    for wanted in [0o600, 0o666, 0o640] {
+        std::fs::write(&path, "old").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(wanted)).unwrap();
+        let evaluate = scoring().save_as_jsonl(&path).build().unwrap();
+        let place = folder.path().to_owned();
+        let rows = saying(&["1", "0"]).into_iter().inspect(move |_| {
+            let modes: Vec<_> = names(&place).iter().map(|name| mode(&place.join(name))).collect();
+            assert_eq!(modes, [wanted; 3], "target, temporary file and spool");
+        });
+        assert!(evaluate.score(rows).await.unwrap().is_complete());
+        assert!(read(&path).starts_with("{\"id\""));
+        assert_eq!(mode(&path), wanted);
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn trap_22_a_full_disk_loses_no_score() {

@@ -48,8 +48,7 @@ impl ResultFiles {
         let Some(first) = opened.first() else {
             return Ok(None);
         };
-        let spool = TemporaryFile::beside(&first.spool_place())
-            .map_err(|error| output_error(&first.path, &error))?;
+        let spool = first.spool().map_err(|error| output_error(&first.path, &error))?;
         Ok(Some(Self {
             spool: BufWriter::with_capacity(1 << 16, spool),
             targets: opened,
@@ -173,11 +172,17 @@ impl Target {
         Ok(Self { format, path: path.to_owned(), place })
     }
 
-    /// A path beside which the spool may lie.
-    fn spool_place(&self) -> PathBuf {
+    /// Where the rows are kept meanwhile: beside the target, and no more readable than it.
+    fn spool(&self) -> io::Result<TemporaryFile> {
         match &self.place {
-            Place::Renamed { path, .. } => path.clone(),
-            Place::Direct { .. } => std::env::temp_dir().join("dsrs-metrics"),
+            Place::Renamed { path, file } => {
+                let spool = TemporaryFile::beside(path)?;
+                spool.file.set_permissions(file.file.metadata()?.permissions())?;
+                Ok(spool)
+            }
+            Place::Direct { .. } => {
+                TemporaryFile::beside(&std::env::temp_dir().join("dsrs-metrics"))
+            }
         }
     }
 
@@ -192,7 +197,8 @@ impl Target {
 
 impl Place {
     fn open(path: &Path) -> io::Result<Self> {
-        if let Ok(kind) = fs::metadata(path) {
+        let existing = fs::metadata(path).ok();
+        if let Some(kind) = &existing {
             if kind.is_dir() {
                 return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
             }
@@ -204,6 +210,10 @@ impl Place {
         }
         let path = real_path(path);
         let file = TemporaryFile::beside(&path)?;
+        if let Some(existing) = existing {
+            // Before any row is in it, which others might not be meant to read.
+            file.file.set_permissions(existing.permissions())?;
+        }
         Ok(Self::Renamed { path, file })
     }
 
