@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::{saying, scoring};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{EvaluationResult, MetricError};
+use dsrs_metrics::{Evaluate, EvaluationResult, Fields, MetricError};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -165,4 +165,52 @@ async fn trap_16_a_second_attempt_that_fails_does_not_win() {
     }
     let result = two_attempts([(0, fails), (0, good)]).await;
     assert_eq!(result.failed_rows, 1, "what fails in time is not resubmitted");
+}
+
+/// Blocks its thread for a second on row 1, where it says so.
+fn blocks(place: &'static str) -> impl Fn(&str, &Fields) + Send + Sync + Copy {
+    move |here, row| {
+        if here == place && row.get("n").unwrap() == 1 {
+            std::thread::sleep(SECOND);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_not_interrupted_still_has_no_more_time_than_others() {
+    struct Later<F>(F);
+    #[async_trait]
+    impl<F: Fn(&str, &Fields) + Send + Sync> Metric for Later<F> {
+        fn name(&self) -> &'static str {
+            "later"
+        }
+        async fn evaluate(
+            &self,
+            gold: &Example,
+            _: &Prediction,
+        ) -> dsrs_metrics::Result<MetricScore> {
+            (self.0)("later", &gold.data);
+            Ok(MetricScore::new(1.0))
+        }
+    }
+    for (place, failed) in [("now", [1, 1]), ("later", [0, 1]), ("program", [1, 1])] {
+        let block = blocks(place);
+        let now = metric_fn("now", move |gold: &Example, _| {
+            block("now", &gold.data);
+            true
+        });
+        let evaluate = Evaluate::builder().metric(now).metric(Later(block)).concurrency(1);
+        let evaluate = evaluate.devset((0..3).map(|n| example! { "n" => n })).timeout(SECOND / 2);
+        let program = move |inputs: Example| async move {
+            block("program", &inputs.data);
+            prediction! {}
+        };
+        let result = evaluate.build().unwrap().run(program).await.unwrap();
+        let counts = [0, 1].map(|metric| result.metrics[metric].failed);
+        assert_eq!(counts, failed, "{place}: {result}");
+        if place != "program" {
+            let error = result.results[1].outcomes[usize::from(place == "later")].error();
+            assert_eq!(error.unwrap(), format!("metric `{place}` gave no score within 0.5 s"));
+        }
+    }
 }

@@ -123,7 +123,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 
     /// How long one row may take, program and metrics together. What has not finished by then fails;
-    /// what has keeps its score. A synchronous metric cannot be interrupted.
+    /// what has keeps its score. A call that does not wait, as that of a synchronous metric, is not
+    /// interrupted: it comes to its end, fails as well, and its score is thrown away.
     pub fn timeout(mut self, each_row: Duration) -> Self {
         self.timeout = Some(each_row);
         self

@@ -155,7 +155,10 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         for (position, entry) in self.metrics.iter().enumerate() {
             let now = panic::catch(self.traceback, || entry.metric.call_now(call));
             match now.map_err(Failure::Panicked).transpose() {
-                Some(attempt) => outcomes.push(self.outcome(entry, attempt, &mut tracebacks)),
+                Some(attempt) => {
+                    let attempt = in_time(attempt, is_answer, deadline);
+                    outcomes.push(self.outcome(entry, attempt, &mut tracebacks));
+                }
                 None => {
                     // Its place is taken when it has finished.
                     outcomes.push(Outcome::Abstained);
@@ -226,7 +229,8 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             None => attempts.await,
             Some(deadline) => {
                 let attempts = tokio::time::timeout_at(deadline, attempts);
-                attempts.await.unwrap_or(Err(Failure::TimedOut))
+                let attempt = attempts.await.unwrap_or(Err(Failure::TimedOut));
+                in_time(attempt, is_answer, Some(deadline))
             }
         }
     }
@@ -264,6 +268,19 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             }
             output = &mut second => if answers(&output) { output } else { first.await },
         }
+    }
+}
+
+/// What a call that was not interrupted gave, unless it gave it too late; a failure stays what it is.
+fn in_time<T, E>(
+    attempt: Attempt<Result<T, E>>,
+    is_answer: fn(&Result<T, E>) -> bool,
+    deadline: Option<Instant>,
+) -> Attempt<Result<T, E>> {
+    let late = || deadline.is_some_and(|deadline| Instant::now() > deadline);
+    match attempt {
+        Ok(result) if is_answer(&result) && late() => Err(Failure::TimedOut),
+        attempt => attempt,
     }
 }
 
