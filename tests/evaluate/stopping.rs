@@ -72,6 +72,30 @@ async fn a_stream_that_waits_for_rows_can_be_stopped() {
     assert_eq!((result.score, result.ending), (Some(0.5), Ending::Stopped));
 }
 
+#[tokio::test]
+async fn an_incomplete_run_looks_incomplete_in_its_report() {
+    let words = saying(&["1", "fail", "1"]);
+    let runs = [
+        (scoring(), "complete"),
+        (scoring().max_errors(1).concurrency(1), "max_errors"),
+        (scoring().stop_when(async {}), "stopped"),
+        #[cfg(target_os = "linux")]
+        (scoring().save_as_json("/dev/full"), "output_failed"),
+    ];
+    for (builder, ending) in runs {
+        let rows = futures_util::stream::iter(words.clone());
+        let rows = match ending {
+            "stopped" => rows.chain(futures_util::stream::pending()).boxed(),
+            _ => rows.boxed(),
+        };
+        let result = builder.build().unwrap().score_stream(rows).await.unwrap();
+        assert_eq!(serde_json::to_value(&result).unwrap()["ending"], ending);
+        if let Ending::OutputFailed(error) = &result.ending {
+            std::fs::remove_file(error.to_string().split('`').nth(3).unwrap()).unwrap();
+        }
+    }
+}
+
 /// How many of 500 rows are scored if no row ever waits and `row` is what the metric does.
 async fn busy_rows(
     signal: impl Future<Output = ()> + Send + 'static,
