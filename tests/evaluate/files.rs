@@ -200,6 +200,87 @@ async fn a_link_stays_a_link() {
     assert!(link.is_symlink() && read(&file).starts_with("{\"id\""));
 }
 
+#[test]
+fn one_file_by_two_names_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |one: &Path, other: &Path| {
+        let error = scoring().save_as_jsonl(one).save_as_json(other).build().unwrap_err();
+        assert!(
+            matches!(&error, EvaluateError::DuplicateOutput { path } if path == other),
+            "{error}"
+        );
+    };
+    refused(Path::new("same.jsonl"), Path::new("./same.jsonl"));
+    refused(&folder.path().join("a"), &folder.path().join(".").join("a"));
+    std::fs::create_dir(folder.path().join("sub")).unwrap();
+    refused(&folder.path().join("a"), &folder.path().join("sub/../a"));
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("a", folder.path().join("link")).unwrap();
+        refused(&folder.path().join("a"), &folder.path().join("link"));
+    }
+    let [a, b] = ["a", "b"].map(|name| folder.path().join(name));
+    assert!(scoring().save_as_jsonl(a).save_as_json(b).build().is_ok());
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_link_to_nothing_yet_stays_a_link() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+    std::os::unix::fs::symlink("file", &link).unwrap();
+    let evaluate = scoring().save_as_jsonl(&link).build().unwrap();
+    assert!(evaluate.score(saying(&["1"])).await.unwrap().is_complete());
+    assert!(link.is_symlink() && read(&file).starts_with("{\"id\""));
+}
+
+#[tokio::test]
+async fn what_a_killed_process_left_behind_is_in_nobodys_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.jsonl");
+    // Other tests of this process have taken some of these numbers, but not all.
+    let left = |number: u32| format!(".out.jsonl.{}-{number}.tmp", std::process::id());
+    for number in 0..500 {
+        std::fs::write(folder.path().join(left(number)), "left behind").unwrap();
+    }
+    let evaluate = scoring().save_as_jsonl(&path).build().unwrap();
+    assert!(evaluate.score(saying(&["1"])).await.unwrap().is_complete());
+    assert!(read(&path).starts_with("{\"id\""));
+    assert!((0..500).all(|number| read(&folder.path().join(left(number))) == "left behind"));
+}
+
+#[tokio::test]
+async fn a_missing_folder_is_said_with_the_temporary_file_that_needs_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("missing/out.jsonl");
+    let evaluate = scoring().save_as_jsonl(&path).build().unwrap();
+    let error = evaluate.score(saying(&["1"])).await.unwrap_err().to_string();
+    let start = format!("cannot write `{}`: its temporary file `", path.display());
+    assert!(error.starts_with(&start) && error.contains("/.out.jsonl."), "{error}");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_file_keeps_its_permissions_and_its_rows_are_never_more_readable() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.jsonl");
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    for wanted in [0o600, 0o666, 0o640] {
+        std::fs::write(&path, "old").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(wanted)).unwrap();
+        let evaluate = scoring().save_as_jsonl(&path).build().unwrap();
+        let place = folder.path().to_owned();
+        let rows = saying(&["1", "0"]).into_iter().inspect(move |_| {
+            let modes: Vec<_> = names(&place).iter().map(|name| mode(&place.join(name))).collect();
+            assert_eq!(modes, [wanted; 3], "target, temporary file and spool");
+        });
+        assert!(evaluate.score(rows).await.unwrap().is_complete());
+        assert!(read(&path).starts_with("{\"id\""));
+        assert_eq!(mode(&path), wanted);
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn trap_22_a_full_disk_loses_no_score() {
