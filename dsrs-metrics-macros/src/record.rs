@@ -102,7 +102,7 @@ fn rename(attrs: &[Attribute], errors: &mut Errors) -> Option<LitStr> {
                 Ok(name) => format!("a field's name is text: write `rename = \"{name}\"`"),
                 Err(_) => form.to_owned(),
             };
-            rename = Some(list::value(&key, input, |i| i.parse(), explain)?);
+            rename = Some(list::value(&key, input, syn::parse::Parse::parse, explain)?);
             Ok(())
         });
     }

@@ -3,7 +3,7 @@
 
 use proc_macro2::{Span, TokenStream};
 use syn::ext::IdentExt as _;
-use syn::parse::ParseStream;
+use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Error, Expr, Ident, Lit, LitInt, LitStr, Path, Token, Type};
 
 use crate::errors::Errors;
@@ -102,16 +102,16 @@ impl MetricAttrs {
     fn value(&mut self, key: &Key, ident: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
         let explain = |found: &str| key.explain(found);
         match key.name {
-            "tier" => self.tier = Some(list::value(ident, input, |i| i.parse(), explain)?),
-            "cost" => self.cost = Some(list::value(ident, input, |i| i.parse(), explain)?),
+            "tier" => self.tier = Some(list::value(ident, input, Parse::parse, explain)?),
+            "cost" => self.cost = Some(list::value(ident, input, Parse::parse, explain)?),
             "threshold" => {
-                self.threshold = Some(list::value(ident, input, |i| i.parse(), explain)?);
+                self.threshold = Some(list::value(ident, input, Parse::parse, explain)?);
             }
-            "range" => self.range = Some(list::value(ident, input, |i| i.parse(), explain)?),
-            "name" => self.name = Some(list::value(ident, input, |i| i.parse(), explain)?),
-            "struct" => self.struct_name = Some(list::value(ident, input, |i| i.parse(), explain)?),
-            "gold" => self.gold = Some(list::value(ident, input, |i| i.parse(), explain)?),
-            "pred" => self.pred = Some(list::value(ident, input, |i| i.parse(), explain)?),
+            "range" => self.range = Some(list::value(ident, input, Parse::parse, explain)?),
+            "name" => self.name = Some(list::value(ident, input, Parse::parse, explain)?),
+            "struct" => self.struct_name = Some(list::value(ident, input, Parse::parse, explain)?),
+            "gold" => self.gold = Some(list::value(ident, input, Parse::parse, explain)?),
+            "pred" => self.pred = Some(list::value(ident, input, Parse::parse, explain)?),
             "version" => self.version = Some(list::value(ident, input, version, explain)?),
             _ => self.krate = Some(list::value(ident, input, Path::parse_mod_style, explain)?),
         }

@@ -110,7 +110,9 @@ impl RoleAttr {
         }
         seen.note(&key, errors);
         let expr = match input.parse::<Option<Token![=]>>()? {
-            Some(_) => Some(list::value(&key, input, |i| i.parse(), unreadable_default)?),
+            Some(_) => {
+                Some(list::value(&key, input, syn::parse::Parse::parse, unreadable_default)?)
+            }
             None => None,
         };
         self.default = Some(DefaultValue { span: key.span(), expr });
