@@ -6,6 +6,7 @@ use serde::de::value::MapDeserializer;
 use serde::de::{Deserialize, Deserializer, Error as _, IntoDeserializer, Visitor};
 use serde_json::{Error, Value};
 
+use crate::data::Unique;
 use crate::row::Fields;
 
 /// A cell: text where text is asked for, absent where it is empty and may be, and else JSON.
@@ -17,7 +18,7 @@ const NO_BOOLEAN: &str = "in a cell it is true, True or TRUE, or false, False or
 
 impl Cell<'_> {
     fn parsed(self) -> Result<Value, Error> {
-        serde_json::from_str(self.0.trim())
+        serde_json::from_str(self.0.trim()).map(|Unique(value)| value)
     }
 }
 

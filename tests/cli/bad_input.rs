@@ -130,6 +130,17 @@ fn a_key_that_stands_twice_somewhere_within() {
 }
 
 #[test]
+fn a_key_that_stands_twice_in_a_csv_cell() {
+    let csv = "pred.counts\n\"{\"\"a\"\": 1}\"\n\"{\"\"a\"\": 1, \"\"a\"\": 2}\"\n";
+    let folder = Folder::with("rows.csv", csv);
+    assert_eq!(
+        folder.refused(&["rows.csv", "-m", "things"]),
+        "rows.csv:3: metric `things`: field `pred.counts` should be `BTreeMap<String, f64>`, found the \
+         text \"{\\\"a\\\": 1, \\\"a\\\": 2}\""
+    );
+}
+
+#[test]
 fn an_id_of_the_wrong_type() {
     assert_eq!(
         said_of_second(r#"{"id": ["b"], "gold": {}, "pred": {}}"#),

@@ -97,6 +97,7 @@ fn json_has_the_specs() {
         "sleeps",
         "number",
         "certain",
+        "things",
         "pickiness",
         "word_gap",
         "broken",

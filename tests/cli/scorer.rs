@@ -5,6 +5,7 @@
     reason = "a field parameter is held for the call and passed on as it was read"
 )]
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use dsrs_metrics::metrics::{StrOrList, TextOrNumber};
@@ -75,6 +76,12 @@ fn certain(#[pred] sure: bool) -> bool {
     sure
 }
 
+/// How many things the prediction counts.
+#[metric]
+fn things(#[pred] counts: BTreeMap<String, f64>) -> f64 {
+    counts.values().sum()
+}
+
 /// A type whose author did not think of everything.
 struct Picky;
 
@@ -136,6 +143,6 @@ impl Configure for Broken {
 }
 
 dsrs_metrics::main![
-    SameText, Distance, AnyOf, ShortNote, Obeys, Sleeps, Number, Certain, Pickiness, WordGap,
-    Broken,
+    SameText, Distance, AnyOf, ShortNote, Obeys, Sleeps, Number, Certain, Things, Pickiness,
+    WordGap, Broken,
 ];

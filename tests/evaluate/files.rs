@@ -119,7 +119,37 @@ async fn trap_22_rows_that_are_no_json_are_written_all_the_same() {
     let line: Value = serde_json::from_str(&read(&lines)).unwrap();
     assert_eq!(line["gold"], "cannot be written as JSON: key must be a string");
     assert_eq!(line["scores"]["same"]["value"], 1.0);
-    assert!(read(&table).starts_with("id,gold,pred,same,same.outcome"));
+    assert_eq!(line["pred"], Value::Null, "NaN has no other form in JSON");
+    assert!(read(&table).starts_with("id,gold,same,same.outcome"));
+}
+
+#[tokio::test]
+async fn gold_that_is_no_json_says_nothing_of_the_prediction() {
+    type Odd = BTreeMap<(u8, u8), f64>;
+    async fn line<G, P>(gold: G, pred: P) -> Value
+    where
+        G: serde::Serialize + Clone + Send + Sync + 'static,
+        P: serde::Serialize + Clone + Send + Sync + 'static,
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.jsonl");
+        let any = typed_metric_fn("any", |_: &G, _: &P| true);
+        let evaluate = Evaluate::typed().devset([gold]).metric(any).save_as_jsonl(&path);
+        let program = move |_: G| {
+            let pred = pred.clone();
+            async move { pred }
+        };
+        let _ = evaluate.build().unwrap().run(program).await.unwrap();
+        serde_json::from_str(&read(&path)).unwrap()
+    }
+    let odd = || Odd::from([((1, 2), 0.5)]);
+    let note = "cannot be written as JSON: key must be a string";
+    let one = line(odd(), "Paris".to_owned()).await;
+    assert_eq!((&one["gold"], &one["pred"]), (&json!(note), &json!("Paris")));
+    let other = line("Paris".to_owned(), odd()).await;
+    assert_eq!((&other["gold"], &other["pred"]), (&json!("Paris"), &json!(note)));
+    let both = line(odd(), odd()).await;
+    assert_eq!((&both["gold"], &both["pred"]), (&json!(note), &json!(note)));
 }
 
 #[tokio::test]

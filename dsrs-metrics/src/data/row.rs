@@ -215,7 +215,7 @@ impl FromMap for Map<String, Value> {
 }
 
 /// A value in which no key stands twice, at any depth.
-struct Unique(Value);
+pub(crate) struct Unique(pub(crate) Value);
 
 impl<'de> Deserialize<'de> for Unique {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -87,7 +87,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 
     /// How many rows are worked on at once; 32 if not set. The limit is reached whenever there are
-    /// so many rows, and never exceeded.
+    /// so many rows, and never exceeded. A limit that is never reached costs nothing, however high.
     pub fn concurrency(mut self, rows: usize) -> Self {
         self.concurrency = rows;
         self

@@ -4,6 +4,7 @@
 
 mod builder;
 mod collector;
+mod crew;
 #[cfg(feature = "ctrl-c")]
 mod ctrl_c;
 mod error;

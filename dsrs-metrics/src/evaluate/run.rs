@@ -1,4 +1,5 @@
-//! Workers: so many as the concurrency allows, each pulling rows until there are none.
+//! Workers: so many as have something to do, up to the concurrency, each pulling rows until there are
+//! none.
 //!
 //! A worker is one task for the whole run, not one a row, so nothing is spawned per row and tokio
 //! spreads them over its threads.
@@ -15,6 +16,7 @@ use tokio::time::Instant;
 
 use super::Options;
 use super::collector::{Collector, Keeping};
+use super::crew::Crew;
 use super::error::EvaluateError;
 use super::panic;
 use super::result::{Ending, EvaluationResult};
@@ -43,6 +45,7 @@ struct Run<'a, G, P> {
     plan: Arc<Plan<'a, G, P>>,
     names: Vec<String>,
     source: Source<'a, G, P>,
+    crew: Crew,
     stop: Arc<Stop>,
     stop_when: Option<Shared<BoxFuture<'static, ()>>>,
     collector: Mutex<Collector<G, P>>,
@@ -73,13 +76,12 @@ where
     };
     let program = Arc::new(program);
     let settings = Settings::current();
-    let mut workers = JoinSet::new();
-    for _ in 0..run.workers(options.concurrency) {
+    let hire = |workers: &mut JoinSet<()>| {
         let (run, program) = (Arc::clone(&run), Arc::clone(&program));
         let work = async move { run.work(&*program).await };
         workers.spawn(settings.clone().scope(work));
-    }
-    supervise(&run, workers).await?;
+    };
+    supervise(&run, hire).await?;
     let run = Arc::into_inner(run).ok_or_else(|| EvaluateError::Worker {
         message: "it still holds the results".to_owned(),
     })?;
@@ -98,8 +100,10 @@ where
     P: Send + Sync,
 {
     let run = Run::prepare(Arc::new(plan), source, super::score_line, options)?;
-    let workers = (0..run.workers(options.concurrency)).map(|_| run.work(program));
-    join_all(workers).await;
+    // Within one task there is nobody to hire more when they are needed, but rows are counted here.
+    let (_, rows) = run.source.size_hint();
+    let workers = options.concurrency.min(rows.unwrap_or(usize::MAX));
+    join_all((0..workers).map(|_| run.work(program))).await;
     run.finish(options)
 }
 
@@ -113,11 +117,13 @@ fn check_runtime<G, P>(plan: &Plan<'_, G, P>) -> Result<(), EvaluateError> {
     timer.map_err(|_| missing("the tokio runtime has no timers"))
 }
 
-/// Waits for the workers.
+/// Has the workers hired and waits for them.
 async fn supervise<G, P>(
     run: &Run<'_, G, P>,
-    mut workers: JoinSet<()>,
+    hire: impl Fn(&mut JoinSet<()>),
 ) -> Result<(), EvaluateError> {
+    let mut workers = JoinSet::new();
+    (0..run.crew.hired()).for_each(|_| hire(&mut workers));
     let mut stop = pin!(stop_signal(run.stop_when.as_ref()));
     loop {
         tokio::select! {
@@ -134,6 +140,7 @@ async fn supervise<G, P>(
             },
             () = &mut stop, if !run.stop.asked() => run.stop.ask(),
             () = run.stop.abandoned() => workers.shutdown().await,
+            more = run.crew.more() => (0..more).for_each(|_| hire(&mut workers)),
         }
     }
 }
@@ -181,6 +188,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
                 keeping,
             )),
             plan,
+            crew: Crew::new(options.concurrency.min(total.unwrap_or(usize::MAX).max(1))),
             source,
             stop: Arc::default(),
             stop_when: options.stop_when.clone(),
@@ -189,17 +197,13 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         })
     }
 
-    /// How many workers have something to do.
-    fn workers(&self, concurrency: usize) -> usize {
-        let (_, rows) = self.source.size_hint();
-        concurrency.min(rows.unwrap_or(usize::MAX).max(1))
-    }
-
     async fn work<Kind>(&self, program: &impl Program<G, P, Kind>) {
         let mut line = Vec::new();
         let mut turn = std::time::Instant::now();
         while let Some((index, input)) = self.source.pull(&self.stop).await {
+            self.crew.begin_row();
             let row = self.plan.finish(index, input, program).await;
+            self.crew.end_row();
             if let Some(render) = self.render {
                 line.clear();
                 self.render_row(render, &row, &mut line);
