@@ -134,7 +134,10 @@ async fn a_straggling_metric_is_resubmitted_too() {
 }
 
 /// One row whose two calls, the second begun after one second, end after so many seconds.
-async fn two_attempts(calls: [(u64, fn() -> Result<Prediction, String>); 2]) -> EvaluationResult {
+/// After so many milliseconds, with this outcome.
+type Attempt = (u64, fn() -> Result<Prediction, String>);
+
+async fn two_attempts(calls: [Attempt; 2]) -> EvaluationResult {
     let begun = Arc::new(AtomicUsize::new(0));
     let evaluate = scoring().devset([example! {}]).resubmit_stragglers(SECOND).build().unwrap();
     let program = move |_: Example| {
