@@ -242,9 +242,9 @@ forward_metric!(&M, Box<M>, Arc<M>);
 ///
 /// `#[metric]` implements it for functions that return `bool` or have a `threshold`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` gives a score but no verdict, so it cannot accept or reject a trace",
-    label = "no verdict",
-    note = "return `bool`, or give the metric a threshold: `#[metric(threshold = ..)]`"
+    message = "`{Self}` has no verdict, so it cannot accept or reject a trace",
+    label = "gives no verdict",
+    note = "a metric gives one if it returns `bool` or has a threshold: `#[metric(threshold = ..)]`;\na metric from a closure or written by hand has it only at run time"
 )]
 #[async_trait]
 pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> {
@@ -260,6 +260,15 @@ pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> 
 pub trait Declared {
     type Verdict;
 }
+
+/// A metric that need not be awaited; no metric without `score` is one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is asynchronous, so it cannot be scored at once",
+    label = "must be awaited",
+    note = "write `.evaluate(&gold, &pred).await` instead of `.score(&gold, &pred)`"
+)]
+#[doc(hidden)]
+pub trait ScoredAtOnce<G> {}
 
 #[diagnostic::do_not_recommend]
 #[async_trait]
@@ -423,6 +432,7 @@ impl<F> fmt::Debug for FnMetric<F> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 #[async_trait]
 impl<G: Sync, P: Sync, R, F> Metric<G, P> for FnMetric<F>
 where
