@@ -2,6 +2,7 @@
 //! documents them.
 
 mod errors;
+mod list;
 mod metric;
 mod names;
 mod record;

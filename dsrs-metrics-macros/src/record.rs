@@ -1,22 +1,37 @@
 //! `#[derive(Record)]`: each named field of a struct, as the type-level fields that metrics read.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::ext::IdentExt as _;
-use syn::{Attribute, Data, DeriveInput, Field, Fields, LitStr, Path};
+use syn::{
+    Attribute, Data, DeriveInput, Error, Field, Fields, GenericParam, Generics, LitStr, Meta, Path,
+    Token,
+};
 
 use crate::errors::Errors;
-use crate::names::{as_written, runtime};
+use crate::list;
+use crate::names::{as_written, path_is_absolute, runtime};
 
 /// Expands `#[derive(Record)]`.
 pub(crate) fn expand(input: &DeriveInput) -> TokenStream {
     let mut errors = Errors::default();
     let krate = container(&input.attrs, &mut errors);
     let fields = fields(input, &mut errors);
+    let runtime = runtime(krate.as_ref(), input.ident.span());
+    let mut generics = input.generics.clone();
+    for param in &mut generics.params {
+        match param {
+            GenericParam::Type(param) => param.default = None,
+            GenericParam::Const(param) => param.default = None,
+            GenericParam::Lifetime(_) => {}
+        }
+    }
+    let expansion = Expansion { input, fields, runtime, generics };
     if errors.is_empty() {
-        Expansion { input, fields, runtime: runtime(krate.as_ref()) }.all()
+        expansion.all()
     } else {
-        errors.finish()
+        let (stub, errors) = (expansion.stub(), errors.finish());
+        quote!(#stub #errors)
     }
 }
 
@@ -58,7 +73,7 @@ fn fields<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Vec<NamedField<'a>
         if named.iter().any(|other| other.name == name) {
             errors.at_span(
                 span,
-                format!("two fields are called `{name}`; a metric could not tell them apart"),
+                format!("two fields are called `{name}`, and a metric could not tell them apart: rename one"),
             );
         }
         named.push(NamedField { name, field });
@@ -69,18 +84,27 @@ fn fields<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Vec<NamedField<'a>
 /// `#[record(rename = "..")]` on a field.
 fn rename(attrs: &[Attribute], errors: &mut Errors) -> Option<LitStr> {
     let mut rename: Option<LitStr> = None;
-    for attr in attrs.iter().filter(|attr| attr.path().is_ident("record")) {
-        let parsed = attr.parse_nested_meta(|meta| {
-            if !meta.path.is_ident("rename") {
-                return Err(meta.error("a field takes `#[record(rename = \"name\")]`"));
+    let form = "write `rename = \"name\"`";
+    for tokens in record_attrs(
+        attrs,
+        "`#[record]` alone says nothing: write `#[record(rename = \"name\")]`",
+        errors,
+    ) {
+        list::for_each(tokens, errors, |input, seen, errors| {
+            let key = input.call(Ident::parse_any)?;
+            if key != "rename" {
+                let message = format!("a field takes `rename = \"name\"`, not `{key}`");
+                return Err(Error::new(key.span(), message));
             }
-            if rename.is_some() {
-                return Err(meta.error("`rename` is given twice; keep one"));
-            }
-            rename = Some(meta.value()?.parse()?);
+            seen.note(&key, errors);
+            input.parse::<Token![=]>().map_err(|_| Error::new_spanned(&key, form))?;
+            let explain = |found: &str| match syn::parse_str::<Ident>(found) {
+                Ok(name) => format!("a field's name is text: write `rename = \"{name}\"`"),
+                Err(_) => form.to_owned(),
+            };
+            rename = Some(list::value(&key, input, syn::parse::Parse::parse, explain)?);
             Ok(())
         });
-        errors.ok(parsed);
     }
     rename
 }
@@ -88,17 +112,41 @@ fn rename(attrs: &[Attribute], errors: &mut Errors) -> Option<LitStr> {
 /// `#[record(crate = path)]` on the struct.
 fn container(attrs: &[Attribute], errors: &mut Errors) -> Option<Path> {
     let mut krate: Option<Path> = None;
-    for attr in attrs.iter().filter(|attr| attr.path().is_ident("record")) {
-        let parsed = attr.parse_nested_meta(|meta| {
-            if !meta.path.is_ident("crate") {
-                return Err(meta.error("a row takes `#[record(crate = path::to::dsrs_metrics)]`; `rename` goes on a field"));
+    let form = "write `crate = ::dsrs_metrics`";
+    for tokens in record_attrs(attrs, "`#[record]` alone says nothing: take it away", errors) {
+        list::for_each(tokens, errors, |input, seen, errors| {
+            let key = input.call(Ident::parse_any)?;
+            if key != "crate" {
+                let message = format!(
+                    "a row takes `crate = ::dsrs_metrics`, not `{key}`; `rename = \"name\"` goes on a field"
+                );
+                return Err(Error::new(key.span(), message));
             }
-            krate = Some(meta.value()?.call(Path::parse_mod_style)?);
+            seen.note(&key, errors);
+            input.parse::<Token![=]>().map_err(|_| Error::new_spanned(&key, form))?;
+            let explain = |found: &str| match syn::parse_str::<LitStr>(found) {
+                Ok(path) => format!("the crate is a path: write `crate = ::{}`", path.value()),
+                Err(_) => form.to_owned(),
+            };
+            let path = list::value(&key, input, Path::parse_mod_style, explain)?;
+            path_is_absolute(&path, errors);
+            krate = Some(path);
             Ok(())
         });
-        errors.ok(parsed);
     }
     krate
+}
+
+/// What stands in each `#[record(..)]`.
+fn record_attrs(attrs: &[Attribute], alone: &str, errors: &mut Errors) -> Vec<TokenStream> {
+    let mut contents = Vec::new();
+    for attr in attrs.iter().filter(|attr| attr.path().is_ident("record")) {
+        match &attr.meta {
+            Meta::List(list) => contents.push(list.tokens.clone()),
+            _ => errors.at(&attr.meta, alone),
+        }
+    }
+    contents
 }
 
 /// A field's name as a type: a tuple of its characters.
@@ -111,13 +159,52 @@ struct Expansion<'a> {
     input: &'a DeriveInput,
     fields: Vec<NamedField<'a>>,
     runtime: TokenStream,
+    /// The struct's generics without their defaults.
+    generics: Generics,
 }
 
 impl Expansion<'_> {
+    /// After a mistake: a row that has any field, so that what scores it reports nothing more.
+    fn stub(&self) -> TokenStream {
+        let (ident, runtime) = (&self.input.ident, &self.runtime);
+        let span = ident.span();
+        let (impl_generics, ty_generics, where_clause) = self.generics.split_for_impl();
+        let params = &self.generics.params;
+        let params = (!params.is_empty()).then(|| quote!(#params,));
+        let read = |get: &str, method: &str, held: TokenStream| {
+            let [get, method] = [get, method].map(|name| Ident::new(name, span));
+            quote_spanned! {span=>
+                impl<'__row, #params __Name, __Want: #runtime::__private::Want<'__row>>
+                    #runtime::__private::#get<'__row, __Name, __Want> for #ident #ty_generics
+                #where_clause
+                {
+                    fn #method(
+                        &'__row self,
+                        _: &#runtime::FieldSpec<'static>,
+                    ) -> ::core::result::Result<#held, #runtime::__private::boxed::Box<#runtime::__private::FieldError>> {
+                        ::core::unreachable!()
+                    }
+                }
+            }
+        };
+        let get = read("Get", "get", quote_spanned!(span=> __Want::Held));
+        let held = quote_spanned!(span=> ::core::option::Option<__Want::Held>);
+        let get_optional = read("GetOptional", "get_optional", held);
+        quote_spanned! {span=>
+            const _: () = {
+                impl #impl_generics #runtime::Record for #ident #ty_generics #where_clause {
+                    const FIELDS: &'static [#runtime::FieldSpec<'static>] = &[];
+                }
+                #get
+                #get_optional
+            };
+        }
+    }
+
     fn all(&self) -> TokenStream {
         let (ident, runtime) = (&self.input.ident, &self.runtime);
         let span = ident.span();
-        let (impl_generics, ty_generics, where_clause) = self.input.generics.split_for_impl();
+        let (impl_generics, ty_generics, where_clause) = self.generics.split_for_impl();
         let specs = self.fields.iter().map(|field| {
             let (name, ty) = (&field.name, as_written(&field.field.ty));
             quote_spanned!(span=> #runtime::FieldSpec { name: #name, ty: #ty, required: true })
@@ -141,7 +228,7 @@ impl Expansion<'_> {
     fn field(&self, field: &NamedField<'_>) -> TokenStream {
         let (ident, runtime) = (&self.input.ident, &self.runtime);
         let span = ident.span();
-        let (impl_generics, ty_generics, where_clause) = self.input.generics.split_for_impl();
+        let (impl_generics, ty_generics, where_clause) = self.generics.split_for_impl();
         let private = quote_spanned!(span=> #runtime::__private);
         let name = name_type(&field.name, &private, span);
         let (place, ty) = (field.field.ident.to_token_stream(), &field.field.ty);
@@ -160,9 +247,9 @@ impl Expansion<'_> {
     fn reads(&self) -> TokenStream {
         let (ident, runtime) = (&self.input.ident, &self.runtime);
         let span = ident.span();
-        let params = &self.input.generics.params;
+        let params = &self.generics.params;
         let params = (!params.is_empty()).then(|| quote!(#params,));
-        let (_, ty_generics, where_clause) = self.input.generics.split_for_impl();
+        let (_, ty_generics, where_clause) = self.generics.split_for_impl();
         let predicates = where_clause.map(|clause| clause.predicates.iter()).into_iter().flatten();
         let predicates: Vec<_> = predicates.collect();
         let read = |get: &str, method: &str, give: &str, give_method: &str, held: TokenStream| {

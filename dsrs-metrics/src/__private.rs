@@ -4,8 +4,8 @@ pub use crate::error::FieldError;
 pub use crate::metric::Declared;
 pub use crate::params::read_param;
 pub use crate::record::{
-    Char, Field, FieldType, Get, GetOptional, Give, GiveOptional, Owned, Raw, ReadValue, Ref,
-    Slice, Text, Want, read_row,
+    Char, Field, Get, GetOptional, Give, GiveOptional, Owned, Raw, ReadValue, Ref, Slice, Text,
+    Want, read_row,
 };
 pub use crate::score::{Decided, Undecided};
 pub use serde::Deserialize;
@@ -14,28 +14,38 @@ pub use std::{borrow, boxed, string, vec};
 
 use crate::spec::{Direction, MetricSpec, ScoreKind, ScoreRange};
 
-/// A threshold needs a number to be held against.
+/// Thresholds, ranges and directions are for numbers.
 #[must_use]
-pub const fn threshold_is_number(spec: &MetricSpec<'_>) -> bool {
+pub const fn is_number(spec: &MetricSpec<'_>) -> bool {
     !matches!(spec.kind, ScoreKind::Bool)
 }
 
-/// A threshold is finite and, where the range is known, inside it.
+/// A threshold is neither NaN nor infinite.
 #[must_use]
-pub const fn threshold_is_in_range(spec: &MetricSpec<'_>) -> bool {
-    match (spec.threshold, spec.range) {
-        (Some(threshold), Some(range)) => threshold.is_finite() && range.contains(threshold),
-        (Some(threshold), None) => threshold.is_finite(),
-        (None, _) => true,
+pub const fn threshold_is_finite(spec: &MetricSpec<'_>) -> bool {
+    match spec.threshold {
+        Some(threshold) => threshold.is_finite(),
+        None => true,
     }
 }
 
-/// Some score of the range fails.
+/// A threshold lies inside the range, where both make sense by themselves.
+#[must_use]
+pub const fn threshold_is_in_range(spec: &MetricSpec<'_>) -> bool {
+    match (spec.threshold, spec.range) {
+        (Some(threshold), Some(range)) => {
+            !threshold.is_finite() || !range_is_not_empty(spec) || range.contains(threshold)
+        }
+        _ => true,
+    }
+}
+
+/// Some score of the range fails, where the threshold lies inside the range.
 #[must_use]
 pub const fn threshold_can_fail(spec: &MetricSpec<'_>) -> bool {
     match (spec.threshold, spec.range, spec.direction) {
-        (Some(threshold), Some(range), Direction::HigherIsBetter) => threshold > range.min,
-        (Some(threshold), Some(range), Direction::LowerIsBetter) => threshold < range.max,
+        (Some(threshold), Some(range), Direction::HigherIsBetter) => threshold != range.min,
+        (Some(threshold), Some(range), Direction::LowerIsBetter) => threshold != range.max,
         _ => true,
     }
 }

@@ -1,18 +1,24 @@
 //! Values of a format that knows only text: a CSV cell becomes what the metric's type asks for.
+//! Booleans may be written as Python (`True`) and spreadsheets (`TRUE`) write them; `1` and `0` are
+//! numbers and no booleans.
 
 use serde::de::value::MapDeserializer;
-use serde::de::{Deserialize, Deserializer, IntoDeserializer, Visitor};
+use serde::de::{Deserialize, Deserializer, Error as _, IntoDeserializer, Visitor};
 use serde_json::{Error, Value};
 
+use crate::data::Unique;
 use crate::row::Fields;
 
 /// A cell: text where text is asked for, absent where it is empty and may be, and else JSON.
 #[derive(Clone, Copy)]
 pub(crate) struct Cell<'r>(pub(crate) &'r str);
 
+/// How a boolean is written in a cell.
+const NO_BOOLEAN: &str = "in a cell it is true, True or TRUE, or false, False or FALSE";
+
 impl Cell<'_> {
     fn parsed(self) -> Result<Value, Error> {
-        serde_json::from_str(self.0.trim())
+        serde_json::from_str(self.0.trim()).map(|Unique(value)| value)
     }
 }
 
@@ -38,8 +44,17 @@ macro_rules! as_text {
 impl<'de> Deserializer<'de> for Cell<'de> {
     type Error = Error;
 
+    // What JSON, Python and spreadsheets write. A number is no boolean, here as little as in JSON.
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        match self.0.trim() {
+            "true" | "True" | "TRUE" => visitor.visit_bool(true),
+            "false" | "False" | "FALSE" => visitor.visit_bool(false),
+            _ => visitor.visit_borrowed_str(self.0).map_err(|_: Error| Error::custom(NO_BOOLEAN)),
+        }
+    }
+
     as_json! {
-        deserialize_bool deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64
+        deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64
         deserialize_i128 deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64
         deserialize_u128 deserialize_f32 deserialize_f64 deserialize_seq deserialize_map
         deserialize_unit

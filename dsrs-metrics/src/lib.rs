@@ -20,6 +20,7 @@ mod record;
 mod report;
 mod row;
 mod score;
+mod scoring;
 mod settings;
 mod spec;
 mod sum;
@@ -31,8 +32,6 @@ pub mod prelude;
 pub mod text;
 
 pub use async_trait::async_trait;
-#[doc(hidden)]
-pub use bon;
 pub use dsrs_metrics_macros::Record;
 #[doc = include_str!("../docs/metric.md")]
 pub use dsrs_metrics_macros::metric;
@@ -42,20 +41,28 @@ pub use crate::evaluate::{
     Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, Evaluator, MetricSummary,
     RowResult, Running,
 };
+#[doc(hidden)]
+pub use crate::metric::Declared;
 pub use crate::metric::{
-    AcceptanceTest, FeedbackEvaluator, FnMetric, Metric, MetricCall, metric_fn, typed_metric_fn,
+    AcceptanceTest, FeedbackEvaluator, FnMetric, Metric, MetricCall, ScoredAtOnce, metric_fn,
+    typed_metric_fn,
 };
 pub use crate::outcome::Outcome;
 pub use crate::pair::{Origin, Pair};
 pub use crate::params::{Configure, ParamError, Params};
 pub use crate::program::{ByCall, ByForward, Fallible, Module, Program, ProgramError};
-pub use crate::record::Record;
+pub use crate::record::{FieldType, Record, RowType};
 pub use crate::report::ProgressDisplay;
 #[cfg(feature = "report")]
 pub use crate::report::ResultTable;
 pub use crate::row::{Example, Fields, Prediction, Trace, TraceStep};
 pub use crate::score::{
     Component, FeedbackMetric, Grade, MetricReturn, MetricScore, Part, Scored, Scores,
+};
+pub use crate::scoring::{
+    AggregationError, AggregationMethod, BoxedMetric, BudgetReport, MetricSet, OnMissing, Rank,
+    Rollout, Rollouts, RowScore, Scorer, ScorerBuilder, ScorerError, ScoringConfig, ScoringResult,
+    ScoringSummary, Spending, Standing,
 };
 pub use crate::settings::Settings;
 pub use crate::spec::{

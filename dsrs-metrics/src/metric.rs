@@ -242,9 +242,9 @@ forward_metric!(&M, Box<M>, Arc<M>);
 ///
 /// `#[metric]` implements it for functions that return `bool` or have a `threshold`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` gives a score but no verdict, so it cannot accept or reject a trace",
-    label = "no verdict",
-    note = "return `bool`, or give the metric a threshold: `#[metric(threshold = ..)]`"
+    message = "`{Self}` has no verdict, so it cannot accept or reject a trace",
+    label = "gives no verdict",
+    note = "a metric gives one if it returns `bool` or has a threshold: `#[metric(threshold = ..)]`;\na metric from a closure or written by hand has it only at run time"
 )]
 #[async_trait]
 pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> {
@@ -260,6 +260,15 @@ pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> 
 pub trait Declared {
     type Verdict;
 }
+
+/// A metric that need not be awaited; no metric without `score` is one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is asynchronous, so it cannot be scored at once",
+    label = "must be awaited",
+    note = "write `.evaluate(&gold, &pred).await` instead of `.score(&gold, &pred)`"
+)]
+#[doc(hidden)]
+pub trait ScoredAtOnce<G> {}
 
 #[diagnostic::do_not_recommend]
 #[async_trait]
@@ -381,6 +390,13 @@ impl<F> FnMetric<F> {
         self
     }
 
+    /// Sets what one call costs at most, in millisatoshis.
+    #[must_use]
+    pub fn with_cost_msats(mut self, cost_msats: u64) -> Self {
+        self.spec = self.spec.with_cost_msats(cost_msats);
+        self
+    }
+
     /// Makes a smaller value the better one.
     #[must_use]
     pub fn lower_is_better(mut self) -> Self {
@@ -416,6 +432,7 @@ impl<F> fmt::Debug for FnMetric<F> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 #[async_trait]
 impl<G: Sync, P: Sync, R, F> Metric<G, P> for FnMetric<F>
 where
@@ -428,6 +445,10 @@ where
 
     fn tier(&self) -> MetricTier {
         self.spec.tier
+    }
+
+    fn cost_estimate(&self) -> u64 {
+        self.spec.cost_msats
     }
 
     fn spec(&self) -> MetricSpec<'_> {

@@ -63,10 +63,12 @@ forward_module!(&M, Box<M>, Arc<M>);
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither `{T}` nor a `Result` of it",
     label = "neither `{T}` nor `Result<{T}, E>`",
-    note = "give a `{T}`, or a `Result<{T}, E>` whose error `E` implements `Display`"
+    note = "give a `{T}`, or a `Result<{T}, E>` whose error `E` implements `Display` and borrows nothing"
 )]
 pub trait Fallible<T> {
-    /// The value, or the error in words: with all of its causes, if `{{:#}}` shows them.
+    /// The value, or the error in words: with all of its causes, if it is a [`ProgramError`] (or
+    /// another `Box<dyn Error>`) or if `{:#}` shows them. Of another type of error no more is known
+    /// than that it can be shown; to have its causes too, return it as a [`ProgramError`].
     ///
     /// # Errors
     /// The error in words.
@@ -79,15 +81,35 @@ impl<T> Fallible<T> for T {
     }
 }
 
-impl<T, E: fmt::Display> Fallible<T> for Result<T, E> {
+impl<T, E: fmt::Display + 'static> Fallible<T> for Result<T, E> {
     fn into_result(self) -> Result<T, String> {
-        self.map_err(|error| format!("{error:#}"))
+        self.map_err(|error| match boxed(&error) {
+            Some(error) => with_causes(error),
+            None => format!("{error:#}"),
+        })
     }
 }
 
+/// The error in a box, whose `Display` would keep its causes to itself. `Box<dyn Error>` does not
+/// implement `Error`, so there can be no impl for errors and one for boxes.
+fn boxed<E: 'static>(error: &E) -> Option<&dyn Error> {
+    let error: &dyn Any = error;
+    if let Some(error) = error.downcast_ref::<ProgramError>() {
+        return Some(&**error);
+    }
+    if let Some(error) = error.downcast_ref::<Box<dyn Error + Send>>() {
+        return Some(&**error);
+    }
+    error.downcast_ref::<Box<dyn Error>>().map(|error| &**error)
+}
+
 /// What an evaluation can run: an async function or closure from a gold row to a prediction (or to a
-/// `Result` of one), or a [`Module`]. A gold row of type [`Example`] is given with its
-/// [inputs](Example::inputs) only, so that no label can leak into a prediction.
+/// `Result` of one), or a [`Module`].
+///
+/// A gold row of type [`Example`] is given with its [inputs](Example::inputs) only: the fields that
+/// [`with_inputs`](Example::with_inputs) named. If it was never called on the example, these are
+/// **all** fields, and the program sees the labels too. So that no label can leak into a prediction,
+/// call `with_inputs` on every example of a devset. A gold row of any other type is given as it is.
 ///
 /// `Kind` only tells functions from modules; the compiler finds it.
 #[diagnostic::on_unimplemented(
@@ -153,4 +175,48 @@ fn with_causes(error: &dyn Error) -> String {
         cause = error.source();
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error;
+    use std::fmt;
+
+    use super::{Module, Program, ProgramError};
+    use crate::row::{Example, Prediction};
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("no answer")]
+    struct Outer(#[source] fmt::Error);
+
+    fn outer() -> Outer {
+        Outer(fmt::Error)
+    }
+
+    struct Failing;
+
+    #[async_trait::async_trait]
+    impl Module for Failing {
+        async fn forward(&self, _: Example) -> Result<Prediction, ProgramError> {
+            Err(outer().into())
+        }
+    }
+
+    fn said<Kind>(program: &impl Program<Example, Prediction, Kind>) -> String {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(program.predict(&Example::default())).unwrap_err()
+    }
+
+    #[test]
+    fn boxed_errors_show_their_causes_whatever_the_program_is() {
+        let all = format!("no answer: {}", fmt::Error);
+        assert_eq!(said(&Failing), all);
+        let function = |_: Example| async { Err::<Prediction, ProgramError>(outer().into()) };
+        assert_eq!(said(&function), all);
+        let function =
+            |_: Example| async { Err::<Prediction, Box<dyn Error + Send>>(Box::new(outer())) };
+        assert_eq!(said(&function), all);
+        let unboxed = |_: Example| async { Err::<Prediction, Outer>(outer()) };
+        assert_eq!(said(&unboxed), "no answer", "no more is known of it");
+    }
 }

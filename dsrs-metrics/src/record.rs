@@ -149,14 +149,15 @@ impl<'r, T> Want<'r> for Owned<T> {
     type Held = T;
 }
 
-/// Types that can be read from a field of a dynamic row.
+/// Types that can be read from a field of a dynamic row: all that implement `serde::Deserialize`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be read from a row's field",
     label = "not a field type",
-    note = "a field parameter is `&str`, `String`, `bool`, a number, `&[String]`, `Vec<_>`, `&Value`,\nor any type that implements `serde::Deserialize`; an `Option` of these makes the field optional"
+    note = "a field parameter is `&str`, `String`, `bool`, a number, `&[String]`, `Vec<_>`, `&Value`,\nor any type that derives `serde::Deserialize` (a type parameter: `T: serde::de::DeserializeOwned`);\nan `Option` of these makes the field optional"
 )]
 pub trait FieldType<'r>: Sized {
     /// `textual` says that the value comes from a format that knows only text.
+    #[doc(hidden)]
     fn read(value: &'r Value, textual: bool) -> serde_json::Result<Self>;
 }
 
@@ -208,17 +209,35 @@ impl<'r, T: FieldType<'r>> ReadValue<'r> for Owned<T> {
     }
 }
 
+/// Types that a whole dynamic row can be read as: all that implement `serde::Deserialize`.
+#[diagnostic::on_unimplemented(
+    message = "a metric over rows of type `{Self}` scores no `Example` or `Prediction`, because `{Self}` cannot be read from one",
+    label = "scores rows of type `{Self}` only",
+    note = "derive `serde::Deserialize` for `{Self}`, or ask for a metric over that type: `Metric<Gold, Pred>` with the types of its rows"
+)]
+pub trait RowType<'r>: Sized {
+    #[doc(hidden)]
+    fn read(row: &'r Fields) -> serde_json::Result<Self>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<'r, T: Deserialize<'r>> RowType<'r> for T {
+    fn read(row: &'r Fields) -> serde_json::Result<Self> {
+        read_fields(row)
+    }
+}
+
 /// A whole row as a type of the user's.
 ///
 /// # Errors
 /// [`MetricError::WrongRow`] with what the deserializer said.
-pub fn read_row<'r, T: Deserialize<'r>>(
+pub fn read_row<'r, T: RowType<'r>>(
     row: &'r Fields,
     spec: &MetricSpec<'_>,
     side: Side,
     expected: &'static str,
 ) -> Result<T, MetricError> {
-    read_fields(row).map_err(|reason| MetricError::WrongRow {
+    T::read(row).map_err(|reason| MetricError::WrongRow {
         metric: spec.name.to_owned(),
         side,
         expected: expected.to_owned(),
@@ -232,13 +251,25 @@ fn read<'r, W: ReadValue<'r>>(
     field: &FieldSpec<'static>,
 ) -> Result<W::Held, Box<FieldError>> {
     W::read(value, textual).map_err(|error| {
-        let found = found(value, &error);
+        let found = match value {
+            // The deserializer knows what it stumbled over.
+            Value::Array(_) | Value::Object(_) => format!("{} ({error})", found(value)),
+            Value::String(_) if textual && knows_more(&error) => {
+                format!("{} ({error})", found(value))
+            }
+            _ => found(value),
+        };
         Box::new(FieldError::WrongType { field: field.name, expected: field.ty, found })
     })
 }
 
-/// `text "Paris"`, or for lists and objects what the deserializer stumbled over.
-fn found(value: &Value, error: &serde_json::Error) -> String {
+/// Whether the deserializer says more of a cell than that it is text of the wrong type.
+fn knows_more(error: &serde_json::Error) -> bool {
+    !error.to_string().starts_with("invalid type: ")
+}
+
+/// What stands where something else should, in words: `the text "Paris"`.
+pub(crate) fn found(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
         Value::Bool(value) => format!("the boolean {value}"),
@@ -248,8 +279,8 @@ fn found(value: &Value, error: &serde_json::Error) -> String {
             format!("the text {start:?}...")
         }
         Value::String(text) => format!("the text {text:?}"),
-        Value::Array(_) => format!("a list ({error})"),
-        Value::Object(_) => format!("an object ({error})"),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
     }
 }
 

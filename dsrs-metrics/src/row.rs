@@ -197,7 +197,7 @@ pub struct Trace {
 #[macro_export]
 macro_rules! example {
     ($($name:expr => $value:expr),* $(,)?) => {
-        <$crate::Example as ::core::iter::FromIterator<(&str, $crate::__private::Value)>>::from_iter(
+        <$crate::Example as ::core::iter::FromIterator<(&::core::primitive::str, $crate::__private::Value)>>::from_iter(
             [$(($name, $crate::__private::json!($value))),*]
         )
     };
@@ -213,7 +213,7 @@ macro_rules! example {
 #[macro_export]
 macro_rules! prediction {
     ($($name:expr => $value:expr),* $(,)?) => {
-        <$crate::Prediction as ::core::iter::FromIterator<(&str, $crate::__private::Value)>>::from_iter(
+        <$crate::Prediction as ::core::iter::FromIterator<(&::core::primitive::str, $crate::__private::Value)>>::from_iter(
             [$(($name, $crate::__private::json!($value))),*]
         )
     };

@@ -229,7 +229,8 @@ impl Scored {
     /// Holds a raw score against the spec.
     ///
     /// # Errors
-    /// [`MetricError::NotFinite`] and [`MetricError::OutOfRange`].
+    /// [`MetricError::NotFinite`] and [`MetricError::OutOfRange`]; [`MetricError::Failed`] for a bool
+    /// that is neither 0 nor 1.
     pub(crate) fn settle(score: MetricScore, spec: &MetricSpec<'_>) -> Result<Self> {
         Self { score, passed: None, note: None }.settled(spec)
     }
@@ -245,11 +246,14 @@ impl Scored {
     }
 
     fn settled(mut self, spec: &MetricSpec<'_>) -> Result<Self> {
-        check(self.score.value, spec)?;
-        check_confidence(self.score.confidence, spec)?;
+        // Parts first: the headline is one of them, and a part's error says which.
         for part in self.parts() {
-            check(part.value, spec)?;
+            let name = format!("{}.{}", spec.name, part.name);
+            check(part.value, &MetricSpec { name: &name, ..*spec })?;
         }
+        check(self.score.value, spec)?;
+        check_bool(self.score.value, spec)?;
+        check_confidence(self.score.confidence, spec)?;
         self.passed = spec.verdict(self.score.value);
         if let (true, Some(passed)) = (spec.strict, self.passed) {
             self.score.value = f64::from(u8::from(passed));
@@ -289,6 +293,16 @@ fn check(value: f64, spec: &MetricSpec<'_>) -> Result<()> {
     }
 }
 
+/// The headline of a bool counts rows that are true, and half a row is none.
+#[expect(clippy::float_cmp, reason = "any other value is wrong, however near")]
+fn check_bool(value: f64, spec: &MetricSpec<'_>) -> Result<()> {
+    if spec.kind == ScoreKind::Number || value == 0.0 || value == 1.0 {
+        return Ok(());
+    }
+    let message = format!("it says true or false, but scored {value:?}, which is neither 1 nor 0");
+    Err(MetricError::Failed { metric: spec.name.to_owned(), message })
+}
+
 fn check_confidence(confidence: f64, spec: &MetricSpec<'_>) -> Result<()> {
     if (0.0..=1.0).contains(&confidence) {
         return Ok(());
@@ -310,7 +324,7 @@ pub enum Grade {
 #[diagnostic::on_unimplemented(
     message = "a metric cannot return `{Self}`",
     label = "not a score",
-    note = "return `bool`, `f64`, `f32`, an integer, `MetricScore`, `FeedbackMetric` or `Scores`,\nor an `Option` (`None` abstains) or a `Result` (an error fails the row) of one of these"
+    note = "return `bool`, `f64`, `f32`, an integer, `MetricScore`, `FeedbackMetric` or `Scores`,\nor an `Option` of one of these (`None` abstains),\nor a `Result` of one of these whose error implements `Display` (it fails the row)"
 )]
 pub trait MetricReturn {
     /// Bool or number.
@@ -337,6 +351,7 @@ fn free(value: f64, spec: &MetricSpec<'_>) -> MetricScore {
     MetricScore::new(value).with_cost_msats(spec.cost_msats)
 }
 
+#[diagnostic::do_not_recommend]
 impl MetricReturn for bool {
     const KIND: ScoreKind = ScoreKind::Bool;
     type Verdict = Decided;
@@ -363,6 +378,7 @@ macro_rules! number {
 }
 number!(f32, f64, i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
 
+#[diagnostic::do_not_recommend]
 impl MetricReturn for MetricScore {
     const KIND: ScoreKind = ScoreKind::Number;
     type Verdict = Undecided;
@@ -372,6 +388,7 @@ impl MetricReturn for MetricScore {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl MetricReturn for FeedbackMetric {
     const KIND: ScoreKind = ScoreKind::Number;
     type Verdict = Undecided;
@@ -384,6 +401,7 @@ impl MetricReturn for FeedbackMetric {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl MetricReturn for Scores {
     const KIND: ScoreKind = ScoreKind::Number;
     type Verdict = Undecided;

@@ -115,6 +115,32 @@ fn a_key_that_stands_twice() {
 }
 
 #[test]
+fn a_key_that_stands_twice_somewhere_within() {
+    let twice = "not valid JSON: the key `a` stands twice";
+    for line in [
+        r#"{"gold": {"answer": {"a": 1, "a": 2}}, "pred": {}}"#,
+        r#"{"gold": {"answer": [[{"a": 1, "a": 2}]]}, "pred": {}}"#,
+        r#"{"topic": {"b": {"a": 1, "a": 2}}, "gold": {}, "pred": {}}"#,
+        r#"{"gold": [{"a": 1, "a": 2}], "pred": {}}"#,
+        r#"[{"a": 1, "a": 2}]"#,
+    ] {
+        let column = line.find("2}").unwrap() + 2;
+        assert_eq!(said_of_second(line), format!("rows.jsonl:2:{column}: {twice}"));
+    }
+}
+
+#[test]
+fn a_key_that_stands_twice_in_a_csv_cell() {
+    let csv = "pred.counts\n\"{\"\"a\"\": 1}\"\n\"{\"\"a\"\": 1, \"\"a\"\": 2}\"\n";
+    let folder = Folder::with("rows.csv", csv);
+    assert_eq!(
+        folder.refused(&["rows.csv", "-m", "things"]),
+        "rows.csv:3: metric `things`: field `pred.counts` should be `BTreeMap<String, f64>`, found the \
+         text \"{\\\"a\\\": 1, \\\"a\\\": 2}\""
+    );
+}
+
+#[test]
 fn an_id_of_the_wrong_type() {
     assert_eq!(
         said_of_second(r#"{"id": ["b"], "gold": {}, "pred": {}}"#),
@@ -256,12 +282,46 @@ fn csv_with_ragged_rows() {
 }
 
 #[test]
+fn a_csv_quote_that_is_not_closed() {
+    let missing =
+        "a closing quote is missing: a cell of this record goes on to the end of the file";
+    for (csv, line) in [
+        ("gold.answer,pred.answer\nx,x\nx,\"y\nx,x\n", 3),
+        ("gold.answer,pred.answer\nx,\"x\"\n\nx,\"y", 4),
+        ("gold.answer,pred.answer\nx,\"y\"\"", 2),
+        ("gold.answer,pred.answer\nx,\"", 2),
+        ("gold.answer,\"pred.answer\nx,x\n", 1),
+    ] {
+        assert_eq!(said_of("rows.csv", csv), format!("rows.csv:{line}: {missing}"), "{csv:?}");
+    }
+    for end in ["\"x\"", "\"x\"\n", "\"x\"\r\n", "x\"", "\"x\"\n\n"] {
+        let folder = Folder::with("rows.csv", format!("gold.answer,pred.answer\nx,{end}"));
+        let ran = folder.run(&["score", "rows.csv", "-m", "same_text"]);
+        assert_eq!((ran.code, &*ran.err), (Some(0), ""), "{end:?}");
+    }
+}
+
+#[test]
 fn csv_cells_of_the_wrong_type() {
     let folder = Folder::with("rows.csv", "gold.answer,pred.answer\n1.5,2\n1.5,many\n");
     assert_eq!(
         folder.refused(&["rows.csv", "-m", "distance"]),
         "rows.csv:3: metric `distance`: field `pred.answer` should be `f64`, found the text \"many\""
     );
+}
+
+#[test]
+fn a_csv_cell_that_is_no_boolean() {
+    for cell in ["yes", "1", "0", "tRUE"] {
+        let folder = Folder::with("rows.csv", format!("pred.sure\nTrue\n{cell}\n"));
+        assert_eq!(
+            folder.refused(&["rows.csv", "-m", "certain"]),
+            format!(
+                "rows.csv:3: metric `certain`: field `pred.sure` should be `bool`, found the text \
+                 \"{cell}\" (in a cell it is true, True or TRUE, or false, False or FALSE)"
+            )
+        );
+    }
 }
 
 #[test]

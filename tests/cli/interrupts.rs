@@ -45,7 +45,10 @@ fn rows_that_are_done_are_kept_although_the_pipe_is_open() {
     interrupt(&child);
     let ran = Ran::from(child.wait_with_output().unwrap());
     assert_eq!(ran.code, Some(130));
-    assert_eq!(ran.out, "obeys  1.0000 (mean of 2/2, 0 failed)\n");
+    assert_eq!(
+        ran.out,
+        "obeys  1.0000 (mean of 2/2, 0 failed)\nafter 2 rows: incomplete: asked to stop\n"
+    );
     assert_eq!(
         ran.err,
         "stopped after 2 rows; their scores are counted and written to scores.jsonl\n"

@@ -35,6 +35,29 @@ short_note
 }
 
 #[test]
+fn a_strict_metric_is_better_higher() {
+    let shown = list(&["word_gap"], "100");
+    let properties = "  proxy, number, higher is better, threshold 0.5, strict, free\n";
+    assert!(shown.contains(properties), "{shown}");
+}
+
+#[test]
+fn defaults_can_be_typed_and_types_are_words() {
+    let shown = list(&["word_gap"], "100");
+    for line in [
+        "  reads  pred.words: text or list of texts\n",
+        "  reads  pred.shown: text or number\n",
+        "  param  mode: Mode = whole_word\n",
+        "  param  ignored: String = a, b\n",
+        "  param  limit: f64 = f64::MAX\n",
+    ] {
+        assert!(shown.contains(line), "{line:?} is not in {shown}");
+    }
+    assert!(list(&["f1"], "100").contains(" = dspy"));
+    assert!(list(&["numeric_match"], "100").contains(" = point"));
+}
+
+#[test]
 fn only_the_first_paragraph_unless_the_metric_is_named() {
     let rest = "  No character is folded: \"Paris\" is not \"paris\".\n";
     let first = "same_text\n  Whether the answers are the same text.\n";
@@ -65,7 +88,20 @@ fn json_has_the_specs() {
     let all: Value = serde_json::from_str(&list(&["--json"], "10")).unwrap();
     let names: Vec<_> = all.as_array().unwrap().iter().map(|spec| spec["name"].clone()).collect();
     assert_eq!(names[0], "answer_exact_match");
-    let own = ["same_text", "distance", "any_of", "short_note", "obeys", "sleeps", "broken"];
+    let own = [
+        "same_text",
+        "distance",
+        "any_of",
+        "short_note",
+        "obeys",
+        "sleeps",
+        "number",
+        "certain",
+        "things",
+        "pickiness",
+        "word_gap",
+        "broken",
+    ];
     assert_eq!(names[names.len() - own.len()..], own);
 
     let one: Value = serde_json::from_str(&list(&["distance", "--json"], "10")).unwrap();

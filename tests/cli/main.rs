@@ -1,6 +1,7 @@
 //! The command line as a user meets it: the program is run, and what it prints is compared.
 
 mod bad_input;
+mod floats;
 mod interrupts;
 mod lists;
 mod names;

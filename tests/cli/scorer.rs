@@ -1,10 +1,17 @@
 //! A program of a user's: their own metrics beside the built-in ones.
 #![forbid(unsafe_code)]
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "a field parameter is held for the call and passed on as it was read"
+)]
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
+use dsrs_metrics::metrics::{StrOrList, TextOrNumber};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Configure, MetricError, ParamError, Params};
+use serde::{Deserialize, Deserializer};
 
 /// Whether the answers are the same text.
 ///
@@ -57,6 +64,62 @@ async fn sleeps(#[pred] seconds: f64) -> bool {
     true
 }
 
+/// The number that the prediction gives, bit by bit.
+#[metric]
+fn number(#[pred] x: f64) -> f64 {
+    x
+}
+
+/// Whether the prediction is sure.
+#[metric]
+fn certain(#[pred] sure: bool) -> bool {
+    sure
+}
+
+/// How many things the prediction counts.
+#[metric]
+fn things(#[pred] counts: BTreeMap<String, f64>) -> f64 {
+    counts.values().sum()
+}
+
+/// A type whose author did not think of everything.
+struct Picky;
+
+impl<'de> Deserialize<'de> for Picky {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        assert!(text != "!", "no idea\nwhat `!` is");
+        Ok(Self)
+    }
+}
+
+/// Whether the word is a word.
+#[metric]
+fn pickiness(#[pred] word: Picky) -> bool {
+    let Picky = word;
+    true
+}
+
+/// How words are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Mode {
+    WholeWord,
+}
+
+/// How many words differ, as a verdict.
+#[metric(lower_is_better, threshold = 0.5, strict)]
+fn word_gap(
+    #[pred] words: StrOrList<'_>,
+    #[pred] shown: TextOrNumber<'_>,
+    #[param(default = Mode::WholeWord)] mode: Mode,
+    #[param(default = "a, b")] ignored: String,
+    #[param(default = f64::MAX)] limit: f64,
+) -> f64 {
+    let known = mode == Mode::WholeWord && shown.as_str() != ignored;
+    if known { 0.0_f64.min(limit) } else { words.iter().count() as f64 }
+}
+
 /// A metric by hand, with a mistake that no harness catches.
 struct Broken;
 
@@ -79,4 +142,7 @@ impl Configure for Broken {
     }
 }
 
-dsrs_metrics::main![SameText, Distance, AnyOf, ShortNote, Obeys, Sleeps, Broken];
+dsrs_metrics::main![
+    SameText, Distance, AnyOf, ShortNote, Obeys, Sleeps, Number, Certain, Things, Pickiness,
+    WordGap, Broken,
+];

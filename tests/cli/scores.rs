@@ -223,7 +223,8 @@ fn max_errors_stops_the_run_and_keeps_what_is_done() {
     assert_eq!(ran.code, Some(1));
     assert_eq!(
         ran.out,
-        "obeys  0.5000 (mean of 2/4, 2 failed counted as 0; 1.0000 over the 2 scored)\n"
+        "obeys  0.5000 (mean of 2/4, 2 failed counted as 0; 1.0000 over the 2 scored)\n\
+         after 4 rows: incomplete: too many rows failed\n"
     );
     assert_eq!(ran.err, "stopped after 4 rows: 2 failed, as many as --max-errors allows\n");
     assert_eq!(lines(&folder.read("scores.jsonl")).len(), 4);
@@ -310,4 +311,28 @@ fn the_report_is_the_same_at_any_concurrency() {
         (ran, folder.read("s.jsonl"))
     };
     assert_eq!(run("1"), run("64"));
+}
+
+#[test]
+fn csv_booleans_as_python_writes_them() {
+    let folder = Folder::with("rows.csv", "pred.sure\nTrue\ntrue\nTRUE\nFalse\nfalse\nFALSE\n");
+    let ran = folder.run(&["score", "rows.csv", "-m", "certain"]);
+    assert_eq!((&*ran.out, &*ran.err), ("certain  50.00% (3/6, 0 failed)\n", ""));
+}
+
+#[test]
+fn with_max_errors_a_row_whose_reading_panics_is_a_failed_row() {
+    let rows = "{\"pred\": {\"word\": \"a\"}}\n{\"pred\": {\"word\": \"!\"}}\n";
+    let folder = Folder::with("rows.jsonl", rows);
+    let ran = folder.run(&["score", "rows.jsonl", "-m", "pickiness", "--max-errors", "9"]);
+    assert_eq!(
+        ran.out,
+        "pickiness  50.00% (1/2, 1 failed counted as 0; 100.00% of the 1 scored)\n"
+    );
+    assert_eq!(
+        ran.err,
+        "warning: 1 row failed, the first: rows.jsonl:2: metric `pickiness` panicked: no idea what `!` \
+         is\n"
+    );
+    assert_eq!(ran.code, Some(0));
 }

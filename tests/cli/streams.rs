@@ -62,6 +62,18 @@ fn standard_input_that_is_wrong() {
 }
 
 #[test]
+fn a_panic_while_a_row_is_read_is_an_error_with_its_place() {
+    let rows = "{\"pred\": {\"word\": \"a\"}}\n{\"pred\": {\"word\": \"!\"}}\n";
+    let said =
+        |file| format!("error: {file}:2: metric `pickiness` panicked: no idea what `!` is\n");
+    let ran = fed(&["-", "-m", "pickiness"], rows);
+    assert_eq!((ran.code, &*ran.out, &*ran.err), (Some(2), "", &*said("<stdin>")));
+    let folder = Folder::with("rows.jsonl", rows);
+    let ran = folder.run(&["score", "rows.jsonl", "-m", "pickiness"]);
+    assert_eq!((ran.code, &*ran.out, &*ran.err), (Some(2), "", &*said("rows.jsonl")));
+}
+
+#[test]
 fn standard_input_is_one_of_several_files() {
     let folder = Folder::with("rows.jsonl", r#"{"pred": {"answer": "1"}}"#);
     let file = folder.path("rows.jsonl");

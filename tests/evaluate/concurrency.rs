@@ -43,6 +43,17 @@ async fn trap_18_512_rows_at_once_means_512() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn trap_18_a_limit_beyond_all_rows_costs_nothing() {
+    assert_eq!(asleep_at_once(2_000, 100_000_000).await, 2_000);
+    // Nobody knows beforehand how many rows a stream has.
+    for rows in [1, 1_000] {
+        let rows = futures_util::stream::iter(saying(&vec!["1"; rows])).filter(|_| async { true });
+        let evaluate = scoring().metric(SaidLater).concurrency(100_000_000).build().unwrap();
+        assert_eq!(evaluate.score_stream(rows).await.unwrap().score, Some(1.0));
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn trap_18_one_slow_row_holds_up_no_other() {
     let evaluate = scoring().devset(numbered(1_000)).concurrency(2).build().unwrap();
     let started = tokio::time::Instant::now();

@@ -2,6 +2,8 @@
 #![cfg(unix)]
 #![allow(unused_crate_dependencies, reason = "each test needs some")]
 
+use std::time::Duration;
+
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Ending, Evaluate};
 use tokio::signal::unix::{SignalKind, signal};
@@ -13,9 +15,8 @@ async fn interrupt() {
     let sent = std::process::Command::new("kill").args(["-INT", &me]).status();
     assert!(sent.unwrap().success());
     heard.recv().await;
-    for _ in 0..100 {
-        tokio::task::yield_now().await;
-    }
+    // The run hears on a thread of its own, and two signals at once are one.
+    tokio::time::sleep(Duration::from_millis(100)).await;
 }
 
 /// Row 3 interrupts the run, once or twice; if twice, row 2 never ends.
@@ -42,6 +43,23 @@ async fn interrupted(times: usize) -> dsrs_metrics::EvaluationResult {
     evaluate.run(program).await.unwrap()
 }
 
+/// Row 3 interrupts the run, and no row ever waits.
+async fn interrupted_while_busy() -> dsrs_metrics::EvaluationResult {
+    let busy = metric_fn("busy", |gold, _| {
+        if gold.get("n").unwrap() == 3 {
+            let me = std::process::id().to_string();
+            let sent = std::process::Command::new("kill").args(["-INT", &me]).status();
+            assert!(sent.unwrap().success());
+        }
+        std::thread::sleep(Duration::from_millis(10));
+        true
+    });
+    let evaluate = Evaluate::builder().metric(busy).stop_on_ctrl_c().build().unwrap();
+    let pair =
+        |n: u32| dsrs_metrics::Pair::new(format!("{n}"), example! { "n" => n }, prediction! {});
+    evaluate.score((0..500).map(pair)).await.unwrap()
+}
+
 #[tokio::test]
 async fn ctrl_c_keeps_what_is_done_and_a_second_one_gives_up_the_rest() {
     let result = interrupted(1).await;
@@ -54,4 +72,8 @@ async fn ctrl_c_keeps_what_is_done_and_a_second_one_gives_up_the_rest() {
     assert_eq!(result.ending, Ending::Stopped);
     assert!(result.results.iter().all(|row| row.id != "2"), "row 2 never ends");
     assert!(result.rows >= 2 && result.metrics[0].scored == result.rows, "{result}");
+
+    let result = interrupted_while_busy().await;
+    assert_eq!(result.ending, Ending::Stopped);
+    assert!((4..100).contains(&result.rows), "it was heard although no thread was idle: {result}");
 }

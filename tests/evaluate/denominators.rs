@@ -111,6 +111,74 @@ async fn named_parts_have_summaries_of_their_own_in_order_of_first_mention() {
 }
 
 #[tokio::test]
+async fn trap_13_a_part_of_some_rows_names_all_of_them() {
+    let parts = metric_fn("m", |_, pred| {
+        let scores = Scores::new("a", 0.5);
+        match pred.get("say").unwrap().as_str() {
+            Some("b") => Ok(Some(scores.with("b", 1.0))),
+            Some("abstain") => Ok(None),
+            Some("fail") => Err("told to fail"),
+            _ => Ok(Some(scores)),
+        }
+    });
+    let evaluate = Evaluate::builder().metric(parts).build().unwrap();
+    let result = evaluate.score(saying(&["b", "", "", ""])).await.unwrap();
+    let shown = |name| result.metric(name).unwrap().to_string();
+    assert_eq!(shown("m.b"), "1.0000 (mean of 1/4, 0 failed, 3 abstained)");
+    assert_eq!(shown("m.a"), "0.5000 (mean of 4/4, 0 failed)");
+    let result = evaluate.score(saying(&["b", "", "abstain", "fail"])).await.unwrap();
+    for summary in &result.metrics {
+        assert_eq!(summary.rows(), 4, "{}", summary.name);
+    }
+    let part = result.metric("m.b").unwrap();
+    assert_eq!((part.scored, part.abstained, part.failed), (1, 2, 1));
+}
+
+#[tokio::test]
+async fn a_bool_that_is_neither_true_nor_false_is_a_failure() {
+    struct Half;
+    #[async_trait]
+    impl Metric for Half {
+        fn name(&self) -> &'static str {
+            "half"
+        }
+        fn spec(&self) -> MetricSpec<'_> {
+            MetricSpec::new("half").with_kind(dsrs_metrics::ScoreKind::Bool).with_async()
+        }
+        async fn evaluate(
+            &self,
+            _: &Example,
+            pred: &Prediction,
+        ) -> dsrs_metrics::Result<MetricScore> {
+            let word = pred.get("say").and_then(|word| word.as_str()).unwrap_or_default();
+            Ok(MetricScore::new(word.parse().unwrap()))
+        }
+    }
+    let evaluate = Evaluate::builder().metric(Half).build().unwrap();
+    let result = evaluate.score(saying(&["0.5", "1", "0", "1"])).await.unwrap();
+    assert_eq!(
+        result.to_string(),
+        "half  50.00% (2/4, 1 failed counted as 0; 66.67% of the 3 scored)"
+    );
+    let error = result.results[0].outcomes[0].error().unwrap();
+    let said = "metric `half`: it says true or false, but scored 0.5, which is neither 1 nor 0";
+    assert_eq!(error, said);
+}
+
+#[tokio::test]
+async fn a_part_that_is_no_number_is_named() {
+    for (place, parts) in [
+        ("m.b", Scores::new("a", 0.5).with("b", f64::NAN)),
+        ("m.a", Scores::new("a", f64::NAN).with("b", 0.5)),
+    ] {
+        let evaluate = Evaluate::builder().metric(metric_fn("m", move |_, _| parts.clone()));
+        let result = evaluate.build().unwrap().score(saying(&["1"])).await.unwrap();
+        let error = result.results[0].outcomes[0].error().unwrap();
+        assert_eq!(error, format!("metric `{place}`: the score NaN is not a finite number"));
+    }
+}
+
+#[tokio::test]
 async fn costs_are_added_up() {
     let dear = metric_fn("dear", |_, _| MetricScore::new(1.0).with_cost_msats(7));
     let evaluate = Evaluate::builder().metric(dear).build().unwrap();

@@ -119,7 +119,37 @@ async fn trap_22_rows_that_are_no_json_are_written_all_the_same() {
     let line: Value = serde_json::from_str(&read(&lines)).unwrap();
     assert_eq!(line["gold"], "cannot be written as JSON: key must be a string");
     assert_eq!(line["scores"]["same"]["value"], 1.0);
-    assert!(read(&table).starts_with("id,gold,pred,same,same.outcome"));
+    assert_eq!(line["pred"], Value::Null, "NaN has no other form in JSON");
+    assert!(read(&table).starts_with("id,gold,same,same.outcome"));
+}
+
+#[tokio::test]
+async fn gold_that_is_no_json_says_nothing_of_the_prediction() {
+    type Odd = BTreeMap<(u8, u8), f64>;
+    async fn line<G, P>(gold: G, pred: P) -> Value
+    where
+        G: serde::Serialize + Clone + Send + Sync + 'static,
+        P: serde::Serialize + Clone + Send + Sync + 'static,
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.jsonl");
+        let any = typed_metric_fn("any", |_: &G, _: &P| true);
+        let evaluate = Evaluate::typed().devset([gold]).metric(any).save_as_jsonl(&path);
+        let program = move |_: G| {
+            let pred = pred.clone();
+            async move { pred }
+        };
+        let _ = evaluate.build().unwrap().run(program).await.unwrap();
+        serde_json::from_str(&read(&path)).unwrap()
+    }
+    let odd = || Odd::from([((1, 2), 0.5)]);
+    let note = "cannot be written as JSON: key must be a string";
+    let one = line(odd(), "Paris".to_owned()).await;
+    assert_eq!((&one["gold"], &one["pred"]), (&json!(note), &json!("Paris")));
+    let other = line("Paris".to_owned(), odd()).await;
+    assert_eq!((&other["gold"], &other["pred"]), (&json!("Paris"), &json!(note)));
+    let both = line(odd(), odd()).await;
+    assert_eq!((&both["gold"], &both["pred"]), (&json!(note), &json!(note)));
 }
 
 #[tokio::test]
@@ -198,6 +228,87 @@ async fn a_link_stays_a_link() {
     let evaluate = scoring().save_as_jsonl(&link).build().unwrap();
     assert!(evaluate.score(saying(&["1"])).await.unwrap().is_complete());
     assert!(link.is_symlink() && read(&file).starts_with("{\"id\""));
+}
+
+#[test]
+fn one_file_by_two_names_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let refused = |one: &Path, other: &Path| {
+        let error = scoring().save_as_jsonl(one).save_as_json(other).build().unwrap_err();
+        assert!(
+            matches!(&error, EvaluateError::DuplicateOutput { path } if path == other),
+            "{error}"
+        );
+    };
+    refused(Path::new("same.jsonl"), Path::new("./same.jsonl"));
+    refused(&folder.path().join("a"), &folder.path().join(".").join("a"));
+    std::fs::create_dir(folder.path().join("sub")).unwrap();
+    refused(&folder.path().join("a"), &folder.path().join("sub/../a"));
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("a", folder.path().join("link")).unwrap();
+        refused(&folder.path().join("a"), &folder.path().join("link"));
+    }
+    let [a, b] = ["a", "b"].map(|name| folder.path().join(name));
+    assert!(scoring().save_as_jsonl(a).save_as_json(b).build().is_ok());
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_link_to_nothing_yet_stays_a_link() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+    std::os::unix::fs::symlink("file", &link).unwrap();
+    let evaluate = scoring().save_as_jsonl(&link).build().unwrap();
+    assert!(evaluate.score(saying(&["1"])).await.unwrap().is_complete());
+    assert!(link.is_symlink() && read(&file).starts_with("{\"id\""));
+}
+
+#[tokio::test]
+async fn what_a_killed_process_left_behind_is_in_nobodys_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.jsonl");
+    // Other tests of this process have taken some of these numbers, but not all.
+    let left = |number: u32| format!(".out.jsonl.{}-{number}.tmp", std::process::id());
+    for number in 0..500 {
+        std::fs::write(folder.path().join(left(number)), "left behind").unwrap();
+    }
+    let evaluate = scoring().save_as_jsonl(&path).build().unwrap();
+    assert!(evaluate.score(saying(&["1"])).await.unwrap().is_complete());
+    assert!(read(&path).starts_with("{\"id\""));
+    assert!((0..500).all(|number| read(&folder.path().join(left(number))) == "left behind"));
+}
+
+#[tokio::test]
+async fn a_missing_folder_is_said_with_the_temporary_file_that_needs_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("missing/out.jsonl");
+    let evaluate = scoring().save_as_jsonl(&path).build().unwrap();
+    let error = evaluate.score(saying(&["1"])).await.unwrap_err().to_string();
+    let start = format!("cannot write `{}`: its temporary file `", path.display());
+    assert!(error.starts_with(&start) && error.contains("/.out.jsonl."), "{error}");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_file_keeps_its_permissions_and_its_rows_are_never_more_readable() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.jsonl");
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    for wanted in [0o600, 0o666, 0o640] {
+        std::fs::write(&path, "old").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(wanted)).unwrap();
+        let evaluate = scoring().save_as_jsonl(&path).build().unwrap();
+        let place = folder.path().to_owned();
+        let rows = saying(&["1", "0"]).into_iter().inspect(move |_| {
+            let modes: Vec<_> = names(&place).iter().map(|name| mode(&place.join(name))).collect();
+            assert_eq!(modes, [wanted; 3], "target, temporary file and spool");
+        });
+        assert!(evaluate.score(rows).await.unwrap().is_complete());
+        assert!(read(&path).starts_with("{\"id\""));
+        assert_eq!(mode(&path), wanted);
+    }
 }
 
 #[cfg(target_os = "linux")]

@@ -44,6 +44,27 @@ fn a_setup_that_cannot_work_is_refused() {
     );
 }
 
+#[test]
+fn a_name_that_would_collide_is_refused() {
+    let named = |name: &str| Evaluate::builder().metric(metric_fn(name, |_, _| true)).build();
+    let odd = ["id", "gold", "pred", "attributes", "traceback", "", "m.x", "m.passed", "a,b"];
+    for name in odd.into_iter().chain(["a b", "a\u{a0}b", "a\nb", "a\u{1b}[1mb", ".", " "]) {
+        let error = named(name).expect_err(name).to_string();
+        let start = format!("a metric cannot be called {name:?}: ");
+        assert!(error.starts_with(&start), "{error}");
+        let instead = error.rsplit('`').nth(1).unwrap();
+        assert!(named(instead).is_ok(), "{error}");
+    }
+    for name in ["f1", "ids", "größe", "a-b", "m:x", "pass@1"] {
+        assert!(named(name).is_ok(), "{name}");
+    }
+    assert_eq!(
+        named("m.passed").unwrap_err().to_string(),
+        "a metric cannot be called \"m.passed\": it has a dot, a comma, white space or a control \
+         character; rename it with `#[metric(name = \"..\")]`, for instance to `m_passed`"
+    );
+}
+
 #[tokio::test]
 async fn two_rows_of_one_id_are_an_input_error() {
     let mut pairs = saying(&["1", "0", "1"]);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::{saying, scoring};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Ending, Pair};
+use dsrs_metrics::{Ending, Evaluate, Pair};
 use futures_util::StreamExt;
 
 fn numbered(rows: usize) -> Vec<Example> {
@@ -70,6 +70,66 @@ async fn a_stream_that_waits_for_rows_can_be_stopped() {
     let stop = tokio::time::sleep(Duration::from_secs(5));
     let result = scoring().stop_when(stop).build().unwrap().score_stream(rows).await.unwrap();
     assert_eq!((result.score, result.ending), (Some(0.5), Ending::Stopped));
+}
+
+#[tokio::test]
+async fn an_incomplete_run_looks_incomplete_in_its_report() {
+    let words = saying(&["1", "fail", "1"]);
+    let runs = [
+        (scoring(), "complete"),
+        (scoring().max_errors(1).concurrency(1), "max_errors"),
+        (scoring().stop_when(async {}), "stopped"),
+        #[cfg(target_os = "linux")]
+        (scoring().save_as_json("/dev/full"), "output_failed"),
+    ];
+    for (builder, ending) in runs {
+        let rows = futures_util::stream::iter(words.clone());
+        let rows = match ending {
+            "stopped" => rows.chain(futures_util::stream::pending()).boxed(),
+            _ => rows.boxed(),
+        };
+        let result = builder.build().unwrap().score_stream(rows).await.unwrap();
+        assert_eq!(serde_json::to_value(&result).unwrap()["ending"], ending);
+        if let Ending::OutputFailed(error) = &result.ending {
+            std::fs::remove_file(error.to_string().split('`').nth(3).unwrap()).unwrap();
+        }
+    }
+}
+
+/// How many of 500 rows are scored if no row ever waits and `row` is what the metric does.
+async fn busy_rows(
+    signal: impl Future<Output = ()> + Send + 'static,
+    row: impl Fn() + Send + Sync + 'static,
+) -> u64 {
+    let busy = metric_fn("busy", move |_, _| {
+        row();
+        std::thread::sleep(Duration::from_millis(6));
+        true
+    });
+    let evaluate = Evaluate::builder().metric(busy).concurrency(4).stop_when(signal);
+    let pairs = saying(&["1"; 500]);
+    let result = evaluate.build().unwrap().score(pairs).await.unwrap();
+    assert_eq!(result.ending, Ending::Stopped);
+    result.rows
+}
+
+#[tokio::test]
+async fn a_signal_is_noticed_although_metrics_keep_the_thread_busy() {
+    let signal = Arc::new(tokio::sync::Notify::new());
+    let (seen, begun) = (Arc::clone(&signal), AtomicUsize::new(0));
+    let row = move || {
+        if begun.fetch_add(1, Ordering::SeqCst) == 3 {
+            signal.notify_one();
+        }
+    };
+    let rows = busy_rows(async move { seen.notified().await }, row).await;
+    assert!((4..10).contains(&rows), "{rows} rows");
+}
+
+#[tokio::test]
+async fn a_timer_goes_off_although_metrics_keep_the_thread_busy() {
+    let rows = busy_rows(tokio::time::sleep(Duration::from_millis(50)), || {}).await;
+    assert!((1..100).contains(&rows), "{rows} rows");
 }
 
 #[tokio::test]

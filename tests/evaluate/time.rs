@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::{saying, scoring};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{EvaluationResult, MetricError};
+use dsrs_metrics::{Evaluate, EvaluationResult, Fields, MetricError};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -131,4 +131,89 @@ async fn a_straggling_metric_is_resubmitted_too() {
     let run = tokio::time::timeout(100 * SECOND, evaluate.score(saying(&["1"])));
     let result = run.await.expect("the first attempt never ends").unwrap();
     assert_eq!(result.metrics[1].mean, Some(0.5));
+}
+
+/// One row whose two calls, the second begun after one second, end after so many seconds.
+/// After so many milliseconds, with this outcome.
+type Attempt = (u64, fn() -> Result<Prediction, String>);
+
+async fn two_attempts(calls: [Attempt; 2]) -> EvaluationResult {
+    let begun = Arc::new(AtomicUsize::new(0));
+    let evaluate = scoring().devset([example! {}]).resubmit_stragglers(SECOND).build().unwrap();
+    let program = move |_: Example| {
+        let (seconds, output) = calls[begun.fetch_add(1, Ordering::SeqCst)];
+        async move {
+            tokio::time::sleep(Duration::from_secs(seconds)).await;
+            output()
+        }
+    };
+    evaluate.run(program).await.unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn trap_16_a_second_attempt_that_fails_does_not_win() {
+    let good = || Ok(prediction! { "say" => "1" });
+    let (fails, panics) = (|| Err("429".to_owned()), || panic!("out of memory"));
+    for failure in [fails as fn() -> _, panics as fn() -> _] {
+        for calls in [[(9, good as fn() -> _), (0, failure)], [(3, failure), (9, good)]] {
+            let started = tokio::time::Instant::now();
+            let result = two_attempts(calls).await;
+            assert_eq!((result.score, result.failed_rows), (Some(1.0), 0));
+            assert!(started.elapsed() >= 9 * SECOND);
+        }
+    }
+    for calls in [[(5, fails as fn() -> _), (0, panics as fn() -> _)], [(2, fails), (9, panics)]] {
+        let result = two_attempts(calls).await;
+        assert_eq!(result.first_error.as_deref(), Some("row `0`: 429"), "both failed");
+    }
+    let result = two_attempts([(0, fails), (0, good)]).await;
+    assert_eq!(result.failed_rows, 1, "what fails in time is not resubmitted");
+}
+
+/// Blocks its thread for a second on row 1, where it says so.
+fn blocks(place: &'static str) -> impl Fn(&str, &Fields) + Send + Sync + Copy {
+    move |here, row| {
+        if here == place && row.get("n").unwrap() == 1 {
+            std::thread::sleep(SECOND);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_not_interrupted_still_has_no_more_time_than_others() {
+    struct Later<F>(F);
+    #[async_trait]
+    impl<F: Fn(&str, &Fields) + Send + Sync> Metric for Later<F> {
+        fn name(&self) -> &'static str {
+            "later"
+        }
+        async fn evaluate(
+            &self,
+            gold: &Example,
+            _: &Prediction,
+        ) -> dsrs_metrics::Result<MetricScore> {
+            (self.0)("later", &gold.data);
+            Ok(MetricScore::new(1.0))
+        }
+    }
+    for (place, failed) in [("now", [1, 1]), ("later", [0, 1]), ("program", [1, 1])] {
+        let block = blocks(place);
+        let now = metric_fn("now", move |gold: &Example, _| {
+            block("now", &gold.data);
+            true
+        });
+        let evaluate = Evaluate::builder().metric(now).metric(Later(block)).concurrency(1);
+        let evaluate = evaluate.devset((0..3).map(|n| example! { "n" => n })).timeout(SECOND / 2);
+        let program = move |inputs: Example| async move {
+            block("program", &inputs.data);
+            prediction! {}
+        };
+        let result = evaluate.build().unwrap().run(program).await.unwrap();
+        let counts = [0, 1].map(|metric| result.metrics[metric].failed);
+        assert_eq!(counts, failed, "{place}: {result}");
+        if place != "program" {
+            let error = result.results[1].outcomes[usize::from(place == "later")].error();
+            assert_eq!(error.unwrap(), format!("metric `{place}` gave no score within 0.5 s"));
+        }
+    }
 }

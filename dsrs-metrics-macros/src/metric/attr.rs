@@ -1,28 +1,41 @@
-//! What stands inside `#[metric(..)]`, `#[gold(..)]`, `#[pred(..)]` and `#[param(..)]`, with spans and
-//! without judgement: whether it makes sense together is `check.rs`.
+//! What stands inside `#[metric(..)]`, with spans and without judgement: whether it makes sense
+//! together is `check.rs`. The attributes of parameters are in `role.rs`.
 
 use proc_macro2::{Span, TokenStream};
 use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Expr, Ident, LitInt, LitStr, Path, Token, Type};
+use syn::{Attribute, Error, Expr, Ident, Lit, LitInt, LitStr, Path, Token, Type};
 
 use crate::errors::Errors;
-use crate::names::nearest;
+use crate::list::{self, Seen};
+use crate::names::{nearest, parsed};
 
-/// A key of `#[metric(..)]` and the form of its value.
-const KEYS: [(&str, &str); 12] = [
-    ("tier", "tier = proxy"),
-    ("cost", "cost = \"100 msat\""),
-    ("threshold", "threshold = 0.5"),
-    ("range", "range = 0.0..=1.0"),
-    ("lower_is_better", "lower_is_better"),
-    ("strict", "strict"),
-    ("name", "name = \"snake_case\""),
-    ("struct", "struct = Name"),
-    ("gold", "gold = RowType"),
-    ("pred", "pred = RowType"),
-    ("version", "version = \"2\""),
-    ("crate", "crate = path::to::dsrs_metrics"),
+/// A key of `#[metric(..)]`.
+struct Key {
+    name: &'static str,
+    /// What its value is, in a sentence.
+    what: &'static str,
+    /// The whole item as it is written.
+    form: &'static str,
+}
+
+const fn key(name: &'static str, form: &'static str, what: &'static str) -> Key {
+    Key { name, what, form }
+}
+
+const KEYS: [Key; 12] = [
+    key("tier", "tier = proxy", "a tier is `proxy` or `truth`"),
+    key("cost", "cost = \"100 msat\"", "a cost is text with its unit"),
+    key("threshold", "threshold = 0.5", "a threshold is a number"),
+    key("range", "range = 0.0..=1.0", "a range goes from one number to another"),
+    key("lower_is_better", "lower_is_better", ""),
+    key("strict", "strict", ""),
+    key("name", "name = \"exact_match\"", "a metric's name is text"),
+    key("struct", "struct = ExactMatch", "the struct's name is an identifier"),
+    key("gold", "gold = RowType", "the gold row is a type"),
+    key("pred", "pred = RowType", "the predicted row is a type"),
+    key("version", "version = \"2\"", "a version is text or a whole number"),
+    key("crate", "crate = ::dsrs_metrics", "the crate is a path"),
 ];
 
 /// `#[metric(..)]` as written.
@@ -40,14 +53,14 @@ pub(crate) struct MetricAttrs {
     pub(crate) pred: Option<Type>,
     pub(crate) version: Option<LitStr>,
     pub(crate) krate: Option<Path>,
+    /// The keys whose values could not be read, so that nothing more is said of their absence.
+    pub(crate) unreadable: Vec<String>,
 }
 
 impl MetricAttrs {
     pub(crate) fn parse(args: TokenStream, errors: &mut Errors) -> Self {
         let mut attrs = Self::default();
-        let parsed =
-            for_each_item(args, errors, |input, seen, errors| attrs.item(input, seen, errors));
-        errors.ok(parsed);
+        list::for_each(args, errors, |input, seen, errors| attrs.item(input, seen, errors));
         attrs
     }
 
@@ -57,48 +70,100 @@ impl MetricAttrs {
         seen: &mut Seen,
         errors: &mut Errors,
     ) -> syn::Result<()> {
-        let key = input.call(Ident::parse_any)?;
-        let name = key.to_string();
-        let Some((_, form)) = KEYS.iter().find(|(known, _)| *known == name) else {
-            return Err(syn::Error::new(key.span(), unknown_key(&name)));
+        let ident = input.call(Ident::parse_any).map_err(|_| not_a_key(input))?;
+        let name = ident.to_string();
+        let Some(key) = KEYS.iter().find(|key| key.name == name) else {
+            self.unreadable.extend(near_key(&name).map(str::to_owned));
+            return Err(Error::new(ident.span(), unknown_key(&name)));
         };
-        seen.note(&key, errors);
-        if matches!(*form, "strict" | "lower_is_better") {
-            return self.flag(&key, input);
+        seen.note(&ident, errors);
+        let read = if key.what.is_empty() {
+            self.flag(&ident, input)
+        } else {
+            after_equals(&ident, key, input).and_then(|()| self.value(key, &ident, input))
+        };
+        if read.is_err() {
+            self.unreadable.push(name);
         }
-        if !input.peek(Token![=]) {
-            return Err(syn::Error::new(key.span(), format!("`{name}` needs a value: `{form}`")));
-        }
-        input.parse::<Token![=]>()?;
-        let wrong = |error: &syn::Error| syn::Error::new(error.span(), format!("write `{form}`"));
-        self.value(&name, input).map_err(|error| wrong(&error))
+        read
     }
 
     fn flag(&mut self, key: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
-        let name = key.to_string();
         let span = Some(key.span());
-        *(if name == "strict" { &mut self.strict } else { &mut self.lower_is_better }) = span;
-        if input.peek(Token![=]) {
-            return Err(input.error(format!("`{name}` takes no value: write `{name}` alone")));
+        *(if key == "strict" { &mut self.strict } else { &mut self.lower_is_better }) = span;
+        if input.peek(Token![=]) || input.peek(syn::token::Paren) {
+            let value = list::to_comma(&input.fork())?;
+            let message = format!("`{key}` takes no value: write `{key}` alone");
+            return Err(Error::new_spanned(value, message));
         }
         Ok(())
     }
 
-    fn value(&mut self, name: &str, input: ParseStream<'_>) -> syn::Result<()> {
-        match name {
-            "tier" => self.tier = Some(input.parse()?),
-            "cost" => self.cost = Some(input.parse()?),
-            "threshold" => self.threshold = Some(input.parse()?),
-            "range" => self.range = Some(input.parse()?),
-            "name" => self.name = Some(input.parse()?),
-            "struct" => self.struct_name = Some(input.parse()?),
-            "gold" => self.gold = Some(input.parse()?),
-            "pred" => self.pred = Some(input.parse()?),
-            "version" => self.version = Some(version(input)?),
-            _ => self.krate = Some(input.call(Path::parse_mod_style)?),
+    fn value(&mut self, key: &Key, ident: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
+        let explain = |found: &str| key.explain(found);
+        match key.name {
+            "tier" => self.tier = Some(list::value(ident, input, Parse::parse, explain)?),
+            "cost" => self.cost = Some(list::value(ident, input, Parse::parse, explain)?),
+            "threshold" => {
+                self.threshold = Some(list::value(ident, input, Parse::parse, explain)?);
+            }
+            "range" => self.range = Some(list::value(ident, input, Parse::parse, explain)?),
+            "name" => self.name = Some(list::value(ident, input, Parse::parse, explain)?),
+            "struct" => self.struct_name = Some(list::value(ident, input, Parse::parse, explain)?),
+            "gold" => self.gold = Some(list::value(ident, input, Parse::parse, explain)?),
+            "pred" => self.pred = Some(list::value(ident, input, Parse::parse, explain)?),
+            "version" => self.version = Some(list::value(ident, input, version, explain)?),
+            _ => self.krate = Some(list::value(ident, input, Path::parse_mod_style, explain)?),
         }
         Ok(())
     }
+
+    /// Whether something was written for a key, readable or not.
+    pub(crate) fn mentions_threshold(&self) -> bool {
+        self.threshold.is_some() || self.unreadable.iter().any(|key| key == "threshold")
+    }
+}
+
+impl Key {
+    /// What to write instead of `found`.
+    fn explain(&self, found: &str) -> String {
+        let Self { name, what, form } = self;
+        match self.repaired(found) {
+            _ if found.is_empty() => format!("`{name}` needs a value: write `{form}`"),
+            Some(repaired) => format!("{what}: write `{name} = {repaired}`"),
+            None => format!("{what}, not `{found}`: write `{form}`"),
+        }
+    }
+
+    /// The value that was meant, where only the quotes or the unit are wrong.
+    fn repaired(&self, found: &str) -> Option<String> {
+        let text = syn::parse_str::<LitStr>(found).ok().map(|literal| literal.value());
+        let is = |fits: bool, value: String| fits.then_some(value);
+        match (self.name, text) {
+            ("tier", Some(text)) => is(text == "proxy" || text == "truth", text),
+            ("struct", Some(text)) => is(parsed::<Ident>(&text).is_some(), text),
+            ("gold" | "pred", Some(text)) => is(parsed::<Type>(&text).is_some(), text),
+            ("crate", Some(text)) => {
+                is(parsed::<Path>(&text).is_some(), format!("::{}", text.trim_start_matches("::")))
+            }
+            ("name", None) => is(parsed::<Ident>(found).is_some(), format!("\"{found}\"")),
+            ("version", None) => is(found.parse::<f64>().is_ok(), format!("\"{found}\"")),
+            ("cost", None) => is(found.parse::<u64>().is_ok(), format!("\"{found} msat\"")),
+            _ => None,
+        }
+    }
+}
+
+fn after_equals(ident: &Ident, key: &Key, input: ParseStream<'_>) -> syn::Result<()> {
+    if input.peek(Token![=]) {
+        return input.parse::<Token![=]>().map(|_| ());
+    }
+    let form = key.form;
+    let message = match list::to_comma(&input.fork())?.is_empty() {
+        true => format!("`{ident}` needs a value: write `{form}`"),
+        false => format!("`{ident}` takes its value after `=`: write `{form}`"),
+    };
+    Err(Error::new_spanned(ident, message))
 }
 
 fn version(input: ParseStream<'_>) -> syn::Result<LitStr> {
@@ -109,186 +174,37 @@ fn version(input: ParseStream<'_>) -> syn::Result<LitStr> {
     input.parse()
 }
 
+fn not_a_key(input: ParseStream<'_>) -> Error {
+    match input.fork().parse::<Lit>() {
+        Ok(Lit::Str(text)) => {
+            let message = format!("a text alone says nothing: write `name = {:?}`", text.value());
+            Error::new(text.span(), message)
+        }
+        Ok(Lit::Float(number)) => Error::new(
+            number.span(),
+            format!("a number alone says nothing: write `threshold = {number}`"),
+        ),
+        _ => {
+            input.error("`#[metric]` takes items like `threshold = 0.5`, with commas between them")
+        }
+    }
+}
+
+fn near_key(name: &str) -> Option<&'static str> {
+    nearest(name, &KEYS.map(|key| key.name))
+}
+
 fn unknown_key(name: &str) -> String {
-    let keys = KEYS.map(|(key, _)| key);
-    match nearest(name, &keys) {
+    match near_key(name) {
         Some(near) => format!("`#[metric]` has no `{name}`; did you mean `{near}`?"),
-        None => format!("`#[metric]` has no `{name}`; it takes `{}`", keys.join("`, `")),
-    }
-}
-
-/// The keys that were given already.
-#[derive(Default)]
-pub(crate) struct Seen(Vec<String>);
-
-impl Seen {
-    fn note(&mut self, key: &Ident, errors: &mut Errors) {
-        let name = key.to_string();
-        if self.0.contains(&name) {
-            errors.at_span(key.span(), format!("`{name}` is given twice; keep one"));
-        }
-        self.0.push(name);
-    }
-}
-
-/// Runs `item` for each comma-separated item; one that fails is noted and skipped, so that the next
-/// is looked at all the same.
-fn for_each_item(
-    tokens: TokenStream,
-    errors: &mut Errors,
-    mut item: impl FnMut(ParseStream<'_>, &mut Seen, &mut Errors) -> syn::Result<()>,
-) -> syn::Result<()> {
-    let mut seen = Seen::default();
-    let parser = |input: ParseStream<'_>| {
-        while !input.is_empty() {
-            match item(input, &mut seen, errors) {
-                Ok(()) if input.is_empty() || input.peek(Token![,]) => {}
-                Ok(()) => errors.push(input.error("expected `,`")),
-                Err(error) => errors.push(error),
-            }
-            skip_to_comma(input)?;
-        }
-        Ok(())
-    };
-    syn::parse::Parser::parse2(parser, tokens)
-}
-
-fn skip_to_comma(input: ParseStream<'_>) -> syn::Result<()> {
-    while !input.is_empty() {
-        if input.parse::<Option<Token![,]>>()?.is_some() {
-            return Ok(());
-        }
-        input.parse::<proc_macro2::TokenTree>()?;
-    }
-    Ok(())
-}
-
-/// What a parameter is bound to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Role {
-    Gold,
-    Pred,
-    Param,
-}
-
-impl Role {
-    fn of(attr: &Attribute) -> Option<Self> {
-        let path = attr.path();
-        if path.is_ident("gold") {
-            Some(Self::Gold)
-        } else if path.is_ident("pred") {
-            Some(Self::Pred)
-        } else {
-            path.is_ident("param").then_some(Self::Param)
-        }
-    }
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Gold => "gold",
-            Self::Pred => "pred",
-            Self::Param => "param",
+        None => {
+            let keys = KEYS.map(|key| key.name).join("`, `");
+            format!("`#[metric]` has no `{name}`; it takes `{keys}`")
         }
     }
 }
 
-/// `#[gold(..)]`, `#[pred(..)]` or `#[param(..)]` as written.
-pub(crate) struct RoleAttr {
-    pub(crate) role: Role,
-    pub(crate) rename: Option<LitStr>,
-    pub(crate) default: Option<DefaultValue>,
-}
-
-/// `default` or `default = expr`.
-pub(crate) struct DefaultValue {
-    pub(crate) span: Span,
-    pub(crate) expr: Option<Expr>,
-}
-
-impl RoleAttr {
-    /// Takes the role attributes from a parameter's attributes and leaves the others.
-    pub(crate) fn take(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<Self> {
-        let mut taken: Option<Self> = None;
-        attrs.retain(|attr| {
-            let Some(role) = Role::of(attr) else {
-                return true;
-            };
-            match &taken {
-                None => taken = Some(Self::parse(role, attr, errors)),
-                Some(first) if first.role == role => {
-                    errors.at(attr, format!("`#[{}]` is given twice; keep one", role.name()));
-                }
-                Some(first) => errors.at(attr, two_roles(first.role, role)),
-            }
-            false
-        });
-        taken
-    }
-
-    fn parse(role: Role, attr: &Attribute, errors: &mut Errors) -> Self {
-        let mut parsed = Self { role, rename: None, default: None };
-        let tokens = match &attr.meta {
-            syn::Meta::Path(_) => return parsed,
-            syn::Meta::List(list) => list.tokens.clone(),
-            syn::Meta::NameValue(pair) => {
-                errors.at(&pair.value, format!("write `#[{}(..)]`", role.name()));
-                return parsed;
-            }
-        };
-        let done =
-            for_each_item(tokens, errors, |input, seen, errors| parsed.item(input, seen, errors));
-        errors.ok(done);
-        parsed
-    }
-
-    fn item(
-        &mut self,
-        input: ParseStream<'_>,
-        seen: &mut Seen,
-        errors: &mut Errors,
-    ) -> syn::Result<()> {
-        if input.peek(LitStr) && self.role != Role::Param {
-            let rename: LitStr = input.parse()?;
-            if self.rename.is_some() {
-                errors.at(&rename, "the field's name is given twice; keep one");
-            }
-            self.rename = Some(rename);
-            return Ok(());
-        }
-        let key = Ident::parse_any(input).map_err(|error| self.expected(error.span()))?;
-        if key != "default" {
-            return Err(self.expected(key.span()));
-        }
-        seen.note(&key, errors);
-        let expr = match input.parse::<Option<Token![=]>>()? {
-            Some(_) => Some(Expr::parse(input)?),
-            None => None,
-        };
-        self.default = Some(DefaultValue { span: key.span(), expr });
-        Ok(())
-    }
-
-    fn expected(&self, span: Span) -> syn::Error {
-        let message = match self.role {
-            Role::Param => "`#[param]` takes `default = value`".to_owned(),
-            role => {
-                let role = role.name();
-                format!(
-                    "`#[{role}]` takes the field's name, `#[{role}(\"name\")]`, and `default` or `default = value`"
-                )
-            }
-        };
-        syn::Error::new(span, message)
-    }
-}
-
-fn two_roles(first: Role, second: Role) -> String {
-    let (first, second) = (first.name(), second.name());
-    format!("a parameter is `#[{first}]` or `#[{second}]`, not both; write two parameters")
-}
-
-/// Whether an attribute is one of those that belong to the item itself and so to all that stands for
-/// it: `cfg`, and what rustdoc and lints say of it.
+/// Whether an attribute decides if the item is there at all, and so belongs to all that stands for it.
 pub(crate) fn is_cfg(attr: &Attribute) -> bool {
     attr.path().is_ident("cfg")
 }
@@ -298,7 +214,7 @@ pub(crate) fn doc_text(attrs: &[Attribute]) -> String {
     let line = |attr: &Attribute| match &attr.meta {
         syn::Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {
             Expr::Lit(literal) => match &literal.lit {
-                syn::Lit::Str(text) => Some(text.value()),
+                Lit::Str(text) => Some(text.value()),
                 _ => None,
             },
             _ => None,

@@ -4,8 +4,9 @@ use proc_macro2::Ident;
 use syn::ext::IdentExt as _;
 use syn::{GenericArgument, PatType, PathArguments, Type, TypeReference};
 
-use super::attr::{MetricAttrs, Role, RoleAttr};
+use super::attr::MetricAttrs;
 use super::model::{Config, FieldParam};
+use super::role::{Role, RoleAttr};
 use crate::errors::Errors;
 
 /// The half of a row.
@@ -157,16 +158,48 @@ fn row(side: Side, name: &str, ty: &Type, errors: &mut Errors) -> Binding {
         Type::Reference(reference) if last_segment_is(&reference.elem, other) => {
             errors.at(
                 &reference.elem,
-                format!("the {} row is a `&{dynamic}`, not a `&{other}`", side.name()),
+                format!("the {} row is no `{other}`: write `{name}: &{dynamic}`", side.name()),
+            );
+            Binding::Nothing
+        }
+        _ if is_field_type(ty) => {
+            let written = crate::names::as_written(ty);
+            errors.at(
+                ty,
+                format!(
+                    "a `{written}` is no row: write `#[{}]` before `{name}` to read a field",
+                    side.name()
+                ),
             );
             Binding::Nothing
         }
         Type::Reference(_) => Binding::Row(side),
         _ => {
-            errors.at(ty, format!("a row is borrowed: write `{name}: &{}`, or bind one of its fields with `#[{}]`", crate::names::as_written(ty), side.name()));
+            let inner = option_of(ty).unwrap_or(ty);
+            let reference = crate::names::as_written(inner);
+            let amp = if reference.starts_with('&') { "" } else { "&" };
+            errors.at(ty, format!("a row is there always, and borrowed: write `{name}: {amp}{reference}`, or bind one of its fields with `#[{}]`", side.name()));
             Binding::Nothing
         }
     }
+}
+
+/// Whether a type is one that fields have and rows have not: text, a list, a number, a JSON value.
+fn is_field_type(ty: &Type) -> bool {
+    const NAMES: [&str; 17] = [
+        "str", "String", "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "isize", "u8",
+        "u16", "u32", "u64", "usize", "Value",
+    ];
+    let inner = option_of(ty).unwrap_or(ty);
+    let inner = match inner {
+        Type::Reference(reference) => ungrouped(&reference.elem),
+        other => other,
+    };
+    let is_list = match inner {
+        Type::Path(path) => path.path.segments.last().is_some_and(|last| last.ident == "Vec"),
+        other => matches!(other, Type::Slice(_) | Type::Array(_) | Type::Tuple(_)),
+    };
+    is_list || NAMES.iter().any(|name| last_segment_is(inner, name))
 }
 
 fn expect(
@@ -225,7 +258,7 @@ fn check_field(
     if let Some(default) = &field.default {
         errors.at_span(default.span, "a typed row always has its fields: make the field an `Option` in the row's type, and the parameter too");
     }
-    if field.renamed && syn::parse_str::<Ident>(&field.name).is_err() {
+    if field.renamed && !crate::names::is_ident(&field.name) {
         errors.at_span(
             field.name_span,
             format!(

@@ -1,15 +1,19 @@
 //! After a mistake: the function as written and a stub of the metric, so that what uses the metric
 //! still resolves and one mistake is one message.
 
-use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use std::collections::BTreeSet;
 
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+
+use super::check::hides_prelude;
 use super::expand::{Context, hidden};
 use super::model::Model;
 use crate::errors::Errors;
 
 pub(crate) fn expand(model: &Model, errors: Errors) -> TokenStream {
-    let cx = &Context::new(model);
+    let ident = stub_ident(model);
+    let cx = &Context { ident: &ident, ..Context::new(model) };
     let function = model.function.stripped();
     let errors = errors.finish();
     let definition = definition(cx);
@@ -17,11 +21,21 @@ pub(crate) fn expand(model: &Model, errors: Errors) -> TokenStream {
     quote!(#function #definition #stubs #errors)
 }
 
+/// The metric's name, or one that clashes with nothing where the name itself is the mistake.
+fn stub_ident(model: &Model) -> Ident {
+    let ident = &model.names.ident;
+    if hides_prelude(ident) || *ident == model.function.sig.ident {
+        return format_ident!("{ident}Metric");
+    }
+    ident.clone()
+}
+
 fn definition(cx: &Context<'_>) -> TokenStream {
     let Context { model, span, ident, .. } = cx;
     let vis = &model.function.vis;
     quote_spanned! {*span=>
         #[doc = ""]
+        #[allow(dead_code, non_camel_case_types)]
         #[derive(::core::fmt::Debug, ::core::clone::Clone, ::core::marker::Copy, ::core::default::Default)]
         #vis struct #ident;
     }
@@ -29,7 +43,8 @@ fn definition(cx: &Context<'_>) -> TokenStream {
 
 fn stubs(cx: &Context<'_>) -> TokenStream {
     let Context { span, ident, runtime, private, model, .. } = cx;
-    let setters = model.configs().map(|(name, _, _)| {
+    let names: BTreeSet<_> = model.configs().map(|(name, _, _)| name).collect();
+    let setters = names.into_iter().map(|name| {
         quote_spanned! {*span=>
             pub fn #name<T>(self, _: T) -> Self { self }
         }
@@ -58,7 +73,7 @@ fn stubs(cx: &Context<'_>) -> TokenStream {
             }
         }
         impl<G: ::core::marker::Sync, P: ::core::marker::Sync> #runtime::Metric<G, P> for #ident {
-            fn name(&self) -> &str { "" }
+            fn name(&self) -> &::core::primitive::str { "" }
             fn evaluate<'life0, 'life1, 'life2, 'async_trait>(
                 &'life0 self,
                 _: &'life1 G,

@@ -6,6 +6,7 @@ mod check;
 mod expand;
 mod fallback;
 mod model;
+mod role;
 mod rows;
 mod types;
 
@@ -18,11 +19,19 @@ use crate::errors::Errors;
 pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let Some(function) = model::Function::parse(item.clone(), &mut errors) else {
-        let errors = errors.finish();
+        let (item, errors) = (model::without_roles(item.clone()), errors.finish());
         return quote!(#item #errors);
     };
     let attrs = attr::MetricAttrs::parse(args, &mut errors);
     let model = model::Model::new(function, attrs, &mut errors);
     check::check(&model, &mut errors);
-    if errors.is_empty() { expand::expand(&model) } else { fallback::expand(&model, errors) }
+    if model.function.is_associated() {
+        let (function, errors) = (model.function.stripped(), errors.finish());
+        return quote!(#function #errors);
+    }
+    if errors.is_empty() && !check::rustc_refuses(&model) {
+        expand::expand(&model)
+    } else {
+        fallback::expand(&model, errors)
+    }
 }

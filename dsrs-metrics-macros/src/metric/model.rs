@@ -1,13 +1,14 @@
 //! What a `#[metric]` function means: its parameters by what they are bound to, its rows, its names.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident};
 use syn::ext::IdentExt as _;
 use syn::parse::{Parse as _, ParseStream, Parser as _};
 use syn::{Attribute, FnArg, Generics, Pat, ReturnType, Signature, Token, Type, Visibility};
 
-use super::attr::{DefaultValue, MetricAttrs, RoleAttr};
+use super::attr::MetricAttrs;
 use super::bind::{self, Binding};
+use super::role::{DefaultValue, Role, RoleAttr};
 use super::rows::Rows;
 use crate::errors::Errors;
 use crate::names;
@@ -26,10 +27,27 @@ impl Function {
             let attrs = input.call(Attribute::parse_outer)?;
             let vis = input.parse()?;
             let at = input.fork();
-            let sig = Signature::parse(input).map_err(|_| not_a_function(&at))?;
+            let sig = Signature::parse(input).map_err(|error| not_a_function(&at, error))?;
             Ok(Self { attrs, vis, sig, body: input.parse()? })
         };
-        errors.ok(parser.parse2(item))
+        let mut function: Self = errors.ok(parser.parse2(item))?;
+        function.attrs.retain(|attr| {
+            let again = attr.path().segments.last().is_some_and(|last| last.ident == "metric");
+            if again {
+                errors.at(attr, "`#[metric]` is given twice; keep one");
+            }
+            !again
+        });
+        Some(function)
+    }
+
+    /// Whether it stands in an `impl` or a `trait`, where no metric can stand beside it.
+    pub(crate) fn is_associated(&self) -> bool {
+        self.sig.receiver().is_some() || !self.has_body()
+    }
+
+    pub(crate) fn has_body(&self) -> bool {
+        self.body.to_string() != ";"
     }
 
     /// The function without the attributes that only the macro understands.
@@ -39,17 +57,69 @@ impl Function {
     }
 }
 
-fn not_a_function(at: ParseStream<'_>) -> syn::Error {
-    let what = if at.peek(Token![struct]) {
-        "a struct"
-    } else if at.peek(Token![enum]) {
-        "an enum"
-    } else if at.peek(Token![impl]) {
-        "an impl block"
-    } else {
-        "this"
-    };
+fn not_a_function(at: ParseStream<'_>, error: syn::Error) -> syn::Error {
+    let after_qualifiers = at.fork();
+    while after_qualifiers.peek(Token![const])
+        || after_qualifiers.peek(Token![async])
+        || after_qualifiers.peek(Token![unsafe])
+    {
+        let _ = after_qualifiers.call(Ident::parse_any);
+    }
+    if after_qualifiers.peek(Token![fn]) || at.peek(Token![extern]) {
+        return error;
+    }
+    let keyword = at.fork().call(Ident::parse_any);
+    let what = keyword.map_or("this", |keyword| item_kind(&keyword.to_string()));
     at.error(format!("`#[metric]` goes on a function, not on {what}: write `#[metric] fn name(#[gold] .., #[pred] ..) -> bool`"))
+}
+
+fn item_kind(keyword: &str) -> &'static str {
+    match keyword {
+        "struct" => "a struct",
+        "enum" => "an enum",
+        "union" => "a union",
+        "impl" => "an impl block",
+        "trait" => "a trait",
+        "mod" => "a module",
+        "const" => "a constant",
+        "static" => "a static",
+        "type" => "a type alias",
+        "use" => "an import",
+        _ => "this",
+    }
+}
+
+/// The item without `#[gold]`, `#[pred]` and `#[param]`, which nobody but `#[metric]` understands.
+pub(crate) fn without_roles(item: TokenStream) -> TokenStream {
+    let mut kept = TokenStream::new();
+    let mut tokens = item.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        if matches!(&token, TokenTree::Punct(hash) if hash.as_char() == '#')
+            && tokens.next_if(is_role).is_some()
+        {
+            continue;
+        }
+        kept.extend([match token {
+            TokenTree::Group(group) => {
+                let inner = without_roles(group.stream());
+                let mut stripped = Group::new(group.delimiter(), inner);
+                stripped.set_span(group.span());
+                stripped.into()
+            }
+            token => token,
+        }]);
+    }
+    kept
+}
+
+fn is_role(token: &TokenTree) -> bool {
+    match token {
+        TokenTree::Group(group) => matches!(
+            group.stream().into_iter().next(),
+            Some(TokenTree::Ident(word)) if Role::is_name(&word)
+        ),
+        _ => false,
+    }
 }
 
 /// A `#[metric]` function, understood as far as its mistakes allow.
@@ -132,7 +202,7 @@ impl Names {
         let name = fn_ident.unraw().to_string();
         let derived = || {
             let camel = names::upper_camel(&name);
-            let is_ident = syn::parse_str::<Ident>(&camel).is_ok();
+            let is_ident = names::parsed::<Ident>(&camel).is_some();
             let camel = if is_ident { camel } else { format!("Metric{camel}") };
             format_ident!("{camel}", span = fn_ident.span())
         };
@@ -140,7 +210,7 @@ impl Names {
             metric: attrs.name.as_ref().map_or(name.clone(), syn::LitStr::value),
             ident: attrs.struct_name.clone().unwrap_or_else(derived),
             span: fn_ident.span(),
-            runtime: names::runtime(attrs.krate.as_ref()),
+            runtime: names::runtime(attrs.krate.as_ref(), fn_ident.span()),
         }
     }
 }

@@ -1,10 +1,12 @@
 //! What the two rows of a metric are: any row that has the fields, the dynamic row, or one type.
 
-use syn::Type;
+use syn::spanned::Spanned as _;
+use syn::{Lifetime, Type};
 
 use super::attr::MetricAttrs;
 use super::bind::{Binding, Side, last_segment_is, ungrouped};
 use super::model::Param;
+use super::types::in_lifetime;
 
 /// What one half of the row is.
 pub(crate) enum Row {
@@ -44,7 +46,10 @@ fn row(side: Side, params: &[Param], attrs: &MetricAttrs) -> Row {
     match side.declared(attrs).or(whole) {
         None => Row::Any,
         Some(ty) if last_segment_is(ty, side.dynamic()) => Row::Dynamic,
-        Some(ty) => Row::Typed(Box::new(ty.clone())),
+        Some(ty) => {
+            let elided = Lifetime::new("'_", ty.span());
+            Row::Typed(Box::new(in_lifetime(ty, &elided)))
+        }
     }
 }
 

@@ -48,18 +48,15 @@ impl<'a> Form<'a> {
         !matches!(self, Self::Owned(_))
     }
 
-    /// The want, as a type of the runtime crate over the row's lifetime.
-    pub(crate) fn want(&self, private: &TokenStream, row: &Lifetime) -> TokenStream {
-        let over = |name: TokenStream, ty: &Type| {
-            let ty = in_lifetime(ty, row);
-            quote!(#private::#name<#ty>)
-        };
+    /// The want, as a type of the runtime crate over the type that is read.
+    pub(crate) fn want(&self, private: &TokenStream, ty: &TokenStream) -> TokenStream {
+        let span = private.span();
         match self {
-            Self::Text => quote!(#private::Text),
-            Self::Raw => quote!(#private::Raw),
-            Self::Slice(ty) => over(quote!(Slice), ty),
-            Self::Ref(ty) => over(quote!(Ref), ty),
-            Self::Owned(ty) => over(quote!(Owned), ty),
+            Self::Text => quote_spanned!(span=> #private::Text),
+            Self::Raw => quote_spanned!(span=> #private::Raw),
+            Self::Slice(_) => quote_spanned!(span=> #private::Slice<#ty>),
+            Self::Ref(_) => quote_spanned!(span=> #private::Ref<#ty>),
+            Self::Owned(_) => quote_spanned!(span=> #private::Owned<#ty>),
         }
     }
 
@@ -74,15 +71,20 @@ impl<'a> Form<'a> {
     /// What owns a `#[param]` of this form in the metric's struct.
     pub(crate) fn owner(&self, private: &TokenStream) -> TokenStream {
         match self {
-            Self::Text => quote!(#private::string::String),
-            Self::Raw => quote!(#private::Value),
+            Self::Text => quote_spanned!(private.span()=> #private::string::String),
+            Self::Raw => quote_spanned!(private.span()=> #private::Value),
             Self::Slice(ty) => quote_spanned!(ty.span()=> #private::vec::Vec<#ty>),
             Self::Ref(ty) | Self::Owned(ty) => quote!(#ty),
         }
     }
 }
 
-/// The type with every lifetime, named or elided, replaced by `row`.
+/// Whether the type is `String` by its last segment.
+pub(crate) fn is_string(ty: &Type) -> bool {
+    last_segment_is(ty, "String")
+}
+
+/// The type with every lifetime, named or elided, replaced by `row`; `'static` stays.
 pub(crate) fn in_lifetime(ty: &Type, row: &Lifetime) -> Type {
     let mut ty = ty.clone();
     InLifetime(row).visit_type_mut(&mut ty);
@@ -100,6 +102,7 @@ impl VisitMut for InLifetime<'_> {
 
     fn visit_generic_argument_mut(&mut self, argument: &mut GenericArgument) {
         match argument {
+            GenericArgument::Lifetime(lifetime) if lifetime.ident == "static" => {}
             GenericArgument::Lifetime(lifetime) => *lifetime = self.0.clone(),
             other => visit_mut::visit_generic_argument_mut(self, other),
         }

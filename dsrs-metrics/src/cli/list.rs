@@ -1,5 +1,6 @@
 //! `list`: what is known of the metrics before they run.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::process::ExitCode;
 
@@ -11,7 +12,7 @@ use super::error::CliError;
 use super::nearest::nearest;
 use super::output::print;
 use super::registry::{Entry, Registry};
-use crate::spec::{Direction, MetricSpec, MetricTier, ScoreKind};
+use crate::spec::{MetricSpec, MetricTier, ScoreKind};
 
 /// Where nothing says how wide the reader's screen is.
 const WIDTH: usize = 100;
@@ -63,17 +64,66 @@ fn describe(spec: &MetricSpec<'_>, whole: bool, width: usize) -> String {
     wrap(&mut text, width, "  ", "         ", &properties(spec));
     for (side, field) in spec.get_input_spec() {
         let optional = if field.required { "" } else { ", optional" };
-        let field = format!("{side}.{}: {}{optional}", field.name, field.ty);
+        let field = format!("{side}.{}: {}{optional}", field.name, in_words(field.ty));
         wrap(&mut text, width, "  reads  ", "         ", &field);
     }
     for param in spec.params {
-        let default = param.default.map_or(", required".to_owned(), |value| format!(" = {value}"));
+        let default = param.default.map(|value| format!(" = {}", as_typed(value)));
+        let default = default.unwrap_or_else(|| ", required".to_owned());
         let doc = paragraphs(param.doc).into_iter().next();
         let doc = doc.map_or(String::new(), |doc| format!(" - {doc}"));
         let param = format!("{}: {}{default}{doc}", param.name, param.ty);
         wrap(&mut text, width, "  param  ", "         ", &param);
     }
     text
+}
+
+/// What a field of our own types may hold; other types stand as they were written.
+fn in_words(ty: &str) -> &str {
+    match ty {
+        "StrOrList<'_>" => "text or list of texts",
+        "TextOrNumber<'_>" => "text or number",
+        other => other,
+    }
+}
+
+/// A default as a user would type it: text without its quotes, and `whole_word` for
+/// `Mode::WholeWord`. Only the source of the default is known, so the latter is a guess: that a path
+/// from a type to a name in camel case is a variant, and that it is read in snake case. Anything
+/// else, a constant like `f64::MAX` too, stands as it was written.
+fn as_typed(default: &str) -> Cow<'_, str> {
+    match serde_json::from_str::<String>(default) {
+        Ok(text) if !text.is_empty() => return text.into(),
+        _ => {}
+    }
+    variant(default).map_or(default.into(), |variant| snake_case(variant).into())
+}
+
+/// The last part of `Type::Variant`, of which there may be more parts before.
+fn variant(path: &str) -> Option<&str> {
+    let is_name = |part: &str| {
+        part.starts_with(|c: char| c.is_alphabetic() || c == '_')
+            && part.chars().all(|c| c.is_alphanumeric() || c == '_')
+    };
+    let is_camel_case = |part: &str| {
+        let is_constant = part.len() > 1 && !part.contains(char::is_lowercase);
+        part.starts_with(char::is_uppercase) && !part.contains('_') && !is_constant
+    };
+    let (ty, variant) = path.rsplit_once("::")?;
+    let owner = ty.rsplit("::").next().unwrap_or(ty);
+    let is_path = ty.split("::").all(is_name) && is_name(variant);
+    (is_path && is_camel_case(owner) && is_camel_case(variant)).then_some(variant)
+}
+
+fn snake_case(name: &str) -> String {
+    let mut snake = String::new();
+    for (position, c) in name.chars().enumerate() {
+        if c.is_uppercase() && position > 0 {
+            snake.push('_');
+        }
+        snake.extend(c.to_lowercase());
+    }
+    snake
 }
 
 /// The paragraphs of a documentation, each on one line, without its examples.
@@ -109,9 +159,9 @@ fn properties(spec: &MetricSpec<'_>) -> String {
     if let (ScoreKind::Number, Some(range)) = (spec.kind, spec.range) {
         let _ = write!(text, " in {range}");
     }
-    text.push_str(match spec.direction {
-        Direction::HigherIsBetter => ", higher is better",
-        Direction::LowerIsBetter => ", lower is better",
+    text.push_str(match spec.higher_is_better() {
+        true => ", higher is better",
+        false => ", lower is better",
     });
     if let Some(threshold) = spec.threshold {
         let _ = write!(text, ", threshold {threshold:?}");
@@ -133,4 +183,29 @@ fn wrap(text: &mut String, width: usize, first: &str, later: &str, line: &str) {
     let lines = textwrap::fill(line, options);
     text.push_str(lines.trim_end());
     text.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::as_typed;
+
+    #[test]
+    fn defaults_as_they_are_typed() {
+        for (default, typed) in [
+            ("Profile::Dspy", "dspy"),
+            ("crate::text::Profile::FoldedSymbols", "folded_symbols"),
+            ("Axis::X", "x"),
+            (r#""a \"b\"""#, "a \"b\""),
+            (r#""""#, r#""""#),
+            ("1.0", "1.0"),
+            ("true", "true"),
+            ("f64::MAX", "f64::MAX"),
+            ("Limits::MAX_WORDS", "Limits::MAX_WORDS"),
+            ("Profile::default()", "Profile::default()"),
+            ("text::normalize", "text::normalize"),
+            ("vec![Profile::Dspy]", "vec![Profile::Dspy]"),
+        ] {
+            assert_eq!(as_typed(default), typed);
+        }
+    }
 }

@@ -24,20 +24,8 @@ use crate::error::Result;
 use crate::metric::{Metric, MetricCall};
 use crate::row::{Example, Prediction};
 use crate::score::{MetricScore, Scored};
+pub use crate::scoring::OnMissing;
 use crate::spec::{MetricSpec, MetricTier, ScoreKind, ScoreRange};
-
-/// What a component without a score does to the whole.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OnMissing {
-    /// The whole has no score either, and the error names the component.
-    #[default]
-    Fail,
-    /// The whole is made of the other components; weights are scaled to sum to 1 again.
-    Skip,
-    /// The component counts as the low end of its range, or 0 if it declares none.
-    Zero,
-}
 
 /// Several metrics that make one, set up at run time: from a config file, or in a sweep over weights.
 ///

@@ -70,16 +70,24 @@ impl Records {
         (record.line, record.text_len, record.cells) = (self.line, 0, 0);
         record.text.truncate(1 << 20);
         record.text.shrink_to(1 << 20);
+        let mut begun = false;
         loop {
             let input = match self.input.reader.fill_buf() {
                 Ok(input) => input,
                 Err(reason) => return Err(self.input.unreadable(reason)),
             };
+            // The parser takes the end of the file for the end of any cell, but a line break only for
+            // that of a cell without open quote.
+            let at_end = input.is_empty() && begun;
+            let input = if at_end { b"\n" } else { input };
+            begun = true;
             let text = &mut record.text[record.text_len..];
             let ends = &mut record.ends[record.cells..];
             let (result, read, written, ended) = record.parser.read_record(input, text, ends);
-            self.line += input[..read].iter().filter(|byte| **byte == b'\n').count() as u64;
-            self.input.reader.consume(read);
+            if !at_end {
+                self.line += input[..read].iter().filter(|byte| **byte == b'\n').count() as u64;
+                self.input.reader.consume(read);
+            }
             record.text_len += written;
             record.cells += ended;
             if record.text_len > self.input.row_limit {
@@ -87,6 +95,9 @@ impl Records {
                 return Err(DataError::TooLong { at, limit });
             }
             match result {
+                ReadRecordResult::InputEmpty if at_end => {
+                    return Err(DataError::Unclosed { at: self.input.at(record.line) });
+                }
                 ReadRecordResult::InputEmpty => {}
                 ReadRecordResult::OutputFull => record.text.resize(grown(record.text.len()), 0),
                 ReadRecordResult::OutputEndsFull => record.ends.resize(grown(record.ends.len()), 0),

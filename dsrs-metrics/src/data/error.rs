@@ -157,6 +157,14 @@ pub enum DataError {
         /// The cells of the record.
         found: usize,
     },
+    /// A CSV file ends inside a quoted cell.
+    #[error(
+        "{at}: a closing quote is missing: a cell of this record goes on to the end of the file"
+    )]
+    Unclosed {
+        /// Where the record begins.
+        at: Origin,
+    },
     /// A CSV header names a column twice.
     #[error("{at}: the header names the column `{column}` twice")]
     DuplicateColumn {

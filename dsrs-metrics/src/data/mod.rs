@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 use crate::pair::{Origin, Pair};
 use row::Row;
+pub(crate) use row::Unique;
 
 pub use error::DataError;
 pub use format::Format;
@@ -38,6 +39,10 @@ pub const ROW_LIMIT: usize = 64 << 20;
 /// A row is `{"id": .., "gold": {..}, "pred": {..}}`; other keys become the pair's attributes. A row
 /// without id is called by its line, or in a JSON array by its number from 1; if several files are
 /// read, the file's name and a colon stand before it.
+///
+/// Cells of a CSV file are text, which a metric reads as its types ask for: a number as in JSON, a
+/// boolean as `true`, `True` or `TRUE`, `false`, `False` or `FALSE` (not as `1` or `0`), a list or an
+/// object as JSON.
 ///
 /// ```
 /// use dsrs_metrics::data::DataReader;

@@ -3,13 +3,14 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::value::SeqAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use serde_json::Value;
+use serde_json::map::Entry;
+use serde_json::{Map, Value};
 
 use super::DataError;
 use super::mapping::{Mapping, Target};
 use crate::pair::{Origin, Pair};
+use crate::record::found;
 use crate::row::Fields;
 use crate::spec::Side;
 
@@ -172,30 +173,15 @@ fn name(id: &Value, at: &Origin) -> Result<String, DataError> {
     }
 }
 
-fn found(value: &Value) -> String {
-    match value {
-        Value::Null => "null".to_owned(),
-        Value::Bool(value) => format!("the boolean {value}"),
-        Value::Number(value) => format!("the number {value}"),
-        Value::String(text) if text.chars().count() > 40 => {
-            let start: String = text.chars().take(40).collect();
-            format!("the text {start:?}...")
-        }
-        Value::String(text) => format!("the text {text:?}"),
-        Value::Array(_) => "a list".to_owned(),
-        Value::Object(_) => "an object".to_owned(),
-    }
-}
-
 impl FromMap for Object {
     fn from_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
         let mut row = Self::default();
         while let Some(key) = map.next_key::<String>()? {
             let again = match key.as_str() {
-                "id" => row.id.replace(map.next_value()?).is_some(),
+                "id" => row.id.replace(map.next_value::<Unique>()?.0).is_some(),
                 "gold" => row.gold.replace(map.next_value()?).is_some(),
                 "pred" => row.pred.replace(map.next_value()?).is_some(),
-                _ => row.attributes.insert(key.as_str(), map.next_value::<Value>()?).is_some(),
+                _ => row.attributes.insert(key.as_str(), map.next_value::<Unique>()?.0).is_some(),
             };
             once(again, &key)?;
         }
@@ -207,10 +193,36 @@ impl FromMap for Fields {
     fn from_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
         let mut fields = Self::default();
         while let Some(key) = map.next_key::<String>()? {
-            let again = fields.insert(key.as_str(), map.next_value::<Value>()?).is_some();
+            let again = fields.insert(key.as_str(), map.next_value::<Unique>()?.0).is_some();
             once(again, &key)?;
         }
         Ok(fields)
+    }
+}
+
+impl FromMap for Map<String, Value> {
+    fn from_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
+        let mut object = Self::new();
+        while let Some(key) = map.next_key::<String>()? {
+            let Unique(value) = map.next_value()?;
+            match object.entry(key) {
+                Entry::Vacant(free) => _ = free.insert(value),
+                Entry::Occupied(taken) => once(true, taken.key())?,
+            }
+        }
+        Ok(object)
+    }
+}
+
+/// A value in which no key stands twice, at any depth.
+pub(crate) struct Unique(pub(crate) Value);
+
+impl<'de> Deserialize<'de> for Unique {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Shape::deserialize(deserializer).map(|shape| match shape {
+            Shape::Map(object) => Self(Value::Object(object)),
+            Shape::Other(value) => Self(value),
+        })
     }
 }
 
@@ -253,8 +265,12 @@ impl<'de, M: FromMap> Visitor<'de> for ShapeVisitor<M> {
         M::from_map(map).map(Shape::Map)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, list: A) -> Result<Shape<M>, A::Error> {
-        Value::deserialize(SeqAccessDeserializer::new(list)).map(Shape::Other)
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Shape<M>, A::Error> {
+        let mut values = Vec::new();
+        while let Some(Unique(value)) = list.next_element()? {
+            values.push(value);
+        }
+        Ok(Shape::Other(Value::Array(values)))
     }
 
     fn visit_unit<E: Error>(self) -> Result<Shape<M>, E> {

@@ -15,7 +15,7 @@ use super::source::{RowId, SeenIds};
 use super::{Devset, Evaluate, Options};
 use crate::metric::Metric;
 use crate::program::Fallible;
-use crate::report::{Format, ProgressDisplay, pair_line};
+use crate::report::{Format, ProgressDisplay, pair_line, real_path};
 
 /// How many rows are worked on at once, if nothing else is said.
 pub(super) const DEFAULT_CONCURRENCY: usize = 32;
@@ -87,7 +87,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 
     /// How many rows are worked on at once; 32 if not set. The limit is reached whenever there are
-    /// so many rows, and never exceeded.
+    /// so many rows, and never exceeded. A limit that is never reached costs nothing, however high.
     pub fn concurrency(mut self, rows: usize) -> Self {
         self.concurrency = rows;
         self
@@ -123,15 +123,17 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 
     /// How long one row may take, program and metrics together. What has not finished by then fails;
-    /// what has keeps its score. A synchronous metric cannot be interrupted.
+    /// what has keeps its score. A call that does not wait, as that of a synchronous metric, is not
+    /// interrupted: it comes to its end, fails as well, and its score is thrown away.
     pub fn timeout(mut self, each_row: Duration) -> Self {
         self.timeout = Some(each_row);
         self
     }
 
     /// Starts a program's or an asynchronous metric's call a second time if it has not finished after
-    /// `delay`, once only. The first of the two to finish wins and the other is cancelled. Off if not
-    /// set. A lost call may still have cost something, which no score tells of.
+    /// `delay`, once only. The first of the two to give an answer wins and the other is cancelled; one
+    /// that fails waits for the other. Off if not set. A lost call may still have cost something, which
+    /// no score tells of.
     pub fn resubmit_stragglers(mut self, delay: Duration) -> Self {
         self.resubmit_after = Some(delay);
         self
@@ -162,7 +164,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     /// Checks the setup.
     ///
     /// # Errors
-    /// No metric, two of one name, an empty devset, a concurrency or timeout of zero, a failure score
+    /// No metric, two of one name, a name that result files use for something else or that has a dot,
+    /// comma, white space or control character, an empty devset, a concurrency or timeout of zero, a failure score
     /// that is not finite, two rows of one id, or a file to be written twice.
     pub fn build(self) -> Result<Evaluate<G, P>, EvaluateError> {
         self.check_metrics()?;
@@ -192,6 +195,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         if self.metrics.is_empty() {
             return Err(EvaluateError::NoMetric);
         }
+        self.metrics.iter().try_for_each(|metric| check_name(&metric.name))?;
         let mut names = HashSet::new();
         let twice = self.metrics.iter().find(|metric| !names.insert(&metric.name));
         twice.map_or(Ok(()), |metric| {
@@ -235,12 +239,34 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
 
     fn check_outputs(&self) -> Result<(), EvaluateError> {
         let mut paths = HashSet::new();
-        let twice = self.options.outputs.iter().find(|(_, path)| !paths.insert(path));
+        let twice = self.options.outputs.iter().find(|(_, path)| !paths.insert(real_path(path)));
         twice.map_or(Ok(()), |(_, path)| {
             let path = path.clone();
             Err(EvaluateError::DuplicateOutput { path })
         })
     }
+}
+
+/// Names of columns that hold no metric.
+const TAKEN: [&str; 5] = ["id", "gold", "pred", "attributes", "traceback"];
+
+/// `NAME.PART` and `NAME.passed` are a metric's own in reports and result files.
+fn check_name(name: &str) -> Result<(), EvaluateError> {
+    let misfit = |character: char| {
+        matches!(character, '.' | ',') || character.is_whitespace() || character.is_control()
+    };
+    let (reason, instead) = if name.is_empty() {
+        ("the name is empty", "exact_match".to_owned())
+    } else if TAKEN.contains(&name) {
+        ("result files have a column of that name", format!("{name}_score"))
+    } else if name.contains(misfit) {
+        let instead = name.split(misfit).filter(|word| !word.is_empty()).collect::<Vec<_>>();
+        let reason = "it has a dot, a comma, white space or a control character";
+        (reason, if instead.is_empty() { "exact_match".to_owned() } else { instead.join("_") })
+    } else {
+        return Ok(());
+    };
+    Err(EvaluateError::MetricName { name: name.to_owned(), reason, instead })
 }
 
 /// What shows or writes whole rows. Result files are in input order, appear under their names only

@@ -15,6 +15,19 @@ pub enum EvaluateError {
         /// The name.
         name: String,
     },
+    /// A metric's name could not stand beside the others in result files and on the command line.
+    #[error(
+        "a metric cannot be called {name:?}: {reason}; \
+         rename it with `#[metric(name = \"..\")]`, for instance to `{instead}`"
+    )]
+    MetricName {
+        /// The name.
+        name: String,
+        /// What is wrong with it.
+        reason: &'static str,
+        /// A name that would do.
+        instead: String,
+    },
     /// `run` needs rows.
     #[error(
         "no devset: give one with `.devset(..)`, or score finished predictions with `.score(..)`"

@@ -4,6 +4,9 @@
 
 mod builder;
 mod collector;
+mod crew;
+#[cfg(feature = "ctrl-c")]
+mod ctrl_c;
 mod error;
 mod evaluator;
 pub(crate) mod panic;
@@ -42,7 +45,7 @@ use crate::row::{Example, Prediction};
 ///
 /// No row is lost and none becomes a number in silence: a program or metric that fails, panics or
 /// takes too long fails its own row, which is counted and named in every headline. The same rows give
-/// the same report at any concurrency.
+/// the same report at any concurrency, except where `max_errors`, a stop or a timeout ends it early.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

@@ -14,7 +14,7 @@ use std::task::Poll;
 pub(crate) struct Panic {
     pub(crate) message: String,
     /// Where it came from, if asked for.
-    pub(super) traceback: Option<String>,
+    pub(crate) traceback: Option<String>,
 }
 
 thread_local! {
@@ -63,7 +63,7 @@ fn record_tracebacks() {
     });
 }
 
-pub(super) fn message(payload: &(dyn Any + Send)) -> String {
+pub(crate) fn message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "a value that is no text".to_owned())

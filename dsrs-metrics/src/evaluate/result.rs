@@ -55,6 +55,19 @@ pub enum Ending {
     OutputFailed(EvaluateError),
 }
 
+impl Ending {
+    /// The ending in snake case, as it stands in reports.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Complete => "complete",
+            Self::MaxErrors => "max_errors",
+            Self::Stopped => "stopped",
+            Self::OutputFailed(_) => "output_failed",
+        }
+    }
+}
+
 impl fmt::Display for Ending {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -98,13 +111,16 @@ impl<G, P> EvaluationResult<G, P> {
     }
 }
 
-/// `{"rows": N, "metrics": {"NAME": {"score": .., "mean": .., ..}}, "elapsed_s": ..}`, floats
-/// unrounded, without the rows. All but `elapsed_s` is the same at any concurrency.
+/// `{"rows": N, "metrics": {"NAME": {"score": .., "mean": .., ..}}, "ending": .., "elapsed_s": ..}`,
+/// floats unrounded, without the rows; the ending is `complete`, `max_errors`, `stopped` or
+/// `output_failed`. All but `elapsed_s` is the same at any concurrency, except where `max_errors`, a
+/// stop or a timeout ends a run or a row early.
 impl<G, P> Serialize for EvaluationResult<G, P> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut report = serializer.serialize_struct("EvaluationResult", 3)?;
+        let mut report = serializer.serialize_struct("EvaluationResult", 4)?;
         report.serialize_field("rows", &self.rows)?;
         report.serialize_field("metrics", &ByName(&self.metrics))?;
+        report.serialize_field("ending", self.ending.name())?;
         report.serialize_field("elapsed_s", &self.elapsed.as_secs_f64())?;
         report.end()
     }

@@ -130,7 +130,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
     ) -> Result<P, (String, Option<String>)> {
         // The call stands in an async block because it may panic before its first await.
         let start = || async { program.predict(gold).await };
-        match self.attempt(start, deadline).await {
+        match self.attempt(start, Result::is_ok, deadline).await {
             Ok(prediction) => prediction.map_err(|error| (error, None)),
             Err(Failure::Panicked(panic)) => {
                 let error = format!("the program panicked: {}", panic.message);
@@ -155,7 +155,10 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         for (position, entry) in self.metrics.iter().enumerate() {
             let now = panic::catch(self.traceback, || entry.metric.call_now(call));
             match now.map_err(Failure::Panicked).transpose() {
-                Some(attempt) => outcomes.push(self.outcome(entry, attempt, &mut tracebacks)),
+                Some(attempt) => {
+                    let attempt = in_time(attempt, is_answer, deadline);
+                    outcomes.push(self.outcome(entry, attempt, &mut tracebacks));
+                }
                 None => {
                     // Its place is taken when it has finished.
                     outcomes.push(Outcome::Abstained);
@@ -188,7 +191,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         call: MetricCall<'_, G, P>,
         deadline: Option<Instant>,
     ) -> Attempt<Result<Scored, MetricError>> {
-        self.attempt(|| entry.metric.call(call), deadline).await
+        self.attempt(|| entry.metric.call(call), is_answer, deadline).await
     }
 
     fn outcome(
@@ -215,36 +218,73 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
     }
 
     /// Awaits a call of the user's, within the row's deadline, with a second attempt if it straggles.
-    async fn attempt<F: Future>(
+    async fn attempt<T, E, F: Future<Output = Result<T, E>>>(
         &self,
         start: impl Fn() -> F,
+        is_answer: fn(&Result<T, E>) -> bool,
         deadline: Option<Instant>,
     ) -> Attempt<F::Output> {
-        let attempts = panic::catch_async(self.traceback, self.first_of_two(start));
-        let result = match deadline {
+        let attempts = self.first_of_two(start, is_answer);
+        match deadline {
             None => attempts.await,
-            Some(deadline) => match tokio::time::timeout_at(deadline, attempts).await {
-                Ok(result) => result,
-                Err(_) => return Err(Failure::TimedOut),
-            },
-        };
-        result.map_err(Failure::Panicked)
+            Some(deadline) => {
+                let attempts = tokio::time::timeout_at(deadline, attempts);
+                let attempt = attempts.await.unwrap_or(Err(Failure::TimedOut));
+                in_time(attempt, is_answer, Some(deadline))
+            }
+        }
     }
 
-    /// Starts a straggling call a second time, and never a third. The first to finish wins; the
-    /// other is dropped, which cancels it.
-    async fn first_of_two<F: Future>(&self, start: impl Fn() -> F) -> F::Output {
-        let Some(delay) = self.resubmit_after else {
-            return start().await;
+    /// Starts a straggling call a second time, and never a third. The first answer wins; the other
+    /// call is dropped, which cancels it. One that fails or panics waits for the other, and what is
+    /// reported if both do is the first one's failure.
+    async fn first_of_two<T, E, F: Future<Output = Result<T, E>>>(
+        &self,
+        start: impl Fn() -> F,
+        is_answer: fn(&Result<T, E>) -> bool,
+    ) -> Attempt<F::Output> {
+        // The call is made within the future because it may panic before there is one.
+        let attempt = async || {
+            let called = panic::catch_async(self.traceback, async { start().await });
+            called.await.map_err(Failure::Panicked)
         };
-        let mut first = pin!(start());
+        let answers = |attempt: &Attempt<F::Output>| attempt.as_ref().is_ok_and(is_answer);
+        let Some(delay) = self.resubmit_after else {
+            return attempt().await;
+        };
+        let mut first = pin!(attempt());
         if let Ok(output) = tokio::time::timeout(delay, first.as_mut()).await {
             return output;
         }
+        let mut second = pin!(attempt());
         tokio::select! {
             biased;
-            output = first => output,
-            output = start() => output,
+            output = &mut first => {
+                if answers(&output) {
+                    return output;
+                }
+                let other = second.await;
+                if answers(&other) { other } else { output }
+            }
+            output = &mut second => if answers(&output) { output } else { first.await },
         }
     }
+}
+
+/// What a call that was not interrupted gave, unless it gave it too late; a failure stays what it is.
+fn in_time<T, E>(
+    attempt: Attempt<Result<T, E>>,
+    is_answer: fn(&Result<T, E>) -> bool,
+    deadline: Option<Instant>,
+) -> Attempt<Result<T, E>> {
+    let late = || deadline.is_some_and(|deadline| Instant::now() > deadline);
+    match attempt {
+        Ok(result) if is_answer(&result) && late() => Err(Failure::TimedOut),
+        attempt => attempt,
+    }
+}
+
+/// Whether a metric has said what it has to say; having no opinion is one.
+fn is_answer(scored: &Result<Scored, MetricError>) -> bool {
+    matches!(scored, Ok(_) | Err(MetricError::Abstained { .. }))
 }

@@ -1,18 +1,22 @@
-//! Workers: so many as the concurrency allows, each pulling rows until there are none.
+//! Workers: so many as have something to do, up to the concurrency, each pulling rows until there are
+//! none.
 //!
 //! A worker is one task for the whole run, not one a row, so nothing is spawned per row and tokio
 //! spreads them over its threads.
 
 use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-use futures_util::future::join_all;
+use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, Shared, join_all};
 use tokio::runtime::Handle;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
 
 use super::Options;
 use super::collector::{Collector, Keeping};
+use super::crew::Crew;
 use super::error::EvaluateError;
 use super::panic;
 use super::result::{Ending, EvaluationResult};
@@ -23,6 +27,9 @@ use super::summary::Tally;
 use crate::program::Program;
 use crate::report::{Progress, Render, ResultFiles};
 use crate::settings::Settings;
+
+/// How long a worker may keep its thread from timers, signals and other tasks.
+const LONGEST_TURN: Duration = Duration::from_millis(5);
 
 /// Stands where rows bring their predictions along.
 pub(super) struct Given;
@@ -38,7 +45,9 @@ struct Run<'a, G, P> {
     plan: Arc<Plan<'a, G, P>>,
     names: Vec<String>,
     source: Source<'a, G, P>,
-    stop: Stop,
+    crew: Crew,
+    stop: Arc<Stop>,
+    stop_when: Option<Shared<BoxFuture<'static, ()>>>,
     collector: Mutex<Collector<G, P>>,
     /// Present if rows are written.
     render: Option<Render<G, P>>,
@@ -60,19 +69,23 @@ where
 {
     check_runtime(&plan)?;
     let run = Arc::new(Run::prepare(plan, source, render, options)?);
+    #[cfg(feature = "ctrl-c")]
+    let _listening = match options.stop_on_ctrl_c {
+        true => super::ctrl_c::listen(Arc::clone(&run.stop)).await,
+        false => None,
+    };
     let program = Arc::new(program);
     let settings = Settings::current();
-    let mut workers = JoinSet::new();
-    for _ in 0..run.workers(options.concurrency) {
+    let hire = |workers: &mut JoinSet<()>| {
         let (run, program) = (Arc::clone(&run), Arc::clone(&program));
         let work = async move { run.work(&*program).await };
         workers.spawn(settings.clone().scope(work));
-    }
-    let stopped = supervise(&run, workers, options).await?;
+    };
+    supervise(&run, hire).await?;
     let run = Arc::into_inner(run).ok_or_else(|| EvaluateError::Worker {
         message: "it still holds the results".to_owned(),
     })?;
-    run.finish(stopped, options)
+    run.finish(options)
 }
 
 /// Runs within the calling task, so that program and metrics may borrow.
@@ -87,9 +100,11 @@ where
     P: Send + Sync,
 {
     let run = Run::prepare(Arc::new(plan), source, super::score_line, options)?;
-    let workers = (0..run.workers(options.concurrency)).map(|_| run.work(program));
-    join_all(workers).await;
-    run.finish(false, options)
+    // Within one task there is nobody to hire more when they are needed, but rows are counted here.
+    let (_, rows) = run.source.size_hint();
+    let workers = options.concurrency.min(rows.unwrap_or(usize::MAX));
+    join_all((0..workers).map(|_| run.work(program))).await;
+    run.finish(options)
 }
 
 fn check_runtime<G, P>(plan: &Plan<'_, G, P>) -> Result<(), EvaluateError> {
@@ -102,33 +117,30 @@ fn check_runtime<G, P>(plan: &Plan<'_, G, P>) -> Result<(), EvaluateError> {
     timer.map_err(|_| missing("the tokio runtime has no timers"))
 }
 
-/// Waits for the workers; tells whether they were asked to stop.
+/// Has the workers hired and waits for them.
 async fn supervise<G, P>(
     run: &Run<'_, G, P>,
-    mut workers: JoinSet<()>,
-    options: &Options<G, P>,
-) -> Result<bool, EvaluateError> {
-    let mut stop = pin!(stop_signal(options));
-    let mut abandon = pin!(abandon_signal(options));
-    let mut stopped = false;
+    hire: impl Fn(&mut JoinSet<()>),
+) -> Result<(), EvaluateError> {
+    let mut workers = JoinSet::new();
+    (0..run.crew.hired()).for_each(|_| hire(&mut workers));
+    let mut stop = pin!(stop_signal(run.stop_when.as_ref()));
     loop {
         tokio::select! {
             biased;
             ended = workers.join_next() => match ended {
-                None => return Ok(stopped),
+                None => return Ok(()),
                 Some(Ok(())) if run.source.failed() => {
                     // The result is lost anyway, so nothing more is spent on it.
                     workers.shutdown().await;
-                    return Ok(stopped);
+                    return Ok(());
                 }
                 Some(Ok(())) => {}
                 Some(Err(error)) => check_worker(error)?,
             },
-            () = &mut stop, if !stopped => {
-                stopped = true;
-                run.stop.set();
-            }
-            () = &mut abandon, if stopped => workers.shutdown().await,
+            () = &mut stop, if !run.stop.asked() => run.stop.ask(),
+            () = run.stop.abandoned() => workers.shutdown().await,
+            more = run.crew.more() => (0..more).for_each(|_| hire(&mut workers)),
         }
     }
 }
@@ -141,35 +153,11 @@ fn check_worker(error: JoinError) -> Result<(), EvaluateError> {
     }
 }
 
-async fn stop_signal<G, P>(options: &Options<G, P>) {
-    let asked = async {
-        match &options.stop_when {
-            Some(signal) => signal.clone().await,
-            None => std::future::pending().await,
-        }
-    };
-    tokio::select! {
-        () = asked => {}
-        () = ctrl_c(options) => {}
+async fn stop_signal(signal: Option<&Shared<BoxFuture<'static, ()>>>) {
+    match signal {
+        Some(signal) => signal.clone().await,
+        None => std::future::pending().await,
     }
-}
-
-/// The Ctrl-C after the one that stopped the run.
-async fn abandon_signal<G, P>(options: &Options<G, P>) {
-    ctrl_c(options).await;
-}
-
-#[cfg(feature = "ctrl-c")]
-async fn ctrl_c<G, P>(options: &Options<G, P>) {
-    // Where signals cannot be had the run goes on without.
-    if !options.stop_on_ctrl_c || tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending::<()>().await;
-    }
-}
-
-#[cfg(not(feature = "ctrl-c"))]
-async fn ctrl_c<G, P>(_: &Options<G, P>) {
-    std::future::pending::<()>().await;
 }
 
 impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
@@ -200,30 +188,44 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
                 keeping,
             )),
             plan,
+            crew: Crew::new(options.concurrency.min(total.unwrap_or(usize::MAX).max(1))),
             source,
-            stop: Stop::default(),
+            stop: Arc::default(),
+            stop_when: options.stop_when.clone(),
             render,
             started: Instant::now(),
         })
     }
 
-    /// How many workers have something to do.
-    fn workers(&self, concurrency: usize) -> usize {
-        let (_, rows) = self.source.size_hint();
-        concurrency.min(rows.unwrap_or(usize::MAX).max(1))
-    }
-
     async fn work<Kind>(&self, program: &impl Program<G, P, Kind>) {
         let mut line = Vec::new();
+        let mut turn = std::time::Instant::now();
         while let Some((index, input)) = self.source.pull(&self.stop).await {
+            self.crew.begin_row();
             let row = self.plan.finish(index, input, program).await;
+            self.crew.end_row();
             if let Some(render) = self.render {
                 line.clear();
                 self.render_row(render, &row, &mut line);
             }
             self.record(index, row, &line);
-            // Rows that never wait must still let timers, signals and other tasks have their turn.
-            tokio::task::consume_budget().await;
+            // Rows that never wait must still let timers, signals and other tasks have their turn:
+            // short ones after so many, which costs least, and long ones after so much time.
+            if turn.elapsed() < LONGEST_TURN {
+                tokio::task::consume_budget().await;
+            } else {
+                self.look_for_stop();
+                tokio::task::yield_now().await;
+                turn = std::time::Instant::now();
+            }
+        }
+    }
+
+    /// Looks itself, because other workers may keep the one who waits for it from its turn.
+    fn look_for_stop(&self) {
+        let signal = self.stop_when.as_ref().filter(|_| !self.stop.asked());
+        if signal.is_some_and(|signal| signal.clone().now_or_never().is_some()) {
+            self.stop.ask();
         }
     }
 
@@ -242,11 +244,8 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         }
     }
 
-    fn finish(
-        self,
-        stopped: bool,
-        options: &Options<G, P>,
-    ) -> Result<EvaluationResult<G, P>, EvaluateError> {
+    fn finish(self, options: &Options<G, P>) -> Result<EvaluationResult<G, P>, EvaluateError> {
+        let stopped = self.stop.asked();
         let mut collector = self.collector.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(error) = self.source.into_error() {
             return Err(error);

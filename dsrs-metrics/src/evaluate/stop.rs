@@ -7,7 +7,10 @@ use tokio::sync::Notify;
 #[derive(Default)]
 pub(super) struct Stop {
     set: AtomicBool,
+    /// Whether it was set from outside of the run.
+    asked: AtomicBool,
     changed: Notify,
+    abandoned: Notify,
 }
 
 impl Stop {
@@ -19,6 +22,31 @@ impl Stop {
 
     pub(super) fn is_set(&self) -> bool {
         self.set.load(Ordering::SeqCst)
+    }
+
+    /// As [`set`](Self::set), because the user wants it.
+    pub(super) fn ask(&self) {
+        self.asked.store(true, Ordering::SeqCst);
+        self.set();
+    }
+
+    pub(super) fn asked(&self) -> bool {
+        self.asked.load(Ordering::SeqCst)
+    }
+
+    /// A Ctrl-C: it stops the run, or abandons one that was asked to stop before.
+    #[cfg(feature = "ctrl-c")]
+    pub(super) fn interrupt(&self) {
+        if self.asked() {
+            self.abandoned.notify_one();
+        } else {
+            self.ask();
+        }
+    }
+
+    /// Waits until rows that are being worked on are to be given up.
+    pub(super) async fn abandoned(&self) {
+        self.abandoned.notified().await;
     }
 
     pub(super) async fn wait(&self) {

@@ -21,8 +21,8 @@ use crate::sum::ExactSum;
 /// | `mean_scored` | values of scored rows | `scored` |
 /// | `mean` | the same, and `failure_score` for each failed row | `scored + failed` |
 ///
-/// Gated, skipped and abstained rows are in neither, but in the headline. Sums are exact, so no
-/// digit depends on the order in which rows finished.
+/// Gated, skipped and abstained rows are in neither, but in the headline. A row that the metric
+/// scored without mentioning a part is abstained for that part. Sums are exact, so no digit depends on the order in which rows finished.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MetricSummary {
@@ -46,7 +46,7 @@ pub struct MetricSummary {
     pub gated: u64,
     /// Rows that the budget did not cover.
     pub skipped: u64,
-    /// Rows on which the metric has no opinion.
+    /// Rows on which the metric has no opinion; for a part also those whose scores lack it.
     pub abstained: u64,
     /// Rows that passed: true, or beyond the threshold. `None` if the metric has no verdict.
     pub passed: Option<u64>,
@@ -185,6 +185,7 @@ impl Tally {
         let part = |(name, part): (&String, &PartTally)| {
             let counts = Counts {
                 scored: part.scored,
+                abstained: self.counts.abstained + self.counts.scored - part.scored,
                 ones: 0,
                 passed: 0,
                 with_verdict: 0,

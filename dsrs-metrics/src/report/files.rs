@@ -48,8 +48,7 @@ impl ResultFiles {
         let Some(first) = opened.first() else {
             return Ok(None);
         };
-        let spool = TemporaryFile::beside(&first.spool_place())
-            .map_err(|error| output_error(&first.path, &error))?;
+        let spool = first.spool().map_err(|error| output_error(&first.path, &error))?;
         Ok(Some(Self {
             spool: BufWriter::with_capacity(1 << 16, spool),
             targets: opened,
@@ -173,11 +172,17 @@ impl Target {
         Ok(Self { format, path: path.to_owned(), place })
     }
 
-    /// A path beside which the spool may lie.
-    fn spool_place(&self) -> PathBuf {
+    /// Where the rows are kept meanwhile: beside the target, and no more readable than it.
+    fn spool(&self) -> io::Result<TemporaryFile> {
         match &self.place {
-            Place::Renamed { path, .. } => path.clone(),
-            Place::Direct { .. } => std::env::temp_dir().join("dsrs-metrics"),
+            Place::Renamed { path, file } => {
+                let spool = TemporaryFile::beside(path)?;
+                spool.file.set_permissions(file.file.metadata()?.permissions())?;
+                Ok(spool)
+            }
+            Place::Direct { .. } => {
+                TemporaryFile::beside(&std::env::temp_dir().join("dsrs-metrics"))
+            }
         }
     }
 
@@ -192,22 +197,23 @@ impl Target {
 
 impl Place {
     fn open(path: &Path) -> io::Result<Self> {
-        let (path, exists) = match fs::canonicalize(path) {
-            Ok(path) => (path, true),
-            Err(_) => (path.to_owned(), false),
-        };
-        if exists {
-            let kind = fs::metadata(&path)?;
+        let existing = fs::metadata(path).ok();
+        if let Some(kind) = &existing {
             if kind.is_dir() {
                 return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
             }
             // Opening tells whether it may be written; nothing is changed yet.
-            let file = File::options().append(true).open(&path)?;
+            let file = File::options().append(true).open(path)?;
             if !kind.is_file() {
                 return Ok(Self::Direct { file });
             }
         }
+        let path = real_path(path);
         let file = TemporaryFile::beside(&path)?;
+        if let Some(existing) = existing {
+            // Before any row is in it, which others might not be meant to read.
+            file.file.set_permissions(existing.permissions())?;
+        }
         Ok(Self::Renamed { path, file })
     }
 
@@ -221,6 +227,30 @@ impl Place {
     }
 }
 
+/// So many links one after the other are a circle, as systems see it too.
+const MOST_LINKS: usize = 40;
+
+/// The path itself, whatever it was called by: links are followed, also to what does not exist yet.
+pub(crate) fn real_path(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        if let Ok(real) = fs::canonicalize(&path) {
+            return real;
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let folder = fs::canonicalize(folder.unwrap_or(Path::new(".")));
+        let (Ok(folder), Some(name)) = (folder, path.file_name()) else {
+            return path;
+        };
+        path = folder.join(name);
+        match fs::read_link(&path) {
+            Ok(target) if fs::metadata(&path).is_err() => path = folder.join(target),
+            _ => return path,
+        }
+    }
+    path
+}
+
 /// A hidden file beside another, removed in the end.
 struct TemporaryFile {
     file: File,
@@ -229,15 +259,24 @@ struct TemporaryFile {
 }
 
 impl TemporaryFile {
+    /// Whatever a killed process left behind is another name: in containers process ids repeat.
     fn beside(target: &Path) -> io::Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let mut name = OsString::from(".");
-        name.push(target.file_name().ok_or(io::ErrorKind::InvalidFilename)?);
-        name.push(format!(".{}-{number}.tmp", std::process::id()));
-        let path = target.with_file_name(name);
-        let file = File::options().write(true).create_new(true).open(&path)?;
-        Ok(Self { file, path, keep: false })
+        loop {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let mut name = OsString::from(".");
+            name.push(target.file_name().ok_or(io::ErrorKind::InvalidFilename)?);
+            name.push(format!(".{}-{number}.tmp", std::process::id()));
+            let path = target.with_file_name(name);
+            match File::options().write(true).create_new(true).open(&path) {
+                Ok(file) => return Ok(Self { file, path, keep: false }),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => {
+                    let reason = format!("its temporary file `{}`: {error}", path.display());
+                    return Err(io::Error::new(error.kind(), reason));
+                }
+            }
+        }
     }
 }
 

@@ -17,7 +17,7 @@ pub(crate) type Render<G, P> = fn(&RowResult<G, P>, &[String], &mut Vec<u8>);
 
 /// `{"id": .., "scores": {..}}`
 pub(crate) fn score_line<G, P>(row: &RowResult<G, P>, metrics: &[String], line: &mut Vec<u8>) {
-    let written = write(row, metrics, None::<(&(), Option<&()>)>, line);
+    let written = write(row, metrics, None::<&((), Option<()>)>, line);
     debug_assert!(written.is_ok(), "a score line holds only text and numbers");
 }
 
@@ -28,24 +28,42 @@ pub(crate) fn pair_line<G: Serialize, P: Serialize>(
     line: &mut Vec<u8>,
 ) {
     let start = line.len();
-    if let Err(error) = write(row, metrics, Some((&*row.gold, row.pred.as_ref())), line) {
+    let whole = (Side::Whole(&*row.gold), row.pred.as_ref().map(Side::Whole));
+    if write(row, metrics, Some(&whole), line).is_err() {
         line.truncate(start);
-        let note = format!("cannot be written as JSON: {error}");
-        let written = write(row, metrics, Some((&note, Some(&note))), line);
-        debug_assert!(written.is_ok(), "the note is text");
+        let sides = (Side::or_note(&*row.gold), row.pred.as_ref().map(Side::or_note));
+        let written = write(row, metrics, Some(&sides), line);
+        debug_assert!(written.is_ok(), "what is no JSON is a note by now");
+    }
+}
+
+/// Gold or prediction, or why it cannot be shown: one that is no JSON says nothing of the other.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Side<'a, T> {
+    Whole(&'a T),
+    Note(String),
+}
+
+impl<'a, T: Serialize> Side<'a, T> {
+    fn or_note(side: &'a T) -> Self {
+        match serde_json::to_writer(std::io::sink(), side) {
+            Ok(()) => Self::Whole(side),
+            Err(error) => Self::Note(format!("cannot be written as JSON: {error}")),
+        }
     }
 }
 
 fn write<G, P>(
     row: &RowResult<G, P>,
     metrics: &[String],
-    pair: Option<(&impl Serialize, Option<&impl Serialize>)>,
+    pair: Option<&(impl Serialize, Option<impl Serialize>)>,
     line: &mut Vec<u8>,
 ) -> serde_json::Result<()> {
     let line_of = Line {
         id: &row.id,
         gold: pair.map(|(gold, _)| gold),
-        pred: pair.map(|(_, pred)| pred),
+        pred: pair.map(|(_, pred)| pred.as_ref()),
         attributes: (!row.attributes.is_empty()).then_some(&row.attributes),
         scores: ScoresByName { metrics, outcomes: &row.outcomes },
         traceback: row.traceback.as_deref(),

@@ -10,7 +10,7 @@ mod progress;
 #[cfg(feature = "report")]
 mod table;
 
-pub(crate) use self::files::{Format, ResultFiles};
+pub(crate) use self::files::{Format, ResultFiles, real_path};
 pub(crate) use self::line::{Render, pair_line, score_line};
 pub(crate) use self::progress::Progress;
 pub use self::progress::ProgressDisplay;

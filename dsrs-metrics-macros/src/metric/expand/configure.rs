@@ -4,22 +4,21 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote_spanned;
 
 use super::Context;
-use super::definition::{default_value, is_unit, marker_value, owner};
+use super::definition::{default_fn, is_unit, marker_value, owner};
 
 pub(super) fn configure(cx: &Context<'_>) -> TokenStream {
     let Context { span, ident, runtime, private, .. } = cx;
     let (impl_generics, ty_generics, where_clause) = cx.split();
+    let read = &cx.read;
     let readable = cx.model.configs().map(|(_, param, _)| {
         let owner = owner(cx, param);
-        quote_spanned!(*span=> for<'__read> #owner: #private::Deserialize<'__read>,)
+        quote_spanned!(*span=> for<#read> #owner: #private::Deserialize<#read>,)
     });
     let values = cx.model.configs().enumerate().map(|(index, (name, param, config))| {
         let index = Literal::usize_unsuffixed(index);
         let owner = owner(cx, param);
-        let default = match default_value(cx, param, config) {
-            Some(default) => quote_spanned! {*span=>
-                ::core::option::Option::Some(|| -> #owner { #default } as fn() -> #owner)
-            },
+        let default = match default_fn(cx, name, param, config) {
+            Some(default) => quote_spanned!(*span=> ::core::option::Option::Some(Self::#default)),
             None => quote_spanned!(*span=> ::core::option::Option::None),
         };
         quote_spanned! {*span=>

@@ -2,17 +2,17 @@
 //! rows, which deserializes them first.
 
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::{ToTokens as _, quote, quote_spanned};
 
 use super::super::bind::Side;
 use super::super::types::in_lifetime;
 use super::Context;
 use super::fields::{bounds, is_looked_up, uses};
 use super::run::{got, typed};
-use crate::names::as_written;
+use crate::names::{as_written, ends};
 
 pub(super) fn metric(cx: &Context<'_>) -> TokenStream {
-    let Context { span, ident, runtime, private, .. } = cx;
+    let Context { span, ident, runtime, .. } = cx;
     let (_, ty_generics, _) = cx.split();
     let (gold, pred) = (cx.row_type(Side::Gold), cx.row_type(Side::Pred));
     let params = super::fields::trailing(&cx.generics);
@@ -26,7 +26,6 @@ pub(super) fn metric(cx: &Context<'_>) -> TokenStream {
     let methods = methods(cx, &gold, &pred);
     let checks = checks(cx);
     let declared = declared(cx);
-    let _ = private;
     quote_spanned! {*span=>
         #[automatically_derived]
         impl<#params #row_params> #runtime::Metric<#gold, #pred> for #ident #ty_generics
@@ -36,7 +35,7 @@ pub(super) fn metric(cx: &Context<'_>) -> TokenStream {
         {
             #methods
 
-            fn can_evaluate(&self, gold: &#gold, pred: &#pred) -> bool {
+            fn can_evaluate(&self, gold: &#gold, pred: &#pred) -> ::core::primitive::bool {
                 #checks
             }
         }
@@ -69,15 +68,18 @@ fn declared(cx: &Context<'_>) -> TokenStream {
     let Context { span, ident, private, .. } = cx;
     let (impl_generics, ty_generics, where_clause) = cx.split();
     let verdict = if cx.model.attrs.threshold.is_some() {
-        quote_spanned!(*span=> #private::Decided)
+        quote_spanned!(*span=> type Verdict = #private::Decided;)
     } else {
-        let returns = super::spec::returns(cx);
-        quote_spanned!(*span=> <#returns>::Verdict)
+        let (start, end) = ends(cx.model.output());
+        let ty = super::spec::returns(cx, "Verdict", &syn::Lifetime::new("'static", *span));
+        let (before, after) = (quote_spanned!(start=> type), quote_spanned!(end=> ;));
+        let name = quote_spanned!(end=> Verdict =);
+        quote!(#before #name #ty #after)
     };
     quote_spanned! {*span=>
         #[automatically_derived]
         impl #impl_generics #private::Declared for #ident #ty_generics #where_clause {
-            type Verdict = #verdict;
+            #verdict
         }
     }
 }
@@ -87,8 +89,9 @@ fn methods(cx: &Context<'_>, gold: &TokenStream, pred: &TokenStream) -> TokenStr
     let Context { span, runtime, .. } = cx;
     let described = described(cx);
     let call = quote_spanned!(*span=> call);
-    let run = run(cx, &call);
-    let evaluate = run_expr(cx, &quote_spanned!(*span=> #runtime::MetricCall::new(gold, pred)));
+    let run = run_expr(cx, &call);
+    let new_call = quote_spanned!(*span=> #runtime::MetricCall::new(gold, pred));
+    let evaluate = called(cx, gold, pred, &new_call);
     let futures = futures(cx, gold, pred, &evaluate, &run);
     if cx.model.is_async() {
         return quote!(#described #futures);
@@ -113,14 +116,25 @@ fn run_expr(cx: &Context<'_>, call: &TokenStream) -> TokenStream {
     if cx.model.is_async() { quote_spanned!(cx.span=> #run.await) } else { run }
 }
 
-fn run(cx: &Context<'_>, call: &TokenStream) -> TokenStream {
-    run_expr(cx, call)
+/// As [`run_expr`], but an asynchronous metric goes through `Metric::call`, so that its future is
+/// boxed, and rustc asks whether it is `Send`, in one place.
+fn called(
+    cx: &Context<'_>,
+    gold: &TokenStream,
+    pred: &TokenStream,
+    call: &TokenStream,
+) -> TokenStream {
+    if !cx.model.is_async() {
+        return run_expr(cx, call);
+    }
+    let runtime = cx.runtime;
+    quote_spanned!(cx.span=> <Self as #runtime::Metric<#gold, #pred>>::call(self, #call).await)
 }
 
 fn described(cx: &Context<'_>) -> TokenStream {
     let Context { span, runtime, .. } = cx;
     quote_spanned! {*span=>
-        fn name(&self) -> &str {
+        fn name(&self) -> &::core::primitive::str {
             Self::SPEC.name
         }
 
@@ -128,7 +142,7 @@ fn described(cx: &Context<'_>) -> TokenStream {
             Self::SPEC.tier
         }
 
-        fn cost_estimate(&self) -> u64 {
+        fn cost_estimate(&self) -> ::core::primitive::u64 {
             Self::SPEC.cost_msats
         }
 
@@ -156,8 +170,8 @@ fn futures(
             >>
         }
     };
-    let score = future(quote!(#runtime::MetricScore));
-    let scored = future(quote!(#runtime::Scored));
+    let score = future(quote_spanned!(*span=> #runtime::MetricScore));
+    let scored = future(quote_spanned!(*span=> #runtime::Scored));
     quote_spanned! {*span=>
         fn evaluate<'life0, 'life1, 'life2, 'async_trait>(
             &'life0 self,
@@ -199,14 +213,15 @@ pub(super) fn bridge(cx: &Context<'_>) -> TokenStream {
     if typed_sides.is_empty() {
         return TokenStream::new();
     }
-    let Context { span, ident, runtime, private, .. } = cx;
+    let Context { span, ident, runtime, .. } = cx;
     let (_, ty_generics, _) = cx.split();
     let params = super::fields::trailing(&cx.generics);
-    let (gold, pred) = (quote!(#runtime::Example), quote!(#runtime::Prediction));
+    let gold = quote_spanned!(*span=> #runtime::Example);
+    let pred = quote_spanned!(*span=> #runtime::Prediction);
     let readable = typed_sides.iter().filter_map(|side| typed(cx, *side)).map(|ty| {
-        let lifetime = syn::Lifetime::new("'__read", *span);
-        let ty = in_lifetime(ty, &lifetime);
-        quote_spanned!(*span=> for<'__read> #ty: #private::Deserialize<'__read>,)
+        let read = &cx.read;
+        let ty = in_lifetime(ty, read);
+        quote_spanned!(*span=> for<#read> #ty: #runtime::RowType<#read>,)
     });
     let predicates = cx
         .generics
@@ -238,7 +253,7 @@ pub(super) fn bridge(cx: &Context<'_>) -> TokenStream {
             #futures
             #call_now
 
-            fn can_evaluate(&self, gold: &#gold, pred: &#pred) -> bool {
+            fn can_evaluate(&self, gold: &#gold, pred: &#pred) -> ::core::primitive::bool {
                 let _ = (gold, pred);
                 #(#checks)&&*
             }
@@ -275,7 +290,15 @@ fn bridged(cx: &Context<'_>, typed_sides: &[Side]) -> TokenStream {
         }
     };
     let (gold, pred) = (row(Side::Gold), row(Side::Pred));
-    let mut body = run_expr(cx, &quote_spanned!(span=> __call.over(#gold, #pred)));
+    let call = quote_spanned!(span=> __call.over(#gold, #pred));
+    let row_type = |side: Side| match typed(cx, side) {
+        Some(ty) => in_lifetime(ty, &syn::Lifetime::new("'_", span)).to_token_stream(),
+        None => {
+            let (runtime, dynamic) = (cx.runtime, syn::Ident::new(side.dynamic(), span));
+            quote_spanned!(span=> #runtime::#dynamic)
+        }
+    };
+    let mut body = called(cx, &row_type(Side::Gold), &row_type(Side::Pred), &call);
     for side in typed_sides.iter().rev() {
         let name = syn::Ident::new(side.name(), span);
         let read = read_row(cx, *side, &quote_spanned!(span=> __call.#name));
@@ -297,8 +320,8 @@ fn read_row(cx: &Context<'_>, side: Side, row: &impl quote::ToTokens) -> TokenSt
     let written = as_written(ty);
     let spec = cx.spec_ref();
     let variant = match side {
-        Side::Gold => quote!(Gold),
-        Side::Pred => quote!(Pred),
+        Side::Gold => quote_spanned!(*span=> Gold),
+        Side::Pred => quote_spanned!(*span=> Pred),
     };
     quote_spanned! {*span=>
         #private::read_row::<#ty>(&#row.data, #spec, #runtime::Side::#variant, #written)

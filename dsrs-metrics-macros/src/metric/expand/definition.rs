@@ -1,13 +1,16 @@
-//! The metric's struct, its builder and its `Default`.
+//! The metric's struct, and what is implemented for it as for any struct: `Clone`,
+//! `Default`, the defaults of its parameters.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens as _, quote, quote_spanned};
-use syn::{Attribute, Expr, Ident};
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use syn::ext::IdentExt as _;
+use syn::{Attribute, Expr, Ident, Lit};
 
-use super::super::check::{is_string, is_text_literal};
+use super::super::bind::option_of;
 use super::super::model::{Config, Param};
-use super::super::types::Form;
+use super::super::types::{Form, is_string};
 use super::Context;
+use crate::names::ends;
 
 pub(crate) fn definition(cx: &Context<'_>) -> TokenStream {
     let Context { model, span, ident, .. } = cx;
@@ -15,39 +18,36 @@ pub(crate) fn definition(cx: &Context<'_>) -> TokenStream {
     let function = &model.function.sig.ident;
     let attrs = model.function.attrs.iter().filter(|attr| belongs_to_struct(attr));
     let doc = format!("The metric of the function [`{function}`].");
-    let (_, ty_generics, where_clause) = cx.split();
-    let declared = &cx.generics;
     let derives = derives(cx);
     let body = if is_unit(cx) {
         quote_spanned!(*span=> ;)
     } else {
-        let fields = model.configs().map(|(name, param, config)| field(cx, name, param, config));
+        let (_, _, where_clause) = cx.split();
+        let fields = model.configs().map(|(name, param, _)| field(cx, name, param));
         let types = marker(cx);
         quote_spanned!(*span=> #where_clause { #(#fields,)* #types })
     };
-    let default = default_impl(cx);
-    let _ = ty_generics;
-    let params = declared_params(declared);
+    let params = (!cx.generics.params.is_empty()).then(|| {
+        let params = &cx.generics.params;
+        quote_spanned!(*span=> <#params>)
+    });
     quote_spanned! {*span=>
         #(#attrs)*
         #[doc = ""]
         #[doc = #doc]
         #derives
         #vis struct #ident #params #body
-        #default
     }
 }
 
-fn declared_params(generics: &syn::Generics) -> TokenStream {
-    if generics.params.is_empty() {
-        return TokenStream::new();
-    }
-    let params = &generics.params;
-    quote!(<#params>)
+/// `Clone`, `Default`, and the functions that give the parameters' defaults.
+pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
+    let (defaults, default, clone) = (default_fns(cx), default_impl(cx), clone_impl(cx));
+    quote!(#defaults #default #clone)
 }
 
 fn belongs_to_struct(attr: &Attribute) -> bool {
-    ["doc", "cfg", "allow", "expect", "deprecated"].iter().any(|name| attr.path().is_ident(name))
+    ["doc", "cfg", "allow", "deprecated"].iter().any(|name| attr.path().is_ident(name))
 }
 
 /// A metric without configuration is a value as it stands: `IntentAccuracy.score(..)`.
@@ -56,33 +56,24 @@ pub(super) fn is_unit(cx: &Context<'_>) -> bool {
 }
 
 fn derives(cx: &Context<'_>) -> TokenStream {
-    let Context { span, runtime, .. } = cx;
+    let Context { span, .. } = cx;
     if is_unit(cx) {
         return quote_spanned! {*span=>
             #[derive(::core::fmt::Debug, ::core::clone::Clone, ::core::marker::Copy)]
         };
     }
-    quote_spanned! {*span=>
-        #[derive(::core::fmt::Debug, ::core::clone::Clone, #runtime::bon::Builder)]
-        #[builder(crate = #runtime::bon)]
-    }
+    quote_spanned!(*span=> #[derive(::core::fmt::Debug)])
 }
 
-/// The struct's field for a `#[param]`, with the builder's default.
-fn field(cx: &Context<'_>, name: &Ident, param: &Param, config: &Config) -> TokenStream {
+/// The struct's field for a `#[param]`.
+fn field(cx: &Context<'_>, name: &Ident, param: &Param) -> TokenStream {
     let vis = &cx.model.function.vis;
     let ty = owner(cx, param);
     let docs = docs(name, param);
-    let attr = match default_value(cx, param, config) {
-        Some(default) if !is_optional(param) => {
-            quote_spanned!(cx.span=> #[builder(default = #default, into)])
-        }
-        _ => quote_spanned!(cx.span=> #[builder(into)]),
-    };
-    quote_spanned!(name.span()=> #(#docs)* #attr #vis #name: #ty)
+    quote_spanned!(name.span()=> #(#docs)* #vis #name: #ty)
 }
 
-fn docs(name: &Ident, param: &Param) -> Vec<TokenStream> {
+pub(super) fn docs(name: &Ident, param: &Param) -> Vec<TokenStream> {
     if !param.attrs.is_empty() {
         return param.attrs.iter().map(quote::ToTokens::to_token_stream).collect();
     }
@@ -91,7 +82,7 @@ fn docs(name: &Ident, param: &Param) -> Vec<TokenStream> {
 }
 
 fn is_optional(param: &Param) -> bool {
-    super::super::bind::option_of(&param.ty).is_some()
+    option_of(&param.ty).is_some()
 }
 
 /// The type that holds a `#[param]` in the struct.
@@ -104,47 +95,80 @@ pub(super) fn owner(cx: &Context<'_>, param: &Param) -> TokenStream {
     if optional { quote_spanned!(cx.span=> ::core::option::Option<#owner>) } else { owner }
 }
 
-/// The default of a `#[param]` as a value of its owner; `None` if the user must give one.
-pub(super) fn default_value(
+/// The function that gives a `#[param]`'s default; `None` if the user must give a value.
+pub(super) fn default_fn(
     cx: &Context<'_>,
+    name: &Ident,
     param: &Param,
     config: &Config,
-) -> Option<TokenStream> {
-    let span = cx.span;
-    let Some(default) = &config.default else {
-        return is_optional(param).then(|| quote_spanned!(span=> ::core::option::Option::None));
-    };
-    let Some(expr) = &default.expr else {
-        let owner = owner(cx, param);
-        return Some(quote_spanned!(span=> <#owner as ::core::default::Default>::default()));
-    };
-    let (form, optional) = Form::of(&param.ty);
-    let borrowed = matches!(form, Form::Text | Form::Slice(_) | Form::Ref(_) | Form::Raw);
-    Some(match (borrowed, optional) {
-        (true, false) => owned(cx, param, expr),
-        (false, false) if is_string(&param.ty) && is_text_literal(expr) => {
-            let private = &cx.private;
-            quote_spanned!(span=> #private::string::ToString::to_string(#expr))
-        }
-        _ => expr.to_token_stream(),
-    })
+) -> Option<Ident> {
+    let has_default = config.default.is_some() || is_optional(param);
+    has_default.then(|| format_ident!("__default_{}", name.unraw(), span = cx.span))
 }
 
-fn owned(cx: &Context<'_>, param: &Param, expr: &Expr) -> TokenStream {
-    let Context { span, private, .. } = cx;
-    let ty = &param.ty;
-    quote_spanned!(*span=> #private::borrow::ToOwned::to_owned({ let default: #ty = #expr; default }))
+fn default_fns(cx: &Context<'_>) -> TokenStream {
+    let Context { span, ident, .. } = cx;
+    let (impl_generics, ty_generics, where_clause) = cx.split();
+    let functions = cx.model.configs().filter_map(|(name, param, config)| {
+        let function = default_fn(cx, name, param, config)?;
+        let (owner, value) = (owner(cx, param), default_value(cx, param, config));
+        Some(quote_spanned!(*span=> fn #function() -> #owner { #value }))
+    });
+    let functions: Vec<_> = functions.collect();
+    if functions.is_empty() {
+        return TokenStream::new();
+    }
+    quote_spanned! {*span=>
+        impl #impl_generics #ident #ty_generics #where_clause {
+            #(#functions)*
+        }
+    }
+}
+
+/// The default of a `#[param]` as a value of its owner, at the place where the user wrote it.
+fn default_value(cx: &Context<'_>, param: &Param, config: &Config) -> TokenStream {
+    let Some(default) = &config.default else {
+        return quote_spanned!(cx.span=> ::core::option::Option::None);
+    };
+    let Some(expr) = &default.expr else {
+        return quote_spanned!(default.span=> ::core::default::Default::default());
+    };
+    let (form, _) = Form::of(&param.ty);
+    if form.is_borrowed() {
+        let Context { span, private, .. } = cx;
+        let ty = &param.ty;
+        let lent = quote_spanned!(*span=> { let default: #ty = #expr; default });
+        return quote_spanned!(*span=> #private::borrow::ToOwned::to_owned(#lent));
+    }
+    owned_default(cx, param, expr)
+}
+
+/// A default for an owned parameter: text may stand where a `String` is wanted.
+pub(super) fn owned_default(cx: &Context<'_>, param: &Param, expr: &Expr) -> TokenStream {
+    let is_text = matches!(expr, Expr::Lit(literal) if matches!(literal.lit, Lit::Str(_)));
+    if is_string(&param.ty) && is_text {
+        let private = &cx.private;
+        return quote_spanned!(cx.span=> #private::string::ToString::to_string(#expr));
+    }
+    expr.to_token_stream()
 }
 
 /// The struct's type parameters, which no other field may mention.
-fn marker(cx: &Context<'_>) -> TokenStream {
+pub(super) fn marker(cx: &Context<'_>) -> TokenStream {
     let types = cx.generics.type_params().map(|param| &param.ident);
     if cx.generics.type_params().next().is_none() {
         return TokenStream::new();
     }
     quote_spanned! {cx.span=>
-        #[builder(skip)]
         __types: ::core::marker::PhantomData<fn() -> (#(#types,)*)>,
+    }
+}
+
+/// The value of the field that holds the struct's type parameters.
+pub(super) fn marker_value(cx: &Context<'_>) -> TokenStream {
+    match cx.generics.type_params().next() {
+        Some(_) => quote_spanned!(cx.span=> __types: ::core::marker::PhantomData,),
+        None => TokenStream::new(),
     }
 }
 
@@ -156,18 +180,20 @@ fn default_impl(cx: &Context<'_>) -> TokenStream {
         .model
         .configs()
         .map(|(name, param, config)| {
-            let value = default_value(cx, param, config)?;
-            Some(quote_spanned!(*span=> #name: #value))
+            let function = default_fn(cx, name, param, config)?;
+            Some(quote_spanned!(*span=> #name: Self::#function()))
         })
         .collect();
     let Some(values) = values else {
         return TokenStream::new();
     };
     let marker = marker_value(cx);
-    let cfgs = cx.cfgs();
-    let value = if is_unit(cx) { quote!(Self) } else { quote!(Self { #(#values,)* #marker }) };
+    let value = if is_unit(cx) {
+        quote_spanned!(*span=> Self)
+    } else {
+        quote_spanned!(*span=> Self { #(#values,)* #marker })
+    };
     quote_spanned! {*span=>
-        #(#cfgs)*
         #[automatically_derived]
         impl #impl_generics ::core::default::Default for #ident #ty_generics #where_clause {
             fn default() -> Self {
@@ -177,10 +203,34 @@ fn default_impl(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// The value of the field that holds the struct's type parameters.
-pub(super) fn marker_value(cx: &Context<'_>) -> TokenStream {
-    match cx.generics.type_params().next() {
-        Some(_) => quote_spanned!(cx.span=> __types: ::core::marker::PhantomData,),
-        None => TokenStream::new(),
+/// `Clone` without a bound on the type parameters, which the struct does not hold.
+fn clone_impl(cx: &Context<'_>) -> TokenStream {
+    if is_unit(cx) {
+        return TokenStream::new();
     }
+    let Context { span, ident, .. } = cx;
+    let (impl_generics, ty_generics, where_clause) = cx.split();
+    let values = cx.model.configs().map(|(name, param, _)| {
+        let copy = copied(cx, name, param);
+        quote_spanned!(*span=> #name: #copy)
+    });
+    let marker = marker_value(cx);
+    quote_spanned! {*span=>
+        #[automatically_derived]
+        impl #impl_generics ::core::clone::Clone for #ident #ty_generics #where_clause {
+            fn clone(&self) -> Self {
+                Self { #(#values,)* #marker }
+            }
+        }
+    }
+}
+
+/// A copy of a `#[param]` from `self`. It stands at the parameter's type, wherever it is needed, so
+/// that rustc says once that the type is not `Clone`.
+pub(super) fn copied(cx: &Context<'_>, name: &Ident, param: &Param) -> TokenStream {
+    let (start, end) = ends(&param.ty);
+    let owner = owner(cx, param);
+    let place = quote_spanned!(end.resolved_at(cx.span)=> (&self.#name));
+    let clone = quote_spanned!(start=> <#owner as ::core::clone::Clone>::clone);
+    quote!(#clone #place)
 }

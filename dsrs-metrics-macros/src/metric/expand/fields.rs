@@ -2,15 +2,15 @@
 //! error names metric, field and row.
 
 use proc_macro2::{Ident, Literal, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
-use syn::Lifetime;
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use syn::{Lifetime, Type};
 
 use super::super::bind::{Binding, Side, option_of};
 use super::super::model::{FieldParam, Param};
 use super::super::rows::Row;
-use super::super::types::Form;
+use super::super::types::{Form, in_lifetime};
 use super::Context;
-use crate::names::{as_written, upper_camel};
+use crate::names::{as_written, is_ident, upper_camel};
 
 /// A field parameter with all that the expansion needs to know of it.
 pub(super) struct FieldUse<'a> {
@@ -33,19 +33,48 @@ impl FieldUse<'_> {
 
     /// The trait that a row of any type must fulfil.
     pub(super) fn trait_ident(&self, cx: &Context<'_>) -> Ident {
-        let camel = upper_camel(&self.field.name);
-        let name = format!("{}Reads{}", cx.ident, camel);
-        match syn::parse_str::<Ident>(&name) {
-            Ok(_) => format_ident!("{name}{}", self.index, span = cx.span),
-            Err(_) => format_ident!("{}ReadsField{}", cx.ident, self.index, span = cx.span),
+        let name = |field: &str| format!("{}Reads{}", cx.ident, upper_camel(field));
+        let own = name(&self.field.name);
+        let same = |param: &Param| match &param.binding {
+            Binding::Field(_, field) => name(&field.name) == own,
+            _ => false,
+        };
+        let is_alone = cx.model.params.iter().filter(|param| same(param)).count() == 1;
+        match (is_ident(&own), is_alone) {
+            (true, true) => Ident::new(&own, cx.span),
+            (true, false) => format_ident!("{own}{}", self.index, span = cx.span),
+            (false, _) => format_ident!("{}ReadsField{}", cx.ident, self.index, span = cx.span),
         }
+    }
+
+    /// An alias for the type that is deserialized. It is named in its stead because rustc proposes a
+    /// type parameter where an unknown type stands inside of `<..>`, and so would say the same
+    /// mistake twice. A type that mentions type parameters has none.
+    fn alias(&self, cx: &Context<'_>) -> Option<(Ident, Type)> {
+        let ty = in_lifetime(self.form.read_type()?, &cx.row);
+        let params = cx.generics.params.iter().map(|param| match param {
+            syn::GenericParam::Type(param) => param.ident.to_string(),
+            syn::GenericParam::Const(param) => param.ident.to_string(),
+            syn::GenericParam::Lifetime(_) => String::new(),
+        });
+        let mut words = Vec::new();
+        super::words(ty.to_token_stream(), &mut words);
+        let is_generic = params.into_iter().any(|param| words.contains(&param));
+        let ident = format_ident!("__Field{}", self.index, span = cx.span);
+        (!is_generic).then_some((ident, ty))
     }
 
     /// `Get<'row, Name, Want>` or `GetOptional<..>`.
     pub(super) fn get_trait(&self, cx: &Context<'_>, row: &Lifetime) -> TokenStream {
         let Context { private, span, .. } = cx;
         let name = name_type(&self.field.name, cx);
-        let want = self.form.want(private, row);
+        let want = match self.alias(cx) {
+            Some((alias, _)) => self.form.want(private, &quote_spanned!(*span=> #alias<#row>)),
+            None => {
+                let ty = self.form.read_type().map(|ty| in_lifetime(ty, row));
+                self.form.want(private, &ty.to_token_stream())
+            }
+        };
         let get = if self.is_optional() { "GetOptional" } else { "Get" };
         let get = format_ident!("{get}", span = *span);
         quote_spanned!(*span=> #private::#get<#row, #name, #want>)
@@ -107,6 +136,17 @@ fn spec_table(cx: &Context<'_>, side: Side) -> TokenStream {
     quote_spanned!(*span=> const #table: [#runtime::FieldSpec<'static>; #count] = [#(#specs),*];)
 }
 
+/// The aliases for the fields' types.
+pub(super) fn aliases(cx: &Context<'_>) -> TokenStream {
+    let Context { span, row, .. } = cx;
+    let sides = Side::BOTH.into_iter().filter(|side| is_looked_up(cx, *side));
+    let aliases = sides.flat_map(|side| uses(cx, side)).filter_map(|field| {
+        let (ident, ty) = field.alias(cx)?;
+        Some(quote_spanned!(*span=> type #ident<#row> = #ty;))
+    });
+    aliases.collect()
+}
+
 /// The traits that rows of any type must fulfil.
 pub(super) fn traits(cx: &Context<'_>) -> TokenStream {
     let open = cx.open_sides();
@@ -126,7 +166,7 @@ fn field_trait(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
         #sentences
         #vis trait #ident<#row, #params>: #get #where_clause {}
         #[diagnostic::do_not_recommend]
-        impl<#row, #params __Row: #get + ?::core::marker::Sized> #ident<#arguments> for __Row #where_clause {}
+        impl<#row, #params AnyRow_: #get + ?::core::marker::Sized> #ident<#arguments> for AnyRow_ #where_clause {}
     }
 }
 
@@ -138,9 +178,17 @@ pub(super) fn trailing(generics: &syn::Generics) -> TokenStream {
 
 /// `'row, T, N` of the struct's `<T, N>`.
 fn trait_arguments(ty_generics: &syn::TypeGenerics<'_>, row: &Lifetime) -> TokenStream {
-    let inner: Vec<_> = quote!(#ty_generics).into_iter().collect();
-    let inside = inner.get(1..inner.len().saturating_sub(1)).unwrap_or_default();
-    quote!(#row, #(#inside)*)
+    let inside = inside(ty_generics);
+    quote!(#row, #inside)
+}
+
+/// `T, N,` of the struct's `<T, N>`.
+pub(super) fn inside(ty_generics: &syn::TypeGenerics<'_>) -> TokenStream {
+    let arguments: Vec<_> = quote!(#ty_generics).into_iter().collect();
+    match arguments.get(1..arguments.len().saturating_sub(1)) {
+        Some(inside) if !inside.is_empty() => quote!(#(#inside)*,),
+        _ => TokenStream::new(),
+    }
 }
 
 fn sentences(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
@@ -152,9 +200,9 @@ fn sentences(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
         "`{{Self}}` has no field `{name}` that can be read as `{ty}`, which metric `{metric}` reads from its {side} row"
     );
     let label = format!("this row has no fitting `{name}`");
-    let read_as = field_types(&field.form, option_of(&field.param.ty).is_some());
+    let types = field_types(&field.form, option_of(&field.param.ty).is_some());
     let note = format!(
-        "the row derives `Record` and has a field `{name}`{read_as}; or it is an `Example` or a `Prediction`"
+        "give the row `#[derive(Record)]` and a field `{name}` of type {types}; `#[record(rename = \"{name}\")]` renames one"
     );
     quote_spanned!(cx.span=> #[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)])
 }
@@ -166,11 +214,7 @@ fn field_types(form: &Form<'_>, optional: bool) -> String {
         Form::Slice(ty) => format!("`Vec<{}>`", escaped(&as_written(ty))),
         Form::Ref(ty) | Form::Owned(ty) => format!("`{}`", escaped(&as_written(ty))),
     };
-    if optional {
-        format!(" of type {types}, or an `Option` of it")
-    } else {
-        format!(" of type {types}")
-    }
+    if optional { format!("{types}, or an `Option` of it") } else { types }
 }
 
 /// Text in which the attribute's own braces do not count.

@@ -3,6 +3,7 @@
 //! tokens and never at the attribute.
 
 mod assert;
+mod builder;
 mod configure;
 mod contract;
 mod definition;
@@ -10,8 +11,8 @@ mod fields;
 mod run;
 mod spec;
 
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::{Attribute, Generics, ImplGenerics, Lifetime, TypeGenerics};
 
 use super::attr::is_cfg;
@@ -24,10 +25,13 @@ pub(super) use definition::definition;
 pub(crate) fn expand(model: &Model) -> TokenStream {
     let cx = &Context::new(model);
     let function = model.function.stripped();
-    let definition = definition(cx);
+    let (definition, builder) = (definition(cx), builder::definition(cx));
     let parts = [
+        fields::aliases(cx),
         fields::traits(cx),
         fields::specs(cx),
+        definition::impls(cx),
+        builder::impls(cx),
         spec::inherent(cx),
         run::inherent(cx),
         run::entry_points(cx),
@@ -37,7 +41,7 @@ pub(crate) fn expand(model: &Model) -> TokenStream {
         assert::assertions(cx),
     ];
     let hidden = hidden(cx, &quote!(#(#parts)*));
-    quote!(#function #definition #hidden)
+    quote!(#function #definition #builder #hidden)
 }
 
 /// Wraps impls in a block whose names the user's module does not see.
@@ -48,6 +52,8 @@ pub(super) fn hidden(cx: &Context<'_>, items: &TokenStream) -> TokenStream {
         #[doc(hidden)]
         #[allow(
             dead_code,
+            deprecated,
+            unnameable_types,
             unreachable_pub,
             unused_qualifications,
             clippy::all,
@@ -67,9 +73,12 @@ pub(super) struct Context<'a> {
     pub(super) private: TokenStream,
     /// The lifetime of the rows.
     pub(super) row: Lifetime,
+    /// The lifetime of what rows and parameters are deserialized from.
+    pub(super) read: Lifetime,
     /// The type parameters that stand for rows of any type.
     pub(super) gold: Ident,
     pub(super) pred: Ident,
+    pub(super) fresh: Fresh,
     /// The generics of the metric's struct, `'static` because a metric outlives every row.
     pub(super) generics: Generics,
 }
@@ -80,19 +89,23 @@ impl<'a> Context<'a> {
         let runtime = &model.names.runtime;
         let mut generics = model.generics.clone();
         for param in generics.type_params_mut() {
-            param.bounds.push(syn::parse_quote_spanned!(span=> 'static));
+            // In front, so that rustc proposes a further bound behind the user's own.
+            param.bounds.insert(0, syn::parse_quote_spanned!(span=> 'static));
             param.default = None;
         }
+        let fresh = Fresh::new(model);
         Self {
             model,
             span,
             ident: &model.names.ident,
             runtime,
             private: quote_spanned!(span=> #runtime::__private),
-            row: Lifetime::new("'__row", span),
-            gold: format_ident!("__Gold", span = span),
-            pred: format_ident!("__Pred", span = span),
+            row: Lifetime::new(&format!("'{}", fresh.name("row")), span),
+            read: Lifetime::new(&format!("'{}", fresh.name("read")), span),
+            gold: Ident::new(&fresh.name("GoldRow"), span),
+            pred: Ident::new(&fresh.name("PredRow"), span),
             generics,
+            fresh,
         }
     }
 
@@ -142,5 +155,46 @@ impl<'a> Context<'a> {
     /// The spec as a reference that lives for ever.
     pub(super) fn spec_ref(&self) -> TokenStream {
         quote_spanned!(self.span=> const { &Self::SPEC })
+    }
+}
+
+/// Names for our own parameters, which rustc shows, so they are plain words unless the user has them.
+pub(super) struct Fresh(Vec<String>);
+
+impl Fresh {
+    fn new(model: &Model) -> Self {
+        let mut taken = Vec::new();
+        let attrs = &model.attrs;
+        words(model.function.sig.to_token_stream(), &mut taken);
+        words(model.names.ident.to_token_stream(), &mut taken);
+        for ty in [&attrs.gold, &attrs.pred].into_iter().flatten() {
+            words(ty.to_token_stream(), &mut taken);
+        }
+        for value in [&attrs.threshold, &attrs.range].into_iter().flatten() {
+            words(value.to_token_stream(), &mut taken);
+        }
+        for (_, _, config) in model.configs() {
+            let default = config.default.as_ref().and_then(|default| default.expr.as_ref());
+            words(default.to_token_stream(), &mut taken);
+        }
+        Self(taken)
+    }
+
+    pub(super) fn name(&self, word: &str) -> String {
+        let mut name = word.to_owned();
+        while self.0.contains(&name) {
+            name.push('_');
+        }
+        name
+    }
+}
+
+fn words(tokens: TokenStream, into: &mut Vec<String>) {
+    for token in tokens {
+        match token {
+            TokenTree::Ident(word) => into.push(word.to_string()),
+            TokenTree::Group(group) => words(group.stream(), into),
+            _ => {}
+        }
     }
 }

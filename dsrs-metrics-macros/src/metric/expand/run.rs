@@ -3,14 +3,16 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
-use syn::spanned::Spanned as _;
 
-use super::super::bind::{Binding, Side, ungrouped};
-use super::super::model::{Model, Param};
+use super::super::bind::{Binding, Side};
+use super::super::model::{FieldParam, Model, Param};
+use super::super::role::DefaultValue;
 use super::super::rows::Row;
-use super::super::types::Form;
+use super::super::types::{Form, in_lifetime};
 use super::Context;
+use super::definition::{copied, owned_default};
 use super::fields::{FieldUse, bounds, is_looked_up, uses};
+use crate::names::ends;
 
 /// `__run`, which everything else calls.
 pub(super) fn inherent(cx: &Context<'_>) -> TokenStream {
@@ -22,6 +24,7 @@ pub(super) fn inherent(cx: &Context<'_>) -> TokenStream {
     let readings =
         Side::BOTH.into_iter().flat_map(|side| uses(cx, side)).map(|field| reading(cx, &field));
     let call = call(cx);
+    let settle = super::spec::returns(cx, "into_scored", &syn::Lifetime::new("'_", *span));
     let spec = cx.spec_ref();
     let (asyncness, receiver) = match model.is_async() {
         true => (quote_spanned!(*span=> async), quote_spanned!(*span=> &#row self)),
@@ -38,7 +41,7 @@ pub(super) fn inherent(cx: &Context<'_>) -> TokenStream {
             {
                 let __spec = #spec;
                 #(#readings)*
-                #runtime::MetricReturn::into_scored(#call, __spec)
+                #settle(#call, __spec)
             }
         }
     }
@@ -114,8 +117,10 @@ fn argument(cx: &Context<'_>, index: usize, param: &Param) -> TokenStream {
     let span = cx.span;
     match &param.binding {
         Binding::Row(side) => {
-            let side = side_ident(*side, cx);
-            quote_spanned!(param.ty.span()=> __call.#side)
+            let (start, end) = ends(&param.ty);
+            let side = Ident::new(side.name(), end);
+            let call = Ident::new("__call", start.resolved_at(cx.span));
+            quote_spanned!(start=> #call.#side)
         }
         Binding::Trace => quote_spanned!(span=> __call.trace),
         Binding::PredName => quote_spanned!(span=> __call.pred_name),
@@ -140,7 +145,7 @@ fn lent(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
     let borrowed = matches!(field.form, Form::Slice(_) | Form::Ref(_));
     match (&field.field.default, field.is_option, borrowed) {
         (Some(default), false, true) => {
-            let default = default_of(cx, field, default.expr.as_ref());
+            let default = default_of(cx, field, default);
             quote_spanned! {span=>
                 match &#held {
                     ::core::option::Option::Some(held) => &**held,
@@ -149,7 +154,7 @@ fn lent(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
             }
         }
         (Some(default), false, false) => {
-            let default = default_of(cx, field, default.expr.as_ref());
+            let default = default_of(cx, field, default);
             quote_spanned! {span=>
                 match #held {
                     ::core::option::Option::Some(held) => held,
@@ -163,35 +168,52 @@ fn lent(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
     }
 }
 
-fn default_of(cx: &Context<'_>, field: &FieldUse<'_>, expr: Option<&syn::Expr>) -> TokenStream {
-    let Some(expr) = expr else {
-        return quote_spanned!(cx.span=> ::core::default::Default::default());
-    };
-    let is_text = super::super::check::is_string(ungrouped(&field.param.ty))
-        && super::super::check::is_text_literal(expr);
-    if is_text {
-        let private = &cx.private;
-        return quote_spanned!(cx.span=> #private::string::ToString::to_string(#expr));
+fn default_of(cx: &Context<'_>, field: &FieldUse<'_>, default: &DefaultValue) -> TokenStream {
+    let ty = in_lifetime(&field.param.ty, &syn::Lifetime::new("'_", cx.span));
+    match &default.expr {
+        None => quote_spanned!(default.span=> <#ty as ::core::default::Default>::default()),
+        Some(expr) => {
+            let value = owned_default(cx, field.param, expr);
+            quote_spanned!(cx.span=> { let default: #ty = #value; default })
+        }
     }
-    quote!(#expr)
 }
 
 /// A field of a typed row, as the parameter wants it. The name stands at the parameter, so that rustc
 /// says there that the row has no such field.
 fn direct(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
-    let span = field.param.span;
+    let span = field.param.span.resolved_at(cx.span);
     let side = side_ident(field.side, cx);
-    let name = match syn::parse_str::<Ident>(&field.field.name) {
-        Ok(_) => Ident::new(&field.field.name, field.field.name_span),
-        Err(_) => Ident::new_raw(&field.field.name, field.field.name_span),
+    let FieldParam { name, name_span, .. } = field.field;
+    let name = match syn::parse_str::<Ident>(name) {
+        Ok(_) => Ident::new(name, *name_span),
+        Err(_) => Ident::new_raw(name, *name_span),
     };
-    let place = quote_spanned!(span=> __call.#side.#name);
+    let place = quote_spanned!(span=> (*__call.#side).#name);
+    let optional = || {
+        let ty = in_inference(&field.param.ty);
+        quote_spanned!(span=> { let field: &#ty = &#place; field })
+    };
     match (&field.form, field.is_option) {
         (Form::Owned(_), _) => quote_spanned!(span=> ::core::clone::Clone::clone(&#place)),
-        (Form::Text | Form::Slice(_), true) => quote_spanned!(span=> #place.as_deref()),
-        (_, true) => quote_spanned!(span=> #place.as_ref()),
+        (Form::Text | Form::Slice(_), true) => {
+            let field = optional();
+            quote_spanned!(span=> #field.as_deref())
+        }
+        (_, true) => {
+            let field = optional();
+            quote_spanned!(span=> #field.as_ref())
+        }
         (_, false) => quote_spanned!(span=> &#place),
     }
+}
+
+/// `Option<_>` at the place of the parameter's type.
+fn in_inference(ty: &syn::Type) -> TokenStream {
+    let (start, end) = ends(ty);
+    let option = quote_spanned!(start=> ::core::option::Option);
+    let arguments = quote_spanned!(end=> <_>);
+    quote!(#option #arguments)
 }
 
 /// A `#[param]`, lent from the metric's struct.
@@ -201,7 +223,7 @@ fn config(cx: &Context<'_>, param: &Param) -> TokenStream {
     };
     let span = cx.span;
     match Form::of(&param.ty) {
-        (Form::Owned(_), _) => quote_spanned!(span=> ::core::clone::Clone::clone(&self.#name)),
+        (Form::Owned(_), _) => copied(cx, name, param),
         (Form::Text | Form::Slice(_), true) => quote_spanned!(span=> self.#name.as_deref()),
         (_, true) => quote_spanned!(span=> self.#name.as_ref()),
         (_, false) => quote_spanned!(span=> &self.#name),
@@ -213,7 +235,7 @@ pub(super) fn entry_points(cx: &Context<'_>) -> TokenStream {
     let Context { model, span, ident, .. } = cx;
     let (impl_generics, ty_generics, where_clause) = cx.split();
     let evaluate = evaluate(cx);
-    let score = if model.is_async() { TokenStream::new() } else { score(cx) };
+    let score = if model.is_async() { no_score(cx) } else { score(cx) };
     quote_spanned! {*span=>
         impl #impl_generics #ident #ty_generics #where_clause {
             #score
@@ -246,6 +268,25 @@ fn score(cx: &Context<'_>) -> TokenStream {
                 ::core::result::Result::Ok(scored) => ::core::result::Result::Ok(scored.score),
                 ::core::result::Result::Err(error) => ::core::result::Result::Err(error),
             }
+        }
+    }
+}
+
+/// What `score` of an asynchronous metric says instead.
+fn no_score(cx: &Context<'_>) -> TokenStream {
+    let Context { model, span, runtime, .. } = cx;
+    let vis = &model.function.vis;
+    quote_spanned! {*span=>
+        #[doc(hidden)]
+        #vis fn score<G, P>(
+            &self,
+            _: &G,
+            _: &P,
+        ) -> ::core::result::Result<#runtime::MetricScore, #runtime::MetricError>
+        where
+            Self: #runtime::ScoredAtOnce<G>,
+        {
+            ::core::unreachable!()
         }
     }
 }

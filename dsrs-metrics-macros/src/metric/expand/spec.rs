@@ -1,15 +1,15 @@
 //! `SPEC` as a `const`, and the inherent methods that read from it.
 
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned as _;
-use syn::{Expr, Lifetime, Type};
+use syn::{Expr, Lifetime};
 
 use super::super::attr::doc_text;
 use super::super::check::{bounds, cost_msats, literal};
 use super::super::types::in_lifetime;
 use super::Context;
-use crate::names::as_written;
+use crate::names::{self, as_written, ends};
 
 pub(super) fn inherent(cx: &Context<'_>) -> TokenStream {
     let Context { span, ident, runtime, .. } = cx;
@@ -29,7 +29,7 @@ pub(super) fn inherent(cx: &Context<'_>) -> TokenStream {
 
             /// The metric's name.
             #[must_use]
-            #vis const fn name(&self) -> &'static str {
+            #vis const fn name(&self) -> &'static ::core::primitive::str {
                 Self::SPEC.name
             }
 
@@ -41,7 +41,7 @@ pub(super) fn inherent(cx: &Context<'_>) -> TokenStream {
 
             /// What one call is expected to cost at most, in millisatoshis.
             #[must_use]
-            #vis const fn cost_estimate(&self) -> u64 {
+            #vis const fn cost_estimate(&self) -> ::core::primitive::u64 {
                 Self::SPEC.cost_msats
             }
         }
@@ -54,12 +54,12 @@ fn expression(cx: &Context<'_>) -> TokenStream {
     let name = &model.names.metric;
     let doc = doc_text(&model.function.attrs);
     let tier = match &attrs.tier {
-        Some(tier) if tier == "truth" => quote!(Truth),
-        _ => quote!(Proxy),
+        Some(tier) if tier == "truth" => quote_spanned!(*span=> Truth),
+        _ => quote_spanned!(*span=> Proxy),
     };
     let cost = attrs.cost.as_ref().and_then(|cost| cost_msats(&cost.value()).ok()).unwrap_or(0);
     let cost = Literal::u64_unsuffixed(cost);
-    let returns = returns(cx);
+    let kind = returns(cx, "KIND", &Lifetime::new("'static", *span));
     let params = params(cx);
     let options = options(cx);
     quote_spanned! {*span=>
@@ -67,7 +67,7 @@ fn expression(cx: &Context<'_>) -> TokenStream {
             .with_doc(#doc)
             .with_tier(#runtime::MetricTier::#tier)
             .with_cost_msats(#cost)
-            .with_kind(<#returns>::KIND)
+            .with_kind(#kind)
             .with_fields(&__GOLD_FIELDS, &__PRED_FIELDS)
             .with_params(&[#(#params),*])
             #options
@@ -81,23 +81,23 @@ fn options(cx: &Context<'_>) -> TokenStream {
     let mut calls = TokenStream::new();
     if let Some(threshold) = &attrs.threshold {
         let value = number(threshold);
-        calls.extend(quote!(.with_threshold(#value)));
+        calls.extend(quote_spanned!(cx.span=> .with_threshold(#value)));
     }
     if let Some((min, max)) = attrs.range.as_ref().and_then(bounds) {
         let (min, max) = (number(min), number(max));
-        calls.extend(quote!(.with_range(#min, #max)));
+        calls.extend(quote_spanned!(cx.span=> .with_range(#min, #max)));
     }
     if attrs.lower_is_better.is_some() {
-        calls.extend(quote!(.with_direction(#runtime::Direction::LowerIsBetter)));
+        calls.extend(quote_spanned!(cx.span=> .with_direction(#runtime::Direction::LowerIsBetter)));
     }
     if attrs.strict.is_some() {
-        calls.extend(quote!(.with_strict()));
+        calls.extend(quote_spanned!(cx.span=> .with_strict()));
     }
     if cx.model.is_async() {
-        calls.extend(quote!(.with_async()));
+        calls.extend(quote_spanned!(cx.span=> .with_async()));
     }
     if let Some(version) = &attrs.version {
-        calls.extend(quote!(.with_version(#version)));
+        calls.extend(quote_spanned!(cx.span=> .with_version(#version)));
     }
     calls
 }
@@ -105,7 +105,8 @@ fn options(cx: &Context<'_>) -> TokenStream {
 /// A written-out number as an `f64`, so that `threshold = 1` is as good as `1.0`; else the expression.
 fn number(expr: &Expr) -> TokenStream {
     let Some(value) = literal(expr) else {
-        return quote!(#expr);
+        let (start, _) = ends(expr);
+        return quote_spanned!(start=> { let number: ::core::primitive::f64 = #expr; number });
     };
     let mut number = Literal::f64_unsuffixed(value.abs());
     number.set_span(expr.span());
@@ -129,26 +130,26 @@ fn params(cx: &Context<'_>) -> Vec<TokenStream> {
         let optional =
             config.default.is_some() || super::super::bind::option_of(&param.ty).is_some();
         let default = if optional {
-            quote!(::core::option::Option::Some(#default))
+            quote_spanned!(cx.span=> ::core::option::Option::Some(#default))
         } else {
-            quote!(::core::option::Option::None)
+            quote_spanned!(cx.span=> ::core::option::Option::None)
         };
         quote_spanned!(cx.span=> #runtime::ParamSpec { name: #name, ty: #ty, default: #default, doc: #doc })
     };
     cx.model.configs().map(param).collect()
 }
 
-/// `Ret as MetricReturn` at the return type's own place, so that rustc's complaint stands there.
-pub(super) fn returns(cx: &Context<'_>) -> TokenStream {
-    let runtime = cx.runtime;
+/// `<Ret as MetricReturn>::item` at the return type's own place, so that rustc's complaint stands
+/// there, once.
+pub(super) fn returns(cx: &Context<'_>, item: &str, lifetime: &Lifetime) -> TokenStream {
     let Some(ty) = cx.model.output() else {
         return TokenStream::new();
     };
-    let ty = static_output(ty);
-    quote_spanned!(ty.span()=> #ty as #runtime::MetricReturn)
-}
-
-/// The return type with its lifetimes, which do not matter to what kind of score it is, `'static`.
-fn static_output(ty: &Type) -> Type {
-    in_lifetime(ty, &Lifetime::new("'static", ty.span()))
+    let (start, end) = ends(ty);
+    let ty = in_lifetime(ty, lifetime);
+    let runtime = names::runtime(cx.model.attrs.krate.as_ref(), start);
+    let item = Ident::new(item, end);
+    let path = quote_spanned!(start=> <#ty as #runtime::MetricReturn>);
+    let item = quote_spanned!(end=> ::#item);
+    quote!(#path #item)
 }

@@ -19,7 +19,7 @@ use super::error::CliError;
 use super::output::{print, say};
 use super::registry::Registry;
 use crate::data::{DataReader, Pairs};
-use crate::evaluate::{Ending, Evaluate, EvaluateBuilder, EvaluationResult, MetricSummary};
+use crate::evaluate::{Ending, Evaluate, EvaluateBuilder, EvaluationResult};
 use crate::row::{Example, Prediction};
 use rows::{CheckedRows, UnusedMappings};
 
@@ -137,7 +137,7 @@ fn report(
             .map_err(|error| CliError::StandardOutput(io::Error::other(error)))?;
         print(&format!("{json}\n"))?;
     } else {
-        print(&headlines(result))?;
+        print(&format!("{result}\n"))?;
     }
     if let Ending::OutputFailed(error) = &result.ending {
         return Err(error.clone().into());
@@ -167,13 +167,6 @@ fn report(
         _ if worse.is_empty() => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
     })
-}
-
-fn headlines(result: &EvaluationResult) -> String {
-    let names = result.metrics.iter().map(|summary| summary.name.chars().count());
-    let width = names.max().unwrap_or_default();
-    let line = |summary: &MetricSummary| format!("{:width$}  {summary}\n", summary.name);
-    result.metrics.iter().map(line).collect()
 }
 
 fn warn(result: &EvaluationResult, unused: &UnusedMappings) {

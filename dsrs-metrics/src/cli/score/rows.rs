@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::{FutureExt, Stream, stream};
 
+use super::super::bugs::catch;
 use crate::data::{DataError, Mapping, Pairs};
 use crate::error::MetricError;
 use crate::metric::{Metric, MetricCall};
@@ -36,6 +37,8 @@ pub(super) enum RowError {
     Data(#[from] DataError),
     #[error("{at}: {error}{hint}")]
     Unreadable { at: Origin, error: Box<MetricError>, hint: MapHint },
+    #[error("reading the rows panicked: {0}")]
+    Panicked(String),
 }
 
 impl CheckedRows {
@@ -53,7 +56,10 @@ impl CheckedRows {
             return Ok(pair);
         };
         for metric in &self.metrics {
-            if let Some(error) = unreadable(&**metric, &pair.gold, &pair.pred) {
+            let metric = &**metric;
+            // The types of a metric's fields are read by code of its author's.
+            let error = catch(|| unreadable(metric, &pair.gold, &pair.pred));
+            if let Some(error) = error.unwrap_or_else(|message| Some(panicked(metric, message))) {
                 let hint = MapHint::of(&error, &self.mappings);
                 let (at, error) = (at.clone(), Box::new(error));
                 return Err(RowError::Unreadable { at, error, hint });
@@ -88,6 +94,10 @@ fn unreadable(metric: &dyn Metric, gold: &Example, pred: &Prediction) -> Option<
     Some(said.unwrap_or_else(|| MetricError::failed(metric.name(), "it cannot evaluate this row")))
 }
 
+fn panicked(metric: &dyn Metric, message: String) -> MetricError {
+    MetricError::Panicked { metric: metric.name().to_owned(), message }
+}
+
 /// What to do about a field that is not there.
 #[derive(Debug)]
 pub(super) struct MapHint(Option<String>);
@@ -113,20 +123,45 @@ impl fmt::Display for MapHint {
 
 /// The rows, read on a thread of their own, a few ahead.
 pub(super) fn on_a_thread(
-    rows: CheckedRows,
+    rows: impl Iterator<Item = Result<Pair, RowError>> + Send + 'static,
 ) -> io::Result<impl Stream<Item = Result<Pair, RowError>> + Send + 'static> {
     const AHEAD: usize = 8;
     let (send, receive) = tokio::sync::mpsc::channel(AHEAD);
     let read = move || {
-        for row in rows {
-            if send.blocking_send(row).is_err() {
-                // The harness wants no more.
-                break;
+        let all = catch(|| {
+            for row in rows {
+                if send.blocking_send(row).is_err() {
+                    // The harness wants no more.
+                    break;
+                }
             }
+        });
+        if let Err(said) = all {
+            // A channel that just closes would look like the end of the rows.
+            let _ = send.blocking_send(Err(RowError::Panicked(said)));
         }
     };
     std::thread::Builder::new().name("rows".to_owned()).spawn(read)?;
     Ok(stream::unfold(receive, |mut receive| async {
         receive.recv().await.map(|row| (row, receive))
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::StreamExt;
+
+    use super::{RowError, on_a_thread};
+
+    #[test]
+    fn a_reader_that_panics_is_an_error_and_no_end() {
+        let rows = std::iter::from_fn(|| panic!("no more paper"));
+        let rows = on_a_thread(rows).unwrap().collect::<Vec<_>>();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let rows = runtime.block_on(rows);
+        let said: Vec<_> =
+            rows.iter().map(|row| row.as_ref().map_err(RowError::to_string)).collect();
+        assert_eq!(said.len(), 1);
+        assert_eq!(said[0].as_ref().unwrap_err(), "reading the rows panicked: no more paper");
+    }
 }

@@ -1,0 +1,126 @@
+//! How several rollouts of one example become one number.
+//!
+//! Rows are never aggregated this way: over rows there are means with denominators, in `summary.rs`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::sum::ExactSum;
+
+/// How the scores of several rollouts of one example become one.
+///
+/// It is not for scores of several rows: the median of passes and fails is always a pass or a fail.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum AggregationMethod {
+    /// The middle value, or halfway between the two middle ones; outliers do not matter.
+    #[default]
+    Median,
+    /// The average.
+    Mean,
+    /// The worst.
+    Min,
+    /// The best.
+    Max,
+    /// The average without this fraction, in [0, 0.5), of the values at each end; of `n` values,
+    /// `floor(fraction * n)` at each end are left out, as in SciPy's `trim_mean`.
+    TrimmedMean(f64),
+}
+
+/// Why values could not be aggregated.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AggregationError {
+    /// An average over nothing is no number.
+    #[error("there is nothing to aggregate, and an average over nothing is not 0")]
+    Empty,
+    /// One NaN or infinity would spoil the whole.
+    #[error("value {position} is {value}, not a finite number")]
+    NotFinite {
+        /// Its position, from 0.
+        position: usize,
+        /// The value.
+        value: f64,
+    },
+    /// Nothing would remain, or the fraction is no fraction.
+    #[error("a trimmed mean leaves out a fraction in [0, 0.5) at each end, not {fraction:?}")]
+    Trim {
+        /// The fraction.
+        fraction: f64,
+    },
+}
+
+impl AggregationMethod {
+    /// Aggregates finite values. The result lies between the smallest and the largest of them and is
+    /// the same to the last bit in whatever order they come.
+    ///
+    /// ```
+    /// use dsrs_metrics::{AggregationError, AggregationMethod};
+    ///
+    /// let values = [0.9, 0.1, 0.5, 0.6];
+    /// assert_eq!(AggregationMethod::Median.aggregate(&values), Ok(0.55));
+    /// assert_eq!(AggregationMethod::Mean.aggregate(&values), Ok(0.525));
+    /// assert_eq!(AggregationMethod::Min.aggregate(&values), Ok(0.1));
+    /// assert_eq!(AggregationMethod::Max.aggregate(&values), Ok(0.9));
+    /// assert_eq!(AggregationMethod::TrimmedMean(0.25).aggregate(&values), Ok(0.55));
+    /// assert_eq!(AggregationMethod::Mean.aggregate(&[]), Err(AggregationError::Empty));
+    /// ```
+    ///
+    /// # Errors
+    /// No values, a value that is NaN or infinite, or a fraction outside [0, 0.5).
+    pub fn aggregate(&self, values: &[f64]) -> Result<f64, AggregationError> {
+        self.check()?;
+        let not_finite = values.iter().position(|value| !value.is_finite());
+        if let Some(position) = not_finite {
+            return Err(AggregationError::NotFinite { position, value: values[position] });
+        }
+        // Adding 0 turns -0 into 0, so that the sign of a zero does not hang on the method.
+        let mut sorted: Vec<f64> = values.iter().map(|value| value + 0.0).collect();
+        sorted.sort_unstable_by(f64::total_cmp);
+        match (&*sorted, self) {
+            ([], _) => Err(AggregationError::Empty),
+            ([min, ..], Self::Min) => Ok(*min),
+            ([.., max], Self::Max) => Ok(*max),
+            (sorted, Self::Median) => Ok(median(sorted)),
+            (sorted, Self::Mean) => Ok(mean(sorted)),
+            (sorted, Self::TrimmedMean(fraction)) => Ok(mean(trimmed(sorted, *fraction))),
+        }
+    }
+
+    /// Checks what the method itself is made of.
+    pub(super) fn check(&self) -> Result<(), AggregationError> {
+        match *self {
+            Self::TrimmedMean(fraction) if !(0.0..0.5).contains(&fraction) => {
+                Err(AggregationError::Trim { fraction })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The middle of sorted values; of two, halfway.
+fn median(sorted: &[f64]) -> f64 {
+    let half = sorted.len() / 2;
+    if sorted.len() % 2 == 1 { sorted[half] } else { sorted[half - 1].midpoint(sorted[half]) }
+}
+
+/// The mean of sorted values. The exact sum is rounded and then divided, which could leave the
+/// interval of the values by one bit.
+fn mean(sorted: &[f64]) -> f64 {
+    let mut sum = ExactSum::default();
+    sorted.iter().for_each(|value| sum.add(*value));
+    sum.mean(sorted.len() as u64).clamp(sorted[0], sorted[sorted.len() - 1])
+}
+
+/// Sorted values without those at both ends; at least one remains, since the product with a fraction
+/// below one half never rounds up to one half of their number.
+fn trimmed(sorted: &[f64], fraction: f64) -> &[f64] {
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a fraction below one half of a number of rollouts"
+    )]
+    let cut = (fraction * sorted.len() as f64) as usize;
+    &sorted[cut..sorted.len() - cut]
+}

@@ -1,0 +1,122 @@
+//! From the outcomes of one tier to one score, and the gate between the tiers.
+
+use serde::{Deserialize, Serialize};
+
+use super::aggregate::AggregationMethod;
+use super::call::Entry;
+use super::standing::Standing;
+use crate::outcome::Outcome;
+
+/// What a metric that fails, abstains or panics does to the score that it should have been part of.
+/// It never counts as a pass.
+///
+/// The same holds for rollouts of a row: one without a score leaves the row without a score
+/// ([`Fail`](Self::Fail)), or is left out and counted ([`Skip`](Self::Skip)).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnMissing {
+    /// There is no score, and the row says which metric is to blame.
+    #[default]
+    Fail,
+    /// The mean is over the other metrics; there is no score if none is left.
+    Skip,
+    /// It counts as the worst: the low end of its range, or 0 where it declares none.
+    Zero,
+}
+
+/// The mean of one tier over one rollout.
+pub(super) enum TierScore {
+    /// The tier has no metric.
+    NoMetric,
+    Mean(f64),
+    /// Too much is missing.
+    Missing(String),
+}
+
+/// Sums up the outcomes of one tier, each brought to [0, 1].
+pub(super) fn tier_score<G, P>(
+    entries: &[Entry<G, P>],
+    outcomes: &[Outcome],
+    on_missing: OnMissing,
+) -> TierScore {
+    if entries.is_empty() {
+        return TierScore::NoMetric;
+    }
+    let scores = normalized(entries, outcomes, on_missing);
+    let missing = outcomes.iter().any(|outcome| outcome.scored().is_none());
+    if missing && (on_missing == OnMissing::Fail || scores.is_empty()) {
+        return TierScore::Missing(reason(entries, outcomes));
+    }
+    let values: Vec<f64> = scores.iter().map(|(_, score)| *score).collect();
+    match AggregationMethod::Mean.aggregate(&values) {
+        Ok(mean) => TierScore::Mean(mean),
+        Err(error) => TierScore::Missing(error.to_string()),
+    }
+}
+
+/// The scores that enter a tier's mean, with their metrics' names.
+fn normalized<'a, G, P>(
+    entries: &'a [Entry<G, P>],
+    outcomes: &[Outcome],
+    on_missing: OnMissing,
+) -> Vec<(&'a str, f64)> {
+    let score = |(entry, outcome): (&'a Entry<G, P>, &Outcome)| {
+        let score = match outcome.value() {
+            Some(value) => entry.scale.normalized(value),
+            None if on_missing == OnMissing::Zero => 0.0,
+            None => return None,
+        };
+        Some((&*entry.name, score))
+    };
+    entries.iter().zip(outcomes).filter_map(score).collect()
+}
+
+/// Which metrics gave no score and why, in an order that does not depend on that of the metrics.
+fn reason<G, P>(entries: &[Entry<G, P>], outcomes: &[Outcome]) -> String {
+    let missing = entries.iter().zip(outcomes).filter(|(_, outcome)| outcome.scored().is_none());
+    let mut reasons: Vec<String> = missing
+        .map(|(entry, outcome)| {
+            outcome.error().unwrap_or_else(|| format!("metric `{}` {}", entry.name, outcome.name()))
+        })
+        .collect();
+    reasons.sort_unstable();
+    reasons.join("; ")
+}
+
+/// What the proxies of one rollout decide.
+pub(super) enum Decision {
+    Pass { proxy: Option<f64> },
+    Stop { proxy: Option<f64>, by: String, standing: Standing },
+}
+
+/// Holds one rollout's proxies against the threshold. Where there are none, there is no gate.
+pub(super) fn decide<G, P>(
+    entries: &[Entry<G, P>],
+    outcomes: &[Outcome],
+    on_missing: OnMissing,
+    threshold: f64,
+) -> Decision {
+    match tier_score(entries, outcomes, on_missing) {
+        TierScore::NoMetric => Decision::Pass { proxy: None },
+        TierScore::Mean(proxy) if proxy >= threshold => Decision::Pass { proxy: Some(proxy) },
+        TierScore::Mean(proxy) => {
+            let scores = normalized(entries, outcomes, on_missing);
+            let low = scores.iter().filter(|(_, score)| *score < threshold);
+            let by = listed(low.map(|(name, _)| *name));
+            let standing = Standing::Gated { proxy, by: by.clone() };
+            Decision::Stop { proxy: Some(proxy), by, standing }
+        }
+        TierScore::Missing(reason) => {
+            let unscored = |(_, outcome): &(_, &Outcome)| outcome.scored().is_none();
+            let missing = entries.iter().zip(outcomes).filter(unscored);
+            let by = listed(missing.map(|(entry, _)| &*entry.name));
+            Decision::Stop { proxy: None, by, standing: Standing::Failed { reason } }
+        }
+    }
+}
+
+fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let mut names: Vec<&str> = names.collect();
+    names.sort_unstable();
+    if names.is_empty() { "proxies".to_owned() } else { names.join(", ") }
+}

@@ -1,0 +1,197 @@
+//! Many rows: workers that share one scorer.
+//!
+//! One row is in `flow.rs`, sums over rows are in `summary.rs`.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::runtime::Handle;
+use tokio::task::JoinSet;
+
+use super::error::ScorerError;
+use super::row::RowScore;
+use super::summary::{ScoringSummary, Tally};
+use super::{Inner, Scorer};
+use crate::evaluate::panic;
+use crate::pair::Pair;
+use crate::row::{Example, Prediction};
+use crate::settings::Settings;
+
+/// A row to be scored: one example and all that a program predicted for it.
+///
+/// A [`Pair`] is one with a single rollout.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rollouts<G = Example, P = Prediction> {
+    /// The labelled example.
+    pub gold: G,
+    /// The predictions.
+    pub preds: Vec<P>,
+}
+
+impl<G, P> Rollouts<G, P> {
+    /// All predictions for one example.
+    pub fn new(gold: G, preds: impl IntoIterator<Item = P>) -> Self {
+        Self { gold, preds: preds.into_iter().collect() }
+    }
+}
+
+impl<G, P> From<Pair<G, P>> for Rollouts<G, P> {
+    fn from(pair: Pair<G, P>) -> Self {
+        Self::new(pair.gold, [pair.pred])
+    }
+}
+
+/// What scoring many rows gives. `Display` is that of its [`summary`](Self::summary).
+#[derive(Clone, PartialEq)]
+#[must_use]
+#[non_exhaustive]
+pub struct ScoringResult {
+    /// What became of all rows together.
+    pub summary: ScoringSummary,
+    /// The rows in input order, whatever the order in which they finished.
+    pub rows: Vec<RowScore>,
+}
+
+impl fmt::Display for ScoringResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.summary.fmt(f)
+    }
+}
+
+impl fmt::Debug for ScoringResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScoringResult")
+            .field("summary", &self.summary)
+            .field("rows", &format_args!("<{} rows>", self.rows.len()))
+            .finish()
+    }
+}
+
+impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
+    /// Scores rows, at most `concurrency` at once, on all of the runtime's threads. Rows are taken
+    /// as they are needed. Dropping the future ends the calls under way and gives their money back.
+    ///
+    /// Without a budget the same rows give the same result at any concurrency. With one it depends
+    /// on what calls cost, and on the order in which they finish, which rows are still covered.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::{Pair, Scorer};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dsrs_metrics::ScorerError> {
+    /// let short = metric_fn("short", |_, pred| pred.get("answer").unwrap() != "");
+    /// let correct = metric_fn("correct", |gold, pred| gold.get("answer") == pred.get("answer"));
+    /// let correct = correct.with_tier(MetricTier::Truth).with_cost_msats(100);
+    /// let scorer = Scorer::builder().metric(short).metric(correct).build()?;
+    ///
+    /// let rows = ["4", "5", ""].into_iter().map(|answer| {
+    ///     Pair::new(answer, example! { "answer" => "4" }, prediction! { "answer" => answer })
+    /// });
+    /// let result = scorer.score_all(rows.collect::<Vec<_>>(), 8).await?;
+    /// assert_eq!(
+    ///     result.to_string(),
+    ///     "0.3333 (mean of 2/3, 0 failed, 1 gated counted as 0; 0.5000 over the 2 scored); \
+    ///      2 truth calls made, 1 avoided by the gate, saving 100 msat; spent 200 msat"
+    /// );
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// No rows, a concurrency of 0, rows whose iterator panics, or no tokio runtime; never a row
+    /// without a score.
+    pub async fn score_all<R: Into<Rollouts<G, P>> + 'static>(
+        &self,
+        rows: impl IntoIterator<Item = R, IntoIter: Send + 'static>,
+        concurrency: usize,
+    ) -> Result<ScoringResult, ScorerError> {
+        if concurrency == 0 {
+            return Err(ScorerError::ZeroConcurrency);
+        }
+        Handle::try_current().map_err(|_| ScorerError::Runtime)?;
+        let rows = panic::catch(false, || rows.into_iter().map(Into::into))
+            .map_err(|panic| ScorerError::Rows { message: panic.message })?;
+        let (_, most) = rows.size_hint();
+        let workers = concurrency.min(most.unwrap_or(usize::MAX).max(1));
+        let queue = Arc::new(Queue { rows: Mutex::new(Some(rows.enumerate())) });
+        self.work_off(queue, workers).await
+    }
+
+    async fn work_off<I>(
+        &self,
+        queue: Arc<Queue<I>>,
+        workers: usize,
+    ) -> Result<ScoringResult, ScorerError>
+    where
+        I: Iterator<Item = (usize, Rollouts<G, P>)> + Send + 'static,
+    {
+        let settings = Settings::current();
+        let mut tasks = JoinSet::new();
+        for _ in 0..workers {
+            let (inner, queue) = (Arc::clone(&self.inner), Arc::clone(&queue));
+            tasks.spawn(settings.clone().scope(async move { inner.work(&queue).await }));
+        }
+        let mut rows = Vec::new();
+        while let Some(worker) = tasks.join_next().await {
+            // An error ends the others with the set.
+            rows.extend(worker.map_err(worker_error)??);
+        }
+        rows.sort_unstable_by_key(|(index, _)| *index);
+        self.inner.result(rows)
+    }
+}
+
+/// Rows that no worker has taken yet; `None` once they have ended or failed.
+struct Queue<I> {
+    rows: Mutex<Option<I>>,
+}
+
+impl<T, I: Iterator<Item = T>> Queue<I> {
+    fn pull(&self) -> Result<Option<T>, ScorerError> {
+        let mut queue = self.rows.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(rows) = queue.as_mut() else {
+            return Ok(None);
+        };
+        let row = panic::catch(false, || rows.next());
+        if !matches!(row, Ok(Some(_))) {
+            *queue = None;
+        }
+        row.map_err(|panic| ScorerError::Rows { message: panic.message })
+    }
+}
+
+type Numbered = Vec<(usize, RowScore)>;
+
+impl<G: Send + Sync, P: Send + Sync> Inner<G, P> {
+    async fn work<I>(&self, queue: &Queue<I>) -> Result<Numbered, ScorerError>
+    where
+        I: Iterator<Item = (usize, Rollouts<G, P>)>,
+    {
+        let mut finished = Vec::new();
+        while let Some((index, row)) = queue.pull()? {
+            finished.push((index, self.score(&row.gold, &row.preds).await));
+            // Rows that never wait must still let timers and other tasks have their turn.
+            tokio::task::consume_budget().await;
+        }
+        Ok(finished)
+    }
+
+    fn result(&self, rows: Numbered) -> Result<ScoringResult, ScorerError> {
+        if rows.is_empty() {
+            return Err(ScorerError::NoRows);
+        }
+        let mut tally = Tally::default();
+        rows.iter().for_each(|(_, row)| tally.record(row));
+        let rows = rows.into_iter().map(|(_, row)| row).collect();
+        Ok(ScoringResult { summary: tally.summary(self.ledger.report().limit), rows })
+    }
+}
+
+fn worker_error(error: tokio::task::JoinError) -> ScorerError {
+    let message = match error.try_into_panic() {
+        Ok(payload) => panic::message(&*payload),
+        Err(error) => error.to_string(),
+    };
+    ScorerError::Worker { message }
+}

@@ -1,0 +1,141 @@
+//! Metrics sorted by tier.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::error::ScorerError;
+use crate::metric::Metric;
+use crate::row::{Example, Prediction};
+use crate::spec::MetricTier;
+
+/// A metric that several scorers, clones and workers share.
+pub type BoxedMetric<G = Example, P = Prediction> = Arc<dyn Metric<G, P>>;
+
+/// Metrics by tier: proxies, which run first, and truth metrics, which run where proxies pass.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::{MetricSet, ScorerError};
+///
+/// let short = metric_fn("short", |_, pred| pred.data.len() < 3);
+/// let correct = metric_fn("correct", |gold, pred| gold.get("answer") == pred.get("answer"));
+///
+/// let mut set: MetricSet = MetricSet::new();
+/// set.add(correct.clone().with_tier(MetricTier::Truth));
+/// set.add(short);
+/// let names: Vec<_> = set.all().map(|metric| metric.name()).collect();
+/// assert_eq!(names, ["short", "correct"]);
+///
+/// let error = set.add_truth(correct).unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "`correct` is a proxy metric and cannot stand among the truth metrics"
+/// );
+/// # let _: ScorerError = error;
+/// ```
+pub struct MetricSet<G = Example, P = Prediction> {
+    proxy: Vec<BoxedMetric<G, P>>,
+    truth: Vec<BoxedMetric<G, P>>,
+}
+
+impl<G: Sync, P: Sync> MetricSet<G, P> {
+    /// A set without metrics.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { proxy: Vec::new(), truth: Vec::new() }
+    }
+
+    /// Adds a metric to the tier that its spec names.
+    pub fn add(&mut self, metric: impl Metric<G, P> + 'static) {
+        self.insert(Arc::new(metric));
+    }
+
+    /// Adds a proxy metric.
+    ///
+    /// # Errors
+    /// [`ScorerError::WrongTier`] if its spec says that it is a truth metric.
+    pub fn add_proxy(&mut self, metric: impl Metric<G, P> + 'static) -> Result<(), ScorerError> {
+        self.insert_as(MetricTier::Proxy, Arc::new(metric))
+    }
+
+    /// Adds a truth metric.
+    ///
+    /// # Errors
+    /// [`ScorerError::WrongTier`] if its spec says that it is a proxy metric.
+    pub fn add_truth(&mut self, metric: impl Metric<G, P> + 'static) -> Result<(), ScorerError> {
+        self.insert_as(MetricTier::Truth, Arc::new(metric))
+    }
+
+    /// The proxy metrics, in the order in which they were added.
+    #[must_use]
+    pub fn proxy(&self) -> &[BoxedMetric<G, P>] {
+        &self.proxy
+    }
+
+    /// The truth metrics, in the order in which they were added.
+    #[must_use]
+    pub fn truth(&self) -> &[BoxedMetric<G, P>] {
+        &self.truth
+    }
+
+    /// All metrics in the order in which they run: proxies first.
+    pub fn all(&self) -> impl Iterator<Item = &BoxedMetric<G, P>> {
+        self.proxy.iter().chain(&self.truth)
+    }
+
+    /// How many metrics there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.proxy.len() + self.truth.len()
+    }
+
+    /// Whether there is no metric.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn insert(&mut self, metric: BoxedMetric<G, P>) {
+        match metric.spec().tier {
+            MetricTier::Proxy => self.proxy.push(metric),
+            MetricTier::Truth => self.truth.push(metric),
+        }
+    }
+
+    pub(super) fn insert_as(
+        &mut self,
+        wanted: MetricTier,
+        metric: BoxedMetric<G, P>,
+    ) -> Result<(), ScorerError> {
+        let tier = metric.spec().tier;
+        if tier != wanted {
+            return Err(ScorerError::WrongTier { metric: metric.name().to_owned(), tier });
+        }
+        self.insert(metric);
+        Ok(())
+    }
+}
+
+impl<G: Sync, P: Sync> Default for MetricSet<G, P> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<G, P> Clone for MetricSet<G, P> {
+    fn clone(&self) -> Self {
+        Self { proxy: self.proxy.clone(), truth: self.truth.clone() }
+    }
+}
+
+impl<G: Sync, P: Sync> fmt::Debug for MetricSet<G, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = |metrics: &[BoxedMetric<G, P>]| -> Vec<String> {
+            metrics.iter().map(|metric| metric.name().to_owned()).collect()
+        };
+        f.debug_struct("MetricSet")
+            .field("proxy", &names(&self.proxy))
+            .field("truth", &names(&self.truth))
+            .finish()
+    }
+}

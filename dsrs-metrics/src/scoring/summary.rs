@@ -1,0 +1,168 @@
+//! Sums over rows, each with what it stands on.
+//!
+//! Rows are summed up by mean: the median of passes and fails would be a pass or a fail.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::row::RowScore;
+use super::spending::Spending;
+use super::standing::Standing;
+use crate::sum::ExactSum;
+
+/// What became of all rows of a run.
+///
+/// Every row is in exactly one of `scored`, `gated`, `skipped` and `failed`.
+///
+/// | number | sum | divided by |
+/// | --- | --- | --- |
+/// | `mean_scored` | scores of scored rows | `scored` |
+/// | `mean` | the same, and 0 for each gated or failed row | `scored + gated + failed` |
+///
+/// Skipped rows are in neither, but in the headline. Sums are exact, so no digit depends on the order
+/// in which rows finished.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ScoringSummary {
+    /// How many rows there were.
+    pub rows: u64,
+    /// How many of them passed the gate, with at least one rollout, or have no gate to pass.
+    pub passed: u64,
+    /// How many have a score.
+    pub scored: u64,
+    /// How many the proxies rejected.
+    pub gated: u64,
+    /// How many the budget did not cover.
+    pub skipped: u64,
+    /// How many have no score because a metric failed or abstained.
+    pub failed: u64,
+    /// How many have fewer rollouts than the scorer is configured for.
+    pub short: u64,
+    /// How many rollouts there were.
+    pub rollouts: u64,
+    /// How many of them the proxies rejected.
+    pub rollouts_gated: u64,
+    /// How many of them have no score because a metric failed or abstained.
+    pub rollouts_failed: u64,
+    /// The mean, in [0, 1], where gated and failed rows count as 0. `None` if no row was scored or
+    /// gated: an average over nothing is not 0.
+    pub mean: Option<f64>,
+    /// The mean over the rows that have a score, in [0, 1].
+    pub mean_scored: Option<f64>,
+    /// The scorer's budget, in millisatoshis; other runs and clones draw on it too.
+    pub budget: Option<u64>,
+    /// What these rows asked for and paid.
+    #[serde(flatten)]
+    pub spending: Spending,
+}
+
+/// Counts and sums while rows come in.
+#[derive(Default)]
+pub(super) struct Tally {
+    counts: ScoringSummary,
+    sum: ExactSum,
+}
+
+impl Tally {
+    pub(super) fn record(&mut self, row: &RowScore) {
+        let counts = &mut self.counts;
+        counts.rows += 1;
+        counts.short += u64::from(row.is_short());
+        counts.rollouts += row.rollouts.len() as u64;
+        counts.rollouts_gated += row.gated() as u64;
+        counts.rollouts_failed += row.failed() as u64;
+        counts.passed += u64::from(row.rollouts.iter().any(|rollout| rollout.passed));
+        counts.spending.add(&row.spending);
+        match &row.standing {
+            Standing::Scored { score } => {
+                counts.scored += 1;
+                self.sum.add(*score);
+            }
+            Standing::Gated { .. } => counts.gated += 1,
+            Standing::Skipped { .. } => counts.skipped += 1,
+            Standing::Failed { .. } => counts.failed += 1,
+        }
+    }
+
+    pub(super) fn summary(self, budget: Option<u64>) -> ScoringSummary {
+        let ScoringSummary { scored, gated, failed, .. } = self.counts;
+        let over = |rows: u64| self.sum.mean(rows).clamp(0.0, 1.0);
+        ScoringSummary {
+            mean: (scored + gated > 0).then(|| over(scored + gated + failed)),
+            mean_scored: (scored > 0).then(|| over(scored)),
+            budget,
+            ..self.counts
+        }
+    }
+}
+
+/// One line: the mean and what it stands on, then calls and money.
+impl fmt::Display for ScoringSummary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.mean {
+            Some(mean) => write!(f, "{mean:.4} (mean of ")?,
+            None => f.write_str("not enough rows (scored ")?,
+        }
+        write!(f, "{}/{}", self.scored, self.rows)?;
+        self.fmt_unscored(f)?;
+        if self.mean != self.mean_scored {
+            self.fmt_mean_scored(f)?;
+        }
+        f.write_str(")")?;
+        self.fmt_rollouts(f)?;
+        self.fmt_spending(f)
+    }
+}
+
+impl ScoringSummary {
+    fn fmt_unscored(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let as_zero = |count| if count > 0 && self.mean.is_some() { " counted as 0" } else { "" };
+        write!(f, ", {} failed{}", self.failed, as_zero(self.failed))?;
+        if self.gated > 0 {
+            write!(f, ", {} gated{}", self.gated, as_zero(self.gated))?;
+        }
+        if self.skipped > 0 {
+            write!(f, ", {} skipped for the budget", self.skipped)?;
+        }
+        Ok(())
+    }
+
+    fn fmt_mean_scored(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.mean_scored {
+            Some(mean) => write!(f, "; {mean:.4} over the {} scored", self.scored),
+            None => f.write_str("; none has a score"),
+        }
+    }
+
+    /// Only where rows have several rollouts, or should have.
+    fn fmt_rollouts(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.rollouts == self.rows && self.short == 0 {
+            return Ok(());
+        }
+        let Self { rollouts, rollouts_gated, rollouts_failed, .. } = self;
+        write!(f, "; {rollouts} rollouts, {rollouts_failed} failed, {rollouts_gated} gated")?;
+        if self.short > 0 {
+            write!(f, ", {} rows with fewer than configured", self.short)?;
+        }
+        Ok(())
+    }
+
+    fn fmt_spending(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let paid = &self.spending;
+        write!(f, "; {} truth calls made", paid.truth_calls)?;
+        if paid.truth_calls_gated > 0 {
+            let Spending { truth_calls_gated, saved_msats, .. } = paid;
+            write!(f, ", {truth_calls_gated} avoided by the gate, saving {saved_msats} msat")?;
+        }
+        write!(f, "; spent {} msat", paid.spent_msats)?;
+        if let Some(budget) = self.budget {
+            let Spending { reserved_msats, returned_msats, .. } = paid;
+            write!(f, " of {budget}, {reserved_msats} reserved and {returned_msats} returned")?;
+        }
+        if paid.overrun_msats > 0 {
+            write!(f, ", {} msat more than the metrics declared", paid.overrun_msats)?;
+        }
+        Ok(())
+    }
+}

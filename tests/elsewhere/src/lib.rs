@@ -1,0 +1,49 @@
+//! A crate of another edition that knows the library by another name.
+#![deny(warnings)]
+
+use metrics::prelude::*;
+
+/// A predicted row.
+#[derive(Debug, Record)]
+#[record(crate = ::metrics)]
+pub struct Answer {
+    /// The text.
+    pub answer: String,
+    /// What was found.
+    pub found: Vec<String>,
+}
+
+/// Share of the answers that were found.
+#[metric(crate = ::metrics, threshold = 0.5, range = 0.0..=1.0)]
+pub fn found_share(
+    #[gold] answers: &[String],
+    #[pred] found: &[String],
+    #[pred] answer: Option<&str>,
+    /// How much one is worth.
+    #[param(default = 1.0)]
+    weight: f64,
+    /// What counts.
+    #[param]
+    words: &[String],
+) -> f64 {
+    let counts = |found: &&String| answers.contains(*found) || words.contains(*found);
+    let most = answers.len().max(1) as f64;
+    weight * found.iter().filter(counts).count() as f64 / most
+        * f64::from(u8::from(answer.is_some()))
+}
+
+/// Whether anything was answered.
+#[metric(crate = ::metrics)]
+pub async fn is_answered(#[pred] answer: &str) -> Result<bool, String> {
+    Ok(!answer.is_empty())
+}
+
+#[test]
+fn metrics_work_in_another_edition_and_under_another_name() {
+    let found = vec!["a".to_owned()];
+    let pred = Answer { answer: "a".to_owned(), found: found.clone() };
+    let gold = example! { "answers" => ["a", "b"] };
+    let metric = FoundShare::builder().words(found).build();
+    assert_eq!(metric.score(&gold, &pred).unwrap().value, 0.5);
+    let _: &dyn AcceptanceTest<Example, Answer> = &IsAnswered;
+}

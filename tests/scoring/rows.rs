@@ -1,0 +1,133 @@
+//! Many rows: order, denominators, and what goes wrong outside of metrics.
+
+use super::{Told, pair, told};
+use dsrs_metrics::prelude::*;
+use dsrs_metrics::{Pair, Rollouts, Scorer, ScorerBuilder, ScorerError, Settings, Standing};
+
+fn row(row: u32) -> Pair {
+    let cheap = f64::from(row % 7) / 6.0;
+    let dear = if row.is_multiple_of(11) {
+        "fail".into()
+    } else {
+        serde_json::json!([0.1 * f64::from(row % 9), row])
+    };
+    pair(prediction! { "cheap" => cheap, "dear" => dear })
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_same_rows_give_the_same_result_at_any_concurrency() {
+    let run = async |concurrency| {
+        let (scorer, ..) = told();
+        scorer.build().unwrap().score_all((0..2_000).map(row), concurrency).await.unwrap()
+    };
+    let one = run(1).await;
+    for concurrency in [2, 7, 512] {
+        let other = run(concurrency).await;
+        assert_eq!(one, other);
+        assert_eq!(
+            one.summary.mean.map(f64::to_bits),
+            other.summary.mean.map(f64::to_bits),
+            "{concurrency}"
+        );
+    }
+    let summary = &one.summary;
+    assert_eq!(
+        summary.scored + summary.gated + summary.skipped + summary.failed,
+        summary.rows,
+        "every row is in exactly one of them"
+    );
+    assert!(summary.gated > 0 && summary.failed > 0 && summary.scored > 0, "{summary:?}");
+    assert!(matches!(one.rows[0].standing, Standing::Gated { .. }), "rows are in input order");
+    assert_eq!(one.rows[6].score(), Some(0.1 * 6.0));
+}
+
+#[tokio::test]
+async fn trap_13_a_mean_over_1_of_4_never_looks_like_one_over_4() {
+    let truth = Told::truth("dear", 100);
+    let scorer = Scorer::builder().metric(truth).budget_msats(100).build().unwrap();
+    let rows = [1.0; 4].map(|dear| pair(prediction! { "dear" => dear }));
+    let result = scorer.score_all(rows, 2).await.unwrap();
+    assert_eq!((result.summary.scored, result.summary.skipped), (1, 3));
+    assert_eq!(
+        result.to_string(),
+        "1.0000 (mean of 1/4, 0 failed, 3 skipped for the budget); 1 truth calls made; \
+         spent 100 msat of 100, 100 reserved and 0 returned"
+    );
+}
+
+#[tokio::test]
+async fn trap_03_nothing_scored_is_not_a_score_of_0() {
+    let (scorer, ..) = told();
+    let rows = ["fail", "panic"].map(|word| pair(prediction! { "cheap" => word }));
+    let result = scorer.build().unwrap().score_all(rows, 1).await.unwrap();
+    assert_eq!((result.summary.mean, result.summary.mean_scored), (None, None));
+    assert_eq!(
+        result.to_string(),
+        "not enough rows (scored 0/2, 2 failed); 0 truth calls made; spent 0 msat"
+    );
+    let (scorer, ..) = told();
+    let rows = [0.0, 0.25].map(|cheap| pair(prediction! { "cheap" => cheap }));
+    let result = scorer.build().unwrap().score_all(rows, 1).await.unwrap();
+    assert!(
+        result
+            .to_string()
+            .starts_with("0.0000 (mean of 0/2, 0 failed, 2 gated counted as 0; none has a score)"),
+        "{result}"
+    );
+}
+
+#[tokio::test]
+async fn no_rows_no_concurrency_and_rows_that_panic_are_errors() {
+    let (scorer, ..) = told();
+    let scorer = scorer.build().unwrap();
+    let none: Vec<Pair> = Vec::new();
+    assert_eq!(scorer.score_all(none, 4).await.unwrap_err(), ScorerError::NoRows);
+    let error = scorer.score_all([row(1)], 0).await.unwrap_err();
+    assert_eq!(error, ScorerError::ZeroConcurrency);
+    let breaking =
+        (0..9).map(|number| if number == 5 { panic!("broken pipe") } else { row(number) });
+    let error = scorer.score_all(breaking, 4).await.unwrap_err();
+    assert_eq!(error, ScorerError::Rows { message: "broken pipe".to_owned() });
+}
+
+#[test]
+fn without_a_runtime_there_is_an_error_and_no_panic() {
+    let (scorer, ..) = told();
+    let scorer = scorer.build().unwrap();
+    let error = futures_util::FutureExt::now_or_never(scorer.score_all([row(1)], 1)).unwrap();
+    assert_eq!(error.unwrap_err(), ScorerError::Runtime);
+}
+
+#[tokio::test]
+async fn settings_of_the_caller_reach_every_worker() {
+    struct Language(&'static str);
+    let language = metric_fn("language", |_, _| {
+        Settings::get::<Language>().is_some_and(|language| language.0 == "en")
+    });
+    let scorer = Scorer::builder().metric(language).build().unwrap();
+    let rows = (0..8).map(row);
+    let settings = Settings::new().with(Language("en"));
+    let result = settings.scope(scorer.score_all(rows, 4)).await.unwrap();
+    assert_eq!(result.summary.mean, Some(1.0));
+}
+
+#[tokio::test]
+async fn rows_may_be_of_any_type() {
+    let near = typed_metric_fn("near", |gold: &f64, pred: &f64| 1.0 - (gold - pred).abs());
+    let near = near.with_range(0.0, 1.0).with_tier(MetricTier::Truth);
+    let scorer = ScorerBuilder::typed().metric(near).build().unwrap();
+    let rows = vec![Rollouts::new(0.5, [0.25, 0.5]), Rollouts::new(1.0, [1.0])];
+    let result = scorer.score_all(rows, 2).await.unwrap();
+    assert_eq!(result.summary.mean, Some(0.9375));
+}
+
+#[tokio::test]
+async fn debug_never_prints_rows_and_the_summary_serializes_flat() {
+    let (scorer, ..) = told();
+    let result = scorer.build().unwrap().score_all((0..50).map(row), 4).await.unwrap();
+    let shown = format!("{result:?}");
+    assert!(shown.contains("<50 rows>") && shown.len() < 1_000, "{shown}");
+    let json = serde_json::to_value(&result.summary).unwrap();
+    assert_eq!((&json["rows"], &json["budget"]), (&50.into(), &serde_json::Value::Null));
+    assert_eq!(json["truth_calls"], result.summary.spending.truth_calls);
+}

@@ -1,0 +1,8 @@
+use dsrs_metrics::prelude::*;
+
+#[metric(tier = proxy cost = "1 msat")]
+fn overlap(#[pred] share: f64) -> f64 {
+    share
+}
+
+fn main() {}

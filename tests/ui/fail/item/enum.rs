@@ -1,0 +1,9 @@
+use dsrs_metrics::prelude::*;
+
+#[metric]
+enum Verdict {
+    Pass,
+    Fail,
+}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use dsrs_metrics::prelude::*;
+
+#[metric]
+mod metrics {}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use dsrs_metrics::prelude::*;
+
+#[metric]
+type Overlap = f64;
+
+fn main() {}

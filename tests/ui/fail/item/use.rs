@@ -1,0 +1,6 @@
+use dsrs_metrics::prelude::*;
+
+#[metric]
+use std::collections::BTreeMap;
+
+fn main() {}

@@ -1,0 +1,8 @@
+use dsrs_metrics::prelude::*;
+
+#[metric]
+fn overlap(#[pred] given: fn() -> bool) -> bool {
+    given()
+}
+
+fn main() {}

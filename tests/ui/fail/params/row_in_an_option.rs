@@ -1,0 +1,8 @@
+use dsrs_metrics::prelude::*;
+
+#[metric]
+fn same(gold: Option<&Example>) -> bool {
+    gold.is_none()
+}
+
+fn main() {}

@@ -1,0 +1,8 @@
+use dsrs_metrics::prelude::*;
+
+#[derive(Record)]
+union Answer {
+    number: u8,
+}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use dsrs_metrics::prelude::*;
+
+#[derive(Record)]
+struct Answer;
+
+fn main() {}

@@ -1,0 +1,10 @@
+use dsrs_metrics::prelude::*;
+
+#[metric]
+fn same(example: &Example, pred: &Prediction) -> bool {
+    example.get("answer") == pred.get("answer")
+}
+
+fn main() {
+    let _ = Same.score(&prediction! { "answer" => 1 }, &example! { "answer" => 1 });
+}

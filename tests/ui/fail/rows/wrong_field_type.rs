@@ -1,0 +1,15 @@
+use dsrs_metrics::prelude::*;
+
+#[derive(Record)]
+struct Answer {
+    answer: u32,
+}
+
+#[metric]
+fn length(#[pred] answer: &str) -> usize {
+    answer.len()
+}
+
+fn main() {
+    let _ = Length.score(&example! {}, &Answer { answer: 3 });
+}

@@ -1,0 +1,12 @@
+use dsrs_metrics::prelude::*;
+
+struct Gold {
+    weight: f64,
+}
+
+#[metric(gold = Gold)]
+fn weight(#[gold(default = 1.0)] weight: f64) -> f64 {
+    weight
+}
+
+fn main() {}

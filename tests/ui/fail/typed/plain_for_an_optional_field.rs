@@ -1,0 +1,12 @@
+use dsrs_metrics::prelude::*;
+
+struct Gold {
+    answer: Option<String>,
+}
+
+#[metric(gold = Gold)]
+fn same(#[gold] answer: &str, #[pred("answer")] given: &str) -> bool {
+    answer == given
+}
+
+fn main() {}

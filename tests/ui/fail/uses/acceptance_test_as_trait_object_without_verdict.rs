@@ -1,0 +1,10 @@
+use dsrs_metrics::prelude::*;
+
+#[metric]
+fn overlap(#[pred] share: f64) -> f64 {
+    share
+}
+
+fn main() {
+    let _: Box<dyn AcceptanceTest> = Box::new(Overlap);
+}

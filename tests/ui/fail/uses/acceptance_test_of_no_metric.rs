@@ -1,0 +1,9 @@
+use dsrs_metrics::prelude::*;
+
+struct Overlap;
+
+fn bootstrap(_: impl AcceptanceTest) {}
+
+fn main() {
+    bootstrap(Overlap);
+}

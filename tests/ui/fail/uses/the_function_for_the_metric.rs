@@ -1,0 +1,12 @@
+use dsrs_metrics::prelude::*;
+
+#[metric]
+fn overlap(#[pred] share: f64) -> f64 {
+    share
+}
+
+fn run(_: impl Metric) {}
+
+fn main() {
+    run(overlap);
+}

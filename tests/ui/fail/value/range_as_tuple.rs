@@ -1,0 +1,8 @@
+use dsrs_metrics::prelude::*;
+
+#[metric(range = (0.0, 1.0))]
+fn overlap(#[pred] share: f64) -> f64 {
+    share
+}
+
+fn main() {}

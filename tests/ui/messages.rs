@@ -1,0 +1,88 @@
+//! Reads every recorded message and holds it against what all of them promise: said at the guilty
+//! token, in the user's words, without a name that only the expansion knows.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What rustc says of its own, and why it may: the end of a case's path, and words of the line.
+const OF_RUSTC: [(&str, &str); 1] = [
+    // The second `#[metric]` is itself what is too much.
+    ("item/metric_twice.stderr", "#[metric]"),
+];
+
+fn recorded() -> Vec<(PathBuf, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("ui/fail");
+    let topics = fs::read_dir(&folder).unwrap().map(|topic| topic.unwrap().path());
+    let files =
+        topics.flat_map(|topic| fs::read_dir(topic).unwrap().map(|file| file.unwrap().path()));
+    let mut messages: Vec<_> = files
+        .filter(|file| file.extension().is_some_and(|extension| extension == "stderr"))
+        .map(|file| (file.clone(), fs::read_to_string(&file).unwrap()))
+        .collect();
+    messages.sort();
+    messages
+}
+
+fn is_of_rustc(file: &Path, line: &str) -> bool {
+    OF_RUSTC.iter().any(|(case, words)| file.ends_with(case) && line.contains(words))
+}
+
+/// The lines that name something the user never wrote.
+fn lines_with(found: impl Fn(&str) -> bool) -> Vec<String> {
+    let messages = recorded();
+    let lines = messages.iter().flat_map(|(file, text)| text.lines().map(move |line| (file, line)));
+    lines
+        .filter(|(file, line)| found(line) && !is_of_rustc(file, line))
+        .map(|(file, line)| format!("{}: {line}", file.display()))
+        .collect()
+}
+
+#[test]
+fn every_case_has_its_message_and_there_are_enough() {
+    let messages = recorded();
+    assert!(messages.len() >= 200, "{}", messages.len());
+    for (file, text) in &messages {
+        assert!(file.with_extension("rs").is_file(), "{} has no case", file.display());
+        assert!(text.starts_with("error"), "{} begins with something else", file.display());
+    }
+}
+
+#[test]
+fn no_message_names_what_only_the_expansion_knows() {
+    let private = lines_with(|line| line.contains("__private") || line.contains("originates in"));
+    assert_eq!(private, Vec::<String>::new());
+    let generated =
+        |line: &str| line.contains("'__") || line.contains("__Gold") || line.contains("__Pred");
+    assert_eq!(lines_with(generated), Vec::<String>::new());
+}
+
+#[test]
+fn no_message_points_at_the_whole_attribute() {
+    let mut found = Vec::new();
+    for (file, text) in recorded() {
+        let lines: Vec<&str> = text.lines().collect();
+        for pair in lines.windows(2) {
+            let Some(caret) = pair[1].find('^') else { continue };
+            let pointed_at = pair[0].get(caret..).unwrap_or_default();
+            let is_attribute =
+                pointed_at.starts_with("#[metric") || pointed_at.starts_with("#[derive(Record");
+            if is_attribute && !is_of_rustc(&file, pair[0]) {
+                found.push(format!("{}: {}", file.display(), pair[0]));
+            }
+        }
+    }
+    assert_eq!(found, Vec::<String>::new());
+}
+
+#[test]
+fn the_readme_quotes_messages_as_they_are() {
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
+    let readme = fs::read_to_string(readme).unwrap();
+    let quoted: Vec<&str> = readme.lines().filter(|line| line.starts_with("error")).collect();
+    assert_eq!(quoted.len(), 2);
+    let messages = recorded();
+    for line in quoted {
+        let said = messages.iter().any(|(_, text)| text.lines().any(|said| said == line));
+        assert!(said, "no case says: {line}");
+    }
+}

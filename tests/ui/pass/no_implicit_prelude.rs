@@ -1,0 +1,38 @@
+#![no_implicit_prelude]
+
+// A metric that reads single fields of rows of any type cannot stand in such a crate: its sentences are
+// `#[diagnostic::..]` attributes, and rustc knows no `diagnostic` where there is no prelude.
+use ::dsrs_metrics::{Record, metric};
+
+#[derive(Record)]
+struct Answer {
+    given: ::std::string::String,
+}
+
+/// With typed rows and parameters.
+#[metric(threshold = 0.5, pred = Answer)]
+fn share(
+    gold: &::dsrs_metrics::Example,
+    #[pred] given: &str,
+    #[pred("given")] owned: ::std::string::String,
+    #[param(default)] weight: f64,
+    #[param(default = "x")] text: &str,
+    #[param] limit: ::core::option::Option<u8>,
+    trace: ::core::option::Option<&::dsrs_metrics::Trace>,
+) -> ::core::option::Option<f64> {
+    let _ = (gold, given, owned, weight, text, limit, trace);
+    ::core::option::Option::Some(1.0)
+}
+
+#[metric]
+async fn same(gold: &::dsrs_metrics::Example, pred: &::dsrs_metrics::Prediction) -> bool {
+    gold.get("answer") == pred.get("answer")
+}
+
+fn main() {
+    let answer = Answer { given: ::std::string::String::new() };
+    let gold = ::dsrs_metrics::example! { "answer" => "a" };
+    let share = <Share as ::core::default::Default>::default();
+    ::core::assert!(share.score(&gold, &answer).is_ok());
+    let _ = Same.evaluate(&gold, &::dsrs_metrics::prediction! {});
+}
