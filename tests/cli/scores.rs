@@ -57,7 +57,7 @@ fn one_json_object() {
                 },
                 "f1": f1,
             },
-            "elapsed_s": null,
+            "elapsed_s": null, "ending": "complete",
         })
     );
 }
