@@ -15,7 +15,7 @@ pub(crate) type Render<G, P> = fn(&RowResult<G, P>, &[String], &mut Vec<u8>);
 
 /// `{"id": .., "scores": {..}}`
 pub(crate) fn score_line<G, P>(row: &RowResult<G, P>, metrics: &[String], line: &mut Vec<u8>) {
-    let written = write(row, metrics, None::<((), Option<()>)>, line);
+    let written = write(row, metrics, None::<&((), Option<()>)>, line);
     debug_assert!(written.is_ok(), "a score line holds only text and numbers");
 }
 
@@ -27,10 +27,10 @@ pub(crate) fn pair_line<G: Serialize, P: Serialize>(
 ) {
     let start = line.len();
     let whole = (Side::Whole(&*row.gold), row.pred.as_ref().map(Side::Whole));
-    if write(row, metrics, Some(whole), line).is_err() {
+    if write(row, metrics, Some(&whole), line).is_err() {
         line.truncate(start);
         let sides = (Side::or_note(&*row.gold), row.pred.as_ref().map(Side::or_note));
-        let written = write(row, metrics, Some(sides), line);
+        let written = write(row, metrics, Some(&sides), line);
         debug_assert!(written.is_ok(), "what is no JSON is a note by now");
     }
 }
@@ -55,13 +55,13 @@ impl<'a, T: Serialize> Side<'a, T> {
 fn write<G, P>(
     row: &RowResult<G, P>,
     metrics: &[String],
-    pair: Option<(impl Serialize, Option<impl Serialize>)>,
+    pair: Option<&(impl Serialize, Option<impl Serialize>)>,
     line: &mut Vec<u8>,
 ) -> serde_json::Result<()> {
     let line_of = Line {
         id: &row.id,
-        gold: pair.as_ref().map(|(gold, _)| gold),
-        pred: pair.as_ref().map(|(_, pred)| pred.as_ref()),
+        gold: pair.map(|(gold, _)| gold),
+        pred: pair.map(|(_, pred)| pred.as_ref()),
         attributes: (!row.attributes.is_empty()).then_some(&row.attributes),
         scores: ScoresByName { metrics, outcomes: &row.outcomes },
         traceback: row.traceback.as_deref(),
