@@ -248,8 +248,10 @@ impl Scored {
     fn settled(mut self, spec: &MetricSpec<'_>) -> Result<Self> {
         // Parts first: the headline is one of them, and a part's error says which.
         for part in self.parts() {
-            let name = format!("{}.{}", spec.name, part.name);
-            check(part.value, &MetricSpec { name: &name, ..*spec })?;
+            if check(part.value, spec).is_err() {
+                let name = format!("{}.{}", spec.name, part.name);
+                check(part.value, &MetricSpec { name: &name, ..*spec })?;
+            }
         }
         check(self.score.value, spec)?;
         check_bool(self.score.value, spec)?;

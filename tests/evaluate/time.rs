@@ -133,11 +133,10 @@ async fn a_straggling_metric_is_resubmitted_too() {
     assert_eq!(result.metrics[1].mean, Some(0.5));
 }
 
-/// One row whose two calls, the second begun after one second, end after so many seconds.
-/// After so many milliseconds, with this outcome.
-type Attempt = (u64, fn() -> Result<Prediction, String>);
+type Output = fn() -> Result<Prediction, String>;
 
-async fn two_attempts(calls: [Attempt; 2]) -> EvaluationResult {
+/// One row whose two calls, the second begun after one second, end after so many seconds.
+async fn two_attempts(calls: [(u64, Output); 2]) -> EvaluationResult {
     let begun = Arc::new(AtomicUsize::new(0));
     let evaluate = scoring().devset([example! {}]).resubmit_stragglers(SECOND).build().unwrap();
     let program = move |_: Example| {
@@ -154,15 +153,15 @@ async fn two_attempts(calls: [Attempt; 2]) -> EvaluationResult {
 async fn trap_16_a_second_attempt_that_fails_does_not_win() {
     let good = || Ok(prediction! { "say" => "1" });
     let (fails, panics) = (|| Err("429".to_owned()), || panic!("out of memory"));
-    for failure in [fails as fn() -> _, panics as fn() -> _] {
-        for calls in [[(9, good as fn() -> _), (0, failure)], [(3, failure), (9, good)]] {
+    for failure in [fails as Output, panics as Output] {
+        for calls in [[(9, good as Output), (0, failure)], [(3, failure), (9, good)]] {
             let started = tokio::time::Instant::now();
             let result = two_attempts(calls).await;
             assert_eq!((result.score, result.failed_rows), (Some(1.0), 0));
             assert!(started.elapsed() >= 9 * SECOND);
         }
     }
-    for calls in [[(5, fails as fn() -> _), (0, panics as fn() -> _)], [(2, fails), (9, panics)]] {
+    for calls in [[(5, fails as Output), (0, panics as Output)], [(2, fails), (9, panics)]] {
         let result = two_attempts(calls).await;
         assert_eq!(result.first_error.as_deref(), Some("row `0`: 429"), "both failed");
     }

@@ -271,6 +271,8 @@ impl TemporaryFile {
             match File::options().write(true).create_new(true).open(&path) {
                 Ok(file) => return Ok(Self { file, path, keep: false }),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                // The folder is missing, whatever the file is called.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(error),
                 Err(error) => {
                     let reason = format!("its temporary file `{}`: {error}", path.display());
                     return Err(io::Error::new(error.kind(), reason));
