@@ -1,13 +1,13 @@
 //! What the macros' expansions name. No promise is made about anything here.
 
 pub use crate::error::FieldError;
+pub use crate::give::{Give, GiveOptional};
 pub use crate::metric::Declared;
 pub use crate::params::read_param;
 pub use crate::record::{
-    Char, Field, Get, GetOptional, Give, GiveOptional, Owned, Raw, ReadValue, Ref, Slice, Text,
-    Want, read_row,
+    Char, Field, Get, GetOptional, Owned, Raw, ReadValue, Ref, Slice, Text, Want, read_row,
 };
-pub use crate::score::{Decided, Undecided};
+pub use crate::returns::{Decided, Undecided};
 pub use serde::Deserialize;
 pub use serde_json::{Value, json};
 pub use std::{borrow, boxed, string, vec};

@@ -7,10 +7,12 @@ extern crate self as dsrs_metrics;
 mod cell;
 #[cfg(feature = "cli")]
 pub mod cli;
+mod closure;
 pub mod composite;
 pub mod data;
 mod error;
 mod evaluate;
+mod give;
 mod metric;
 mod outcome;
 mod pair;
@@ -18,6 +20,7 @@ mod params;
 mod program;
 mod record;
 mod report;
+mod returns;
 mod row;
 mod score;
 mod scoring;
@@ -36,6 +39,7 @@ pub use dsrs_metrics_macros::Record;
 #[doc = include_str!("../docs/metric.md")]
 pub use dsrs_metrics_macros::metric;
 
+pub use crate::closure::{FnMetric, metric_fn, typed_metric_fn};
 pub use crate::error::{MetricError, Result};
 pub use crate::evaluate::{
     Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, Evaluator, MetricSummary,
@@ -43,10 +47,7 @@ pub use crate::evaluate::{
 };
 #[doc(hidden)]
 pub use crate::metric::Declared;
-pub use crate::metric::{
-    AcceptanceTest, FeedbackEvaluator, FnMetric, Metric, MetricCall, ScoredAtOnce, metric_fn,
-    typed_metric_fn,
-};
+pub use crate::metric::{AcceptanceTest, FeedbackEvaluator, Metric, MetricCall, ScoredAtOnce};
 pub use crate::outcome::Outcome;
 pub use crate::pair::{Origin, Pair};
 pub use crate::params::{Configure, ParamError, Params};
@@ -55,10 +56,9 @@ pub use crate::record::{FieldType, Record, RowType};
 pub use crate::report::ProgressDisplay;
 #[cfg(feature = "report")]
 pub use crate::report::ResultTable;
+pub use crate::returns::MetricReturn;
 pub use crate::row::{Example, Fields, Prediction, Trace, TraceStep};
-pub use crate::score::{
-    Component, FeedbackMetric, Grade, MetricReturn, MetricScore, Part, Scored, Scores,
-};
+pub use crate::score::{Component, FeedbackMetric, Grade, MetricScore, Part, Scored, Scores};
 pub use crate::scoring::{
     AggregationError, AggregationMethod, BoxedMetric, BudgetReport, MetricSet, OnMissing, Rank,
     Rollout, Rollouts, RowScore, Scorer, ScorerBuilder, ScorerError, ScoringConfig, ScoringResult,

@@ -164,6 +164,7 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
     }
 }
 
+#[diagnostic::do_not_recommend]
 #[async_trait]
 impl<G: Sync, P: Sync> Metric<G, P> for Composite<G, P> {
     fn name(&self) -> &str {

@@ -5,7 +5,8 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 
-use crate::record::{Give, Owned};
+use crate::give::Give;
+use crate::record::Owned;
 
 /// A text, or a list of texts each of which is as good: DSPy's `str` or `list[str]`.
 ///

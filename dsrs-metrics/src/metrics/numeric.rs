@@ -69,7 +69,7 @@ impl<'de> Visitor<'de> for TextOrNumberVisitor {
 
 macro_rules! give_written {
     ($($from:ty => $text:expr;)*) => {$(
-        impl<'r> crate::record::Give<'r, crate::record::Owned<TextOrNumber<'r>>> for $from {
+        impl<'r> crate::give::Give<'r, crate::record::Owned<TextOrNumber<'r>>> for $from {
             fn give(&'r self) -> TextOrNumber<'r> {
                 let text: fn(&'r $from) -> Cow<'r, str> = $text;
                 TextOrNumber(text(self))

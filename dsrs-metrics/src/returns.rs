@@ -1,0 +1,114 @@
+//! What a metric may return, and how each type becomes a [`Scored`].
+
+use crate::error::{MetricError, Result};
+use crate::score::{FeedbackMetric, MetricScore, Scored, Scores};
+use crate::spec::{MetricSpec, ScoreKind};
+
+/// Types that a `#[metric]` function or a metric closure may return.
+#[diagnostic::on_unimplemented(
+    message = "a metric cannot return `{Self}`",
+    label = "not a score",
+    note = "return `bool`, `f64`, `f32`, an integer, `MetricScore`, `FeedbackMetric` or `Scores`,\nor an `Option` of one of these (`None` abstains),\nor a `Result` of one of these whose error implements `Display` (it fails the row)"
+)]
+pub trait MetricReturn {
+    /// Bool or number.
+    const KIND: ScoreKind;
+    /// [`Decided`] where the value itself is a verdict, [`Undecided`] elsewhere.
+    type Verdict;
+
+    /// The score, held against the spec.
+    ///
+    /// # Errors
+    /// The metric's own error, an abstention, or a value that breaks the spec.
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored>;
+}
+
+/// Marks a metric that says pass or fail: it returns `bool` or has a threshold.
+#[derive(Debug)]
+pub enum Decided {}
+
+/// Marks a metric that gives only a number.
+#[derive(Debug)]
+pub enum Undecided {}
+
+fn free(value: f64, spec: &MetricSpec<'_>) -> MetricScore {
+    MetricScore::new(value).with_cost_msats(spec.cost_msats)
+}
+
+#[diagnostic::do_not_recommend]
+impl MetricReturn for bool {
+    const KIND: ScoreKind = ScoreKind::Bool;
+    type Verdict = Decided;
+
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+        Scored::settle(free(f64::from(u8::from(self)), spec), spec)
+    }
+}
+
+macro_rules! number {
+    ($($number:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl MetricReturn for $number {
+            const KIND: ScoreKind = ScoreKind::Number;
+            type Verdict = Undecided;
+
+            fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+                #[expect(clippy::allow_attributes, reason = "whether the cast is lossy depends on the type")]
+                #[allow(clippy::cast_precision_loss, clippy::cast_lossless, trivial_numeric_casts)]
+                Scored::settle(free(self as f64, spec), spec)
+            }
+        }
+    )*};
+}
+number!(f32, f64, i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
+
+#[diagnostic::do_not_recommend]
+impl MetricReturn for MetricScore {
+    const KIND: ScoreKind = ScoreKind::Number;
+    type Verdict = Undecided;
+
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+        Scored::settle(self, spec)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl MetricReturn for FeedbackMetric {
+    const KIND: ScoreKind = ScoreKind::Number;
+    type Verdict = Undecided;
+
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+        Scored::of_feedback(free(self.score, spec), self, spec)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl MetricReturn for Scores {
+    const KIND: ScoreKind = ScoreKind::Number;
+    type Verdict = Undecided;
+
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+        Scored::of_parts(free(self.headline(), spec), self, spec)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: MetricReturn> MetricReturn for Option<T> {
+    const KIND: ScoreKind = T::KIND;
+    type Verdict = T::Verdict;
+
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+        let abstained = || MetricError::Abstained { metric: spec.name.to_owned() };
+        self.ok_or_else(abstained)?.into_scored(spec)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: MetricReturn, E: std::fmt::Display> MetricReturn for Result<T, E> {
+    const KIND: ScoreKind = T::KIND;
+    type Verdict = T::Verdict;
+
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+        self.map_err(|error| MetricError::failed(spec.name, error))?.into_scored(spec)
+    }
+}
