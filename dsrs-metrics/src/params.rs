@@ -93,6 +93,11 @@ impl Params {
 
 /// A metric that can be made from [`Params`]; `#[metric]` implements it where every `#[param]` can
 /// be deserialized.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be configured from text",
+    label = "not a metric that a command line can configure",
+    note = "annotate its function with `#[metric]`, and derive `serde::Deserialize` for the type of each `#[param]`"
+)]
 pub trait Configure: Sized {
     /// The metric's spec.
     const SPEC: MetricSpec<'static>;

@@ -38,6 +38,7 @@ pub(super) fn configure(cx: &Context<'_>) -> TokenStream {
     let spec = cx.spec_ref();
     quote_spanned! {*span=>
         #[automatically_derived]
+        #[diagnostic::do_not_recommend]
         impl #impl_generics #runtime::Configure for #ident #ty_generics
         where
             #(#readable)*
