@@ -36,9 +36,11 @@ pub(super) fn configure(cx: &Context<'_>) -> TokenStream {
     };
     let predicates = where_clause.map(|clause| clause.predicates.iter()).into_iter().flatten();
     let spec = cx.spec_ref();
+    let hint = super::fields::has_sentences(cx)
+        .then(|| quote_spanned!(*span=> #[diagnostic::do_not_recommend]));
     quote_spanned! {*span=>
         #[automatically_derived]
-        #[diagnostic::do_not_recommend]
+        #hint
         impl #impl_generics #runtime::Configure for #ident #ty_generics
         where
             #(#readable)*

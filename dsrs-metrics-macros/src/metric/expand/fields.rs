@@ -153,6 +153,12 @@ pub(super) fn traits(cx: &Context<'_>) -> TokenStream {
     open.flat_map(|side| uses(cx, side)).map(|field| field_trait(cx, &field)).collect()
 }
 
+/// Whether the expansion has `#[diagnostic::..]` attributes, which rustc does not know in a crate
+/// without prelude: nothing else may be the first to need one.
+pub(super) fn has_sentences(cx: &Context<'_>) -> bool {
+    cx.open_sides().any(|side| !uses(cx, side).is_empty())
+}
+
 fn field_trait(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
     let Context { span, row, .. } = cx;
     let ident = field.trait_ident(cx);
