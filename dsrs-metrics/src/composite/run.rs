@@ -1,6 +1,7 @@
 //! In which order components are asked: each once a row, those behind a gate only where it opens,
 //! those that must be awaited side by side.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
@@ -14,47 +15,51 @@ use crate::outcome::Outcome;
 use crate::score::{Components, MetricScore, Scored};
 use crate::spec::MetricSpec;
 
-/// The components of one composite on one row.
-pub(super) struct Run<'a, G, P> {
-    leaves: &'a [Arc<dyn Metric<G, P>>],
+/// The components of one composite on one row. They are held in any way that leads to metrics:
+/// `&dyn Metric` as well as `Arc<dyn Metric>`.
+pub(super) struct Run<'a, L> {
+    leaves: &'a [L],
     names: &'a Arc<[String]>,
     on_missing: OnMissing,
     outcomes: Vec<Option<Outcome>>,
 }
 
-impl<'a, G: Sync, P: Sync> Run<'a, G, P> {
-    pub(super) fn new(
-        leaves: &'a [Arc<dyn Metric<G, P>>],
-        names: &'a Arc<[String]>,
-        on_missing: OnMissing,
-    ) -> Self {
+impl<'a, L: Deref> Run<'a, L> {
+    pub(super) fn new(leaves: &'a [L], names: &'a Arc<[String]>, on_missing: OnMissing) -> Self {
         Self { leaves, names, on_missing, outcomes: vec![None; leaves.len()] }
     }
 
     /// Where no component must be awaited.
-    pub(super) fn now(
+    pub(super) fn now<G: Sync, P: Sync>(
         mut self,
         node: &Node,
         call: MetricCall<'_, G, P>,
         spec: &MetricSpec<'_>,
-    ) -> Result<Scored> {
-        let leaves = self.leaves;
+    ) -> Result<Scored>
+    where
+        L::Target: Metric<G, P>,
+    {
+        let (leaves, names) = (self.leaves, self.names);
         let outcomes = &mut self.outcomes;
         let folded = fold(node, self.on_missing, &mut |index| {
-            let outcome = outcomes[index].get_or_insert_with(|| ask_now(&*leaves[index], call));
-            said(index, outcome)
+            let ask = || ask_now(&*leaves[index], &names[index], call);
+            said(index, outcomes[index].get_or_insert_with(ask))
         });
         self.settle(folded, spec)
     }
 
     /// Where some must be: round by round, what can be asked is asked side by side, until the gates
     /// let nothing more through.
-    pub(super) async fn awaited(
+    pub(super) async fn awaited<G: Sync, P: Sync>(
         mut self,
         node: &Node,
         call: MetricCall<'_, G, P>,
         spec: &MetricSpec<'_>,
-    ) -> Result<Scored> {
+    ) -> Result<Scored>
+    where
+        L: Sync,
+        L::Target: Metric<G, P>,
+    {
         loop {
             let outcomes = &self.outcomes;
             let wanted = wanted(node, self.on_missing, &mut |index| {
@@ -63,7 +68,9 @@ impl<'a, G: Sync, P: Sync> Run<'a, G, P> {
             if wanted.is_empty() {
                 break;
             }
-            let asked = join_all(wanted.iter().map(|index| ask(&*self.leaves[*index], call))).await;
+            let (leaves, names) = (self.leaves, self.names);
+            let asked = wanted.iter().map(|index| ask(&*leaves[*index], &names[*index], call));
+            let asked = join_all(asked).await;
             for (index, outcome) in wanted.into_iter().zip(asked) {
                 self.outcomes[index] = Some(outcome);
             }
@@ -95,7 +102,7 @@ impl<'a, G: Sync, P: Sync> Run<'a, G, P> {
         match missing {
             Missing::Gated { by } => MetricError::Gated { metric, by },
             Missing::Leaf(index) => {
-                let component = self.leaves[index].name().to_owned();
+                let component = self.names[index].clone();
                 let outcome = self.outcomes[index].as_ref();
                 let reason = outcome.map_or_else(String::new, |outcome| {
                     outcome.error().unwrap_or_else(|| format!("it {}", outcome.name()))
@@ -114,26 +121,30 @@ fn said(index: usize, outcome: &Outcome) -> Folded {
     }
 }
 
-fn ask_now<G: Sync, P: Sync>(metric: &dyn Metric<G, P>, call: MetricCall<'_, G, P>) -> Outcome {
+fn ask_now<G: Sync, P: Sync, M>(metric: &M, name: &str, call: MetricCall<'_, G, P>) -> Outcome
+where
+    M: Metric<G, P> + ?Sized,
+{
     match panic::catch(false, || metric.call_now(call)) {
         Ok(Some(result)) => result.into(),
         Ok(None) => {
-            let error =
-                MetricError::failed(metric.name(), "must be awaited, but its spec says not");
+            let error = MetricError::failed(name, "must be awaited, but its spec says not");
             Outcome::MetricFailed { error }
         }
-        Err(panic) => panicked(metric.name(), panic.message),
+        Err(panic) => panicked(name, panic.message),
     }
 }
 
-async fn ask<G: Sync, P: Sync>(metric: &dyn Metric<G, P>, call: MetricCall<'_, G, P>) -> Outcome {
-    let now = panic::catch(false, || metric.call_now(call));
-    let result = match now {
+async fn ask<G: Sync, P: Sync, M>(metric: &M, name: &str, call: MetricCall<'_, G, P>) -> Outcome
+where
+    M: Metric<G, P> + ?Sized,
+{
+    let result = match panic::catch(false, || metric.call_now(call)) {
         Ok(Some(result)) => return result.into(),
         Ok(None) => panic::catch_async(false, metric.call(call)).await,
-        Err(panic) => return panicked(metric.name(), panic.message),
+        Err(panic) => Err(panic),
     };
-    result.map_or_else(|panic| panicked(metric.name(), panic.message), Outcome::from)
+    result.map_or_else(|panic| panicked(name, panic.message), Outcome::from)
 }
 
 fn panicked(metric: &str, message: String) -> Outcome {
