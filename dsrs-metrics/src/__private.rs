@@ -1,8 +1,12 @@
 //! What the macros' expansions name. No promise is made about anything here.
 
+pub use crate::composite::compiled;
+pub use crate::declared::{
+    And, AnyRow, AtOnce, Awaited, Declared, Gold, NeedNotBeAwaited, Pred, SameRows, ScoredBy,
+    WithoutParameters,
+};
 pub use crate::error::FieldError;
 pub use crate::give::{Give, GiveOptional};
-pub use crate::metric::Declared;
 pub use crate::params::read_param;
 pub use crate::record::{
     Char, Field, Get, GetOptional, Owned, Raw, ReadValue, Ref, Slice, Text, Want, read_row,

@@ -10,6 +10,7 @@ pub mod cli;
 mod closure;
 pub mod composite;
 pub mod data;
+mod declared;
 mod error;
 mod evaluate;
 mod give;
@@ -40,13 +41,13 @@ pub use dsrs_metrics_macros::Record;
 pub use dsrs_metrics_macros::metric;
 
 pub use crate::closure::{FnMetric, metric_fn, typed_metric_fn};
+#[doc(hidden)]
+pub use crate::declared::Declared;
 pub use crate::error::{MetricError, Result};
 pub use crate::evaluate::{
     Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, Evaluator, MetricSummary,
     RowResult, Running,
 };
-#[doc(hidden)]
-pub use crate::metric::Declared;
 pub use crate::metric::{AcceptanceTest, FeedbackEvaluator, Metric, MetricCall, ScoredAtOnce};
 pub use crate::outcome::Outcome;
 pub use crate::pair::{Origin, Pair};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use crate::declared::Declared;
 use crate::error::Result;
 use crate::returns::Decided;
 use crate::row::{Example, Prediction, Trace};
@@ -254,12 +255,6 @@ pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> 
     /// # Errors
     /// As [`Metric::evaluate`]; a metric that fails has accepted nothing.
     async fn accepts(&self, gold: &G, pred: &P, trace: &Trace) -> Result<bool>;
-}
-
-/// A metric whose verdict is part of its type; written by `#[metric]`.
-#[doc(hidden)]
-pub trait Declared {
-    type Verdict;
 }
 
 /// A metric that need not be awaited; no metric without `score` is one.

@@ -65,6 +65,12 @@ fn stubs(cx: &Context<'_>) -> TokenStream {
         }
         impl #private::Declared for #ident {
             type Verdict = #private::Decided;
+            type Asked = #private::AtOnce;
+            type Gold = #private::AnyRow;
+            type Pred = #private::AnyRow;
+            type Start = Self;
+            const SPEC: #runtime::MetricSpec<'static> = Self::SPEC;
+            fn start() -> Self { Self }
         }
         impl #runtime::Configure for #ident {
             const SPEC: #runtime::MetricSpec<'static> = Self::SPEC;

@@ -5,10 +5,16 @@
 //! `fold.rs`, in which order components are asked in `run.rs`.
 
 mod check;
+mod derived;
 mod error;
+mod fields;
 mod fold;
 mod part;
+mod plan;
+mod rules;
 mod run;
+mod sentence;
+mod shape;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -19,13 +25,23 @@ use async_trait::async_trait;
 pub use self::error::{CompositeError, Mistake};
 pub use self::part::{Part, all, any, gate, invert, max, min, part, weighted};
 
-use self::fold::Node;
+use self::plan::Plan;
 use crate::error::Result;
 use crate::metric::{Metric, MetricCall};
 use crate::row::{Example, Prediction};
 use crate::score::{MetricScore, Scored};
 pub use crate::scoring::OnMissing;
-use crate::spec::{MetricSpec, MetricTier, ScoreKind, ScoreRange};
+use crate::spec::{MetricSpec, MetricTier};
+
+/// What `#[metric]` on a struct expands to. No promise is made about anything here.
+#[doc(hidden)]
+pub mod compiled {
+    pub use super::derived::Derived;
+    pub use super::fields::{count, union};
+    pub use super::plan::Plan;
+    pub use super::rules::*;
+    pub use super::shape::{Leaf, Named, Shape};
+}
 
 /// Several metrics that make one, set up at run time: from a config file, or in a sweep over weights.
 ///
@@ -51,10 +67,8 @@ use crate::spec::{MetricSpec, MetricTier, ScoreKind, ScoreRange};
 pub struct Composite<G = Example, P = Prediction> {
     name: String,
     spec: MetricSpec<'static>,
-    node: Node,
+    plan: Plan,
     leaves: Vec<Arc<dyn Metric<G, P>>>,
-    names: Arc<[String]>,
-    on_missing: OnMissing,
 }
 
 /// Sets up a [`Composite`].
@@ -92,7 +106,7 @@ impl<G: Sync, P: Sync> Composite<G, P> {
 
     /// The names of the components, each once, in the order of the expression.
     pub fn components(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.names.iter().map(String::as_str)
+        self.plan.names().iter().map(String::as_str)
     }
 
     /// The fields without which no component can score a row, as `gold.NAME` and `pred.NAME`, sorted.
@@ -146,9 +160,9 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
     }
 
     fn checked(self) -> Result<Composite<G, P>, Mistake> {
-        check::siblings("the whole", &[&self.whole])?;
+        check::whole(&self.whole.0)?;
         let mut leaves = Vec::new();
-        let (node, derived) = check::resolve(self.whole, &mut leaves)?;
+        let (node, derived) = check::resolve(self.whole.0, &mut leaves)?;
         let cost_msats = leaves.iter().map(|leaf| leaf.spec().cost_msats).sum();
         let whole = check::Whole {
             derived,
@@ -160,7 +174,8 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         };
         let spec = whole.spec(leaves.iter().any(|leaf| leaf.spec().is_async))?;
         let names = leaves.iter().map(|leaf| leaf.name().to_owned()).collect();
-        Ok(Composite { name: self.name, spec, node, leaves, names, on_missing: self.on_missing })
+        let plan = Plan::checked(node, names, self.on_missing);
+        Ok(Composite { name: self.name, spec, plan, leaves })
     }
 }
 
@@ -192,23 +207,21 @@ impl<G: Sync, P: Sync> Metric<G, P> for Composite<G, P> {
     }
 
     async fn call(&self, call: MetricCall<'_, G, P>) -> Result<Scored> {
-        let run = run::Run::new(&self.leaves, &self.names, self.on_missing);
-        run.awaited(&self.node, call, &self.spec()).await
+        self.plan.awaited(&self.leaves, call, &self.spec()).await
     }
 
     fn call_now(&self, call: MetricCall<'_, G, P>) -> Option<Result<Scored>> {
         if self.spec.is_async {
             return None;
         }
-        let run = run::Run::new(&self.leaves, &self.names, self.on_missing);
-        Some(run.now(&self.node, call, &self.spec()))
+        Some(self.plan.now(&self.leaves, call, &self.spec()))
     }
 }
 
 impl<G, P> fmt::Debug for Composite<G, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut composite = f.debug_struct("Composite");
-        composite.field("name", &self.name).field("node", &self.node).finish_non_exhaustive()
+        composite.field("name", &self.name).field("plan", &self.plan).finish_non_exhaustive()
     }
 }
 
@@ -216,13 +229,4 @@ impl<G, P> fmt::Debug for CompositeBuilder<G, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CompositeBuilder").field("name", &self.name).finish_non_exhaustive()
     }
-}
-
-/// What is known of an expression before it runs.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Derived {
-    kind: ScoreKind,
-    range: Option<ScoreRange>,
-    tier: MetricTier,
-    has_verdict: bool,
 }

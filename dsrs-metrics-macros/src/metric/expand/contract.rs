@@ -9,7 +9,7 @@ use super::super::types::in_lifetime;
 use super::Context;
 use super::fields::{bounds, is_looked_up, uses};
 use super::run::{got, typed};
-use crate::names::{as_written, ends};
+use crate::names::as_written;
 
 pub(super) fn metric(cx: &Context<'_>) -> TokenStream {
     let Context { span, ident, runtime, .. } = cx;
@@ -25,7 +25,6 @@ pub(super) fn metric(cx: &Context<'_>) -> TokenStream {
     });
     let methods = methods(cx, &gold, &pred);
     let checks = checks(cx);
-    let declared = declared(cx);
     quote_spanned! {*span=>
         #[automatically_derived]
         impl<#params #row_params> #runtime::Metric<#gold, #pred> for #ident #ty_generics
@@ -39,7 +38,6 @@ pub(super) fn metric(cx: &Context<'_>) -> TokenStream {
                 #checks
             }
         }
-        #declared
     }
 }
 
@@ -60,27 +58,6 @@ fn checks(cx: &Context<'_>) -> TokenStream {
     quote_spanned! {*span=>
         let __call = #runtime::MetricCall::new(gold, pred);
         #(#checks)&&*
-    }
-}
-
-/// The verdict as part of the metric's type.
-fn declared(cx: &Context<'_>) -> TokenStream {
-    let Context { span, ident, private, .. } = cx;
-    let (impl_generics, ty_generics, where_clause) = cx.split();
-    let verdict = if cx.model.attrs.threshold.is_some() {
-        quote_spanned!(*span=> type Verdict = #private::Decided;)
-    } else {
-        let (start, end) = ends(cx.model.output());
-        let ty = super::spec::returns(cx, "Verdict", &syn::Lifetime::new("'static", *span));
-        let (before, after) = (quote_spanned!(start=> type), quote_spanned!(end=> ;));
-        let name = quote_spanned!(end=> Verdict =);
-        quote!(#before #name #ty #after)
-    };
-    quote_spanned! {*span=>
-        #[automatically_derived]
-        impl #impl_generics #private::Declared for #ident #ty_generics #where_clause {
-            #verdict
-        }
     }
 }
 

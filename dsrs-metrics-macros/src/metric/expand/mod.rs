@@ -6,6 +6,7 @@ mod assert;
 mod builder;
 mod configure;
 mod contract;
+mod declared;
 mod definition;
 mod fields;
 mod run;
@@ -36,6 +37,7 @@ pub(crate) fn expand(model: &Model) -> TokenStream {
         run::inherent(cx),
         run::entry_points(cx),
         contract::metric(cx),
+        declared::declared(cx),
         contract::bridge(cx),
         configure::configure(cx),
         assert::assertions(cx),
