@@ -118,10 +118,12 @@ macro_rules! typed_rows {
 typed_rows!(Gold, Pred);
 
 /// Rows, as far as they are known where a composite is declared, that a component can score.
-pub trait ScoredBy<M> {}
+pub trait ScoredBy<M> {
+    /// Asks whether it holds.
+    const HOLDS: () = ();
+}
 
 impl<M> ScoredBy<M> for (AnyRow, AnyRow) {}
 impl<M, G> ScoredBy<M> for (Gold<G>, AnyRow) {}
 impl<M, P> ScoredBy<M> for (AnyRow, Pred<P>) {}
-#[diagnostic::do_not_recommend]
 impl<M, G: Sync, P: Sync> ScoredBy<M> for (Gold<G>, Pred<P>) where M: Metric<G, P> {}

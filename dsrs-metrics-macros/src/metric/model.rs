@@ -57,6 +57,18 @@ impl Function {
     }
 }
 
+/// Whether the item is a struct, which makes a composite.
+pub(super) fn is_struct(item: &TokenStream) -> bool {
+    let parser = |input: ParseStream<'_>| {
+        input.call(Attribute::parse_outer)?;
+        input.parse::<Visibility>()?;
+        let is_struct = input.peek(Token![struct]);
+        input.parse::<TokenStream>()?;
+        Ok(is_struct)
+    };
+    parser.parse2(item.clone()).unwrap_or(false)
+}
+
 fn not_a_function(at: ParseStream<'_>, error: syn::Error) -> syn::Error {
     let after_qualifiers = at.fork();
     while after_qualifiers.peek(Token![const])
@@ -75,7 +87,6 @@ fn not_a_function(at: ParseStream<'_>, error: syn::Error) -> syn::Error {
 
 fn item_kind(keyword: &str) -> &'static str {
     match keyword {
-        "struct" => "a struct",
         "enum" => "an enum",
         "union" => "a union",
         "impl" => "an impl block",

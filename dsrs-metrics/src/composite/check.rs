@@ -1,6 +1,6 @@
 //! The rules: an expression and its components' specs become a tree that can be run, or a mistake.
 
-use super::derived::{Bound, Derived, is_weight, wrong_sum};
+use super::derived::{Bound, Derived, is_weight, total_cost, wrong_sum};
 use super::error::Mistake;
 use super::fold::{Child, Node};
 use super::shape::{Leaf, Shape};
@@ -179,54 +179,50 @@ fn bound_fits(component: &str, threshold: f64, derived: &Derived) -> Result<(), 
     }
 }
 
-/// The composite as a whole: what was declared, held against what was derived.
-pub(super) struct Whole {
-    pub(super) derived: Derived,
-    pub(super) cost_msats: u64,
+/// What was declared of the composite as a whole.
+#[derive(Debug, Default)]
+pub(super) struct Declaration {
     pub(super) threshold: Option<f64>,
     pub(super) tier: Option<MetricTier>,
     pub(super) budget_msats: Option<u64>,
     pub(super) strict: bool,
 }
 
-impl Whole {
-    /// The composite's spec, without its name.
-    pub(super) fn spec(&self, is_async: bool) -> Result<MetricSpec<'static>, Mistake> {
-        self.check_limits()?;
-        self.check_verdict()?;
-        let Derived { kind, range, .. } = self.derived;
-        let tier = self.tier.unwrap_or(self.derived.tier);
-        let mut spec = MetricSpec::new("").with_tier(tier).with_cost_msats(self.cost_msats);
-        spec = spec.with_kind(kind);
-        spec.range = range;
-        spec.threshold = self.derived.threshold(self.threshold);
-        spec.strict = self.strict;
-        spec.is_async = is_async;
-        Ok(spec)
+impl Declaration {
+    /// The composite's spec, without its name, if what was declared agrees with what was derived.
+    pub(super) fn spec(
+        &self,
+        derived: &Derived,
+        components: &[MetricSpec<'_>],
+    ) -> Result<MetricSpec<'static>, Mistake> {
+        let Self { threshold, tier, strict, .. } = *self;
+        self.check_limits(derived, total_cost(components))?;
+        self.check_verdict(derived)?;
+        Ok(derived.spec("", components, tier, threshold, strict))
     }
 
-    fn check_limits(&self) -> Result<(), Mistake> {
-        let found = self.derived.tier;
+    fn check_limits(&self, derived: &Derived, cost: u64) -> Result<(), Mistake> {
+        let found = derived.tier;
         if let Some(declared @ MetricTier::Proxy) = self.tier
             && found == MetricTier::Truth
         {
             return Err(Mistake::TierBelow { declared, found });
         }
         match self.budget_msats {
-            Some(budget) if self.cost_msats > budget => {
-                Err(Mistake::OverBudget { cost: self.cost_msats, budget })
-            }
+            Some(budget) if cost > budget => Err(Mistake::OverBudget { cost, budget }),
             _ => Ok(()),
         }
     }
 
-    fn check_verdict(&self) -> Result<(), Mistake> {
-        if self.derived.is_bool() && (self.threshold.is_some() || self.strict) {
+    fn check_verdict(&self, derived: &Derived) -> Result<(), Mistake> {
+        if derived.is_bool() && (self.threshold.is_some() || self.strict) {
             return Err(Mistake::ThresholdOnBool { within: "the whole" });
         }
         match self.threshold {
-            Some(threshold) => bound_fits("the whole", threshold, &self.derived),
-            None if self.strict => Err(Mistake::StrictWithoutThreshold),
+            Some(threshold) => bound_fits("the whole", threshold, derived),
+            None if self.strict && derived.threshold.is_none() => {
+                Err(Mistake::StrictWithoutThreshold)
+            }
             None => Ok(()),
         }
     }

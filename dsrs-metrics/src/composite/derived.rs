@@ -150,10 +150,28 @@ impl Derived {
         Self { kind: ScoreKind::Number, threshold: Some(bound), ..self }
     }
 
-    /// From where on the whole is a pass: as declared, or as its only part says.
+    /// The composite's spec: what was derived, and what was declared of tier and threshold. A gate before
+    /// one truth passes from where the truth does.
     #[must_use]
-    pub const fn threshold(&self, declared: Option<f64>) -> Option<f64> {
-        if declared.is_some() { declared } else { self.threshold }
+    pub const fn spec<'a>(
+        &self,
+        name: &'a str,
+        components: &[MetricSpec<'_>],
+        tier: Option<MetricTier>,
+        threshold: Option<f64>,
+        strict: bool,
+    ) -> MetricSpec<'a> {
+        let tier = match tier {
+            Some(tier) => tier,
+            None => self.tier,
+        };
+        let mut spec = MetricSpec::new(name).with_tier(tier).with_kind(self.kind);
+        spec.cost_msats = total_cost(components);
+        spec.range = self.range;
+        spec.threshold = if threshold.is_some() { threshold } else { self.threshold };
+        spec.strict = strict;
+        spec.is_async = is_async(components);
+        spec
     }
 
     pub(super) const fn has_verdict(&self) -> bool {
@@ -178,6 +196,28 @@ impl Derived {
             _ => Bound::Fits,
         }
     }
+}
+
+/// What all components cost together, at most, in millisatoshis.
+pub(super) const fn total_cost(components: &[MetricSpec<'_>]) -> u64 {
+    let mut total: u64 = 0;
+    let mut index = 0;
+    while index < components.len() {
+        total = total.saturating_add(components[index].cost_msats);
+        index += 1;
+    }
+    total
+}
+
+const fn is_async(components: &[MetricSpec<'_>]) -> bool {
+    let mut index = 0;
+    while index < components.len() {
+        if components[index].is_async {
+            return true;
+        }
+        index += 1;
+    }
+    false
 }
 
 pub(super) const fn is_weight(weight: f64) -> bool {

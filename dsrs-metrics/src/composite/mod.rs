@@ -76,11 +76,8 @@ pub struct Composite<G = Example, P = Prediction> {
 pub struct CompositeBuilder<G = Example, P = Prediction> {
     name: String,
     whole: Part<G, P>,
-    threshold: Option<f64>,
-    tier: Option<MetricTier>,
-    budget_msats: Option<u64>,
+    declared: check::Declaration,
     on_missing: OnMissing,
-    strict: bool,
 }
 
 impl Composite {
@@ -96,11 +93,8 @@ impl<G: Sync, P: Sync> Composite<G, P> {
         CompositeBuilder {
             name: name.into(),
             whole,
-            threshold: None,
-            tier: None,
-            budget_msats: None,
+            declared: check::Declaration::default(),
             on_missing: OnMissing::Fail,
-            strict: false,
         }
     }
 
@@ -122,19 +116,19 @@ impl<G: Sync, P: Sync> Composite<G, P> {
 impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
     /// Sets the value from which on the whole is a pass.
     pub fn threshold(mut self, threshold: f64) -> Self {
-        self.threshold = Some(threshold);
+        self.declared.threshold = Some(threshold);
         self
     }
 
     /// Declares the tier; it is derived if not given, and may not be below a component's.
     pub fn tier(mut self, tier: MetricTier) -> Self {
-        self.tier = Some(tier);
+        self.declared.tier = Some(tier);
         self
     }
 
     /// Sets what one call may cost at most, in millisatoshis.
     pub fn budget_msats(mut self, budget: u64) -> Self {
-        self.budget_msats = Some(budget);
+        self.declared.budget_msats = Some(budget);
         self
     }
 
@@ -146,7 +140,7 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
 
     /// Makes the score 1 (pass) or 0 (fail) at the threshold.
     pub fn strict(mut self) -> Self {
-        self.strict = true;
+        self.declared.strict = true;
         self
     }
 
@@ -163,16 +157,8 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         check::whole(&self.whole.0)?;
         let mut leaves = Vec::new();
         let (node, derived) = check::resolve(self.whole.0, &mut leaves)?;
-        let cost_msats = leaves.iter().map(|leaf| leaf.spec().cost_msats).sum();
-        let whole = check::Whole {
-            derived,
-            cost_msats,
-            threshold: self.threshold,
-            tier: self.tier,
-            budget_msats: self.budget_msats,
-            strict: self.strict,
-        };
-        let spec = whole.spec(leaves.iter().any(|leaf| leaf.spec().is_async))?;
+        let specs: Vec<_> = leaves.iter().map(|leaf| leaf.spec()).collect();
+        let spec = self.declared.spec(&derived, &specs)?;
         let names = leaves.iter().map(|leaf| leaf.name().to_owned()).collect();
         let plan = Plan::checked(node, names, self.on_missing);
         Ok(Composite { name: self.name, spec, plan, leaves })

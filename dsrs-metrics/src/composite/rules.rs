@@ -1,7 +1,7 @@
 //! The rules of `#[metric]` composites that need the components' specs. Each gives the message that
 //! `cargo check` shows if it is broken: what is wrong, what was found, what to write. The macro says where.
 
-use super::derived::{Bound, Derived, is_weight, wrong_sum};
+use super::derived::{Bound, Derived, is_weight, total_cost, wrong_sum};
 use super::sentence::Sentence;
 use crate::spec::{MetricSpec, MetricTier, ScoreRange};
 
@@ -50,8 +50,8 @@ pub const fn has_verdict(part: &str, derived: &Derived) -> Option<Sentence> {
 /// A bound on a part, or a threshold of the whole, can be reached and can be missed.
 #[must_use]
 pub const fn bound_fits(what: &str, of: &str, derived: &Derived, bound: f64) -> Option<Sentence> {
-    if !derived.higher_is_better || derived.is_bool() && matches!(derived.bound(bound), Bound::Fits)
-    {
+    // One that points down has another rule to obey first.
+    if !derived.higher_is_better {
         return None;
     }
     let found = says("the ").text(what).text(" ").decimal(bound);
@@ -179,29 +179,15 @@ pub const fn takes_threshold(key: &str, derived: &Derived) -> Option<Sentence> {
     Some(says("the whole is true or false already: take ").name(key).text(" away"))
 }
 
-/// What all components cost together, at most, in millisatoshis.
+/// A strict score is 1 or 0 at a threshold.
 #[must_use]
-pub const fn total_cost(specs: &[MetricSpec<'_>]) -> u64 {
-    let mut total: u64 = 0;
-    let mut index = 0;
-    while index < specs.len() {
-        total = total.saturating_add(specs[index].cost_msats);
-        index += 1;
+pub const fn has_threshold(derived: &Derived) -> Option<Sentence> {
+    if derived.has_verdict() {
+        return None;
     }
-    total
-}
-
-/// Whether any component must be awaited.
-#[must_use]
-pub const fn is_async(specs: &[MetricSpec<'_>]) -> bool {
-    let mut index = 0;
-    while index < specs.len() {
-        if specs[index].is_async {
-            return true;
-        }
-        index += 1;
-    }
-    false
+    Some(says(
+        "`strict` makes the score 1 or 0 at the threshold, and there is none: add `threshold = 0.5`",
+    ))
 }
 
 /// Whether two names are one.

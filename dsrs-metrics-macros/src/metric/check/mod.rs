@@ -12,7 +12,10 @@ use super::model::Model;
 use crate::errors::Errors;
 use crate::names;
 
-pub(super) use value::{bounds, cost_msats, literal};
+pub(super) use value::bounds;
+pub(crate) use value::{
+    cost_msats, literal, threshold_is_a_number, tier_is_known, version_says_something,
+};
 
 pub(super) fn check(model: &Model, errors: &mut Errors) {
     value::values_make_sense(&model.attrs, errors);

@@ -9,6 +9,7 @@ use super::super::types::in_lifetime;
 use super::Context;
 use super::fields::{bounds, is_looked_up, uses};
 use super::run::{got, typed};
+use crate::contract::{described, futures};
 use crate::names::as_written;
 
 pub(super) fn metric(cx: &Context<'_>) -> TokenStream {
@@ -64,12 +65,12 @@ fn checks(cx: &Context<'_>) -> TokenStream {
 /// What reads from the spec, and the calls.
 fn methods(cx: &Context<'_>, gold: &TokenStream, pred: &TokenStream) -> TokenStream {
     let Context { span, runtime, .. } = cx;
-    let described = described(cx);
+    let described = described(&cx.paths());
     let call = quote_spanned!(*span=> call);
     let run = run_expr(cx, &call);
     let new_call = quote_spanned!(*span=> #runtime::MetricCall::new(gold, pred));
     let evaluate = called(cx, gold, pred, &new_call);
-    let futures = futures(cx, gold, pred, &evaluate, &run);
+    let futures = futures(&cx.paths(), gold, pred, &evaluate, &run);
     if cx.model.is_async() {
         return quote!(#described #futures);
     }
@@ -108,81 +109,6 @@ fn called(
     quote_spanned!(cx.span=> <Self as #runtime::Metric<#gold, #pred>>::call(self, #call).await)
 }
 
-fn described(cx: &Context<'_>) -> TokenStream {
-    let Context { span, runtime, .. } = cx;
-    quote_spanned! {*span=>
-        fn name(&self) -> &::core::primitive::str {
-            Self::SPEC.name
-        }
-
-        fn tier(&self) -> #runtime::MetricTier {
-            Self::SPEC.tier
-        }
-
-        fn cost_estimate(&self) -> ::core::primitive::u64 {
-            Self::SPEC.cost_msats
-        }
-
-        fn spec(&self) -> #runtime::MetricSpec<'_> {
-            Self::SPEC
-        }
-    }
-}
-
-/// `evaluate` and `call` as `async_trait` would write them, but with paths that nothing can shadow.
-fn futures(
-    cx: &Context<'_>,
-    gold: &TokenStream,
-    pred: &TokenStream,
-    evaluate: &TokenStream,
-    call: &TokenStream,
-) -> TokenStream {
-    let Context { span, runtime, private, .. } = cx;
-    let future = |output: TokenStream| {
-        quote_spanned! {*span=>
-            ::core::pin::Pin<#private::boxed::Box<
-                dyn ::core::future::Future<
-                    Output = ::core::result::Result<#output, #runtime::MetricError>,
-                > + ::core::marker::Send + 'async_trait,
-            >>
-        }
-    };
-    let score = future(quote_spanned!(*span=> #runtime::MetricScore));
-    let scored = future(quote_spanned!(*span=> #runtime::Scored));
-    quote_spanned! {*span=>
-        fn evaluate<'life0, 'life1, 'life2, 'async_trait>(
-            &'life0 self,
-            gold: &'life1 #gold,
-            pred: &'life2 #pred,
-        ) -> #score
-        where
-            'life0: 'async_trait,
-            'life1: 'async_trait,
-            'life2: 'async_trait,
-            Self: 'async_trait,
-        {
-            #private::boxed::Box::pin(async move {
-                match #evaluate {
-                    ::core::result::Result::Ok(scored) => ::core::result::Result::Ok(scored.score),
-                    ::core::result::Result::Err(error) => ::core::result::Result::Err(error),
-                }
-            })
-        }
-
-        fn call<'life0, 'life1, 'async_trait>(
-            &'life0 self,
-            call: #runtime::MetricCall<'life1, #gold, #pred>,
-        ) -> #scored
-        where
-            'life0: 'async_trait,
-            'life1: 'async_trait,
-            Self: 'async_trait,
-        {
-            #private::boxed::Box::pin(async move { #call })
-        }
-    }
-}
-
 /// A metric over typed rows scores dynamic ones too, where the types can be deserialized.
 pub(super) fn bridge(cx: &Context<'_>) -> TokenStream {
     let typed_sides: Vec<Side> =
@@ -207,13 +133,13 @@ pub(super) fn bridge(cx: &Context<'_>) -> TokenStream {
         .map(|clause| clause.predicates.iter())
         .into_iter()
         .flatten();
-    let described = described(cx);
+    let described = described(&cx.paths());
     let body = bridged(cx, &typed_sides);
     let evaluate = quote_spanned! {*span=>
         { let __call = #runtime::MetricCall::new(gold, pred); #body }
     };
     let call = quote_spanned!(*span=> { let __call = call; #body });
-    let futures = futures(cx, &gold, &pred, &evaluate, &call);
+    let futures = futures(&cx.paths(), &gold, &pred, &evaluate, &call);
     let call_now = bridged_now(cx, &body);
     let checks = typed_sides.iter().map(|side| {
         let read = read_row(cx, *side, &syn::Ident::new(side.name(), *span));
