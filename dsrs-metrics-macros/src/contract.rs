@@ -156,11 +156,11 @@ pub(crate) fn stub(paths: &Paths<'_>, ident: &Ident, setters: &TokenStream) -> T
                 ::core::unreachable!()
             }
         }
-        impl #private::Declared for #ident {
+        impl<G> #runtime::ScoredAtOnce<G> for #ident {}
+        impl #runtime::Declared for #ident {
             type Verdict = #private::Decided;
-            type Asked = #private::AtOnce;
-            type Gold = #private::AnyRow;
-            type Pred = #private::AnyRow;
+            type OverGold = #runtime::AnyRow;
+            type OverPred = #runtime::AnyRow;
             type Start = Self;
             const SPEC: #runtime::MetricSpec<'static> = Self::SPEC;
             fn start() -> Self { Self }

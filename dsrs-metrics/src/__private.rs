@@ -1,10 +1,7 @@
 //! What the macros' expansions name. No promise is made about anything here.
 
 pub use crate::composite::compiled;
-pub use crate::declared::{
-    And, AnyRow, AtOnce, Awaited, Declared, Gold, NeedNotBeAwaited, Pred, SameRows, ScoredBy,
-    WithoutParameters,
-};
+pub use crate::declared::{First, Of, OfNoMetric};
 pub use crate::error::FieldError;
 pub use crate::give::{Give, GiveOptional};
 pub use crate::params::read_param;

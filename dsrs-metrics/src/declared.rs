@@ -16,12 +16,10 @@ use crate::spec::MetricSpec;
 pub trait Declared: Sized {
     /// [`Decided`](crate::returns::Decided) or [`Undecided`](crate::returns::Undecided).
     type Verdict;
-    /// [`AtOnce`] or [`Awaited`].
-    type Asked;
-    /// [`AnyRow`] or [`Gold`].
-    type Gold;
-    /// [`AnyRow`] or [`Pred`].
-    type Pred;
+    /// [`AnyRow`] or [`GoldRows`].
+    type OverGold;
+    /// [`AnyRow`] or [`PredRows`].
+    type OverPred;
     /// What makes it, once parameters without a default are given.
     type Start;
 
@@ -43,37 +41,12 @@ impl<M> WithoutParameters<M> {
     }
 }
 
-/// A metric that can be scored without being awaited.
-#[derive(Debug)]
-pub enum AtOnce {}
+/// [`Declared`], in a form in which rustc takes it as a condition although it can be seen not to hold, so
+/// that it is reported where the metric is named and nowhere else.
+#[doc(hidden)]
+pub trait DeclaredIn<'a>: Declared {}
 
-/// A metric that must be awaited.
-#[derive(Debug)]
-pub enum Awaited {}
-
-/// A composite can be scored at once if all its components can.
-pub trait And<Other> {
-    /// [`AtOnce`] or [`Awaited`].
-    type Both;
-}
-
-impl<Other> And<Other> for AtOnce {
-    type Both = Other;
-}
-
-impl<Other> And<Other> for Awaited {
-    type Both = Awaited;
-}
-
-/// A composite that need not be awaited; `G` only keeps rustc from asking before it is called.
-#[diagnostic::on_unimplemented(
-    message = "the composite has an asynchronous component, so it cannot be scored at once",
-    label = "must be awaited",
-    note = "write `.evaluate(&gold, &pred).await` instead of `.score(&gold, &pred)`"
-)]
-pub trait NeedNotBeAwaited<G> {}
-
-impl<G> NeedNotBeAwaited<G> for AtOnce {}
+impl<M: Declared> DeclaredIn<'_> for M {}
 
 /// Rows of any type that has the fields.
 #[derive(Debug)]
@@ -81,49 +54,140 @@ pub enum AnyRow {}
 
 /// Gold rows of one type.
 #[derive(Debug)]
-pub struct Gold<T>(PhantomData<T>);
+pub struct GoldRows<T>(PhantomData<T>);
 
 /// Predictions of one type.
 #[derive(Debug)]
-pub struct Pred<T>(PhantomData<T>);
+pub struct PredRows<T>(PhantomData<T>);
 
-/// What two components' rows have in common.
-#[diagnostic::on_unimplemented(
-    message = "the components are over different rows: `{Other}` here, `{Self}` before",
-    label = "over other rows than the components before it",
-    note = "no row is of both types: take a component away, or let it read fields (`#[gold] name: T`, `#[pred] name: T`)\nof any row instead of whole rows of one type"
-)]
-pub trait SameRows<Other> {
+/// The rows of several components: those of the first that is over rows of one type.
+pub trait First<Other> {
     /// The rows of both.
     type Rows;
 }
 
-impl SameRows<AnyRow> for AnyRow {
-    type Rows = AnyRow;
+/// Whether a component's rows can be those of the components before it.
+#[diagnostic::on_unimplemented(
+    message = "the components are over different rows: `{Self}` here, `{Before}` before",
+    label = "over other rows than the components before it",
+    note = "no row is of both types: take a component away, or let it read fields (`#[gold] name: T`, `#[pred] name: T`)\nof any row instead of whole rows of one type"
+)]
+pub trait SameRows<Before> {}
+
+impl<Other> First<Other> for AnyRow {
+    type Rows = Other;
+}
+#[diagnostic::do_not_recommend]
+impl<Before> SameRows<Before> for AnyRow {}
+
+impl<T, Other> First<Other> for GoldRows<T> {
+    type Rows = Self;
+}
+#[diagnostic::do_not_recommend]
+impl<T> SameRows<Self> for GoldRows<T> {}
+#[diagnostic::do_not_recommend]
+impl<T> SameRows<AnyRow> for GoldRows<T> {}
+
+impl<T, Other> First<Other> for PredRows<T> {
+    type Rows = Self;
+}
+#[diagnostic::do_not_recommend]
+impl<T> SameRows<Self> for PredRows<T> {}
+#[diagnostic::do_not_recommend]
+impl<T> SameRows<AnyRow> for PredRows<T> {}
+
+/// The rows of a component, or what is left of them in a composite.
+#[derive(Debug)]
+pub struct Rows<G, P>(PhantomData<(G, P)>);
+
+impl Rows<AnyRow, AnyRow> {
+    /// Of no component yet.
+    #[must_use]
+    pub const fn any() -> Self {
+        Self(PhantomData)
+    }
 }
 
-macro_rules! typed_rows {
-    ($($half:ident),*) => {$(
-        impl<T> SameRows<AnyRow> for $half<T> {
-            type Rows = Self;
-        }
-        impl<T> SameRows<$half<T>> for AnyRow {
-            type Rows = $half<T>;
-        }
-        impl<T> SameRows<Self> for $half<T> {
-            type Rows = Self;
-        }
-    )*};
+impl<G, P> Rows<G, P> {
+    /// These rows and those of a further component.
+    #[must_use]
+    pub fn and<G2, P2>(&self, _: &Rows<G2, P2>) -> Rows<G::Rows, P::Rows>
+    where
+        G: First<G2>,
+        P: First<P2>,
+        G2: SameRows<G>,
+        P2: SameRows<P>,
+    {
+        Rows(PhantomData)
+    }
+
+    /// Asks that a component which reads fields of any row finds them in these.
+    pub fn suit<M, G2, P2>(&self, _: &Rows<G2, P2>, _: Of<M>)
+    where
+        Self: ScoredBy<M, G2, P2>,
+    {
+    }
 }
-typed_rows!(Gold, Pred);
+
+/// A component's type as a value.
+#[derive(Debug)]
+pub struct Of<M>(PhantomData<M>);
+
+impl<M> Of<M> {
+    /// The value.
+    #[must_use]
+    pub const fn component() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<M: Declared> Of<M> {
+    /// The component's rows.
+    #[must_use]
+    pub const fn rows(&self) -> Rows<M::OverGold, M::OverPred> {
+        Rows(PhantomData)
+    }
+}
+
+/// Rows of a component that is no metric, which is said elsewhere.
+pub trait OfNoMetric {
+    /// Any.
+    fn rows(&self) -> Rows<AnyRow, Unknown>;
+}
+
+/// Rows of which nothing is asked.
+#[derive(Debug)]
+pub enum Unknown {}
+
+#[diagnostic::do_not_recommend]
+impl<Before> SameRows<Before> for Unknown {}
+
+impl<M> OfNoMetric for &Of<M> {
+    fn rows(&self) -> Rows<AnyRow, Unknown> {
+        Rows(PhantomData)
+    }
+}
 
 /// Rows, as far as they are known where a composite is declared, that a component can score.
-pub trait ScoredBy<M> {
-    /// Asks whether it holds.
-    const HOLDS: () = ();
-}
+pub trait ScoredBy<M, G2, P2> {}
 
-impl<M> ScoredBy<M> for (AnyRow, AnyRow) {}
-impl<M, G> ScoredBy<M> for (Gold<G>, AnyRow) {}
-impl<M, P> ScoredBy<M> for (AnyRow, Pred<P>) {}
-impl<M, G: Sync, P: Sync> ScoredBy<M> for (Gold<G>, Pred<P>) where M: Metric<G, P> {}
+impl<M, G: Sync, P: Sync> ScoredBy<M, AnyRow, AnyRow> for Rows<GoldRows<G>, PredRows<P>> where
+    M: Metric<G, P>
+{
+}
+#[diagnostic::do_not_recommend]
+impl<M, P> ScoredBy<M, AnyRow, AnyRow> for Rows<AnyRow, P> {}
+#[diagnostic::do_not_recommend]
+impl<M, G> ScoredBy<M, AnyRow, AnyRow> for Rows<GoldRows<G>, AnyRow> {}
+#[diagnostic::do_not_recommend]
+impl<M, G> ScoredBy<M, AnyRow, AnyRow> for Rows<GoldRows<G>, Unknown> {}
+#[diagnostic::do_not_recommend]
+impl<M, G, P, P2> ScoredBy<M, AnyRow, PredRows<P2>> for Rows<G, P> {}
+#[diagnostic::do_not_recommend]
+impl<M, G, P> ScoredBy<M, AnyRow, Unknown> for Rows<G, P> {}
+#[diagnostic::do_not_recommend]
+impl<M, G, P, G2, P2> ScoredBy<M, GoldRows<G2>, P2> for Rows<G, P> {}
+
+impl<Other> First<Other> for Unknown {
+    type Rows = Other;
+}

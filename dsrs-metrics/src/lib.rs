@@ -42,7 +42,10 @@ pub use dsrs_metrics_macros::metric;
 
 pub use crate::closure::{FnMetric, metric_fn, typed_metric_fn};
 #[doc(hidden)]
-pub use crate::declared::Declared;
+pub use crate::declared::{
+    AnyRow, Declared, DeclaredIn, GoldRows, PredRows, Rows, SameRows, ScoredBy, Unknown,
+    WithoutParameters,
+};
 pub use crate::error::{MetricError, Result};
 pub use crate::evaluate::{
     Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, Evaluator, MetricSummary,

@@ -257,7 +257,7 @@ pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> 
     async fn accepts(&self, gold: &G, pred: &P, trace: &Trace) -> Result<bool>;
 }
 
-/// A metric that need not be awaited; no metric without `score` is one.
+/// A metric that need not be awaited; `G` only keeps rustc from asking before `score` is called.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is asynchronous, so it cannot be scored at once",
     label = "must be awaited",

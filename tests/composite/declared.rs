@@ -11,7 +11,7 @@ use crate::{ErrorRate, FormatOk, Judged, Length, Overlap};
 
 /// Overlap, and length a little.
 #[metric(weighted(overlap = 0.75, Length = 0.25), threshold = 0.8, version = 2)]
-pub struct Blend;
+struct Blend;
 
 #[metric(weighted(
     all(overlap >= 0.5, format_ok) = 0.5,

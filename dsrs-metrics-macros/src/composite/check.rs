@@ -18,7 +18,7 @@ use crate::names;
 const WEIGHT_TOLERANCE: f64 = 1e-9;
 
 pub(super) fn check(item: &Item, attrs: &CompositeAttrs, errors: &mut Errors) {
-    if !attrs.has_whole {
+    if !attrs.has_whole && matches!(item.item.fields, syn::Fields::Unit) {
         let message = format!(
             "`{}` is made of no metrics: write `#[metric(weighted(first = 0.5, second = 0.5))]`, or another combination",
             item.ident()
@@ -195,14 +195,14 @@ fn weighted(combination: &Combination, errors: &mut Errors) {
     let parts = &combination.parts;
     no_bounds("weighted", parts, errors);
     let unweighted: Vec<&Part> = parts.iter().filter(|part| part.weight.is_none()).collect();
-    let rest = rest_of(parts);
+    let rest = rest_of(parts).filter(|_| combination.is_complete);
     for part in &unweighted {
         let text = part.expression.text();
         let weight = rest.filter(|_| unweighted.len() == 1).unwrap_or(0.5);
         let message = format!("`{text}` has no weight: write `{text} = {weight:?}`");
         errors.at_span(part.expression.span(), message);
     }
-    let mut all_make_sense = unweighted.is_empty();
+    let mut all_make_sense = combination.is_complete && unweighted.is_empty();
     for part in parts {
         if let Some(weight) = &part.weight
             && literal(weight).is_some_and(|value| value < 0.0)

@@ -1,6 +1,7 @@
 //! How metrics are put together, as written: components, combinations, weights and bounds.
 
 use proc_macro2::{Span, TokenStream};
+use quote::ToTokens;
 use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream};
 use syn::{Error, Expr, Ident, Path, Token, parenthesized, token};
@@ -55,6 +56,8 @@ pub(super) struct Combination {
     pub(super) kind: Kind,
     pub(super) word: Ident,
     pub(super) parts: Vec<Part>,
+    /// Whether all parts could be read.
+    pub(super) is_complete: bool,
 }
 
 /// `gate(proxy(..) >= 0.5, truth(..))`.
@@ -121,12 +124,12 @@ impl Expression {
             "invert" => Kind::Invert,
             _ => return Gate::parse(word, content, errors).map(Self::Gate),
         };
-        let parts = parts(content, errors);
-        if parts.is_empty() && errors.is_empty() {
+        if content.is_empty() {
             let form = form(&word.to_string());
             return Err(Error::new(word.span(), format!("`{word}` has no parts: write `{form}`")));
         }
-        Ok(Self::Combination(Combination { kind, word, parts }))
+        let (parts, is_complete) = parts(content, errors);
+        Ok(Self::Combination(Combination { kind, word, parts, is_complete }))
     }
 }
 
@@ -150,13 +153,20 @@ fn content(input: ParseStream<'_>) -> syn::Result<TokenStream> {
     content.parse()
 }
 
-fn parts(tokens: TokenStream, errors: &mut Errors) -> Vec<Part> {
-    let mut parts = Vec::new();
-    list::for_each(tokens, errors, |input, _, errors| {
-        parts.push(Part::parse(input, errors)?);
-        Ok(())
+/// The parts that could be read, and whether that is all of them.
+fn parts(tokens: TokenStream, errors: &mut Errors) -> (Vec<Part>, bool) {
+    let (mut parts, mut is_complete) = (Vec::new(), true);
+    list::for_each(tokens, errors, |input, _, errors| match Part::parse(input, errors) {
+        Ok(part) => {
+            parts.push(part);
+            Ok(())
+        }
+        Err(error) => {
+            is_complete = false;
+            Err(error)
+        }
     });
-    parts
+    (parts, is_complete)
 }
 
 impl Part {
@@ -165,11 +175,11 @@ impl Part {
         let text = expression.text();
         let mut part = Self { expression, weight: None, bound: None };
         if input.peek(Token![>=]) {
-            input.parse::<Token![>=]>()?;
-            part.bound = Some(number(input, &format!("{text} >= 0.5"))?);
+            let operator = input.parse::<Token![>=]>()?;
+            part.bound = Some(number(&operator, input, &format!("{text} >= 0.5"))?);
         } else if input.peek(Token![=]) && !input.peek(Token![==]) && !input.peek(Token![=>]) {
-            input.parse::<Token![=]>()?;
-            part.weight = Some(number(input, &format!("{text} = 0.5"))?);
+            let operator = input.parse::<Token![=]>()?;
+            part.weight = Some(number(&operator, input, &format!("{text} = 0.5"))?);
         } else if !list::at_end(input) && !input.peek(Ident::peek_any) {
             return Err(wrong_operator(input, &text));
         }
@@ -201,14 +211,20 @@ fn wrong_operator(input: ParseStream<'_>, text: &str) -> Error {
 }
 
 /// A number, or a constant, up to the next comma.
-fn number(input: ParseStream<'_>, form: &str) -> syn::Result<Expr> {
+fn number(operator: &impl ToTokens, input: ParseStream<'_>, form: &str) -> syn::Result<Expr> {
     let found = list::to_comma(&input.fork())?;
     if found.is_empty() {
-        return Err(Error::new(before(input), format!("a number is missing: write `{form}`")));
+        let message = format!("a number is missing: write `{form}`");
+        return Err(Error::new_spanned(operator, message));
     }
     let wrong = |found: &TokenStream| {
         let written = as_written(found);
-        Error::new_spanned(found, format!("a number stands here, not `{written}`: write `{form}`"))
+        let is_number = written.parse::<f64>().is_ok();
+        let message = match is_number {
+            true => format!("`{written}` is too large for an `f64`: write `{form}`"),
+            false => format!("a number stands here, not `{written}`: write `{form}`"),
+        };
+        Error::new_spanned(found, message)
     };
     let number = match input.call(Expr::parse_without_eager_brace) {
         Ok(number) if list::at_end(input) => number,
@@ -219,11 +235,6 @@ fn number(input: ParseStream<'_>, form: &str) -> syn::Result<Expr> {
         Expr::Assign(_) | Expr::Range(_) | Expr::Tuple(_) | Expr::Closure(_) => Err(wrong(&found)),
         _ => Ok(number),
     }
-}
-
-/// The place of what was read last; at the end of a list that is the list's own end.
-fn before(input: ParseStream<'_>) -> Span {
-    input.cursor().span()
 }
 
 fn number_first(input: ParseStream<'_>) -> Error {
@@ -374,7 +385,7 @@ impl Halves {
             let message = format!("`{word}` has no parts: write `{word}(name)`");
             return Err(Error::new(word.span(), message));
         }
-        let parts = parts(content, errors);
+        let (parts, _) = parts(content, errors);
         if !is_proxy {
             self.truths = Some(parts);
             return self.no_bound(input);
@@ -383,8 +394,8 @@ impl Halves {
             let message = "from where on do the proxies pass? write `proxy(..) >= 0.5`";
             return Err(Error::new(word.span(), message));
         }
-        input.parse::<Token![>=]>()?;
-        self.proxies = Some((parts, Some(number(input, "proxy(..) >= 0.5")?)));
+        let operator = input.parse::<Token![>=]>()?;
+        self.proxies = Some((parts, Some(number(&operator, input, "proxy(..) >= 0.5")?)));
         Ok(())
     }
 

@@ -16,7 +16,7 @@ pub(crate) use expression::is_combination;
 pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let attrs = attr::CompositeAttrs::parse(args, &mut errors);
-    let Some(item) = item::Item::parse(item.clone(), &mut errors) else {
+    let Some(item) = item::Item::parse(item.clone(), attrs.has_whole, &mut errors) else {
         let errors = errors.finish();
         return quote::quote!(#item #errors);
     };

@@ -21,6 +21,7 @@ pub(crate) use check::{
     cost_msats, literal, threshold_is_a_number, tier_is_known, version_says_something,
 };
 pub(crate) use expand::number;
+pub(crate) use model::without_roles;
 
 /// Expands `#[metric(args)] item`.
 pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {

@@ -55,9 +55,9 @@ fn statics(cx: &Context<'_>, tree: &Tree) -> TokenStream {
 
 /// A component as it is configured.
 fn value(cx: &Context<'_>, index: usize) -> TokenStream {
-    let private = &cx.private;
+    let runtime = &cx.runtime;
     let (alias, leaf) = (cx.alias(index), cx.leaves[index]);
-    let mut value = quote_spanned!(leaf.span=> <#alias as #private::Declared>::start());
+    let mut value = quote_spanned!(leaf.span=> <#alias as #runtime::Declared>::start());
     for (key, argument) in &leaf.args {
         value = quote_spanned!(key.span()=> #value.#key(#argument));
     }
@@ -70,7 +70,7 @@ fn name(cx: &Context<'_>) -> String {
 }
 
 fn inherent(cx: &Context<'_>, tree: &Tree) -> TokenStream {
-    let Context { span, ident, runtime, private, .. } = cx;
+    let Context { span, ident, runtime, .. } = cx;
     let vis = &cx.item.item.vis;
     let (spec, bounds) = (spec(cx, tree), bounds(cx));
     let readers = spec_readers(&cx.paths(), vis, &quote_spanned!(*span=> __SPEC));
@@ -96,7 +96,7 @@ fn inherent(cx: &Context<'_>, tree: &Tree) -> TokenStream {
                 GoldRow: ::core::marker::Sync,
                 PredRow: ::core::marker::Sync,
                 #bounds
-                <Self as #private::Declared>::Asked: #private::NeedNotBeAwaited<GoldRow>,
+                Self: #runtime::ScoredAtOnce<GoldRow>,
             {
                 let call = #runtime::MetricCall::new(gold, pred);
                 match __PLAN.now(&__components::<GoldRow, PredRow>(), call, &__SPEC) {

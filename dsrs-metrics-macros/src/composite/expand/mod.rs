@@ -17,37 +17,31 @@ use crate::errors::Errors;
 use crate::names;
 
 pub(super) fn expand(item: &Item, attrs: &CompositeAttrs, whole: &Expression) -> TokenStream {
-    let span = item.ident().span();
-    let runtime = names::runtime(attrs.krate.as_ref(), span);
-    let cx = &Context {
-        item,
-        attrs,
-        whole,
-        span,
-        ident: item.ident(),
-        private: quote_spanned!(span=> #runtime::__private),
-        compiled: quote_spanned!(span=> #runtime::__private::compiled),
-        runtime,
-        leaves: leaves(whole),
-    };
+    let cx = &Context::new(item, attrs, whole);
     let tree = tree::tree(cx);
     let (types, contract) = (types::declared(cx), contract::contract(cx, &tree));
     let parts = &tree.items;
-    let hidden = hidden(span, &item.cfgs(), &quote!(#parts #types #contract));
+    let hidden = hidden(cx.span, &item.cfgs(), &quote!(#parts #types #contract));
     quote!(#item #hidden)
 }
 
-/// After a mistake: the struct and a stub, so that one mistake is one message.
+/// After a mistake: the struct, a stub, so that one mistake is one message, and the rules that constants
+/// hold, so that all mistakes are said at once.
 pub(super) fn after_mistakes(item: &Item, attrs: &CompositeAttrs, errors: Errors) -> TokenStream {
+    let errors = errors.finish();
+    if !matches!(item.item.fields, syn::Fields::Unit) {
+        return quote!(#item #errors);
+    }
     let span = item.ident().span();
     let runtime = &names::runtime(attrs.krate.as_ref(), span);
     let private = &quote_spanned!(span=> #runtime::__private);
-    let errors = errors.finish();
-    if !matches!(item.item.fields, syn::Fields::Unit) || !item.item.generics.params.is_empty() {
-        return quote!(#item #errors);
-    }
     let stub = stub(&Paths { span, runtime, private }, item.ident(), &TokenStream::new());
-    let hidden = hidden(span, &item.cfgs(), &stub);
+    let rules = attrs.whole.as_ref().map(|whole| {
+        let cx = &Context::new(item, attrs, whole);
+        let (rules, agree) = (tree::tree(cx).items, types::rows_agree(cx));
+        quote!(#rules #agree)
+    });
+    let hidden = hidden(span, &item.cfgs(), &quote!(#stub #rules));
     quote!(#item #hidden #errors)
 }
 
@@ -66,7 +60,23 @@ struct Context<'a> {
     leaves: Vec<&'a Component>,
 }
 
-impl Context<'_> {
+impl<'a> Context<'a> {
+    fn new(item: &'a Item, attrs: &'a CompositeAttrs, whole: &'a Expression) -> Self {
+        let span = item.ident().span();
+        let runtime = names::runtime(attrs.krate.as_ref(), span);
+        Self {
+            item,
+            attrs,
+            whole,
+            span,
+            ident: item.ident(),
+            private: quote_spanned!(span=> #runtime::__private),
+            compiled: quote_spanned!(span=> #runtime::__private::compiled),
+            runtime,
+            leaves: leaves(whole),
+        }
+    }
+
     fn paths(&self) -> Paths<'_> {
         Paths { span: self.span, runtime: &self.runtime, private: &self.private }
     }

@@ -30,7 +30,7 @@ pub(super) fn tree(cx: &Context<'_>) -> Tree {
 
 /// The components' types and specs.
 fn components(cx: &Context<'_>) -> TokenStream {
-    let Context { span, runtime, private, compiled, .. } = cx;
+    let Context { span, runtime, compiled, .. } = cx;
     let count = Literal::usize_unsuffixed(cx.leaves.len());
     let aliases = cx.leaves.iter().enumerate().map(|(index, leaf)| {
         let (alias, ty) = (cx.alias(index), &leaf.ty);
@@ -38,7 +38,7 @@ fn components(cx: &Context<'_>) -> TokenStream {
     });
     let specs = cx.leaves.iter().enumerate().map(|(index, leaf)| {
         let alias = cx.alias(index);
-        quote_spanned!(leaf.span=> <#alias as #private::Declared>::SPEC)
+        quote_spanned!(leaf.span=> <#alias as #runtime::Declared>::SPEC)
     });
     let known = (0..cx.leaves.len()).map(|index| {
         let (known, index) = (leaf_known(cx, index), Literal::usize_unsuffixed(index));

@@ -6,28 +6,47 @@ use quote::{quote, quote_spanned};
 
 use super::super::expression::{Combination, Expression, Kind};
 use super::Context;
+use crate::names;
 
 pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
-    let Context { span, ident, runtime, private, .. } = cx;
-    let (verdict, asked) = (verdict(cx), asked(cx));
-    let (gold, pred) = (rows(cx, "Gold"), rows(cx, "Pred"));
-    let fitting = (0..cx.leaves.len()).map(|index| scores_the_rows(cx, index));
+    let Context { span, ident, runtime, .. } = cx;
+    let verdict = verdict(cx);
+    let (gold, pred) = (rows(cx, "OverGold"), rows(cx, "OverPred"));
+    let conditions = (0..cx.leaves.len()).map(|index| {
+        let (alias, at) = (cx.alias(index), cx.leaves[index].span);
+        quote_spanned!(at=> for<'declared> #alias: #runtime::DeclaredIn<'declared>)
+    });
+    let at_once = (0..cx.leaves.len()).map(|index| {
+        let (alias, at) = (cx.alias(index), cx.leaves[index].span);
+        quote_spanned!(at=> #alias: #runtime::ScoredAtOnce<GoldRow>)
+    });
+    let agree = rows_agree(cx);
     quote_spanned! {*span=>
         #[automatically_derived]
-        impl #private::Declared for #ident {
+        impl #runtime::Declared for #ident
+        where
+            #(#conditions,)*
+        {
             type Verdict = #verdict;
-            type Asked = #asked;
-            type Gold = #gold;
-            type Pred = #pred;
-            type Start = #private::WithoutParameters<Self>;
+            type OverGold = #gold;
+            type OverPred = #pred;
+            type Start = #runtime::WithoutParameters<Self>;
 
             const SPEC: #runtime::MetricSpec<'static> = Self::SPEC;
 
             fn start() -> Self::Start {
-                #private::WithoutParameters(|| Self)
+                #runtime::WithoutParameters(|| Self)
             }
         }
-        #(#fitting)*
+
+        #[automatically_derived]
+        impl<GoldRow> #runtime::ScoredAtOnce<GoldRow> for #ident
+        where
+            #(#at_once,)*
+        {
+        }
+
+        #agree
     }
 }
 
@@ -41,11 +60,11 @@ fn verdict(cx: &Context<'_>) -> TokenStream {
 
 /// A gate before one truth says what the truth says.
 fn verdict_of(cx: &Context<'_>, expression: &Expression) -> TokenStream {
-    let Context { span, private, .. } = cx;
+    let Context { span, private, runtime, .. } = cx;
     match expression {
         Expression::Component(component) => {
             let alias = cx.alias(cx.index(component));
-            quote_spanned!(component.span=> <#alias as #private::Declared>::Verdict)
+            quote_spanned!(component.span=> <#alias as #runtime::Declared>::Verdict)
         }
         Expression::Combination(Combination { kind: Kind::All | Kind::Any, .. }) => {
             quote_spanned!(*span=> #private::Decided)
@@ -58,48 +77,51 @@ fn verdict_of(cx: &Context<'_>, expression: &Expression) -> TokenStream {
     }
 }
 
-fn asked(cx: &Context<'_>) -> TokenStream {
-    let Context { span, private, .. } = cx;
-    let mut asked = quote_spanned!(*span=> #private::AtOnce);
-    for (index, leaf) in cx.leaves.iter().enumerate() {
-        let alias = cx.alias(index);
-        asked = quote_spanned! {leaf.span=>
-            <#asked as #private::And<<#alias as #private::Declared>::Asked>>::Both
-        };
-    }
-    asked
-}
-
-/// The rows that all components have in common. Where there are none, rustc says so at the first component
-/// that does not fit those before it.
+/// The rows that all components have in common.
 fn rows(cx: &Context<'_>, half: &str) -> TokenStream {
-    let Context { span, private, .. } = cx;
-    let mut rows = quote_spanned!(*span=> #private::AnyRow);
+    let Context { span, runtime, private, .. } = cx;
+    let mut rows = quote_spanned!(*span=> #runtime::AnyRow);
     for (index, leaf) in cx.leaves.iter().enumerate() {
         let (alias, half) = (cx.alias(index), Ident::new(half, leaf.span));
         rows = quote_spanned! {leaf.span=>
-            <#rows as #private::SameRows<<#alias as #private::Declared>::#half>>::Rows
+            <#rows as #private::First<<#alias as #runtime::Declared>::#half>>::Rows
         };
     }
     rows
 }
 
-/// A component that reads fields of any row must find them in those that the others are over.
-fn scores_the_rows(cx: &Context<'_>, index: usize) -> TokenStream {
-    let Context { private, ident, .. } = cx;
-    let (alias, span) = (cx.alias(index), cx.leaves[index].span);
-    let ident = Ident::new(&ident.to_string(), span.resolved_at(ident.span()));
-    let rows = quote_spanned! {span=>
-        (<#ident as #private::Declared>::Gold, <#ident as #private::Declared>::Pred)
-    };
-    quote_spanned!(span=> const _: () = <#rows as #private::ScoredBy<#alias>>::HOLDS;)
+/// A function that nobody calls, in which rustc says at a component that it is over other rows than those
+/// before it, or that a row lacks a field which it reads.
+pub(super) fn rows_agree(cx: &Context<'_>) -> TokenStream {
+    let Context { span, runtime, private, .. } = cx;
+    let components = (0..cx.leaves.len()).map(|index| {
+        let (alias, at) = (cx.alias(index), cx.leaves[index].span);
+        let runtime = names::runtime(cx.attrs.krate.as_ref(), at);
+        (at, quote_spanned!(at=> #runtime::__private::Of::<#alias>::component()))
+    });
+    let components: Vec<_> = components.collect();
+    let joined = components
+        .iter()
+        .map(|(at, component)| quote_spanned!(*at=> let rows = rows.and(&(&#component).rows());));
+    let suited = components
+        .iter()
+        .map(|(at, component)| quote_spanned!(*at=> rows.suit(&(&#component).rows(), #component);));
+    quote_spanned! {*span=>
+        #[allow(unused_imports)]
+        fn __rows_agree() {
+            use #private::OfNoMetric as _;
+            let rows = #runtime::Rows::any();
+            #(#joined)*
+            #(#suited)*
+        }
+    }
 }
 
 /// Bounds under which the composite is a metric over two rows.
 pub(super) fn bounds(cx: &Context<'_>) -> TokenStream {
-    let Context { runtime, .. } = cx;
     let bounds = cx.leaves.iter().enumerate().map(|(index, leaf)| {
         let alias = cx.alias(index);
+        let runtime = names::runtime(cx.attrs.krate.as_ref(), leaf.span);
         quote_spanned!(leaf.span=> #alias: #runtime::Metric<GoldRow, PredRow>,)
     });
     quote!(#(#bounds)*)

@@ -139,7 +139,9 @@ fn asks(cx: &Context<'_>, slots: &[Slot<'_>]) -> TokenStream {
             let (name, asks) = (slot.name, &slot.required.as_ref()?.1);
             let message = format!("metric `{metric}` needs a value for its parameter `{name}`");
             let label = format!("`{name}` is missing");
-            let note = format!("write `.{name}(..)` before `.build()`");
+            let note = format!(
+                "write `.{name}(..)` before `.build()`, or `{metric}({name} = ..)` where a composite names it"
+            );
             Some(quote_spanned! {*span=>
                 #[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)]
                 #vis trait #asks {}

@@ -1,6 +1,6 @@
 //! What the metric's type says of itself, so that the compiler can put metrics together.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::Lifetime;
 
@@ -11,26 +11,32 @@ use super::{Context, builder, definition};
 use crate::names::ends;
 
 pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
-    let Context { span, ident, private, runtime, .. } = cx;
+    let Context { span, ident, runtime, .. } = cx;
     let (impl_generics, ty_generics, where_clause) = cx.split();
     let verdict = verdict(cx);
-    let asked = if cx.model.is_async() { "Awaited" } else { "AtOnce" };
-    let asked = Ident::new(asked, *span);
     let (gold, pred) = (row(cx, Side::Gold), row(cx, Side::Pred));
     let (start, started) = match definition::is_unit(cx) {
         true => {
-            let start = quote_spanned!(*span=> #private::WithoutParameters);
+            let start = quote_spanned!(*span=> #runtime::WithoutParameters);
             (quote_spanned!(*span=> #start<Self>), quote_spanned!(*span=> #start(|| Self)))
         }
         false => (builder::unstarted(cx), quote_spanned!(*span=> Self::builder())),
     };
+    let at_once = (!cx.model.is_async()).then(|| {
+        let params = super::fields::trailing(&cx.generics);
+        let gold = &cx.gold;
+        quote_spanned! {*span=>
+            #[automatically_derived]
+            impl<#params #gold> #runtime::ScoredAtOnce<#gold> for #ident #ty_generics #where_clause {}
+        }
+    });
     quote_spanned! {*span=>
+        #at_once
         #[automatically_derived]
-        impl #impl_generics #private::Declared for #ident #ty_generics #where_clause {
+        impl #impl_generics #runtime::Declared for #ident #ty_generics #where_clause {
             #verdict
-            type Asked = #private::#asked;
-            type Gold = #gold;
-            type Pred = #pred;
+            type OverGold = #gold;
+            type OverPred = #pred;
             type Start = #start;
 
             const SPEC: #runtime::MetricSpec<'static> = Self::SPEC;
@@ -56,13 +62,13 @@ fn verdict(cx: &Context<'_>) -> TokenStream {
 
 /// Which rows of a side the metric is over.
 fn row(cx: &Context<'_>, side: Side) -> TokenStream {
-    let Context { span, private, .. } = cx;
+    let Context { span, runtime, .. } = cx;
     let half = match side {
-        Side::Gold => quote_spanned!(*span=> #private::Gold),
-        Side::Pred => quote_spanned!(*span=> #private::Pred),
+        Side::Gold => quote_spanned!(*span=> #runtime::GoldRows),
+        Side::Pred => quote_spanned!(*span=> #runtime::PredRows),
     };
     match cx.model.rows.get(side) {
-        Row::Any => quote_spanned!(*span=> #private::AnyRow),
+        Row::Any => quote_spanned!(*span=> #runtime::AnyRow),
         Row::Dynamic => {
             let row = cx.row_type(side);
             quote_spanned!(*span=> #half<#row>)
