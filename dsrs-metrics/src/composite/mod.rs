@@ -7,6 +7,7 @@
 mod check;
 mod error;
 mod fold;
+mod names;
 mod part;
 mod run;
 
@@ -19,7 +20,7 @@ use async_trait::async_trait;
 pub use self::error::{CompositeError, Mistake};
 pub use self::part::{Part, all, any, gate, invert, max, min, part, weighted};
 
-use self::fold::Node;
+use self::fold::Tree;
 use crate::error::Result;
 use crate::metric::{Metric, MetricCall};
 use crate::row::{Example, Prediction};
@@ -51,9 +52,9 @@ use crate::spec::{MetricSpec, MetricTier, ScoreKind, ScoreRange};
 pub struct Composite<G = Example, P = Prediction> {
     name: String,
     spec: MetricSpec<'static>,
-    node: Node,
+    tree: Tree,
     leaves: Vec<Arc<dyn Metric<G, P>>>,
-    names: Arc<[String]>,
+    names: &'static [&'static str],
     on_missing: OnMissing,
 }
 
@@ -92,7 +93,7 @@ impl<G: Sync, P: Sync> Composite<G, P> {
 
     /// The names of the components, each once, in the order of the expression.
     pub fn components(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.names.iter().map(String::as_str)
+        self.names.iter().copied()
     }
 
     /// The fields without which no component can score a row, as `gold.NAME` and `pred.NAME`, sorted.
@@ -159,8 +160,9 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
             strict: self.strict,
         };
         let spec = whole.spec(leaves.iter().any(|leaf| leaf.spec().is_async))?;
-        let names = leaves.iter().map(|leaf| leaf.name().to_owned()).collect();
-        Ok(Composite { name: self.name, spec, node, leaves, names, on_missing: self.on_missing })
+        let names = names::kept(leaves.iter().map(|leaf| leaf.name()));
+        let tree = Tree::new(node);
+        Ok(Composite { name: self.name, spec, tree, leaves, names, on_missing: self.on_missing })
     }
 }
 
@@ -192,23 +194,23 @@ impl<G: Sync, P: Sync> Metric<G, P> for Composite<G, P> {
     }
 
     async fn call(&self, call: MetricCall<'_, G, P>) -> Result<Scored> {
-        let run = run::Run::new(&self.leaves, &self.names, self.on_missing);
-        run.awaited(&self.node, call, &self.spec()).await
+        let run = run::Run::new(&self.leaves, self.names, self.on_missing);
+        run.awaited(&self.tree, call, &self.name, &self.spec).await
     }
 
     fn call_now(&self, call: MetricCall<'_, G, P>) -> Option<Result<Scored>> {
         if self.spec.is_async {
             return None;
         }
-        let run = run::Run::new(&self.leaves, &self.names, self.on_missing);
-        Some(run.now(&self.node, call, &self.spec()))
+        let run = run::Run::new(&self.leaves, self.names, self.on_missing);
+        Some(run.now(&self.tree, call, &self.name, &self.spec))
     }
 }
 
 impl<G, P> fmt::Debug for Composite<G, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut composite = f.debug_struct("Composite");
-        composite.field("name", &self.name).field("node", &self.node).finish_non_exhaustive()
+        composite.field("name", &self.name).field("node", &self.tree.node).finish_non_exhaustive()
     }
 }
 
