@@ -8,6 +8,7 @@ mod cell;
 #[cfg(feature = "cli")]
 pub mod cli;
 mod closure;
+mod components;
 pub mod composite;
 pub mod data;
 mod declared;
@@ -41,6 +42,7 @@ pub use dsrs_metrics_macros::Record;
 pub use dsrs_metrics_macros::metric;
 
 pub use crate::closure::{FnMetric, metric_fn, typed_metric_fn};
+pub use crate::components::Component;
 #[doc(hidden)]
 pub use crate::declared::{
     AnyRow, Declared, DeclaredIn, GoldRows, PredRows, Rows, SameRows, ScoredBy, Unknown,
@@ -62,7 +64,7 @@ pub use crate::report::ProgressDisplay;
 pub use crate::report::ResultTable;
 pub use crate::returns::MetricReturn;
 pub use crate::row::{Example, Fields, Prediction, Trace, TraceStep};
-pub use crate::score::{Component, FeedbackMetric, Grade, MetricScore, Part, Scored, Scores};
+pub use crate::score::{FeedbackMetric, Grade, MetricScore, Part, Scored, Scores};
 pub use crate::scoring::{
     AggregationError, AggregationMethod, BoxedMetric, BudgetReport, MetricSet, OnMissing, Rank,
     Rollout, Rollouts, RowScore, Scorer, ScorerBuilder, ScorerError, ScoringConfig, ScoringResult,

@@ -41,7 +41,7 @@ impl MetricReturn for bool {
     type Verdict = Decided;
 
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
-        Scored::settle(free(f64::from(u8::from(self)), spec), spec)
+        Scored::of_value(f64::from(u8::from(self)), spec)
     }
 }
 
@@ -55,7 +55,7 @@ macro_rules! number {
             fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
                 #[expect(clippy::allow_attributes, reason = "whether the cast is lossy depends on the type")]
                 #[allow(clippy::cast_precision_loss, clippy::cast_lossless, trivial_numeric_casts)]
-                Scored::settle(free(self as f64, spec), spec)
+                Scored::of_value(self as f64, spec)
             }
         }
     )*};

@@ -9,6 +9,7 @@ mod derived;
 mod error;
 mod fields;
 mod fold;
+mod names;
 mod part;
 mod plan;
 mod rules;
@@ -100,7 +101,7 @@ impl<G: Sync, P: Sync> Composite<G, P> {
 
     /// The names of the components, each once, in the order of the expression.
     pub fn components(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.plan.names().iter().map(String::as_str)
+        self.plan.names().iter().copied()
     }
 
     /// The fields without which no component can score a row, as `gold.NAME` and `pred.NAME`, sorted.
@@ -159,7 +160,7 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         let (node, derived) = check::resolve(self.whole.0, &mut leaves)?;
         let specs: Vec<_> = leaves.iter().map(|leaf| leaf.spec()).collect();
         let spec = self.declared.spec(&derived, &specs)?;
-        let names = leaves.iter().map(|leaf| leaf.name().to_owned()).collect();
+        let names = names::kept(leaves.iter().map(|leaf| (**leaf).name()));
         let plan = Plan::checked(node, names, self.on_missing);
         Ok(Composite { name: self.name, spec, plan, leaves })
     }
@@ -193,14 +194,14 @@ impl<G: Sync, P: Sync> Metric<G, P> for Composite<G, P> {
     }
 
     async fn call(&self, call: MetricCall<'_, G, P>) -> Result<Scored> {
-        self.plan.awaited(&self.leaves, call, &self.spec()).await
+        self.plan.awaited(&self.leaves, call, &self.name, &self.spec).await
     }
 
     fn call_now(&self, call: MetricCall<'_, G, P>) -> Option<Result<Scored>> {
         if self.spec.is_async {
             return None;
         }
-        Some(self.plan.now(&self.leaves, call, &self.spec()))
+        Some(self.plan.now(&self.leaves, call, &self.name, &self.spec))
     }
 }
 

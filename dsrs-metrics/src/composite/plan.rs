@@ -2,12 +2,12 @@
 //! up at run time and one that `#[metric]` wrote have in common.
 
 use std::ops::Deref;
-use std::sync::Arc;
 
 use super::OnMissing;
 use super::check::resolve;
 use super::error::Mistake;
-use super::fold::Node;
+use super::fold::{Node, Tree};
+use super::names;
 use super::run::Run;
 use super::shape::{Named, Shape};
 use crate::error::{MetricError, Result};
@@ -18,8 +18,8 @@ use crate::spec::MetricSpec;
 /// How a composite makes one score of many.
 #[derive(Debug)]
 pub struct Plan {
-    node: Result<Node, Mistake>,
-    names: Arc<[String]>,
+    tree: Result<Tree, Mistake>,
+    names: &'static [&'static str],
     on_missing: OnMissing,
 }
 
@@ -29,21 +29,26 @@ impl Plan {
     pub fn declared(whole: Shape<Named>, on_missing: OnMissing) -> Self {
         let mut leaves = Vec::new();
         // The compiler held all rules against this expression; were one to be broken still, every row says so.
-        let node = resolve(whole, &mut leaves).map(|(node, _)| node);
+        let tree = resolve(whole, &mut leaves).map(|(node, _)| Tree::new(node));
         let name = |leaf: &Named| format!("{}{}", leaf.spec.name, leaf.configured);
-        Self { node, names: leaves.iter().map(name).collect(), on_missing }
+        let names: Vec<String> = leaves.iter().map(name).collect();
+        Self { tree, names: names::kept(names.iter().map(String::as_str)), on_missing }
     }
 
-    pub(super) fn checked(node: Node, names: Arc<[String]>, on_missing: OnMissing) -> Self {
-        Self { node: Ok(node), names, on_missing }
+    pub(super) fn checked(
+        node: Node,
+        names: &'static [&'static str],
+        on_missing: OnMissing,
+    ) -> Self {
+        Self { tree: Ok(Tree::new(node)), names, on_missing }
     }
 
-    pub(super) fn names(&self) -> &[String] {
-        &self.names
+    pub(super) fn names(&self) -> &'static [&'static str] {
+        self.names
     }
 
-    fn node(&self, spec: &MetricSpec<'_>) -> Result<&Node> {
-        self.node.as_ref().map_err(|mistake| MetricError::failed(spec.name, mistake))
+    fn tree(&self, name: &str) -> Result<&Tree> {
+        self.tree.as_ref().map_err(|mistake| MetricError::failed(name, mistake))
     }
 
     /// Scores a row where no component must be awaited.
@@ -54,12 +59,13 @@ impl Plan {
         &self,
         leaves: &[L],
         call: MetricCall<'_, G, P>,
+        name: &str,
         spec: &MetricSpec<'_>,
     ) -> Result<Scored>
     where
         L: Deref<Target: Metric<G, P>>,
     {
-        Run::new(leaves, &self.names, self.on_missing).now(self.node(spec)?, call, spec)
+        Run::new(leaves, self.names, self.on_missing).now(self.tree(name)?, call, name, spec)
     }
 
     /// Scores a row, components that must be awaited side by side.
@@ -70,12 +76,13 @@ impl Plan {
         &self,
         leaves: &[L],
         call: MetricCall<'_, G, P>,
+        name: &str,
         spec: &MetricSpec<'_>,
     ) -> Result<Scored>
     where
         L: Deref<Target: Metric<G, P>> + Sync,
     {
-        let run = Run::new(leaves, &self.names, self.on_missing);
-        run.awaited(self.node(spec)?, call, spec).await
+        let run = Run::new(leaves, self.names, self.on_missing);
+        run.awaited(self.tree(name)?, call, name, spec).await
     }
 }

@@ -164,8 +164,15 @@ struct ComponentLines<'a>(&'a Scored);
 impl Serialize for ComponentLines<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let lines = self.0.components();
-        serializer.collect_map(
-            lines.map(|component| (component.name, OutcomeLine::new(component.outcome))),
-        )
+        serializer
+            .collect_map(lines.map(|component| (component.name, ComponentLine(component.outcome))))
+    }
+}
+
+struct ComponentLine<'a>(Cow<'a, Outcome>);
+
+impl Serialize for ComponentLine<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        OutcomeLine::new(&self.0).serialize(serializer)
     }
 }

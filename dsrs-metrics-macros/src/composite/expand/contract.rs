@@ -99,7 +99,7 @@ fn inherent(cx: &Context<'_>, tree: &Tree) -> TokenStream {
                 Self: #runtime::ScoredAtOnce<GoldRow>,
             {
                 let call = #runtime::MetricCall::new(gold, pred);
-                match __PLAN.now(&__components::<GoldRow, PredRow>(), call, &__SPEC) {
+                match __PLAN.now(&__components::<GoldRow, PredRow>(), call, __SPEC.name, const { &__SPEC }) {
                     #scored
                 }
             }
@@ -161,7 +161,7 @@ fn metric(cx: &Context<'_>) -> TokenStream {
     let (gold, pred) = (quote_spanned!(*span=> GoldRow), quote_spanned!(*span=> PredRow));
     let run = |call: TokenStream| {
         quote_spanned! {*span=>
-            __PLAN.awaited(&__components::<GoldRow, PredRow>(), #call, &__SPEC).await
+            __PLAN.awaited(&__components::<GoldRow, PredRow>(), #call, __SPEC.name, &__SPEC).await
         }
     };
     let evaluate = run(quote_spanned!(*span=> #runtime::MetricCall::new(gold, pred)));
@@ -188,7 +188,7 @@ fn metric(cx: &Context<'_>) -> TokenStream {
                     return ::core::option::Option::None;
                 }
                 let components = __components::<GoldRow, PredRow>();
-                ::core::option::Option::Some(__PLAN.now(&components, call, &__SPEC))
+                ::core::option::Option::Some(__PLAN.now(&components, call, __SPEC.name, const { &__SPEC }))
             }
 
             fn can_evaluate(&self, gold: &GoldRow, pred: &PredRow) -> ::core::primitive::bool {
