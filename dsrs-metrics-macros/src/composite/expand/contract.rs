@@ -193,7 +193,9 @@ fn metric(cx: &Context<'_>) -> TokenStream {
 
             fn can_evaluate(&self, gold: &GoldRow, pred: &PredRow) -> ::core::primitive::bool {
                 let components = __components::<GoldRow, PredRow>();
-                components.iter().all(|component| component.can_evaluate(gold, pred))
+                ::core::iter::Iterator::all(&mut components.iter(), |component| {
+                    component.can_evaluate(gold, pred)
+                })
             }
         }
     }
