@@ -39,6 +39,7 @@ pub mod text;
 pub use async_trait::async_trait;
 pub use dsrs_metrics_macros::Record;
 #[doc = include_str!("../docs/metric.md")]
+#[doc = include_str!("../docs/composition.md")]
 pub use dsrs_metrics_macros::metric;
 
 pub use crate::closure::{FnMetric, metric_fn, typed_metric_fn};
