@@ -14,6 +14,8 @@ pub mod data;
 mod error;
 mod evaluate;
 mod give;
+mod identity;
+mod memo;
 mod metric;
 mod outcome;
 mod pair;
