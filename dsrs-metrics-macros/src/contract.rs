@@ -44,8 +44,8 @@ pub(crate) fn spec_readers(paths: &Paths<'_>, vis: &Visibility, spec: &TokenStre
     }
 }
 
-/// What of `Metric` reads from the spec.
-pub(crate) fn described(paths: &Paths<'_>) -> TokenStream {
+/// What of `Metric` reads from the spec, and the metric's identity.
+pub(crate) fn described(paths: &Paths<'_>, identity: &TokenStream) -> TokenStream {
     let Paths { span, runtime, .. } = paths;
     quote_spanned! {*span=>
         fn name(&self) -> &::core::primitive::str {
@@ -63,6 +63,8 @@ pub(crate) fn described(paths: &Paths<'_>) -> TokenStream {
         fn spec(&self) -> #runtime::MetricSpec<'_> {
             Self::SPEC
         }
+
+        #identity
     }
 }
 

@@ -125,14 +125,24 @@ impl Components {
                 Kept::Unasked => {}
                 Kept::Plain(plain) => cost_msats = cost_msats.saturating_add(plain.cost_msats),
                 Kept::Whole(outcome) => {
+                    cost_msats = cost_msats.saturating_add(outcome.cost_msats());
                     if let Some(Scored { score, .. }) = outcome.scored() {
-                        cost_msats = cost_msats.saturating_add(score.cost_msats);
                         confidence = confidence.min(score.confidence);
                     }
                 }
             }
         }
         (cost_msats, confidence)
+    }
+
+    pub(crate) fn paid_elsewhere(&mut self) {
+        for kept in &mut self.kept {
+            match kept {
+                Kept::Unasked => {}
+                Kept::Plain(plain) => plain.cost_msats = 0,
+                Kept::Whole(outcome) => outcome.paid_elsewhere(),
+            }
+        }
     }
 
     /// The components' critiques, a line each: those without a score, then by value.

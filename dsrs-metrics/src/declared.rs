@@ -4,6 +4,7 @@
 
 use std::marker::PhantomData;
 
+use crate::identity::Identity;
 use crate::metric::Metric;
 use crate::spec::MetricSpec;
 
@@ -28,6 +29,16 @@ pub trait Declared: Sized {
 
     /// Starts to build the metric.
     fn start() -> Self::Start;
+
+    /// What the metric is and how it is configured, if that can be compared.
+    fn identity(&self) -> Option<Identity> {
+        None
+    }
+
+    /// Adds the identities of the metric and of all its components.
+    fn identities(&self, all: &mut Vec<Identity>) {
+        all.extend(self.identity());
+    }
 }
 
 /// The builder of a metric that takes no parameters.
@@ -152,18 +163,18 @@ impl<M: Declared> Of<M> {
 /// Rows of a component that is no metric, which is said elsewhere.
 pub trait OfNoMetric {
     /// Any.
-    fn rows(&self) -> Rows<AnyRow, Unknown>;
+    fn rows(&self) -> Rows<AnyRow, UnknownRows>;
 }
 
 /// Rows of which nothing is asked.
 #[derive(Debug)]
-pub enum Unknown {}
+pub enum UnknownRows {}
 
 #[diagnostic::do_not_recommend]
-impl<Before> SameRows<Before> for Unknown {}
+impl<Before> SameRows<Before> for UnknownRows {}
 
 impl<M> OfNoMetric for &Of<M> {
-    fn rows(&self) -> Rows<AnyRow, Unknown> {
+    fn rows(&self) -> Rows<AnyRow, UnknownRows> {
         Rows(PhantomData)
     }
 }
@@ -180,14 +191,14 @@ impl<M, P> ScoredBy<M, AnyRow, AnyRow> for Rows<AnyRow, P> {}
 #[diagnostic::do_not_recommend]
 impl<M, G> ScoredBy<M, AnyRow, AnyRow> for Rows<GoldRows<G>, AnyRow> {}
 #[diagnostic::do_not_recommend]
-impl<M, G> ScoredBy<M, AnyRow, AnyRow> for Rows<GoldRows<G>, Unknown> {}
+impl<M, G> ScoredBy<M, AnyRow, AnyRow> for Rows<GoldRows<G>, UnknownRows> {}
 #[diagnostic::do_not_recommend]
 impl<M, G, P, P2> ScoredBy<M, AnyRow, PredRows<P2>> for Rows<G, P> {}
 #[diagnostic::do_not_recommend]
-impl<M, G, P> ScoredBy<M, AnyRow, Unknown> for Rows<G, P> {}
+impl<M, G, P> ScoredBy<M, AnyRow, UnknownRows> for Rows<G, P> {}
 #[diagnostic::do_not_recommend]
 impl<M, G, P, G2, P2> ScoredBy<M, GoldRows<G2>, P2> for Rows<G, P> {}
 
-impl<Other> First<Other> for Unknown {
+impl<Other> First<Other> for UnknownRows {
     type Rows = Other;
 }

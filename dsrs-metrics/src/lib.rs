@@ -15,6 +15,8 @@ mod declared;
 mod error;
 mod evaluate;
 mod give;
+mod identity;
+mod memo;
 mod metric;
 mod outcome;
 mod pair;
@@ -46,7 +48,7 @@ pub use crate::closure::{FnMetric, metric_fn, typed_metric_fn};
 pub use crate::components::Component;
 #[doc(hidden)]
 pub use crate::declared::{
-    AnyRow, Declared, DeclaredIn, GoldRows, PredRows, Rows, SameRows, ScoredBy, Unknown,
+    AnyRow, Declared, DeclaredIn, GoldRows, PredRows, Rows, SameRows, ScoredBy, UnknownRows,
     WithoutParameters,
 };
 pub use crate::error::{MetricError, Result};

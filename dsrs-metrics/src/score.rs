@@ -191,6 +191,15 @@ impl Scored {
         self.critique().map_or(&[], |critique| &critique.parts)
     }
 
+    /// The same answer to whoever did not pay for it.
+    pub(crate) fn paid_elsewhere(mut self) -> Self {
+        self.score.cost_msats = 0;
+        if let Note::Composite(components) = &mut self.note {
+            components.paid_elsewhere();
+        }
+        self
+    }
+
     /// Whether it is of full confidence and there are no words in it, and no parts.
     #[inline]
     #[expect(clippy::float_cmp, reason = "anything else has to be kept")]
@@ -237,7 +246,8 @@ impl Scored {
     /// give, so it is put together in its place.
     #[inline]
     pub(crate) fn of_value(value: f64, spec: &MetricSpec<'_>) -> Result<Self> {
-        let (value, passed) = held(value, 1.0, spec.name, spec)?;
+        let paid = |error: MetricError| error.with_cost_msats(spec.cost_msats);
+        let (value, passed) = held(value, 1.0, spec.name, spec).map_err(paid)?;
         let score = MetricScore::new(value).with_cost_msats(spec.cost_msats);
         Ok(Self { score, passed, note: Note::None })
     }
@@ -261,7 +271,8 @@ impl Scored {
         spec: &MetricSpec<'_>,
     ) -> Result<Self> {
         let (cost_msats, confidence) = components.numbers();
-        let (value, passed) = held(value, confidence, name, spec)?;
+        let paid = |error: MetricError| error.with_cost_msats(cost_msats);
+        let (value, passed) = held(value, confidence, name, spec).map_err(paid)?;
         let score = MetricScore { value, confidence, details: None, cost_msats };
         Ok(Self { score, passed, note: Note::Composite(components) })
     }
@@ -287,7 +298,8 @@ impl Scored {
         // Parts first: the headline is one of them, and a part's error says which.
         if let Some(part) = scores.parts.iter().find(|part| !is_in(part.value, spec)) {
             let name = format!("{}.{}", spec.name, part.name);
-            return Err(wrong(part.value, 1.0, &name, spec));
+            let error = wrong(part.value, 1.0, &name, spec);
+            return Err(error.with_cost_msats(score.cost_msats));
         }
         let critique = Critique { parts: scores.parts, ..Critique::default() };
         let note = Note::Critique(Box::new(critique));
@@ -295,8 +307,9 @@ impl Scored {
     }
 
     fn settled(self, name: &str, spec: &MetricSpec<'_>) -> Result<Self> {
-        let MetricScore { value, confidence, .. } = self.score;
-        let (value, passed) = held(value, confidence, name, spec)?;
+        let MetricScore { value, confidence, cost_msats, .. } = self.score;
+        let paid = |error: MetricError| error.with_cost_msats(cost_msats);
+        let (value, passed) = held(value, confidence, name, spec).map_err(paid)?;
         Ok(Self { score: MetricScore { value, ..self.score }, passed, note: self.note })
     }
 }

@@ -5,6 +5,7 @@ mod formulas;
 mod laws;
 mod missing;
 mod refused;
+mod sharing;
 
 use dsrs_metrics::prelude::*;
 

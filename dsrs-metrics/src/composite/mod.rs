@@ -28,6 +28,8 @@ pub use self::part::{Part, all, any, gate, invert, max, min, part, weighted};
 
 use self::plan::Plan;
 use crate::error::Result;
+use crate::identity::Identity;
+use crate::memo::Sharing;
 use crate::metric::{Metric, MetricCall};
 use crate::row::{Example, Prediction};
 use crate::score::{MetricScore, Scored};
@@ -114,6 +116,12 @@ impl<G: Sync, P: Sync> Composite<G, P> {
     }
 }
 
+fn all_identities<G: Sync, P: Sync>(leaves: &[Arc<dyn Metric<G, P>>]) -> Vec<Identity> {
+    let mut all = Vec::new();
+    leaves.iter().for_each(|leaf| Metric::<G, P>::identities(leaf, &mut all));
+    all
+}
+
 impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
     /// Sets the value from which on the whole is a pass.
     pub fn threshold(mut self, threshold: f64) -> Self {
@@ -161,7 +169,9 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         let specs: Vec<_> = leaves.iter().map(|leaf| leaf.spec()).collect();
         let spec = self.declared.spec(&derived, &specs)?;
         let names = names::kept(leaves.iter().map(|leaf| (**leaf).name()));
-        let plan = Plan::checked(node, names, self.on_missing);
+        let identities = leaves.iter().map(Metric::<G, P>::identity).collect();
+        let sharing = Sharing::among(&all_identities(&leaves));
+        let plan = Plan::checked(node, names, self.on_missing).sharing(identities, sharing);
         Ok(Composite { name: self.name, spec, plan, leaves })
     }
 }
@@ -202,6 +212,10 @@ impl<G: Sync, P: Sync> Metric<G, P> for Composite<G, P> {
             return None;
         }
         Some(self.plan.now(&self.leaves, call, &self.name, &self.spec))
+    }
+
+    fn identities(&self, all: &mut Vec<Identity>) {
+        self.leaves.iter().for_each(|leaf| Metric::<G, P>::identities(leaf, all));
     }
 }
 

@@ -11,6 +11,8 @@ use super::names;
 use super::run::Run;
 use super::shape::{Named, Shape};
 use crate::error::{MetricError, Result};
+use crate::identity::Identity;
+use crate::memo::{Memo, Sharing};
 use crate::metric::{Metric, MetricCall};
 use crate::score::Scored;
 use crate::spec::MetricSpec;
@@ -21,18 +23,29 @@ pub struct Plan {
     tree: Result<Tree, Mistake>,
     names: &'static [&'static str],
     on_missing: OnMissing,
+    /// Of the components, by number.
+    identities: Vec<Option<Identity>>,
+    /// What stands in several places of the expression, nested composites included.
+    sharing: Option<Sharing>,
 }
 
 impl Plan {
-    /// The plan of a composite that the compiler has checked.
+    /// The plan of a composite that the compiler has checked; `all` are the identities of the components
+    /// and of theirs.
     #[must_use]
-    pub fn declared(whole: Shape<Named>, on_missing: OnMissing) -> Self {
+    pub fn declared(
+        whole: Shape<Named>,
+        on_missing: OnMissing,
+        identities: Vec<Option<Identity>>,
+        all: &[Identity],
+    ) -> Self {
         let mut leaves = Vec::new();
         // The compiler held all rules against this expression; were one to be broken still, every row says so.
         let tree = resolve(whole, &mut leaves).map(|(node, _)| Tree::new(node));
         let name = |leaf: &Named| format!("{}{}", leaf.spec.name, leaf.configured);
         let names: Vec<String> = leaves.iter().map(name).collect();
-        Self { tree, names: names::kept(names.iter().map(String::as_str)), on_missing }
+        let names = names::kept(names.iter().map(String::as_str));
+        Self { tree, names, on_missing, identities, sharing: Sharing::among(all) }
     }
 
     pub(super) fn checked(
@@ -40,7 +53,27 @@ impl Plan {
         names: &'static [&'static str],
         on_missing: OnMissing,
     ) -> Self {
-        Self { tree: Ok(Tree::new(node)), names, on_missing }
+        let tree = Ok(Tree::new(node));
+        Self { tree, names, on_missing, identities: Vec::new(), sharing: None }
+    }
+
+    pub(super) fn sharing(
+        mut self,
+        identities: Vec<Option<Identity>>,
+        sharing: Option<Sharing>,
+    ) -> Self {
+        (self.identities, self.sharing) = (identities, sharing);
+        self
+    }
+
+    fn run<'a, L: Deref>(&'a self, leaves: &'a [L]) -> Run<'a, L> {
+        Run::new(leaves, self.names, self.on_missing).sharing(&self.identities)
+    }
+
+    /// Where nobody remembers answers for the whole run, the outermost composite does for itself.
+    fn memo<G, P>(&self, call: &MetricCall<'_, G, P>) -> Option<Memo> {
+        let sharing = self.sharing.as_ref().filter(|_| call.memo.is_none())?;
+        Some(sharing.memo(call))
     }
 
     pub(super) fn names(&self) -> &'static [&'static str] {
@@ -65,7 +98,9 @@ impl Plan {
     where
         L: Deref<Target: Metric<G, P>>,
     {
-        Run::new(leaves, self.names, self.on_missing).now(self.tree(name)?, call, name, spec)
+        let memo = self.memo(&call);
+        let call = call.with_memo(memo.as_ref());
+        self.run(leaves).now(self.tree(name)?, call, name, spec)
     }
 
     /// Scores a row, components that must be awaited side by side.
@@ -82,7 +117,8 @@ impl Plan {
     where
         L: Deref<Target: Metric<G, P>> + Sync,
     {
-        let run = Run::new(leaves, self.names, self.on_missing);
-        run.awaited(self.tree(name)?, call, name, spec).await
+        let memo = self.memo(&call);
+        let call = call.with_memo(memo.as_ref());
+        self.run(leaves).awaited(self.tree(name)?, call, name, spec).await
     }
 }

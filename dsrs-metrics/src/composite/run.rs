@@ -11,6 +11,8 @@ use super::fold::{Missing, Said, Tree, Value, fold, said, wanted};
 use crate::components::{Components, Kept};
 use crate::error::{MetricError, Result};
 use crate::evaluate::panic;
+use crate::identity::Identity;
+use crate::memo;
 use crate::metric::{Metric, MetricCall};
 use crate::outcome::Outcome;
 use crate::score::Scored;
@@ -21,6 +23,8 @@ use crate::spec::MetricSpec;
 pub(super) struct Run<'a, L> {
     leaves: &'a [L],
     names: &'static [&'static str],
+    /// Of the components, by number; empty if they need not be compared.
+    identities: &'a [Option<Identity>],
     on_missing: OnMissing,
     kept: Box<[Kept]>,
 }
@@ -32,7 +36,13 @@ impl<'a, L: Deref> Run<'a, L> {
         on_missing: OnMissing,
     ) -> Self {
         let kept = leaves.iter().map(|_| Kept::Unasked).collect();
-        Self { leaves, names, on_missing, kept }
+        Self { leaves, names, identities: &[], on_missing, kept }
+    }
+
+    /// Says which components may stand elsewhere in the run too.
+    pub(super) fn sharing(mut self, identities: &'a [Option<Identity>]) -> Self {
+        self.identities = identities;
+        self
     }
 
     /// Where no component must be awaited.
@@ -76,12 +86,15 @@ impl<'a, L: Deref> Run<'a, L> {
     where
         L::Target: Metric<G, P>,
     {
-        let (leaves, names) = (self.leaves, self.names);
+        let Self { leaves, names, identities, .. } = *self;
         let ungated = leaves.iter().zip(names).zip(&mut *self.kept).take(tree.ungated);
         for (index, ((leaf, name), kept)) in ungated.enumerate() {
             if kept.is_unasked() {
                 asking.set(Some(index));
-                kept.ask(name, || leaf.call_now(*call));
+                kept.ask(name, || match call.memo {
+                    None => leaf.call_now(*call),
+                    Some(_) => memo::call_now(&**leaf, identity(identities, index), *call),
+                });
             }
             if !kept.is_plain() && stops(self.on_missing, kept) {
                 break;
@@ -90,7 +103,9 @@ impl<'a, L: Deref> Run<'a, L> {
         asking.set(None);
         fold(&tree.node, self.on_missing, &mut self.kept, missing, |index, kept| {
             asking.set(Some(index));
-            kept.ask(names[index], || leaves[index].call_now(*call));
+            kept.ask(names[index], || {
+                memo::call_now(&*leaves[index], identity(identities, index), *call)
+            });
             asking.set(None);
         })
     }
@@ -113,8 +128,10 @@ impl<'a, L: Deref> Run<'a, L> {
             if wanted.is_empty() {
                 break;
             }
-            let (leaves, names) = (self.leaves, self.names);
-            let asked = wanted.iter().map(|index| ask(&*leaves[*index], names[*index], call));
+            let Self { leaves, names, identities, .. } = self;
+            let asked = wanted.iter().map(|index| {
+                ask(&*leaves[*index], names[*index], identity(identities, *index), call)
+            });
             let asked = join_all(asked).await;
             for (index, answer) in wanted.into_iter().zip(asked) {
                 self.kept[index] = answer;
@@ -134,10 +151,17 @@ impl<'a, L: Deref> Run<'a, L> {
         spec: &MetricSpec<'_>,
     ) -> Result<Scored> {
         let Said::Value(Value { value, .. }) = said else {
-            return Err(self.error(missing, name));
+            return Err(self.error(missing, name).with_cost_msats(self.cost_msats()));
         };
         let components = Components { names: self.names, kept: self.kept };
         Scored::of_components(value, components, name, spec)
+    }
+
+    /// What the components cost so far: a composite that fails has paid for them all the same.
+    #[cold]
+    fn cost_msats(&self) -> u64 {
+        let outcomes = self.kept.iter().filter_map(Kept::outcome);
+        outcomes.map(|outcome| outcome.cost_msats()).fold(0, u64::saturating_add)
     }
 
     #[cold]
@@ -168,13 +192,22 @@ fn stops(on_missing: OnMissing, kept: &Kept) -> bool {
     }
 }
 
-async fn ask<G: Sync, P: Sync, M>(metric: &M, name: &str, call: MetricCall<'_, G, P>) -> Kept
+fn identity(identities: &[Option<Identity>], index: usize) -> Option<&Identity> {
+    identities.get(index)?.as_ref()
+}
+
+async fn ask<G: Sync, P: Sync, M>(
+    metric: &M,
+    name: &str,
+    identity: Option<&Identity>,
+    call: MetricCall<'_, G, P>,
+) -> Kept
 where
     M: Metric<G, P> + ?Sized,
 {
-    let result = match panic::catch(false, || metric.call_now(call)) {
+    let result = match panic::catch(false, || memo::call_now(metric, identity, call)) {
         Ok(Some(result)) => return Kept::of(result),
-        Ok(None) => panic::catch_async(false, metric.call(call)).await,
+        Ok(None) => panic::catch_async(false, memo::call(metric, identity, call)).await,
         Err(panic) => Err(panic),
     };
     result.map_or_else(|panic| panicked(name, panic.message), Kept::of)

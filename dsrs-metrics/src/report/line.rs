@@ -131,7 +131,7 @@ impl<'a> OutcomeLine<'a> {
             confidence: scored.map(|scored| scored.score.confidence),
             details: scored.and_then(|scored| scored.score.details.as_deref()),
             feedback: scored.and_then(crate::score::Scored::feedback),
-            cost_msats: scored.map_or(0, |scored| scored.score.cost_msats),
+            cost_msats: outcome.cost_msats(),
             error: outcome.error(),
             gated_by: match outcome {
                 Outcome::Gated { by } => Some(by),

@@ -4,12 +4,13 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Ident, LitStr};
 
+use super::super::expression::Component;
 use super::Context;
 use super::tree::{Tree, threshold};
 use super::types::bounds;
 use crate::contract::{described, futures, spec_readers};
 use crate::metric::doc_text;
-use crate::names::lower_snake;
+use crate::names::{self, lower_snake};
 
 pub(super) fn contract(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     let statics = statics(cx, tree);
@@ -33,13 +34,27 @@ fn statics(cx: &Context<'_>, tree: &Tree) -> TokenStream {
         let index = Literal::usize_unsuffixed(index);
         quote_spanned!(*span=> &components.#index)
     });
+    let identities = of_components(cx, "identity");
+    let all_identities = of_components(cx, "identities");
     let (count, bounds) = (Literal::usize_unsuffixed(cx.leaves.len()), bounds(cx));
     quote_spanned! {*span=>
         static __PLAN: #private::LazyLock<#compiled::Plan> = #private::LazyLock::new(|| {
-            #compiled::Plan::declared(#shape, #runtime::OnMissing::#on_missing)
+            let mut all = #private::vec::Vec::new();
+            __identities(&mut all);
+            let identities = #private::vec![#(#identities),*];
+            #compiled::Plan::declared(
+                #shape,
+                #runtime::OnMissing::#on_missing,
+                identities,
+                &all,
+            )
         });
         static __COMPONENTS: #private::LazyLock<(#(#aliases,)*)> =
             #private::LazyLock::new(|| (#(#values,)*));
+
+        fn __identities(all: &mut #private::vec::Vec<#private::Identity>) {
+            #(#all_identities;)*
+        }
 
         fn __components<'row, GoldRow, PredRow>() -> [&'row dyn #runtime::Metric<GoldRow, PredRow>; #count]
         where
@@ -49,6 +64,33 @@ fn statics(cx: &Context<'_>, tree: &Tree) -> TokenStream {
         {
             let components = &*__COMPONENTS;
             [#(#lent),*]
+        }
+    }
+}
+
+/// A call of each component about its identity.
+fn of_components(cx: &Context<'_>, method: &str) -> Vec<TokenStream> {
+    let call = |(index, leaf): (usize, &&Component)| {
+        let (alias, method) = (cx.alias(index), Ident::new(method, leaf.span));
+        let index = Literal::usize_unsuffixed(index);
+        let runtime = names::runtime(cx.attrs.krate.as_ref(), leaf.span);
+        let all = (method == "identities").then(|| quote_spanned!(cx.span=> , all));
+        quote_spanned!(leaf.span=> <#alias as #runtime::Declared>::#method(&__COMPONENTS.#index #all))
+    };
+    cx.leaves.iter().enumerate().map(call).collect()
+}
+
+/// The composite's own identity, and its components'.
+pub(super) fn identity(cx: &Context<'_>) -> TokenStream {
+    let Context { span, private, .. } = cx;
+    quote_spanned! {*span=>
+        fn identity(&self) -> ::core::option::Option<#private::Identity> {
+            #private::Identity::of::<Self>(&[])
+        }
+
+        fn identities(&self, all: &mut #private::vec::Vec<#private::Identity>) {
+            ::core::iter::Extend::extend(all, #private::Identity::of::<Self>(&[]));
+            __identities(all);
         }
     }
 }
@@ -166,7 +208,8 @@ fn metric(cx: &Context<'_>) -> TokenStream {
     };
     let evaluate = run(quote_spanned!(*span=> #runtime::MetricCall::new(gold, pred)));
     let call = run(quote_spanned!(*span=> call));
-    let (described, futures) = (described(paths), futures(paths, &gold, &pred, &evaluate, &call));
+    let (described, futures) =
+        (described(paths, &identity(cx)), futures(paths, &gold, &pred, &evaluate, &call));
     quote_spanned! {*span=>
         #[automatically_derived]
         impl<GoldRow, PredRow> #runtime::Metric<GoldRow, PredRow> for #ident

@@ -20,7 +20,7 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
         let (alias, at) = (cx.alias(index), cx.leaves[index].span);
         quote_spanned!(at=> #alias: #runtime::ScoredAtOnce<GoldRow>)
     });
-    let agree = rows_agree(cx);
+    let (agree, identity) = (rows_agree(cx), super::contract::identity(cx));
     quote_spanned! {*span=>
         #[automatically_derived]
         impl #runtime::Declared for #ident
@@ -37,6 +37,8 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
             fn start() -> Self::Start {
                 #runtime::WithoutParameters(|| Self)
             }
+
+            #identity
         }
 
         #[automatically_derived]

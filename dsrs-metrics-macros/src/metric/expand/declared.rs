@@ -22,6 +22,7 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
         }
         false => (builder::unstarted(cx), quote_spanned!(*span=> Self::builder())),
     };
+    let identity = identity(cx);
     let at_once = (!cx.model.is_async()).then(|| {
         let params = super::fields::trailing(&cx.generics);
         let gold = &cx.gold;
@@ -44,6 +45,27 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
             fn start() -> Self::Start {
                 #started
             }
+
+            #identity
+        }
+    }
+}
+
+/// Type and parameters, by which two values are known to be the same metric; not for metrics with
+/// type parameters.
+fn identity(cx: &Context<'_>) -> TokenStream {
+    let Context { span, private, .. } = cx;
+    if !cx.generics.params.is_empty() {
+        return TokenStream::new();
+    }
+    let params = cx.model.configs();
+    let texts =
+        params.map(|(name, _, _)| quote_spanned!(*span=> #private::Known(&self.#name).text()));
+    quote_spanned! {*span=>
+        fn identity(&self) -> ::core::option::Option<#private::Identity> {
+            #[allow(unused_imports)]
+            use #private::Unknown as _;
+            #private::Identity::of::<Self>(&[#(#texts),*])
         }
     }
 }

@@ -65,7 +65,7 @@ fn checks(cx: &Context<'_>) -> TokenStream {
 /// What reads from the spec, and the calls.
 fn methods(cx: &Context<'_>, gold: &TokenStream, pred: &TokenStream) -> TokenStream {
     let Context { span, runtime, .. } = cx;
-    let described = described(&cx.paths());
+    let described = described(&cx.paths(), &identity(cx));
     let call = quote_spanned!(*span=> call);
     let run = run_expr(cx, &call);
     let new_call = quote_spanned!(*span=> #runtime::MetricCall::new(gold, pred));
@@ -109,6 +109,16 @@ fn called(
     quote_spanned!(cx.span=> <Self as #runtime::Metric<#gold, #pred>>::call(self, #call).await)
 }
 
+/// What is declared of the identity.
+fn identity(cx: &Context<'_>) -> TokenStream {
+    let Context { span, runtime, private, .. } = cx;
+    quote_spanned! {*span=>
+        fn identity(&self) -> ::core::option::Option<#private::Identity> {
+            #runtime::Declared::identity(self)
+        }
+    }
+}
+
 /// A metric over typed rows scores dynamic ones too, where the types can be deserialized.
 pub(super) fn bridge(cx: &Context<'_>) -> TokenStream {
     let typed_sides: Vec<Side> =
@@ -133,7 +143,7 @@ pub(super) fn bridge(cx: &Context<'_>) -> TokenStream {
         .map(|clause| clause.predicates.iter())
         .into_iter()
         .flatten();
-    let described = described(&cx.paths());
+    let described = described(&cx.paths(), &identity(cx));
     let body = bridged(cx, &typed_sides);
     let evaluate = quote_spanned! {*span=>
         { let __call = #runtime::MetricCall::new(gold, pred); #body }
