@@ -104,19 +104,19 @@ struct Dearest;
 
 #[test]
 fn composites_that_the_compiler_checked_share_their_components() {
-    let scored = score(&Outer, &row(20)).unwrap();
+    let scored = score(&Outer, &row(30)).unwrap();
     assert_eq!(scored.score.value, 0.25 * 0.5 + 0.25 * 0.5 + 0.5 * 0.25);
-    assert_eq!(calls(20), 2, "once as it is, once with another scale");
+    assert_eq!(calls(30), 2, "once as it is, once with another scale");
 }
 
 #[tokio::test]
 async fn all_metrics_of_a_run_share_what_they_have_in_common() {
     let evaluate = Evaluate::builder().metric(Dear).metric(Dearest).metric(Counted::default());
     let evaluate = evaluate.metric(Outer).build().unwrap();
-    let result = evaluate.score([Pair::new("a", example! {}, row(21))]).await.unwrap();
+    let result = evaluate.score([Pair::new("a", example! {}, row(31))]).await.unwrap();
     let means: Vec<_> = result.metrics.iter().map(|metric| metric.mean).collect();
     assert_eq!(means, [Some(0.5), Some(0.375), Some(0.5), Some(0.375)]);
-    assert_eq!(calls(21), 3, "the judge, and the counter in two scales");
+    assert_eq!(calls(31), 3, "the judge, and the counter in two scales");
     let costs: u64 = result.metrics.iter().map(|metric| metric.cost_msats).sum();
     assert_eq!(costs, 70, "the judge is paid once");
 }
