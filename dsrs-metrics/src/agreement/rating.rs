@@ -39,7 +39,7 @@ pub enum Label {
 }
 
 impl Rating {
-    pub(super) fn is_missing(&self) -> bool {
+    pub(crate) fn is_missing(&self) -> bool {
         matches!(self, Self::Missing(_))
     }
 
