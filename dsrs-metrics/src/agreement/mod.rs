@@ -114,6 +114,7 @@ pub struct AgreementBuilder(Options);
 
 #[derive(Debug, Clone, Default)]
 struct Options {
+    resamples: Option<u32>,
     threshold: Option<f64>,
     lower_is_better: bool,
     positive: Vec<String>,
@@ -176,6 +177,14 @@ impl AgreementBuilder {
         self
     }
 
+    /// How many samples the bootstrap draws; without any, Spearman's correlation has no interval.
+    /// 2,000 unless set, fewer above 10,000 rows, and never fewer than 200.
+    #[must_use]
+    pub fn resamples(mut self, resamples: u32) -> Self {
+        self.0.resamples = Some(resamples);
+        self
+    }
+
     /// Compares ratings with labels.
     ///
     /// ```
@@ -198,7 +207,8 @@ impl AgreementBuilder {
         let rows: Vec<(Rating, Label)> =
             pairs.into_iter().map(|(rating, label)| (rating.into(), label.into())).collect();
         let compared = compare(&rows, &self.0)?;
-        Ok(Agreement::new(&rows, compared, self.0.seed))
+        let resamples = self.0.resamples.unwrap_or_else(|| affordable(rows.len()));
+        Ok(Agreement::new(&rows, compared, Bootstrap { resamples, seed: self.0.seed }))
     }
 }
 
@@ -216,7 +226,7 @@ impl Options {
 }
 
 impl Agreement {
-    fn new(rows: &[(Rating, Label)], compared: Compared, seed: u64) -> Self {
+    fn new(rows: &[(Rating, Label)], compared: Compared, bootstrap: Bootstrap) -> Self {
         let mut without_score = IndexMap::new();
         let (mut both, mut without_label) = (0, 0);
         for (rating, label) in rows {
@@ -238,7 +248,6 @@ impl Agreement {
             Ok(verdicts) => Figure::share(of(verdicts)),
             Err(note) => Figure::unknown(both, note.clone()),
         };
-        let bootstrap = bootstrap(both, seed);
         Self {
             rows: rows.len() as u64,
             compared: both,
@@ -269,11 +278,11 @@ impl Agreement {
     }
 }
 
-fn bootstrap(rows: u64, seed: u64) -> Bootstrap {
-    let default = Bootstrap::default();
-    let affordable = MOST_DRAWS / usize::try_from(rows.max(1)).unwrap_or(usize::MAX);
-    let resamples = u32::try_from(affordable.max(FEWEST_RESAMPLES)).unwrap_or(u32::MAX);
-    Bootstrap { resamples: resamples.min(default.resamples), seed }
+/// How many samples of so many rows are drawn.
+fn affordable(rows: usize) -> u32 {
+    let most = Bootstrap::default().resamples;
+    let affordable = MOST_DRAWS / rows.max(1);
+    u32::try_from(affordable.max(FEWEST_RESAMPLES)).map_or(most, |resamples| resamples.min(most))
 }
 
 fn kappa(rows: u64, matrix: Result<&ConfusionMatrix, &Note>, weights: Weights) -> Figure {

@@ -2,8 +2,11 @@
 
 use std::fmt::{self, Formatter};
 
+use indexmap::IndexMap;
+
 use super::Agreement;
 use super::figure::Figure;
+use crate::stats::Bootstrap;
 
 /// Classes whose names are longer are cut in the confusion matrix.
 const WIDEST: usize = 16;
@@ -11,22 +14,23 @@ const WIDEST: usize = 16;
 impl fmt::Display for Agreement {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         self.counts(f)?;
-        self.share(f, "accuracy", &self.accuracy)?;
-        if self.classes.len() == 2 {
-            self.number(f, "Cohen's kappa", &self.kappa)?;
-        } else {
-            self.number(f, "Cohen's kappa", &self.kappa)?;
-            self.number(f, "  linear weights", &self.kappa_linear)?;
-            self.number(f, "  quadratic weights", &self.kappa_quadratic)?;
+        let lines = self.lines();
+        for (name, form, figure) in &lines {
+            if let Some(value) = figure.value {
+                line(f, name, *form, value, figure)?;
+            }
         }
-        self.number(f, "Spearman", &self.spearman)?;
-        self.share(f, "sensitivity", &self.sensitivity)?;
-        self.share(f, "specificity", &self.specificity)?;
-        self.share(f, "passed", &self.passed)?;
-        self.share(f, "passed, corrected", &self.corrected)?;
         self.matrix(f)?;
-        self.methods(f)
+        let mut end = self.methods();
+        end.extend(unknown(&lines));
+        f.write_str(&end.join("\n"))
     }
+}
+
+#[derive(Clone, Copy)]
+enum Form {
+    Percent,
+    Number,
 }
 
 impl Agreement {
@@ -45,32 +49,23 @@ impl Agreement {
         f.write_str(if self.without_score.is_empty() { "\n" } else { ")\n" })
     }
 
-    fn share(&self, f: &mut Formatter<'_>, name: &str, figure: &Figure) -> fmt::Result {
-        let rows = figure.n;
-        let text = match (figure.value, figure.successes) {
-            (None, _) => return self.unknown(f, name, figure),
-            (Some(value), Some(count)) => format!("{:.2}% ({count}/{rows})", 100.0 * value),
-            (Some(value), None) => format!("{:.2}% ({rows} rows)", 100.0 * value),
-        };
-        let interval = figure.ci95.map(|interval| {
-            format!("95% interval {:.2}% to {:.2}%", 100.0 * interval.low, 100.0 * interval.high)
-        });
-        line(f, name, &text, interval, figure)
-    }
-
-    fn number(&self, f: &mut Formatter<'_>, name: &str, figure: &Figure) -> fmt::Result {
-        let Some(value) = figure.value else {
-            return self.unknown(f, name, figure);
-        };
-        let text = format!("{value:.4} ({} rows)", figure.n);
-        let interval = figure
-            .ci95
-            .map(|interval| format!("95% interval {:.4} to {:.4}", interval.low, interval.high));
-        line(f, name, &text, interval, figure)
-    }
-
-    fn unknown(&self, f: &mut Formatter<'_>, name: &str, figure: &Figure) -> fmt::Result {
-        line(f, name, &format!("- ({} rows)", figure.n), None, figure)
+    fn lines(&self) -> Vec<(&'static str, Form, &Figure)> {
+        use Form::{Number, Percent};
+        let mut lines =
+            vec![("accuracy", Percent, &self.accuracy), ("Cohen's kappa", Number, &self.kappa)];
+        // Between two classes all distances are the same.
+        if self.kappa.value.is_some() && self.classes.len() > 2 {
+            lines.push(("kappa, linear", Number, &self.kappa_linear));
+            lines.push(("kappa, quadratic", Number, &self.kappa_quadratic));
+        }
+        lines.extend([
+            ("Spearman", Number, &self.spearman),
+            ("sensitivity", Percent, &self.sensitivity),
+            ("specificity", Percent, &self.specificity),
+            ("passed", Percent, &self.passed),
+            ("passed, corrected", Percent, &self.corrected),
+        ]);
+        lines
     }
 
     fn matrix(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -98,30 +93,61 @@ impl Agreement {
         Ok(())
     }
 
-    fn methods(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str("intervals: Wilson for shares")?;
+    /// How the intervals that are shown were made.
+    fn methods(&self) -> Vec<String> {
+        let mut methods = Vec::new();
+        if self.accuracy.ci95.is_some() {
+            methods.push("Wilson for shares".to_owned());
+        }
         if self.kappa.ci95.is_some() {
-            f.write_str("; asymptotic (Fleiss, Cohen and Everitt) for kappa")?;
+            methods.push("Fleiss, Cohen and Everitt for kappa".to_owned());
         }
         if self.spearman.ci95.is_some() {
-            let (resamples, seed) = (self.bootstrap.resamples, self.bootstrap.seed);
-            write!(f, "; bootstrap for Spearman ({resamples} resamples, seed {seed})")?;
+            let Bootstrap { resamples, seed } = self.bootstrap;
+            methods.push(format!("bootstrap for Spearman ({resamples} resamples, seed {seed})"));
         }
-        if self.corrected.ci95.is_some() {
-            f.write_str("; Lang and Reiczigel for the correction (Rogan and Gladen)")?;
+        // Where every row is labelled there is nothing left to estimate.
+        if self.corrected.ci95.is_some() && self.corrected.n == self.compared {
+            methods.push("corrected: the labels' own share, as every row has one".to_owned());
+        } else if self.corrected.ci95.is_some() {
+            methods.push("Lang and Reiczigel for the correction (Rogan and Gladen)".to_owned());
         }
-        Ok(())
+        if methods.is_empty() {
+            methods
+        } else {
+            vec![format!("intervals: {}", methods.join("; "))]
+        }
     }
 }
 
-fn line(
-    f: &mut Formatter<'_>,
-    name: &str,
-    text: &str,
-    interval: Option<String>,
-    figure: &Figure,
-) -> fmt::Result {
+/// A line for each reason why there are no figures, with the figures that there are not.
+fn unknown(lines: &[(&'static str, Form, &Figure)]) -> Vec<String> {
+    let mut reasons: IndexMap<(String, u64), Vec<&str>> = IndexMap::new();
+    for (name, _, figure) in lines {
+        if let (None, Some(note)) = (figure.value, &figure.note) {
+            reasons.entry((note.to_string(), figure.n)).or_default().push(name);
+        }
+    }
+    let reason = |((note, rows), names): (&(String, u64), &Vec<&str>)| {
+        format!("{} ({rows} rows): {note}", names.join("; "))
+    };
+    reasons.iter().map(reason).collect()
+}
+
+fn line(f: &mut Formatter<'_>, name: &str, form: Form, value: f64, figure: &Figure) -> fmt::Result {
+    let shown = |value: f64| match form {
+        Form::Percent => format!("{:.2}%", 100.0 * value),
+        Form::Number => format!("{value:.4}"),
+    };
+    let rows = match figure.successes {
+        Some(count) => format!("({count}/{})", figure.n),
+        None => format!("({} rows)", figure.n),
+    };
+    let interval = figure.ci95.map(|interval| {
+        format!("95% interval {} to {}", shown(interval.low), shown(interval.high))
+    });
     let note = figure.note.as_ref().map(ToString::to_string);
     let rest: Vec<String> = interval.into_iter().chain(note).collect();
-    writeln!(f, "{name:<20}  {text:<22}  {}", rest.join("; "))
+    let figure = format!("{} {rows}", shown(value));
+    writeln!(f, "{name:<18}  {figure:<20}  {}", rest.join("; "))
 }
