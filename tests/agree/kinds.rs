@@ -102,7 +102,8 @@ fn numbers_on_one_scale_are_ordered_classes() {
     );
 }
 
-const KAPPAS: [f64; 3] = [0.551_020_408_163_265_3, 0.792_452_830_188_679_3, 0.922_807_017_543_859_6];
+const KAPPAS: [f64; 3] =
+    [0.551_020_408_163_265_3, 0.792_452_830_188_679_3, 0.922_807_017_543_859_6];
 
 #[test]
 fn a_scale_names_classes_that_do_not_occur() {

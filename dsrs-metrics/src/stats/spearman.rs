@@ -58,7 +58,8 @@ impl RankPairs {
             yy += y * y;
             xy += x * y;
         }
-        (xx > 0.0 && yy > 0.0).then(|| (xy / (xx.sqrt() * yy.sqrt())).clamp(-1.0, 1.0))
+        // One root of the product: where both sides are in the same order it is exactly their sum.
+        (xx > 0.0 && yy > 0.0).then(|| (xy / (xx * yy).sqrt()).clamp(-1.0, 1.0))
     }
 }
 
