@@ -96,7 +96,7 @@ fn accuracy_confusion_and_kappa_are_those_of_scikit_learn() {
         }
         compared += 1;
     }
-    assert_eq!(undefined, 9, "three vectors know one class only");
+    assert_eq!(undefined, 12, "four vectors know one class only");
     assert!(compared >= 360, "only {compared} vectors");
     println!("{compared} vectors, no difference");
 }
@@ -111,7 +111,7 @@ fn an_agreement_over_a_scale_gives_the_figures_of_scikit_learn() {
         let numbers = |values: &[usize]| values.iter().map(|v| *v as f64).collect::<Vec<_>>();
         let pairs = numbers(&given).into_iter().zip(numbers(&label));
         let scale = (0..classes).map(|class| class.to_string());
-        let agreement = Agreement::builder().scale(scale).of(pairs).unwrap();
+        let agreement = Agreement::builder().scale(scale).resamples(0).of(pairs).unwrap();
         assert_close(agreement.accuracy.value, Some(accuracy), "accuracy");
         assert_eq!(agreement.accuracy.n, label.len() as u64);
         if label.len() >= 2 {
@@ -138,7 +138,7 @@ fn spearman_is_that_of_scipy() {
         undefined += usize::from(expected.is_none());
         compared += 1;
     }
-    assert!(compared >= 600 && undefined >= 3, "only {compared} vectors, {undefined} undefined");
+    assert!(compared >= 600 && undefined >= 2, "only {compared} vectors, {undefined} undefined");
     println!("{compared} vectors, no difference, {undefined} undefined on both sides");
 }
 
@@ -173,5 +173,5 @@ fn the_peers_still_say_so() {
     }
     let ran = Command::new(&program).args([SCRIPT, "--check"]).output().unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    assert_eq!(String::from_utf8_lossy(&ran.stdout).trim(), "1165 vectors, as committed");
+    assert_eq!(String::from_utf8_lossy(&ran.stdout).trim(), "1167 vectors, as committed");
 }

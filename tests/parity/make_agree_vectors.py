@@ -98,6 +98,8 @@ def vectors():
         levels = int(random.integers(1, 6))
         yield ranks(np.round(x, 1).tolist(), [float(v) for v in np.clip(np.round(y), -levels, levels)])
         yield ranks(x.tolist(), [float(v) for v in y > 0])
+    yield ranks([1.0, 1.0, 1.0], [1.0, 2.0, 3.0])
+    yield ranks([0.5, 0.25], [2.0, 2.0])
     yield ranks([0.0, -0.0, 1.0], [1.0, 2.0, 3.0])
     yield ranks([1e308, -1e308, 5e-324, 0.0], [4.0, 3.0, 2.0, 1.0])
     for trials in [*range(1, 31), 100, 1190, 10_000, 1_000_000]:
