@@ -15,10 +15,13 @@ impl fmt::Display for Agreement {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         self.counts(f)?;
         let lines = self.lines();
-        for (name, form, figure) in &lines {
-            if let Some(value) = figure.value {
-                line(f, name, *form, value, figure)?;
-            }
+        let known = lines.iter().filter_map(|(name, form, figure)| {
+            Some((name, estimate(*form, figure.value?, figure), remarks(*form, figure)))
+        });
+        let known: Vec<_> = known.collect();
+        let width = known.iter().map(|(_, estimate, _)| estimate.len()).max().unwrap_or(0).max(20);
+        for (name, estimate, remarks) in &known {
+            writeln!(f, "{name:<18}  {estimate:<width$}  {remarks}")?;
         }
         self.matrix(f)?;
         let mut end = self.methods();
@@ -31,6 +34,15 @@ impl fmt::Display for Agreement {
 enum Form {
     Percent,
     Number,
+}
+
+impl Form {
+    fn show(self, value: f64) -> String {
+        match self {
+            Self::Percent => format!("{:.2}%", 100.0 * value),
+            Self::Number => format!("{value:.4}"),
+        }
+    }
 }
 
 impl Agreement {
@@ -134,20 +146,19 @@ fn unknown(lines: &[(&'static str, Form, &Figure)]) -> Vec<String> {
     reasons.iter().map(reason).collect()
 }
 
-fn line(f: &mut Formatter<'_>, name: &str, form: Form, value: f64, figure: &Figure) -> fmt::Result {
-    let shown = |value: f64| match form {
-        Form::Percent => format!("{:.2}%", 100.0 * value),
-        Form::Number => format!("{value:.4}"),
-    };
-    let rows = match figure.successes {
-        Some(count) => format!("({count}/{})", figure.n),
-        None => format!("({} rows)", figure.n),
-    };
+/// The estimate and what it stands on.
+fn estimate(form: Form, value: f64, figure: &Figure) -> String {
+    match figure.successes {
+        Some(count) => format!("{} ({count}/{})", form.show(value), figure.n),
+        None => format!("{} ({} rows)", form.show(value), figure.n),
+    }
+}
+
+/// The interval, and what must be known besides.
+fn remarks(form: Form, figure: &Figure) -> String {
     let interval = figure.ci95.map(|interval| {
-        format!("95% interval {} to {}", shown(interval.low), shown(interval.high))
+        format!("95% interval {} to {}", form.show(interval.low), form.show(interval.high))
     });
     let note = figure.note.as_ref().map(ToString::to_string);
-    let rest: Vec<String> = interval.into_iter().chain(note).collect();
-    let figure = format!("{} {rows}", shown(value));
-    writeln!(f, "{name:<18}  {figure:<20}  {}", rest.join("; "))
+    interval.into_iter().chain(note).collect::<Vec<_>>().join("; ")
 }
