@@ -4,6 +4,7 @@
 #[allow(unused_extern_crates)]
 extern crate self as dsrs_metrics;
 
+pub mod agreement;
 mod cell;
 #[cfg(feature = "cli")]
 pub mod cli;
@@ -30,6 +31,7 @@ mod score;
 mod scoring;
 mod settings;
 mod spec;
+pub mod stats;
 mod sum;
 
 #[doc(hidden)]
