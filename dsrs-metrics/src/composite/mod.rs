@@ -17,7 +17,6 @@ mod run;
 mod sentence;
 mod shape;
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -34,7 +33,7 @@ use crate::metric::{Metric, MetricCall};
 use crate::row::{Example, Prediction};
 use crate::score::{MetricScore, Scored};
 pub use crate::scoring::OnMissing;
-use crate::spec::{MetricSpec, MetricTier};
+use crate::spec::{FieldSpec, MetricSpec, MetricTier, Side};
 
 /// What `#[metric]` on a struct expands to. No promise is made about anything here.
 #[doc(hidden)]
@@ -70,6 +69,9 @@ pub mod compiled {
 pub struct Composite<G = Example, P = Prediction> {
     name: String,
     spec: MetricSpec<'static>,
+    /// The fields that the components read, each once.
+    gold: Vec<FieldSpec<'static>>,
+    pred: Vec<FieldSpec<'static>>,
     plan: Plan,
     leaves: Vec<Arc<dyn Metric<G, P>>>,
 }
@@ -105,15 +107,23 @@ impl<G: Sync, P: Sync> Composite<G, P> {
     pub fn components(&self) -> impl ExactSizeIterator<Item = &str> {
         self.plan.names().iter().copied()
     }
+}
 
-    /// The fields without which no component can score a row, as `gold.NAME` and `pred.NAME`, sorted.
-    #[must_use]
-    pub fn required_fields(&self) -> Vec<String> {
-        let fields =
-            self.leaves.iter().flat_map(|leaf| leaf.spec().required_fields().collect::<Vec<_>>());
-        let fields: BTreeSet<String> = fields.collect();
-        fields.into_iter().collect()
+/// The fields of one side: as `union` has them for a composite that the compiler checks.
+fn fields(specs: &[MetricSpec<'_>], side: Side) -> Vec<FieldSpec<'static>> {
+    let mut fields: Vec<FieldSpec<'static>> = Vec::new();
+    let all = specs.iter().flat_map(MetricSpec::get_input_spec);
+    for (_, field) in all.filter(|(of, _)| *of == side) {
+        match fields.iter_mut().find(|known| known.name == field.name) {
+            Some(known) => known.required |= field.required,
+            None => fields.push(FieldSpec {
+                name: names::word(field.name),
+                ty: names::word(field.ty),
+                required: field.required,
+            }),
+        }
     }
+    fields
 }
 
 fn all_identities<G: Sync, P: Sync>(leaves: &[Arc<dyn Metric<G, P>>]) -> Vec<Identity> {
@@ -172,7 +182,8 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         let identities = leaves.iter().map(Metric::<G, P>::identity).collect();
         let sharing = Sharing::among(&all_identities(&leaves));
         let plan = Plan::checked(node, names, self.on_missing).sharing(identities, sharing);
-        Ok(Composite { name: self.name, spec, plan, leaves })
+        let (gold, pred) = (fields(&specs, Side::Gold), fields(&specs, Side::Pred));
+        Ok(Composite { name: self.name, spec, gold, pred, plan, leaves })
     }
 }
 
@@ -192,7 +203,7 @@ impl<G: Sync, P: Sync> Metric<G, P> for Composite<G, P> {
     }
 
     fn spec(&self) -> MetricSpec<'_> {
-        MetricSpec { name: &self.name, ..self.spec }
+        MetricSpec { name: &self.name, gold: &self.gold, pred: &self.pred, ..self.spec }
     }
 
     fn can_evaluate(&self, gold: &G, pred: &P) -> bool {
