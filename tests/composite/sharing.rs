@@ -53,7 +53,7 @@ impl<'de> serde::Deserialize<'de> for Opaque {
 
 /// Counts, too.
 #[metric(range = 0.0..=1.0)]
-fn closed(#[pred] test: usize, #[param] by: Opaque) -> f64 {
+fn closed(#[pred] test: usize, #[param] by: &Opaque) -> f64 {
     CALLS[test].fetch_add(1, Ordering::SeqCst);
     by.0
 }

@@ -118,8 +118,10 @@ impl<G: Sync, P: Sync> Composite<G, P> {
 
     /// Where nobody remembers answers for the whole run, the outermost composite does for itself.
     fn memo(&self, call: &MetricCall<'_, G, P>) -> Option<Memo> {
-        let sharing = self.sharing.as_ref().filter(|_| call.memo.is_none())?;
-        Some(sharing.memo(call))
+        match &self.sharing {
+            Some(sharing) if call.memo.is_none() => Some(sharing.memo(call)),
+            _ => None,
+        }
     }
 }
 
@@ -183,7 +185,7 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
             strict: self.strict,
         };
         let spec = whole.spec(leaves.iter().any(|leaf| leaf.spec().is_async))?;
-        let names = names::kept(leaves.iter().map(|leaf| leaf.name()));
+        let names = names::kept(leaves.iter().map(Metric::<G, P>::name));
         let (name, on_missing, tree) = (self.name, self.on_missing, Tree::new(node));
         let identities = leaves.iter().map(Metric::<G, P>::identity).collect();
         let sharing = Sharing::among(&all_identities(&leaves));
@@ -228,9 +230,10 @@ impl<G: Sync, P: Sync> Metric<G, P> for Composite<G, P> {
         if self.spec.is_async {
             return None;
         }
-        let memo = self.memo(&call);
-        let call = call.with_memo(memo.as_ref());
-        Some(self.run().now(&self.tree, call, &self.name, &self.spec))
+        if let Some(memo) = self.memo(&call) {
+            return self.call_now(call.with_memo(Some(&memo)));
+        }
+        Some(self.run().now(&self.tree, &call, &self.name, &self.spec))
     }
 
     fn identities(&self, all: &mut Vec<Identity>) {
