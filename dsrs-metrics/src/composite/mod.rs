@@ -178,7 +178,7 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         let (node, derived) = check::resolve(self.whole.0, &mut leaves)?;
         let specs: Vec<_> = leaves.iter().map(|leaf| leaf.spec()).collect();
         let spec = self.declared.spec(&derived, &specs)?;
-        let names = names::kept(leaves.iter().map(|leaf| (**leaf).name()));
+        let names = names::kept(leaves.iter().map(Metric::<G, P>::name));
         let identities = leaves.iter().map(Metric::<G, P>::identity).collect();
         let sharing = Sharing::among(&all_identities(&leaves));
         let plan = Plan::checked(node, names, self.on_missing).sharing(identities, sharing);

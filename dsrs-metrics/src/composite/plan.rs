@@ -98,9 +98,10 @@ impl Plan {
     where
         L: Deref<Target: Metric<G, P>>,
     {
-        let memo = self.memo(&call);
-        let call = call.with_memo(memo.as_ref());
-        self.run(leaves).now(self.tree(name)?, call, name, spec)
+        if let Some(memo) = self.memo(&call) {
+            return self.now(leaves, call.with_memo(Some(&memo)), name, spec);
+        }
+        self.run(leaves).now(self.tree(name)?, &call, name, spec)
     }
 
     /// Scores a row, components that must be awaited side by side.
