@@ -16,42 +16,70 @@ pub(crate) struct Components {
     pub(crate) kept: Box<[Kept]>,
 }
 
-/// What became of one component. Nearly all are numbers and no more, so they take no more room than
-/// that, in memory and in being moved about.
+/// What became of one component. Nearly all are numbers and no more, so only the rest has memory of its
+/// own. The fields are written one by one where they stay: a value that is put together elsewhere and
+/// then moved keeps the processor waiting longer than a simple component takes.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) enum Kept {
+pub(crate) struct Kept {
+    state: State,
+    value: f64,
+    cost_msats: u64,
+    /// What is more than numbers.
+    whole: Option<Box<Outcome>>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+enum State {
     /// It was not asked: it stands behind a gate.
     #[default]
     Unasked,
-    Plain(Plain),
-    Whole(Box<Outcome>),
-}
-
-/// A score of full confidence without words.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Plain {
-    pub(crate) value: f64,
-    pub(crate) cost_msats: u64,
-    pub(crate) passed: Option<bool>,
+    /// A score of full confidence without words and without a verdict.
+    Number,
+    /// The same with its verdict.
+    Passed,
+    Failed,
+    /// Anything else.
+    Whole,
 }
 
 impl Kept {
     pub(crate) fn is_plain(&self) -> bool {
-        matches!(self, Self::Plain(_))
+        matches!(self.state, State::Number | State::Passed | State::Failed)
     }
 
     pub(crate) fn is_unasked(&self) -> bool {
-        matches!(self, Self::Unasked)
+        self.state == State::Unasked
+    }
+
+    /// A plain score's value.
+    #[inline]
+    pub(crate) fn plain(&self) -> Option<f64> {
+        self.is_plain().then_some(self.value)
+    }
+
+    /// A plain score's verdict.
+    #[inline]
+    pub(crate) fn passed(&self) -> Option<bool> {
+        match self.state {
+            State::Passed => Some(true),
+            State::Failed => Some(false),
+            _ => None,
+        }
+    }
+
+    /// What is more than numbers.
+    pub(crate) fn as_whole(&self) -> Option<&Outcome> {
+        self.whole.as_deref()
     }
 
     /// What became of it, if it was asked.
     pub(crate) fn outcome(&self) -> Option<Cow<'_, Outcome>> {
-        match self {
-            Self::Unasked => None,
-            Self::Whole(outcome) => Some(Cow::Borrowed(outcome)),
-            Self::Plain(Plain { value, cost_msats, passed }) => {
-                let score = MetricScore::new(*value).with_cost_msats(*cost_msats);
-                let scored = Scored { score, passed: *passed, note: Note::None };
+        match (&self.whole, self.is_unasked()) {
+            (Some(outcome), _) => Some(Cow::Borrowed(outcome)),
+            (None, true) => None,
+            (None, false) => {
+                let score = MetricScore::new(self.value).with_cost_msats(self.cost_msats);
+                let scored = Scored { score, passed: self.passed(), note: Note::None };
                 Some(Cow::Owned(Outcome::Scored(scored)))
             }
         }
@@ -59,45 +87,45 @@ impl Kept {
 
     #[cold]
     pub(crate) fn whole(outcome: Outcome) -> Self {
-        Self::Whole(Box::new(outcome))
+        Self { state: State::Whole, whole: Some(Box::new(outcome)), ..Self::default() }
     }
 
-    /// Asks a metric that need not be awaited. An answer is large and most of them are plain, so it is
-    /// looked at where it lies, and neither moved nor taken apart.
+    /// Keeps the answer of a metric that need not be awaited, in a place that was not asked. An answer
+    /// is large and most of them are plain, so it is looked at where it lies.
     #[inline]
-    pub(crate) fn ask(&mut self, metric: &str, ask: impl FnOnce() -> Option<Result<Scored>>) {
-        let answer = ask();
-        match answer.as_ref().and_then(Plain::of) {
-            Some(plain) => {
-                // Nothing in a plain answer, or in a place that was not asked, holds any memory.
+    pub(crate) fn keep(&mut self, metric: &str, answer: Option<Result<Scored>>) {
+        match &answer {
+            Some(Ok(scored)) if scored.is_plain() => {
+                self.value = scored.score.value;
+                self.cost_msats = scored.score.cost_msats;
+                self.state = match scored.passed {
+                    None => State::Number,
+                    Some(true) => State::Passed,
+                    Some(false) => State::Failed,
+                };
+                // Nothing in a plain answer holds any memory.
                 mem::forget(answer);
-                mem::forget(mem::replace(self, Self::Plain(plain)));
             }
-            None => *self = Self::of_any(metric, answer),
+            _ => *self = Self::of_any(metric, answer),
         }
     }
 
     #[cold]
     fn of_any(metric: &str, answer: Option<Result<Scored>>) -> Self {
         let late = || Err(MetricError::failed(metric, "must be awaited, but its spec says not"));
-        Self::of(answer.unwrap_or_else(late))
+        Self::of(metric, answer.unwrap_or_else(late))
     }
 
     /// What becomes of an answer.
-    pub(crate) fn of(answer: Result<Scored>) -> Self {
-        match Plain::of(&answer) {
-            Some(plain) => Self::Plain(plain),
-            None => Self::whole(Outcome::from(answer)),
+    pub(crate) fn of(metric: &str, answer: Result<Scored>) -> Self {
+        match &answer {
+            Ok(scored) if scored.is_plain() => {
+                let mut kept = Self::default();
+                kept.keep(metric, Some(answer));
+                kept
+            }
+            _ => Self::whole(Outcome::from(answer)),
         }
-    }
-}
-
-impl Plain {
-    #[inline]
-    fn of(answer: &Result<Scored>) -> Option<Self> {
-        let scored = answer.as_ref().ok().filter(|scored| scored.is_plain())?;
-        let MetricScore { value, cost_msats, .. } = scored.score;
-        Some(Self { value, cost_msats, passed: scored.passed })
     }
 }
 
@@ -121,14 +149,11 @@ impl Components {
     pub(crate) fn numbers(&self) -> (u64, f64) {
         let (mut cost_msats, mut confidence) = (0_u64, 1.0_f64);
         for kept in &self.kept {
-            match kept {
-                Kept::Unasked => {}
-                Kept::Plain(plain) => cost_msats = cost_msats.saturating_add(plain.cost_msats),
-                Kept::Whole(outcome) => {
-                    cost_msats = cost_msats.saturating_add(outcome.cost_msats());
-                    if let Some(Scored { score, .. }) = outcome.scored() {
-                        confidence = confidence.min(score.confidence);
-                    }
+            cost_msats = cost_msats.saturating_add(kept.cost_msats);
+            if let Some(outcome) = kept.as_whole() {
+                cost_msats = cost_msats.saturating_add(outcome.cost_msats());
+                if let Some(Scored { score, .. }) = outcome.scored() {
+                    confidence = confidence.min(score.confidence);
                 }
             }
         }
@@ -137,10 +162,9 @@ impl Components {
 
     pub(crate) fn paid_elsewhere(&mut self) {
         for kept in &mut self.kept {
-            match kept {
-                Kept::Unasked => {}
-                Kept::Plain(plain) => plain.cost_msats = 0,
-                Kept::Whole(outcome) => outcome.paid_elsewhere(),
+            kept.cost_msats = 0;
+            if let Some(outcome) = &mut kept.whole {
+                outcome.paid_elsewhere();
             }
         }
     }

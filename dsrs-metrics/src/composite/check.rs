@@ -2,7 +2,7 @@
 
 use super::derived::{Bound, Derived, is_weight, total_cost, wrong_sum};
 use super::error::Mistake;
-use super::fold::{Child, Node};
+use super::fold::{Child, Node, Weighted};
 use super::shape::{Leaf, Shape};
 use crate::spec::{MetricSpec, MetricTier, ScoreRange};
 
@@ -107,7 +107,8 @@ fn weighted<L: Leaf>(
         return Err(Mistake::WeightsSum { sum: (sum * 1e12).round() / 1e12 });
     }
     let derived = Derived::weighted(&parts);
-    Ok((Node::Weighted(children.into_iter().zip(weights).collect(), derived.range), derived))
+    let parts = children.into_iter().zip(weights).collect();
+    Ok((Node::Weighted(Weighted::new(parts, derived.range)), derived))
 }
 
 fn verdicts<L: Leaf>(

@@ -11,7 +11,7 @@ use crate::spec::ScoreRange;
 #[derive(Debug)]
 pub(super) enum Node {
     Leaf(usize),
-    Weighted(Vec<(Child, f64)>, Option<ScoreRange>),
+    Weighted(Weighted),
     All(Vec<Child>),
     Any(Vec<Child>),
     Min(Vec<Child>),
@@ -19,6 +19,50 @@ pub(super) enum Node {
     Gate { proxies: Vec<Child>, at_least: f64, truths: Vec<Child>, range: Option<ScoreRange> },
     Invert(Box<Child>, ScoreRange),
     AtLeast(Box<Child>, f64),
+}
+
+/// A weighted mean.
+#[derive(Debug)]
+pub(super) struct Weighted {
+    terms: Vec<Term>,
+    /// Whether two terms cannot be told apart by name and weight, so that their sum needs sorting.
+    is_ambiguous: bool,
+    range: Option<ScoreRange>,
+}
+
+#[derive(Debug)]
+struct Term {
+    child: Child,
+    weight: f64,
+    /// Its place in the sum, which does not depend on the order in which the parts are written.
+    place: usize,
+}
+
+impl Weighted {
+    pub(super) fn new(parts: Vec<(Child, f64)>, range: Option<ScoreRange>) -> Self {
+        let mut order: Vec<usize> = (0..parts.len()).collect();
+        let compare = |a: usize, b: usize| {
+            let ((a, a_weight), (b, b_weight)) = (&parts[a], &parts[b]);
+            a.name.cmp(&b.name).then(a_weight.total_cmp(b_weight))
+        };
+        order.sort_by(|a, b| compare(*a, *b));
+        let is_ambiguous = order.windows(2).any(|pair| compare(pair[0], pair[1]).is_eq());
+        let mut places = vec![0; parts.len()];
+        order.into_iter().enumerate().for_each(|(place, part)| places[part] = place);
+        let terms = parts.into_iter().zip(places);
+        let terms = terms.map(|((child, weight), place)| Term { child, weight, place }).collect();
+        Self { terms, is_ambiguous, range }
+    }
+
+    /// The sum of terms, each in its place, zero for those that are missing.
+    #[inline]
+    fn sum(&self, terms: &mut [f64]) -> f64 {
+        if self.is_ambiguous { stable_sum(terms) } else { terms.iter().sum() }
+    }
+
+    fn children(&self) -> impl Iterator<Item = &Child> {
+        self.terms.iter().map(|term| &term.child)
+    }
 }
 
 /// A part of a combination.
@@ -80,8 +124,8 @@ fn ungated_in(node: &Node, ungated: &mut usize, shut: &mut bool) {
     match node {
         Node::Leaf(index) if !*shut => *ungated = (*ungated).max(index + 1),
         Node::Leaf(_) => {}
-        Node::Weighted(parts, _) => {
-            parts.iter().for_each(|(part, _)| ungated_in(&part.node, ungated, shut));
+        Node::Weighted(weighted) => {
+            weighted.children().for_each(|part| ungated_in(&part.node, ungated, shut));
         }
         Node::All(parts) | Node::Any(parts) | Node::Min(parts) | Node::Max(parts) => {
             parts.iter().for_each(|part| ungated_in(&part.node, ungated, shut));
@@ -103,10 +147,9 @@ pub(super) fn fold(
     missing: &mut Missing,
     ask: impl FnMut(usize, &mut Kept),
 ) -> Said {
-    if let Node::Weighted(parts, range) = node
-        && let Some(value) = plain_sum(parts, kept)
+    if let Node::Weighted(weighted) = node
+        && let Some(value) = plain_sum(weighted, kept)
     {
-        let value = range.map_or(value, |range| within(range, value));
         return Said::Value(Value { value, passed: None });
     }
     Fold { on_missing, kept, ask, missing }.node(node)
@@ -115,15 +158,15 @@ pub(super) fn fold(
 /// The weighted sum where there is nothing to decide: few parts, each a component with a plain score.
 /// It gives what [`Fold::weighted`] gives, without its detours.
 #[inline]
-fn plain_sum(parts: &[(Child, f64)], kept: &[Kept]) -> Option<f64> {
-    let mut terms = [0.0; FEW];
-    let terms = terms.get_mut(..parts.len())?;
-    for (term, (child, weight)) in terms.iter_mut().zip(parts) {
+fn plain_sum(weighted: &Weighted, kept: &[Kept]) -> Option<f64> {
+    let mut sorted = [0.0; FEW];
+    let sorted = sorted.get_mut(..weighted.terms.len())?;
+    for Term { child, weight, place } in &weighted.terms {
         let Node::Leaf(index) = child.node else { return None };
-        let Some(Kept::Plain(plain)) = kept.get(index) else { return None };
-        *term = weight * plain.value;
+        sorted[*place] = weight * kept.get(index)?.plain()?;
     }
-    Some(stable_sum(terms))
+    let sum = weighted.sum(sorted);
+    Some(weighted.range.map_or(sum, |range| within(range, sum)))
 }
 
 /// The components that can be asked now: those without an outcome, but behind a gate only once its
@@ -140,8 +183,8 @@ fn collect(node: &Node, on_missing: OnMissing, kept: &mut [Kept], wanted: &mut V
     match node {
         Node::Leaf(index) if kept[*index].is_unasked() => wanted.push(*index),
         Node::Leaf(_) => {}
-        Node::Weighted(parts, _) => {
-            parts.iter().for_each(|(part, _)| collect(&part.node, on_missing, kept, wanted));
+        Node::Weighted(weighted) => {
+            weighted.children().for_each(|part| collect(&part.node, on_missing, kept, wanted));
         }
         Node::All(parts) | Node::Any(parts) | Node::Min(parts) | Node::Max(parts) => {
             parts.iter().for_each(|part| collect(&part.node, on_missing, kept, wanted));
@@ -163,16 +206,15 @@ fn collect(node: &Node, on_missing: OnMissing, kept: &mut [Kept], wanted: &mut V
 
 #[inline]
 pub(super) fn said(kept: &Kept) -> Said {
-    match kept {
-        Kept::Plain(plain) => Said::Value(Value { value: plain.value, passed: plain.passed }),
-        Kept::Unasked => Said::Missing,
-        Kept::Whole(outcome) => match &**outcome {
-            Outcome::Scored(scored) => {
-                Said::Value(Value { value: scored.score.value, passed: scored.passed })
-            }
-            Outcome::Gated { .. } => Said::Gated,
-            _ => Said::Missing,
-        },
+    if let Some(value) = kept.plain() {
+        return Said::Value(Value { value, passed: kept.passed() });
+    }
+    match kept.as_whole() {
+        Some(Outcome::Scored(scored)) => {
+            Said::Value(Value { value: scored.score.value, passed: scored.passed })
+        }
+        Some(Outcome::Gated { .. }) => Said::Gated,
+        _ => Said::Missing,
     }
 }
 
@@ -203,7 +245,7 @@ impl<F: FnMut(usize, &mut Kept)> Fold<'_, F> {
     fn node(&mut self, node: &Node) -> Said {
         let value = match node {
             Node::Leaf(index) => return self.leaf(*index),
-            Node::Weighted(parts, range) => self.weighted(parts, *range),
+            Node::Weighted(weighted) => self.weighted(weighted),
             Node::All(parts) => self.verdict(parts, true, |all, passed| all & passed),
             Node::Any(parts) => self.verdict(parts, false, |any, passed| any | passed),
             Node::Min(parts) => self.extreme(parts, f64::min),
@@ -231,8 +273,8 @@ impl<F: FnMut(usize, &mut Kept)> Fold<'_, F> {
     #[inline]
     fn leaf(&mut self, index: usize) -> Said {
         let kept = &mut self.kept[index];
-        if let Kept::Plain(plain) = kept {
-            return Said::Value(Value { value: plain.value, passed: plain.passed });
+        if let Some(value) = kept.plain() {
+            return Said::Value(Value { value, passed: kept.passed() });
         }
         self.rare_leaf(index)
     }
@@ -294,26 +336,23 @@ impl<F: FnMut(usize, &mut Kept)> Fold<'_, F> {
         }
     }
 
-    fn weighted(
-        &mut self,
-        parts: &[(Child, f64)],
-        range: Option<ScoreRange>,
-    ) -> Result<Value, Stop> {
-        let (mut terms, mut weights) = (Few::new(), Few::new());
-        let skips = self.on_missing == OnMissing::Skip;
-        self.present(parts.iter().map(|(child, weight)| (child, *weight)), |value, weight| {
-            terms.push(weight * value.value);
-            if skips {
-                weights.push(weight);
-            }
+    fn weighted(&mut self, weighted: &Weighted) -> Result<Value, Stop> {
+        let len = weighted.terms.len();
+        let (mut terms, mut weights) = (zeros(len), zeros(len));
+        let mut there = 0;
+        let parts = weighted.terms.iter().map(|term| (&term.child, term));
+        self.present(parts, |value, Term { weight, place, .. }| {
+            (terms[*place], weights[*place]) = (weight * value.value, *weight);
+            there += 1;
         })?;
-        let sum = stable_sum(&mut terms);
+        let sum = weighted.sum(&mut terms);
         // With every part there the weights sum to 1 and need no scaling, not even by a last bit.
-        let value = match terms.len() == parts.len() {
+        let value = match there == len {
             true => sum,
-            false => scaled(sum, stable_sum(&mut weights)),
+            false => scaled(sum, weighted.sum(&mut weights)),
         };
-        Ok(Value { value: range.map_or(value, |range| within(range, value)), passed: None })
+        let value = weighted.range.map_or(value, |range| within(range, value));
+        Ok(Value { value, passed: None })
     }
 
     fn verdict(
@@ -372,6 +411,10 @@ impl<F: FnMut(usize, &mut Kept)> Fold<'_, F> {
             }
         }
     }
+}
+
+fn zeros(len: usize) -> Few {
+    SmallVec::from_elem(0.0, len)
 }
 
 /// A sum of parts whose weights sum to less than 1; parts without weight say nothing.

@@ -35,7 +35,7 @@ impl<'a, L: Deref> Run<'a, L> {
         names: &'static [&'static str],
         on_missing: OnMissing,
     ) -> Self {
-        let kept = leaves.iter().map(|_| Kept::Unasked).collect();
+        let kept = leaves.iter().map(|_| Kept::default()).collect();
         Self { leaves, names, identities: &[], on_missing, kept }
     }
 
@@ -87,14 +87,14 @@ impl<'a, L: Deref> Run<'a, L> {
         L::Target: Metric<G, P>,
     {
         let Self { leaves, names, identities, .. } = *self;
-        let ungated = leaves.iter().zip(names).zip(&mut *self.kept).take(tree.ungated);
-        for (index, ((leaf, name), kept)) in ungated.enumerate() {
+        for (index, kept) in self.kept[..tree.ungated].iter_mut().enumerate() {
             if kept.is_unasked() {
                 asking.set(Some(index));
-                kept.ask(name, || match call.memo {
-                    None => leaf.call_now(*call),
-                    Some(_) => memo::call_now(&**leaf, identity(identities, index), *call),
-                });
+                let answer = match call.memo {
+                    None => leaves[index].call_now(*call),
+                    Some(_) => memo::call_now(&*leaves[index], identity(identities, index), *call),
+                };
+                kept.keep(names[index], answer);
             }
             if !kept.is_plain() && stops(self.on_missing, kept) {
                 break;
@@ -103,9 +103,8 @@ impl<'a, L: Deref> Run<'a, L> {
         asking.set(None);
         fold(&tree.node, self.on_missing, &mut self.kept, missing, |index, kept| {
             asking.set(Some(index));
-            kept.ask(names[index], || {
-                memo::call_now(&*leaves[index], identity(identities, index), *call)
-            });
+            let answer = memo::call_now(&*leaves[index], identity(identities, index), *call);
+            kept.keep(names[index], answer);
             asking.set(None);
         })
     }
@@ -206,11 +205,11 @@ where
     M: Metric<G, P> + ?Sized,
 {
     let result = match panic::catch(false, || memo::call_now(metric, identity, call)) {
-        Ok(Some(result)) => return Kept::of(result),
+        Ok(Some(result)) => return Kept::of(name, result),
         Ok(None) => panic::catch_async(false, memo::call(metric, identity, call)).await,
         Err(panic) => Err(panic),
     };
-    result.map_or_else(|panic| panicked(name, panic.message), Kept::of)
+    result.map_or_else(|panic| panicked(name, panic.message), |answer| Kept::of(name, answer))
 }
 
 #[cold]
