@@ -1,5 +1,6 @@
 //! What the macros' expansions name. No promise is made about anything here.
 
+pub use crate::components::Place;
 pub use crate::composite::compiled;
 pub use crate::declared::{First, Of, OfNoMetric};
 pub use crate::error::FieldError;
@@ -9,7 +10,7 @@ pub use crate::params::read_param;
 pub use crate::record::{
     Char, Field, Get, GetOptional, Owned, Raw, ReadValue, Ref, Slice, Text, Want, read_row,
 };
-pub use crate::returns::{Decided, Undecided};
+pub use crate::returns::{Decided, Returned, Sink, Undecided};
 pub use serde::Deserialize;
 pub use serde_json::{Value, json};
 pub use std::sync::LazyLock;

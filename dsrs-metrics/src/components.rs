@@ -7,7 +7,9 @@ use std::mem;
 
 use crate::error::{MetricError, Result};
 use crate::outcome::Outcome;
-use crate::score::{MetricScore, Note, Scored};
+use crate::returns::Sink;
+use crate::score::{MetricScore, Note, Scored, held};
+use crate::spec::MetricSpec;
 
 /// What became of the components of a composite, each under its name.
 #[derive(Debug, Clone, PartialEq)]
@@ -96,13 +98,7 @@ impl Kept {
     pub(crate) fn keep(&mut self, metric: &str, answer: Option<Result<Scored>>) {
         match &answer {
             Some(Ok(scored)) if scored.is_plain() => {
-                self.value = scored.score.value;
-                self.cost_msats = scored.score.cost_msats;
-                self.state = match scored.passed {
-                    None => State::Number,
-                    Some(true) => State::Passed,
-                    Some(false) => State::Failed,
-                };
+                self.numbers(scored.score.value, scored.score.cost_msats, scored.passed);
                 // Nothing in a plain answer holds any memory.
                 mem::forget(answer);
             }
@@ -110,22 +106,62 @@ impl Kept {
         }
     }
 
+    /// A score of full confidence without words.
+    #[inline]
+    fn numbers(&mut self, value: f64, cost_msats: u64, passed: Option<bool>) {
+        self.value = value;
+        self.cost_msats = cost_msats;
+        self.state = match passed {
+            None => State::Number,
+            Some(true) => State::Passed,
+            Some(false) => State::Failed,
+        };
+    }
+
     #[cold]
     fn of_any(metric: &str, answer: Option<Result<Scored>>) -> Self {
         let late = || Err(MetricError::failed(metric, "must be awaited, but its spec says not"));
-        Self::of(metric, answer.unwrap_or_else(late))
+        Self::of(answer.unwrap_or_else(late))
     }
 
     /// What becomes of an answer.
-    pub(crate) fn of(metric: &str, answer: Result<Scored>) -> Self {
+    pub(crate) fn of(answer: Result<Scored>) -> Self {
+        let mut kept = Self::default();
         match &answer {
             Ok(scored) if scored.is_plain() => {
-                let mut kept = Self::default();
-                kept.keep(metric, Some(answer));
-                kept
+                kept.numbers(scored.score.value, scored.score.cost_msats, scored.passed);
             }
-            _ => Self::whole(Outcome::from(answer)),
+            _ => kept = Self::whole(Outcome::from(answer)),
         }
+        kept
+    }
+}
+
+/// The place of a component that was not asked yet.
+#[derive(Debug)]
+#[doc(hidden)]
+pub struct Place<'a>(pub(crate) &'a mut Kept);
+
+impl Place<'_> {
+    /// Keeps the answer of a metric that need not be awaited.
+    pub(crate) fn keep(self, metric: &str, answer: Option<Result<Scored>>) {
+        self.0.keep(metric, answer);
+    }
+}
+
+impl Sink for Place<'_> {
+    type Told = ();
+
+    #[inline]
+    fn number(self, value: f64, spec: &MetricSpec<'_>) {
+        match held(value, 1.0, spec.name, spec) {
+            Ok((value, passed)) => self.0.numbers(value, spec.cost_msats, passed),
+            Err(error) => self.scored(Err(error.with_cost_msats(spec.cost_msats))),
+        }
+    }
+
+    fn scored(self, answer: Result<Scored>) {
+        *self.0 = Kept::of(answer);
     }
 }
 

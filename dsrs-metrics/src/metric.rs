@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use crate::components::Place;
 use crate::declared::Declared;
 use crate::error::Result;
 use crate::identity::Identity;
@@ -206,6 +207,12 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         None
     }
 
+    /// As [`call_now`](Self::call_now), for a composite, which has a place for the answer.
+    #[doc(hidden)]
+    fn tell_now(&self, call: &MetricCall<'_, G, P>, place: Place<'_>) {
+        place.keep(self.name(), self.call_now(*call));
+    }
+
     /// What the metric is and how it is configured, if that can be compared; see
     /// [`identities`](Self::identities).
     #[doc(hidden)]
@@ -260,6 +267,9 @@ macro_rules! forward_metric {
             }
             fn call_now(&self, call: MetricCall<'_, G, P>) -> Option<Result<Scored>> {
                 (**self).call_now(call)
+            }
+            fn tell_now(&self, call: &MetricCall<'_, G, P>, place: Place<'_>) {
+                (**self).tell_now(call, place);
             }
             fn identity(&self) -> Option<Identity> {
                 let identity: fn(&Self) -> Option<Identity> = $identity;

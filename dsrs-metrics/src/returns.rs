@@ -21,6 +21,48 @@ pub trait MetricReturn {
     /// # Errors
     /// The metric's own error, an abstention, or a value that breaks the spec.
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored>;
+
+    /// The score, told to whoever asked.
+    #[doc(hidden)]
+    fn tell<S: Sink>(self, spec: &MetricSpec<'_>, sink: S) -> S::Told
+    where
+        Self: Sized,
+    {
+        sink.scored(self.into_scored(spec))
+    }
+}
+
+/// Who asked a metric: a caller gets a [`Scored`], a composite has a place for the answer's numbers, where
+/// they are written without a detour.
+#[doc(hidden)]
+pub trait Sink {
+    /// What the one who asked is given.
+    type Told;
+
+    /// A number or bool, yet to be held against the spec.
+    fn number(self, value: f64, spec: &MetricSpec<'_>) -> Self::Told;
+
+    /// Any answer.
+    fn scored(self, answer: Result<Scored>) -> Self::Told;
+}
+
+/// The caller, to whom the answer is returned.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Returned;
+
+impl Sink for Returned {
+    type Told = Result<Scored>;
+
+    #[inline]
+    fn number(self, value: f64, spec: &MetricSpec<'_>) -> Result<Scored> {
+        Scored::of_value(value, spec)
+    }
+
+    #[inline]
+    fn scored(self, answer: Result<Scored>) -> Result<Scored> {
+        answer
+    }
 }
 
 /// Marks a metric that says pass or fail: it returns `bool` or has a threshold.
@@ -41,7 +83,12 @@ impl MetricReturn for bool {
     type Verdict = Decided;
 
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
-        Scored::of_value(f64::from(u8::from(self)), spec)
+        self.tell(spec, Returned)
+    }
+
+    #[inline]
+    fn tell<S: Sink>(self, spec: &MetricSpec<'_>, sink: S) -> S::Told {
+        sink.number(f64::from(u8::from(self)), spec)
     }
 }
 
@@ -53,9 +100,14 @@ macro_rules! number {
             type Verdict = Undecided;
 
             fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+                self.tell(spec, Returned)
+            }
+
+            #[inline]
+            fn tell<S: Sink>(self, spec: &MetricSpec<'_>, sink: S) -> S::Told {
                 #[expect(clippy::allow_attributes, reason = "whether the cast is lossy depends on the type")]
                 #[allow(clippy::cast_precision_loss, clippy::cast_lossless, trivial_numeric_casts)]
-                Scored::of_value(self as f64, spec)
+                sink.number(self as f64, spec)
             }
         }
     )*};
@@ -98,12 +150,17 @@ impl<T: MetricReturn> MetricReturn for Option<T> {
     type Verdict = T::Verdict;
 
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
-        // It was asked, and costs what it would have cost with an opinion.
-        let abstained = || {
+        self.tell(spec, Returned)
+    }
+
+    #[inline]
+    fn tell<S: Sink>(self, spec: &MetricSpec<'_>, sink: S) -> S::Told {
+        let Some(score) = self else {
+            // It was asked, and costs what it would have cost with an opinion.
             let error = MetricError::Abstained { metric: spec.name.to_owned() };
-            error.with_cost_msats(spec.cost_msats)
+            return sink.scored(Err(error.with_cost_msats(spec.cost_msats)));
         };
-        self.ok_or_else(abstained)?.into_scored(spec)
+        score.tell(spec, sink)
     }
 }
 
@@ -113,7 +170,17 @@ impl<T: MetricReturn, E: std::fmt::Display> MetricReturn for Result<T, E> {
     type Verdict = T::Verdict;
 
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
-        let failed = |error| MetricError::failed(spec.name, error).with_cost_msats(spec.cost_msats);
-        self.map_err(failed)?.into_scored(spec)
+        self.tell(spec, Returned)
+    }
+
+    #[inline]
+    fn tell<S: Sink>(self, spec: &MetricSpec<'_>, sink: S) -> S::Told {
+        match self {
+            Ok(score) => score.tell(spec, sink),
+            Err(error) => {
+                let error = MetricError::failed(spec.name, error);
+                sink.scored(Err(error.with_cost_msats(spec.cost_msats)))
+            }
+        }
     }
 }

@@ -316,7 +316,7 @@ impl Scored {
 
 /// A value with its verdict, held against the spec.
 #[inline]
-fn held(
+pub(crate) fn held(
     value: f64,
     confidence: f64,
     name: &str,
@@ -333,16 +333,19 @@ fn held(
 }
 
 /// Whether a value is finite and lies in the declared range.
+#[inline]
 fn is_in(value: f64, spec: &MetricSpec<'_>) -> bool {
     value.is_finite() && spec.range.is_none_or(|range| range.contains(value))
 }
 
 /// The headline of a bool counts rows that are true, and half a row is none.
 #[expect(clippy::float_cmp, reason = "any other value is wrong, however near")]
+#[inline]
 fn is_bool(value: f64, spec: &MetricSpec<'_>) -> bool {
     spec.kind == ScoreKind::Number || value == 0.0 || value == 1.0
 }
 
+#[inline]
 fn is_fraction(confidence: f64) -> bool {
     (0.0..=1.0).contains(&confidence)
 }

@@ -297,6 +297,7 @@ impl<'a> MetricSpec<'a> {
     }
 
     /// Whether a score, before [`strict`](Self::strict) is applied, is a pass.
+    #[inline]
     pub(crate) fn verdict(&self, raw: f64) -> Option<bool> {
         match (self.kind, self.threshold, self.direction) {
             (ScoreKind::Bool, ..) => Some(raw >= 1.0),

@@ -27,6 +27,8 @@ pub(super) struct Weighted {
     terms: Vec<Term>,
     /// Whether two terms cannot be told apart by name and weight, so that their sum needs sorting.
     is_ambiguous: bool,
+    /// Components and weights in the order of the sum, if the terms are components and nothing else.
+    plain: Option<Box<[(usize, f64)]>>,
     range: Option<ScoreRange>,
 }
 
@@ -50,8 +52,10 @@ impl Weighted {
         let mut places = vec![0; parts.len()];
         order.into_iter().enumerate().for_each(|(place, part)| places[part] = place);
         let terms = parts.into_iter().zip(places);
-        let terms = terms.map(|((child, weight), place)| Term { child, weight, place }).collect();
-        Self { terms, is_ambiguous, range }
+        let terms = terms.map(|((child, weight), place)| Term { child, weight, place });
+        let terms: Vec<Term> = terms.collect();
+        let plain = if is_ambiguous { None } else { plain(&terms) };
+        Self { terms, is_ambiguous, plain, range }
     }
 
     /// The sum of terms, each in its place, zero for those that are missing.
@@ -63,6 +67,15 @@ impl Weighted {
     fn children(&self) -> impl Iterator<Item = &Child> {
         self.terms.iter().map(|term| &term.child)
     }
+}
+
+fn plain(terms: &[Term]) -> Option<Box<[(usize, f64)]>> {
+    let mut plain = vec![(0, 0.0); terms.len()];
+    for Term { child, weight, place } in terms {
+        let Node::Leaf(index) = child.node else { return None };
+        plain[*place] = (index, *weight);
+    }
+    Some(plain.into())
 }
 
 /// A part of a combination.
@@ -155,17 +168,14 @@ pub(super) fn fold(
     Fold { on_missing, kept, ask, missing }.node(node)
 }
 
-/// The weighted sum where there is nothing to decide: few parts, each a component with a plain score.
-/// It gives what [`Fold::weighted`] gives, without its detours.
+/// The weighted sum where there is nothing to decide: of components that all have a plain score. It gives
+/// what [`Fold::weighted`] gives, without its detours.
 #[inline]
 fn plain_sum(weighted: &Weighted, kept: &[Kept]) -> Option<f64> {
-    let mut sorted = [0.0; FEW];
-    let sorted = sorted.get_mut(..weighted.terms.len())?;
-    for Term { child, weight, place } in &weighted.terms {
-        let Node::Leaf(index) = child.node else { return None };
-        sorted[*place] = weight * kept.get(index)?.plain()?;
+    let mut sum = 0.0;
+    for (index, weight) in weighted.plain.as_deref()? {
+        sum += weight * kept.get(*index)?.plain()?;
     }
-    let sum = weighted.sum(sorted);
     Some(weighted.range.map_or(sum, |range| within(range, sum)))
 }
 

@@ -8,7 +8,7 @@ use futures_util::future::join_all;
 
 use super::OnMissing;
 use super::fold::{Missing, Said, Tree, Value, fold, said, wanted};
-use crate::components::{Components, Kept};
+use crate::components::{Components, Kept, Place};
 use crate::error::{MetricError, Result};
 use crate::evaluate::panic;
 use crate::identity::Identity;
@@ -90,11 +90,13 @@ impl<'a, L: Deref> Run<'a, L> {
         for (index, kept) in self.kept[..tree.ungated].iter_mut().enumerate() {
             if kept.is_unasked() {
                 asking.set(Some(index));
-                let answer = match call.memo {
-                    None => leaves[index].call_now(*call),
-                    Some(_) => memo::call_now(&*leaves[index], identity(identities, index), *call),
-                };
-                kept.keep(names[index], answer);
+                match call.memo {
+                    None => leaves[index].tell_now(call, Place(kept)),
+                    Some(_) => {
+                        let identity = identity(identities, index);
+                        kept.keep(names[index], memo::call_now(&*leaves[index], identity, *call));
+                    }
+                }
             }
             if !kept.is_plain() && stops(self.on_missing, kept) {
                 break;
@@ -205,11 +207,11 @@ where
     M: Metric<G, P> + ?Sized,
 {
     let result = match panic::catch(false, || memo::call_now(metric, identity, call)) {
-        Ok(Some(result)) => return Kept::of(name, result),
+        Ok(Some(result)) => return Kept::of(result),
         Ok(None) => panic::catch_async(false, memo::call(metric, identity, call)).await,
         Err(panic) => Err(panic),
     };
-    result.map_or_else(|panic| panicked(name, panic.message), |answer| Kept::of(name, answer))
+    result.map_or_else(|panic| panicked(name, panic.message), Kept::of)
 }
 
 #[cold]

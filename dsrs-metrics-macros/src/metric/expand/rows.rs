@@ -8,7 +8,7 @@ use super::super::bind::Side;
 use super::super::types::in_lifetime;
 use super::Context;
 use super::fields::{bounds, is_looked_up, uses};
-use super::run::{got, typed};
+use super::run::{got, run, typed};
 use crate::contract::{described, futures};
 use crate::names::as_written;
 
@@ -64,10 +64,10 @@ fn checks(cx: &Context<'_>) -> TokenStream {
 
 /// What reads from the spec, and the calls.
 fn methods(cx: &Context<'_>, gold: &TokenStream, pred: &TokenStream) -> TokenStream {
-    let Context { span, runtime, .. } = cx;
+    let Context { span, runtime, private, .. } = cx;
     let described = described(&cx.paths(), &identity(cx));
     let call = quote_spanned!(*span=> call);
-    let run = run_expr(cx, &call);
+    let run = run(cx, &call);
     let new_call = quote_spanned!(*span=> #runtime::MetricCall::new(gold, pred));
     let evaluate = called(cx, gold, pred, &new_call);
     let futures = futures(&cx.paths(), gold, pred, &evaluate, &run);
@@ -84,17 +84,21 @@ fn methods(cx: &Context<'_>, gold: &TokenStream, pred: &TokenStream) -> TokenStr
         ) -> ::core::option::Option<
             ::core::result::Result<#runtime::Scored, #runtime::MetricError>,
         > {
-            ::core::option::Option::Some(self.__run(call))
+            ::core::option::Option::Some(self.__run(call, #private::Returned))
+        }
+
+        #[inline]
+        fn tell_now(
+            &self,
+            call: &#runtime::MetricCall<'_, #gold, #pred>,
+            place: #private::Place<'_>,
+        ) {
+            self.__run(*call, place)
         }
     }
 }
 
-fn run_expr(cx: &Context<'_>, call: &TokenStream) -> TokenStream {
-    let run = quote_spanned!(cx.span=> self.__run(#call));
-    if cx.model.is_async() { quote_spanned!(cx.span=> #run.await) } else { run }
-}
-
-/// As [`run_expr`], but an asynchronous metric goes through `Metric::call`, so that its future is
+/// As [`run`], but an asynchronous metric goes through `Metric::call`, so that its future is
 /// boxed, and rustc asks whether it is `Send`, in one place.
 fn called(
     cx: &Context<'_>,
@@ -103,7 +107,7 @@ fn called(
     call: &TokenStream,
 ) -> TokenStream {
     if !cx.model.is_async() {
-        return run_expr(cx, call);
+        return run(cx, call);
     }
     let runtime = cx.runtime;
     quote_spanned!(cx.span=> <Self as #runtime::Metric<#gold, #pred>>::call(self, #call).await)

@@ -14,35 +14,55 @@ use super::definition::{copied, owned_default};
 use super::fields::{FieldUse, bounds, is_looked_up, uses};
 use crate::names::ends;
 
-/// `__run`, which everything else calls.
+/// `__run`, which everything else calls. A synchronous metric tells its answer to whoever asked.
 pub(super) fn inherent(cx: &Context<'_>) -> TokenStream {
-    let Context { model, span, ident, runtime, row, .. } = cx;
+    let Context { model, span, ident, runtime, private, row, sink, .. } = cx;
     let (impl_generics, ty_generics, where_clause) = cx.split();
     let row_params = cx.row_params();
     let (gold, pred) = (cx.row_type(Side::Gold), cx.row_type(Side::Pred));
     let bounds = bounds(cx, false);
     let readings =
         Side::BOTH.into_iter().flat_map(|side| uses(cx, side)).map(|field| reading(cx, &field));
-    let call = call(cx);
-    let settle = super::spec::returns(cx, "into_scored", &syn::Lifetime::new("'_", *span));
-    let spec = cx.spec_ref();
-    let (asyncness, receiver) = match model.is_async() {
-        true => (quote_spanned!(*span=> async), quote_spanned!(*span=> &#row self)),
-        false => (TokenStream::new(), quote_spanned!(*span=> &self)),
-    };
-    quote_spanned! {*span=>
-        impl #impl_generics #ident #ty_generics #where_clause {
-            #asyncness fn __run<#row, #row_params>(
-                #receiver,
-                __call: #runtime::MetricCall<#row, #gold, #pred>,
+    let readings: TokenStream = readings.collect();
+    let (call, spec) = (call(cx), cx.spec_ref());
+    let settle = |method| super::spec::returns(cx, method, &syn::Lifetime::new("'_", *span));
+    let call_type = quote_spanned!(*span=> #runtime::MetricCall<#row, #gold, #pred>);
+    let run = if model.is_async() {
+        let settle = settle("into_scored");
+        quote_spanned! {*span=>
+            async fn __run<#row, #row_params>(
+                &#row self,
+                __call: #call_type,
             ) -> ::core::result::Result<#runtime::Scored, #runtime::MetricError>
             where
                 #bounds
             {
                 let __spec = #spec;
-                #(#readings)*
+                #readings
                 #settle(#call, __spec)
             }
+        }
+    } else {
+        let settle = settle("tell");
+        quote_spanned! {*span=>
+            #[inline]
+            fn __run<#row, #row_params #sink: #private::Sink>(
+                &self,
+                __call: #call_type,
+                __sink: #sink,
+            ) -> #sink::Told
+            where
+                #bounds
+            {
+                let __spec = #spec;
+                #readings
+                #settle(#call, __spec, __sink)
+            }
+        }
+    };
+    quote_spanned! {*span=>
+        impl #impl_generics #ident #ty_generics #where_clause {
+            #run
         }
     }
 }
@@ -62,13 +82,16 @@ fn reading(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
     }
     let Context { span, .. } = cx;
     let (held, got) = (held(field, cx), got(cx, field, &quote_spanned!(*span=> __call)));
-    let side = side_variant(cx, field.side);
+    let (side, private) = (side_variant(cx, field.side), &cx.private);
+    let error = quote_spanned!(*span=> ::core::result::Result::Err(error.of(__spec, #side)));
+    let told = match cx.model.is_async() {
+        true => error,
+        false => quote_spanned!(*span=> #private::Sink::scored(__sink, #error)),
+    };
     quote_spanned! {*span=>
         let #held = match #got {
             ::core::result::Result::Ok(held) => held,
-            ::core::result::Result::Err(error) => {
-                return ::core::result::Result::Err(error.of(__spec, #side));
-            }
+            ::core::result::Result::Err(error) => return #told,
         };
     }
 }
@@ -245,7 +268,7 @@ pub(super) fn entry_points(cx: &Context<'_>) -> TokenStream {
 }
 
 fn score(cx: &Context<'_>) -> TokenStream {
-    let Context { model, span, runtime, row, .. } = cx;
+    let Context { model, span, runtime, private, row, .. } = cx;
     let vis = &model.function.vis;
     let row_params = cx.row_params();
     let (gold, pred) = (cx.row_type(Side::Gold), cx.row_type(Side::Pred));
@@ -264,7 +287,7 @@ fn score(cx: &Context<'_>) -> TokenStream {
         where
             #bounds
         {
-            match self.__run(#runtime::MetricCall::new(gold, pred)) {
+            match self.__run(#runtime::MetricCall::new(gold, pred), #private::Returned) {
                 ::core::result::Result::Ok(scored) => ::core::result::Result::Ok(scored.score),
                 ::core::result::Result::Err(error) => ::core::result::Result::Err(error),
             }
@@ -291,14 +314,23 @@ fn no_score(cx: &Context<'_>) -> TokenStream {
     }
 }
 
+/// `__run` for a caller.
+pub(super) fn run(cx: &Context<'_>, call: &TokenStream) -> TokenStream {
+    let Context { span, private, .. } = cx;
+    match cx.model.is_async() {
+        true => quote_spanned!(*span=> self.__run(#call).await),
+        false => quote_spanned!(*span=> self.__run(#call, #private::Returned)),
+    }
+}
+
 fn evaluate(cx: &Context<'_>) -> TokenStream {
     let Context { model, span, runtime, row, .. } = cx;
     let vis = &model.function.vis;
     let row_params = cx.row_params();
     let (gold, pred) = (cx.row_type(Side::Gold), cx.row_type(Side::Pred));
     let bounds = bounds(cx, false);
-    let run = quote_spanned!(*span=> self.__run(#runtime::MetricCall::new(gold, pred)));
-    let run = if model.is_async() { quote_spanned!(*span=> #run.await) } else { run };
+    let call = quote_spanned!(*span=> #runtime::MetricCall::new(gold, pred));
+    let run = run(cx, &call);
     quote_spanned! {*span=>
         /// Scores one pair of rows.
         ///
