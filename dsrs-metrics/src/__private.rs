@@ -10,7 +10,7 @@ pub use crate::params::read_param;
 pub use crate::record::{
     Char, Field, Get, GetOptional, Owned, Raw, ReadValue, Ref, Slice, Text, Want, read_row,
 };
-pub use crate::returns::{Decided, Returned, Sink, Undecided};
+pub use crate::returns::{Asker, Decided, Returned, Undecided};
 pub use serde::Deserialize;
 pub use serde_json::{Value, json};
 pub use std::sync::LazyLock;

@@ -7,7 +7,7 @@ use std::mem;
 
 use crate::error::{MetricError, Result};
 use crate::outcome::Outcome;
-use crate::returns::Sink;
+use crate::returns::Asker;
 use crate::score::{MetricScore, Note, Scored, held};
 use crate::spec::MetricSpec;
 
@@ -149,7 +149,7 @@ impl Place<'_> {
     }
 }
 
-impl Sink for Place<'_> {
+impl Asker for Place<'_> {
     type Told = ();
 
     #[inline]

@@ -24,18 +24,18 @@ pub trait MetricReturn {
 
     /// The score, told to whoever asked.
     #[doc(hidden)]
-    fn tell<S: Sink>(self, spec: &MetricSpec<'_>, sink: S) -> S::Told
+    fn tell<S: Asker>(self, spec: &MetricSpec<'_>, asker: S) -> S::Told
     where
         Self: Sized,
     {
-        sink.scored(self.into_scored(spec))
+        asker.scored(self.into_scored(spec))
     }
 }
 
 /// Who asked a metric: a caller gets a [`Scored`], a composite has a place for the answer's numbers, where
 /// they are written without a detour.
 #[doc(hidden)]
-pub trait Sink {
+pub trait Asker {
     /// What the one who asked is given.
     type Told;
 
@@ -51,7 +51,7 @@ pub trait Sink {
 #[derive(Debug)]
 pub struct Returned;
 
-impl Sink for Returned {
+impl Asker for Returned {
     type Told = Result<Scored>;
 
     #[inline]
@@ -87,8 +87,8 @@ impl MetricReturn for bool {
     }
 
     #[inline]
-    fn tell<S: Sink>(self, spec: &MetricSpec<'_>, sink: S) -> S::Told {
-        sink.number(f64::from(u8::from(self)), spec)
+    fn tell<S: Asker>(self, spec: &MetricSpec<'_>, asker: S) -> S::Told {
+        asker.number(f64::from(u8::from(self)), spec)
     }
 }
 
@@ -104,10 +104,10 @@ macro_rules! number {
             }
 
             #[inline]
-            fn tell<S: Sink>(self, spec: &MetricSpec<'_>, sink: S) -> S::Told {
+            fn tell<S: Asker>(self, spec: &MetricSpec<'_>, asker: S) -> S::Told {
                 #[expect(clippy::allow_attributes, reason = "whether the cast is lossy depends on the type")]
                 #[allow(clippy::cast_precision_loss, clippy::cast_lossless, trivial_numeric_casts)]
-                sink.number(self as f64, spec)
+                asker.number(self as f64, spec)
             }
         }
     )*};
@@ -154,13 +154,13 @@ impl<T: MetricReturn> MetricReturn for Option<T> {
     }
 
     #[inline]
-    fn tell<S: Sink>(self, spec: &MetricSpec<'_>, sink: S) -> S::Told {
+    fn tell<S: Asker>(self, spec: &MetricSpec<'_>, asker: S) -> S::Told {
         let Some(score) = self else {
             // It was asked, and costs what it would have cost with an opinion.
             let error = MetricError::Abstained { metric: spec.name.to_owned() };
-            return sink.scored(Err(error.with_cost_msats(spec.cost_msats)));
+            return asker.scored(Err(error.with_cost_msats(spec.cost_msats)));
         };
-        score.tell(spec, sink)
+        score.tell(spec, asker)
     }
 }
 
@@ -174,12 +174,12 @@ impl<T: MetricReturn, E: std::fmt::Display> MetricReturn for Result<T, E> {
     }
 
     #[inline]
-    fn tell<S: Sink>(self, spec: &MetricSpec<'_>, sink: S) -> S::Told {
+    fn tell<S: Asker>(self, spec: &MetricSpec<'_>, asker: S) -> S::Told {
         match self {
-            Ok(score) => score.tell(spec, sink),
+            Ok(score) => score.tell(spec, asker),
             Err(error) => {
                 let error = MetricError::failed(spec.name, error);
-                sink.scored(Err(error.with_cost_msats(spec.cost_msats)))
+                asker.scored(Err(error.with_cost_msats(spec.cost_msats)))
             }
         }
     }

@@ -69,7 +69,7 @@ pub(super) struct Context<'a> {
     pub(super) gold: Ident,
     pub(super) pred: Ident,
     /// The type parameter that stands for whoever asks.
-    pub(super) sink: Ident,
+    pub(super) asker: Ident,
     pub(super) fresh: Fresh,
     /// The generics of the metric's struct, `'static` because a metric outlives every row.
     pub(super) generics: Generics,
@@ -96,7 +96,7 @@ impl<'a> Context<'a> {
             read: Lifetime::new(&format!("'{}", fresh.name("read")), span),
             gold: Ident::new(&fresh.name("GoldRow"), span),
             pred: Ident::new(&fresh.name("PredRow"), span),
-            sink: Ident::new(&fresh.name("Sink"), span),
+            asker: Ident::new(&fresh.name("Asker"), span),
             generics,
             fresh,
         }

@@ -16,7 +16,7 @@ use crate::names::ends;
 
 /// `__run`, which everything else calls. A synchronous metric tells its answer to whoever asked.
 pub(super) fn inherent(cx: &Context<'_>) -> TokenStream {
-    let Context { model, span, ident, runtime, private, row, sink, .. } = cx;
+    let Context { model, span, ident, runtime, private, row, asker, .. } = cx;
     let (impl_generics, ty_generics, where_clause) = cx.split();
     let row_params = cx.row_params();
     let (gold, pred) = (cx.row_type(Side::Gold), cx.row_type(Side::Pred));
@@ -46,17 +46,17 @@ pub(super) fn inherent(cx: &Context<'_>) -> TokenStream {
         let settle = settle("tell");
         quote_spanned! {*span=>
             #[inline]
-            fn __run<#row, #row_params #sink: #private::Sink>(
+            fn __run<#row, #row_params #asker: #private::Asker>(
                 &self,
                 __call: #call_type,
-                __sink: #sink,
-            ) -> #sink::Told
+                __asker: #asker,
+            ) -> #asker::Told
             where
                 #bounds
             {
                 let __spec = #spec;
                 #readings
-                #settle(#call, __spec, __sink)
+                #settle(#call, __spec, __asker)
             }
         }
     };
@@ -86,7 +86,7 @@ fn reading(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
     let error = quote_spanned!(*span=> ::core::result::Result::Err(error.of(__spec, #side)));
     let told = match cx.model.is_async() {
         true => error,
-        false => quote_spanned!(*span=> #private::Sink::scored(__sink, #error)),
+        false => quote_spanned!(*span=> #private::Asker::scored(__asker, #error)),
     };
     quote_spanned! {*span=>
         let #held = match #got {
