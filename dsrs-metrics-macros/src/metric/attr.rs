@@ -77,13 +77,25 @@ impl MetricAttrs {
             return Err(Error::new(ident.span(), unknown_key(&name)));
         };
         seen.note(&ident, errors);
+        self.read(key, &ident, input)
+    }
+
+    /// Reads what stands after a key that `#[metric]` shares with another attribute.
+    pub(crate) fn shared(&mut self, ident: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
+        match KEYS.iter().find(|key| ident == key.name) {
+            Some(key) => self.read(key, ident, input),
+            None => Err(Error::new(ident.span(), unknown_key(&ident.to_string()))),
+        }
+    }
+
+    fn read(&mut self, key: &Key, ident: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
         let read = if key.what.is_empty() {
-            self.flag(&ident, input)
+            self.flag(ident, input)
         } else {
-            after_equals(&ident, key, input).and_then(|()| self.value(key, &ident, input))
+            after_equals(ident, key.form, input).and_then(|()| self.value(key, ident, input))
         };
         if read.is_err() {
-            self.unreadable.push(name);
+            self.unreadable.push(key.name.to_owned());
         }
         read
     }
@@ -154,11 +166,11 @@ impl Key {
     }
 }
 
-fn after_equals(ident: &Ident, key: &Key, input: ParseStream<'_>) -> syn::Result<()> {
+/// Takes the `=` behind a key whose whole item is written like `form`.
+pub(crate) fn after_equals(ident: &Ident, form: &str, input: ParseStream<'_>) -> syn::Result<()> {
     if input.peek(Token![=]) {
         return input.parse::<Token![=]>().map(|_| ());
     }
-    let form = key.form;
     let message = match list::to_comma(&input.fork())?.is_empty() {
         true => format!("`{ident}` needs a value: write `{form}`"),
         false => format!("`{ident}` takes its value after `=`: write `{form}`"),

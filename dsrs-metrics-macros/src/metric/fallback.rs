@@ -12,13 +12,19 @@ use super::model::Model;
 use crate::errors::Errors;
 
 pub(crate) fn expand(model: &Model, errors: Errors) -> TokenStream {
+    let function = model.function.stripped();
+    let stub = stub(model, errors);
+    quote!(#function #stub)
+}
+
+/// The stub of the metric alone, and the mistakes.
+pub(crate) fn stub(model: &Model, errors: Errors) -> TokenStream {
     let ident = stub_ident(model);
     let cx = &Context { ident: &ident, ..Context::new(model) };
-    let function = model.function.stripped();
     let errors = errors.finish();
     let definition = definition(cx);
     let stubs = hidden(cx, &stubs(cx));
-    quote!(#function #definition #stubs #errors)
+    quote!(#definition #stubs #errors)
 }
 
 /// The metric's name, or one that clashes with nothing where the name itself is the mistake.

@@ -1,7 +1,7 @@
 //! `#[metric]` on a function: attr -> model -> check -> expand.
 
-mod attr;
-mod bind;
+pub(crate) mod attr;
+pub(crate) mod bind;
 mod check;
 mod expand;
 mod fallback;
@@ -14,6 +14,12 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::errors::Errors;
+
+// What `#[judge]` shares: it is lowered to a model of this module.
+pub(crate) use check::{bounds, check, hides_prelude, literal, range_is_closed};
+pub(crate) use expand::{builder_params, expand_hidden, number};
+pub(crate) use fallback::stub;
+pub(crate) use model::{Function, Model};
 
 /// Expands `#[metric(args)] item`.
 pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {

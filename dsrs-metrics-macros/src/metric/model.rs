@@ -142,6 +142,8 @@ pub(crate) struct Names {
     /// Where rustc should point when it means the metric as a whole.
     pub(crate) span: Span,
     pub(crate) runtime: TokenStream,
+    /// A sentence that says what the metric was made of.
+    pub(crate) origin: String,
 }
 
 /// A parameter of the function.
@@ -211,6 +213,7 @@ impl Names {
             ident: attrs.struct_name.clone().unwrap_or_else(derived),
             span: fn_ident.span(),
             runtime: names::runtime(attrs.krate.as_ref(), fn_ident.span()),
+            origin: format!("The metric of the function [`{fn_ident}`]."),
         }
     }
 }

@@ -12,9 +12,10 @@ use super::model::Model;
 use crate::errors::Errors;
 use crate::names;
 
-pub(super) use value::{bounds, cost_msats, literal};
+pub(super) use value::cost_msats;
+pub(crate) use value::{bounds, literal, range_is_closed};
 
-pub(super) fn check(model: &Model, errors: &mut Errors) {
+pub(crate) fn check(model: &Model, errors: &mut Errors) {
     value::values_make_sense(&model.attrs, errors);
     names_are_usable(model, errors);
     verdict_makes_sense(model, errors);
@@ -71,7 +72,7 @@ const PRELUDE: [&str; 37] = [
 ];
 
 /// Whether a struct of this name would change what the rest of the module means.
-pub(super) fn hides_prelude(ident: &Ident) -> bool {
+pub(crate) fn hides_prelude(ident: &Ident) -> bool {
     PRELUDE.iter().any(|name| ident == name)
 }
 

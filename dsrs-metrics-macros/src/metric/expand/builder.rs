@@ -38,6 +38,11 @@ fn states(slots: &[Slot<'_>]) -> Vec<Ident> {
     slots.iter().filter_map(|slot| Some(slot.required.as_ref()?.0.clone())).collect()
 }
 
+/// The builder's type parameters for the parameters that must be given.
+pub(super) fn params(cx: &Context<'_>) -> Vec<Ident> {
+    states(&slots(cx))
+}
+
 fn ident(cx: &Context<'_>) -> Ident {
     format_ident!("{}Builder", cx.ident, span = cx.span)
 }

@@ -103,7 +103,7 @@ fn options(cx: &Context<'_>) -> TokenStream {
 }
 
 /// A written-out number as an `f64`, so that `threshold = 1` is as good as `1.0`; else the expression.
-fn number(expr: &Expr) -> TokenStream {
+pub(crate) fn number(expr: &Expr) -> TokenStream {
     let Some(value) = literal(expr) else {
         let (start, _) = ends(expr);
         return quote_spanned!(start=> { let number: ::core::primitive::f64 = #expr; number });
