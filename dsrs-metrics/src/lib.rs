@@ -30,6 +30,7 @@ mod sum;
 
 #[doc(hidden)]
 pub mod __private;
+pub mod lm;
 pub mod metrics;
 pub mod prelude;
 pub mod text;

@@ -1,0 +1,93 @@
+//! Language models: the one trait that judges call, what goes in, what comes out, what goes wrong.
+//!
+//! What a judge asks and how it reads the answer is not here.
+
+mod error;
+mod request;
+mod scripted;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+pub use self::error::LmError;
+pub use self::request::{
+    LmReply, LmRequest, Message, ReplySchema, Role, Sampling, StopReason, Usage,
+};
+pub use self::scripted::{ByClosure, ByValue, IntoReply, ScriptedLm, ScriptedReply};
+
+/// A language model: takes a conversation, gives a reply.
+///
+/// Everything between a judge and the network is a `LanguageModel` around another one: retries,
+/// limits, prices, the cache. So is [`ScriptedLm`], which serves tests. An implementation of your own
+/// is as short as this:
+///
+/// ```
+/// use dsrs_metrics::async_trait;
+/// use dsrs_metrics::lm::{LanguageModel, LmError, LmReply, LmRequest};
+///
+/// struct Echo;
+///
+/// #[async_trait]
+/// impl LanguageModel for Echo {
+///     fn id(&self) -> &str {
+///         "local:echo"
+///     }
+///
+///     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
+///         let last = request.messages.last().map_or("", |message| &message.content);
+///         Ok(LmReply::new(last))
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), LmError> {
+/// let reply = Echo.complete(&LmRequest::new("example").user("hello")).await?;
+/// assert_eq!(reply.text, "hello");
+/// # Ok(())
+/// # }
+/// ```
+#[async_trait]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a language model",
+    label = "not a `LanguageModel`",
+    note = "implement `LanguageModel` for it, or take `ScriptedLm`; with feature `lm`, `Lm::from_env()` gives a real one"
+)]
+pub trait LanguageModel: Send + Sync {
+    /// `provider:model`. Part of every cache key, error and report.
+    fn id(&self) -> &str;
+
+    /// The address that answers, if it is not the provider's own. Part of every cache key, since two
+    /// servers may mean different models by one name.
+    fn endpoint(&self) -> Option<&str> {
+        None
+    }
+
+    /// Asks once.
+    ///
+    /// # Errors
+    /// [`LmError`], if there is no reply. A refusal or a reply cut short is a reply; its
+    /// [`stop`](LmReply::stop) says so.
+    async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError>;
+}
+
+macro_rules! forward_language_model {
+    ($($pointer:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
+        #[async_trait]
+        impl<L: LanguageModel + ?Sized> LanguageModel for $pointer {
+            fn id(&self) -> &str {
+                (**self).id()
+            }
+
+            fn endpoint(&self) -> Option<&str> {
+                (**self).endpoint()
+            }
+
+            async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
+                (**self).complete(request).await
+            }
+        }
+    )*};
+}
+forward_language_model!(&L, Box<L>, Arc<L>);
