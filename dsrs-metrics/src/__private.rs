@@ -10,6 +10,7 @@ pub use crate::record::{
 pub use crate::returns::{Decided, Undecided};
 pub use serde::Deserialize;
 pub use serde_json::{Value, json};
+pub use std::sync::OnceLock;
 pub use std::{borrow, boxed, string, vec};
 
 use crate::spec::{Direction, MetricSpec, ScoreKind, ScoreRange};

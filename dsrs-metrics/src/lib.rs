@@ -13,6 +13,7 @@ pub mod data;
 mod error;
 mod evaluate;
 mod give;
+pub mod judge;
 mod metric;
 mod outcome;
 mod pair;
@@ -36,9 +37,9 @@ pub mod prelude;
 pub mod text;
 
 pub use async_trait::async_trait;
-pub use dsrs_metrics_macros::Record;
 #[doc = include_str!("../docs/metric.md")]
 pub use dsrs_metrics_macros::metric;
+pub use dsrs_metrics_macros::{Record, judge};
 
 pub use crate::closure::{FnMetric, metric_fn, typed_metric_fn};
 pub use crate::error::{MetricError, Result};

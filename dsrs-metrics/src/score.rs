@@ -256,6 +256,17 @@ impl Scored {
         Self { score, passed: None, note: Some(Box::new(note)) }.settled(spec)
     }
 
+    /// A judge's score with its critique, if it gave one, held against the spec.
+    pub(crate) fn of_judgement(
+        score: MetricScore,
+        feedback: Option<String>,
+        metadata: Map<String, Value>,
+        spec: &MetricSpec<'_>,
+    ) -> Result<Self> {
+        let note = Note { feedback, metadata, ..Note::default() };
+        Self { score, passed: None, note: Some(Box::new(note)) }.settled(spec)
+    }
+
     /// Several named scores, each held against the spec.
     pub(crate) fn of_parts(
         score: MetricScore,

@@ -13,7 +13,15 @@ use crate::names::{as_written, nearest};
 
 /// The keys that `#[judge]` shares with `#[metric]`.
 const SHARED: [&str; 9] = [
-    "threshold", "cost", "range", "lower_is_better", "strict", "name", "struct", "version", "crate",
+    "threshold",
+    "cost",
+    "range",
+    "lower_is_better",
+    "strict",
+    "name",
+    "struct",
+    "version",
+    "crate",
 ];
 
 /// The keys of its own, how each is written as a whole, and what its value is.
@@ -22,7 +30,11 @@ const OWN: [(&str, &str, &str); 10] = [
     ("reasoning", "reasoning = false", "`reasoning` is on or off"),
     ("temperature", "temperature = 0.0", "a temperature is a number"),
     ("max_tokens", "max_tokens = 1024", "a limit of tokens is a whole number"),
-    ("pairwise", "pairwise(first, second)", "a pairwise judge names the two inputs that it compares"),
+    (
+        "pairwise",
+        "pairwise(first, second)",
+        "a pairwise judge names the two inputs that it compares",
+    ),
     ("models", "models([\"openai:gpt-4.1-mini\"; 3])", "the models are a list"),
     ("aggregation", "aggregation = median", "an aggregation is `majority`, `median` or `average`"),
     ("max_concurrent_judges", "max_concurrent_judges = 2", "a number of judges is a whole number"),

@@ -39,7 +39,9 @@ fn signature_is_whole(judge: &Judge, errors: &mut Errors) {
         errors.at(param, "a judge asks one question, known where it is written: take the generics away and own the inputs, as in `answer: String`");
     }
     let is_shown = |input: &Input| input.attr.source != Some(Source::Param);
-    if !judge.inputs.iter().any(is_shown) && item.fields.len() == judge.inputs.len() + judge.outputs.len() {
+    if !judge.inputs.iter().any(is_shown)
+        && item.fields.len() == judge.inputs.len() + judge.outputs.len()
+    {
         errors.at(&item.ident, "the judge is shown nothing of a row: write `#[input(gold)]` or `#[input(pred)]` before a field");
     }
     if judge.outputs.is_empty() && item.fields.len() == judge.inputs.len() {
@@ -62,7 +64,10 @@ fn names_are_usable(judge: &mut Judge, errors: &mut Errors) {
     for field in inputs.chain(judge.outputs.iter().map(|output| &output.field)) {
         let name = field.name();
         if name == PANEL {
-            errors.at(&field.ident, format!("`{PANEL}` is who judges, so no field can be called so: call it otherwise"));
+            errors.at(
+                &field.ident,
+                format!("`{PANEL}` is who judges, so no field can be called so: call it otherwise"),
+            );
         } else if !names::is_snake(name.trim_start_matches('_')) {
             errors.at(&field.ident, "a field's name stands in the prompt and in JSON, so it is ASCII in snake case: call it otherwise, and write `#[input(pred = \"..\")]` for the row's field");
         }
@@ -110,7 +115,10 @@ fn labels_make_sense(labels: &Labels, ty: &Type, written: &str, errors: &mut Err
         errors.at_span(labels.span, format!("labels are texts, and this is `{written}`: make the output a `String`, or take `labels` away"));
     }
     if let [] | [_] = labels.texts[..] {
-        errors.at_span(labels.span, "a judge chooses between two labels at least: write `labels = [\"good\", \"bad\"]`");
+        errors.at_span(
+            labels.span,
+            "a judge chooses between two labels at least: write `labels = [\"good\", \"bad\"]`",
+        );
     }
     for (index, label) in labels.texts.iter().enumerate() {
         let text = label.value();
@@ -123,9 +131,8 @@ fn labels_make_sense(labels: &Labels, ty: &Type, written: &str, errors: &mut Err
 }
 
 fn is_number(ty: &Type) -> bool {
-    const NUMBERS: [&str; 12] = [
-        "f32", "f64", "i8", "i16", "i32", "i64", "isize", "u8", "u16", "u32", "u64", "usize",
-    ];
+    const NUMBERS: [&str; 12] =
+        ["f32", "f64", "i8", "i16", "i32", "i64", "isize", "u8", "u16", "u32", "u64", "usize"];
     NUMBERS.iter().any(|name| last_segment_is(ty, name))
 }
 
@@ -159,7 +166,11 @@ fn sampling_makes_sense(judge: &Judge, errors: &mut Errors) {
         }
     }
     if let Some(tokens) = &judge.attrs.max_tokens {
-        is_at_least_one(tokens, "no answer has 0 tokens: write `max_tokens = 1024`, or take it away", errors);
+        is_at_least_one(
+            tokens,
+            "no answer has 0 tokens: write `max_tokens = 1024`, or take it away",
+            errors,
+        );
     }
 }
 
@@ -186,16 +197,31 @@ fn panel_makes_sense(judge: &Judge, errors: &mut Errors) {
     }
     let count = attrs.models.as_ref().map(|models| models_make_sense(models, errors));
     let count = count.flatten();
-    let judges = |count: usize| if count == 1 { "one judge".to_owned() } else { format!("{count} judges") };
+    let judges =
+        |count: usize| if count == 1 { "one judge".to_owned() } else { format!("{count} judges") };
     if let Some(quorum) = &attrs.quorum {
-        is_at_least_one(quorum, "no judge's word would be enough for a score: write `quorum = 1`", errors);
+        is_at_least_one(
+            quorum,
+            "no judge's word would be enough for a score: write `quorum = 1`",
+            errors,
+        );
         let wanted = quorum.base10_parse::<usize>().unwrap_or(0);
         if let Some(count) = count.filter(|count| wanted > *count && *count > 0) {
-            errors.at(quorum, format!("there are {}, so {wanted} can never answer: write `quorum = {count}` at most", judges(count)));
+            errors.at(
+                quorum,
+                format!(
+                    "there are {}, so {wanted} can never answer: write `quorum = {count}` at most",
+                    judges(count)
+                ),
+            );
         }
     }
     if let Some(limit) = &attrs.max_concurrent {
-        is_at_least_one(limit, "no judge could ever be asked: write `max_concurrent_judges = 1`", errors);
+        is_at_least_one(
+            limit,
+            "no judge could ever be asked: write `max_concurrent_judges = 1`",
+            errors,
+        );
     }
 }
 
@@ -207,7 +233,9 @@ fn unknown_aggregation(other: &str) -> String {
     };
     match meant {
         Some(meant) => format!("write `aggregation = {meant}`"),
-        None => format!("judges' scores become one by `majority`, `median` or `average`, not by `{other}`"),
+        None => format!(
+            "judges' scores become one by `majority`, `median` or `average`, not by `{other}`"
+        ),
     }
 }
 
@@ -217,7 +245,11 @@ fn models_make_sense(models: &Models, errors: &mut Errors) -> Option<usize> {
         errors.at_span(models.span, "the list of models is empty: name one, or take `models` away to use the configured one");
     }
     if let Some(times) = &models.times {
-        is_at_least_one(times, "a model that is asked 0 times judges nothing: write `models([default; 3])`", errors);
+        is_at_least_one(
+            times,
+            "a model that is asked 0 times judges nothing: write `models([default; 3])`",
+            errors,
+        );
     }
     for model in &models.list {
         let Expr::Lit(literal) = model else {
@@ -237,20 +269,36 @@ fn pairwise_makes_sense(judge: &Judge, errors: &mut Errors) {
         return;
     };
     let shown = |name: &syn::Ident| {
-        judge.inputs.iter().find(|input| input.field.ident == *name && input.attr.source != Some(Source::Param))
+        judge
+            .inputs
+            .iter()
+            .find(|input| input.field.ident == *name && input.attr.source != Some(Source::Param))
     };
     for name in [first, second] {
         if shown(name).is_none() {
             let names: Vec<_> = judge.inputs.iter().map(|input| input.field.name()).collect();
-            errors.at(name, format!("no input is called `{name}`; a pairwise judge compares two of `{}`", names.join("`, `")));
+            errors.at(
+                name,
+                format!(
+                    "no input is called `{name}`; a pairwise judge compares two of `{}`",
+                    names.join("`, `")
+                ),
+            );
         }
     }
     if first == second {
-        errors.at(second, format!("`{first}` compared with itself is always a tie: name two inputs"));
+        errors
+            .at(second, format!("`{first}` compared with itself is always a tie: name two inputs"));
     } else if let (Some(a), Some(b)) = (shown(first), shown(second))
         && as_written(&a.field.ty) != as_written(&b.field.ty)
     {
-        errors.at(&b.field.ty, format!("a pairwise judge sees both orders, so what it compares has one type: write `{}`", as_written(&a.field.ty)));
+        errors.at(
+            &b.field.ty,
+            format!(
+                "a pairwise judge sees both orders, so what it compares has one type: write `{}`",
+                as_written(&a.field.ty)
+            ),
+        );
     }
     if judge.score.as_ref().is_some_and(|score| score.is_verdict) {
         errors.at_span(*span, "a pairwise judge may call a tie, which is neither true nor false: score with an output of type `Preference`, or a number in 0.0..=1.0");
@@ -265,7 +313,10 @@ fn score_makes_sense(judge: &mut Judge, errors: &mut Errors) {
     if *is_verdict {
         let instead = "score with a number";
         if let Some(threshold) = metric.threshold.take() {
-            errors.at(threshold, format!("a yes or no is its own verdict: take `threshold` away, or {instead}"));
+            errors.at(
+                threshold,
+                format!("a yes or no is its own verdict: take `threshold` away, or {instead}"),
+            );
         }
         if let Some(range) = metric.range.take() {
             errors.at(range, format!("a yes or no is 0 or 1: take `range` away, or {instead}"));
@@ -279,11 +330,13 @@ fn score_makes_sense(judge: &mut Judge, errors: &mut Errors) {
         return;
     }
     let output = output_of(expr, &judge.outputs);
-    let preferred = judge.attrs.pairwise.is_some() || output.is_some_and(|output| is_preference(&output.field.ty));
+    let preferred = judge.attrs.pairwise.is_some()
+        || output.is_some_and(|output| is_preference(&output.field.ty));
     let own = output.and_then(|output| output.attr.range.clone());
     let unit = || preferred.then(|| syn::parse_quote!(0.0..=1.0));
     if !metric.unreadable.iter().any(|key| key == "range") {
-        metric.range = metric.range.take().or(own.filter(|range| bounds(range).is_some())).or_else(unit);
+        metric.range =
+            metric.range.take().or(own.filter(|range| bounds(range).is_some())).or_else(unit);
     }
     if let Some(output) = output {
         let (ty, name) = (&output.field.ty, output.field.name());

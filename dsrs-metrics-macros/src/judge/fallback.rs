@@ -5,7 +5,6 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 
 use super::expand::item;
-use super::field::Source;
 use super::model::Judge;
 use crate::errors::Errors;
 use crate::metric::Model;
@@ -24,8 +23,6 @@ fn parts(judge: &Judge) -> TokenStream {
     }
     let vis = &judge.item.vis;
     let (input, output) = (judge.part("Input"), judge.part("Output"));
-    let shown = judge.inputs.iter().filter(|input| input.attr.source != Some(Source::Param));
-    let _ = shown;
     quote_spanned! {span=>
         #[doc = ""]
         #[allow(dead_code)]

@@ -89,9 +89,15 @@ impl FieldAttr {
             syn::Meta::List(list) => list.tokens.clone(),
             syn::Meta::NameValue(pair) => {
                 let message = match name {
-                    "output" => "`#[output]` takes its items in parentheses: write `#[output(desc = \"..\")]`",
-                    "param" => "`#[param]` takes its default in parentheses: write `#[param(default = ..)]`",
-                    _ => "`#[input]` takes its source in parentheses: write `#[input(gold)]` or `#[input(pred)]`",
+                    "output" => {
+                        "`#[output]` takes its items in parentheses: write `#[output(desc = \"..\")]`"
+                    }
+                    "param" => {
+                        "`#[param]` takes its default in parentheses: write `#[param(default = ..)]`"
+                    }
+                    _ => {
+                        "`#[input]` takes its source in parentheses: write `#[input(gold)]` or `#[input(pred)]`"
+                    }
                 };
                 errors.at(&pair.value, message);
                 TokenStream::new()
@@ -116,7 +122,10 @@ impl FieldAttr {
 fn is_kept(attr: &Attribute, errors: &mut Errors) -> bool {
     for source in ["gold", "pred"] {
         if attr.path().is_ident(source) {
-            errors.at(attr.path(), format!("a field of a judge is an input: write `#[input({source})]`"));
+            errors.at(
+                attr.path(),
+                format!("a field of a judge is an input: write `#[input({source})]`"),
+            );
             return false;
         }
     }
@@ -147,19 +156,37 @@ impl InputAttr {
                 let value = items.parse::<Option<Token![=]>>()?;
                 let rest = list::to_comma(items)?;
                 if value.is_some() && rest.is_empty() {
-                    return Err(Error::new(key.span(), "`default` needs a value after `=`: write `default = value`, or `default` alone"));
+                    return Err(Error::new(
+                        key.span(),
+                        "`default` needs a value after `=`: write `default = value`, or `default` alone",
+                    ));
                 }
                 self.default = Some(quote::quote!(#key #value #rest));
             }
             ("gold" | "pred" | "param", false) => return self.sourced(&key, &name, items, errors),
             (_, true) => {
-                return Err(Error::new(key.span(), format!("`#[param]` takes `default`, `default = value` and `desc = \"..\"`, not `{name}`")));
+                return Err(Error::new(
+                    key.span(),
+                    format!(
+                        "`#[param]` takes `default`, `default = value` and `desc = \"..\"`, not `{name}`"
+                    ),
+                ));
             }
             ("range" | "labels", _) => {
-                return Err(Error::new(key.span(), format!("`{name}` says what a judge may answer, so it is an output's: write `#[output({name} = ..)]`, or take it away")));
+                return Err(Error::new(
+                    key.span(),
+                    format!(
+                        "`{name}` says what a judge may answer, so it is an output's: write `#[output({name} = ..)]`, or take it away"
+                    ),
+                ));
             }
             _ => {
-                return Err(Error::new(key.span(), format!("`#[input]` takes `gold`, `pred` or `param`, and `default` and `desc = \"..\"`, not `{name}`")));
+                return Err(Error::new(
+                    key.span(),
+                    format!(
+                        "`#[input]` takes `gold`, `pred` or `param`, and `default` and `desc = \"..\"`, not `{name}`"
+                    ),
+                ));
             }
         }
         Ok(())
@@ -219,7 +246,10 @@ fn text(key: &Ident, items: ParseStream<'_>) -> syn::Result<LitStr> {
     };
     let text: LitStr = list::value(key, items, Parse::parse, explain)?;
     if text.value().trim().is_empty() {
-        return Err(Error::new(text.span(), "the description is empty: say what the field means, or take `desc` away"));
+        return Err(Error::new(
+            text.span(),
+            "the description is empty: say what the field means, or take `desc` away",
+        ));
     }
     Ok(text)
 }
@@ -237,7 +267,9 @@ fn output(tokens: TokenStream, errors: &mut Errors) -> OutputAttr {
                 after_equals(&key, "range = 0.0..=1.0", items)?;
                 let explain = |found: &str| match found {
                     "" => "`range` needs a value: write `range = 0.0..=1.0`".to_owned(),
-                    _ => format!("a range goes from one number to another, not `{found}`: write `range = 0.0..=1.0`"),
+                    _ => format!(
+                        "a range goes from one number to another, not `{found}`: write `range = 0.0..=1.0`"
+                    ),
                 };
                 output.range = Some(list::value(&key, items, Parse::parse, explain)?);
             }
@@ -246,13 +278,24 @@ fn output(tokens: TokenStream, errors: &mut Errors) -> OutputAttr {
                 output.labels = Some(labels(&key, items, errors)?);
             }
             "gold" | "pred" | "param" => {
-                return Err(Error::new(key.span(), format!("an output comes from the model: write `#[input({key})]` for what the model is shown")));
+                return Err(Error::new(
+                    key.span(),
+                    format!(
+                        "an output comes from the model: write `#[input({key})]` for what the model is shown"
+                    ),
+                ));
             }
             "default" => {
-                return Err(Error::new(key.span(), "an answer that is missing is no answer, so an output has no default: make it an `Option` if the model may leave it out"));
+                return Err(Error::new(
+                    key.span(),
+                    "an answer that is missing is no answer, so an output has no default: make it an `Option` if the model may leave it out",
+                ));
             }
             name => {
-                return Err(Error::new(key.span(), format!("`#[output]` has no `{name}`; it takes `range`, `labels` and `desc`")));
+                return Err(Error::new(
+                    key.span(),
+                    format!("`#[output]` has no `{name}`; it takes `range`, `labels` and `desc`"),
+                ));
             }
         }
         Ok(())
@@ -270,7 +313,8 @@ fn labels(key: &Ident, items: ParseStream<'_>, errors: &mut Errors) -> syn::Resu
             Ok(text) => texts.push(text),
             Err(_) => {
                 let written = as_written(label);
-                let meant = if crate::names::is_ident(&written) { written } else { "good".to_owned() };
+                let meant =
+                    if crate::names::is_ident(&written) { written } else { "good".to_owned() };
                 errors.at(label, format!("a label is text: write `\"{meant}\"`"));
             }
         }

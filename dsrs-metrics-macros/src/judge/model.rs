@@ -106,10 +106,6 @@ impl Judge {
     pub(crate) fn has_output(&self, name: &str) -> bool {
         self.outputs.iter().any(|output| output.field.name() == name)
     }
-
-    pub(crate) fn output(&self, expr: &Expr) -> Option<&Output> {
-        output_named(&self.outputs, expr)
-    }
 }
 
 impl Field {
@@ -171,8 +167,7 @@ pub(crate) fn without_roles(item: TokenStream) -> TokenStream {
         }
         kept.extend([match token {
             TokenTree::Group(group) => {
-                let mut inner =
-                    Group::new(group.delimiter(), without_roles(group.stream()));
+                let mut inner = Group::new(group.delimiter(), without_roles(group.stream()));
                 inner.set_span(group.span());
                 inner.into()
             }
@@ -223,8 +218,12 @@ fn no_score(outputs: &[Output], errors: &mut Errors) {
     let list = names.join("`, `");
     let ident = &first.field.ident;
     let message = match outputs {
-        [_] => format!("nothing says how `{list}` becomes a score: write `#[judge(score = {list})]`, or call it `score`"),
-        _ => format!("which of the outputs `{list}` is the score? Write `#[judge(score = ..)]` with an expression over them, or call one `score`"),
+        [_] => format!(
+            "nothing says how `{list}` becomes a score: write `#[judge(score = {list})]`, or call it `score`"
+        ),
+        _ => format!(
+            "which of the outputs `{list}` is the score? Write `#[judge(score = ..)]` with an expression over them, or call one `score`"
+        ),
     };
     errors.at(ident, message);
 }

@@ -8,10 +8,10 @@ use syn::Expr;
 use super::super::field::Source;
 use super::super::lower::PANEL;
 use super::super::model::{Field, Input, Output};
-use super::output::adds_reasoning;
 use super::Context;
+use super::output::adds_reasoning;
 use crate::metric::{bounds, number};
-use crate::names::{self, as_written, ends};
+use crate::names::{self, ends};
 
 pub(super) fn judge(cx: &Context<'_>) -> TokenStream {
     let Context { span, runtime, private, input, output, metric, .. } = cx;
@@ -63,8 +63,6 @@ fn shows(cx: &Context<'_>, input: &Input) -> TokenStream {
     let (start, end) = ends(ty);
     let runtime = names::runtime(cx.metric.attrs.krate.as_ref(), start);
     let lent = matches!(input.attr.source, Some(Source::Param)).then(|| quote!(&));
-    let path = quote_spanned!(start=> #runtime::judge::Shown>::);
-    let _ = path;
     let trait_ = quote_spanned!(start=> #runtime::judge::Shown);
     let shown = quote_spanned!(end=> ::shown);
     quote!(<#lent #ty as #trait_> #shown)
@@ -79,11 +77,9 @@ fn signature(cx: &Context<'_>) -> TokenStream {
         let (name, desc) = (input.field.name(), &input.field.desc);
         quote_spanned!(*span=> .input(#name, #desc))
     });
-    let reasoning = adds_reasoning(cx)
-        .then(|| quote_spanned!(*span=> .reasoning()));
-    let own_first = |output: &&Output| {
-        std::cmp::Reverse(judge.reasons() && output.field.name() == "reasoning")
-    };
+    let reasoning = adds_reasoning(cx).then(|| quote_spanned!(*span=> .reasoning()));
+    let own_first =
+        |output: &&Output| std::cmp::Reverse(judge.reasons() && output.field.name() == "reasoning");
     let mut outputs: Vec<_> = judge.outputs.iter().collect();
     outputs.sort_by_key(own_first);
     let outputs = outputs.into_iter().map(|output| answer(cx, output));
@@ -180,7 +176,8 @@ fn score(cx: &Context<'_>) -> TokenStream {
         return TokenStream::new();
     };
     let outputs = judge.outputs.iter().map(|output| &output.field.ident);
-    let own = |name: &&Input| !judge.outputs.iter().any(|output| output.field.ident == name.field.ident);
+    let own =
+        |name: &&Input| !judge.outputs.iter().any(|output| output.field.ident == name.field.ident);
     let params = cx.configs().filter(own).map(|input| {
         let name = &input.field.ident;
         quote_spanned!(*span=> let #name = ::core::clone::Clone::clone(&self.#name);)
@@ -193,7 +190,8 @@ fn score(cx: &Context<'_>) -> TokenStream {
         let (start, end) = ends(expr);
         let runtime = names::runtime(cx.metric.attrs.krate.as_ref(), start);
         let path = quote_spanned!(start=> #runtime::judge::Worth::worth);
-        let mut inside = proc_macro2::Group::new(proc_macro2::Delimiter::Parenthesis, expr.to_token_stream());
+        let mut inside =
+            proc_macro2::Group::new(proc_macro2::Delimiter::Parenthesis, expr.to_token_stream());
         inside.set_span(end.resolved_at(*span));
         quote_spanned!(start=> let __verdict: ::core::primitive::f64 = #path #inside;)
     };
@@ -215,23 +213,44 @@ fn score(cx: &Context<'_>) -> TokenStream {
 
 /// Which models are asked, on the judge's builder and on the judge.
 pub(super) fn setters(cx: &Context<'_>) -> TokenStream {
-    let Context { judge, metric, span, runtime, private, .. } = cx;
+    let Context { judge, metric, span, runtime, .. } = cx;
     let vis = &judge.item.vis;
-    let (ident, builder) = (&metric.names.ident, format_ident!("{}Builder", metric.names.ident, span = *span));
+    let (ident, builder) =
+        (&metric.names.ident, format_ident!("{}Builder", metric.names.ident, span = *span));
     let panel = format_ident!("{PANEL}", span = *span);
     let params = crate::metric::builder_params(metric);
     let model = quote_spanned!(*span=> impl ::core::convert::Into<#runtime::judge::JudgeModel>);
     let setters = [
-        ("with_lm", quote_spanned!(*span=> lm: #model), quote_spanned!(*span=> .with_lm(lm)),
-            "Asks this model wherever the judge names none."),
-        ("models", quote_spanned!(*span=> models: impl ::core::iter::IntoIterator<Item = #model>), quote_spanned!(*span=> .models(models)),
-            "Asks each of these models; their answers become one by the aggregation."),
-        ("aggregation", quote_spanned!(*span=> aggregation: #runtime::judge::Aggregation), quote_spanned!(*span=> .aggregation(aggregation)),
-            "How the answers of several judges become one."),
-        ("max_concurrent_judges", quote_spanned!(*span=> limit: ::core::primitive::usize), quote_spanned!(*span=> .max_concurrent_judges(limit)),
-            "How many judges are asked at the same time."),
-        ("quorum", quote_spanned!(*span=> quorum: ::core::primitive::usize), quote_spanned!(*span=> .quorum(quorum)),
-            "How many judges must answer for a score."),
+        (
+            "with_lm",
+            quote_spanned!(*span=> lm: #model),
+            quote_spanned!(*span=> .with_lm(lm)),
+            "Asks this model wherever the judge names none.",
+        ),
+        (
+            "models",
+            quote_spanned!(*span=> models: impl ::core::iter::IntoIterator<Item = #model>),
+            quote_spanned!(*span=> .models(models)),
+            "Asks each of these models; their answers become one by the aggregation.",
+        ),
+        (
+            "aggregation",
+            quote_spanned!(*span=> aggregation: #runtime::judge::Aggregation),
+            quote_spanned!(*span=> .aggregation(aggregation)),
+            "How the answers of several judges become one.",
+        ),
+        (
+            "max_concurrent_judges",
+            quote_spanned!(*span=> limit: ::core::primitive::usize),
+            quote_spanned!(*span=> .max_concurrent_judges(limit)),
+            "How many judges are asked at the same time.",
+        ),
+        (
+            "quorum",
+            quote_spanned!(*span=> quorum: ::core::primitive::usize),
+            quote_spanned!(*span=> .quorum(quorum)),
+            "How many judges must answer for a score.",
+        ),
     ];
     let of_builder = setters.iter().map(|(name, argument, call, doc)| {
         let name = format_ident!("{name}", span = *span);
@@ -245,7 +264,6 @@ pub(super) fn setters(cx: &Context<'_>) -> TokenStream {
         }
     });
     let (_, argument, call, doc) = &setters[0];
-    let _ = (as_written(ident), private);
     quote_spanned! {*span=>
         impl<#(#params),*> #builder<#(#params),*> {
             #(#of_builder)*
