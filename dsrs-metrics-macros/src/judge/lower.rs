@@ -4,7 +4,6 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::LitStr;
-use syn::ext::IdentExt as _;
 
 use super::field::Source;
 use super::model::{Judge, metric_name};
@@ -56,7 +55,7 @@ fn function(judge: &Judge, attrs: &MetricAttrs, metric: &syn::Ident) -> TokenStr
         is_cfg(attr) || ["doc", "allow", "deprecated"].iter().any(|name| attr.path().is_ident(name))
     });
     let (vis, input) = (&judge.item.vis, judge.part("Input"));
-    let ident = format_ident!("__judge_{}", judge.item.ident.unraw(), span = span);
+    let ident = format_ident!("__judge", span = span);
     let params = judge.inputs.iter().map(param);
     let panel = format_ident!("{PANEL}", span = span);
     let of = |params: bool| {

@@ -115,7 +115,7 @@ impl Asking {
 
 fn read<J: Judge>(judge: &J, text: &str) -> Result<Verdict, Flaw> {
     let (output, answer) = Reply::find(J::signature(), text)?.read::<J::Output>()?;
-    Ok(Verdict { value: judge.score(output), answer })
+    Ok(Verdict { value: judge.worth(output), answer })
 }
 
 fn finite(lm: &dyn LanguageModel, verdict: Verdict) -> Result<Verdict, JudgeError> {

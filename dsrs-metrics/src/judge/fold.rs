@@ -15,18 +15,20 @@ pub(super) fn fold(values: &[f64], aggregation: Aggregation, is_bool: bool) -> f
     }
 }
 
-/// How far the judges agree, in [0, 1]: 1 less their mean distance from the value that was made of theirs,
-/// as a share of the range. For yes and no it is the share of judges that say what all of them are taken
-/// to say. Without a range, the distance is held against the value itself: `|value| / (|value| + distance)`.
+/// How far the judges agree, in [0, 1]: the mean of their closeness to the value that was made of theirs,
+/// where closeness is 1 less the distance as a share of the range. For yes and no it is the share of judges
+/// that say what all of them are taken to say. Without a range the distance is held against the value
+/// itself: closeness is `|value| / (|value| + distance)`.
 pub(super) fn agreement(values: &[f64], folded: f64, range: Option<ScoreRange>) -> f64 {
-    let distances: Vec<f64> = values.iter().map(|value| (value - folded).abs()).collect();
-    let distance = mean(&distances);
-    let agreement = match range {
-        Some(range) => 1.0 - distance / (range.max - range.min),
-        None if distance == 0.0 => 1.0,
-        None => folded.abs() / (folded.abs() + distance),
+    let closeness = |value: &f64| {
+        let distance = (value - folded).abs();
+        match range {
+            Some(range) => 1.0 - distance / (range.max - range.min),
+            None if distance == 0.0 => 1.0,
+            None => folded.abs() / (folded.abs() + distance),
+        }
     };
-    agreement.clamp(0.0, 1.0)
+    mean(&values.iter().map(closeness).collect::<Vec<_>>()).clamp(0.0, 1.0)
 }
 
 fn mean(values: &[f64]) -> f64 {

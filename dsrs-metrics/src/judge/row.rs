@@ -48,7 +48,7 @@ pub trait Judge: Send + Sync {
     fn configured(&self) -> Vec<(&'static str, Content)>;
 
     /// What an answer is worth.
-    fn score(&self, output: Self::Output) -> f64;
+    fn worth(&self, output: Self::Output) -> f64;
 }
 
 /// What a judge answers when no model is configured, from what it is shown, in the order of the signature.
@@ -151,7 +151,7 @@ fn offline<J: Judge>(
     let reasoning = answer.get("reasoning").and_then(Value::as_str).unwrap_or_default();
     let details = Some(format!("judge: {OFFLINE}. {reasoning}").trim_end().to_owned());
     metadata.insert("answer".to_owned(), Value::Object(answer));
-    Ok(Judgement { value: judge.score(output), confidence: 1.0, details, feedback: None, metadata })
+    Ok(Judgement { value: judge.worth(output), confidence: 1.0, details, feedback: None, metadata })
 }
 
 /// What one judge of the panel said, from one order of the row or from both.

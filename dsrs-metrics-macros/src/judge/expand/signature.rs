@@ -202,7 +202,7 @@ fn score(cx: &Context<'_>) -> TokenStream {
     };
     quote_spanned! {*span=>
         #[allow(unused_variables, unused_parens)]
-        fn score(&self, __output: #output) -> ::core::primitive::f64 {
+        fn worth(&self, __output: #output) -> ::core::primitive::f64 {
             let #output { #(#outputs,)* .. } = __output;
             #(#params)*
             #value
