@@ -3,8 +3,8 @@
 
 use proc_macro2::{Span, TokenStream};
 use syn::ext::IdentExt as _;
-use syn::parse::{Parse, ParseStream};
-use syn::{Error, Expr, Ident, Lit, LitBool, LitInt, Path, Token, parenthesized};
+use syn::parse::{Parse, ParseStream, Parser as _};
+use syn::{Error, Expr, Ident, Lit, LitBool, LitInt, Path, Token};
 
 use crate::errors::Errors;
 use crate::list::{self, Seen};
@@ -35,7 +35,7 @@ const OWN: [(&str, &str, &str); 10] = [
         "pairwise(first, second)",
         "a pairwise judge names the two inputs that it compares",
     ),
-    ("models", "models([\"openai:gpt-4.1-mini\"; 3])", "the models are a list"),
+    ("models", "models([\"openai:gpt-5-mini\"; 3])", "the models are a list"),
     ("aggregation", "aggregation = median", "an aggregation is `majority`, `median` or `average`"),
     ("max_concurrent_judges", "max_concurrent_judges = 2", "a number of judges is a whole number"),
     ("quorum", "quorum = 2", "a quorum is a whole number of judges"),
@@ -160,43 +160,40 @@ impl JudgeAttrs {
 const PAIRWISE: &str = "a pairwise judge names the two inputs that it compares: write `pairwise(first, second)` with the names of two `#[input(..)]` fields";
 
 fn pairwise(ident: &Ident, input: ParseStream<'_>) -> syn::Result<Pairwise> {
-    let found = list::to_comma(&input.fork())?;
-    let wrong = || match found.is_empty() {
-        true => Error::new(ident.span(), PAIRWISE),
-        false => Error::new_spanned(&found, PAIRWISE),
-    };
-    let read = |input: ParseStream<'_>| {
-        let inside;
-        parenthesized!(inside in input);
+    let span = ident.span();
+    in_parentheses(ident, input, PAIRWISE, |inside| {
         let first = inside.call(Ident::parse_any)?;
         inside.parse::<Token![,]>()?;
-        let second = inside.call(Ident::parse_any)?;
-        inside.parse::<Option<Token![,]>>()?;
-        match inside.is_empty() {
-            true => Ok(Pairwise { span: ident.span(), first, second }),
-            false => Err(inside.error("")),
-        }
-    };
-    read(input).map_err(|_| wrong())
+        Ok(Pairwise { span, first, second: inside.call(Ident::parse_any)? })
+    })
 }
 
-const MODELS: &str = "the models stand in a list: write `models([\"openai:gpt-4.1-mini\", \"anthropic:claude-haiku-4-5\"])`, or `models([default; 3])` to ask the configured model three times";
+/// What stands in parentheses behind a key; `message` if it stands there otherwise.
+fn in_parentheses<T>(
+    key: &Ident,
+    input: ParseStream<'_>,
+    message: &str,
+    read: impl Fn(ParseStream<'_>) -> syn::Result<T>,
+) -> syn::Result<T> {
+    let found = list::to_comma(input)?;
+    let whole = |inside: ParseStream<'_>| {
+        let value = read(inside)?;
+        inside.parse::<Option<Token![,]>>()?;
+        if inside.is_empty() { Ok(value) } else { Err(inside.error("")) }
+    };
+    let group = syn::parse2::<proc_macro2::Group>(found.clone());
+    let value = group.and_then(|group| whole.parse2(group.stream()));
+    value.map_err(|_| match found.is_empty() {
+        true => Error::new(key.span(), message),
+        false => Error::new_spanned(&found, message),
+    })
+}
+
+const MODELS: &str = "the models stand in a list: write `models([\"openai:gpt-5-mini\", \"anthropic:claude-haiku-4-5\"])`, or `models([default; 3])` to ask the configured model three times";
 
 fn models(ident: &Ident, input: ParseStream<'_>) -> syn::Result<Models> {
-    let found = list::to_comma(&input.fork())?;
-    let wrong = || match found.is_empty() {
-        true => Error::new(ident.span(), MODELS),
-        false => Error::new_spanned(&found, MODELS),
-    };
-    let read = |input: ParseStream<'_>| {
-        let inside;
-        parenthesized!(inside in input);
-        let list: Expr = inside.parse()?;
-        inside.parse::<Option<Token![,]>>()?;
-        if inside.is_empty() { Ok(list) } else { Err(inside.error("")) }
-    };
     let span = ident.span();
-    match read(input).map_err(|_| wrong())? {
+    match in_parentheses(ident, input, MODELS, |inside| inside.parse::<Expr>())? {
         Expr::Array(array) => {
             Ok(Models { span, list: array.elems.into_iter().collect(), times: None })
         }
@@ -245,7 +242,7 @@ fn unknown_key(name: &str) -> String {
     }
     if matches!(name, "model" | "lm") {
         return format!(
-            "`#[judge]` has no `{name}`; write `models([\"openai:gpt-4.1-mini\"])`, or configure one with `DSRS_LM` or `.with_lm(..)`"
+            "`#[judge]` has no `{name}`; write `models([\"openai:gpt-5-mini\"])`, or configure one with `DSRS_LM` or `.with_lm(..)`"
         );
     }
     match near_key(name) {

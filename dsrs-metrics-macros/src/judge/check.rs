@@ -49,6 +49,14 @@ fn signature_is_whole(judge: &Judge, errors: &mut Errors) {
     }
 }
 
+/// What a judge's builder has besides its parameters.
+const SETTERS: [&str; 5] = ["with_lm", "models", "aggregation", "max_concurrent_judges", "quorum"];
+
+fn is_param(judge: &Judge, name: &str) -> bool {
+    let mut params = judge.inputs.iter().filter(|i| i.attr.source == Some(Source::Param));
+    params.any(|input| input.field.name() == name)
+}
+
 fn names_are_usable(judge: &mut Judge, errors: &mut Errors) {
     let ident = &judge.item.ident;
     if judge.attrs.metric.name.is_none() && !ident.to_string().is_ascii() {
@@ -63,7 +71,9 @@ fn names_are_usable(judge: &mut Judge, errors: &mut Errors) {
     let inputs = judge.inputs.iter().map(|input| &input.field);
     for field in inputs.chain(judge.outputs.iter().map(|output| &output.field)) {
         let name = field.name();
-        if name == PANEL {
+        if SETTERS.contains(&name.as_str()) && is_param(judge, &name) {
+            errors.at(&field.ident, format!("the judge's builder has a `{name}` already, which says who judges: call the parameter otherwise"));
+        } else if name == PANEL {
             errors.at(
                 &field.ident,
                 format!("`{PANEL}` is who judges, so no field can be called so: call it otherwise"),
@@ -76,7 +86,7 @@ fn names_are_usable(judge: &mut Judge, errors: &mut Errors) {
 
 fn input_makes_sense(input: &Input, errors: &mut Errors) {
     let Field { ident, ty, .. } = &input.field;
-    if input.attr.source.is_none() {
+    if input.attr.source.is_none() && !input.attr.is_noted {
         errors.at_span(input.attr.span, format!("`#[input]` alone does not say which half of the row `{ident}` comes from: write `#[input(gold)]` for the labelled example, `#[input(pred)]` for the prediction, or `#[param]` for configuration"));
     }
     is_owned(ty, errors);
@@ -114,7 +124,7 @@ fn labels_make_sense(labels: &Labels, ty: &Type, written: &str, errors: &mut Err
     if !last_segment_is(ty, "String") && is_known(ty) {
         errors.at_span(labels.span, format!("labels are texts, and this is `{written}`: make the output a `String`, or take `labels` away"));
     }
-    if let [] | [_] = labels.texts[..] {
+    if labels.count < 2 {
         errors.at_span(
             labels.span,
             "a judge chooses between two labels at least: write `labels = [\"good\", \"bad\"]`",
@@ -232,7 +242,7 @@ fn unknown_aggregation(other: &str) -> String {
         other => names::nearest(other, &["majority", "median", "average"]),
     };
     match meant {
-        Some(meant) => format!("write `aggregation = {meant}`"),
+        Some(meant) => format!("there is no aggregation `{other}`: write `aggregation = {meant}`"),
         None => format!(
             "judges' scores become one by `majority`, `median` or `average`, not by `{other}`"
         ),
@@ -258,7 +268,7 @@ fn models_make_sense(models: &Models, errors: &mut Errors) -> Option<usize> {
         match &literal.lit {
             syn::Lit::Str(text) if text.value().split_once(':').is_some_and(|(provider, name)| !provider.is_empty() && !name.is_empty()) => {}
             syn::Lit::Str(text) => errors.at(text, format!("a model is named with its provider: write `\"openai:{}\"`", text.value().trim_matches(':'))),
-            other => errors.at(other, "a model is a text like `\"openai:gpt-4.1-mini\"`, or `default` for the configured one"),
+            other => errors.at(other, "a model is a text like `\"openai:gpt-5-mini\"`, or `default` for the configured one"),
         }
     }
     models.count()
@@ -343,7 +353,7 @@ fn score_makes_sense(judge: &mut Judge, errors: &mut Errors) {
         if option_of(ty).is_some() {
             errors.at(ty, format!("a verdict that is missing is no verdict, so the score is no `Option`: write `{}`", as_written(option_of(ty))));
         } else if is_known(ty) && !is_number(ty) && !is_preference(ty) && !is_bool(ty) {
-            errors.at(ty, format!("`{name}` is the score, and `{}` is neither a number nor a `bool`: write `score = ..` with what it is worth, as in `score = {name} == ..`", as_written(ty)));
+            errors.at(ty, format!("`{name}` is the score, and `{}` is neither a number nor a `bool`: write `score = ..` with what it is worth, as in `score = {name} == \"good\"`", as_written(ty)));
         }
     }
 }

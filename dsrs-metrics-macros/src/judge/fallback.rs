@@ -4,13 +4,15 @@
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 
-use super::expand::item;
+use syn::Type;
+
 use super::model::Judge;
 use crate::errors::Errors;
 use crate::metric::Model;
+use crate::metric::bind::ungrouped;
 
 pub(crate) fn expand(judge: &Judge, metric: &Model, errors: Errors) -> TokenStream {
-    let item = item(judge);
+    let item = without_references(judge);
     let parts = parts(judge);
     let metric = crate::metric::stub(metric, errors);
     quote!(#item #parts #metric)
@@ -33,4 +35,16 @@ fn parts(judge: &Judge) -> TokenStream {
         #[derive(::core::fmt::Debug, ::core::clone::Clone)]
         #vis struct #output;
     }
+}
+
+/// The struct without borrowed fields, of which rustc would say once more that they cannot stay.
+fn without_references(judge: &Judge) -> TokenStream {
+    let mut item = judge.item.clone();
+    for field in &mut item.fields {
+        if matches!(ungrouped(&field.ty), Type::Reference(reference) if reference.lifetime.is_none())
+        {
+            field.ty = syn::parse_quote!(());
+        }
+    }
+    quote!(#[allow(dead_code)] #item)
 }

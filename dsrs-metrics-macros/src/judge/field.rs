@@ -32,6 +32,8 @@ impl Source {
 pub(crate) struct InputAttr {
     pub(crate) span: Span,
     pub(crate) source: Option<Source>,
+    /// Whether what is wrong with the source has been said.
+    pub(crate) is_noted: bool,
     pub(crate) rename: Option<LitStr>,
     /// `default` or `default = value`, as it stands.
     pub(crate) default: Option<TokenStream>,
@@ -49,6 +51,8 @@ pub(crate) struct OutputAttr {
 pub(crate) struct Labels {
     pub(crate) span: Span,
     pub(crate) texts: Vec<LitStr>,
+    /// How many there are, readable or not.
+    pub(crate) count: usize,
 }
 
 /// What a field of a judge is.
@@ -65,7 +69,12 @@ impl FieldAttr {
         let mut taken: Option<(&str, Self)> = None;
         attrs.retain(|attr| {
             let Some(name) = NAMES.into_iter().find(|name| attr.path().is_ident(name)) else {
-                return is_kept(attr, errors);
+                let of_metric = of_metric(attr, errors);
+                if of_metric.is_none() {
+                    return is_kept(attr, errors);
+                }
+                taken = taken.take().or(of_metric.map(|input| ("input", input)));
+                return false;
             };
             match &taken {
                 None => taken = Some((name, Self::parse(name, attr, errors))),
@@ -106,10 +115,9 @@ impl FieldAttr {
         if name == "output" {
             return Self::Output(output(tokens, errors));
         }
-        let mut input = InputAttr { span, source: None, rename: None, default: None, desc: None };
-        if name == "param" || matches!(attr.meta, syn::Meta::NameValue(_)) {
-            input.source = Some(Source::Param);
-        }
+        let mut input = InputAttr::at(span);
+        input.source = (name == "param").then_some(Source::Param);
+        input.is_noted = matches!(attr.meta, syn::Meta::NameValue(_));
         let by_name = name == "param";
         list::for_each(tokens, errors, |items, seen, errors| {
             input.item(by_name, items, seen, errors)
@@ -118,25 +126,27 @@ impl FieldAttr {
     }
 }
 
-/// Whether an attribute is the user's own; those of `#[metric]` are not.
+/// `#[gold]` or `#[pred]`, which `#[metric]` has.
+fn of_metric(attr: &Attribute, errors: &mut Errors) -> Option<FieldAttr> {
+    let source = ["gold", "pred"].into_iter().find(|source| attr.path().is_ident(source))?;
+    errors.at(attr.path(), format!("a field of a judge is an input: write `#[input({source})]`"));
+    Some(FieldAttr::Input(InputAttr { is_noted: true, ..InputAttr::at(Span::call_site()) }))
+}
+
+/// Whether an attribute can stay with the field.
 fn is_kept(attr: &Attribute, errors: &mut Errors) -> bool {
-    for source in ["gold", "pred"] {
-        if attr.path().is_ident(source) {
-            errors.at(
-                attr.path(),
-                format!("a field of a judge is an input: write `#[input({source})]`"),
-            );
-            return false;
-        }
-    }
-    if attr.path().is_ident("cfg") {
+    let is_cfg = attr.path().is_ident("cfg");
+    if is_cfg {
         errors.at(attr, "a judge's fields are part of its type, so they cannot come and go with `cfg`; put `cfg` on the struct");
-        return false;
     }
-    true
+    !is_cfg
 }
 
 impl InputAttr {
+    fn at(span: Span) -> Self {
+        Self { span, source: None, is_noted: false, rename: None, default: None, desc: None }
+    }
+
     fn item(
         &mut self,
         is_param: bool,
@@ -144,7 +154,10 @@ impl InputAttr {
         seen: &mut Seen,
         errors: &mut Errors,
     ) -> syn::Result<()> {
-        let key = items.call(Ident::parse_any).map_err(|_| source_missing(items))?;
+        let key = items.call(Ident::parse_any).map_err(|_| {
+            self.is_noted = true;
+            source_missing(items)
+        })?;
         let name = key.to_string();
         match (name.as_str(), is_param) {
             ("desc", _) => {
@@ -319,5 +332,5 @@ fn labels(key: &Ident, items: ParseStream<'_>, errors: &mut Errors) -> syn::Resu
             }
         }
     }
-    Ok(Labels { span: array.bracket_token.span.join(), texts })
+    Ok(Labels { span: array.bracket_token.span.join(), count: array.elems.len(), texts })
 }

@@ -27,7 +27,7 @@ pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
         let (item, errors) = (&judge.item, errors.finish());
         return quote!(#item #errors);
     };
-    if errors.is_empty() {
+    if errors.is_empty() && !judge.repeats_a_name() {
         expand::expand(&judge, &metric)
     } else {
         fallback::expand(&judge, &metric, errors)

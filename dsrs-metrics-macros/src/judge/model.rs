@@ -103,6 +103,13 @@ impl Judge {
         self.attrs.reasoning.as_ref().is_none_or(syn::LitBool::value)
     }
 
+    /// Whether two fields have one name, which rustc says of the struct.
+    pub(crate) fn repeats_a_name(&self) -> bool {
+        let names: Vec<_> =
+            self.item.fields.iter().filter_map(|field| field.ident.as_ref()).collect();
+        names.iter().enumerate().any(|(index, name)| names[..index].contains(name))
+    }
+
     pub(crate) fn has_output(&self, name: &str) -> bool {
         self.outputs.iter().any(|output| output.field.name() == name)
     }

@@ -53,7 +53,7 @@ pub use schemars;
 pub use schemars::JsonSchema;
 
 pub use self::error::JudgeError;
-pub use self::panel::{Aggregation, JudgeModel, Models, Panel};
+pub use self::panel::{Aggregation, IntoModel, JudgeModel, Models, Panel};
 pub use self::prompt::{Fenced, Prompt};
 pub use self::reply::{Answer, JudgeOutput, Reply};
 #[doc(hidden)]

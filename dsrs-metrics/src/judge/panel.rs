@@ -47,22 +47,39 @@ impl fmt::Debug for JudgeModel {
     }
 }
 
-impl From<&str> for JudgeModel {
-    fn from(id: &str) -> Self {
-        if id == "default" { Self::Configured } else { Self::Named(id.to_owned()) }
+/// What a judge can be given as a model.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no model that a judge can ask",
+    label = "not a language model",
+    note = "give a name like `\"openai:gpt-5-mini\"`, or anything that implements `LanguageModel`, also in an `Arc`"
+)]
+pub trait IntoModel {
+    /// The model.
+    fn into_model(self) -> JudgeModel;
+}
+
+impl IntoModel for JudgeModel {
+    fn into_model(self) -> JudgeModel {
+        self
     }
 }
 
-impl From<String> for JudgeModel {
-    fn from(id: String) -> Self {
-        Self::from(id.as_str())
+impl IntoModel for &str {
+    fn into_model(self) -> JudgeModel {
+        if self == "default" { JudgeModel::Configured } else { JudgeModel::Named(self.to_owned()) }
+    }
+}
+
+impl IntoModel for String {
+    fn into_model(self) -> JudgeModel {
+        self.as_str().into_model()
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<L: LanguageModel + 'static> From<L> for JudgeModel {
-    fn from(lm: L) -> Self {
-        Self::Held(Arc::new(lm))
+impl<L: LanguageModel + 'static> IntoModel for L {
+    fn into_model(self) -> JudgeModel {
+        JudgeModel::Held(Arc::new(self))
     }
 }
 
@@ -139,7 +156,7 @@ pub struct Panel {
 
 fn by_name<'de, D: serde::Deserializer<'de>>(names: D) -> Result<Vec<JudgeModel>, D::Error> {
     let names = Vec::<String>::deserialize(names)?;
-    Ok(names.into_iter().map(JudgeModel::from).collect())
+    Ok(names.into_iter().map(IntoModel::into_model).collect())
 }
 
 impl Panel {
@@ -151,15 +168,15 @@ impl Panel {
 
     /// Asks this model wherever the judge names none.
     #[must_use]
-    pub fn with_lm(mut self, lm: impl Into<JudgeModel>) -> Self {
-        self.lm = Some(lm.into());
+    pub fn with_lm(mut self, lm: impl IntoModel) -> Self {
+        self.lm = Some(lm.into_model());
         self
     }
 
     /// Asks each of these models; one that stands twice is asked twice.
     #[must_use]
-    pub fn models<M: Into<JudgeModel>>(mut self, models: impl IntoIterator<Item = M>) -> Self {
-        self.models = models.into_iter().map(Into::into).collect();
+    pub fn models<M: IntoModel>(mut self, models: impl IntoIterator<Item = M>) -> Self {
+        self.models = models.into_iter().map(IntoModel::into_model).collect();
         self
     }
 

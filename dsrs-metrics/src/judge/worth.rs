@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 
 /// Types that `score = ..` may have, besides `bool`.
 #[diagnostic::on_unimplemented(
-    message = "a judge's score is a number or a `bool`, not `{Self}`",
-    label = "not a score",
-    note = "write an expression over the outputs that gives a number, as in `score = f1(precision, recall)`;\nif it gives a `bool`, say so: `score = (..) as bool`"
+    message = "a judge's score is a number, and this is `{Self}`",
+    label = "not a number",
+    note = "write an expression over the outputs that gives a number, as in `score = f1(precision, recall)`;\na `bool` that a function gives is marked as a verdict: `score = is_good(grade) as bool`"
 )]
 pub trait Worth {
     /// The score.

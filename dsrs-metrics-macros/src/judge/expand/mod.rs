@@ -57,9 +57,12 @@ impl<'a> Context<'a> {
 }
 
 /// The struct as written: the signature, which nothing need ever construct.
-pub(super) fn item(judge: &Judge) -> TokenStream {
+fn item(judge: &Judge) -> TokenStream {
     let item = &judge.item;
-    quote_spanned!(judge.span()=> #[allow(dead_code)] #item)
+    quote_spanned! {judge.span()=>
+        #[allow(dead_code, missing_debug_implementations, missing_copy_implementations)]
+        #item
+    }
 }
 
 /// `XInput`: what the judge is shown of a row.

@@ -165,7 +165,16 @@ fn model(cx: &Context<'_>, model: &Expr) -> TokenStream {
         Expr::Path(path) if path.path.is_ident("default") => {
             quote_spanned!(start=> #runtime::judge::JudgeModel::Configured)
         }
-        model => quote_spanned!(start=> #runtime::judge::JudgeModel::from(#model)),
+        model => {
+            let (_, end) = ends(model);
+            let path = quote_spanned!(start=> #runtime::judge::IntoModel::into_model);
+            let mut inside = proc_macro2::Group::new(
+                proc_macro2::Delimiter::Parenthesis,
+                model.to_token_stream(),
+            );
+            inside.set_span(end.resolved_at(cx.span));
+            quote!(#path #inside)
+        }
     }
 }
 
@@ -183,9 +192,10 @@ fn score(cx: &Context<'_>) -> TokenStream {
         quote_spanned!(*span=> let #name = ::core::clone::Clone::clone(&self.#name);)
     });
     let expr = &score.expr;
+    let verdict = format_ident!("__verdict", span = *span);
     let value = if score.is_verdict {
         let (start, _) = ends(expr);
-        quote_spanned!(start=> let __verdict: ::core::primitive::bool = #expr;)
+        quote_spanned!(start=> let #verdict: ::core::primitive::bool = #expr;)
     } else {
         let (start, end) = ends(expr);
         let runtime = names::runtime(cx.metric.attrs.krate.as_ref(), start);
@@ -193,12 +203,12 @@ fn score(cx: &Context<'_>) -> TokenStream {
         let mut inside =
             proc_macro2::Group::new(proc_macro2::Delimiter::Parenthesis, expr.to_token_stream());
         inside.set_span(end.resolved_at(*span));
-        quote_spanned!(start=> let __verdict: ::core::primitive::f64 = #path #inside;)
+        quote_spanned!(start=> let #verdict: ::core::primitive::f64 = #path #inside;)
     };
     let worth = if score.is_verdict {
-        quote_spanned!(*span=> ::core::primitive::f64::from(::core::primitive::u8::from(__verdict)))
+        quote_spanned!(*span=> ::core::primitive::f64::from(::core::primitive::u8::from(#verdict)))
     } else {
-        quote_spanned!(*span=> __verdict)
+        quote_spanned!(*span=> #verdict)
     };
     quote_spanned! {*span=>
         #[allow(unused_variables, unused_parens)]
@@ -219,7 +229,7 @@ pub(super) fn setters(cx: &Context<'_>) -> TokenStream {
         (&metric.names.ident, format_ident!("{}Builder", metric.names.ident, span = *span));
     let panel = format_ident!("{PANEL}", span = *span);
     let params = crate::metric::builder_params(metric);
-    let model = quote_spanned!(*span=> impl ::core::convert::Into<#runtime::judge::JudgeModel>);
+    let model = quote_spanned!(*span=> impl #runtime::judge::IntoModel);
     let setters = [
         (
             "with_lm",
