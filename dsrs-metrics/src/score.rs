@@ -196,6 +196,18 @@ impl Scored {
         self.note.as_ref().map(|note| &note.metadata).filter(|metadata| !metadata.is_empty())
     }
 
+    /// Whether no model judged the row, but token overlap did; also if that is so of a component.
+    #[must_use]
+    pub fn is_judged_offline(&self) -> bool {
+        let labelled = |note: &Note| {
+            note.metadata.get("judge").is_some_and(|judge| judge == crate::judge::OFFLINE)
+        };
+        self.note.as_deref().is_some_and(labelled)
+            || self
+                .components()
+                .any(|component| component.outcome.scored().is_some_and(Self::is_judged_offline))
+    }
+
     /// The named scores, if the metric gives several.
     #[must_use]
     pub fn parts(&self) -> &[Part] {

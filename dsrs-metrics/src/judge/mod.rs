@@ -45,6 +45,7 @@ mod panel;
 mod prompt;
 mod reply;
 mod row;
+pub mod shipped;
 mod signature;
 mod untrusted;
 mod worth;
@@ -56,6 +57,7 @@ pub use self::error::JudgeError;
 pub use self::panel::{Aggregation, IntoModel, JudgeModel, Models, Panel};
 pub use self::prompt::{Fenced, Prompt};
 pub use self::reply::{Answer, JudgeOutput, Reply};
+pub(crate) use self::row::OFFLINE;
 #[doc(hidden)]
 pub use self::row::row;
 pub use self::row::{Judge, Judged, Offline};

@@ -26,7 +26,7 @@ use crate::spec::{MetricSpec, ScoreKind};
 const TORN: f64 = 0.5;
 
 /// The label of every verdict that no model gave.
-pub(super) const OFFLINE: &str = "offline-lexical";
+pub(crate) const OFFLINE: &str = "offline-lexical";
 
 /// A judge: what it is shown, what it answers, and what that is worth. Written by `#[judge]`.
 pub trait Judge: Send + Sync {
@@ -64,6 +64,39 @@ pub struct Judged<Kind> {
 impl<Kind> fmt::Debug for Judged<Kind> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Judged").field("result", &self.result).finish_non_exhaustive()
+    }
+}
+
+impl<K> Judged<K> {
+    /// The scores of two judges as one; it fails if either does. The confidence is that of the less certain.
+    pub(super) fn with(
+        self,
+        other: Self,
+        names: [&str; 2],
+        combine: impl FnOnce(f64, f64) -> f64,
+    ) -> Self {
+        let mut paid = self.paid;
+        paid.add(other.paid);
+        let both = self.result.and_then(|first| Ok((first, other.result?)));
+        let result = both.map(|(first, second)| {
+            let line = |name: &str, judgement: &Judgement| {
+                let details = judgement.details.as_deref().unwrap_or_default();
+                format!("{name} {}: {details}", judgement.value)
+            };
+            let details = names.iter().zip([&first, &second]).map(|(name, part)| line(name, part));
+            let details = Some(details.collect::<Vec<_>>().join("\n"));
+            let mut metadata = Map::new();
+            if let Some(label) = first.metadata.get("judge") {
+                metadata.insert("judge".to_owned(), label.clone());
+            }
+            let (value, confidence) =
+                (combine(first.value, second.value), first.confidence.min(second.confidence));
+            for (name, part) in names.into_iter().zip([first, second]) {
+                metadata.insert(name.to_owned(), Value::Object(part.metadata));
+            }
+            Judgement { value, confidence, details, feedback: None, metadata }
+        });
+        Self { result, paid, kind: PhantomData }
     }
 }
 
