@@ -2,6 +2,7 @@
 
 pub use crate::error::FieldError;
 pub use crate::give::{Give, GiveOptional};
+pub use crate::identity::{Identity, Known, Plain, Unknown};
 pub use crate::metric::Declared;
 pub use crate::params::read_param;
 pub use crate::record::{

@@ -110,6 +110,15 @@ pub enum MetricError {
         /// What became of the component.
         reason: String,
     },
+    /// The metric failed after it had cost something.
+    #[error("{error}")]
+    Paid {
+        /// What the call cost, in millisatoshis.
+        cost_msats: u64,
+        /// Why there is no score.
+        #[source]
+        error: Box<MetricError>,
+    },
     /// The metric returned `None`: it has no opinion on this row. The harness counts it as an
     /// abstention, not as a failure.
     #[error("metric `{metric}` abstained")]
@@ -130,6 +139,48 @@ impl MetricError {
     /// ```
     pub fn failed(metric: impl Into<String>, message: impl fmt::Display) -> Self {
         Self::Failed { metric: metric.into(), message: format!("{message:#}") }
+    }
+
+    /// The same failure of a call that cost something all the same: it is charged, and settled with
+    /// the budget. The cost replaces one that was set before.
+    ///
+    /// ```
+    /// use dsrs_metrics::MetricError;
+    ///
+    /// let error = MetricError::failed("judge", "no verdict in the reply").with_cost_msats(70);
+    /// assert_eq!(error.cost_msats(), 70);
+    /// assert_eq!(error.to_string(), "metric `judge`: no verdict in the reply");
+    /// ```
+    #[must_use]
+    pub fn with_cost_msats(self, cost_msats: u64) -> Self {
+        match self {
+            Self::Paid { error, .. } => error.with_cost_msats(cost_msats),
+            error if cost_msats == 0 => error,
+            error => Self::Paid { cost_msats, error: Box::new(error) },
+        }
+    }
+
+    /// What the call cost, in millisatoshis, although it gave no score.
+    #[must_use]
+    pub fn cost_msats(&self) -> u64 {
+        match self {
+            Self::Paid { cost_msats, .. } => *cost_msats,
+            _ => 0,
+        }
+    }
+
+    /// The failure itself, without what it cost.
+    #[must_use]
+    pub fn reason(&self) -> &Self {
+        match self {
+            Self::Paid { error, .. } => error.reason(),
+            error => error,
+        }
+    }
+
+    /// The same failure to whoever did not pay for it.
+    pub(crate) fn paid_elsewhere(self) -> Self {
+        self.with_cost_msats(0)
     }
 }
 

@@ -8,12 +8,15 @@ mod cell;
 #[cfg(feature = "cli")]
 pub mod cli;
 mod closure;
+mod components;
 pub mod composite;
 pub mod data;
 mod error;
 mod evaluate;
 mod give;
+mod identity;
 pub mod judge;
+mod memo;
 mod metric;
 mod outcome;
 mod pair;
@@ -42,6 +45,7 @@ pub use dsrs_metrics_macros::metric;
 pub use dsrs_metrics_macros::{Record, judge};
 
 pub use crate::closure::{FnMetric, metric_fn, typed_metric_fn};
+pub use crate::components::Component;
 pub use crate::error::{MetricError, Result};
 pub use crate::evaluate::{
     Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, Evaluator, MetricSummary,
@@ -60,7 +64,7 @@ pub use crate::report::ProgressDisplay;
 pub use crate::report::ResultTable;
 pub use crate::returns::MetricReturn;
 pub use crate::row::{Example, Fields, Prediction, Trace, TraceStep};
-pub use crate::score::{Component, FeedbackMetric, Grade, MetricScore, Part, Scored, Scores};
+pub use crate::score::{FeedbackMetric, Grade, MetricScore, Part, Scored, Scores};
 pub use crate::scoring::{
     AggregationError, AggregationMethod, BoxedMetric, BudgetReport, MetricSet, OnMissing, Rank,
     Rollout, Rollouts, RowScore, Scorer, ScorerBuilder, ScorerError, ScoringConfig, ScoringResult,

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::error::Result;
+use crate::identity::Identity;
+use crate::memo::Memo;
 use crate::returns::Decided;
 use crate::row::{Example, Prediction, Trace};
 use crate::score::{FeedbackMetric, Grade, MetricScore, Scored};
@@ -43,12 +45,14 @@ pub struct MetricCall<'a, G = Example, P = Prediction> {
     pub pred_name: Option<&'a str>,
     /// That predictor's part of the trace.
     pub pred_trace: Option<&'a Trace>,
+    /// What was said of these rows already, if metrics of one run share components.
+    pub(crate) memo: Option<&'a Memo>,
 }
 
 impl<'a, G, P> MetricCall<'a, G, P> {
     /// A call in evaluation: no trace.
     pub const fn new(gold: &'a G, pred: &'a P) -> Self {
-        Self { gold, pred, trace: None, pred_name: None, pred_trace: None }
+        Self { gold, pred, trace: None, pred_name: None, pred_trace: None, memo: None }
     }
 
     /// A call by an optimizer.
@@ -66,6 +70,14 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         self
     }
 
+    /// The same call, in which answers are remembered unless they are already.
+    pub(crate) fn with_memo<'b>(self, memo: Option<&'b Memo>) -> MetricCall<'b, G, P>
+    where
+        'a: 'b,
+    {
+        MetricCall { memo: self.memo.or(memo), ..self }
+    }
+
     /// The same call over other rows.
     #[doc(hidden)]
     pub const fn over<'b, G2, P2>(self, gold: &'b G2, pred: &'b P2) -> MetricCall<'b, G2, P2>
@@ -73,7 +85,7 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         'a: 'b,
     {
         let Self { trace, pred_name, pred_trace, .. } = self;
-        MetricCall { gold, pred, trace, pred_name, pred_trace }
+        MetricCall { gold, pred, trace, pred_name, pred_trace, memo: None }
     }
 }
 
@@ -193,6 +205,20 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         None
     }
 
+    /// What the metric is and how it is configured, if that can be compared; see
+    /// [`identities`](Self::identities).
+    #[doc(hidden)]
+    fn identity(&self) -> Option<Identity> {
+        None
+    }
+
+    /// Adds the identities of the metric and of all its components, so that what stands in several
+    /// places of one run can be asked once a row.
+    #[doc(hidden)]
+    fn identities(&self, all: &mut Vec<Identity>) {
+        all.extend(self.identity());
+    }
+
     /// The answer to an optimizer: the score without a trace, the verdict with one.
     ///
     /// # Errors
@@ -203,7 +229,7 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
 }
 
 macro_rules! forward_metric {
-    ($($pointer:ty),*) => {$(
+    ($($pointer:ty => $identity:expr),*) => {$(
         #[diagnostic::do_not_recommend]
         #[async_trait]
         impl<G: Sync, P: Sync, M: Metric<G, P> + ?Sized> Metric<G, P> for $pointer {
@@ -234,10 +260,22 @@ macro_rules! forward_metric {
             fn call_now(&self, call: MetricCall<'_, G, P>) -> Option<Result<Scored>> {
                 (**self).call_now(call)
             }
+            fn identity(&self) -> Option<Identity> {
+                let identity: fn(&Self) -> Option<Identity> = $identity;
+                (**self).identity().or_else(|| identity(self))
+            }
+            fn identities(&self, all: &mut Vec<Identity>) {
+                let before = all.len();
+                (**self).identities(all);
+                if (**self).identity().is_none() {
+                    all.splice(before..before, self.identity());
+                }
+            }
         }
     )*};
 }
-forward_metric!(&M, Box<M>, Arc<M>);
+// One value that several hold is one metric, whether its kind can be compared or not.
+forward_metric!(&M => |_| None, Box<M> => |_| None, Arc<M> => |value| Some(Identity::of_shared(value)));
 
 /// A metric that says pass or fail, so that an optimizer may use it to accept or reject a trace.
 ///

@@ -50,6 +50,25 @@ impl Outcome {
         self.scored().map(|scored| scored.score.value)
     }
 
+    /// What the call cost, in millisatoshis, whether it gave a score or failed.
+    #[must_use]
+    pub fn cost_msats(&self) -> u64 {
+        match self {
+            Self::Scored(scored) => scored.score.cost_msats,
+            Self::MetricFailed { error } => error.cost_msats(),
+            _ => 0,
+        }
+    }
+
+    /// The same outcome to whoever did not pay for it.
+    pub(crate) fn paid_elsewhere(&mut self) {
+        *self = match std::mem::replace(self, Self::Abstained) {
+            Self::Scored(scored) => Self::Scored(scored.paid_elsewhere()),
+            Self::MetricFailed { error } => Self::MetricFailed { error: error.paid_elsewhere() },
+            other => other,
+        };
+    }
+
     /// Whether the metric or the program failed.
     #[must_use]
     pub fn is_failure(&self) -> bool {
@@ -84,9 +103,11 @@ impl From<Result<Scored, MetricError>> for Outcome {
     fn from(result: Result<Scored, MetricError>) -> Self {
         match result {
             Ok(scored) => Self::Scored(scored),
-            Err(MetricError::Abstained { .. }) => Self::Abstained,
-            Err(MetricError::Gated { by, .. }) => Self::Gated { by },
-            Err(error) => Self::MetricFailed { error },
+            Err(error) => match error.reason() {
+                MetricError::Abstained { .. } => Self::Abstained,
+                MetricError::Gated { by, .. } => Self::Gated { by: by.clone() },
+                _ => Self::MetricFailed { error },
+            },
         }
     }
 }

@@ -41,7 +41,7 @@ impl MetricReturn for bool {
     type Verdict = Decided;
 
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
-        Scored::settle(free(f64::from(u8::from(self)), spec), spec)
+        Scored::of_value(f64::from(u8::from(self)), spec)
     }
 }
 
@@ -55,7 +55,7 @@ macro_rules! number {
             fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
                 #[expect(clippy::allow_attributes, reason = "whether the cast is lossy depends on the type")]
                 #[allow(clippy::cast_precision_loss, clippy::cast_lossless, trivial_numeric_casts)]
-                Scored::settle(free(self as f64, spec), spec)
+                Scored::of_value(self as f64, spec)
             }
         }
     )*};
@@ -98,7 +98,11 @@ impl<T: MetricReturn> MetricReturn for Option<T> {
     type Verdict = T::Verdict;
 
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
-        let abstained = || MetricError::Abstained { metric: spec.name.to_owned() };
+        // It was asked, and costs what it would have cost with an opinion.
+        let abstained = || {
+            let error = MetricError::Abstained { metric: spec.name.to_owned() };
+            error.with_cost_msats(spec.cost_msats)
+        };
         self.ok_or_else(abstained)?.into_scored(spec)
     }
 }
@@ -109,6 +113,7 @@ impl<T: MetricReturn, E: std::fmt::Display> MetricReturn for Result<T, E> {
     type Verdict = T::Verdict;
 
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
-        self.map_err(|error| MetricError::failed(spec.name, error))?.into_scored(spec)
+        let failed = |error| MetricError::failed(spec.name, error).with_cost_msats(spec.cost_msats);
+        self.map_err(failed)?.into_scored(spec)
     }
 }

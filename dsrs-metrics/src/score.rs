@@ -6,10 +6,9 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
+use crate::components::{Component, Components};
 use crate::error::{MetricError, Result};
-use crate::outcome::Outcome;
 use crate::spec::{MetricSpec, ScoreKind};
 
 /// Result of a metric for one row.
@@ -140,39 +139,23 @@ pub struct Scored {
     pub score: MetricScore,
     /// Pass or fail; `None` if the metric has neither `bool` nor threshold.
     pub passed: Option<bool>,
-    note: Option<Box<Note>>,
+    pub(crate) note: Note,
+}
+
+/// What goes with a score. Most scores have nothing, so what is rare is boxed; but a composite always
+/// has its components, and a second box around them would cost as much as asking a simple one.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Note {
+    None,
+    Critique(Box<Critique>),
+    Composite(Components),
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
-struct Note {
+pub(crate) struct Critique {
     feedback: Option<String>,
     metadata: Map<String, Value>,
     parts: Vec<Part>,
-    components: Components,
-}
-
-/// What became of the components of a composite; the names are shared by all rows. A component that
-/// was never asked (behind a gate) has no outcome.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Components {
-    pub(crate) names: Arc<[String]>,
-    pub(crate) outcomes: Vec<Option<Outcome>>,
-}
-
-/// What became of one component of a composite.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Component<'a> {
-    /// The component's name.
-    pub name: &'a str,
-    /// What became of it.
-    pub outcome: &'a Outcome,
-}
-
-impl Components {
-    fn iter(&self) -> impl Iterator<Item = Component<'_>> {
-        let named = self.names.iter().zip(&self.outcomes);
-        named.filter_map(|(name, outcome)| Some(Component { name, outcome: outcome.as_ref()? }))
-    }
 }
 
 impl Scored {
@@ -180,20 +163,26 @@ impl Scored {
     /// first.
     #[must_use]
     pub fn feedback(&self) -> Option<Cow<'_, str>> {
-        let note = self.note.as_ref()?;
-        let own = note.feedback.as_deref().map(Cow::Borrowed);
-        own.or_else(|| worst_first(&note.components).map(Cow::Owned))
+        match &self.note {
+            Note::None => None,
+            Note::Critique(critique) => critique.feedback.as_deref().map(Cow::Borrowed),
+            Note::Composite(components) => components.worst_first().map(Cow::Owned),
+        }
     }
 
     /// What became of each component that was asked, if the metric is a composite.
     pub fn components(&self) -> impl Iterator<Item = Component<'_>> {
-        self.note.iter().flat_map(|note| note.components.iter())
+        let components = match &self.note {
+            Note::Composite(components) => Some(components),
+            _ => None,
+        };
+        components.into_iter().flat_map(Components::iter)
     }
 
     /// The structured data that goes with the critique.
     #[must_use]
     pub fn metadata(&self) -> Option<&Map<String, Value>> {
-        self.note.as_ref().map(|note| &note.metadata).filter(|metadata| !metadata.is_empty())
+        self.critique().map(|critique| &critique.metadata).filter(|metadata| !metadata.is_empty())
     }
 
     /// Whether no model judged the row, but token overlap did; also if that is so of a component.
@@ -211,20 +200,47 @@ impl Scored {
     /// The named scores, if the metric gives several.
     #[must_use]
     pub fn parts(&self) -> &[Part] {
-        self.note.as_ref().map_or(&[], |note| &note.parts)
+        self.critique().map_or(&[], |critique| &critique.parts)
+    }
+
+    /// The same answer to whoever did not pay for it.
+    pub(crate) fn paid_elsewhere(mut self) -> Self {
+        self.score.cost_msats = 0;
+        if let Note::Composite(components) = &mut self.note {
+            components.paid_elsewhere();
+        }
+        self
+    }
+
+    /// Whether it is of full confidence and there are no words in it, and no parts.
+    #[inline]
+    #[expect(clippy::float_cmp, reason = "anything else has to be kept")]
+    pub(crate) fn is_plain(&self) -> bool {
+        let MetricScore { confidence, details, .. } = &self.score;
+        details.is_none() && matches!(self.note, Note::None) && *confidence == 1.0
+    }
+
+    fn critique(&self) -> Option<&Critique> {
+        match &self.note {
+            Note::Critique(critique) => Some(critique),
+            _ => None,
+        }
     }
 
     /// As a critique: the metric's own feedback, its details, or else a sentence with the value.
     #[must_use]
     pub fn into_feedback(self) -> FeedbackMetric {
         let feedback = self.feedback().map(Cow::into_owned);
-        let note = self.note.map(|note| *note).unwrap_or_default();
+        let metadata = match self.note {
+            Note::Critique(critique) => critique.metadata,
+            _ => Map::new(),
+        };
         let feedback = feedback.or(self.score.details);
         let value = self.score.value;
         FeedbackMetric {
             score: value,
             feedback: feedback.unwrap_or_else(|| format!("The score is {value}.")),
-            metadata: note.metadata,
+            metadata,
         }
     }
 
@@ -238,23 +254,39 @@ impl Scored {
         }
     }
 
+    /// A number or bool that costs what the spec says, held against the spec. It is what most metrics
+    /// give, so it is put together in its place.
+    #[inline]
+    pub(crate) fn of_value(value: f64, spec: &MetricSpec<'_>) -> Result<Self> {
+        let paid = |error: MetricError| error.with_cost_msats(spec.cost_msats);
+        let (value, passed) = held(value, 1.0, spec.name, spec).map_err(paid)?;
+        let score = MetricScore::new(value).with_cost_msats(spec.cost_msats);
+        Ok(Self { score, passed, note: Note::None })
+    }
+
     /// Holds a raw score against the spec.
     ///
     /// # Errors
     /// [`MetricError::NotFinite`] and [`MetricError::OutOfRange`]; [`MetricError::Failed`] for a bool
     /// that is neither 0 nor 1.
     pub(crate) fn settle(score: MetricScore, spec: &MetricSpec<'_>) -> Result<Self> {
-        Self { score, passed: None, note: None }.settled(spec)
+        Self { score, passed: None, note: Note::None }.settled(spec.name, spec)
     }
 
-    /// A composite's score with what became of its components, held against its spec.
+    /// A composite's score with what became of its components, held against its spec; the name
+    /// stands beside it, so that no spec has to be copied for a row.
+    #[inline]
     pub(crate) fn of_components(
-        score: MetricScore,
+        value: f64,
         components: Components,
+        name: &str,
         spec: &MetricSpec<'_>,
     ) -> Result<Self> {
-        let note = Note { components, ..Note::default() };
-        Self { score, passed: None, note: Some(Box::new(note)) }.settled(spec)
+        let (cost_msats, confidence) = components.numbers();
+        let paid = |error: MetricError| error.with_cost_msats(cost_msats);
+        let (value, passed) = held(value, confidence, name, spec).map_err(paid)?;
+        let score = MetricScore { value, confidence, details: None, cost_msats };
+        Ok(Self { score, passed, note: Note::Composite(components) })
     }
 
     /// A score with a critique, held against the spec.
@@ -264,8 +296,9 @@ impl Scored {
         spec: &MetricSpec<'_>,
     ) -> Result<Self> {
         let FeedbackMetric { feedback, metadata, .. } = critique;
-        let note = Note { feedback: Some(feedback), metadata, ..Note::default() };
-        Self { score, passed: None, note: Some(Box::new(note)) }.settled(spec)
+        let critique = Critique { feedback: Some(feedback), metadata, parts: Vec::new() };
+        let note = Note::Critique(Box::new(critique));
+        Self { score, passed: None, note }.settled(spec.name, spec)
     }
 
     /// A judge's score with its critique, if it gave one, held against the spec.
@@ -285,76 +318,76 @@ impl Scored {
         scores: Scores,
         spec: &MetricSpec<'_>,
     ) -> Result<Self> {
-        let note = Note { parts: scores.parts, ..Note::default() };
-        Self { score, passed: None, note: Some(Box::new(note)) }.settled(spec)
-    }
-
-    fn settled(mut self, spec: &MetricSpec<'_>) -> Result<Self> {
         // Parts first: the headline is one of them, and a part's error says which.
-        for part in self.parts() {
-            if check(part.value, spec).is_err() {
-                let name = format!("{}.{}", spec.name, part.name);
-                check(part.value, &MetricSpec { name: &name, ..*spec })?;
-            }
+        if let Some(part) = scores.parts.iter().find(|part| !is_in(part.value, spec)) {
+            let name = format!("{}.{}", spec.name, part.name);
+            let error = wrong(part.value, 1.0, &name, spec);
+            return Err(error.with_cost_msats(score.cost_msats));
         }
-        check(self.score.value, spec)?;
-        check_bool(self.score.value, spec)?;
-        check_confidence(self.score.confidence, spec)?;
-        self.passed = spec.verdict(self.score.value);
-        if let (true, Some(passed)) = (spec.strict, self.passed) {
-            self.score.value = f64::from(u8::from(passed));
-        }
-        Ok(self)
+        let critique = Critique { parts: scores.parts, ..Critique::default() };
+        let note = Note::Critique(Box::new(critique));
+        Self { score, passed: None, note }.settled(spec.name, spec)
+    }
+
+    fn settled(self, name: &str, spec: &MetricSpec<'_>) -> Result<Self> {
+        let MetricScore { value, confidence, cost_msats, .. } = self.score;
+        let paid = |error: MetricError| error.with_cost_msats(cost_msats);
+        let (value, passed) = held(value, confidence, name, spec).map_err(paid)?;
+        Ok(Self { score: MetricScore { value, ..self.score }, passed, note: self.note })
     }
 }
 
-/// The components' critiques, a line each: those without a score, then by value.
-fn worst_first(components: &Components) -> Option<String> {
-    let mut lines: Vec<(f64, String)> = components
-        .iter()
-        .filter_map(|Component { name, outcome }| match outcome {
-            Outcome::Scored(scored) => {
-                let value = scored.score.value;
-                let words =
-                    scored.feedback().or(scored.score.details.as_deref().map(Cow::Borrowed));
-                words.map(|words| (value, format!("{name} ({value}): {words}")))
-            }
-            other => other.error().map(|error| (f64::NEG_INFINITY, error)),
-        })
-        .collect();
-    lines.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-    let lines: Vec<String> = lines.into_iter().map(|(_, line)| line).collect();
-    (!lines.is_empty()).then(|| lines.join("\n"))
+/// A value with its verdict, held against the spec.
+#[inline]
+fn held(
+    value: f64,
+    confidence: f64,
+    name: &str,
+    spec: &MetricSpec<'_>,
+) -> Result<(f64, Option<bool>)> {
+    if !is_in(value, spec) || !is_bool(value, spec) || !is_fraction(confidence) {
+        return Err(wrong(value, confidence, name, spec));
+    }
+    let passed = spec.verdict(value);
+    match passed {
+        Some(passed) if spec.strict => Ok((f64::from(u8::from(passed)), Some(passed))),
+        passed => Ok((value, passed)),
+    }
 }
 
-fn check(value: f64, spec: &MetricSpec<'_>) -> Result<()> {
-    if !value.is_finite() {
-        return Err(MetricError::NotFinite { metric: spec.name.to_owned(), value });
-    }
-    match spec.range {
-        Some(range) if !range.contains(value) => {
-            Err(MetricError::OutOfRange { metric: spec.name.to_owned(), value, range })
-        }
-        _ => Ok(()),
-    }
+/// Whether a value is finite and lies in the declared range.
+fn is_in(value: f64, spec: &MetricSpec<'_>) -> bool {
+    value.is_finite() && spec.range.is_none_or(|range| range.contains(value))
 }
 
 /// The headline of a bool counts rows that are true, and half a row is none.
 #[expect(clippy::float_cmp, reason = "any other value is wrong, however near")]
-fn check_bool(value: f64, spec: &MetricSpec<'_>) -> Result<()> {
-    if spec.kind == ScoreKind::Number || value == 0.0 || value == 1.0 {
-        return Ok(());
-    }
-    let message = format!("it says true or false, but scored {value:?}, which is neither 1 nor 0");
-    Err(MetricError::Failed { metric: spec.name.to_owned(), message })
+fn is_bool(value: f64, spec: &MetricSpec<'_>) -> bool {
+    spec.kind == ScoreKind::Number || value == 0.0 || value == 1.0
 }
 
-fn check_confidence(confidence: f64, spec: &MetricSpec<'_>) -> Result<()> {
-    if (0.0..=1.0).contains(&confidence) {
-        return Ok(());
+fn is_fraction(confidence: f64) -> bool {
+    (0.0..=1.0).contains(&confidence)
+}
+
+/// What is wrong with a score.
+#[cold]
+fn wrong(value: f64, confidence: f64, name: &str, spec: &MetricSpec<'_>) -> MetricError {
+    let metric = name.to_owned();
+    if !value.is_finite() {
+        return MetricError::NotFinite { metric, value };
     }
-    let message = format!("the confidence {confidence:?} lies outside 0.0..=1.0");
-    Err(MetricError::Failed { metric: spec.name.to_owned(), message })
+    match spec.range {
+        Some(range) if !range.contains(value) => {
+            return MetricError::OutOfRange { metric, value, range };
+        }
+        _ => {}
+    }
+    let message = match is_bool(value, spec) {
+        true => format!("the confidence {confidence:?} lies outside 0.0..=1.0"),
+        false => format!("it says true or false, but scored {value:?}, which is neither 1 nor 0"),
+    };
+    MetricError::Failed { metric, message }
 }
 
 /// What a metric answers to the five-argument call of an optimizer.

@@ -4,6 +4,7 @@ mod formulas;
 mod laws;
 mod missing;
 mod refused;
+mod sharing;
 
 use dsrs_metrics::prelude::*;
 

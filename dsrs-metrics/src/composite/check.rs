@@ -127,7 +127,7 @@ fn number(range: Option<ScoreRange>, parts: &[Derived]) -> Derived {
 fn weighted_range(parts: &[Derived], weights: &[f64]) -> Option<ScoreRange> {
     let end = |of: fn(ScoreRange) -> f64| {
         let terms = parts.iter().zip(weights).map(|(part, weight)| Some(weight * of(part.range?)));
-        Some(stable_sum(terms.collect::<Option<Vec<f64>>>()?))
+        Some(stable_sum(&mut terms.collect::<Option<Vec<f64>>>()?))
     };
     Some(ScoreRange { min: end(|range| range.min)?, max: end(|range| range.max)? })
 }
@@ -143,7 +143,7 @@ fn weighted<G: Sync, P: Sync>(
         }
     }
     let (parts, weights): (Vec<_>, Vec<f64>) = parts.into_iter().unzip();
-    let sum = stable_sum(weights.iter().copied());
+    let sum = stable_sum(&mut weights.clone());
     if (sum - 1.0).abs() > WEIGHT_TOLERANCE {
         // 0.1 + 0.2 + 0.65 is 0.95 to a person, whatever its last bit.
         return Err(Mistake::WeightsSum { sum: (sum * 1e12).round() / 1e12 });

@@ -3,6 +3,8 @@
 use smallvec::SmallVec;
 
 use super::OnMissing;
+use crate::components::Kept;
+use crate::outcome::Outcome;
 use crate::spec::ScoreRange;
 
 /// A checked expression over numbered components.
@@ -35,169 +37,297 @@ pub(super) struct Value {
     pub(super) passed: Option<bool>,
 }
 
-/// Why a part says nothing.
+/// What a component says of a row: small enough to be handed over in registers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Said {
+    Value(Value),
+    /// A gate inside the component rejected the row.
+    Gated,
+    Missing,
+}
+
+/// Why an expression says nothing.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Missing {
-    /// The component of this number has no score.
+    /// The component of this number has no score, or rejected the row.
     Leaf(usize),
-    /// Proxies of a gate rejected the row.
+    /// Proxies of a gate of the expression rejected the row.
     Gated { by: String },
 }
 
 /// So many parts that none of them needs memory of its own.
-type Few<T> = SmallVec<[T; 8]>;
+type Few = SmallVec<[f64; FEW]>;
 
-pub(super) type Folded = Result<Value, Missing>;
+const FEW: usize = 8;
 
-/// Folds an expression; `leaf` tells what the component of a number says.
+/// An expression, and how many components, in their order, stand before all that is behind a gate.
+#[derive(Debug)]
+pub(super) struct Tree {
+    pub(super) node: Node,
+    pub(super) ungated: usize,
+}
+
+impl Tree {
+    pub(super) fn new(node: Node) -> Self {
+        let (mut ungated, mut shut) = (0, false);
+        ungated_in(&node, &mut ungated, &mut shut);
+        Self { node, ungated }
+    }
+}
+
+/// Components are numbered as they are first mentioned.
+fn ungated_in(node: &Node, ungated: &mut usize, shut: &mut bool) {
+    match node {
+        Node::Leaf(index) if !*shut => *ungated = (*ungated).max(index + 1),
+        Node::Leaf(_) => {}
+        Node::Weighted(parts, _) => {
+            parts.iter().for_each(|(part, _)| ungated_in(&part.node, ungated, shut));
+        }
+        Node::All(parts) | Node::Any(parts) | Node::Min(parts) | Node::Max(parts) => {
+            parts.iter().for_each(|part| ungated_in(&part.node, ungated, shut));
+        }
+        Node::Invert(part, _) | Node::AtLeast(part, _) => ungated_in(&part.node, ungated, shut),
+        Node::Gate { proxies, .. } => {
+            proxies.iter().for_each(|part| ungated_in(&part.node, ungated, shut));
+            *shut = true;
+        }
+    }
+}
+
+/// Folds an expression over what became of its components; `ask` sees to those that were not asked.
+/// Why there is no value, if there is none, is left in `missing`.
 pub(super) fn fold(
     node: &Node,
     on_missing: OnMissing,
-    leaf: &mut dyn FnMut(usize) -> Folded,
-) -> Folded {
-    Fold { on_missing, leaf }.node(node)
+    kept: &mut [Kept],
+    missing: &mut Missing,
+    ask: impl FnMut(usize, &mut Kept),
+) -> Said {
+    Fold { on_missing, kept, ask, missing }.node(node)
 }
 
 /// The components that can be asked now: those without an outcome, but behind a gate only once its
 /// proxies are known and let the row through.
-pub(super) fn wanted(
-    node: &Node,
-    on_missing: OnMissing,
-    leaf: &mut dyn FnMut(usize) -> Option<Folded>,
-) -> Vec<usize> {
+pub(super) fn wanted(node: &Node, on_missing: OnMissing, kept: &mut [Kept]) -> Vec<usize> {
     let mut wanted = Vec::new();
-    collect(node, on_missing, leaf, &mut wanted);
+    collect(node, on_missing, kept, &mut wanted);
     wanted.sort_unstable();
     wanted.dedup();
     wanted
 }
 
-fn collect(
-    node: &Node,
-    on_missing: OnMissing,
-    leaf: &mut dyn FnMut(usize) -> Option<Folded>,
-    wanted: &mut Vec<usize>,
-) {
+fn collect(node: &Node, on_missing: OnMissing, kept: &mut [Kept], wanted: &mut Vec<usize>) {
     match node {
-        Node::Leaf(index) if leaf(*index).is_none() => wanted.push(*index),
+        Node::Leaf(index) if kept[*index].is_unasked() => wanted.push(*index),
         Node::Leaf(_) => {}
         Node::Weighted(parts, _) => {
-            parts.iter().for_each(|(part, _)| collect(&part.node, on_missing, leaf, wanted));
+            parts.iter().for_each(|(part, _)| collect(&part.node, on_missing, kept, wanted));
         }
         Node::All(parts) | Node::Any(parts) | Node::Min(parts) | Node::Max(parts) => {
-            parts.iter().for_each(|part| collect(&part.node, on_missing, leaf, wanted));
+            parts.iter().for_each(|part| collect(&part.node, on_missing, kept, wanted));
         }
         Node::Invert(part, _) | Node::AtLeast(part, _) => {
-            collect(&part.node, on_missing, leaf, wanted);
+            collect(&part.node, on_missing, kept, wanted);
         }
         Node::Gate { proxies, at_least, truths, .. } => {
             let before = wanted.len();
-            proxies.iter().for_each(|part| collect(&part.node, on_missing, leaf, wanted));
-            let mut known = |index| leaf(index).unwrap_or(Err(Missing::Leaf(index)));
-            let mut fold = Fold { on_missing, leaf: &mut known };
+            proxies.iter().for_each(|part| collect(&part.node, on_missing, kept, wanted));
+            let missing = &mut Missing::Leaf(0);
+            let mut fold = Fold { on_missing, kept: &mut *kept, ask: |_, _: &mut _| {}, missing };
             if wanted.len() == before && fold.opens(proxies, *at_least).is_ok() {
-                truths.iter().for_each(|part| collect(&part.node, on_missing, leaf, wanted));
+                truths.iter().for_each(|part| collect(&part.node, on_missing, kept, wanted));
             }
         }
     }
 }
 
-struct Fold<'a> {
-    on_missing: OnMissing,
-    leaf: &'a mut dyn FnMut(usize) -> Folded,
+#[inline]
+pub(super) fn said(kept: &Kept) -> Said {
+    match kept {
+        Kept::Plain(plain) => Said::Value(Value { value: plain.value, passed: plain.passed }),
+        Kept::Unasked => Said::Missing,
+        Kept::Whole(outcome) => match &**outcome {
+            Outcome::Scored(scored) => {
+                Said::Value(Value { value: scored.score.value, passed: scored.passed })
+            }
+            Outcome::Gated { .. } => Said::Gated,
+            _ => Said::Missing,
+        },
+    }
 }
 
-impl Fold<'_> {
-    fn node(&mut self, node: &Node) -> Folded {
-        match node {
-            Node::Leaf(index) => (self.leaf)(*index),
+struct Fold<'a, F> {
+    on_missing: OnMissing,
+    kept: &'a mut [Kept],
+    ask: F,
+    /// Why the last part without a value has none.
+    missing: &'a mut Missing,
+}
+
+/// A part has no value, and no rule says what then.
+enum Stop {
+    Gated,
+    Missing,
+}
+
+impl From<Stop> for Said {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Gated => Self::Gated,
+            Stop::Missing => Self::Missing,
+        }
+    }
+}
+
+impl<F: FnMut(usize, &mut Kept)> Fold<'_, F> {
+    fn node(&mut self, node: &Node) -> Said {
+        let value = match node {
+            Node::Leaf(index) => return self.leaf(*index),
             Node::Weighted(parts, range) => self.weighted(parts, *range),
-            Node::All(parts) => {
-                self.verdict(parts, |verdicts| verdicts.iter().all(|passed| *passed))
-            }
-            Node::Any(parts) => {
-                self.verdict(parts, |verdicts| verdicts.iter().any(|passed| *passed))
-            }
+            Node::All(parts) => self.verdict(parts, true, |all, passed| all & passed),
+            Node::Any(parts) => self.verdict(parts, false, |any, passed| any | passed),
             Node::Min(parts) => self.extreme(parts, f64::min),
             Node::Max(parts) => self.extreme(parts, f64::max),
             Node::Gate { proxies, at_least, truths, range } => {
                 self.gate(proxies, *at_least, truths, *range)
             }
-            Node::Invert(part, range) => {
-                let value = self.node(&part.node)?.value;
-                Ok(Value { value: within(*range, range.min + range.max - value), passed: None })
-            }
-            Node::AtLeast(part, bound) => {
-                let value = self.node(&part.node)?.value;
-                Ok(Value { value, passed: Some(value >= *bound) })
-            }
+            Node::Invert(part, range) => match self.node(&part.node) {
+                Said::Value(Value { value, .. }) => {
+                    let value = within(*range, range.min + range.max - value);
+                    Ok(Value { value, passed: None })
+                }
+                other => return other,
+            },
+            Node::AtLeast(part, bound) => match self.node(&part.node) {
+                Said::Value(Value { value, .. }) => {
+                    Ok(Value { value, passed: Some(value >= *bound) })
+                }
+                other => return other,
+            },
+        };
+        value.map_or_else(Said::from, Said::Value)
+    }
+
+    #[inline]
+    fn leaf(&mut self, index: usize) -> Said {
+        let kept = &mut self.kept[index];
+        if let Kept::Plain(plain) = kept {
+            return Said::Value(Value { value: plain.value, passed: plain.passed });
         }
+        self.rare_leaf(index)
+    }
+
+    #[cold]
+    fn rare_leaf(&mut self, index: usize) -> Said {
+        let kept = &mut self.kept[index];
+        if kept.is_unasked() {
+            (self.ask)(index, kept);
+        }
+        let said = said(kept);
+        if !matches!(said, Said::Value(_)) {
+            *self.missing = Missing::Leaf(index);
+        }
+        said
     }
 
     /// A part's value, or what stands for it where it is missing; `None` leaves it out.
-    fn child(&mut self, child: &Child) -> Result<Option<Value>, Missing> {
-        match (self.node(&child.node), self.on_missing) {
-            (Ok(value), _) => Ok(Some(value)),
+    #[inline]
+    fn child(&mut self, child: &Child) -> Result<Option<Value>, Stop> {
+        let said = match &child.node {
+            Node::Leaf(index) => self.leaf(*index),
+            node => self.node(node),
+        };
+        match (said, self.on_missing) {
+            (Said::Value(value), _) => Ok(Some(value)),
             // A gate says no to the row, which no rule for missing scores may overrule.
-            (Err(gated @ Missing::Gated { .. }), _) => Err(gated),
-            (Err(missing), OnMissing::Fail) => Err(missing),
-            (Err(_), OnMissing::Skip) => Ok(None),
-            (Err(_), OnMissing::Zero) => Ok(Some(Value { value: child.low, passed: Some(false) })),
+            (Said::Gated, _) => Err(Stop::Gated),
+            (Said::Missing, OnMissing::Fail) => Err(Stop::Missing),
+            (Said::Missing, OnMissing::Skip) => Ok(None),
+            (Said::Missing, OnMissing::Zero) => {
+                Ok(Some(Value { value: child.low, passed: Some(false) }))
+            }
         }
     }
 
-    /// The parts that are there; the first part's reason if none is.
-    fn present<'c, T: Copy>(
+    /// Tells `each` of the parts that are there; the first part's reason if none is.
+    #[inline]
+    fn present<'c, T>(
         &mut self,
-        parts: impl ExactSizeIterator<Item = (&'c Child, T)>,
-    ) -> Result<Few<(Value, T)>, Missing> {
-        let mut present = Few::with_capacity(parts.len());
-        let mut first = None;
+        parts: impl Iterator<Item = (&'c Child, T)>,
+        mut each: impl FnMut(Value, T),
+    ) -> Result<(), Stop> {
+        let (mut first, mut none) = (None, true);
         for (child, extra) in parts {
             first = first.or(Some(child));
             if let Some(value) = self.child(child)? {
-                present.push((value, extra));
+                none = false;
+                each(value, extra);
             }
         }
-        match first.filter(|_| present.is_empty()) {
-            Some(first) => Err(self.node(&first.node).err().unwrap_or(Missing::Leaf(0))),
-            None => Ok(present),
+        match first.filter(|_| none) {
+            Some(first) => {
+                // Once more, for its reason.
+                self.node(&first.node);
+                Err(Stop::Missing)
+            }
+            None => Ok(()),
         }
     }
 
-    fn weighted(&mut self, parts: &[(Child, f64)], range: Option<ScoreRange>) -> Folded {
-        let present = self.present(parts.iter().map(|(child, weight)| (child, *weight)))?;
-        let sum = stable_sum(present.iter().map(|(value, weight)| weight * value.value));
+    fn weighted(
+        &mut self,
+        parts: &[(Child, f64)],
+        range: Option<ScoreRange>,
+    ) -> Result<Value, Stop> {
+        let (mut terms, mut weights) = (Few::new(), Few::new());
+        let skips = self.on_missing == OnMissing::Skip;
+        self.present(parts.iter().map(|(child, weight)| (child, *weight)), |value, weight| {
+            terms.push(weight * value.value);
+            if skips {
+                weights.push(weight);
+            }
+        })?;
+        let sum = stable_sum(&mut terms);
         // With every part there the weights sum to 1 and need no scaling, not even by a last bit.
-        let value = match present.len() == parts.len() {
+        let value = match terms.len() == parts.len() {
             true => sum,
-            false => scaled(sum, stable_sum(present.iter().map(|(_, weight)| *weight))),
+            false => scaled(sum, stable_sum(&mut weights)),
         };
         Ok(Value { value: range.map_or(value, |range| within(range, value)), passed: None })
     }
 
-    fn verdict(&mut self, parts: &[Child], decide: fn(&[bool]) -> bool) -> Folded {
-        let present = self.present(parts.iter().map(|child| (child, ())))?;
-        let verdicts: Few<bool> =
-            present.iter().map(|(value, ())| value.passed == Some(true)).collect();
-        let passed = decide(&verdicts);
+    fn verdict(
+        &mut self,
+        parts: &[Child],
+        start: bool,
+        decide: fn(bool, bool) -> bool,
+    ) -> Result<Value, Stop> {
+        let mut passed = start;
+        self.present(parts.iter().map(|child| (child, ())), |value, ()| {
+            passed = decide(passed, value.passed == Some(true));
+        })?;
         Ok(Value { value: f64::from(u8::from(passed)), passed: Some(passed) })
     }
 
-    fn extreme(&mut self, parts: &[Child], pick: fn(f64, f64) -> f64) -> Folded {
-        let present = self.present(parts.iter().map(|child| (child, ())))?;
-        let picked = present.iter().map(|(value, ())| value.value).reduce(pick);
+    fn extreme(&mut self, parts: &[Child], pick: fn(f64, f64) -> f64) -> Result<Value, Stop> {
+        let mut picked = None;
+        self.present(parts.iter().map(|child| (child, ())), |value, ()| {
+            picked = Some(picked.map_or(value.value, |picked| pick(picked, value.value)));
+        })?;
         Ok(Value { value: picked.unwrap_or(0.0), passed: None })
     }
 
     /// Whether the proxies let the row through.
-    fn opens(&mut self, proxies: &[Child], at_least: f64) -> Result<(), Missing> {
-        let cheap = self.present(proxies.iter().map(|child| (child, ())))?;
-        if mean(&cheap) >= at_least {
+    fn opens(&mut self, proxies: &[Child], at_least: f64) -> Result<(), Stop> {
+        let mut cheap = Few::new();
+        let parts = proxies.iter().map(|child| (child, ()));
+        self.present(parts, |value, ()| cheap.push(value.value))?;
+        if mean(&mut cheap) >= at_least {
             return Ok(());
         }
         let names: Vec<&str> = proxies.iter().map(|proxy| proxy.name.as_str()).collect();
-        Err(Missing::Gated { by: names.join(", ") })
+        *self.missing = Missing::Gated { by: names.join(", ") };
+        Err(Stop::Gated)
     }
 
     fn gate(
@@ -206,14 +336,21 @@ impl Fold<'_> {
         at_least: f64,
         truths: &[Child],
         range: Option<ScoreRange>,
-    ) -> Folded {
+    ) -> Result<Value, Stop> {
         self.opens(proxies, at_least)?;
-        let dear = self.present(truths.iter().map(|child| (child, ())))?;
-        if let [(only, ())] = &dear[..] {
-            return Ok(*only);
+        let (mut dear, mut last) = (Few::new(), None);
+        self.present(truths.iter().map(|child| (child, ())), |value, ()| {
+            dear.push(value.value);
+            last = Some(value);
+        })?;
+        match last {
+            Some(only) if dear.len() == 1 => Ok(only),
+            _ => {
+                let value = mean(&mut dear);
+                let value = range.map_or(value, |range| within(range, value));
+                Ok(Value { value, passed: None })
+            }
         }
-        let value = mean(&dear);
-        Ok(Value { value: range.map_or(value, |range| within(range, value)), passed: None })
     }
 }
 
@@ -222,16 +359,14 @@ fn scaled(sum: f64, weights: f64) -> f64 {
     if weights > 0.0 { sum / weights } else { sum }
 }
 
-fn mean(values: &[(Value, ())]) -> f64 {
-    let sum = stable_sum(values.iter().map(|(value, ())| value.value));
-    sum / values.len() as f64
+fn mean(values: &mut [f64]) -> f64 {
+    stable_sum(values) / values.len() as f64
 }
 
-/// A sum that does not depend on the order of its terms.
-pub(super) fn stable_sum(terms: impl IntoIterator<Item = f64>) -> f64 {
-    let mut terms: Few<f64> = terms.into_iter().collect();
+/// A sum that does not depend on the order of its terms, which it sorts.
+pub(super) fn stable_sum(terms: &mut [f64]) -> f64 {
     terms.sort_unstable_by(f64::total_cmp);
-    terms.into_iter().sum()
+    terms.iter().sum()
 }
 
 /// Takes back what rounding put outside a range in which the exact value lies.

@@ -7,6 +7,7 @@
 mod check;
 mod error;
 mod fold;
+mod names;
 mod part;
 mod run;
 
@@ -19,8 +20,10 @@ use async_trait::async_trait;
 pub use self::error::{CompositeError, Mistake};
 pub use self::part::{Part, all, any, gate, invert, max, min, part, weighted};
 
-use self::fold::Node;
+use self::fold::Tree;
 use crate::error::Result;
+use crate::identity::Identity;
+use crate::memo::{Memo, Sharing};
 use crate::metric::{Metric, MetricCall};
 use crate::row::{Example, Prediction};
 use crate::score::{MetricScore, Scored};
@@ -51,9 +54,12 @@ use crate::spec::{MetricSpec, MetricTier, ScoreKind, ScoreRange};
 pub struct Composite<G = Example, P = Prediction> {
     name: String,
     spec: MetricSpec<'static>,
-    node: Node,
+    tree: Tree,
     leaves: Vec<Arc<dyn Metric<G, P>>>,
-    names: Arc<[String]>,
+    names: &'static [&'static str],
+    identities: Vec<Option<Identity>>,
+    /// What stands in several places of the expression, nested composites included.
+    sharing: Option<Sharing>,
     on_missing: OnMissing,
 }
 
@@ -92,7 +98,7 @@ impl<G: Sync, P: Sync> Composite<G, P> {
 
     /// The names of the components, each once, in the order of the expression.
     pub fn components(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.names.iter().map(String::as_str)
+        self.names.iter().copied()
     }
 
     /// The fields without which no component can score a row, as `gold.NAME` and `pred.NAME`, sorted.
@@ -103,6 +109,24 @@ impl<G: Sync, P: Sync> Composite<G, P> {
         let fields: BTreeSet<String> = fields.collect();
         fields.into_iter().collect()
     }
+}
+
+impl<G: Sync, P: Sync> Composite<G, P> {
+    fn run(&self) -> run::Run<'_, Arc<dyn Metric<G, P>>> {
+        run::Run::new(&self.leaves, self.names, self.on_missing).sharing(&self.identities)
+    }
+
+    /// Where nobody remembers answers for the whole run, the outermost composite does for itself.
+    fn memo(&self, call: &MetricCall<'_, G, P>) -> Option<Memo> {
+        let sharing = self.sharing.as_ref().filter(|_| call.memo.is_none())?;
+        Some(sharing.memo(call))
+    }
+}
+
+fn all_identities<G: Sync, P: Sync>(leaves: &[Arc<dyn Metric<G, P>>]) -> Vec<Identity> {
+    let mut all = Vec::new();
+    leaves.iter().for_each(|leaf| Metric::<G, P>::identities(leaf, &mut all));
+    all
 }
 
 impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
@@ -159,8 +183,11 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
             strict: self.strict,
         };
         let spec = whole.spec(leaves.iter().any(|leaf| leaf.spec().is_async))?;
-        let names = leaves.iter().map(|leaf| leaf.name().to_owned()).collect();
-        Ok(Composite { name: self.name, spec, node, leaves, names, on_missing: self.on_missing })
+        let names = names::kept(leaves.iter().map(|leaf| leaf.name()));
+        let (name, on_missing, tree) = (self.name, self.on_missing, Tree::new(node));
+        let identities = leaves.iter().map(Metric::<G, P>::identity).collect();
+        let sharing = Sharing::among(&all_identities(&leaves));
+        Ok(Composite { name, spec, tree, leaves, names, identities, sharing, on_missing })
     }
 }
 
@@ -192,23 +219,29 @@ impl<G: Sync, P: Sync> Metric<G, P> for Composite<G, P> {
     }
 
     async fn call(&self, call: MetricCall<'_, G, P>) -> Result<Scored> {
-        let run = run::Run::new(&self.leaves, &self.names, self.on_missing);
-        run.awaited(&self.node, call, &self.spec()).await
+        let memo = self.memo(&call);
+        let call = call.with_memo(memo.as_ref());
+        self.run().awaited(&self.tree, call, &self.name, &self.spec).await
     }
 
     fn call_now(&self, call: MetricCall<'_, G, P>) -> Option<Result<Scored>> {
         if self.spec.is_async {
             return None;
         }
-        let run = run::Run::new(&self.leaves, &self.names, self.on_missing);
-        Some(run.now(&self.node, call, &self.spec()))
+        let memo = self.memo(&call);
+        let call = call.with_memo(memo.as_ref());
+        Some(self.run().now(&self.tree, call, &self.name, &self.spec))
+    }
+
+    fn identities(&self, all: &mut Vec<Identity>) {
+        self.leaves.iter().for_each(|leaf| Metric::<G, P>::identities(leaf, all));
     }
 }
 
 impl<G, P> fmt::Debug for Composite<G, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut composite = f.debug_struct("Composite");
-        composite.field("name", &self.name).field("node", &self.node).finish_non_exhaustive()
+        composite.field("name", &self.name).field("node", &self.tree.node).finish_non_exhaustive()
     }
 }
 

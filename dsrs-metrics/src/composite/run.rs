@@ -1,141 +1,220 @@
 //! In which order components are asked: each once a row, those behind a gate only where it opens,
 //! those that must be awaited side by side.
 
-use std::sync::Arc;
+use std::cell::Cell;
+use std::ops::Deref;
 
 use futures_util::future::join_all;
 
 use super::OnMissing;
-use super::fold::{Folded, Missing, Node, Value, fold, wanted};
+use super::fold::{Missing, Said, Tree, Value, fold, said, wanted};
+use crate::components::{Components, Kept};
 use crate::error::{MetricError, Result};
 use crate::evaluate::panic;
+use crate::identity::Identity;
+use crate::memo;
 use crate::metric::{Metric, MetricCall};
 use crate::outcome::Outcome;
-use crate::score::{Components, MetricScore, Scored};
+use crate::score::Scored;
 use crate::spec::MetricSpec;
 
-/// The components of one composite on one row.
-pub(super) struct Run<'a, G, P> {
-    leaves: &'a [Arc<dyn Metric<G, P>>],
-    names: &'a Arc<[String]>,
+/// The components of one composite on one row. They are held in any way that leads to metrics:
+/// `&dyn Metric` as well as `Arc<dyn Metric>`.
+pub(super) struct Run<'a, L> {
+    leaves: &'a [L],
+    names: &'static [&'static str],
+    /// Of the components, by number; empty if they need not be compared.
+    identities: &'a [Option<Identity>],
     on_missing: OnMissing,
-    outcomes: Vec<Option<Outcome>>,
+    kept: Box<[Kept]>,
 }
 
-impl<'a, G: Sync, P: Sync> Run<'a, G, P> {
+impl<'a, L: Deref> Run<'a, L> {
     pub(super) fn new(
-        leaves: &'a [Arc<dyn Metric<G, P>>],
-        names: &'a Arc<[String]>,
+        leaves: &'a [L],
+        names: &'static [&'static str],
         on_missing: OnMissing,
     ) -> Self {
-        Self { leaves, names, on_missing, outcomes: vec![None; leaves.len()] }
+        let kept = leaves.iter().map(|_| Kept::Unasked).collect();
+        Self { leaves, names, identities: &[], on_missing, kept }
+    }
+
+    /// Says which components may stand elsewhere in the run too.
+    pub(super) fn sharing(mut self, identities: &'a [Option<Identity>]) -> Self {
+        self.identities = identities;
+        self
     }
 
     /// Where no component must be awaited.
-    pub(super) fn now(
+    pub(super) fn now<G: Sync, P: Sync>(
         mut self,
-        node: &Node,
+        tree: &Tree,
         call: MetricCall<'_, G, P>,
+        name: &str,
         spec: &MetricSpec<'_>,
-    ) -> Result<Scored> {
-        let leaves = self.leaves;
-        let outcomes = &mut self.outcomes;
-        let folded = fold(node, self.on_missing, &mut |index| {
-            let outcome = outcomes[index].get_or_insert_with(|| ask_now(&*leaves[index], call));
-            said(index, outcome)
-        });
-        self.settle(folded, spec)
+    ) -> Result<Scored>
+    where
+        L::Target: Metric<G, P>,
+    {
+        let (asking, mut missing) = (Cell::new(None), Missing::Leaf(0));
+        let said = loop {
+            // One net under all components: only when one falls is it asked which. What goes in and
+            // out goes by reference, since moving it costs more than a simple component does.
+            let mut said = Said::Missing;
+            let mut ask = || said = self.ask(tree, &call, &asking, &mut missing);
+            let Err(panic) = panic::catch(false, &mut ask) else { break said };
+            match asking.take() {
+                Some(index) => self.kept[index] = panicked(self.names[index], panic.message),
+                None => {
+                    let (metric, message) = (name.to_owned(), panic.message);
+                    return Err(MetricError::Panicked { metric, message });
+                }
+            }
+        };
+        self.settle(said, missing, name, spec)
+    }
+
+    /// Asks those components that were not yet: first, without further ado, those that stand before
+    /// any gate.
+    fn ask<G: Sync, P: Sync>(
+        &mut self,
+        tree: &Tree,
+        call: &MetricCall<'_, G, P>,
+        asking: &Cell<Option<usize>>,
+        missing: &mut Missing,
+    ) -> Said
+    where
+        L::Target: Metric<G, P>,
+    {
+        let Self { leaves, names, identities, .. } = *self;
+        let ungated = leaves.iter().zip(names).zip(&mut *self.kept).take(tree.ungated);
+        for (index, ((leaf, name), kept)) in ungated.enumerate() {
+            if kept.is_unasked() {
+                asking.set(Some(index));
+                kept.ask(name, || match call.memo {
+                    None => leaf.call_now(*call),
+                    Some(_) => memo::call_now(&**leaf, identity(identities, index), *call),
+                });
+            }
+            if !kept.is_plain() && stops(self.on_missing, kept) {
+                break;
+            }
+        }
+        asking.set(None);
+        fold(&tree.node, self.on_missing, &mut self.kept, missing, |index, kept| {
+            asking.set(Some(index));
+            kept.ask(names[index], || {
+                memo::call_now(&*leaves[index], identity(identities, index), *call)
+            });
+            asking.set(None);
+        })
     }
 
     /// Where some must be: round by round, what can be asked is asked side by side, until the gates
     /// let nothing more through.
-    pub(super) async fn awaited(
+    pub(super) async fn awaited<G: Sync, P: Sync>(
         mut self,
-        node: &Node,
+        tree: &Tree,
         call: MetricCall<'_, G, P>,
+        name: &str,
         spec: &MetricSpec<'_>,
-    ) -> Result<Scored> {
+    ) -> Result<Scored>
+    where
+        L: Sync,
+        L::Target: Metric<G, P>,
+    {
         loop {
-            let outcomes = &self.outcomes;
-            let wanted = wanted(node, self.on_missing, &mut |index| {
-                outcomes[index].as_ref().map(|outcome| said(index, outcome))
-            });
+            let wanted = wanted(&tree.node, self.on_missing, &mut self.kept);
             if wanted.is_empty() {
                 break;
             }
-            let asked = join_all(wanted.iter().map(|index| ask(&*self.leaves[*index], call))).await;
-            for (index, outcome) in wanted.into_iter().zip(asked) {
-                self.outcomes[index] = Some(outcome);
+            let Self { leaves, names, identities, .. } = self;
+            let asked = wanted.iter().map(|index| {
+                ask(&*leaves[*index], names[*index], identity(identities, *index), call)
+            });
+            let asked = join_all(asked).await;
+            for (index, answer) in wanted.into_iter().zip(asked) {
+                self.kept[index] = answer;
             }
         }
-        let outcomes = &self.outcomes;
-        let folded = fold(node, self.on_missing, &mut |index| match &outcomes[index] {
-            Some(outcome) => said(index, outcome),
-            None => Err(Missing::Leaf(index)),
+        let mut missing = Missing::Leaf(0);
+        let said = fold(&tree.node, self.on_missing, &mut self.kept, &mut missing, |_, _| {});
+        self.settle(said, missing, name, spec)
+    }
+
+    #[inline]
+    fn settle(
+        self,
+        said: Said,
+        missing: Missing,
+        name: &str,
+        spec: &MetricSpec<'_>,
+    ) -> Result<Scored> {
+        let Said::Value(Value { value, .. }) = said else {
+            return Err(self.error(missing, name).with_cost_msats(self.cost_msats()));
+        };
+        let components = Components { names: self.names, kept: self.kept };
+        Scored::of_components(value, components, name, spec)
+    }
+
+    /// What the components cost so far: a composite that fails has paid for them all the same.
+    #[cold]
+    fn cost_msats(&self) -> u64 {
+        let outcomes = self.kept.iter().filter_map(Kept::outcome);
+        outcomes.map(|outcome| outcome.cost_msats()).fold(0, u64::saturating_add)
+    }
+
+    #[cold]
+    fn error(&self, missing: Missing, name: &str) -> MetricError {
+        let metric = name.to_owned();
+        let index = match missing {
+            Missing::Gated { by } => return MetricError::Gated { metric, by },
+            Missing::Leaf(index) => index,
+        };
+        let outcome = self.kept[index].outcome();
+        if let Some(Outcome::Gated { by }) = outcome.as_deref() {
+            return MetricError::Gated { metric, by: by.clone() };
+        }
+        let reason = outcome.map_or_else(String::new, |outcome| {
+            outcome.error().unwrap_or_else(|| format!("it {}", outcome.name()))
         });
-        self.settle(folded, spec)
-    }
-
-    fn settle(self, folded: Folded, spec: &MetricSpec<'_>) -> Result<Scored> {
-        let value = folded.map_err(|missing| self.error(missing, spec))?;
-        let costs = self.scored().map(|scored| scored.score.cost_msats);
-        let cost_msats = costs.fold(0, u64::saturating_add);
-        let confidence = self.scored().map(|scored| scored.score.confidence).fold(1.0, f64::min);
-        let score = MetricScore { confidence, cost_msats, ..MetricScore::new(value.value) };
-        let components = Components { names: Arc::clone(self.names), outcomes: self.outcomes };
-        Scored::of_components(score, components, spec)
-    }
-
-    fn scored(&self) -> impl Iterator<Item = &Scored> {
-        self.outcomes.iter().flatten().filter_map(Outcome::scored)
-    }
-
-    fn error(&self, missing: Missing, spec: &MetricSpec<'_>) -> MetricError {
-        let metric = spec.name.to_owned();
-        match missing {
-            Missing::Gated { by } => MetricError::Gated { metric, by },
-            Missing::Leaf(index) => {
-                let component = self.leaves[index].name().to_owned();
-                let outcome = self.outcomes[index].as_ref();
-                let reason = outcome.map_or_else(String::new, |outcome| {
-                    outcome.error().unwrap_or_else(|| format!("it {}", outcome.name()))
-                });
-                MetricError::NoComponent { metric, component, reason }
-            }
-        }
+        MetricError::NoComponent { metric, component: self.names[index].to_owned(), reason }
     }
 }
 
-fn said(index: usize, outcome: &Outcome) -> Folded {
-    match outcome {
-        Outcome::Scored(scored) => Ok(Value { value: scored.score.value, passed: scored.passed }),
-        Outcome::Gated { by } => Err(Missing::Gated { by: by.clone() }),
-        _ => Err(Missing::Leaf(index)),
+/// Whether nothing more need be asked.
+#[cold]
+fn stops(on_missing: OnMissing, kept: &Kept) -> bool {
+    match said(kept) {
+        Said::Value(_) => false,
+        Said::Gated => true,
+        Said::Missing => on_missing == OnMissing::Fail,
     }
 }
 
-fn ask_now<G: Sync, P: Sync>(metric: &dyn Metric<G, P>, call: MetricCall<'_, G, P>) -> Outcome {
-    match panic::catch(false, || metric.call_now(call)) {
-        Ok(Some(result)) => result.into(),
-        Ok(None) => {
-            let error =
-                MetricError::failed(metric.name(), "must be awaited, but its spec says not");
-            Outcome::MetricFailed { error }
-        }
-        Err(panic) => panicked(metric.name(), panic.message),
-    }
+fn identity(identities: &[Option<Identity>], index: usize) -> Option<&Identity> {
+    identities.get(index)?.as_ref()
 }
 
-async fn ask<G: Sync, P: Sync>(metric: &dyn Metric<G, P>, call: MetricCall<'_, G, P>) -> Outcome {
-    let now = panic::catch(false, || metric.call_now(call));
-    let result = match now {
-        Ok(Some(result)) => return result.into(),
-        Ok(None) => panic::catch_async(false, metric.call(call)).await,
-        Err(panic) => return panicked(metric.name(), panic.message),
+async fn ask<G: Sync, P: Sync, M>(
+    metric: &M,
+    name: &str,
+    identity: Option<&Identity>,
+    call: MetricCall<'_, G, P>,
+) -> Kept
+where
+    M: Metric<G, P> + ?Sized,
+{
+    let result = match panic::catch(false, || memo::call_now(metric, identity, call)) {
+        Ok(Some(result)) => return Kept::of(result),
+        Ok(None) => panic::catch_async(false, memo::call(metric, identity, call)).await,
+        Err(panic) => Err(panic),
     };
-    result.map_or_else(|panic| panicked(metric.name(), panic.message), Outcome::from)
+    result.map_or_else(|panic| panicked(name, panic.message), Kept::of)
 }
 
-fn panicked(metric: &str, message: String) -> Outcome {
-    Outcome::MetricFailed { error: MetricError::Panicked { metric: metric.to_owned(), message } }
+#[cold]
+fn panicked(metric: &str, message: String) -> Kept {
+    let error = MetricError::Panicked { metric: metric.to_owned(), message };
+    Kept::whole(Outcome::MetricFailed { error })
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::error::EvaluateError;
 use super::panic;
-use super::row::{MetricEntry, Plan};
+use super::row::{MetricEntry, Plan, sharing};
 use super::source::{RowId, SeenIds};
 use super::{Devset, Evaluate, Options};
 use crate::metric::Metric;
@@ -173,6 +173,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self.check_devset()?;
         self.check_outputs()?;
         let plan = Plan {
+            sharing: sharing(&self.metrics),
             metrics: self.metrics,
             timeout: self.timeout,
             resubmit_after: self.resubmit_after,

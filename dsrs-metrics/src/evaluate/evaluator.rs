@@ -104,6 +104,7 @@ pub trait Evaluator: Module {
                 timeout: None,
                 resubmit_after: None,
                 traceback: false,
+                sharing: None,
             };
             let rows = examples.into_iter().map(|row| Ok(Input::to_predict(row.into())));
             let source = Source::iterator(Box::new(rows));

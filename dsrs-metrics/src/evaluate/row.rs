@@ -12,6 +12,8 @@ use tokio::time::Instant;
 use super::panic::{self, Panic};
 use super::source::Input;
 use crate::error::MetricError;
+use crate::identity::Identity;
+use crate::memo::{self, Sharing};
 use crate::metric::{Metric, MetricCall};
 use crate::outcome::Outcome;
 use crate::pair::Origin;
@@ -61,13 +63,21 @@ pub(super) struct MetricEntry<'a, G, P> {
     /// The fields that it reads, as `gold.NAME` and `pred.NAME`.
     pub(super) reads: Vec<String>,
     metric: Box<dyn Metric<G, P> + 'a>,
+    identity: Option<Identity>,
 }
 
 impl<'a, G: Sync, P: Sync> MetricEntry<'a, G, P> {
     pub(super) fn new(metric: impl Metric<G, P> + 'a) -> Self {
         let spec = metric.spec();
         let (kind, reads) = (spec.kind, spec.get_input_fields().collect());
-        Self { name: metric.name().to_owned(), kind, reads, metric: Box::new(metric) }
+        let (name, identity) = (metric.name().to_owned(), metric.identity());
+        Self { name, kind, reads, identity, metric: Box::new(metric) }
+    }
+}
+
+impl<G: Sync, P: Sync> MetricEntry<'_, G, P> {
+    fn now(&self, call: MetricCall<'_, G, P>) -> Option<Result<Scored, MetricError>> {
+        memo::call_now(&*self.metric, self.identity.as_ref(), call)
     }
 }
 
@@ -77,6 +87,15 @@ pub(super) struct Plan<'a, G, P> {
     pub(super) timeout: Option<Duration>,
     pub(super) resubmit_after: Option<Duration>,
     pub(super) traceback: bool,
+    /// What several metrics have in common.
+    pub(super) sharing: Option<Sharing>,
+}
+
+/// What metrics or their components have in common.
+pub(super) fn sharing<G: Sync, P: Sync>(metrics: &[MetricEntry<'_, G, P>]) -> Option<Sharing> {
+    let mut all = Vec::new();
+    metrics.iter().for_each(|entry| entry.metric.identities(&mut all));
+    Sharing::among(&all)
 }
 
 type Attempt<T> = Result<T, Failure>;
@@ -117,6 +136,8 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         }
         if let Some(pred) = &row.pred {
             let call = MetricCall::new(&*row.gold, pred);
+            let memo = self.sharing.as_ref().map(|sharing| sharing.memo(&call));
+            let call = call.with_memo(memo.as_ref());
             (row.outcomes, row.traceback) = self.score(call, deadline).await;
         }
         row
@@ -129,7 +150,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         deadline: Option<Instant>,
     ) -> Result<P, (String, Option<String>)> {
         // The call stands in an async block because it may panic before its first await.
-        let start = || async { program.predict(gold).await };
+        let start = |_| async { program.predict(gold).await };
         match self.attempt(start, Result::is_ok, deadline).await {
             Ok(prediction) => prediction.map_err(|error| (error, None)),
             Err(Failure::Panicked(panic)) => {
@@ -153,7 +174,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         let mut tracebacks = Vec::new();
         let mut waiting = Vec::new();
         for (position, entry) in self.metrics.iter().enumerate() {
-            let now = panic::catch(self.traceback, || entry.metric.call_now(call));
+            let now = panic::catch(self.traceback, || entry.now(call));
             match now.map_err(Failure::Panicked).transpose() {
                 Some(attempt) => {
                     let attempt = in_time(attempt, is_answer, deadline);
@@ -191,7 +212,12 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         call: MetricCall<'_, G, P>,
         deadline: Option<Instant>,
     ) -> Attempt<Result<Scored, MetricError>> {
-        self.attempt(|| entry.metric.call(call), is_answer, deadline).await
+        // A second attempt that waited for the first one's answer would be none.
+        let start = |first: bool| {
+            let call = if first { call } else { MetricCall { memo: None, ..call } };
+            memo::call(&*entry.metric, entry.identity.as_ref(), call)
+        };
+        self.attempt(start, is_answer, deadline).await
     }
 
     fn outcome(
@@ -220,7 +246,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
     /// Awaits a call of the user's, within the row's deadline, with a second attempt if it straggles.
     async fn attempt<T, E, F: Future<Output = Result<T, E>>>(
         &self,
-        start: impl Fn() -> F,
+        start: impl Fn(bool) -> F,
         is_answer: fn(&Result<T, E>) -> bool,
         deadline: Option<Instant>,
     ) -> Attempt<F::Output> {
@@ -240,23 +266,23 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
     /// reported if both do is the first one's failure.
     async fn first_of_two<T, E, F: Future<Output = Result<T, E>>>(
         &self,
-        start: impl Fn() -> F,
+        start: impl Fn(bool) -> F,
         is_answer: fn(&Result<T, E>) -> bool,
     ) -> Attempt<F::Output> {
         // The call is made within the future because it may panic before there is one.
-        let attempt = async || {
-            let called = panic::catch_async(self.traceback, async { start().await });
+        let attempt = async |first| {
+            let called = panic::catch_async(self.traceback, async { start(first).await });
             called.await.map_err(Failure::Panicked)
         };
         let answers = |attempt: &Attempt<F::Output>| attempt.as_ref().is_ok_and(is_answer);
         let Some(delay) = self.resubmit_after else {
-            return attempt().await;
+            return attempt(true).await;
         };
-        let mut first = pin!(attempt());
+        let mut first = pin!(attempt(true));
         if let Ok(output) = tokio::time::timeout(delay, first.as_mut()).await {
             return output;
         }
-        let mut second = pin!(attempt());
+        let mut second = pin!(attempt(false));
         tokio::select! {
             biased;
             output = &mut first => {
@@ -286,5 +312,7 @@ fn in_time<T, E>(
 
 /// Whether a metric has said what it has to say; having no opinion is one.
 fn is_answer(scored: &Result<Scored, MetricError>) -> bool {
-    matches!(scored, Ok(_) | Err(MetricError::Abstained { .. }))
+    scored
+        .as_ref()
+        .map_or_else(|error| matches!(error.reason(), MetricError::Abstained { .. }), |_| true)
 }

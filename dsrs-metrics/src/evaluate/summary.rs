@@ -50,7 +50,7 @@ pub struct MetricSummary {
     pub abstained: u64,
     /// Rows that passed: true, or beyond the threshold. `None` if the metric has no verdict.
     pub passed: Option<u64>,
-    /// What the scores cost, in millisatoshis; a part's cost is that of its metric.
+    /// What scores and failures cost, in millisatoshis; a part's cost is that of its metric.
     pub cost_msats: u64,
     /// Rows that no model judged: the offline lexical judge did, because none is configured.
     #[serde(skip_serializing_if = "is_zero")]
@@ -157,6 +157,7 @@ impl Tally {
     }
 
     pub(crate) fn record(&mut self, row: u64, outcome: &Outcome) {
+        self.counts.cost_msats = self.counts.cost_msats.saturating_add(outcome.cost_msats());
         match outcome {
             Outcome::Scored(scored) => self.record_scored(row, scored),
             Outcome::Gated { .. } => self.counts.gated += 1,
@@ -173,7 +174,6 @@ impl Tally {
         counts.with_verdict += u64::from(scored.passed.is_some());
         counts.judged_offline += u64::from(scored.is_judged_offline());
         counts.ones += u64::from(scored.score.value >= 1.0);
-        counts.cost_msats = counts.cost_msats.saturating_add(scored.score.cost_msats);
         self.sum.add(scored.score.value);
         for (place, part) in scored.parts().iter().enumerate() {
             if !self.parts.contains_key(&part.name) {

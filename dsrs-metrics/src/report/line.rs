@@ -131,7 +131,7 @@ impl<'a> OutcomeLine<'a> {
             confidence: scored.map(|scored| scored.score.confidence),
             details: scored.and_then(|scored| scored.score.details.as_deref()),
             feedback: scored.and_then(crate::score::Scored::feedback),
-            cost_msats: scored.map_or(0, |scored| scored.score.cost_msats),
+            cost_msats: outcome.cost_msats(),
             error: outcome.error(),
             gated_by: match outcome {
                 Outcome::Gated { by } => Some(by),
@@ -164,8 +164,15 @@ struct ComponentLines<'a>(&'a Scored);
 impl Serialize for ComponentLines<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let lines = self.0.components();
-        serializer.collect_map(
-            lines.map(|component| (component.name, OutcomeLine::new(component.outcome))),
-        )
+        serializer
+            .collect_map(lines.map(|component| (component.name, ComponentLine(component.outcome))))
+    }
+}
+
+struct ComponentLine<'a>(Cow<'a, Outcome>);
+
+impl Serialize for ComponentLine<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        OutcomeLine::new(&self.0).serialize(serializer)
     }
 }

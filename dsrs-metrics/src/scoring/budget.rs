@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 pub struct BudgetReport {
     /// The limit; `None` if there is none, and then nothing is reserved.
     pub limit: Option<u64>,
-    /// What the scores say they cost.
+    /// What calls say they cost, scored or failed.
     pub spent: u64,
     /// What is set aside for calls that are under way.
     pub reserved: u64,

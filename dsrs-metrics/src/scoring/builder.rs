@@ -13,6 +13,7 @@ use super::error::ScorerError;
 use super::gate::OnMissing;
 use super::set::{BoxedMetric, MetricSet};
 use super::{Inner, Scorer};
+use crate::memo::Sharing;
 use crate::metric::Metric;
 use crate::row::{Example, Prediction};
 use crate::spec::MetricTier;
@@ -169,7 +170,10 @@ impl<G: Send + Sync, P: Send + Sync> ScorerBuilder<G, P> {
         let truth = entries(set.truth())?;
         self.check_prices(&truth)?;
         let ledger = Ledger::new(self.config.budget_msats);
-        let inner = Inner { set, proxies, truth, config: self.config, ledger };
+        let mut all = Vec::new();
+        set.all().for_each(|metric| Metric::<G, P>::identities(metric, &mut all));
+        let sharing = Sharing::among(&all);
+        let inner = Inner { set, proxies, truth, config: self.config, ledger, sharing };
         Ok(Scorer { inner: Arc::new(inner) })
     }
 

@@ -11,7 +11,9 @@ use super::set::BoxedMetric;
 use super::spending::Spending;
 use crate::error::MetricError;
 use crate::evaluate::panic::{self, Panic};
-use crate::metric::MetricCall;
+use crate::identity::Identity;
+use crate::memo;
+use crate::metric::{Metric, MetricCall};
 use crate::outcome::Outcome;
 use crate::score::Scored;
 
@@ -26,6 +28,7 @@ pub(super) struct Entry<G, P> {
     /// The same, or the most that one has cost: a metric that broke its word is not believed again.
     worst: AtomicU64,
     metric: BoxedMetric<G, P>,
+    identity: Option<Identity>,
 }
 
 /// What became of one call.
@@ -39,7 +42,8 @@ impl<G: Sync, P: Sync> Entry<G, P> {
         let spec = metric.spec();
         let (name, scale) = (metric.name().to_owned(), Scale::of(&spec)?);
         let declared = spec.cost_msats.max(metric.cost_estimate());
-        Ok(Self { name, scale, declared, worst: AtomicU64::new(declared), metric })
+        let identity = Metric::<G, P>::identity(&metric);
+        Ok(Self { name, scale, declared, worst: AtomicU64::new(declared), metric, identity })
     }
 
     /// What has to be set aside for one call.
@@ -54,7 +58,9 @@ impl<G: Sync, P: Sync> Entry<G, P> {
         call: MetricCall<'_, G, P>,
         money: Reservation<'b>,
     ) -> Result<Called, Reservation<'b>> {
-        match panic::catch(false, || self.metric.call_now(call)).transpose() {
+        match panic::catch(false, || memo::call_now(&*self.metric, self.identity.as_ref(), call))
+            .transpose()
+        {
             Some(answer) => Ok(self.settle(answer, money)),
             None => Err(money),
         }
@@ -63,7 +69,10 @@ impl<G: Sync, P: Sync> Entry<G, P> {
     /// Calls a metric and waits for it.
     pub(super) async fn later(&self, call: MetricCall<'_, G, P>, money: Reservation<'_>) -> Called {
         // The call stands in an async block because it may panic before its first await.
-        let answer = panic::catch_async(false, async { self.metric.call(call).await }).await;
+        let answer = panic::catch_async(false, async {
+            memo::call(&*self.metric, self.identity.as_ref(), call).await
+        })
+        .await;
         self.settle(answer, money)
     }
 
@@ -71,8 +80,9 @@ impl<G: Sync, P: Sync> Entry<G, P> {
         let (reserved, limited) = (money.msats(), money.is_limited());
         let cost = match &answer {
             Ok(Ok(scored)) => scored.score.cost_msats,
-            // Whoever gives no score tells no cost.
-            _ => 0,
+            Ok(Err(error)) => error.cost_msats(),
+            // Whoever panics tells no cost.
+            Err(_) => 0,
         };
         self.worst.fetch_max(cost, Ordering::Relaxed);
         money.settle(cost);
@@ -86,7 +96,8 @@ impl<G: Sync, P: Sync> Entry<G, P> {
             // A metric written by hand may have changed the score after it was checked.
             Ok(Ok(scored)) if !self.scale.range.contains(scored.score.value) => {
                 let value = scored.score.value;
-                MetricError::OutOfRange { metric, value, range: self.scale.range }
+                let error = MetricError::OutOfRange { metric, value, range: self.scale.range };
+                error.with_cost_msats(scored.score.cost_msats)
             }
             Ok(answer) => return Outcome::from(answer),
             Err(panic) => MetricError::Panicked { metric, message: panic.message },

@@ -10,6 +10,7 @@ use super::gate::{Decision, TierScore, decide, tier_score};
 use super::row::{Rollout, RowScore, combine};
 use super::spending::Spending;
 use super::standing::Standing;
+use crate::memo::Memo;
 use crate::metric::MetricCall;
 use crate::outcome::Outcome;
 
@@ -20,6 +21,9 @@ impl<G: Send + Sync, P: Send + Sync> Inner<G, P> {
     pub(super) async fn score(&self, gold: &G, preds: &[P]) -> RowScore {
         let mut spending = Spending::default();
         let calls: Vec<_> = preds.iter().map(|pred| MetricCall::new(gold, pred)).collect();
+        let memos: Vec<_> = calls.iter().map(|call| self.memo(call)).collect();
+        let calls: Vec<_> =
+            calls.iter().zip(&memos).map(|(call, memo)| call.with_memo(memo.as_ref())).collect();
         let rollouts = match self.ask(&self.proxies, &calls, &mut spending).await {
             Ok(proxies) => self.after_proxies(&calls, proxies, &mut spending).await,
             Err(budget) => preds.iter().map(|_| self.skipped(budget)).collect(),
@@ -30,6 +34,11 @@ impl<G: Send + Sync, P: Send + Sync> Inner<G, P> {
             wanted: self.config.num_rollouts,
             spending,
         }
+    }
+
+    /// Rollouts are different rows, so each has answers of its own.
+    fn memo(&self, call: &MetricCall<'_, G, P>) -> Option<Memo> {
+        self.sharing.as_ref().map(|sharing| sharing.memo(call))
     }
 
     /// Gates each rollout, then asks the truth metrics about those that passed: about all of them

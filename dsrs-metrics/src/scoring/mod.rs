@@ -35,6 +35,7 @@ pub use self::summary::ScoringSummary;
 
 use self::budget::Ledger;
 use self::call::Entry;
+use crate::memo::Sharing;
 use crate::row::{Example, Prediction};
 
 /// Scores rows with cheap proxy metrics first, and with expensive truth metrics only where the
@@ -107,6 +108,8 @@ struct Inner<G, P> {
     truth: Vec<Entry<G, P>>,
     config: ScoringConfig,
     ledger: Ledger,
+    /// What several metrics have in common.
+    sharing: Option<Sharing>,
 }
 
 impl Scorer {

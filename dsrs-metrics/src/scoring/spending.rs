@@ -12,7 +12,7 @@ pub struct Spending {
     pub truth_calls_gated: u64,
     /// What those would have cost at most, by what the metrics declare.
     pub saved_msats: u64,
-    /// What the scores of both tiers say they cost. A call that gave no score tells no cost.
+    /// What the calls of both tiers say they cost, scored or failed. A call that panicked tells no cost.
     pub spent_msats: u64,
     /// What was set aside for calls; 0 without a budget.
     pub reserved_msats: u64,

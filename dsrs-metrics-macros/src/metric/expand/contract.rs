@@ -133,6 +133,7 @@ fn called(
 
 fn described(cx: &Context<'_>) -> TokenStream {
     let Context { span, runtime, .. } = cx;
+    let identity = identity(cx);
     quote_spanned! {*span=>
         fn name(&self) -> &::core::primitive::str {
             Self::SPEC.name
@@ -148,6 +149,28 @@ fn described(cx: &Context<'_>) -> TokenStream {
 
         fn spec(&self) -> #runtime::MetricSpec<'_> {
             Self::SPEC
+        }
+
+        #identity
+    }
+}
+
+/// Type and parameters, by which two values are known to be the same metric; not for metrics with
+/// type parameters.
+fn identity(cx: &Context<'_>) -> TokenStream {
+    let Context { span, private, .. } = cx;
+    if !cx.generics.params.is_empty() {
+        return TokenStream::new();
+    }
+    let texts = cx
+        .model
+        .configs()
+        .map(|(name, _, _)| quote_spanned!(*span=> #private::Known(&self.#name).text()));
+    quote_spanned! {*span=>
+        fn identity(&self) -> ::core::option::Option<#private::Identity> {
+            #[allow(unused_imports)]
+            use #private::Unknown as _;
+            #private::Identity::of::<Self>(&[#(#texts),*])
         }
     }
 }
