@@ -123,6 +123,8 @@ const SCHEMA: [&str; 7] = [
 ];
 const MODEL: [&str; 5] =
     ["model_not_found", "invalid model", "does not exist", "not_found_error", "unknown model"];
+/// Under status 400: Gemini's words, and what a LiteLLM proxy without a database says of a wrong key.
+const KEY: [&str; 2] = ["api key not valid", "no_db_connection"];
 const QUOTA: [&str; 3] = ["insufficient_quota", "credit balance", "billing_hard_limit"];
 
 fn status_error(status: u16, body: &str, headers: Option<&HeaderMap>, target: &Target) -> LmError {
@@ -138,7 +140,7 @@ fn status_error(status: u16, body: &str, headers: Option<&HeaderMap>, target: &T
             LmError::QuotaExhausted { lm, said }
         }
         401 | 403 => refused_key(status, said, target),
-        400 if words.contains("api key not valid") => refused_key(status, said, target),
+        400 if says(&KEY) => refused_key(status, said, target),
         429 => LmError::RateLimited { lm, retry_after, said },
         _ if about_request && says(&CONTEXT) => LmError::ContextTooLong { lm, said },
         _ if about_request && says(&SCHEMA) => LmError::SchemaUnsupported { lm, said },
@@ -157,14 +159,14 @@ fn refused_key(status: u16, said: String, target: &Target) -> LmError {
     }
 }
 
-/// `Retry-After` in seconds or as a date, or its finer non-standard sibling.
+/// `Retry-After` in seconds or as a date, its finer non-standard sibling, or what a LiteLLM proxy passes on.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let millis = text("retry-after-ms").and_then(|text| text.parse::<f64>().ok());
     if let Some(millis) = millis {
         return Duration::try_from_secs_f64(millis / 1000.0).ok();
     }
-    let text = text(RETRY_AFTER.as_str())?;
+    let text = text(RETRY_AFTER.as_str()).or_else(|| text("llm_provider-retry-after"))?;
     if let Ok(seconds) = text.parse::<f64>() {
         return Duration::try_from_secs_f64(seconds).ok();
     }
