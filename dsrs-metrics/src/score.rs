@@ -188,10 +188,8 @@ impl Scored {
     /// Whether no model judged the row, but token overlap did; also if that is so of a component.
     #[must_use]
     pub fn is_judged_offline(&self) -> bool {
-        let labelled = |note: &Note| {
-            note.metadata.get("judge").is_some_and(|judge| judge == crate::judge::OFFLINE)
-        };
-        self.note.as_deref().is_some_and(labelled)
+        let label = self.metadata().and_then(|metadata| metadata.get("judge"));
+        label.is_some_and(|label| label == crate::judge::OFFLINE)
             || self
                 .components()
                 .any(|component| component.outcome.scored().is_some_and(Self::is_judged_offline))
@@ -308,8 +306,9 @@ impl Scored {
         metadata: Map<String, Value>,
         spec: &MetricSpec<'_>,
     ) -> Result<Self> {
-        let note = Note { feedback, metadata, ..Note::default() };
-        Self { score, passed: None, note: Some(Box::new(note)) }.settled(spec)
+        let critique = Critique { feedback, metadata, parts: Vec::new() };
+        let note = Note::Critique(Box::new(critique));
+        Self { score, passed: None, note }.settled(spec.name, spec)
     }
 
     /// Several named scores, each held against the spec.

@@ -180,6 +180,16 @@ async fn trap_14_a_provider_that_fails_says_nothing_of_the_answer() {
 }
 
 #[tokio::test]
+async fn what_was_paid_for_no_verdict_is_charged() {
+    let lm = Arc::new(ScriptedLm::new().cost(7).otherwise("what?"));
+    let error = graded(&lm).await.unwrap_err();
+    assert_eq!(error.cost_msats(), 14);
+    let broken = LmError::BadReply { lm: "a:b".into(), reason: "HTML".into(), cost_msats: Some(3) };
+    let error = graded(&Arc::new(ScriptedLm::new().otherwise(broken))).await.unwrap_err();
+    assert_eq!(error.cost_msats(), 3);
+}
+
+#[tokio::test]
 async fn a_score_that_is_no_number_fails() {
     /// Divide.
     #[judge(score = a / b)]

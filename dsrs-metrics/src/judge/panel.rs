@@ -154,6 +154,21 @@ pub struct Panel {
     quorum: Option<usize>,
 }
 
+/// Two panels of one text ask the same: models that are held are told apart by where they lie.
+impl crate::identity::Plain for Panel {
+    fn tell(&self, into: &mut String) {
+        let Self { lm, models, aggregation, max_concurrent_judges: _, quorum } = self;
+        for model in lm.iter().chain(models) {
+            into.push_str(&match model {
+                JudgeModel::Configured => "configured,".to_owned(),
+                JudgeModel::Named(id) => format!("{id:?},"),
+                JudgeModel::Held(lm) => format!("{:x},", Arc::as_ptr(lm).cast::<()>().addr()),
+            });
+        }
+        into.push_str(&format!("{} {aggregation:?} {quorum:?}", lm.is_some()));
+    }
+}
+
 fn by_name<'de, D: serde::Deserializer<'de>>(names: D) -> Result<Vec<JudgeModel>, D::Error> {
     let names = Vec::<String>::deserialize(names)?;
     Ok(names.into_iter().map(IntoModel::into_model).collect())

@@ -138,7 +138,8 @@ impl<K: Kind> MetricReturn for Judged<K> {
         } else {
             self.paid.msats
         };
-        let judgement = self.result.map_err(|error| MetricError::failed(spec.name, error))?;
+        let failed = |error| MetricError::failed(spec.name, error).with_cost_msats(cost);
+        let judgement = self.result.map_err(failed)?;
         let Judgement { value, confidence, details, feedback, metadata } = judgement;
         let score = MetricScore { value, confidence, details, cost_msats: cost };
         Scored::of_judgement(score, feedback, metadata, spec)

@@ -200,6 +200,8 @@ pub enum LmError {
         path: String,
         /// What is wrong with it.
         reason: String,
+        /// What the reply that could not be kept cost, in msat.
+        cost_msats: Option<u64>,
     },
     /// A [`ScriptedLm`](super::ScriptedLm) has no reply for a prompt.
     #[error("{lm} has no reply for the prompt `{prompt}`: add one with `when` or `otherwise`")]
@@ -261,7 +263,9 @@ impl LmError {
     #[must_use]
     pub fn cost_msats(&self) -> Option<u64> {
         match self {
-            Self::BadReply { cost_msats, .. } | Self::GaveUp { cost_msats, .. } => *cost_msats,
+            Self::BadReply { cost_msats, .. }
+            | Self::Cache { cost_msats, .. }
+            | Self::GaveUp { cost_msats, .. } => *cost_msats,
             _ => None,
         }
     }

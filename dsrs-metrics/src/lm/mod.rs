@@ -2,19 +2,52 @@
 //!
 //! What a judge asks and how it reads the answer is not here.
 
+#[cfg(feature = "lm")]
+mod breaker;
+#[cfg(feature = "lm")]
+mod cache;
+#[cfg(feature = "lm")]
+mod client;
 mod error;
+mod ledger;
+#[cfg(feature = "lm")]
+mod limit;
+#[cfg(feature = "lm")]
+mod price;
+#[cfg(feature = "lm")]
+mod priced;
 mod request;
+#[cfg(feature = "lm")]
+mod retry;
 mod scripted;
+#[cfg(feature = "lm")]
+mod stack;
 
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use serde_json::json;
 
+#[cfg(feature = "lm")]
+pub use self::breaker::{Breaker, BreakerPolicy};
+#[cfg(feature = "lm")]
+pub use self::cache::{CacheMode, Cached, ReplyCache};
 pub use self::error::LmError;
+pub use self::ledger::{Account, Ledger, Metered};
+#[cfg(feature = "lm")]
+pub use self::limit::{Limited, Limiter};
+#[cfg(feature = "lm")]
+pub use self::price::{MSATS_PER_USD, Price, Prices};
+#[cfg(feature = "lm")]
+pub use self::priced::{LmBudget, Priced};
 pub use self::request::{
     LmReply, LmRequest, Message, ReplySchema, Role, Sampling, StopReason, Usage,
 };
+#[cfg(feature = "lm")]
+pub use self::retry::{Retry, RetryPolicy};
 pub use self::scripted::{ByClosure, ByValue, IntoReply, ScriptedLm, ScriptedReply};
+#[cfg(feature = "lm")]
+pub use self::stack::{Lm, LmBuilder};
 
 /// A language model: takes a conversation, gives a reply.
 ///
@@ -69,7 +102,29 @@ pub trait LanguageModel: Send + Sync {
     /// [`LmError`], if there is no reply. A refusal or a reply cut short is a reply; its
     /// [`stop`](LmReply::stop) says so.
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError>;
+
+    /// Finds out, before any row is paid for, whether the model answers at all: whether there is a key, a
+    /// host, a model of this name. The question is as small as can be; caches and retries are passed by.
+    ///
+    /// # Errors
+    /// [`LmError`], which says what to set.
+    async fn probe(&self) -> Result<(), LmError> {
+        let schema = json!({
+            "type": "object",
+            "properties": { "ok": { "type": "boolean" } },
+            "required": ["ok"],
+            "additionalProperties": false,
+        });
+        let request = LmRequest::new("probe")
+            .user("Reply with the JSON object {\"ok\": true}.")
+            .with_schema(ReplySchema::new("probe", schema))
+            .with_sampling(Sampling { max_tokens: Some(PROBE_TOKENS), ..Sampling::default() });
+        self.complete(&request).await.map(drop)
+    }
 }
+
+/// Enough for the answer; the smallest limit that every provider takes is 16.
+const PROBE_TOKENS: u32 = 32;
 
 macro_rules! forward_language_model {
     ($($pointer:ty),*) => {$(
@@ -86,6 +141,10 @@ macro_rules! forward_language_model {
 
             async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
                 (**self).complete(request).await
+            }
+
+            async fn probe(&self) -> Result<(), LmError> {
+                (**self).probe().await
             }
         }
     )*};

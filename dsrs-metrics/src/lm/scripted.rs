@@ -212,6 +212,11 @@ impl LanguageModel for ScriptedLm {
         reply.cost_msats = reply.cost_msats.or(self.cost_msats);
         Ok(reply)
     }
+
+    /// It always answers; the script is left as it is.
+    async fn probe(&self) -> Result<(), LmError> {
+        Ok(())
+    }
 }
 
 /// What a [`ScriptedLm`] can be told to reply: a text, a JSON value (its text), an [`LmReply`], an

@@ -1,0 +1,181 @@
+//! Replies on disk, and the one thread that writes them.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak, mpsc};
+use std::thread::JoinHandle;
+
+use redb::{Database, ReadableDatabase};
+use serde::{Deserialize, Serialize};
+use tokio::sync::oneshot;
+
+use super::super::{LmError, LmReply};
+use super::key::{Hash, Key};
+use super::tables::{self, Batch, REPLIES};
+
+/// A reply as it is stored, with the key in full.
+#[derive(Serialize, Deserialize)]
+struct Entry {
+    key: String,
+    reply: LmReply,
+}
+
+/// An open file of replies. Reads go straight to it; writes go through one thread, which puts all that
+/// wait into one commit. So a write is durable when it returns, and many at once cost one flush to disk.
+#[derive(Debug)]
+pub(super) struct Store {
+    path: PathBuf,
+    database: Arc<Database>,
+    jobs: Option<mpsc::Sender<Job>>,
+    writer: Option<JoinHandle<()>>,
+}
+
+pub(super) enum Job {
+    Put { hash: Hash, entry: Vec<u8>, done: oneshot::Sender<Result<(), String>> },
+    Used(Hash),
+}
+
+/// Jobs that one commit takes at most.
+const BATCH: usize = 4096;
+
+/// Open files of this process: several models share one, since only one may open it.
+fn open_files() -> &'static Mutex<HashMap<PathBuf, Weak<Store>>> {
+    static OPEN: OnceLock<Mutex<HashMap<PathBuf, Weak<Store>>>> = OnceLock::new();
+    OPEN.get_or_init(Mutex::default)
+}
+
+impl Store {
+    pub(super) fn open(folder: &Path, max_bytes: u64) -> Result<Arc<Self>, LmError> {
+        std::fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
+        let folder = folder.canonicalize().map_err(|error| failed(folder, &error))?;
+        let path = folder.join("replies.redb");
+        let mut open = open_files().lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(store) = open.get(&path).and_then(Weak::upgrade) {
+            return Ok(store);
+        }
+        let store = Arc::new(Self::create(&path, max_bytes)?);
+        open.retain(|_, store| store.strong_count() > 0);
+        open.insert(path, Arc::downgrade(&store));
+        Ok(store)
+    }
+
+    fn create(path: &Path, max_bytes: u64) -> Result<Self, LmError> {
+        let database = Database::builder()
+            .set_cache_size(32 << 20)
+            .create(path)
+            .map_err(|error| not_opened(path, &error))?;
+        let database = Arc::new(database);
+        tables::create(&database).map_err(|error| failed(path, &error))?;
+        let (jobs, queue) = mpsc::channel();
+        let writing = Arc::clone(&database);
+        let writer = std::thread::Builder::new()
+            .name("reply-cache".to_owned())
+            .spawn(move || write(&writing, &queue, max_bytes))
+            .map_err(|error| failed(path, &error))?;
+        let path = path.to_owned();
+        Ok(Self { path, database, jobs: Some(jobs), writer: Some(writer) })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The stored reply to exactly this call.
+    pub(super) fn get(&self, key: &Key) -> Result<Option<LmReply>, LmError> {
+        let found = self.read(&key.hash).map_err(|error| failed(&self.path, &error))?;
+        let Some(bytes) = found else { return Ok(None) };
+        // What an older version wrote in another form is asked again.
+        let Ok(entry) = serde_json::from_slice::<Entry>(&bytes) else { return Ok(None) };
+        if entry.key != key.text {
+            return Ok(None);
+        }
+        self.send(Job::Used(key.hash));
+        Ok(Some(entry.reply))
+    }
+
+    fn read(&self, hash: &Hash) -> Result<Option<Vec<u8>>, redb::Error> {
+        let transaction = self.database.begin_read()?;
+        let table = transaction.open_table(REPLIES)?;
+        Ok(table.get(hash)?.map(|bytes| bytes.value().to_vec()))
+    }
+
+    /// Stores a reply; it is on disk when this returns.
+    pub(super) async fn put(&self, key: &Key, reply: &LmReply) -> Result<(), LmError> {
+        let entry = Entry { key: key.text.clone(), reply: reply.clone() };
+        let entry = serde_json::to_vec(&entry).map_err(|error| failed(&self.path, &error))?;
+        let (done, written) = oneshot::channel();
+        self.send(Job::Put { hash: key.hash, entry, done });
+        match written.await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(reason)) => Err(failed(&self.path, &reason)),
+            Err(_) => Err(failed(&self.path, &"its writer has ended")),
+        }
+    }
+
+    /// How many replies are stored.
+    pub(super) fn len(&self) -> Result<u64, LmError> {
+        tables::len(&self.database).map_err(|error| failed(&self.path, &error))
+    }
+
+    fn send(&self, job: Job) {
+        // Without a writer the job is dropped, and with it the sender that `put` waits for.
+        let _ = self.jobs.as_ref().map(|jobs| jobs.send(job));
+    }
+}
+
+impl Drop for Store {
+    /// Waits for the writer, so that the file can be opened again at once.
+    fn drop(&mut self) {
+        drop(self.jobs.take());
+        if let Some(writer) = self.writer.take() {
+            let _ = writer.join();
+        }
+    }
+}
+
+/// The writer: takes what waits, commits it, says so. Marks of use alone do not wake the disk; they
+/// ride with the next reply, and the last of them with the end.
+fn write(database: &Database, queue: &mpsc::Receiver<Job>, max_bytes: u64) {
+    let mut used = Vec::new();
+    while let Ok(first) = queue.recv() {
+        let mut puts = Vec::new();
+        for job in std::iter::once(first).chain(queue.try_iter()).take(BATCH) {
+            match job {
+                Job::Used(hash) => used.push(hash),
+                Job::Put { hash, entry, done } => puts.push((hash, entry, done)),
+            }
+        }
+        if puts.is_empty() && used.len() < BATCH {
+            continue;
+        }
+        let entries: Vec<_> = puts.iter().map(|(hash, entry, _)| (*hash, &entry[..])).collect();
+        let batch = Batch { entries: &entries, used: &used, max_bytes };
+        let result = batch.commit(database).map_err(|error| error.to_string());
+        used.clear();
+        for (_, _, done) in puts {
+            // Nobody waits if the caller was dropped meanwhile; the reply is kept all the same.
+            let _ = done.send(result.clone());
+        }
+    }
+    // A failure here loses only the order of use.
+    let _ = Batch { entries: &[], used: &used, max_bytes }.commit(database);
+}
+
+fn failed(path: &Path, error: &dyn std::fmt::Display) -> LmError {
+    LmError::Cache { path: path.display().to_string(), reason: error.to_string(), cost_msats: None }
+}
+
+fn not_opened(path: &Path, error: &redb::DatabaseError) -> LmError {
+    let reason = match error {
+        redb::DatabaseError::DatabaseAlreadyOpen => {
+            "another process is using it; wait for its end, set DSRS_CACHE to another folder, or do without a cache".to_owned()
+        }
+        redb::DatabaseError::Storage(redb::StorageError::Io(error))
+            if error.kind() != std::io::ErrorKind::InvalidData =>
+        {
+            error.to_string()
+        }
+        other => format!("it can't be read ({other}); move the file away to begin anew"),
+    };
+    failed(path, &reason)
+}
