@@ -112,6 +112,31 @@ async fn without_a_quorum_there_is_no_score() {
     );
 }
 
+#[tokio::test]
+async fn a_panel_that_can_give_no_score_is_refused_before_anyone_is_asked() {
+    let (gold, pred) = rows();
+    let lm = Arc::new(named("a:1", polite(true)));
+    let judge = || PoliteJudge::builder().models([Arc::clone(&lm), Arc::clone(&lm)]);
+    for (judge, message) in [
+        (
+            judge().quorum(3).build(),
+            "a quorum of 3 makes no sense for 2 judges: set one from 1 to 2",
+        ),
+        (
+            judge().quorum(0).build(),
+            "a quorum of 0 makes no sense for 2 judges: set one from 1 to 2",
+        ),
+        (
+            judge().aggregation(Aggregation::Average).build(),
+            "judges that say yes or no vote, and Average gives neither: take Aggregation::Majority",
+        ),
+    ] {
+        let error = judge.evaluate(&gold, &pred).await.unwrap_err().to_string();
+        assert_eq!(error, format!("metric `polite`: {message}"));
+    }
+    assert_eq!(lm.calls(), 0);
+}
+
 struct Counting {
     now: Arc<AtomicUsize>,
     most: Arc<AtomicUsize>,

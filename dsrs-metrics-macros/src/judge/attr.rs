@@ -193,7 +193,7 @@ const MODELS: &str = "the models stand in a list: write `models([\"openai:gpt-5-
 
 fn models(ident: &Ident, input: ParseStream<'_>) -> syn::Result<Models> {
     let span = ident.span();
-    match in_parentheses(ident, input, MODELS, |inside| inside.parse::<Expr>())? {
+    match in_parentheses(ident, input, MODELS, <Expr as Parse>::parse)? {
         Expr::Array(array) => {
             Ok(Models { span, list: array.elems.into_iter().collect(), times: None })
         }

@@ -7,7 +7,7 @@ use syn::{Expr, LitInt, Type};
 
 use super::attr::{Models, Pairwise};
 use super::field::{Labels, Source};
-use super::lower::PANEL;
+use super::lower::{PANEL, SETTERS};
 use super::model::{Field, Input, Judge, Output, Score, is_bool, is_preference};
 use crate::errors::Errors;
 use crate::metric::bind::{last_segment_is, option_of};
@@ -49,14 +49,6 @@ fn signature_is_whole(judge: &Judge, errors: &mut Errors) {
     }
 }
 
-/// What a judge's builder has besides its parameters.
-const SETTERS: [&str; 5] = ["with_lm", "models", "aggregation", "max_concurrent_judges", "quorum"];
-
-fn is_param(judge: &Judge, name: &str) -> bool {
-    let mut params = judge.inputs.iter().filter(|i| i.attr.source == Some(Source::Param));
-    params.any(|input| input.field.name() == name)
-}
-
 fn names_are_usable(judge: &mut Judge, errors: &mut Errors) {
     let ident = &judge.item.ident;
     if judge.attrs.metric.name.is_none() && !ident.to_string().is_ascii() {
@@ -71,7 +63,7 @@ fn names_are_usable(judge: &mut Judge, errors: &mut Errors) {
     let inputs = judge.inputs.iter().map(|input| &input.field);
     for field in inputs.chain(judge.outputs.iter().map(|output| &output.field)) {
         let name = field.name();
-        if SETTERS.contains(&name.as_str()) && is_param(judge, &name) {
+        if SETTERS.contains(&name.as_str()) && judge.has_param(&name) {
             errors.at(&field.ident, format!("the judge's builder has a `{name}` already, which says who judges: call the parameter otherwise"));
         } else if name == PANEL {
             errors.at(

@@ -6,6 +6,7 @@ use quote::{quote, quote_spanned};
 
 use syn::Type;
 
+use super::lower::SETTERS;
 use super::model::Judge;
 use crate::errors::Errors;
 use crate::metric::Model;
@@ -13,17 +14,21 @@ use crate::metric::bind::ungrouped;
 
 pub(crate) fn expand(judge: &Judge, metric: &Model, errors: Errors) -> TokenStream {
     let item = without_references(judge);
-    let parts = parts(judge);
+    let parts = parts(judge, metric);
     let metric = crate::metric::stub(metric, errors);
     quote!(#item #parts #metric)
 }
 
-fn parts(judge: &Judge) -> TokenStream {
+fn parts(judge: &Judge, metric: &Model) -> TokenStream {
     let span = judge.span();
     if !judge.item.generics.params.is_empty() {
         return TokenStream::new();
     }
-    let vis = &judge.item.vis;
+    let (vis, metric) = (&judge.item.vis, &metric.names.ident);
+    let setters = SETTERS.iter().filter(|name| !judge.has_param(name)).map(|name| {
+        let name = quote::format_ident!("{name}", span = span);
+        quote_spanned!(span=> pub fn #name<T>(self, _: T) -> Self { self })
+    });
     let (input, output) = (judge.part("Input"), judge.part("Output"));
     quote_spanned! {span=>
         #[doc = ""]
@@ -34,6 +39,14 @@ fn parts(judge: &Judge) -> TokenStream {
         #[allow(dead_code)]
         #[derive(::core::fmt::Debug, ::core::clone::Clone)]
         #vis struct #output;
+        #[doc(hidden)]
+        #[allow(dead_code, unreachable_pub, missing_docs, clippy::all, clippy::pedantic)]
+        const _: () = {
+            impl #metric {
+                #(#setters)*
+                pub fn num_judges(&self) -> ::core::primitive::usize { 1 }
+            }
+        };
     }
 }
 

@@ -15,6 +15,10 @@ use crate::names;
 /// What nobody may call a field, because the judge has it.
 pub(crate) const PANEL: &str = "panel";
 
+/// What a judge's builder has besides its parameters.
+pub(crate) const SETTERS: [&str; 5] =
+    ["with_lm", "models", "aggregation", "max_concurrent_judges", "quorum"];
+
 pub(crate) fn metric(judge: &Judge, errors: &mut Errors) -> Option<Model> {
     let span = judge.span();
     let mut attrs = shared(&judge.attrs.metric);

@@ -5,7 +5,7 @@ use syn::ext::IdentExt as _;
 use syn::{Attribute, Expr, Fields, ItemStruct, Type};
 
 use super::attr::JudgeAttrs;
-use super::field::{FieldAttr, InputAttr, OutputAttr};
+use super::field::{FieldAttr, InputAttr, OutputAttr, Source};
 use crate::errors::Errors;
 use crate::metric::attr::doc_text;
 use crate::metric::bind::{last_segment_is, ungrouped};
@@ -108,6 +108,11 @@ impl Judge {
         let names: Vec<_> =
             self.item.fields.iter().filter_map(|field| field.ident.as_ref()).collect();
         names.iter().enumerate().any(|(index, name)| names[..index].contains(name))
+    }
+
+    pub(crate) fn has_param(&self, name: &str) -> bool {
+        let mut params = self.inputs.iter().filter(|i| i.attr.source == Some(Source::Param));
+        params.any(|input| input.field.name() == name)
     }
 
     pub(crate) fn has_output(&self, name: &str) -> bool {

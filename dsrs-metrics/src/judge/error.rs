@@ -12,6 +12,9 @@ pub enum JudgeError {
         "no language model is configured: set DSRS_LM=provider:model, such as openai:gpt-5-mini"
     )]
     NoModel,
+    /// The panel was set up in a way that can give no score; said before any model is asked.
+    #[error("{0}")]
+    Panel(String),
     /// The judge names a model, and nothing can connect to it.
     #[error(
         "nothing here can connect to `{id}`: build with feature `lm`, or give the judge a model with `.with_lm(..)`"

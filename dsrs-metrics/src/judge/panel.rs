@@ -1,8 +1,12 @@
 //! Who judges: which models are asked, how many at once, how many must answer. How their answers become
 //! one is in `fold.rs`.
 
+#[cfg(feature = "lm")]
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
+#[cfg(feature = "lm")]
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use serde::Deserialize;
 
@@ -120,6 +124,49 @@ impl Models {
         self
     }
 
+    /// The model that `DSRS_LM` names, if it names one, and any other by its name, with what the
+    /// environment says of their keys and addresses; see [`Lm`](crate::lm::Lm). Judges see these without being
+    /// told, unless their scope has models of its own.
+    ///
+    /// # Errors
+    /// [`LmError`], if what `DSRS_LM` names is no model.
+    #[cfg(feature = "lm")]
+    pub fn from_env() -> Result<Self, LmError> {
+        use crate::lm::Lm;
+
+        let configured: Option<Arc<dyn LanguageModel>> = match Lm::from_env() {
+            Ok(lm) => Some(Arc::new(lm)),
+            Err(LmError::NotChosen { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        let known: Mutex<HashMap<String, Arc<dyn LanguageModel>>> = Mutex::default();
+        let models = Self { configured, connect: None };
+        Ok(models.connecting(move |id| {
+            let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(lm) = known.get(id) {
+                return Ok(Arc::clone(lm));
+            }
+            let lm: Arc<dyn LanguageModel> = Arc::new(Lm::from_id(id)?);
+            known.insert(id.to_owned(), Arc::clone(&lm));
+            Ok(lm)
+        }))
+    }
+
+    /// The models of the scope, or else those of the environment.
+    fn of_scope() -> Result<Option<Arc<Self>>, JudgeError> {
+        if let Some(models) = Settings::get::<Self>() {
+            return Ok(Some(models));
+        }
+        #[cfg(feature = "lm")]
+        {
+            static OF_ENVIRONMENT: OnceLock<Result<Arc<Models>, LmError>> = OnceLock::new();
+            let models = OF_ENVIRONMENT.get_or_init(|| Self::from_env().map(Arc::new));
+            Ok(Some(models.clone()?))
+        }
+        #[cfg(not(feature = "lm"))]
+        Ok(None)
+    }
+
     fn named(&self, id: &str) -> Result<Arc<dyn LanguageModel>, JudgeError> {
         if let Some(lm) = self.configured.as_ref().filter(|lm| lm.id() == id) {
             return Ok(Arc::clone(lm));
@@ -133,7 +180,7 @@ impl Models {
 
 impl fmt::Debug for Models {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let configured = self.configured.as_ref().map(|lm| lm.id());
+        let configured = self.configured.as_deref().map(LanguageModel::id);
         f.debug_struct("Models").field("configured", &configured).finish_non_exhaustive()
     }
 }
@@ -236,10 +283,27 @@ impl Panel {
         limit.unwrap_or(usize::MAX).clamp(1, 1024)
     }
 
-    /// How many judges must answer: more than half, unless said otherwise, and at least one.
+    /// How many judges must answer: more than half, unless said otherwise.
     pub(super) fn quorum_of(&self, signature: &Signature) -> usize {
         let asked = self.num_judges(signature);
-        self.quorum.or(signature.quorum).unwrap_or(asked / 2 + 1).clamp(1, asked)
+        self.quorum.or(signature.quorum).unwrap_or(asked / 2 + 1)
+    }
+
+    /// Whether the panel can give a score at all.
+    pub(super) fn check(&self, signature: &Signature, is_bool: bool) -> Result<(), JudgeError> {
+        let (asked, quorum) = (self.num_judges(signature), self.quorum_of(signature));
+        if !(1..=asked).contains(&quorum) {
+            return Err(JudgeError::Panel(format!(
+                "a quorum of {quorum} makes no sense for {asked} judges: set one from 1 to {asked}"
+            )));
+        }
+        let aggregation = self.aggregation_of(signature, is_bool);
+        if is_bool && aggregation != Aggregation::Majority {
+            return Err(JudgeError::Panel(format!(
+                "judges that say yes or no vote, and {aggregation:?} gives neither: take Aggregation::Majority"
+            )));
+        }
+        Ok(())
     }
 
     /// The models in order. None at all where nothing is configured and none is named.
@@ -251,7 +315,11 @@ impl Panel {
             [] => &[JudgeModel::Configured],
             members => members,
         };
-        let scope = Settings::get::<Models>();
+        let is_own = |member: &JudgeModel| match (member, &self.lm) {
+            (JudgeModel::Configured, lm) => matches!(lm, Some(JudgeModel::Held(_))),
+            (member, _) => matches!(member, JudgeModel::Held(_)),
+        };
+        let scope = if members.iter().all(is_own) { None } else { Models::of_scope()? };
         let named = |id: &str| match &scope {
             Some(models) => models.named(id),
             None => Err(JudgeError::NoConnection { id: id.to_owned() }),

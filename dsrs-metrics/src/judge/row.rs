@@ -155,7 +155,8 @@ pub async fn row<J: Judge, K: Kind>(
 ) -> Judged<K> {
     let signature = J::signature();
     let contents = judge.shown(input);
-    let (result, paid) = match judge.panel().resolve(signature) {
+    let lms = judge.panel().check(signature, spec.kind == ScoreKind::Bool);
+    let (result, paid) = match lms.and_then(|()| judge.panel().resolve(signature)) {
         Err(error) => (Err(error), Paid::default()),
         Ok(Some(lms)) => ask_all(judge, &lms, contents, spec).await,
         Ok(None) => match signature.offline {

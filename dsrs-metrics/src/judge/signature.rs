@@ -1,6 +1,8 @@
 //! What a judge asks, apart from any row: instruction, inputs, outputs, and how it is asked unless its
 //! user says otherwise. `#[judge]` writes one; the prompt is made in `prompt.rs`.
 
+use std::sync::OnceLock;
+
 use serde_json::{Map, Value, json};
 
 use super::panel::{Aggregation, JudgeModel};
@@ -28,6 +30,7 @@ pub struct Signature {
     pub(super) quorum: Option<usize>,
     pub(super) offline: Option<Offline>,
     name: String,
+    reply: OnceLock<ReplySchema>,
 }
 
 /// One output of a judge.
@@ -122,6 +125,7 @@ impl Signature {
             quorum: None,
             offline: None,
             name: spec.name.to_owned(),
+            reply: OnceLock::new(),
         }
     }
 
@@ -157,8 +161,9 @@ impl Signature {
         schema
     }
 
+    /// The schema as it stands in a request, put together once.
     pub(super) fn reply_schema(&self) -> ReplySchema {
-        ReplySchema::new(self.name.clone(), self.schema())
+        self.reply.get_or_init(|| ReplySchema::new(self.name.clone(), self.schema())).clone()
     }
 
     /// A judge that is asked again is asked with another seed, or it would only repeat itself.

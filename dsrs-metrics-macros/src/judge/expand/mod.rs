@@ -2,6 +2,7 @@
 //! metric, and what ties them together.
 
 mod output;
+mod setters;
 mod signature;
 
 use proc_macro2::{Span, TokenStream};
@@ -15,7 +16,7 @@ pub(crate) fn expand(judge: &Judge, metric: &Model) -> TokenStream {
     let cx = &Context::new(judge, metric);
     let item = item(judge);
     let (input, output) = (input(cx), output::definition(cx));
-    let parts = [output::reading(cx), signature::judge(cx), signature::setters(cx)];
+    let parts = [output::reading(cx), signature::judge(cx), setters::setters(cx)];
     let metric = crate::metric::expand_hidden(metric, &quote!(#(#parts)*));
     quote!(#item #input #output #metric)
 }

@@ -1,5 +1,4 @@
-//! `impl Judge`: the signature that the runtime asks about, what is shown, and the score; and the
-//! setters that say which models are asked.
+//! `impl Judge`: the signature that the runtime asks about, what is shown, and the score.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
@@ -217,81 +216,6 @@ fn score(cx: &Context<'_>) -> TokenStream {
             #(#params)*
             #value
             #worth
-        }
-    }
-}
-
-/// Which models are asked, on the judge's builder and on the judge.
-pub(super) fn setters(cx: &Context<'_>) -> TokenStream {
-    let Context { judge, metric, span, runtime, .. } = cx;
-    let vis = &judge.item.vis;
-    let (ident, builder) =
-        (&metric.names.ident, format_ident!("{}Builder", metric.names.ident, span = *span));
-    let panel = format_ident!("{PANEL}", span = *span);
-    let params = crate::metric::builder_params(metric);
-    let model = quote_spanned!(*span=> impl #runtime::judge::IntoModel);
-    let setters = [
-        (
-            "with_lm",
-            quote_spanned!(*span=> lm: #model),
-            quote_spanned!(*span=> .with_lm(lm)),
-            "Asks this model wherever the judge names none.",
-        ),
-        (
-            "models",
-            quote_spanned!(*span=> models: impl ::core::iter::IntoIterator<Item = #model>),
-            quote_spanned!(*span=> .models(models)),
-            "Asks each of these models; their answers become one by the aggregation.",
-        ),
-        (
-            "aggregation",
-            quote_spanned!(*span=> aggregation: #runtime::judge::Aggregation),
-            quote_spanned!(*span=> .aggregation(aggregation)),
-            "How the answers of several judges become one.",
-        ),
-        (
-            "max_concurrent_judges",
-            quote_spanned!(*span=> limit: ::core::primitive::usize),
-            quote_spanned!(*span=> .max_concurrent_judges(limit)),
-            "How many judges are asked at the same time.",
-        ),
-        (
-            "quorum",
-            quote_spanned!(*span=> quorum: ::core::primitive::usize),
-            quote_spanned!(*span=> .quorum(quorum)),
-            "How many judges must answer for a score.",
-        ),
-    ];
-    let of_builder = setters.iter().map(|(name, argument, call, doc)| {
-        let name = format_ident!("{name}", span = *span);
-        quote_spanned! {*span=>
-            #[doc = #doc]
-            #vis fn #name(mut self, #argument) -> Self {
-                let panel = self.#panel.take().unwrap_or_default();
-                self.#panel = ::core::option::Option::Some(panel #call);
-                self
-            }
-        }
-    });
-    let (_, argument, call, doc) = &setters[0];
-    quote_spanned! {*span=>
-        impl<#(#params),*> #builder<#(#params),*> {
-            #(#of_builder)*
-        }
-
-        impl #ident {
-            #[doc = #doc]
-            #[must_use]
-            #vis fn with_lm(mut self, #argument) -> Self {
-                self.#panel = self.#panel #call;
-                self
-            }
-
-            /// How many judges are asked about a row.
-            #[must_use]
-            #vis fn num_judges(&self) -> ::core::primitive::usize {
-                self.#panel.num_judges(<Self as #runtime::judge::Judge>::signature())
-            }
         }
     }
 }
