@@ -40,9 +40,11 @@ pub mod prelude;
 pub mod text;
 
 pub use async_trait::async_trait;
+pub use dsrs_metrics_macros::Record;
+#[doc = include_str!("../docs/judge.md")]
+pub use dsrs_metrics_macros::judge;
 #[doc = include_str!("../docs/metric.md")]
 pub use dsrs_metrics_macros::metric;
-pub use dsrs_metrics_macros::{Record, judge};
 
 pub use crate::closure::{FnMetric, metric_fn, typed_metric_fn};
 pub use crate::components::Component;

@@ -142,7 +142,7 @@ async fn offline_the_shipped_judges_answer_from_token_overlap_and_say_so() {
     assert_eq!(offline(GEvalCompleteness::default(), &gold, &pred).await, 0.25);
     assert_eq!(offline(PairwisePreference::default(), &gold, &pred).await, 0.0);
     assert_eq!(offline(SemanticEquivalence::default(), &gold, &pred).await, 1.0);
-    assert_eq!(offline(LlmJudge::default(), &gold, &pred).await, 0.5);
+    assert_eq!(offline(LlmJudge::default(), &gold, &pred).await, 1.0);
 }
 
 #[tokio::test]

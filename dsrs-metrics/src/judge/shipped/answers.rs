@@ -48,7 +48,7 @@ pub struct GroundednessOfAnswer {
     offline = lexical::equivalent
 )]
 pub struct EquivalenceOfAnswers {
-    #[input(gold = "answer", desc = "what was expected")]
+    #[input(gold = "answer", desc = "what was expected; several texts are each as good")]
     expected: TextOrList,
     #[input(pred = "answer", desc = "what was answered")]
     actual: TextOrList,

@@ -14,6 +14,18 @@ fn text<'a>(inputs: &[Option<&'a str>], at: usize) -> &'a str {
     inputs.get(at).copied().flatten().unwrap_or_default()
 }
 
+/// The texts of an input: the items of a list, or the one text.
+fn texts(inputs: &[Option<&str>], at: usize) -> Vec<String> {
+    let text = text(inputs, at);
+    serde_json::from_str(text).unwrap_or_else(|_| vec![text.to_owned()])
+}
+
+/// The largest F1 of a text against another.
+fn best_f1(texts: &[String], references: &[String]) -> f64 {
+    let pairs = texts.iter().flat_map(|text| references.iter().map(move |other| (text, other)));
+    pairs.map(|(text, reference)| f1_score(text, reference)).fold(0.0, f64::max)
+}
+
 fn answer(words: &str, fields: Value) -> Map<String, Value> {
     let mut answer = Map::new();
     answer.insert("reasoning".to_owned(), json!(words));
@@ -77,14 +89,14 @@ pub fn relevant(inputs: &[Option<&str>]) -> Map<String, Value> {
     answer(&words, json!({ "relevant": share > 0.0 }))
 }
 
-/// F1 against the reference answer, or against the question where there is none.
+/// The best F1 against a reference answer, or against the question where there is none.
 #[must_use]
 pub fn grade(inputs: &[Option<&str>]) -> Map<String, Value> {
-    let (against, name) = match (text(inputs, 0), text(inputs, 1)) {
-        (question, "") => (question, "question"),
-        (_, reference) => (reference, "reference"),
+    let (against, name) = match text(inputs, 1) {
+        "" => (0, "question"),
+        _ => (1, "reference"),
     };
-    let score = f1_score(text(inputs, 2), against);
+    let score = best_f1(&[text(inputs, 2).to_owned()], &texts(inputs, against));
     let words = format!("Token F1 against the {name}: {score:.2}.");
     answer(&words, json!({ "score": score, "feedback": words }))
 }
@@ -114,9 +126,9 @@ pub fn preference(inputs: &[Option<&str>]) -> Map<String, Value> {
     answer(&words, json!({ "preferred": preferred }))
 }
 
-/// Whether the F1 of the two reaches [`ENOUGH`].
+/// Whether the best F1 of two of them reaches [`ENOUGH`].
 #[must_use]
 pub fn equivalent(inputs: &[Option<&str>]) -> Map<String, Value> {
-    let score = f1_score(text(inputs, 1), text(inputs, 0));
+    let score = best_f1(&texts(inputs, 1), &texts(inputs, 0));
     answer(&format!("Token F1: {score:.2}."), json!({ "equivalent": score >= ENOUGH }))
 }
