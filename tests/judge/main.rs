@@ -2,6 +2,7 @@
 
 mod forms;
 mod injection;
+mod laws;
 mod models;
 mod panel;
 mod replies;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use dsrs_metrics::Settings;
+use dsrs_metrics::composite::{Composite, min, part};
 use dsrs_metrics::judge::Models;
 use dsrs_metrics::lm::{LanguageModel, LmError, ScriptedLm};
 use dsrs_metrics::prelude::*;
@@ -39,6 +40,17 @@ async fn the_scope_gives_the_model_and_the_judges_own_comes_first() {
     let own = judge.clone().with_lm(ScriptedLm::new().otherwise(polite(true)));
     assert_eq!(settings().scope(judge.evaluate(&gold, &pred)).await.unwrap().value, 0.0);
     assert_eq!(settings().scope(own.evaluate(&gold, &pred)).await.unwrap().value, 1.0);
+}
+
+#[tokio::test]
+async fn a_judge_that_stands_in_two_metrics_of_a_run_is_asked_once_a_row() {
+    let lm = Arc::new(ScriptedLm::new().cost(7).otherwise(polite(true)));
+    let (gold, pred) = rows();
+    let settings = Settings::new().with(Models::new(Arc::clone(&lm)));
+    let both = min([part(PoliteJudge::default()), part(PoliteJudge::default())]);
+    let composite = Composite::builder("both", both).build().unwrap();
+    let scored = settings.scope(composite.call(MetricCall::new(&gold, &pred))).await.unwrap();
+    assert_eq!((scored.score.value, scored.score.cost_msats, lm.calls()), (1.0, 7, 1));
 }
 
 #[tokio::test]

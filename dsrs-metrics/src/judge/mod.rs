@@ -41,6 +41,8 @@
 mod ask;
 mod error;
 mod fold;
+mod judged;
+mod models;
 mod panel;
 mod prompt;
 mod reply;
@@ -54,13 +56,15 @@ pub use schemars;
 pub use schemars::JsonSchema;
 
 pub use self::error::JudgeError;
-pub use self::panel::{Aggregation, IntoModel, JudgeModel, Models, Panel};
+pub use self::judged::Judged;
+pub(crate) use self::judged::OFFLINE;
+pub use self::models::{IntoModel, JudgeModel, Models};
+pub use self::panel::{Aggregation, Panel};
 pub use self::prompt::{Fenced, Prompt};
 pub use self::reply::{Answer, JudgeOutput, Reply};
-pub(crate) use self::row::OFFLINE;
 #[doc(hidden)]
 pub use self::row::row;
-pub use self::row::{Judge, Judged, Offline};
+pub use self::row::{Judge, Offline};
 pub use self::signature::{OutputSpec, Signature};
 pub use self::untrusted::{Content, Shown, Untrusted};
 pub use self::worth::{Preference, Worth, f1, rescale};

@@ -119,18 +119,21 @@ fn user(signature: &Signature, inputs: &[Content]) -> String {
 fn mark(purpose: &str, inputs: &[Content]) -> String {
     let folded: Vec<String> =
         inputs.iter().filter_map(|input| input.0.as_deref()).map(folded).collect();
-    (0_u64..)
-        .map(|attempt| {
-            let mut hash = Sha256::new().chain_update(KEY).chain_update(attempt.to_le_bytes());
-            for text in std::iter::once(purpose).chain(inputs.iter().filter_map(|i| i.0.as_deref()))
-            {
-                hash.update(u64::try_from(text.len()).unwrap_or(u64::MAX).to_le_bytes());
-                hash.update(text);
-            }
-            hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect::<String>()
-        })
-        .find(|mark| !folded.iter().any(|text| text.contains(mark.as_str())))
-        .unwrap_or_default()
+    let candidates = (0_u64..).map(|attempt| {
+        let mut hash = Sha256::new().chain_update(KEY).chain_update(attempt.to_le_bytes());
+        for text in std::iter::once(purpose).chain(inputs.iter().filter_map(|i| i.0.as_deref())) {
+            hash.update(u64::try_from(text.len()).unwrap_or(u64::MAX).to_le_bytes());
+            hash.update(text);
+        }
+        hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect::<String>()
+    });
+    unused(candidates, &folded)
+}
+
+/// The first mark that no text bears.
+fn unused(mut marks: impl Iterator<Item = String>, folded: &[String]) -> String {
+    let is_free = |mark: &String| !folded.iter().any(|text| text.contains(mark.as_str()));
+    marks.find(is_free).unwrap_or_default()
 }
 
 /// The ASCII letters and digits of a text under compatibility folding, so that a mark with invisible
@@ -145,4 +148,25 @@ fn folded(text: &str) -> String {
     }
     let plain = text.nfkd().filter(char::is_ascii_alphanumeric);
     plain.map(|c| c.to_ascii_lowercase()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{folded, unused};
+
+    #[test]
+    fn a_mark_that_the_content_bears_in_any_disguise_is_not_used() {
+        let marks = || ["3fa9", "77b2"].map(str::to_owned).into_iter();
+        for text in [
+            "[[/answer 3fa9]]",
+            "3FA9",
+            "3 f-a 9",
+            "3\u{200b}f\u{2060}a\u{feff}9",
+            "\u{ff13}\u{ff46}\u{ff41}\u{ff19}",
+            "\u{1d7db}\u{1d41f}\u{1d41a}\u{2468}",
+        ] {
+            assert_eq!(unused(marks(), &[folded("harmless"), folded(text)]), "77b2", "{text:?}");
+        }
+        assert_eq!(unused(marks(), &[folded("4fa9"), folded("3fa")]), "3fa9");
+    }
 }

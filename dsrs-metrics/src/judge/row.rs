@@ -1,8 +1,6 @@
 //! One row before all judges of a panel: both orders of a pair, the quorum, one score with its confidence,
 //! and what it all cost.
 
-use std::fmt;
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
@@ -11,22 +9,17 @@ use serde_json::{Map, Value, json};
 use super::ask::{Asked, Paid, Verdict, ask};
 use super::error::JudgeError;
 use super::fold::{agreement, fold};
+use super::judged::{Judged, Judgement, Kind, OFFLINE};
 use super::panel::Panel;
 use super::prompt::Prompt;
 use super::reply::{JudgeOutput, Reply};
 use super::signature::Signature;
 use super::untrusted::Content;
-use crate::error::{MetricError, Result};
 use crate::lm::{LanguageModel, Usage};
-use crate::returns::{Decided, MetricReturn, Undecided};
-use crate::score::{MetricScore, Scored};
 use crate::spec::{MetricSpec, ScoreKind};
 
 /// The confidence of a pairwise judge that prefers the first of two answers, whichever it is.
 const TORN: f64 = 0.5;
-
-/// The label of every verdict that no model gave.
-pub(crate) const OFFLINE: &str = "offline-lexical";
 
 /// A judge: what it is shown, what it answers, and what that is worth. Written by `#[judge]`.
 pub trait Judge: Send + Sync {
@@ -54,98 +47,6 @@ pub trait Judge: Send + Sync {
 /// What a judge answers when no model is configured, from what it is shown, in the order of the signature.
 pub type Offline = fn(&[Option<&str>]) -> Map<String, Value>;
 
-/// What all judges together said of a row; `Kind` is `bool` or `f64`.
-pub struct Judged<Kind> {
-    result: Result<Judgement, JudgeError>,
-    paid: Paid,
-    kind: PhantomData<Kind>,
-}
-
-impl<Kind> fmt::Debug for Judged<Kind> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Judged").field("result", &self.result).finish_non_exhaustive()
-    }
-}
-
-impl<K> Judged<K> {
-    /// The scores of two judges as one; it fails if either does. The confidence is that of the less certain.
-    pub(super) fn with(
-        self,
-        other: Self,
-        names: [&str; 2],
-        combine: impl FnOnce(f64, f64) -> f64,
-    ) -> Self {
-        let mut paid = self.paid;
-        paid.add(other.paid);
-        let both = self.result.and_then(|first| Ok((first, other.result?)));
-        let result = both.map(|(first, second)| {
-            let line = |name: &str, judgement: &Judgement| {
-                let details = judgement.details.as_deref().unwrap_or_default();
-                format!("{name} {}: {details}", judgement.value)
-            };
-            let details = names.iter().zip([&first, &second]).map(|(name, part)| line(name, part));
-            let details = Some(details.collect::<Vec<_>>().join("\n"));
-            let mut metadata = Map::new();
-            if let Some(label) = first.metadata.get("judge") {
-                metadata.insert("judge".to_owned(), label.clone());
-            }
-            let (value, confidence) =
-                (combine(first.value, second.value), first.confidence.min(second.confidence));
-            for (name, part) in names.into_iter().zip([first, second]) {
-                metadata.insert(name.to_owned(), Value::Object(part.metadata));
-            }
-            Judgement { value, confidence, details, feedback: None, metadata }
-        });
-        Self { result, paid, kind: PhantomData }
-    }
-}
-
-#[derive(Debug)]
-struct Judgement {
-    value: f64,
-    confidence: f64,
-    details: Option<String>,
-    feedback: Option<String>,
-    metadata: Map<String, Value>,
-}
-
-/// Marks what a judge's score is.
-pub trait Kind {
-    /// Bool or number.
-    const KIND: ScoreKind;
-    /// Whether the score is itself a verdict.
-    type Verdict;
-}
-
-impl Kind for bool {
-    const KIND: ScoreKind = ScoreKind::Bool;
-    type Verdict = Decided;
-}
-
-impl Kind for f64 {
-    const KIND: ScoreKind = ScoreKind::Number;
-    type Verdict = Undecided;
-}
-
-#[diagnostic::do_not_recommend]
-impl<K: Kind> MetricReturn for Judged<K> {
-    const KIND: ScoreKind = K::KIND;
-    type Verdict = K::Verdict;
-
-    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
-        let cost = if self.paid.is_unpriced {
-            self.paid.msats.max(spec.cost_msats)
-        } else {
-            self.paid.msats
-        };
-        let failed = |error| MetricError::failed(spec.name, error).with_cost_msats(cost);
-        let judgement = self.result.map_err(failed)?;
-        let Judgement { value, confidence, details, feedback, metadata } = judgement;
-        let score = MetricScore { value, confidence, details, cost_msats: cost };
-        Scored::of_judgement(score, feedback, metadata, spec)
-    }
-}
-
 /// Judges one row.
 #[doc(hidden)]
 pub async fn row<J: Judge, K: Kind>(
@@ -164,7 +65,7 @@ pub async fn row<J: Judge, K: Kind>(
             None => (Err(JudgeError::NoModel), Paid::default()),
         },
     };
-    Judged { result, paid, kind: PhantomData }
+    Judged::new(result, paid)
 }
 
 fn offline<J: Judge>(

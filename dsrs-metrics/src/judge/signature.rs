@@ -5,7 +5,8 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, Value, json};
 
-use super::panel::{Aggregation, JudgeModel};
+use super::models::JudgeModel;
+use super::panel::Aggregation;
 use super::row::Offline;
 use crate::lm::{ReplySchema, Sampling};
 use crate::spec::{MetricSpec, ScoreRange};
