@@ -1,6 +1,8 @@
 //! The macros of dsrs-metrics: `#[metric]`, `#[judge]` and `#[derive(Record)]`. Use them through that crate, which
 //! documents them.
 
+mod composite;
+mod contract;
 mod errors;
 mod judge;
 mod list;

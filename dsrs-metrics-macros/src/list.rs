@@ -89,7 +89,7 @@ pub(crate) fn to_comma(input: ParseStream<'_>) -> Result<TokenStream> {
     Ok(tokens)
 }
 
-fn at_end(input: ParseStream<'_>) -> bool {
+pub(crate) fn at_end(input: ParseStream<'_>) -> bool {
     input.is_empty() || input.peek(Token![,])
 }
 

@@ -32,6 +32,23 @@ pub(crate) fn snake(name: &str) -> String {
     if is_snake(snake) { snake.to_owned() } else { "exact_match".to_owned() }
 }
 
+/// `HeritageRag` to `heritage_rag`, `SemanticF1` to `semantic_f1`, `RAGScore` to `rag_score`.
+pub(crate) fn lower_snake(camel: &str) -> String {
+    let letters: Vec<char> = camel.chars().collect();
+    let mut snake = String::with_capacity(camel.len() + 4);
+    for (index, c) in letters.iter().enumerate() {
+        let after_small =
+            index > 0 && !letters[index - 1].is_uppercase() && letters[index - 1] != '_';
+        let before_small = letters.get(index + 1).is_some_and(|next| next.is_lowercase());
+        let ends_acronym = index > 0 && letters[index - 1].is_uppercase() && before_small;
+        if c.is_uppercase() && (after_small || ends_acronym) {
+            snake.push('_');
+        }
+        snake.extend(c.to_lowercase());
+    }
+    snake
+}
+
 /// Whether a name is `lower_snake_case` and starts with a letter.
 pub(crate) fn is_snake(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_lowercase())
@@ -121,7 +138,7 @@ pub(crate) fn ends(tokens: impl ToTokens) -> (Span, Span) {
 
 #[cfg(test)]
 mod tests {
-    use super::{as_written, is_snake, nearest, snake, upper_camel};
+    use super::{as_written, is_snake, lower_snake, nearest, snake, upper_camel};
     use syn::{Type, parse_str};
 
     #[test]
@@ -151,6 +168,15 @@ mod tests {
         assert_eq!(upper_camel("f1"), "F1");
         assert_eq!(upper_camel("_private_"), "Private");
         assert_eq!(snake("IntentAccuracy"), "intent_accuracy");
+        for (camel, name) in [
+            ("HeritageRag", "heritage_rag"),
+            ("SemanticF1", "semantic_f1"),
+            ("RAGScore", "rag_score"),
+            ("HeritageRAG", "heritage_rag"),
+            ("Top_K", "top_k"),
+        ] {
+            assert_eq!(lower_snake(camel), name);
+        }
         assert_eq!(snake("intent accuracy "), "intent_accuracy");
         assert_eq!(snake("точность"), "exact_match");
         assert!(is_snake("f1_at_5") && !is_snake("F1") && !is_snake("1st") && !is_snake(""));

@@ -1,9 +1,10 @@
 //! What the macros' expansions name. No promise is made about anything here.
 
+pub use crate::composite::compiled;
+pub use crate::declared::{First, Of, OfNoMetric};
 pub use crate::error::FieldError;
 pub use crate::give::{Give, GiveOptional};
 pub use crate::identity::{Identity, Known, Plain, Unknown};
-pub use crate::metric::Declared;
 pub use crate::params::read_param;
 pub use crate::record::{
     Char, Field, Get, GetOptional, Owned, Raw, ReadValue, Ref, Slice, Text, Want, read_row,
@@ -11,7 +12,7 @@ pub use crate::record::{
 pub use crate::returns::{Decided, Undecided};
 pub use serde::Deserialize;
 pub use serde_json::{Value, json};
-pub use std::sync::OnceLock;
+pub use std::sync::{LazyLock, OnceLock};
 pub use std::{borrow, boxed, string, vec};
 
 use crate::spec::{Direction, MetricSpec, ScoreKind, ScoreRange};

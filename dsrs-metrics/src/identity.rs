@@ -53,7 +53,6 @@ pub struct Known<'a, T>(pub &'a T);
 
 impl<T: Plain> Known<'_, T> {
     #[must_use]
-    #[expect(clippy::unnecessary_wraps, reason = "as the method that it stands before")]
     pub fn text(&self) -> Option<String> {
         let mut text = String::new();
         self.0.tell(&mut text);

@@ -4,6 +4,7 @@
 #[allow(unused_extern_crates)]
 extern crate self as dsrs_metrics;
 
+pub mod agreement;
 mod cell;
 #[cfg(feature = "cli")]
 pub mod cli;
@@ -11,6 +12,7 @@ mod closure;
 mod components;
 pub mod composite;
 pub mod data;
+mod declared;
 mod error;
 mod evaluate;
 mod give;
@@ -30,6 +32,7 @@ mod score;
 mod scoring;
 mod settings;
 mod spec;
+pub mod stats;
 mod sum;
 
 #[doc(hidden)]
@@ -44,17 +47,21 @@ pub use dsrs_metrics_macros::Record;
 #[doc = include_str!("../docs/judge.md")]
 pub use dsrs_metrics_macros::judge;
 #[doc = include_str!("../docs/metric.md")]
+#[doc = include_str!("../docs/composition.md")]
 pub use dsrs_metrics_macros::metric;
 
 pub use crate::closure::{FnMetric, metric_fn, typed_metric_fn};
 pub use crate::components::Component;
+#[doc(hidden)]
+pub use crate::declared::{
+    AnyRow, Declared, DeclaredIn, GoldRows, PredRows, Rows, SameRows, ScoredBy, UnknownRows,
+    WithoutParameters,
+};
 pub use crate::error::{MetricError, Result};
 pub use crate::evaluate::{
     Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, Evaluator, MetricSummary,
     RowResult, Running,
 };
-#[doc(hidden)]
-pub use crate::metric::Declared;
 pub use crate::metric::{AcceptanceTest, FeedbackEvaluator, Metric, MetricCall, ScoredAtOnce};
 pub use crate::outcome::Outcome;
 pub use crate::pair::{Origin, Pair};

@@ -17,7 +17,7 @@ use crate::row::Trace;
 use crate::score::Scored;
 
 /// The identities that stand in more than one place, found when a run is set up.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub(crate) struct Sharing(Arc<[Identity]>);
 
 impl Sharing {
@@ -33,6 +33,7 @@ impl Sharing {
     }
 
     /// For one row and one prediction.
+    #[cold]
     pub(crate) fn memo<G, P>(&self, call: &MetricCall<'_, G, P>) -> Memo {
         let answers = self.0.iter().map(|_| OnceCell::new()).collect();
         Memo { shared: Arc::clone(&self.0), answers, of: address(call) }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
+use crate::declared::Declared;
 use crate::error::Result;
 use crate::identity::Identity;
 use crate::memo::Memo;
@@ -294,13 +295,7 @@ pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> 
     async fn accepts(&self, gold: &G, pred: &P, trace: &Trace) -> Result<bool>;
 }
 
-/// A metric whose verdict is part of its type; written by `#[metric]`.
-#[doc(hidden)]
-pub trait Declared {
-    type Verdict;
-}
-
-/// A metric that need not be awaited; no metric without `score` is one.
+/// A metric that need not be awaited; `G` only keeps rustc from asking before `score` is called.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is asynchronous, so it cannot be scored at once",
     label = "must be awaited",

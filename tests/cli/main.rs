@@ -1,5 +1,6 @@
 //! The command line as a user meets it: the program is run, and what it prints is compared.
 
+mod agree;
 mod bad_input;
 mod floats;
 mod interrupts;

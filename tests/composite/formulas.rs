@@ -118,13 +118,29 @@ impl Row {
     }
 }
 
-fn call(composite: &Composite, row: &Row) -> dsrs_metrics::Scored {
-    let (gold, pred) = (row.gold(), row.pred());
-    composite.call_now(MetricCall::new(&gold, &pred)).expect("synchronous").unwrap()
-}
+/// The document's composite.
+#[metric(
+    weighted(
+        intent_accuracy = 0.25,
+        entity_f1 = 0.25,
+        sparql_syntax_valid = 0.20,
+        answer_present = 0.15,
+        sources_used = 0.15,
+    ),
+    threshold = 0.8
+)]
+struct HeritageRag;
 
-#[test]
-fn the_heritage_composite_gives_the_documents_values() {
+/// The document's strict metric.
+#[metric(all(
+    intent_accuracy >= 0.9,
+    entity_f1 >= 0.8,
+    sparql_syntax_valid >= 1.0,
+    answer_present,
+))]
+struct HeritageRagStrict;
+
+fn heritage_rag() -> Composite {
     let whole = weighted([
         (part(IntentAccuracy), 0.25),
         (part(EntityF1), 0.25),
@@ -132,40 +148,57 @@ fn the_heritage_composite_gives_the_documents_values() {
         (part(AnswerPresent), 0.15),
         (part(SourcesUsed), 0.15),
     ]);
-    let composite = Composite::builder("heritage_rag", whole).threshold(0.8).build().unwrap();
-    let (rows, mut passed) = (rows(), 0);
-    assert_eq!(rows.len(), 720);
-    for row in &rows {
-        let (scored, expected) = (call(&composite, row), row.heritage_rag());
-        assert!((scored.score.value - expected).abs() < 1e-12, "{} {expected}", scored.score.value);
-        if (expected - 0.8).abs() > 1e-9 {
-            assert_eq!(scored.passed, Some(expected >= 0.8));
-        }
-        passed += usize::from(scored.passed == Some(true));
-    }
-    assert!((20..700).contains(&passed), "the rows tell passing from failing: {passed}");
-    assert_eq!(
-        composite.required_fields()[..3],
-        ["gold.expected_entities", "gold.expected_intent", "pred.answer"]
-    );
+    Composite::builder("heritage_rag", whole).threshold(0.8).build().unwrap()
 }
 
-#[test]
-fn the_strict_composite_gives_the_documents_verdicts() {
+fn heritage_rag_strict() -> Composite {
     let whole = all([
         part(IntentAccuracy).at_least(0.9),
         part(EntityF1).at_least(0.8),
         part(SparqlSyntaxValid).at_least(1.0),
         part(AnswerPresent),
     ]);
-    let composite = Composite::builder("heritage_rag_strict", whole).build().unwrap();
-    let mut passed = 0;
-    for row in &rows() {
-        let scored = call(&composite, row);
-        assert_eq!(scored.passed, Some(row.heritage_rag_strict()));
-        passed += usize::from(scored.passed == Some(true));
+    Composite::builder("heritage_rag_strict", whole).build().unwrap()
+}
+
+fn call(composite: &dyn Metric, row: &Row) -> dsrs_metrics::Scored {
+    let (gold, pred) = (row.gold(), row.pred());
+    composite.call_now(MetricCall::new(&gold, &pred)).expect("synchronous").unwrap()
+}
+
+#[test]
+fn the_heritage_composite_gives_the_documents_values() {
+    let set_up = heritage_rag();
+    for composite in [&HeritageRag as &dyn Metric, &set_up] {
+        let (rows, mut passed) = (rows(), 0);
+        assert_eq!(rows.len(), 720);
+        for row in &rows {
+            let (scored, expected) = (call(composite, row), row.heritage_rag());
+            let value = scored.score.value;
+            assert!((value - expected).abs() < 1e-12, "{value} {expected}");
+            assert_eq!(scored.passed, Some(expected >= 0.8), "{value} {expected}");
+            passed += usize::from(scored.passed == Some(true));
+        }
+        assert!((20..700).contains(&passed), "the rows tell passing from failing: {passed}");
     }
-    assert!(passed > 5, "{passed}");
+    let required: Vec<_> = HeritageRag::SPEC.required_fields().collect();
+    assert_eq!(required[..2], ["gold.expected_intent", "gold.expected_entities"]);
+    assert_eq!(required.len(), 7);
+    assert_eq!(set_up.spec().required_fields().collect::<Vec<_>>(), required);
+}
+
+#[test]
+fn the_strict_composite_gives_the_documents_verdicts() {
+    let set_up = heritage_rag_strict();
+    for composite in [&HeritageRagStrict as &dyn Metric, &set_up] {
+        let mut passed = 0;
+        for row in &rows() {
+            let scored = call(composite, row);
+            assert_eq!(scored.passed, Some(row.heritage_rag_strict()));
+            passed += usize::from(scored.passed == Some(true));
+        }
+        assert!(passed > 5, "{passed}");
+    }
 }
 
 #[metric(range = 0.0..=1.0)]
@@ -178,14 +211,19 @@ fn synthesis(#[pred] synthesis: f64) -> f64 {
     synthesis
 }
 
+/// Planning and synthesis, sixty to forty.
+#[metric(weighted(subtask_planning = 0.6, synthesis = 0.4))]
+struct Combined;
+
 #[test]
 fn adjutants_combined_metric_is_sixty_forty() {
     let whole = weighted([(part(SubtaskPlanning), 0.6), (part(Synthesis), 0.4)]);
-    let composite = Composite::builder("combined", whole).build().unwrap();
-    for step in 0..=600_u32 {
+    let set_up = Composite::builder("combined", whole).build().unwrap();
+    for step in 0..=624_u32 {
         let (planning, synthesis) = (f64::from(step % 25) / 24.0, f64::from(step / 25) / 24.0);
         let pred = prediction! { "planning" => planning, "synthesis" => synthesis };
-        let value = score(&composite, &pred).unwrap().score.value;
-        assert!((value - (0.6 * planning + 0.4 * synthesis)).abs() < 1e-12);
+        let expected = 0.6 * planning + 0.4 * synthesis;
+        assert_eq!(Combined.score(&example! {}, &pred).unwrap().value, expected);
+        assert_eq!(score(&set_up, &pred).unwrap().score.value, expected);
     }
 }

@@ -1,5 +1,6 @@
 //! Composites: what they refuse, what they give, and what they never do.
 
+mod declared;
 mod formulas;
 mod laws;
 mod missing;

@@ -118,6 +118,25 @@ fn thresholds_lie_inside_ranges() {
 }
 
 #[test]
+fn trap_03_a_threshold_that_nothing_misses_is_none() {
+    let builder = Composite::builder("c", part(Overlap)).threshold(0.0);
+    assert_eq!(
+        refusal_of(builder),
+        "composite `c`: the threshold 0 of `the whole` can never fail, since every score of its range 0.0..=1.0 reaches it; give a larger one"
+    );
+    let expected = "composite `c`: the threshold 0 of `overlap` can never fail, since every score of its range 0.0..=1.0 reaches it; give a larger one";
+    assert_eq!(refusal(any([part(Overlap).at_least(0.0)])), expected);
+}
+
+#[test]
+fn a_bound_where_only_the_number_counts_is_a_mistake() {
+    let expected = "composite `c`: `min` takes the number of `overlap`, so the bound on it says nothing; take it away";
+    assert_eq!(refusal(min([part(Overlap).at_least(0.5)])), expected);
+    let expected = "composite `c`: `the whole` takes the number of `overlap`, so the bound on it says nothing; take it away";
+    assert_eq!(refusal(part(Overlap).at_least(0.5)), expected);
+}
+
+#[test]
 fn verdicts_need_verdicts() {
     assert_eq!(
         refusal(all([part(FormatOk), part(Overlap)])),

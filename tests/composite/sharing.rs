@@ -10,7 +10,7 @@ use dsrs_metrics::{Evaluate, MetricSet, Pair, Scorer};
 use crate::{FormatOk, Length, score};
 
 /// Counts the calls of one test's rows: the row carries the counter's number.
-static CALLS: [AtomicU64; 16] = [const { AtomicU64::new(0) }; 16];
+static CALLS: [AtomicU64; 32] = [const { AtomicU64::new(0) }; 32];
 
 fn calls(test: usize) -> u64 {
     CALLS[test].load(Ordering::SeqCst)
@@ -53,7 +53,7 @@ impl<'de> serde::Deserialize<'de> for Opaque {
 
 /// Counts, too.
 #[metric(range = 0.0..=1.0)]
-fn closed(#[pred] test: usize, #[param] by: Opaque) -> f64 {
+fn closed(#[pred] test: usize, #[param] by: &Opaque) -> f64 {
     CALLS[test].fetch_add(1, Ordering::SeqCst);
     by.0
 }
@@ -80,14 +80,45 @@ fn a_component_of_a_nested_composite_is_asked_once() {
 
 #[test]
 fn one_composite_may_name_a_component_in_two_combinations() {
-    let twice = |bound| {
-        let inner = weighted([(part(Counted::default()), 0.5), (part(FormatOk), 0.5)]);
-        (inner.at_least(bound), 0.5)
-    };
-    let whole = weighted([twice(0.25), twice(0.5)]);
+    let inner = || weighted([(part(Counted::default()), 0.5), (part(FormatOk), 0.5)]);
+    let whole = weighted([(inner(), 0.5), (inner(), 0.5)]);
     let composite = Composite::builder("c", whole).build().unwrap();
     assert_eq!(score(&composite, &row(1)).unwrap().score.value, 0.75);
     assert_eq!(calls(1), 1);
+}
+
+#[metric(weighted(counted = 0.5, format_ok = 0.5))]
+struct Inner;
+
+#[metric(min(inner, length))]
+struct Middle;
+
+#[metric(weighted(middle = 0.25, counted = 0.25, counted(scale = 0.5) = 0.5))]
+struct Outer;
+
+#[metric(max(judge, counted))]
+struct Dear;
+
+#[metric(gate(proxy(inner) >= 0.25, truth(judge, dear)))]
+struct Dearest;
+
+#[test]
+fn composites_that_the_compiler_checked_share_their_components() {
+    let scored = score(&Outer, &row(30)).unwrap();
+    assert_eq!(scored.score.value, 0.25 * 0.5 + 0.25 * 0.5 + 0.5 * 0.25);
+    assert_eq!(calls(30), 2, "once as it is, once with another scale");
+}
+
+#[tokio::test]
+async fn all_metrics_of_a_run_share_what_they_have_in_common() {
+    let evaluate = Evaluate::builder().metric(Dear).metric(Dearest).metric(Counted::default());
+    let evaluate = evaluate.metric(Outer).build().unwrap();
+    let result = evaluate.score([Pair::new("a", example! {}, row(31))]).await.unwrap();
+    let means: Vec<_> = result.metrics.iter().map(|metric| metric.mean).collect();
+    assert_eq!(means, [Some(0.5), Some(0.375), Some(0.5), Some(0.375)]);
+    assert_eq!(calls(31), 3, "the judge, and the counter in two scales");
+    let costs: u64 = result.metrics.iter().map(|metric| metric.cost_msats).sum();
+    assert_eq!(costs, 70, "the judge is paid once");
 }
 
 #[test]
@@ -187,7 +218,7 @@ async fn a_component_that_fails_or_panics_fails_everywhere_and_is_asked_once() {
 
 #[tokio::test]
 async fn a_paid_call_that_fails_is_charged() {
-    let mut pred = row(11);
+    let mut pred = row(20);
     pred.data.insert("judged".to_owned(), -1.0);
     let gold = example! {};
     let error = Metric::evaluate(&Judge, &gold, &pred).await.unwrap_err();
@@ -207,5 +238,5 @@ async fn a_paid_call_that_fails_is_charged() {
     let row = scorer.score(&gold, &pred).await;
     assert_eq!((row.score(), row.spending.spent_msats), (None, 70));
     assert_eq!((scorer.budget().spent, scorer.budget().available()), (70, Some(30)));
-    assert_eq!(calls(11), 4);
+    assert_eq!(calls(20), 4);
 }

@@ -1,5 +1,6 @@
 //! Judges from attribute to score, over scripted models.
 
+mod command_line;
 mod forms;
 mod injection;
 mod laws;

@@ -1,6 +1,6 @@
 //! What a `#[judge]` struct means: its inputs and outputs, and which of these is the score.
 
-use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::ext::IdentExt as _;
 use syn::{Attribute, Expr, Fields, ItemStruct, Type};
 
@@ -9,6 +9,7 @@ use super::field::{FieldAttr, InputAttr, OutputAttr, Source};
 use crate::errors::Errors;
 use crate::metric::attr::doc_text;
 use crate::metric::bind::{last_segment_is, ungrouped};
+use crate::metric::without_attributes;
 use crate::names;
 
 /// A `#[judge]` struct, understood as far as its mistakes allow.
@@ -160,33 +161,7 @@ fn not_a_struct(item: &TokenStream, error: syn::Error) -> syn::Error {
 
 /// The item without `#[input]`, `#[output]` and `#[param]`, which nobody but `#[judge]` understands.
 pub(crate) fn without_roles(item: TokenStream) -> TokenStream {
-    let is_role = |token: &TokenTree| match token {
-        TokenTree::Group(group) => match group.stream().into_iter().next() {
-            Some(TokenTree::Ident(word)) => {
-                ["input", "output", "param"].iter().any(|role| word == role)
-            }
-            _ => false,
-        },
-        _ => false,
-    };
-    let mut kept = TokenStream::new();
-    let mut tokens = item.into_iter().peekable();
-    while let Some(token) = tokens.next() {
-        if matches!(&token, TokenTree::Punct(hash) if hash.as_char() == '#')
-            && tokens.next_if(is_role).is_some()
-        {
-            continue;
-        }
-        kept.extend([match token {
-            TokenTree::Group(group) => {
-                let mut inner = Group::new(group.delimiter(), without_roles(group.stream()));
-                inner.set_span(group.span());
-                inner.into()
-            }
-            token => token,
-        }]);
-    }
-    kept
+    without_attributes(item, &|word| ["input", "output", "param"].iter().any(|role| word == role))
 }
 
 fn output_named<'a>(outputs: &'a [Output], expr: &Expr) -> Option<&'a Output> {

@@ -6,20 +6,21 @@ use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Error, Expr, Ident, Lit, LitInt, LitStr, Path, Token, Type};
 
+use crate::composite::is_combination;
 use crate::errors::Errors;
 use crate::list::{self, Seen};
 use crate::names::{nearest, parsed};
 
 /// A key of `#[metric(..)]`.
-struct Key {
-    name: &'static str,
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
     /// What its value is, in a sentence.
-    what: &'static str,
+    pub(crate) what: &'static str,
     /// The whole item as it is written.
-    form: &'static str,
+    pub(crate) form: &'static str,
 }
 
-const fn key(name: &'static str, form: &'static str, what: &'static str) -> Key {
+pub(crate) const fn key(name: &'static str, form: &'static str, what: &'static str) -> Key {
     Key { name, what, form }
 }
 
@@ -72,6 +73,12 @@ impl MetricAttrs {
     ) -> syn::Result<()> {
         let ident = input.call(Ident::parse_any).map_err(|_| not_a_key(input))?;
         let name = ident.to_string();
+        if is_combination(&name) && input.peek(syn::token::Paren) {
+            let message = format!(
+                "`{name}(..)` makes one metric of several, and stands on a unit struct: write `#[metric({name}(..))] struct Name;`"
+            );
+            return Err(Error::new(ident.span(), message));
+        }
         let Some(key) = KEYS.iter().find(|key| key.name == name) else {
             self.unreadable.extend(near_key(&name).map(str::to_owned));
             return Err(Error::new(ident.span(), unknown_key(&name)));
@@ -138,7 +145,7 @@ impl MetricAttrs {
 
 impl Key {
     /// What to write instead of `found`.
-    fn explain(&self, found: &str) -> String {
+    pub(crate) fn explain(&self, found: &str) -> String {
         let Self { name, what, form } = self;
         match self.repaired(found) {
             _ if found.is_empty() => format!("`{name}` needs a value: write `{form}`"),
@@ -160,7 +167,9 @@ impl Key {
             }
             ("name", None) => is(parsed::<Ident>(found).is_some(), format!("\"{found}\"")),
             ("version", None) => is(found.parse::<f64>().is_ok(), format!("\"{found}\"")),
-            ("cost", None) => is(found.parse::<u64>().is_ok(), format!("\"{found} msat\"")),
+            ("cost" | "budget", None) => {
+                is(found.parse::<u64>().is_ok(), format!("\"{found} msat\""))
+            }
             _ => None,
         }
     }
@@ -178,7 +187,7 @@ pub(crate) fn after_equals(ident: &Ident, form: &str, input: ParseStream<'_>) ->
     Err(Error::new_spanned(ident, message))
 }
 
-fn version(input: ParseStream<'_>) -> syn::Result<LitStr> {
+pub(crate) fn version(input: ParseStream<'_>) -> syn::Result<LitStr> {
     if input.peek(LitInt) {
         let number: LitInt = input.parse()?;
         return Ok(LitStr::new(number.base10_digits(), number.span()));

@@ -9,6 +9,7 @@ use quote::{format_ident, quote, quote_spanned};
 use super::check::hides_prelude;
 use super::expand::{Context, hidden};
 use super::model::Model;
+use crate::contract;
 use crate::errors::Errors;
 
 pub(crate) fn expand(model: &Model, errors: Errors) -> TokenStream {
@@ -48,54 +49,12 @@ fn definition(cx: &Context<'_>) -> TokenStream {
 }
 
 fn stubs(cx: &Context<'_>) -> TokenStream {
-    let Context { span, ident, runtime, private, model, .. } = cx;
+    let Context { span, ident, model, .. } = cx;
     let names: BTreeSet<_> = model.configs().map(|(name, _, _)| name).collect();
     let setters = names.into_iter().map(|name| {
         quote_spanned! {*span=>
             pub fn #name<T>(self, _: T) -> Self { self }
         }
     });
-    quote_spanned! {*span=>
-        impl #ident {
-            pub const SPEC: #runtime::MetricSpec<'static> = #runtime::MetricSpec::new("");
-            pub fn spec(&self) -> #runtime::MetricSpec<'static> { Self::SPEC }
-            pub fn builder() -> Self { Self }
-            pub fn build(self) -> Self { self }
-            #(#setters)*
-            pub fn score<G, P>(&self, _: &G, _: &P) -> #runtime::Result<#runtime::MetricScore> {
-                ::core::unreachable!()
-            }
-            pub async fn evaluate<G, P>(&self, _: &G, _: &P) -> #runtime::Result<#runtime::MetricScore> {
-                ::core::unreachable!()
-            }
-        }
-        impl #private::Declared for #ident {
-            type Verdict = #private::Decided;
-        }
-        impl #runtime::Configure for #ident {
-            const SPEC: #runtime::MetricSpec<'static> = Self::SPEC;
-            fn configure(_: &#runtime::Params) -> ::core::result::Result<Self, #runtime::ParamError> {
-                ::core::unreachable!()
-            }
-        }
-        impl<G: ::core::marker::Sync, P: ::core::marker::Sync> #runtime::Metric<G, P> for #ident {
-            fn name(&self) -> &::core::primitive::str { "" }
-            fn evaluate<'life0, 'life1, 'life2, 'async_trait>(
-                &'life0 self,
-                _: &'life1 G,
-                _: &'life2 P,
-            ) -> ::core::pin::Pin<#private::boxed::Box<
-                dyn ::core::future::Future<Output = #runtime::Result<#runtime::MetricScore>>
-                    + ::core::marker::Send + 'async_trait,
-            >>
-            where
-                'life0: 'async_trait,
-                'life1: 'async_trait,
-                'life2: 'async_trait,
-                Self: 'async_trait,
-            {
-                ::core::unreachable!()
-            }
-        }
-    }
+    contract::stub(&cx.paths(), ident, &quote!(#(#setters)*))
 }

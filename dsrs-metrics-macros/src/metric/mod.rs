@@ -1,4 +1,4 @@
-//! `#[metric]` on a function: attr -> model -> check -> expand.
+//! `#[metric]` on a function: attr -> model -> check -> expand. On a struct it is `composite/`'s.
 
 pub(crate) mod attr;
 pub(crate) mod bind;
@@ -13,16 +13,24 @@ mod types;
 use proc_macro2::TokenStream;
 use quote::quote;
 
+use crate::composite;
 use crate::errors::Errors;
 
+pub(crate) use attr::{Key, after_equals, doc_text, is_cfg, key, version};
 // What `#[judge]` shares: it is lowered to a model of this module.
-pub(crate) use check::{bounds, check, hides_prelude, literal, range_is_closed};
+pub(crate) use check::{bounds, check, hides_prelude, range_is_closed};
+pub(crate) use check::{
+    cost_msats, literal, threshold_is_a_number, tier_is_known, version_says_something,
+};
 pub(crate) use expand::{builder_params, expand_hidden, number};
 pub(crate) use fallback::stub;
-pub(crate) use model::{Function, Model};
+pub(crate) use model::{Function, Model, without_attributes, without_roles};
 
 /// Expands `#[metric(args)] item`.
 pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
+    if model::is_struct(item) {
+        return composite::expand(args, item);
+    }
     let mut errors = Errors::default();
     let Some(function) = model::Function::parse(item.clone(), &mut errors) else {
         let (item, errors) = (model::without_roles(item.clone()), errors.finish());

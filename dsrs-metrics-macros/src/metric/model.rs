@@ -57,6 +57,18 @@ impl Function {
     }
 }
 
+/// Whether the item is a struct, which makes a composite.
+pub(super) fn is_struct(item: &TokenStream) -> bool {
+    let parser = |input: ParseStream<'_>| {
+        input.call(Attribute::parse_outer)?;
+        input.parse::<Visibility>()?;
+        let is_struct = input.peek(Token![struct]);
+        input.parse::<TokenStream>()?;
+        Ok(is_struct)
+    };
+    parser.parse2(item.clone()).unwrap_or(false)
+}
+
 fn not_a_function(at: ParseStream<'_>, error: syn::Error) -> syn::Error {
     let after_qualifiers = at.fork();
     while after_qualifiers.peek(Token![const])
@@ -75,7 +87,6 @@ fn not_a_function(at: ParseStream<'_>, error: syn::Error) -> syn::Error {
 
 fn item_kind(keyword: &str) -> &'static str {
     match keyword {
-        "struct" => "a struct",
         "enum" => "an enum",
         "union" => "a union",
         "impl" => "an impl block",
@@ -91,17 +102,32 @@ fn item_kind(keyword: &str) -> &'static str {
 
 /// The item without `#[gold]`, `#[pred]` and `#[param]`, which nobody but `#[metric]` understands.
 pub(crate) fn without_roles(item: TokenStream) -> TokenStream {
+    without_attributes(item, &Role::is_name)
+}
+
+/// The item without the attributes whose names are ours, wherever they stand in it.
+pub(crate) fn without_attributes(
+    item: TokenStream,
+    is_ours: &dyn Fn(&Ident) -> bool,
+) -> TokenStream {
+    let is_attribute = |token: &TokenTree| match token {
+        TokenTree::Group(group) => matches!(
+            group.stream().into_iter().next(),
+            Some(TokenTree::Ident(word)) if is_ours(&word)
+        ),
+        _ => false,
+    };
     let mut kept = TokenStream::new();
     let mut tokens = item.into_iter().peekable();
     while let Some(token) = tokens.next() {
         if matches!(&token, TokenTree::Punct(hash) if hash.as_char() == '#')
-            && tokens.next_if(is_role).is_some()
+            && tokens.next_if(is_attribute).is_some()
         {
             continue;
         }
         kept.extend([match token {
             TokenTree::Group(group) => {
-                let inner = without_roles(group.stream());
+                let inner = without_attributes(group.stream(), is_ours);
                 let mut stripped = Group::new(group.delimiter(), inner);
                 stripped.set_span(group.span());
                 stripped.into()
@@ -110,16 +136,6 @@ pub(crate) fn without_roles(item: TokenStream) -> TokenStream {
         }]);
     }
     kept
-}
-
-fn is_role(token: &TokenTree) -> bool {
-    match token {
-        TokenTree::Group(group) => matches!(
-            group.stream().into_iter().next(),
-            Some(TokenTree::Ident(word)) if Role::is_name(&word)
-        ),
-        _ => false,
-    }
 }
 
 /// A `#[metric]` function, understood as far as its mistakes allow.

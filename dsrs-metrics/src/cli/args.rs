@@ -20,6 +20,7 @@ pub(super) struct Arguments {
 pub(super) enum Command {
     List(ListArguments),
     Score(ScoreArguments),
+    Agree(AgreeArguments),
 }
 
 /// Show the metrics: what they read, what they return, how they are configured
@@ -94,6 +95,47 @@ pub(super) struct ScoreArguments {
     /// Print neither progress nor warnings
     #[arg(short, long)]
     pub(super) quiet: bool,
+}
+
+/// Hold the metrics of a result file against labels
+///
+/// For each metric: accuracy, Cohen's kappa (also with linear and quadratic weights), Spearman's
+/// correlation, the confusion matrix, and the share of passes corrected for the metric's error rates,
+/// each with the rows it stands on and a 95% interval. Rows without score or label are counted.
+///
+/// A label is a bool, a number or text. 0 and 1, and pairs such as yes and no, pass and fail, correct and
+/// incorrect are verdicts, as bools are; what other labels are a pass is said with --positive.
+///
+/// Exit code: 0 done; 2 bad usage or bad input.
+#[derive(Debug, Args)]
+pub(super) struct AgreeArguments {
+    /// What `score --out` wrote: .jsonl, .json or .csv; `-` is standard input
+    #[arg(value_name = "RESULTS")]
+    pub(super) results: PathBuf,
+    /// The attribute that holds the label, or a dotted path to it
+    #[arg(long, value_name = "FIELD")]
+    pub(super) label: String,
+    /// Take the labels from this file, whose rows have the same ids
+    #[arg(long, value_name = "DATA")]
+    pub(super) labels: Option<PathBuf>,
+    /// Only these metrics, separated by commas; NAME.PART is a part, component or metadata of one
+    #[arg(short, long = "metric", value_name = "NAME", value_delimiter = ',')]
+    pub(super) metrics: Vec<String>,
+    /// A score of at least this is a pass; at most this for a metric of which lower is better
+    #[arg(long, value_name = "X", allow_negative_numbers = true, value_parser = finite)]
+    pub(super) threshold: Option<f64>,
+    /// The labels that are a pass, separated by commas; all others are none
+    #[arg(long, value_name = "LABEL", value_delimiter = ',')]
+    pub(super) positive: Vec<String>,
+    /// All classes in ascending order, separated by commas, e.g. 1,2,3,4,5 or bad,fair,good
+    #[arg(long, value_name = "CLASS", value_delimiter = ',', allow_hyphen_values = true)]
+    pub(super) scale: Vec<String>,
+    /// Where the random numbers of the bootstrap begin
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(super) seed: u64,
+    /// Print one JSON object, with unrounded numbers
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 /// `NAME.KEY=VALUE`

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use super::agree::AgreeError;
 use super::output::say;
 use super::registry::RegistryError;
 use crate::data::DataError;
@@ -36,11 +37,19 @@ pub(super) enum CliError {
     #[error(transparent)]
     Registry(#[from] RegistryError),
     #[error(transparent)]
+    Agree(Box<AgreeError>),
+    #[error(transparent)]
     Evaluate(#[from] EvaluateError),
     #[error("the threads for scoring could not be started: {0}")]
     Runtime(std::io::Error),
     #[error("standard output: {0}")]
     StandardOutput(std::io::Error),
+}
+
+impl From<AgreeError> for CliError {
+    fn from(error: AgreeError) -> Self {
+        Self::Agree(Box::new(error))
+    }
 }
 
 impl CliError {

@@ -1,8 +1,9 @@
-//! The command line: `list` and `score` over a [`Registry`] of metrics.
+//! The command line: `list`, `score` and `agree` over a [`Registry`] of metrics.
 //!
 //! What a command does is in the file of its name, what a user may type in `args.rs`. Rows are read
 //! in `data/`, scored in `evaluate/`.
 
+mod agree;
 mod args;
 mod bugs;
 mod error;
@@ -99,6 +100,7 @@ pub fn run<A: Into<OsString> + Clone>(
     let done = match arguments.command {
         Command::List(list) => list::run(registry, &list),
         Command::Score(score) => score::run(registry, &score),
+        Command::Agree(agree) => agree::run(registry, &agree),
     };
     done.unwrap_or_else(|error| error.report())
 }

@@ -108,6 +108,28 @@ pub enum Mistake {
         /// The threshold.
         threshold: f64,
     },
+    /// A threshold that every score reaches.
+    #[error(
+        "the threshold {threshold} of `{component}` can never fail, since every score of its range {range} reaches it; give a larger one"
+    )]
+    ThresholdCannotFail {
+        /// The component, or the composite's combination.
+        component: String,
+        /// The threshold.
+        threshold: f64,
+        /// The range.
+        range: ScoreRange,
+    },
+    /// A bound on a part of which only the number counts.
+    #[error(
+        "`{within}` takes the number of `{component}`, so the bound on it says nothing; take it away"
+    )]
+    UselessBound {
+        /// The component.
+        component: String,
+        /// The combination.
+        within: &'static str,
+    },
     /// A combination that needs a component's range, which declares none.
     #[error(
         "`{within}` needs the range of `{component}`, which declares none; give it `range = ..`"

@@ -103,7 +103,27 @@ pub(super) fn fold(
     missing: &mut Missing,
     ask: impl FnMut(usize, &mut Kept),
 ) -> Said {
+    if let Node::Weighted(parts, range) = node
+        && let Some(value) = plain_sum(parts, kept)
+    {
+        let value = range.map_or(value, |range| within(range, value));
+        return Said::Value(Value { value, passed: None });
+    }
     Fold { on_missing, kept, ask, missing }.node(node)
+}
+
+/// The weighted sum where there is nothing to decide: few parts, each a component with a plain score.
+/// It gives what [`Fold::weighted`] gives, without its detours.
+#[inline]
+fn plain_sum(parts: &[(Child, f64)], kept: &[Kept]) -> Option<f64> {
+    let mut terms = [0.0; FEW];
+    let terms = terms.get_mut(..parts.len())?;
+    for (term, (child, weight)) in terms.iter_mut().zip(parts) {
+        let Node::Leaf(index) = child.node else { return None };
+        let Some(Kept::Plain(plain)) = kept.get(index) else { return None };
+        *term = weight * plain.value;
+    }
+    Some(stable_sum(terms))
 }
 
 /// The components that can be asked now: those without an outcome, but behind a gate only once its

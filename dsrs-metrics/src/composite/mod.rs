@@ -5,13 +5,18 @@
 //! `fold.rs`, in which order components are asked in `run.rs`.
 
 mod check;
+mod derived;
 mod error;
+mod fields;
 mod fold;
 mod names;
 mod part;
+mod plan;
+mod rules;
 mod run;
+mod sentence;
+mod shape;
 
-use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -20,15 +25,25 @@ use async_trait::async_trait;
 pub use self::error::{CompositeError, Mistake};
 pub use self::part::{Part, all, any, gate, invert, max, min, part, weighted};
 
-use self::fold::Tree;
+use self::plan::Plan;
 use crate::error::Result;
 use crate::identity::Identity;
-use crate::memo::{Memo, Sharing};
+use crate::memo::Sharing;
 use crate::metric::{Metric, MetricCall};
 use crate::row::{Example, Prediction};
 use crate::score::{MetricScore, Scored};
 pub use crate::scoring::OnMissing;
-use crate::spec::{MetricSpec, MetricTier, ScoreKind, ScoreRange};
+use crate::spec::{FieldSpec, MetricSpec, MetricTier, Side};
+
+/// What `#[metric]` on a struct expands to. No promise is made about anything here.
+#[doc(hidden)]
+pub mod compiled {
+    pub use super::derived::Derived;
+    pub use super::fields::{count, union};
+    pub use super::plan::Plan;
+    pub use super::rules::*;
+    pub use super::shape::{Leaf, Named, Shape};
+}
 
 /// Several metrics that make one, set up at run time: from a config file, or in a sweep over weights.
 ///
@@ -54,13 +69,11 @@ use crate::spec::{MetricSpec, MetricTier, ScoreKind, ScoreRange};
 pub struct Composite<G = Example, P = Prediction> {
     name: String,
     spec: MetricSpec<'static>,
-    tree: Tree,
+    /// The fields that the components read, each once.
+    gold: Vec<FieldSpec<'static>>,
+    pred: Vec<FieldSpec<'static>>,
+    plan: Plan,
     leaves: Vec<Arc<dyn Metric<G, P>>>,
-    names: &'static [&'static str],
-    identities: Vec<Option<Identity>>,
-    /// What stands in several places of the expression, nested composites included.
-    sharing: Option<Sharing>,
-    on_missing: OnMissing,
 }
 
 /// Sets up a [`Composite`].
@@ -68,11 +81,8 @@ pub struct Composite<G = Example, P = Prediction> {
 pub struct CompositeBuilder<G = Example, P = Prediction> {
     name: String,
     whole: Part<G, P>,
-    threshold: Option<f64>,
-    tier: Option<MetricTier>,
-    budget_msats: Option<u64>,
+    declared: check::Declaration,
     on_missing: OnMissing,
-    strict: bool,
 }
 
 impl Composite {
@@ -88,39 +98,32 @@ impl<G: Sync, P: Sync> Composite<G, P> {
         CompositeBuilder {
             name: name.into(),
             whole,
-            threshold: None,
-            tier: None,
-            budget_msats: None,
+            declared: check::Declaration::default(),
             on_missing: OnMissing::Fail,
-            strict: false,
         }
     }
 
     /// The names of the components, each once, in the order of the expression.
     pub fn components(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.names.iter().copied()
-    }
-
-    /// The fields without which no component can score a row, as `gold.NAME` and `pred.NAME`, sorted.
-    #[must_use]
-    pub fn required_fields(&self) -> Vec<String> {
-        let fields =
-            self.leaves.iter().flat_map(|leaf| leaf.spec().required_fields().collect::<Vec<_>>());
-        let fields: BTreeSet<String> = fields.collect();
-        fields.into_iter().collect()
+        self.plan.names().iter().copied()
     }
 }
 
-impl<G: Sync, P: Sync> Composite<G, P> {
-    fn run(&self) -> run::Run<'_, Arc<dyn Metric<G, P>>> {
-        run::Run::new(&self.leaves, self.names, self.on_missing).sharing(&self.identities)
+/// The fields of one side: as `union` has them for a composite that the compiler checks.
+fn fields(specs: &[MetricSpec<'_>], side: Side) -> Vec<FieldSpec<'static>> {
+    let mut fields: Vec<FieldSpec<'static>> = Vec::new();
+    let all = specs.iter().flat_map(MetricSpec::get_input_spec);
+    for (_, field) in all.filter(|(of, _)| *of == side) {
+        match fields.iter_mut().find(|known| known.name == field.name) {
+            Some(known) => known.required |= field.required,
+            None => fields.push(FieldSpec {
+                name: names::word(field.name),
+                ty: names::word(field.ty),
+                required: field.required,
+            }),
+        }
     }
-
-    /// Where nobody remembers answers for the whole run, the outermost composite does for itself.
-    fn memo(&self, call: &MetricCall<'_, G, P>) -> Option<Memo> {
-        let sharing = self.sharing.as_ref().filter(|_| call.memo.is_none())?;
-        Some(sharing.memo(call))
-    }
+    fields
 }
 
 fn all_identities<G: Sync, P: Sync>(leaves: &[Arc<dyn Metric<G, P>>]) -> Vec<Identity> {
@@ -132,19 +135,19 @@ fn all_identities<G: Sync, P: Sync>(leaves: &[Arc<dyn Metric<G, P>>]) -> Vec<Ide
 impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
     /// Sets the value from which on the whole is a pass.
     pub fn threshold(mut self, threshold: f64) -> Self {
-        self.threshold = Some(threshold);
+        self.declared.threshold = Some(threshold);
         self
     }
 
     /// Declares the tier; it is derived if not given, and may not be below a component's.
     pub fn tier(mut self, tier: MetricTier) -> Self {
-        self.tier = Some(tier);
+        self.declared.tier = Some(tier);
         self
     }
 
     /// Sets what one call may cost at most, in millisatoshis.
     pub fn budget_msats(mut self, budget: u64) -> Self {
-        self.budget_msats = Some(budget);
+        self.declared.budget_msats = Some(budget);
         self
     }
 
@@ -156,7 +159,7 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
 
     /// Makes the score 1 (pass) or 0 (fail) at the threshold.
     pub fn strict(mut self) -> Self {
-        self.strict = true;
+        self.declared.strict = true;
         self
     }
 
@@ -170,24 +173,17 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
     }
 
     fn checked(self) -> Result<Composite<G, P>, Mistake> {
-        check::siblings("the whole", &[&self.whole])?;
+        check::whole(&self.whole.0)?;
         let mut leaves = Vec::new();
-        let (node, derived) = check::resolve(self.whole, &mut leaves)?;
-        let cost_msats = leaves.iter().map(|leaf| leaf.spec().cost_msats).sum();
-        let whole = check::Whole {
-            derived,
-            cost_msats,
-            threshold: self.threshold,
-            tier: self.tier,
-            budget_msats: self.budget_msats,
-            strict: self.strict,
-        };
-        let spec = whole.spec(leaves.iter().any(|leaf| leaf.spec().is_async))?;
-        let names = names::kept(leaves.iter().map(|leaf| leaf.name()));
-        let (name, on_missing, tree) = (self.name, self.on_missing, Tree::new(node));
+        let (node, derived) = check::resolve(self.whole.0, &mut leaves)?;
+        let specs: Vec<_> = leaves.iter().map(|leaf| leaf.spec()).collect();
+        let spec = self.declared.spec(&derived, &specs)?;
+        let names = names::kept(leaves.iter().map(Metric::<G, P>::name));
         let identities = leaves.iter().map(Metric::<G, P>::identity).collect();
         let sharing = Sharing::among(&all_identities(&leaves));
-        Ok(Composite { name, spec, tree, leaves, names, identities, sharing, on_missing })
+        let plan = Plan::checked(node, names, self.on_missing).sharing(identities, sharing);
+        let (gold, pred) = (fields(&specs, Side::Gold), fields(&specs, Side::Pred));
+        Ok(Composite { name: self.name, spec, gold, pred, plan, leaves })
     }
 }
 
@@ -207,7 +203,7 @@ impl<G: Sync, P: Sync> Metric<G, P> for Composite<G, P> {
     }
 
     fn spec(&self) -> MetricSpec<'_> {
-        MetricSpec { name: &self.name, ..self.spec }
+        MetricSpec { name: &self.name, gold: &self.gold, pred: &self.pred, ..self.spec }
     }
 
     fn can_evaluate(&self, gold: &G, pred: &P) -> bool {
@@ -219,18 +215,14 @@ impl<G: Sync, P: Sync> Metric<G, P> for Composite<G, P> {
     }
 
     async fn call(&self, call: MetricCall<'_, G, P>) -> Result<Scored> {
-        let memo = self.memo(&call);
-        let call = call.with_memo(memo.as_ref());
-        self.run().awaited(&self.tree, call, &self.name, &self.spec).await
+        self.plan.awaited(&self.leaves, call, &self.name, &self.spec).await
     }
 
     fn call_now(&self, call: MetricCall<'_, G, P>) -> Option<Result<Scored>> {
         if self.spec.is_async {
             return None;
         }
-        let memo = self.memo(&call);
-        let call = call.with_memo(memo.as_ref());
-        Some(self.run().now(&self.tree, call, &self.name, &self.spec))
+        Some(self.plan.now(&self.leaves, call, &self.name, &self.spec))
     }
 
     fn identities(&self, all: &mut Vec<Identity>) {
@@ -241,7 +233,7 @@ impl<G: Sync, P: Sync> Metric<G, P> for Composite<G, P> {
 impl<G, P> fmt::Debug for Composite<G, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut composite = f.debug_struct("Composite");
-        composite.field("name", &self.name).field("node", &self.tree.node).finish_non_exhaustive()
+        composite.field("name", &self.name).field("plan", &self.plan).finish_non_exhaustive()
     }
 }
 
@@ -249,13 +241,4 @@ impl<G, P> fmt::Debug for CompositeBuilder<G, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("CompositeBuilder").field("name", &self.name).finish_non_exhaustive()
     }
-}
-
-/// What is known of an expression before it runs.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Derived {
-    kind: ScoreKind,
-    range: Option<ScoreRange>,
-    tier: MetricTier,
-    has_verdict: bool,
 }

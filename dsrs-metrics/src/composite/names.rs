@@ -12,6 +12,11 @@ type Names = &'static [&'static str];
 static KNOWN: Mutex<(BTreeSet<&'static str>, BTreeSet<Names>)> =
     Mutex::new((BTreeSet::new(), BTreeSet::new()));
 
+/// One word, kept.
+pub(super) fn word(name: &str) -> &'static str {
+    kept(std::iter::once(name))[0]
+}
+
 pub(super) fn kept<'a>(names: impl Iterator<Item = &'a str>) -> Names {
     // A set is whole between any two of its operations.
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);

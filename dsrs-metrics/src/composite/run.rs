@@ -49,7 +49,7 @@ impl<'a, L: Deref> Run<'a, L> {
     pub(super) fn now<G: Sync, P: Sync>(
         mut self,
         tree: &Tree,
-        call: MetricCall<'_, G, P>,
+        call: &MetricCall<'_, G, P>,
         name: &str,
         spec: &MetricSpec<'_>,
     ) -> Result<Scored>
@@ -61,7 +61,7 @@ impl<'a, L: Deref> Run<'a, L> {
             // One net under all components: only when one falls is it asked which. What goes in and
             // out goes by reference, since moving it costs more than a simple component does.
             let mut said = Said::Missing;
-            let mut ask = || said = self.ask(tree, &call, &asking, &mut missing);
+            let mut ask = || said = self.ask(tree, call, &asking, &mut missing);
             let Err(panic) = panic::catch(false, &mut ask) else { break said };
             match asking.take() {
                 Some(index) => self.kept[index] = panicked(self.names[index], panic.message),

@@ -12,6 +12,8 @@ mod format;
 mod integers;
 mod json;
 mod jsonl;
+#[cfg(feature = "cli")]
+mod loose;
 mod mapping;
 mod row;
 
@@ -21,6 +23,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::pair::{Origin, Pair};
+#[cfg(feature = "cli")]
+pub(crate) use loose::{LooseRow, LooseRows};
 use row::Row;
 pub(crate) use row::Unique;
 

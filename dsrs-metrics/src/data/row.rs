@@ -34,49 +34,71 @@ pub(super) struct Object {
 impl Row {
     /// The row, if it has the shape of one.
     pub(super) fn check(self, at: &Origin, mappings: &[Mapping]) -> Result<CheckedRow, DataError> {
-        let object = match self {
-            Self::Map(object) => object,
-            Self::Other(value) => {
-                let (at, found) = (at.clone(), found(&value));
-                return Err(DataError::NotObject { at, found });
-            }
-        };
+        let object = self.object(at)?;
         if mappings.is_empty() && object.gold.is_none() && object.pred.is_none() {
             let present = object.attributes.keys().map(str::to_owned).collect();
             let at = at.clone();
             return Err(DataError::NoFields { at, present });
         }
-        let (gold, whole_gold) = half(Side::Gold, object.gold, at, mappings)?;
-        let (pred, whole_pred) = half(Side::Pred, object.pred, at, mappings)?;
-        let as_told = |fields: Fields| match object.attributes.textual {
+        object.check(at, |side| {
+            let name = side.to_string();
+            mappings.iter().any(|mapping| mapping.path() == name)
+        })
+    }
+
+    /// The row, if it is an object.
+    #[cfg(feature = "cli")]
+    pub(super) fn check_loosely(self, at: &Origin) -> Result<CheckedRow, DataError> {
+        self.object(at)?.check(at, |_| true)
+    }
+
+    fn object(self, at: &Origin) -> Result<Object, DataError> {
+        match self {
+            Self::Map(object) => Ok(object),
+            Self::Other(value) => {
+                let (at, found) = (at.clone(), found(&value));
+                Err(DataError::NotObject { at, found })
+            }
+        }
+    }
+}
+
+impl Object {
+    /// `may_be_whole` says which side need not be an object of fields.
+    fn check(
+        self,
+        at: &Origin,
+        may_be_whole: impl Fn(Side) -> bool,
+    ) -> Result<CheckedRow, DataError> {
+        let half = |side, value| half(side, value, at, may_be_whole(side));
+        let (gold, whole_gold) = half(Side::Gold, self.gold)?;
+        let (pred, whole_pred) = half(Side::Pred, self.pred)?;
+        let as_told = |fields: Fields| match self.attributes.textual {
             true => fields.textual(),
             false => fields,
         };
         Ok(CheckedRow {
-            id: object.id.map(|id| name(&id, at)).transpose()?,
+            id: self.id.map(|id| name(&id, at)).transpose()?,
             gold: as_told(gold),
             pred: as_told(pred),
             whole_gold,
             whole_pred,
-            attributes: object.attributes,
+            attributes: self.attributes,
         })
     }
 }
 
-/// A row's `gold` or `pred`: its fields, or what stands there instead if a mapping takes it whole.
+/// A row's `gold` or `pred`: its fields, or what stands there instead if it may be taken whole.
 fn half(
     side: Side,
     half: Option<Shape<Fields>>,
     at: &Origin,
-    mappings: &[Mapping],
+    may_be_whole: bool,
 ) -> Result<(Fields, Option<Value>), DataError> {
-    let name = side.to_string();
     match half {
         None => Ok((Fields::default(), None)),
         Some(Shape::Map(fields)) => Ok((fields, None)),
-        Some(Shape::Other(value)) if mappings.iter().any(|mapping| mapping.path() == name) => {
-            Ok((Fields::default(), Some(value)))
-        }
+        Some(Shape::Other(value)) if may_be_whole => Ok((Fields::default(), Some(value))),
         Some(Shape::Other(value)) => {
             Err(DataError::NotFields { at: at.clone(), side, found: found(&value) })
         }
@@ -97,7 +119,11 @@ pub(super) struct CheckedRow {
 impl CheckedRow {
     /// The value at the mapping's path.
     pub(super) fn at(&self, mapping: &Mapping) -> Option<&Value> {
-        let path = mapping.path();
+        self.find(mapping.path())
+    }
+
+    /// The value at a dotted path.
+    pub(super) fn find(&self, path: &str) -> Option<&Value> {
         if let Some(value) = self.attributes.get(path) {
             return Some(value);
         }
@@ -107,6 +133,16 @@ impl CheckedRow {
             "pred" => within(&self.pred, self.whole_pred.as_ref(), rest),
             _ => walk(self.attributes.get(first)?, rest),
         }
+    }
+
+    #[cfg(feature = "cli")]
+    pub(super) fn attributes(&self) -> &Fields {
+        &self.attributes
+    }
+
+    #[cfg(feature = "cli")]
+    pub(super) fn take_id(&mut self) -> Option<String> {
+        self.id.take()
     }
 
     /// Sets what the mapping sets. Without a value the field is absent, even if the row has one of its

@@ -38,6 +38,10 @@ pub async fn is_answered(#[pred] answer: &str) -> Result<bool, String> {
     Ok(!answer.is_empty())
 }
 
+/// Both.
+#[metric(crate = ::metrics, all(found_share(words = vec!["b".to_owned()]), is_answered))]
+pub struct FoundAndAnswered;
+
 #[test]
 fn metrics_work_in_another_edition_and_under_another_name() {
     let found = vec!["a".to_owned()];
@@ -45,5 +49,5 @@ fn metrics_work_in_another_edition_and_under_another_name() {
     let gold = example! { "answers" => ["a", "b"] };
     let metric = FoundShare::builder().words(found).build();
     assert_eq!(metric.score(&gold, &pred).unwrap().value, 0.5);
-    let _: &dyn AcceptanceTest<Example, Answer> = &IsAnswered;
+    let _: [&dyn AcceptanceTest<Example, Answer>; 2] = [&IsAnswered, &FoundAndAnswered];
 }

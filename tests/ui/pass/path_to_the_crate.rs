@@ -15,6 +15,14 @@ fn share(#[pred] answer: &str, #[param(default = 1.0)] weight: f64) -> f64 {
     weight * answer.len() as f64
 }
 
+#[metric(crate = crate::reexported::metrics, gate(proxy(share) >= 0.5, truth(Judged)))]
+struct Gated;
+
+#[metric(crate = crate::reexported::metrics, tier = truth)]
+async fn judged(#[pred] answer: &str) -> bool {
+    answer.is_empty()
+}
+
 #[metric(crate = ::dsrs_metrics)]
 async fn absolute(#[pred] answer: &str) -> bool {
     answer.is_empty()

@@ -12,8 +12,10 @@ use super::model::Model;
 use crate::errors::Errors;
 use crate::names;
 
-pub(super) use value::cost_msats;
-pub(crate) use value::{bounds, literal, range_is_closed};
+pub(crate) use value::{
+    bounds, cost_msats, literal, range_is_closed, threshold_is_a_number, tier_is_known,
+    version_says_something,
+};
 
 pub(crate) fn check(model: &Model, errors: &mut Errors) {
     value::values_make_sense(&model.attrs, errors);

@@ -1,30 +1,23 @@
 //! The values of `#[metric(..)]` that are written out: costs, ranges, thresholds.
 
-use syn::{Expr, Lit, RangeLimits, UnOp};
+use proc_macro2::Ident;
+use syn::{Expr, Lit, LitStr, RangeLimits, UnOp};
 
 use super::super::attr::MetricAttrs;
 use crate::errors::Errors;
 use crate::names::as_written;
 
 pub(super) fn values_make_sense(attrs: &MetricAttrs, errors: &mut Errors) {
-    if let Some(tier) = attrs.tier.as_ref().filter(|tier| *tier != "proxy" && *tier != "truth") {
-        let message = match tier.to_string().to_lowercase().as_str() {
-            meant @ ("proxy" | "truth") => {
-                format!("a tier is in lower case: write `tier = {meant}`")
-            }
-            _ => format!(
-                "a tier is `proxy` (cheap, runs first) or `truth` (expensive, runs where the proxies pass), not `{tier}`"
-            ),
-        };
-        errors.at(tier, message);
+    if let Some(tier) = &attrs.tier {
+        tier_is_known(tier, errors);
     }
     if let Some(cost) = &attrs.cost
-        && let Err(message) = cost_msats(&cost.value())
+        && let Err(message) = cost_msats("cost", &cost.value())
     {
         errors.at(cost, message);
     }
-    if let Some(version) = attrs.version.as_ref().filter(|version| version.value().is_empty()) {
-        errors.at(version, "the version is empty: write `version = \"2\"`");
+    if let Some(version) = &attrs.version {
+        version_says_something(version, errors);
     }
     if let Some(range) = &attrs.range {
         range_is_closed(range, errors);
@@ -34,8 +27,29 @@ pub(super) fn values_make_sense(attrs: &MetricAttrs, errors: &mut Errors) {
     }
 }
 
-/// `"100 msat"` or `"0.5 sat"` in millisatoshis.
-pub(crate) fn cost_msats(text: &str) -> Result<u64, String> {
+pub(crate) fn tier_is_known(tier: &Ident, errors: &mut Errors) {
+    if tier == "proxy" || tier == "truth" {
+        return;
+    }
+    let message = match tier.to_string().to_lowercase().as_str() {
+        meant @ ("proxy" | "truth") => {
+            format!("a tier is in lower case: write `tier = {meant}`")
+        }
+        _ => format!(
+            "a tier is `proxy` (cheap, runs first) or `truth` (expensive, runs where the proxies pass), not `{tier}`"
+        ),
+    };
+    errors.at(tier, message);
+}
+
+pub(crate) fn version_says_something(version: &LitStr, errors: &mut Errors) {
+    if version.value().is_empty() {
+        errors.at(version, "the version is empty: write `version = \"2\"`");
+    }
+}
+
+/// `"100 msat"` or `"0.5 sat"`, the value of `key`, in millisatoshis.
+pub(crate) fn cost_msats(key: &str, text: &str) -> Result<u64, String> {
     let split =
         text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
     let (number, unit) = (text[..split].replace('_', ""), text[split..].trim());
@@ -43,11 +57,14 @@ pub(crate) fn cost_msats(text: &str) -> Result<u64, String> {
         "msat" | "msats" => 1,
         "sat" | "sats" => 1000,
         "" => {
-            return Err(format!("a cost needs its unit: write `cost = \"{} msat\"`", text.trim()));
+            return Err(format!(
+                "a {key} needs its unit: write `{key} = \"{} msat\"`",
+                text.trim()
+            ));
         }
         _ => {
             return Err(format!(
-                "a cost is in `msat` or `sat`, not in `{unit}`: write `cost = \"100 msat\"`"
+                "a {key} is in `msat` or `sat`, not in `{unit}`: write `{key} = \"100 msat\"`"
             ));
         }
     };
@@ -61,7 +78,7 @@ pub(crate) fn cost_msats(text: &str) -> Result<u64, String> {
         _ => None,
     };
     msats.ok_or_else(|| {
-        format!("`{text}` is not a cost: a whole number of msat, as in `cost = \"100 msat\"`")
+        format!("`{text}` is not a {key}: a whole number of msat, as in `{key} = \"100 msat\"`")
     })
 }
 
@@ -142,7 +159,7 @@ pub(crate) fn literal(expr: &Expr) -> Option<f64> {
 }
 
 fn threshold_is_reachable(threshold: &Expr, attrs: &MetricAttrs, errors: &mut Errors) {
-    is_number_or_const(threshold, &a_number(threshold), errors);
+    threshold_is_a_number(threshold, errors);
     let Some((start, end)) = attrs.range.as_ref().and_then(bounds) else {
         return;
     };
@@ -156,6 +173,10 @@ fn threshold_is_reachable(threshold: &Expr, attrs: &MetricAttrs, errors: &mut Er
     {
         errors.at(threshold, message);
     }
+}
+
+pub(crate) fn threshold_is_a_number(threshold: &Expr, errors: &mut Errors) {
+    is_number_or_const(threshold, &a_number(threshold), errors);
 }
 
 fn a_number(threshold: &Expr) -> String {
@@ -187,10 +208,10 @@ mod tests {
 
     #[test]
     fn costs_are_whole_millisatoshis() {
-        assert_eq!(cost_msats("100 msat"), Ok(100));
-        assert_eq!(cost_msats("1_500msats"), Ok(1500));
-        assert_eq!(cost_msats("2 sat"), Ok(2000));
-        assert_eq!(cost_msats("0.25 sat"), Ok(250));
+        assert_eq!(cost_msats("cost", "100 msat"), Ok(100));
+        assert_eq!(cost_msats("cost", "1_500msats"), Ok(1500));
+        assert_eq!(cost_msats("cost", "2 sat"), Ok(2000));
+        assert_eq!(cost_msats("cost", "0.25 sat"), Ok(250));
         for wrong in [
             "100",
             "1.5 msat",
@@ -200,7 +221,7 @@ mod tests {
             "-1 msat",
             "99999999999999999999 sat",
         ] {
-            assert!(cost_msats(wrong).unwrap_err().contains("msat"), "{wrong}");
+            assert!(cost_msats("cost", wrong).unwrap_err().contains("msat"), "{wrong}");
         }
     }
 

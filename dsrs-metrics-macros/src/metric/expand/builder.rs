@@ -47,6 +47,14 @@ fn ident(cx: &Context<'_>) -> Ident {
     format_ident!("{}Builder", cx.ident, span = cx.span)
 }
 
+/// The type of the builder to which nothing has been given.
+pub(super) fn unstarted(cx: &Context<'_>) -> TokenStream {
+    let (builder, (_, ty_generics, _)) = (ident(cx), cx.split());
+    let arguments = super::fields::inside(&ty_generics);
+    let missing = states(&slots(cx)).into_iter().map(|_| quote_spanned!(cx.span=> Missing));
+    quote_spanned!(cx.span=> #builder<#arguments #(#missing),*>)
+}
+
 /// The builder's struct, which stands beside the metric's.
 pub(super) fn definition(cx: &Context<'_>) -> TokenStream {
     if is_unit(cx) {
@@ -98,7 +106,7 @@ pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
     let (impl_generics, ty_generics, where_clause) = cx.split();
     let params = super::fields::trailing(&cx.generics);
     let arguments = super::fields::inside(&ty_generics);
-    let missing = states.iter().map(|_| quote_spanned!(*span=> Missing));
+    let unstarted = unstarted(cx);
     let names = slots.iter().map(|slot| slot.name);
     let marker = marker_value(cx);
     let asks = asks(cx, &slots);
@@ -109,7 +117,7 @@ pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
 
         impl #impl_generics #metric #ty_generics #where_clause {
             /// Starts to build the metric.
-            #vis fn builder() -> #builder<#arguments #(#missing),*> {
+            #vis fn builder() -> #unstarted {
                 #builder {
                     #(#names: ::core::option::Option::None,)*
                     __given: ::core::marker::PhantomData,
@@ -136,7 +144,9 @@ fn asks(cx: &Context<'_>, slots: &[Slot<'_>]) -> TokenStream {
             let (name, asks) = (slot.name, &slot.required.as_ref()?.1);
             let message = format!("metric `{metric}` needs a value for its parameter `{name}`");
             let label = format!("`{name}` is missing");
-            let note = format!("write `.{name}(..)` before `.build()`");
+            let note = format!(
+                "write `.{name}(..)` before `.build()`, or `{metric}({name} = ..)` where a composite names it"
+            );
             Some(quote_spanned! {*span=>
                 #[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)]
                 #vis trait #asks {}

@@ -5,9 +5,10 @@
 mod assert;
 mod builder;
 mod configure;
-mod contract;
+mod declared;
 mod definition;
 mod fields;
+mod rows;
 mod run;
 mod spec;
 
@@ -19,8 +20,7 @@ use super::attr::is_cfg;
 use super::bind::Side;
 use super::model::Model;
 use super::rows::Row;
-
-pub(crate) use spec::number;
+use crate::contract::{self, Paths};
 
 /// The type parameters of the metric's builder.
 pub(crate) fn builder_params(model: &Model) -> Vec<Ident> {
@@ -28,6 +28,7 @@ pub(crate) fn builder_params(model: &Model) -> Vec<Ident> {
 }
 
 pub(super) use definition::definition;
+pub(crate) use spec::number;
 
 pub(crate) fn expand(model: &Model) -> TokenStream {
     let function = model.function.stripped();
@@ -54,8 +55,9 @@ fn metric(model: &Model, items: &TokenStream) -> TokenStream {
         spec::inherent(cx),
         run::inherent(cx),
         run::entry_points(cx),
-        contract::metric(cx),
-        contract::bridge(cx),
+        rows::metric(cx),
+        declared::declared(cx),
+        rows::bridge(cx),
         configure::configure(cx),
         assert::assertions(cx),
     ];
@@ -66,21 +68,7 @@ fn metric(model: &Model, items: &TokenStream) -> TokenStream {
 /// Wraps impls in a block whose names the user's module does not see.
 pub(super) fn hidden(cx: &Context<'_>, items: &TokenStream) -> TokenStream {
     let cfgs = cx.cfgs();
-    quote_spanned! {cx.span=>
-        #(#cfgs)*
-        #[doc(hidden)]
-        #[allow(
-            dead_code,
-            deprecated,
-            unnameable_types,
-            unreachable_pub,
-            unused_qualifications,
-            clippy::all,
-            clippy::pedantic,
-            clippy::nursery
-        )]
-        const _: () = { #items };
-    }
+    contract::hidden(cx.span, &quote!(#(#cfgs)*), items)
 }
 
 /// A model with the names that its expansion uses throughout.
@@ -126,6 +114,10 @@ impl<'a> Context<'a> {
             generics,
             fresh,
         }
+    }
+
+    pub(super) fn paths(&self) -> Paths<'_> {
+        Paths { span: self.span, runtime: self.runtime, private: &self.private }
     }
 
     pub(super) fn cfgs(&self) -> impl Iterator<Item = &Attribute> {

@@ -9,41 +9,16 @@ use super::super::attr::doc_text;
 use super::super::check::{bounds, cost_msats, literal};
 use super::super::types::in_lifetime;
 use super::Context;
+use crate::contract::spec_readers;
 use crate::names::{self, as_written, ends};
 
 pub(super) fn inherent(cx: &Context<'_>) -> TokenStream {
-    let Context { span, ident, runtime, .. } = cx;
+    let Context { span, ident, .. } = cx;
     let (impl_generics, ty_generics, where_clause) = cx.split();
-    let spec = expression(cx);
-    let vis = &cx.model.function.vis;
+    let readers = spec_readers(&cx.paths(), &cx.model.function.vis, &expression(cx));
     quote_spanned! {*span=>
         impl #impl_generics #ident #ty_generics #where_clause {
-            /// All that is known of the metric before it runs.
-            #vis const SPEC: #runtime::MetricSpec<'static> = #spec;
-
-            /// All that is known of the metric before it runs.
-            #[must_use]
-            #vis const fn spec(&self) -> #runtime::MetricSpec<'static> {
-                Self::SPEC
-            }
-
-            /// The metric's name.
-            #[must_use]
-            #vis const fn name(&self) -> &'static ::core::primitive::str {
-                Self::SPEC.name
-            }
-
-            /// Cheap and fast, or expensive and accurate.
-            #[must_use]
-            #vis const fn tier(&self) -> #runtime::MetricTier {
-                Self::SPEC.tier
-            }
-
-            /// What one call is expected to cost at most, in millisatoshis.
-            #[must_use]
-            #vis const fn cost_estimate(&self) -> ::core::primitive::u64 {
-                Self::SPEC.cost_msats
-            }
+            #readers
         }
     }
 }
@@ -57,7 +32,8 @@ fn expression(cx: &Context<'_>) -> TokenStream {
         Some(tier) if tier == "truth" => quote_spanned!(*span=> Truth),
         _ => quote_spanned!(*span=> Proxy),
     };
-    let cost = attrs.cost.as_ref().and_then(|cost| cost_msats(&cost.value()).ok()).unwrap_or(0);
+    let cost =
+        attrs.cost.as_ref().and_then(|cost| cost_msats("cost", &cost.value()).ok()).unwrap_or(0);
     let cost = Literal::u64_unsuffixed(cost);
     let kind = returns(cx, "KIND", &Lifetime::new("'static", *span));
     let params = params(cx);

@@ -9,7 +9,8 @@ use super::super::types::in_lifetime;
 use super::Context;
 use super::fields::{bounds, is_looked_up, uses};
 use super::run::{got, typed};
-use crate::names::{as_written, ends};
+use crate::contract::{described, futures};
+use crate::names::as_written;
 
 pub(super) fn metric(cx: &Context<'_>) -> TokenStream {
     let Context { span, ident, runtime, .. } = cx;
@@ -25,7 +26,6 @@ pub(super) fn metric(cx: &Context<'_>) -> TokenStream {
     });
     let methods = methods(cx, &gold, &pred);
     let checks = checks(cx);
-    let declared = declared(cx);
     quote_spanned! {*span=>
         #[automatically_derived]
         impl<#params #row_params> #runtime::Metric<#gold, #pred> for #ident #ty_generics
@@ -39,7 +39,6 @@ pub(super) fn metric(cx: &Context<'_>) -> TokenStream {
                 #checks
             }
         }
-        #declared
     }
 }
 
@@ -63,36 +62,15 @@ fn checks(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// The verdict as part of the metric's type.
-fn declared(cx: &Context<'_>) -> TokenStream {
-    let Context { span, ident, private, .. } = cx;
-    let (impl_generics, ty_generics, where_clause) = cx.split();
-    let verdict = if cx.model.attrs.threshold.is_some() {
-        quote_spanned!(*span=> type Verdict = #private::Decided;)
-    } else {
-        let (start, end) = ends(cx.model.output());
-        let ty = super::spec::returns(cx, "Verdict", &syn::Lifetime::new("'static", *span));
-        let (before, after) = (quote_spanned!(start=> type), quote_spanned!(end=> ;));
-        let name = quote_spanned!(end=> Verdict =);
-        quote!(#before #name #ty #after)
-    };
-    quote_spanned! {*span=>
-        #[automatically_derived]
-        impl #impl_generics #private::Declared for #ident #ty_generics #where_clause {
-            #verdict
-        }
-    }
-}
-
 /// What reads from the spec, and the calls.
 fn methods(cx: &Context<'_>, gold: &TokenStream, pred: &TokenStream) -> TokenStream {
     let Context { span, runtime, .. } = cx;
-    let described = described(cx);
+    let described = described(&cx.paths(), &identity(cx));
     let call = quote_spanned!(*span=> call);
     let run = run_expr(cx, &call);
     let new_call = quote_spanned!(*span=> #runtime::MetricCall::new(gold, pred));
     let evaluate = called(cx, gold, pred, &new_call);
-    let futures = futures(cx, gold, pred, &evaluate, &run);
+    let futures = futures(&cx.paths(), gold, pred, &evaluate, &run);
     if cx.model.is_async() {
         return quote!(#described #futures);
     }
@@ -131,100 +109,12 @@ fn called(
     quote_spanned!(cx.span=> <Self as #runtime::Metric<#gold, #pred>>::call(self, #call).await)
 }
 
-fn described(cx: &Context<'_>) -> TokenStream {
-    let Context { span, runtime, .. } = cx;
-    let identity = identity(cx);
-    quote_spanned! {*span=>
-        fn name(&self) -> &::core::primitive::str {
-            Self::SPEC.name
-        }
-
-        fn tier(&self) -> #runtime::MetricTier {
-            Self::SPEC.tier
-        }
-
-        fn cost_estimate(&self) -> ::core::primitive::u64 {
-            Self::SPEC.cost_msats
-        }
-
-        fn spec(&self) -> #runtime::MetricSpec<'_> {
-            Self::SPEC
-        }
-
-        #identity
-    }
-}
-
-/// Type and parameters, by which two values are known to be the same metric; not for metrics with
-/// type parameters.
+/// What is declared of the identity.
 fn identity(cx: &Context<'_>) -> TokenStream {
-    let Context { span, private, .. } = cx;
-    if !cx.generics.params.is_empty() {
-        return TokenStream::new();
-    }
-    let texts = cx
-        .model
-        .configs()
-        .map(|(name, _, _)| quote_spanned!(*span=> #private::Known(&self.#name).text()));
+    let Context { span, runtime, private, .. } = cx;
     quote_spanned! {*span=>
         fn identity(&self) -> ::core::option::Option<#private::Identity> {
-            #[allow(unused_imports)]
-            use #private::Unknown as _;
-            #private::Identity::of::<Self>(&[#(#texts),*])
-        }
-    }
-}
-
-/// `evaluate` and `call` as `async_trait` would write them, but with paths that nothing can shadow.
-fn futures(
-    cx: &Context<'_>,
-    gold: &TokenStream,
-    pred: &TokenStream,
-    evaluate: &TokenStream,
-    call: &TokenStream,
-) -> TokenStream {
-    let Context { span, runtime, private, .. } = cx;
-    let future = |output: TokenStream| {
-        quote_spanned! {*span=>
-            ::core::pin::Pin<#private::boxed::Box<
-                dyn ::core::future::Future<
-                    Output = ::core::result::Result<#output, #runtime::MetricError>,
-                > + ::core::marker::Send + 'async_trait,
-            >>
-        }
-    };
-    let score = future(quote_spanned!(*span=> #runtime::MetricScore));
-    let scored = future(quote_spanned!(*span=> #runtime::Scored));
-    quote_spanned! {*span=>
-        fn evaluate<'life0, 'life1, 'life2, 'async_trait>(
-            &'life0 self,
-            gold: &'life1 #gold,
-            pred: &'life2 #pred,
-        ) -> #score
-        where
-            'life0: 'async_trait,
-            'life1: 'async_trait,
-            'life2: 'async_trait,
-            Self: 'async_trait,
-        {
-            #private::boxed::Box::pin(async move {
-                match #evaluate {
-                    ::core::result::Result::Ok(scored) => ::core::result::Result::Ok(scored.score),
-                    ::core::result::Result::Err(error) => ::core::result::Result::Err(error),
-                }
-            })
-        }
-
-        fn call<'life0, 'life1, 'async_trait>(
-            &'life0 self,
-            call: #runtime::MetricCall<'life1, #gold, #pred>,
-        ) -> #scored
-        where
-            'life0: 'async_trait,
-            'life1: 'async_trait,
-            Self: 'async_trait,
-        {
-            #private::boxed::Box::pin(async move { #call })
+            #runtime::Declared::identity(self)
         }
     }
 }
@@ -253,13 +143,13 @@ pub(super) fn bridge(cx: &Context<'_>) -> TokenStream {
         .map(|clause| clause.predicates.iter())
         .into_iter()
         .flatten();
-    let described = described(cx);
+    let described = described(&cx.paths(), &identity(cx));
     let body = bridged(cx, &typed_sides);
     let evaluate = quote_spanned! {*span=>
         { let __call = #runtime::MetricCall::new(gold, pred); #body }
     };
     let call = quote_spanned!(*span=> { let __call = call; #body });
-    let futures = futures(cx, &gold, &pred, &evaluate, &call);
+    let futures = futures(&cx.paths(), &gold, &pred, &evaluate, &call);
     let call_now = bridged_now(cx, &body);
     let checks = typed_sides.iter().map(|side| {
         let read = read_row(cx, *side, &syn::Ident::new(side.name(), *span));

@@ -1,0 +1,264 @@
+//! `Metric`, `Configure`, and what can be called on the composite itself.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::{Ident, LitStr};
+
+use super::super::expression::Component;
+use super::Context;
+use super::tree::{Tree, threshold};
+use super::types::bounds;
+use crate::contract::{described, futures, spec_readers};
+use crate::metric::doc_text;
+use crate::names::{self, lower_snake};
+
+pub(super) fn contract(cx: &Context<'_>, tree: &Tree) -> TokenStream {
+    let statics = statics(cx, tree);
+    let (inherent, metric, configure) = (inherent(cx, tree), metric(cx), configure(cx));
+    quote!(#statics #inherent #metric #configure)
+}
+
+/// The plan, the components, and how components are lent to the plan.
+fn statics(cx: &Context<'_>, tree: &Tree) -> TokenStream {
+    let Context { span, runtime, private, compiled, .. } = cx;
+    let shape = &tree.shape;
+    let on_missing = match cx.attrs.on_missing.as_ref().map(ToString::to_string).as_deref() {
+        Some("skip") => "Skip",
+        Some("zero") => "Zero",
+        _ => "Fail",
+    };
+    let on_missing = Ident::new(on_missing, *span);
+    let aliases = (0..cx.leaves.len()).map(|index| cx.alias(index));
+    let values = (0..cx.leaves.len()).map(|index| value(cx, index));
+    let lent = (0..cx.leaves.len()).map(|index| {
+        let index = Literal::usize_unsuffixed(index);
+        quote_spanned!(*span=> &components.#index)
+    });
+    let identities = of_components(cx, "identity");
+    let all_identities = of_components(cx, "identities");
+    let (count, bounds) = (Literal::usize_unsuffixed(cx.leaves.len()), bounds(cx));
+    quote_spanned! {*span=>
+        static __PLAN: #private::LazyLock<#compiled::Plan> = #private::LazyLock::new(|| {
+            let mut all = #private::vec::Vec::new();
+            __identities(&mut all);
+            let identities = #private::vec![#(#identities),*];
+            #compiled::Plan::declared(
+                #shape,
+                #runtime::OnMissing::#on_missing,
+                identities,
+                &all,
+            )
+        });
+        static __COMPONENTS: #private::LazyLock<(#(#aliases,)*)> =
+            #private::LazyLock::new(|| (#(#values,)*));
+
+        fn __identities(all: &mut #private::vec::Vec<#private::Identity>) {
+            #(#all_identities;)*
+        }
+
+        fn __components<'row, GoldRow, PredRow>() -> [&'row dyn #runtime::Metric<GoldRow, PredRow>; #count]
+        where
+            GoldRow: ::core::marker::Sync + 'row,
+            PredRow: ::core::marker::Sync + 'row,
+            #bounds
+        {
+            let components = &*__COMPONENTS;
+            [#(#lent),*]
+        }
+    }
+}
+
+/// A call of each component about its identity.
+fn of_components(cx: &Context<'_>, method: &str) -> Vec<TokenStream> {
+    let call = |(index, leaf): (usize, &&Component)| {
+        let (alias, method) = (cx.alias(index), Ident::new(method, leaf.span));
+        let index = Literal::usize_unsuffixed(index);
+        let runtime = names::runtime(cx.attrs.krate.as_ref(), leaf.span);
+        let all = (method == "identities").then(|| quote_spanned!(cx.span=> , all));
+        quote_spanned!(leaf.span=> <#alias as #runtime::Declared>::#method(&__COMPONENTS.#index #all))
+    };
+    cx.leaves.iter().enumerate().map(call).collect()
+}
+
+/// The composite's own identity, and its components'.
+pub(super) fn identity(cx: &Context<'_>) -> TokenStream {
+    let Context { span, private, .. } = cx;
+    quote_spanned! {*span=>
+        fn identity(&self) -> ::core::option::Option<#private::Identity> {
+            #private::Identity::of::<Self>(&[])
+        }
+
+        fn identities(&self, all: &mut #private::vec::Vec<#private::Identity>) {
+            ::core::iter::Extend::extend(all, #private::Identity::of::<Self>(&[]));
+            __identities(all);
+        }
+    }
+}
+
+/// A component as it is configured.
+fn value(cx: &Context<'_>, index: usize) -> TokenStream {
+    let runtime = &cx.runtime;
+    let (alias, leaf) = (cx.alias(index), cx.leaves[index]);
+    let mut value = quote_spanned!(leaf.span=> <#alias as #runtime::Declared>::start());
+    for (key, argument) in &leaf.args {
+        value = quote_spanned!(key.span()=> #value.#key(#argument));
+    }
+    quote_spanned!(leaf.span=> #value.build())
+}
+
+fn name(cx: &Context<'_>) -> String {
+    let given = cx.attrs.name.as_ref().map(LitStr::value);
+    given.unwrap_or_else(|| lower_snake(&cx.ident.to_string()))
+}
+
+fn inherent(cx: &Context<'_>, tree: &Tree) -> TokenStream {
+    let Context { span, ident, runtime, .. } = cx;
+    let vis = &cx.item.item.vis;
+    let (spec, bounds) = (spec(cx, tree), bounds(cx));
+    let readers = spec_readers(&cx.paths(), vis, &quote_spanned!(*span=> __SPEC));
+    let result = quote_spanned! {*span=>
+        ::core::result::Result<#runtime::MetricScore, #runtime::MetricError>
+    };
+    let scored = quote_spanned! {*span=>
+        ::core::result::Result::Ok(scored) => ::core::result::Result::Ok(scored.score),
+        ::core::result::Result::Err(error) => ::core::result::Result::Err(error),
+    };
+    quote_spanned! {*span=>
+        #spec
+
+        impl #ident {
+            #readers
+
+            /// Scores one pair of rows.
+            ///
+            /// # Errors
+            /// A component without a score, a row that a gate rejected, or a score out of range.
+            #vis fn score<GoldRow, PredRow>(&self, gold: &GoldRow, pred: &PredRow) -> #result
+            where
+                GoldRow: ::core::marker::Sync,
+                PredRow: ::core::marker::Sync,
+                #bounds
+                Self: #runtime::ScoredAtOnce<GoldRow>,
+            {
+                let call = #runtime::MetricCall::new(gold, pred);
+                match __PLAN.now(&__components::<GoldRow, PredRow>(), call, __SPEC.name, const { &__SPEC }) {
+                    #scored
+                }
+            }
+
+            /// Scores one pair of rows.
+            ///
+            /// # Errors
+            /// A component without a score, a row that a gate rejected, or a score out of range.
+            #vis async fn evaluate<GoldRow, PredRow>(&self, gold: &GoldRow, pred: &PredRow) -> #result
+            where
+                GoldRow: ::core::marker::Sync,
+                PredRow: ::core::marker::Sync,
+                #bounds
+            {
+                match #runtime::Metric::call(self, #runtime::MetricCall::new(gold, pred)).await {
+                    #scored
+                }
+            }
+        }
+    }
+}
+
+/// The spec as a constant, derived by the compiler.
+fn spec(cx: &Context<'_>, tree: &Tree) -> TokenStream {
+    let Context { span, runtime, compiled, .. } = cx;
+    let (name, doc) = (name(cx), doc_text(cx.item.attrs()));
+    let (derived, threshold) = (&tree.derived, threshold(cx));
+    let strict = cx.attrs.strict.is_some();
+    let tier = match &cx.attrs.tier {
+        Some(tier) if tier == "truth" => {
+            quote_spanned!(*span=> ::core::option::Option::Some(#runtime::MetricTier::Truth))
+        }
+        _ => quote_spanned!(*span=> ::core::option::Option::None),
+    };
+    let version =
+        cx.attrs.version.as_ref().map(|version| quote_spanned!(*span=> .with_version(#version)));
+    let fields = |side: &str| {
+        let side = Ident::new(side, *span);
+        quote_spanned!(*span=> &__SPECS, #runtime::Side::#side)
+    };
+    let (gold, pred) = (fields("Gold"), fields("Pred"));
+    quote_spanned! {*span=>
+        const __GOLD: [#runtime::FieldSpec<'static>; #compiled::count(#gold)] =
+            #compiled::union(#gold);
+        const __PRED: [#runtime::FieldSpec<'static>; #compiled::count(#pred)] =
+            #compiled::union(#pred);
+        const __SPEC: #runtime::MetricSpec<'static> = #derived
+            .spec(#name, &__SPECS, #tier, #threshold, #strict)
+            .with_doc(#doc)
+            .with_fields(&__GOLD, &__PRED)
+            #version;
+    }
+}
+
+fn metric(cx: &Context<'_>) -> TokenStream {
+    let Context { span, ident, runtime, .. } = cx;
+    let paths = &cx.paths();
+    let bounds = bounds(cx);
+    let (gold, pred) = (quote_spanned!(*span=> GoldRow), quote_spanned!(*span=> PredRow));
+    let run = |call: TokenStream| {
+        quote_spanned! {*span=>
+            __PLAN.awaited(&__components::<GoldRow, PredRow>(), #call, __SPEC.name, &__SPEC).await
+        }
+    };
+    let evaluate = run(quote_spanned!(*span=> #runtime::MetricCall::new(gold, pred)));
+    let call = run(quote_spanned!(*span=> call));
+    let (described, futures) =
+        (described(paths, &identity(cx)), futures(paths, &gold, &pred, &evaluate, &call));
+    quote_spanned! {*span=>
+        #[automatically_derived]
+        impl<GoldRow, PredRow> #runtime::Metric<GoldRow, PredRow> for #ident
+        where
+            GoldRow: ::core::marker::Sync,
+            PredRow: ::core::marker::Sync,
+            #bounds
+        {
+            #described
+            #futures
+
+            fn call_now(
+                &self,
+                call: #runtime::MetricCall<'_, GoldRow, PredRow>,
+            ) -> ::core::option::Option<
+                ::core::result::Result<#runtime::Scored, #runtime::MetricError>,
+            > {
+                if __SPEC.is_async {
+                    return ::core::option::Option::None;
+                }
+                let components = __components::<GoldRow, PredRow>();
+                ::core::option::Option::Some(__PLAN.now(&components, call, __SPEC.name, const { &__SPEC }))
+            }
+
+            fn can_evaluate(&self, gold: &GoldRow, pred: &PredRow) -> ::core::primitive::bool {
+                let components = __components::<GoldRow, PredRow>();
+                ::core::iter::Iterator::all(&mut components.iter(), |component| {
+                    component.can_evaluate(gold, pred)
+                })
+            }
+        }
+    }
+}
+
+fn configure(cx: &Context<'_>) -> TokenStream {
+    let Context { span, ident, runtime, .. } = cx;
+    quote_spanned! {*span=>
+        #[automatically_derived]
+        impl #runtime::Configure for #ident {
+            const SPEC: #runtime::MetricSpec<'static> = __SPEC;
+
+            fn configure(
+                params: &#runtime::Params,
+            ) -> ::core::result::Result<Self, #runtime::ParamError> {
+                match params.check(const { &__SPEC }) {
+                    ::core::result::Result::Ok(()) => ::core::result::Result::Ok(Self),
+                    ::core::result::Result::Err(error) => ::core::result::Result::Err(error),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! The components, and for each part of the expression what the compiler derives of it, together with the
+//! rules that it holds. A broken rule is a constant that cannot be evaluated, at the guilty token.
+
+use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use syn::Expr;
+
+use super::super::check::is_literal;
+use super::super::expression::{Combination, Component, Expression, Gate, Kind, Part};
+use super::Context;
+use crate::metric::number;
+use crate::names::ends;
+
+/// What the expansion of an expression is made of.
+pub(super) struct Tree {
+    /// Aliases, constants and rules.
+    pub(super) items: TokenStream,
+    /// The constant that says what is known of the whole.
+    pub(super) derived: Ident,
+    /// The expression, for the run time.
+    pub(super) shape: TokenStream,
+}
+
+pub(super) fn tree(cx: &Context<'_>) -> Tree {
+    let mut writer = Writer { cx, items: components(cx), constants: 0 };
+    let Known { derived, shape } = writer.expression(cx.whole);
+    writer.whole(&derived);
+    Tree { items: writer.items, derived, shape }
+}
+
+/// The components' types and specs.
+fn components(cx: &Context<'_>) -> TokenStream {
+    let Context { span, runtime, compiled, .. } = cx;
+    let count = Literal::usize_unsuffixed(cx.leaves.len());
+    let aliases = cx.leaves.iter().enumerate().map(|(index, leaf)| {
+        let (alias, ty) = (cx.alias(index), &leaf.ty);
+        quote_spanned!(leaf.span=> type #alias = #ty;)
+    });
+    let specs = cx.leaves.iter().enumerate().map(|(index, leaf)| {
+        let alias = cx.alias(index);
+        quote_spanned!(leaf.span=> <#alias as #runtime::Declared>::SPEC)
+    });
+    let known = (0..cx.leaves.len()).map(|index| {
+        let (known, index) = (leaf_known(cx, index), Literal::usize_unsuffixed(index));
+        quote_spanned! {*span=>
+            const #known: #compiled::Derived = #compiled::Derived::of(&__SPECS[#index]);
+        }
+    });
+    quote_spanned! {*span=>
+        #(#aliases)*
+        const __SPECS: [#runtime::MetricSpec<'static>; #count] = [#(#specs),*];
+        #(#known)*
+    }
+}
+
+fn leaf_known(cx: &Context<'_>, index: usize) -> Ident {
+    format_ident!("__LEAF{index}", span = cx.span)
+}
+
+/// What is written for a part.
+struct Known {
+    derived: Ident,
+    shape: TokenStream,
+}
+
+struct Writer<'a> {
+    cx: &'a Context<'a>,
+    items: TokenStream,
+    constants: usize,
+}
+
+impl Writer<'_> {
+    fn constant(&mut self, span: Span) -> Ident {
+        self.constants += 1;
+        format_ident!("__PART{}", self.constants, span = span.resolved_at(self.cx.span))
+    }
+
+    fn derive(&mut self, value: &TokenStream) -> Ident {
+        let name = self.constant(self.cx.span);
+        let compiled = &self.cx.compiled;
+        let item = quote_spanned!(self.cx.span=> const #name: #compiled::Derived = #value;);
+        self.items.extend(item);
+        name
+    }
+
+    /// A number as a constant, so that rustc says once what is wrong with it.
+    fn number(&mut self, expr: &Expr) -> Ident {
+        let (start, _) = ends(expr);
+        let name = self.constant(start);
+        let value = number(expr);
+        let item = quote_spanned!(self.cx.span=> const #name: ::core::primitive::f64 = #value;);
+        self.items.extend(item);
+        name
+    }
+
+    /// A constant that rustc cannot evaluate if the rule finds something to say.
+    fn rule(&mut self, (start, end): (Span, Span), rule: &str, args: &TokenStream) {
+        let Context { span, compiled, .. } = self.cx;
+        let rule = Ident::new(rule, *span);
+        let message = quote_spanned!(*span=> "{}", found.as_str());
+        let mut message = Group::new(Delimiter::Parenthesis, message);
+        message.set_span(end);
+        let panic = quote_spanned!(start=> ::core::panic!);
+        self.items.extend(quote_spanned! {*span=>
+            const _: () = if let ::core::option::Option::Some(found) = #compiled::#rule(#args) {
+                #panic #message
+            };
+        });
+    }
+
+    fn rule_of(&mut self, part: &Expression, rule: &str, derived: &Ident) {
+        let (text, span) = (part.text(), part.span());
+        self.rule((span, span), rule, &quote_spanned!(self.cx.span=> #text, &#derived));
+    }
+
+    fn expression(&mut self, expression: &Expression) -> Known {
+        match expression {
+            Expression::Component(component) => self.component(component),
+            Expression::Combination(combination) => self.combination(combination),
+            Expression::Gate(gate) => self.gate(gate),
+        }
+    }
+
+    fn component(&self, component: &Component) -> Known {
+        let Context { span, compiled, .. } = self.cx;
+        let index = self.cx.index(component);
+        let derived = leaf_known(self.cx, index);
+        let configured = &component.configured;
+        let index = Literal::usize_unsuffixed(index);
+        let shape = quote_spanned! {*span=>
+            #compiled::Shape::Leaf(#compiled::Named {
+                index: #index,
+                configured: #configured,
+                spec: const { &__SPECS[#index] },
+            })
+        };
+        Known { derived, shape }
+    }
+
+    fn combination(&mut self, combination: &Combination) -> Known {
+        let parts = &combination.parts;
+        match combination.kind {
+            Kind::Weighted => self.weighted(combination),
+            Kind::All => self.verdict("All", parts),
+            Kind::Any => self.verdict("Any", parts),
+            Kind::Min => self.extreme("Min", "min", parts),
+            Kind::Max => self.extreme("Max", "max", parts),
+            Kind::Invert => self.invert(parts),
+        }
+    }
+
+    /// Parts that stand beside each other.
+    fn siblings(&mut self, parts: &[Part]) -> Vec<Known> {
+        let known: Vec<Known> =
+            parts.iter().map(|part| self.expression(&part.expression)).collect();
+        for (part, known) in parts.iter().zip(&known) {
+            self.rule_of(&part.expression, "points_up", &known.derived);
+        }
+        self.names_differ(parts);
+        known
+    }
+
+    /// Components of different paths can be one metric, or be called alike.
+    fn names_differ(&mut self, parts: &[Part]) {
+        let components = parts.iter().filter_map(|part| match &part.expression {
+            Expression::Component(component) => Some(component),
+            _ => None,
+        });
+        let components: Vec<_> = components.collect();
+        for (position, component) in components.iter().enumerate() {
+            for before in &components[..position] {
+                if before.key().0 == component.key().0 {
+                    continue;
+                }
+                let [one, other] = [component, before].map(|component| {
+                    let index = Literal::usize_unsuffixed(self.cx.index(component));
+                    let text = &component.text;
+                    quote_spanned!(self.cx.span=> #text, &__SPECS[#index])
+                });
+                let at = (component.span, component.span);
+                self.rule(at, "differ", &quote_spanned!(self.cx.span=> #one, #other));
+            }
+        }
+    }
+
+    fn weighted(&mut self, combination: &Combination) -> Known {
+        let known = self.siblings(&combination.parts);
+        let mut pairs = Vec::new();
+        let mut shapes = Vec::new();
+        for (part, Known { derived, shape }) in combination.parts.iter().zip(known) {
+            let Some(weight) = &part.weight else { continue };
+            let number = self.number(weight);
+            if !is_literal(weight) {
+                let text = part.expression.text();
+                let args = quote_spanned!(self.cx.span=> #text, #number);
+                self.rule(ends(weight), "weight_counts", &args);
+            }
+            pairs.push(quote_spanned!(self.cx.span=> (#derived, #number)));
+            shapes.push(quote_spanned!(self.cx.span=> (#shape, #number)));
+        }
+        let weights = combination.parts.iter().filter_map(|part| part.weight.as_ref());
+        if !weights.into_iter().all(is_literal) {
+            let at = combination.word.span();
+            self.rule((at, at), "weights_sum_to_one", &quote_spanned!(at=> &[#(#pairs),*]));
+        }
+        let Context { span, compiled, .. } = self.cx;
+        let derived = quote_spanned!(*span=> #compiled::Derived::weighted(&[#(#pairs),*]));
+        let shape = self.shape("Weighted", &shapes);
+        Known { derived: self.derive(&derived), shape }
+    }
+
+    fn shape(&self, variant: &str, parts: &[TokenStream]) -> TokenStream {
+        let Context { span, compiled, .. } = self.cx;
+        let (variant, parts) = (Ident::new(variant, *span), self.list(parts));
+        quote_spanned!(*span=> #compiled::Shape::#variant(#parts))
+    }
+
+    fn list(&self, parts: &[TokenStream]) -> TokenStream {
+        let Context { span, private, .. } = self.cx;
+        quote_spanned!(*span=> #private::vec![#(#parts),*])
+    }
+
+    fn verdict(&mut self, variant: &str, parts: &[Part]) -> Known {
+        let known = self.siblings(parts);
+        let mut derived = Vec::new();
+        let mut shapes = Vec::new();
+        for (part, known) in parts.iter().zip(known) {
+            let known = match &part.bound {
+                Some(bound) => {
+                    let text = part.expression.text();
+                    self.at_least(bound, &format!("of `{text}`"), known)
+                }
+                None => {
+                    self.rule_of(&part.expression, "has_verdict", &known.derived);
+                    known
+                }
+            };
+            derived.push(known.derived);
+            shapes.push(known.shape);
+        }
+        let Context { span, compiled, .. } = self.cx;
+        let whole = quote_spanned!(*span=> #compiled::Derived::verdict(&[#(#derived),*]));
+        let shape = self.shape(variant, &shapes);
+        Known { derived: self.derive(&whole), shape }
+    }
+
+    fn at_least(&mut self, bound: &Expr, of: &str, known: Known) -> Known {
+        let (number, Known { derived, shape }) = (self.number(bound), known);
+        let Context { span, compiled, private, .. } = self.cx;
+        let args = quote_spanned!(*span=> "bound", #of, &#derived, #number);
+        self.rule(ends(bound), "bound_fits", &args);
+        let derived = quote_spanned!(*span=> #derived.at_least(#number));
+        let shape = quote_spanned! {*span=>
+            #compiled::Shape::AtLeast(#private::boxed::Box::new(#shape), #number)
+        };
+        Known { derived: self.derive(&derived), shape }
+    }
+
+    fn extreme(&mut self, variant: &str, derive: &str, parts: &[Part]) -> Known {
+        let known = self.siblings(parts);
+        let (derived, shapes): (Vec<_>, Vec<_>) =
+            known.into_iter().map(|known| (known.derived, known.shape)).unzip();
+        let Context { span, compiled, .. } = self.cx;
+        let derive = Ident::new(derive, *span);
+        let whole = quote_spanned!(*span=> #compiled::Derived::#derive(&[#(#derived),*]));
+        let shape = self.shape(variant, &shapes);
+        Known { derived: self.derive(&whole), shape }
+    }
+
+    fn invert(&mut self, parts: &[Part]) -> Known {
+        let known = parts.first().map(|part| (part, self.expression(&part.expression)));
+        let Some((part, Known { derived, shape })) = known else {
+            return Known { derived: self.constant(self.cx.span), shape: TokenStream::new() };
+        };
+        self.rule_of(&part.expression, "has_range", &derived);
+        let Context { span, compiled, private, .. } = self.cx;
+        let shape = quote_spanned! {*span=>
+            #compiled::Shape::Invert(#private::boxed::Box::new(#shape))
+        };
+        Known { derived: self.derive(&quote_spanned!(*span=> #derived.invert())), shape }
+    }
+
+    fn gate(&mut self, gate: &Gate) -> Known {
+        let (cheap, cheap_shapes) = self.half(&gate.proxies, "is_proxy");
+        let (dear, dear_shapes) = self.half(&gate.truths, "is_truth");
+        let number = self.number(&gate.at_least);
+        let Context { span, compiled, .. } = self.cx;
+        let args = quote_spanned!(*span=> "bound", "of the proxies", &#cheap, #number);
+        self.rule(ends(&gate.at_least), "bound_fits", &args);
+        let (proxies, truths) = (self.list(&cheap_shapes), self.list(&dear_shapes));
+        let shape = quote_spanned! {*span=>
+            #compiled::Shape::Gate { proxies: #proxies, at_least: #number, truths: #truths }
+        };
+        Known { derived: dear, shape }
+    }
+
+    /// Proxies or truths: what is known of their mean, and the parts.
+    fn half(&mut self, parts: &[Part], place: &str) -> (Ident, Vec<TokenStream>) {
+        let known = self.siblings(parts);
+        for (part, known) in parts.iter().zip(&known) {
+            self.rule_of(&part.expression, place, &known.derived);
+        }
+        let (derived, shapes): (Vec<_>, Vec<_>) =
+            known.into_iter().map(|known| (known.derived, known.shape)).unzip();
+        let Context { span, compiled, .. } = self.cx;
+        let mean = quote_spanned!(*span=> #compiled::Derived::mean(&[#(#derived),*]));
+        (self.derive(&mean), shapes)
+    }
+
+    /// What was declared for the whole, held against what was derived.
+    fn whole(&mut self, derived: &Ident) {
+        let Context { attrs, span, runtime, .. } = self.cx;
+        if let Some(tier) = attrs.tier.as_ref().filter(|tier| *tier == "proxy") {
+            let args = quote_spanned!(*span=> #runtime::MetricTier::Proxy, &#derived);
+            self.rule((tier.span(), tier.span()), "tier_is_high_enough", &args);
+        }
+        if let Some(budget) = &attrs.budget
+            && let Ok(msats) = crate::metric::cost_msats("budget", &budget.value())
+        {
+            let msats = Literal::u64_unsuffixed(msats);
+            let args = quote_spanned!(*span=> #msats, &__SPECS);
+            self.rule((budget.span(), budget.span()), "is_within_budget", &args);
+        }
+        if let Some(threshold) = &attrs.threshold {
+            let number = self.number(threshold);
+            let args = quote_spanned!(*span=> "threshold", &#derived);
+            self.rule(ends(threshold), "takes_threshold", &args);
+            let args = quote_spanned!(*span=> "threshold", "of the whole", &#derived, #number);
+            self.rule(ends(threshold), "bound_fits", &args);
+        }
+        if let Some(strict) = attrs.strict {
+            let args = quote_spanned!(*span=> "strict", &#derived);
+            self.rule((strict, strict), "takes_threshold", &args);
+            if attrs.threshold.is_none() {
+                self.rule((strict, strict), "has_threshold", &quote_spanned!(*span=> &#derived));
+            }
+        }
+    }
+}
+
+/// The declared threshold, as an option.
+pub(super) fn threshold(cx: &Context<'_>) -> TokenStream {
+    match &cx.attrs.threshold {
+        Some(threshold) => {
+            let number = number(threshold);
+            quote_spanned!(cx.span=> ::core::option::Option::Some(#number))
+        }
+        None => quote!(::core::option::Option::None).into_token_stream(),
+    }
+}

@@ -1,0 +1,66 @@
+//! The struct that a composite's `#[metric]` stands on.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote};
+use syn::parse::Parser as _;
+use syn::{Attribute, Fields, Generics, ItemStruct};
+
+use crate::errors::Errors;
+use crate::metric::without_roles;
+
+/// `struct HeritageRag;`
+pub(super) struct Item {
+    pub(super) item: ItemStruct,
+}
+
+impl Item {
+    pub(super) fn parse(tokens: TokenStream, has_whole: bool, errors: &mut Errors) -> Option<Self> {
+        let parser = <ItemStruct as syn::parse::Parse>::parse;
+        let mut item = errors.ok(parser.parse2(without_roles(tokens)))?;
+        item.attrs.retain(|attr| {
+            let again = attr.path().segments.last().is_some_and(|last| last.ident == "metric");
+            if again {
+                errors.at(attr, "`#[metric]` is given twice; keep one");
+            }
+            !again
+        });
+        let mut item = Self { item };
+        item.is_unit(has_whole, errors);
+        // What nothing is made of would only be a second mistake.
+        item.item.generics = Generics::default();
+        Some(item)
+    }
+
+    fn is_unit(&self, has_whole: bool, errors: &mut Errors) {
+        let ItemStruct { ident, generics, fields, .. } = &self.item;
+        let write = format!("write `struct {ident};`");
+        if !generics.params.is_empty() {
+            errors.at(generics, format!("a composite is one metric of known components, so it has no parameters: {write}"));
+        }
+        if has_whole && !matches!(fields, Fields::Unit) {
+            errors.at(fields, format!("a composite holds nothing, since its components stand in `#[metric(..)]`: {write}"));
+        } else if !has_whole && !matches!(fields, Fields::Unit) {
+            errors.at(ident, "`#[metric]` goes on a function, or on a unit struct that puts metrics together: write `#[metric] fn name(#[gold] .., #[pred] ..) -> bool`");
+        }
+    }
+
+    pub(super) fn ident(&self) -> &Ident {
+        &self.item.ident
+    }
+
+    /// The attributes that decide whether it is there at all.
+    pub(super) fn cfgs(&self) -> TokenStream {
+        let cfgs = self.item.attrs.iter().filter(|attr| crate::metric::is_cfg(attr));
+        quote!(#(#cfgs)*)
+    }
+
+    pub(super) fn attrs(&self) -> &[Attribute] {
+        &self.item.attrs
+    }
+}
+
+impl ToTokens for Item {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        self.item.to_tokens(tokens);
+    }
+}

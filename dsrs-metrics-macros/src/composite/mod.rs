@@ -1,0 +1,28 @@
+//! `#[metric]` on a unit struct, which makes one metric of several: attr -> model -> check -> expand.
+
+mod attr;
+mod check;
+mod expand;
+mod expression;
+mod item;
+
+use proc_macro2::TokenStream;
+
+use crate::errors::Errors;
+
+pub(crate) use expression::is_combination;
+
+/// Expands `#[metric(args)] item`, where the item is a struct.
+pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let attrs = attr::CompositeAttrs::parse(args, &mut errors);
+    let Some(item) = item::Item::parse(item.clone(), attrs.has_whole, &mut errors) else {
+        let errors = errors.finish();
+        return quote::quote!(#item #errors);
+    };
+    check::check(&item, &attrs, &mut errors);
+    match &attrs.whole {
+        Some(whole) if errors.is_empty() => expand::expand(&item, &attrs, whole),
+        _ => expand::after_mistakes(&item, &attrs, errors),
+    }
+}

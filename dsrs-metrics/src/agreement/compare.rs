@@ -1,0 +1,268 @@
+//! What ratings and labels have in common: verdicts, classes, or only an order. Figures are made of it
+//! in `mod.rs`.
+
+use std::collections::BTreeSet;
+
+use super::Options;
+use super::error::AgreementError;
+use super::figure::Note;
+use super::rating::{Label, Rating};
+use super::scale::{Passes, Scale};
+use crate::stats::{ConfusionMatrix, ErrorRates, Proportion};
+
+/// More different values are no classes.
+const MOST_CLASSES: usize = 20;
+
+type Row = (Rating, Label);
+
+/// What can be counted over the rows that have both a rating and a label.
+pub(super) struct Compared {
+    pub(super) classes: Vec<String>,
+    pub(super) matrix: Result<ConfusionMatrix, Note>,
+    /// Whether the classes have an order, so that some disagreements are worse than others.
+    pub(super) ordered: bool,
+    /// Scores and labels as numbers, for their order only.
+    pub(super) ranked: Result<(Vec<f64>, Vec<f64>), Note>,
+    pub(super) verdicts: Result<Verdicts, Note>,
+}
+
+/// Counts of verdicts, where both sides are verdicts.
+#[derive(Default)]
+pub(super) struct Verdicts {
+    pub(super) rates: ErrorRates,
+    /// Rows that passed, of all that have a verdict.
+    pub(super) passed: Proportion,
+    /// The same, of those that have a verdict but no label.
+    pub(super) unlabelled: Proportion,
+    /// Rows whose label is a pass, of those that are compared.
+    pub(super) should_pass: Proportion,
+}
+
+pub(super) fn compare(rows: &[Row], options: &Options) -> Result<Compared, AgreementError> {
+    check(rows, options)?;
+    let pairs = Pairs { rows, options };
+    let passes = Passes::of(rows, options)?;
+    let are_classes = rows.iter().any(|(rating, _)| matches!(rating, Rating::Class(_)));
+    match passes {
+        Some(passes) if are_classes && !options.positive.is_empty() => {
+            Ok(pairs.verdicts(&passes, |rating| passes.class(rating)))
+        }
+        _ if are_classes => pairs.names(),
+        Some(passes) => Ok(pairs.against_verdicts(&passes)),
+        None => pairs.against_scale(),
+    }
+}
+
+/// That every value is one that can be compared, and values are of one kind.
+fn check(rows: &[Row], options: &Options) -> Result<(), AgreementError> {
+    if let Some(threshold) = options.threshold.filter(|threshold| !threshold.is_finite()) {
+        return Err(AgreementError::Threshold { threshold });
+    }
+    let mut label_kind = None;
+    let mut scored = false;
+    for (row, (rating, label)) in rows.iter().enumerate() {
+        if let Some(score) = rating.score().filter(|score| !score.is_finite()) {
+            return Err(AgreementError::ScoreNotFinite { row, score });
+        }
+        if let Label::Number(label) = *label
+            && !label.is_finite()
+        {
+            return Err(AgreementError::LabelNotFinite { row, label });
+        }
+        scored |= rating.score().is_some();
+        if !label.is_missing() {
+            let other = *label_kind.get_or_insert(label.kind());
+            if other != label.kind() {
+                let (label, kind) = (label.to_string(), label.kind());
+                return Err(AgreementError::MixedLabels { row, label, kind, other });
+            }
+        }
+    }
+    let class = rows.iter().enumerate().find_map(|(row, (rating, _))| match rating {
+        Rating::Class(class) => Some((row, class.clone())),
+        _ => None,
+    });
+    match class {
+        Some((row, class)) if scored => Err(AgreementError::MixedRatings { row, class }),
+        _ => Ok(()),
+    }
+}
+
+struct Pairs<'a> {
+    rows: &'a [Row],
+    options: &'a Options,
+}
+
+impl Pairs<'_> {
+    /// The rows that have both sides, with their positions.
+    fn compared(&self) -> impl Iterator<Item = (usize, &Rating, &Label)> {
+        let rows = self.rows.iter().enumerate();
+        rows.filter(|(_, (rating, label))| !rating.is_missing() && !label.is_missing())
+            .map(|(row, (rating, label))| (row, rating, label))
+    }
+
+    /// Whether every score that is there is 0 or 1.
+    fn zero_or_one(&self) -> bool {
+        let mut scores = self.rows.iter().filter_map(|(rating, _)| rating.score());
+        scores.all(|score| score == 0.0 || score == 1.0)
+    }
+
+    /// Labels that are verdicts, scores that are or can be made some.
+    fn against_verdicts(&self, passes: &Passes) -> Compared {
+        let zero_or_one = self.zero_or_one();
+        let verdict = |rating: &Rating| self.options.verdict(rating, zero_or_one);
+        let all =
+            self.rows.iter().all(|(rating, _)| rating.is_missing() || verdict(rating).is_some());
+        if all {
+            return self.verdicts(passes, verdict);
+        }
+        Compared {
+            classes: Vec::new(),
+            matrix: Err(Note::NoVerdict),
+            ordered: false,
+            ranked: Ok(self.ranked(passes, Rating::score)),
+            verdicts: Err(Note::NoVerdict),
+        }
+    }
+
+    /// Both sides as verdicts.
+    fn verdicts(&self, passes: &Passes, verdict: impl Fn(&Rating) -> Option<bool>) -> Compared {
+        let mut verdicts = Verdicts::default();
+        let mut pairs = Vec::new();
+        for (rating, label) in self.rows {
+            let Some(passed) = verdict(rating) else { continue };
+            verdicts.passed.record(passed);
+            match passes.label(label) {
+                None => verdicts.unlabelled.record(passed),
+                Some(should_pass) => {
+                    verdicts.rates.record(should_pass, passed);
+                    verdicts.should_pass.record(should_pass);
+                    pairs.push((usize::from(should_pass), usize::from(passed)));
+                }
+            }
+        }
+        let score = |rating: &Rating| rating.score().or_else(|| verdict(rating).map(f64::from));
+        Compared {
+            classes: vec!["fail".to_owned(), "pass".to_owned()],
+            matrix: Ok(ConfusionMatrix::of(2, pairs)),
+            ordered: true,
+            ranked: Ok(self.ranked(passes, score)),
+            verdicts: Ok(verdicts),
+        }
+    }
+
+    /// The order of scores against that of labels: numbers by size, others by verdict.
+    fn ranked(
+        &self,
+        passes: &Passes,
+        score: impl Fn(&Rating) -> Option<f64>,
+    ) -> (Vec<f64>, Vec<f64>) {
+        let number = |label: &Label| match label {
+            Label::Number(number) => Some(*number),
+            label => passes.label(label).map(f64::from),
+        };
+        self.compared()
+            .filter_map(|(_, rating, label)| Some((score(rating)?, number(label)?)))
+            .unzip()
+    }
+
+    /// Scores against labels that have an order, and perhaps the same scale.
+    fn against_scale(&self) -> Result<Compared, AgreementError> {
+        let scale = Scale::of(&self.options.scale);
+        let mut ranked = (Vec::new(), Vec::new());
+        for (row, rating, label) in self.compared() {
+            ranked.0.extend(rating.score());
+            ranked.1.push(match label {
+                Label::Number(number) => *number,
+                label => scale.place_of_text(row, &label.to_string())? as f64,
+            });
+        }
+        let of_numbers = self.rows.iter().any(|(_, label)| matches!(label, Label::Number(_)));
+        let classes = if of_numbers { self.numeric_classes(&scale)? } else { Err(Note::NoClasses) };
+        let mut compared = Compared {
+            classes: Vec::new(),
+            matrix: Err(Note::NoClasses),
+            ordered: true,
+            verdicts: Err(Note::NoPositive),
+            ranked: Ok(ranked),
+        };
+        match classes {
+            Ok((classes, pairs)) => {
+                compared.matrix = Ok(ConfusionMatrix::of(classes.len(), pairs));
+                compared.classes = classes;
+            }
+            Err(note) => compared.matrix = Err(note),
+        }
+        Ok(compared)
+    }
+
+    /// The classes if both sides are numbers on one scale, and the class of label and score of each row.
+    #[expect(clippy::type_complexity, reason = "named nowhere else")]
+    fn numeric_classes(
+        &self,
+        scale: &Scale,
+    ) -> Result<Result<(Vec<String>, Vec<(usize, usize)>), Note>, AgreementError> {
+        let verdict =
+            |rating: &Rating| matches!(rating, Rating::Verdict { .. } | Rating::Missing(_));
+        let are_bools = self.zero_or_one() && self.rows.iter().all(|(rating, _)| verdict(rating));
+        if are_bools || self.options.threshold.is_some() {
+            return Ok(Err(Note::NoPositive));
+        }
+        let numbers: Vec<(usize, f64, f64)> = self
+            .compared()
+            .filter_map(|(row, rating, label)| match label {
+                Label::Number(label) => Some((row, *label, rating.score()?)),
+                _ => None,
+            })
+            .collect();
+        let seen;
+        let scale = if scale.is_empty() {
+            let Some(found) =
+                Scale::of_numbers(&numbers).filter(|scale| scale.len() <= MOST_CLASSES)
+            else {
+                return Ok(Err(Note::NoClasses));
+            };
+            seen = found;
+            &seen
+        } else {
+            scale
+        };
+        let places = numbers.iter().map(|(row, label, score)| {
+            Ok((scale.place_of_number(*row, *label)?, scale.place_of_number(*row, *score)?))
+        });
+        Ok(Ok((scale.names(), places.collect::<Result<_, AgreementError>>()?)))
+    }
+
+    /// Classes by name on both sides.
+    fn names(&self) -> Result<Compared, AgreementError> {
+        let given = |rating: &Rating| match rating {
+            Rating::Class(class) => class.clone(),
+            _ => String::new(),
+        };
+        let names: Vec<(usize, String, String)> = self
+            .compared()
+            .map(|(row, rating, label)| (row, label.to_string(), given(rating)))
+            .collect();
+        let ordered = !self.options.scale.is_empty();
+        let seen: BTreeSet<&String> = names.iter().flat_map(|(_, a, b)| [a, b]).collect();
+        let classes: Vec<String> = match ordered {
+            true => self.options.scale.clone(),
+            false => seen.into_iter().cloned().collect(),
+        };
+        let scale = Scale::of(&classes);
+        let mut pairs = Vec::with_capacity(names.len());
+        for (row, label, given) in &names {
+            pairs.push((scale.place_of_text(*row, label)?, scale.place_of_text(*row, given)?));
+        }
+        let places = pairs.iter().map(|(label, given)| (*given as f64, *label as f64)).unzip();
+        let few = classes.len() <= MOST_CLASSES;
+        let matrix = few.then(|| ConfusionMatrix::of(classes.len(), pairs)).ok_or(Note::NoClasses);
+        Ok(Compared {
+            classes: if few { classes } else { Vec::new() },
+            matrix,
+            ordered,
+            ranked: if ordered { Ok(places) } else { Err(Note::NoOrder) },
+            verdicts: Err(Note::NoPositive),
+        })
+    }
+}

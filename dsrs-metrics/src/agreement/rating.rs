@@ -1,0 +1,157 @@
+//! The two sides of a comparison: what a metric gave for a row, and what its label says.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::outcome::Outcome;
+use crate::score::Scored;
+
+/// What a metric or judge gave for a row.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Rating {
+    /// Nothing, and why: the name of the outcome, or `absent`.
+    Missing(Cow<'static, str>),
+    /// A score with a verdict.
+    Verdict {
+        /// Whether the row passed.
+        passed: bool,
+        /// The score.
+        score: f64,
+    },
+    /// A score without a verdict.
+    Score(f64),
+    /// One of several classes, by name.
+    Class(String),
+}
+
+/// What is known to be right for a row.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Label {
+    /// The row has no label.
+    Missing,
+    /// It should pass, or should not.
+    Bool(bool),
+    /// A number: on the scale of the scores, or on another one.
+    Number(f64),
+    /// A class, by name.
+    Text(String),
+}
+
+impl Rating {
+    pub(crate) fn is_missing(&self) -> bool {
+        matches!(self, Self::Missing(_))
+    }
+
+    /// The score, if there is one.
+    pub(super) fn score(&self) -> Option<f64> {
+        match self {
+            Self::Verdict { score, .. } | Self::Score(score) => Some(*score),
+            Self::Missing(_) | Self::Class(_) => None,
+        }
+    }
+}
+
+impl Label {
+    pub(super) fn is_missing(&self) -> bool {
+        matches!(self, Self::Missing)
+    }
+
+    /// The kind of value that it is, for people.
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Self::Missing => "missing",
+            Self::Bool(_) => "a bool",
+            Self::Number(_) => "a number",
+            Self::Text(_) => "text",
+        }
+    }
+}
+
+/// The value as it would be written.
+impl std::fmt::Display for Label {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Missing => Ok(()),
+            Self::Bool(value) => value.fmt(f),
+            Self::Number(value) => value.fmt(f),
+            Self::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+impl From<bool> for Rating {
+    fn from(passed: bool) -> Self {
+        Self::Verdict { passed, score: f64::from(passed) }
+    }
+}
+
+impl From<f64> for Rating {
+    fn from(score: f64) -> Self {
+        Self::Score(score)
+    }
+}
+
+impl From<&str> for Rating {
+    fn from(class: &str) -> Self {
+        Self::Class(class.to_owned())
+    }
+}
+
+impl From<&Scored> for Rating {
+    fn from(scored: &Scored) -> Self {
+        let score = scored.score.value;
+        scored.passed.map_or(Self::Score(score), |passed| Self::Verdict { passed, score })
+    }
+}
+
+impl From<&Outcome> for Rating {
+    fn from(outcome: &Outcome) -> Self {
+        outcome.scored().map_or(Self::Missing(outcome.name().into()), Self::from)
+    }
+}
+
+impl<T: Into<Rating>> From<Option<T>> for Rating {
+    fn from(rating: Option<T>) -> Self {
+        rating.map_or(Self::Missing("absent".into()), Into::into)
+    }
+}
+
+impl From<bool> for Label {
+    fn from(label: bool) -> Self {
+        Self::Bool(label)
+    }
+}
+
+impl From<f64> for Label {
+    fn from(label: f64) -> Self {
+        Self::Number(label)
+    }
+}
+
+impl From<&str> for Label {
+    fn from(label: &str) -> Self {
+        Self::Text(label.to_owned())
+    }
+}
+
+impl<T: Into<Label>> From<Option<T>> for Label {
+    fn from(label: Option<T>) -> Self {
+        label.map_or(Self::Missing, Into::into)
+    }
+}
+
+/// `null` is no label; a list or an object gives itself back.
+impl<'a> TryFrom<&'a Value> for Label {
+    type Error = &'a Value;
+
+    fn try_from(value: &'a Value) -> Result<Self, &'a Value> {
+        match value {
+            Value::Null => Ok(Self::Missing),
+            Value::Bool(label) => Ok(Self::Bool(*label)),
+            Value::Number(label) => label.as_f64().map(Self::Number).ok_or(value),
+            Value::String(label) => Ok(Self::Text(label.clone())),
+            Value::Array(_) | Value::Object(_) => Err(value),
+        }
+    }
+}

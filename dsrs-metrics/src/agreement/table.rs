@@ -1,0 +1,164 @@
+//! An agreement as a table of text, a figure a line.
+
+use std::fmt::{self, Formatter};
+
+use indexmap::IndexMap;
+
+use super::Agreement;
+use super::figure::Figure;
+use crate::stats::Bootstrap;
+
+/// Classes whose names are longer are cut in the confusion matrix.
+const WIDEST: usize = 16;
+
+impl fmt::Display for Agreement {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.counts(f)?;
+        let lines = self.lines();
+        let known = lines.iter().filter_map(|(name, form, figure)| {
+            Some((name, estimate(*form, figure.value?, figure), remarks(*form, figure)))
+        });
+        let known: Vec<_> = known.collect();
+        let width = known.iter().map(|(_, estimate, _)| estimate.len()).max().unwrap_or(0).max(20);
+        for (name, estimate, remarks) in &known {
+            writeln!(f, "{name:<18}  {estimate:<width$}  {remarks}")?;
+        }
+        self.matrix(f)?;
+        let mut end = self.methods();
+        end.extend(unknown(&lines));
+        f.write_str(&end.join("\n"))
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Form {
+    Percent,
+    Number,
+}
+
+impl Form {
+    fn show(self, value: f64) -> String {
+        match self {
+            Self::Percent => format!("{:.2}%", 100.0 * value),
+            Self::Number => format!("{value:.4}"),
+        }
+    }
+}
+
+impl Agreement {
+    fn counts(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let unscored: u64 = self.without_score.values().sum();
+        write!(
+            f,
+            "{} rows: {} compared, {} without label, {unscored} without score",
+            self.rows, self.compared, self.without_label
+        )?;
+        let mut separator = " (";
+        for (why, count) in &self.without_score {
+            write!(f, "{separator}{count} {why}")?;
+            separator = ", ";
+        }
+        f.write_str(if self.without_score.is_empty() { "\n" } else { ")\n" })
+    }
+
+    fn lines(&self) -> Vec<(&'static str, Form, &Figure)> {
+        use Form::{Number, Percent};
+        let mut lines =
+            vec![("accuracy", Percent, &self.accuracy), ("Cohen's kappa", Number, &self.kappa)];
+        // Between two classes all distances are the same.
+        if self.kappa.value.is_some() && self.classes.len() > 2 {
+            lines.push(("kappa, linear", Number, &self.kappa_linear));
+            lines.push(("kappa, quadratic", Number, &self.kappa_quadratic));
+        }
+        lines.extend([
+            ("Spearman", Number, &self.spearman),
+            ("sensitivity", Percent, &self.sensitivity),
+            ("specificity", Percent, &self.specificity),
+            ("passed", Percent, &self.passed),
+            ("passed, corrected", Percent, &self.corrected),
+        ]);
+        lines
+    }
+
+    fn matrix(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Some(matrix) = self.confusion.as_ref().filter(|matrix| matrix.total() > 0) else {
+            return Ok(());
+        };
+        let cut = |name: &String| name.chars().take(WIDEST).collect::<String>();
+        let names: Vec<String> = self.classes.iter().map(cut).collect();
+        let count = matrix.total().to_string().len();
+        let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(count);
+        write!(f, "{:width$}  given", "label")?;
+        f.write_str("\n")?;
+        write!(f, "{:width$}", "", width = width.max(5))?;
+        for name in &names {
+            write!(f, "  {name:>width$}")?;
+        }
+        f.write_str("\n")?;
+        for (label, name) in names.iter().enumerate() {
+            write!(f, "{name:width$}", width = width.max(5))?;
+            for given in 0..names.len() {
+                write!(f, "  {:>width$}", matrix.count(label, given))?;
+            }
+            f.write_str("\n")?;
+        }
+        Ok(())
+    }
+
+    /// How the intervals that are shown were made.
+    fn methods(&self) -> Vec<String> {
+        let mut methods = Vec::new();
+        if self.accuracy.ci95.is_some() {
+            methods.push("Wilson for shares".to_owned());
+        }
+        if self.kappa.ci95.is_some() {
+            methods.push("Fleiss, Cohen and Everitt for kappa".to_owned());
+        }
+        if self.spearman.ci95.is_some() {
+            let Bootstrap { resamples, seed } = self.bootstrap;
+            methods.push(format!("bootstrap for Spearman ({resamples} resamples, seed {seed})"));
+        }
+        // Where every row is labelled there is nothing left to estimate.
+        if self.corrected.ci95.is_some() && self.corrected.n == self.compared {
+            methods.push("corrected: the labels' own share, as every row has one".to_owned());
+        } else if self.corrected.ci95.is_some() {
+            methods.push("Lang and Reiczigel for the correction (Rogan and Gladen)".to_owned());
+        }
+        if methods.is_empty() {
+            methods
+        } else {
+            vec![format!("intervals: {}", methods.join("; "))]
+        }
+    }
+}
+
+/// A line for each reason why there are no figures, with the figures that there are not.
+fn unknown(lines: &[(&'static str, Form, &Figure)]) -> Vec<String> {
+    let mut reasons: IndexMap<(String, u64), Vec<&str>> = IndexMap::new();
+    for (name, _, figure) in lines {
+        if let (None, Some(note)) = (figure.value, &figure.note) {
+            reasons.entry((note.to_string(), figure.n)).or_default().push(name);
+        }
+    }
+    let reason = |((note, rows), names): (&(String, u64), &Vec<&str>)| {
+        format!("{} ({rows} rows): {note}", names.join("; "))
+    };
+    reasons.iter().map(reason).collect()
+}
+
+/// The estimate and what it stands on.
+fn estimate(form: Form, value: f64, figure: &Figure) -> String {
+    match figure.successes {
+        Some(count) => format!("{} ({count}/{})", form.show(value), figure.n),
+        None => format!("{} ({} rows)", form.show(value), figure.n),
+    }
+}
+
+/// The interval, and what must be known besides.
+fn remarks(form: Form, figure: &Figure) -> String {
+    let interval = figure.ci95.map(|interval| {
+        format!("95% interval {} to {}", form.show(interval.low), form.show(interval.high))
+    });
+    let note = figure.note.as_ref().map(ToString::to_string);
+    interval.into_iter().chain(note).collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,131 @@
+//! Text that is put together by the compiler, because a message of `cargo check` says numbers which only
+//! the compiler knows. What the sentences say is in `declared.rs`.
+
+/// The longest message in bytes; what is beyond is cut off at a part's end.
+const CAPACITY: usize = 1024;
+
+/// A message that is put together in a `const`.
+#[derive(Debug, Clone, Copy)]
+pub struct Sentence {
+    bytes: [u8; CAPACITY],
+    len: usize,
+}
+
+impl Sentence {
+    pub(super) const fn new() -> Self {
+        Self { bytes: [0; CAPACITY], len: 0 }
+    }
+
+    /// The message.
+    #[must_use]
+    pub const fn as_str(&self) -> &str {
+        match core::str::from_utf8(self.bytes.split_at(self.len).0) {
+            Ok(text) => text,
+            Err(_) => "",
+        }
+    }
+
+    pub(super) const fn text(mut self, text: &str) -> Self {
+        let text = text.as_bytes();
+        if self.len + text.len() > CAPACITY {
+            return self;
+        }
+        let mut index = 0;
+        while index < text.len() {
+            self.bytes[self.len] = text[index];
+            self.len += 1;
+            index += 1;
+        }
+        self
+    }
+
+    /// A name in backquotes.
+    pub(super) const fn name(self, name: &str) -> Self {
+        self.text("`").text(name).text("`")
+    }
+
+    pub(super) const fn whole(self, number: u128) -> Self {
+        let mut digits = [0; 40];
+        let mut start = digits.len();
+        let mut rest = number;
+        loop {
+            start -= 1;
+            digits[start] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+            if rest == 0 {
+                break;
+            }
+        }
+        match core::str::from_utf8(digits.split_at(start).1) {
+            Ok(digits) => self.text(digits),
+            Err(_) => self,
+        }
+    }
+
+    /// A number with up to twelve decimals: 0.1 + 0.2 + 0.65 is 0.95 to a person, whatever its last bit.
+    pub(super) const fn decimal(self, number: f64) -> Self {
+        if number.is_nan() {
+            return self.text("NaN");
+        }
+        let text = if number < 0.0 { self.text("-") } else { self };
+        let size = number.abs();
+        if size.is_infinite() {
+            return text.text("inf");
+        }
+        let mut whole = size as u128;
+        let mut part = ((size - whole as f64) * 1e12 + 0.5) as u128;
+        if part >= 1_000_000_000_000 {
+            whole += 1;
+            part -= 1_000_000_000_000;
+        }
+        text.whole(whole).text(".").decimals(part)
+    }
+
+    /// Twelve decimals without the zeros at their end.
+    const fn decimals(mut self, part: u128) -> Self {
+        let mut rest = part;
+        let mut unit = 100_000_000_000;
+        loop {
+            self = self.whole(rest / unit);
+            rest %= unit;
+            unit /= 10;
+            if rest == 0 || unit == 0 {
+                return self;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Sentence;
+
+    #[test]
+    fn numbers_read_as_people_write_them() {
+        let written = |number| Sentence::new().decimal(number).as_str().to_owned();
+        for (number, expected) in [
+            (0.1 + 0.2 + 0.65, "0.95"),
+            (1.0, "1.0"),
+            (0.0, "0.0"),
+            (-2.5, "-2.5"),
+            (80.0, "80.0"),
+            (0.000_001, "0.000001"),
+            (0.999_999_999_999_9, "1.0"),
+            (1.05, "1.05"),
+            (f64::NAN, "NaN"),
+            (f64::NEG_INFINITY, "-inf"),
+        ] {
+            assert_eq!(written(number), expected);
+        }
+        let sentence =
+            Sentence::new().name("wer").text(" costs ").whole(18_446_744_073_709_551_615);
+        assert_eq!(sentence.as_str(), "`wer` costs 18446744073709551615");
+    }
+
+    #[test]
+    fn a_part_that_does_not_fit_is_left_out() {
+        let long = "x".repeat(600);
+        let sentence = Sentence::new().text(&long).text(&long).text(".");
+        assert_eq!(sentence.as_str().len(), 601);
+    }
+}

@@ -1,0 +1,55 @@
+//! A 95% interval, and the quantile that most of them are made with.
+
+use std::fmt;
+
+use serde::ser::{Serialize, Serializer};
+
+/// The 97.5% quantile of the normal distribution: what lies within as many standard errors on both
+/// sides is a 95% interval.
+pub(super) const Z: f64 = 1.959_963_984_540_054;
+
+/// A 95% interval; serializes as `[low, high]`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interval {
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl Interval {
+    /// Whether the value lies within, the ends included.
+    ///
+    /// ```
+    /// use dsrs_metrics::stats::Interval;
+    ///
+    /// assert!(Interval { low: 0.2, high: 0.4 }.contains(0.4));
+    /// ```
+    #[must_use]
+    pub fn contains(&self, value: f64) -> bool {
+        self.low <= value && value <= self.high
+    }
+
+    /// The part of it within these bounds, beyond which the figure cannot lie.
+    #[must_use]
+    pub(super) fn within(self, least: f64, most: f64) -> Self {
+        Self { low: self.low.clamp(least, most), high: self.high.clamp(least, most) }
+    }
+}
+
+/// `[0.2, 0.4]`, with the precision that the formatter asks for.
+impl fmt::Display for Interval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[")?;
+        fmt::Display::fmt(&self.low, f)?;
+        f.write_str(", ")?;
+        fmt::Display::fmt(&self.high, f)?;
+        f.write_str("]")
+    }
+}
+
+impl Serialize for Interval {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        [self.low, self.high].serialize(serializer)
+    }
+}

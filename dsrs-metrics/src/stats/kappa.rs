@@ -1,0 +1,110 @@
+//! Cohen's kappa: agreement beyond what chance would give.
+
+use super::confusion::ConfusionMatrix;
+use super::interval::{Interval, Z};
+
+/// How much a disagreement weighs, by the distance of the classes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Weights {
+    /// Any disagreement weighs the same: for classes without order.
+    Unweighted,
+    /// As the distance of the classes' positions.
+    Linear,
+    /// As its square.
+    Quadratic,
+}
+
+impl Weights {
+    /// The weight of an agreement in [0, 1]: 1 for the same class, 0 for the farthest.
+    fn agreement(self, label: usize, given: usize, classes: usize) -> f64 {
+        let distance = label.abs_diff(given) as f64;
+        let farthest = (classes - 1).max(1) as f64;
+        match self {
+            Self::Unweighted => f64::from(label == given),
+            Self::Linear => 1.0 - distance / farthest,
+            Self::Quadratic => 1.0 - (distance / farthest).powi(2),
+        }
+    }
+}
+
+/// Cohen's kappa with its standard error.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Kappa {
+    /// In [-1, 1]: 1 is perfect agreement, 0 as much as chance would give, below 0 less.
+    pub value: f64,
+    /// The asymptotic standard error; 0 where all rows agree or one side knows only one class: then
+    /// no error can be learnt from them.
+    pub standard_error: f64,
+}
+
+impl Kappa {
+    /// `value ± 1.96 standard errors`, cut at -1 and 1; `None` where the standard error is 0.
+    #[must_use]
+    pub fn interval(&self) -> Option<Interval> {
+        let half = Z * self.standard_error;
+        let interval = Interval { low: self.value - half, high: self.value + half };
+        (half > 0.0).then(|| interval.within(-1.0, 1.0))
+    }
+}
+
+/// Cohen's kappa (Cohen 1960; weighted: Cohen 1968) of what was given against the labels:
+/// `(o - e) / (1 - e)`, with `o` the observed mean weight of agreement and `e` the one expected of two
+/// independent raters with the same frequencies of classes. Weights go by the positions of the classes
+/// in the matrix, as in scikit-learn.
+///
+/// The standard error is the asymptotic one that does not assume `kappa = 0` (Fleiss, Cohen and
+/// Everitt 1969, eq. 13): with `p` the shares of the matrix, `w` the weights, `r` and `c` the mean
+/// weights of a row and a column of it under the frequencies of the other side,
+/// `√((Σ pᵢⱼ (wᵢⱼ(1 - e) - (rᵢ + cⱼ)(1 - o))² - (oe - 2e + o)²) / n) / (1 - e)²`.
+///
+/// `None` without rows, and where `e = 1`: both sides know only the same one class.
+///
+/// ```
+/// use dsrs_metrics::stats::{ConfusionMatrix, Weights, cohen_kappa};
+///
+/// let pairs = [(0, 0); 20].into_iter().chain([(0, 1); 10]).chain([(1, 0); 5]).chain([(1, 1); 15]);
+/// let kappa = cohen_kappa(&ConfusionMatrix::of(2, pairs), Weights::Unweighted).unwrap();
+/// assert!((kappa.value - 0.4).abs() < 1e-12);
+/// ```
+#[must_use]
+pub fn cohen_kappa(matrix: &ConfusionMatrix, weights: Weights) -> Option<Kappa> {
+    let (classes, n) = (matrix.classes(), matrix.total() as f64);
+    if n == 0.0 || same_class(matrix) {
+        return None;
+    }
+    let share = |count: u64| count as f64 / n;
+    let labelled: Vec<f64> = (0..classes).map(|class| share(matrix.labelled(class))).collect();
+    let given: Vec<f64> = (0..classes).map(|class| share(matrix.given(class))).collect();
+    let weight = |label, given| weights.agreement(label, given, classes);
+    let mean = |of: &[f64], weight: &dyn Fn(usize) -> f64| -> f64 {
+        of.iter().enumerate().map(|(class, share)| share * weight(class)).sum()
+    };
+    let rows: Vec<f64> = (0..classes).map(|i| mean(&given, &|j| weight(i, j))).collect();
+    let columns: Vec<f64> = (0..classes).map(|j| mean(&labelled, &|i| weight(i, j))).collect();
+    let expected = mean(&labelled, &|i| rows[i]);
+    let cells = || (0..classes).flat_map(|i| (0..classes).map(move |j| (i, j)));
+    let observed: f64 = cells().map(|(i, j)| share(matrix.count(i, j)) * weight(i, j)).sum();
+    let spread = |(i, j): (usize, usize)| {
+        let deviation = weight(i, j) * (1.0 - expected) - (rows[i] + columns[j]) * (1.0 - observed);
+        share(matrix.count(i, j)) * deviation * deviation
+    };
+    let centre = observed * expected - 2.0 * expected + observed;
+    let variance = (cells().map(spread).sum::<f64>() - centre * centre) / n;
+    // Rounding must not make an error out of none.
+    let learnt = matrix.agreeing() < matrix.total() && !is_one(&labelled) && !is_one(&given);
+    let error = variance.max(0.0).sqrt() / (1.0 - expected).powi(2);
+    Some(Kappa {
+        value: (observed - expected) / (1.0 - expected),
+        standard_error: if learnt { error } else { 0.0 },
+    })
+}
+
+/// Whether all labels and all that was given are one class.
+fn same_class(matrix: &ConfusionMatrix) -> bool {
+    (0..matrix.classes()).any(|class| matrix.count(class, class) == matrix.total())
+}
+
+/// Whether one class has all the rows.
+fn is_one(shares: &[f64]) -> bool {
+    shares.iter().filter(|share| **share > 0.0).count() == 1
+}

@@ -1,0 +1,29 @@
+//! Statistics on plain numbers and counts: intervals, agreement, correction for error rates.
+//!
+//! Pure functions. Nothing here knows of rows, metrics or files; what is made of them for a metric and
+//! its labels is in `agreement/`. Every interval is a 95% one. Where a figure does not exist, the
+//! answer is `None` or says why; it is never a number that stands for "unknown".
+//!
+//! | figure | estimate | interval |
+//! | --- | --- | --- |
+//! | share of rows | [`Proportion::rate`] | Wilson's score interval, [`Proportion::wilson`] |
+//! | Cohen's kappa, also weighted | [`cohen_kappa`] | its asymptotic standard error, [`Kappa::interval`] |
+//! | Spearman's rank correlation | [`spearman`] | [`Bootstrap::interval`] |
+//! | a share, corrected for error rates | [`rogan_gladen`] | Lang and Reiczigel's |
+
+mod bootstrap;
+mod confusion;
+mod interval;
+mod kappa;
+mod proportion;
+mod rogan_gladen;
+mod spearman;
+
+pub use bootstrap::Bootstrap;
+pub use confusion::ConfusionMatrix;
+pub use interval::Interval;
+pub use kappa::{Kappa, Weights, cohen_kappa};
+pub use proportion::Proportion;
+pub use rogan_gladen::{CorrectedRate, ErrorRates, NotCorrectable, rogan_gladen};
+pub(crate) use spearman::RankPairs;
+pub use spearman::{average_ranks, spearman};

@@ -1,0 +1,56 @@
+//! Shares: so many of so many.
+
+use serde::Serialize;
+
+use super::interval::{Interval, Z};
+
+/// So many successes in so many trials.
+///
+/// ```
+/// use dsrs_metrics::stats::Proportion;
+///
+/// let passed = Proportion { successes: 9, trials: 10 };
+/// assert_eq!(passed.rate(), Some(0.9));
+/// let interval = passed.wilson().unwrap();
+/// assert_eq!(format!("{interval:.4}"), "[0.5958, 0.9821]");
+/// assert_eq!(Proportion { successes: 0, trials: 0 }.rate(), None);
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Proportion {
+    /// How many succeeded; at most `trials`.
+    pub successes: u64,
+    /// Of how many.
+    pub trials: u64,
+}
+
+impl Proportion {
+    /// Counts one trial.
+    pub(crate) fn record(&mut self, success: bool) {
+        self.successes += u64::from(success);
+        self.trials += 1;
+    }
+
+    /// `successes / trials` in [0, 1]; `None` without trials.
+    #[must_use]
+    pub fn rate(&self) -> Option<f64> {
+        (self.trials > 0).then(|| self.successes as f64 / self.trials as f64)
+    }
+
+    /// Wilson's score interval, without continuity correction (Wilson 1927): with `p` the rate, `n`
+    /// the trials and `z` = 1.96,
+    /// `(p + z²/2n ± z √(p(1 - p)/n + z²/4n²)) / (1 + z²/n)`.
+    ///
+    /// It has a width even where all or none succeeded, and holds from one trial on.
+    #[must_use]
+    pub fn wilson(&self) -> Option<Interval> {
+        let p = self.rate()?;
+        let n = self.trials as f64;
+        let scale = 1.0 + Z * Z / n;
+        let centre = (p + Z * Z / (2.0 * n)) / scale;
+        let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt() / scale;
+        // At the ends the formula gives 0 and 1 but for the last digit.
+        let low = if self.successes == 0 { 0.0 } else { centre - half };
+        let high = if self.successes == self.trials { 1.0 } else { centre + half };
+        Some(Interval { low, high })
+    }
+}

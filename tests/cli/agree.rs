@@ -1,0 +1,309 @@
+//! `agree`: the metrics of a result file against labels, and each way in which that can go wrong.
+
+use serde_json::{Value, json};
+
+use crate::{Folder, Ran};
+
+/// Twelve rows: nine labelled and scored, one without label, one whose metric failed, one abstained.
+fn judged() -> String {
+    let scored = |id: &str, passed: bool, label: &str| {
+        let value = f64::from(passed);
+        format!(
+            r#"{{"id":"{id}","attributes":{{"ok":{label}}},"scores":{{"judge":{{"outcome":"scored","value":{value},"passed":{passed}}}}}}}"#
+        )
+    };
+    let missing = |id: &str, outcome: &str| {
+        format!(
+            r#"{{"id":"{id}","attributes":{{"ok":true}},"scores":{{"judge":{{"outcome":"{outcome}","value":null,"passed":null}}}}}}"#
+        )
+    };
+    let rows = [
+        scored("a", true, "true"),
+        scored("b", true, "true"),
+        scored("c", true, "true"),
+        scored("d", true, "true"),
+        scored("e", false, "true"),
+        scored("f", false, "false"),
+        scored("g", false, "false"),
+        scored("h", false, "false"),
+        scored("i", true, "false"),
+        scored("j", true, "null"),
+        missing("k", "metric_failed"),
+        missing("l", "abstained"),
+    ];
+    rows.join("\n")
+}
+
+impl Folder {
+    /// `agree ARGS`, which is expected to be refused: the message.
+    #[track_caller]
+    fn disagrees(&self, args: &[&str]) -> String {
+        let ran = self.run(&[&["agree"], args].concat());
+        assert_eq!((ran.code, &*ran.out), (Some(2), ""), "{ran:?}");
+        let message = ran.err.strip_prefix("error: ").and_then(|line| line.strip_suffix('\n'));
+        let message = message.unwrap_or_else(|| panic!("no error line: {:?}", ran.err)).to_owned();
+        assert!(!message.contains('\n'), "{message}");
+        message
+    }
+
+    #[track_caller]
+    fn agrees(&self, args: &[&str]) -> Value {
+        let Ran { code, out, err } = self.run(&[&["agree"], args, &["--json"]].concat());
+        assert_eq!((code, &*err), (Some(0), ""));
+        serde_json::from_str(&out).unwrap()
+    }
+}
+
+#[test]
+fn every_row_is_in_the_table_or_counted_beside_it() {
+    let folder = Folder::with("r.jsonl", judged());
+    let ran = folder.run(&["agree", "r.jsonl", "--label", "ok"]);
+    let expected = "\
+judge against ok
+12 rows: 9 compared, 1 without label, 2 without score (1 metric_failed, 1 abstained)
+accuracy            77.78% (7/9)          95% interval 45.26% to 93.68%
+Cohen's kappa       0.5500 (9 rows)       not enough rows for an interval, it needs 10
+Spearman            0.5500 (9 rows)       not enough rows for an interval, it needs 10
+sensitivity         80.00% (4/5)          95% interval 37.55% to 96.38%
+specificity         75.00% (3/4)          95% interval 30.06% to 95.44%
+passed              60.00% (6/10)         95% interval 31.27% to 83.18%
+passed, corrected   63.64% (10 rows)      95% interval 31.36% to 87.85%
+label  given
+       fail  pass
+fail      3     1
+pass      1     4
+intervals: Wilson for shares; Lang and Reiczigel for the correction (Rogan and Gladen)
+";
+    assert_eq!((ran.code, &*ran.out, &*ran.err), (Some(0), expected, ""));
+}
+
+#[test]
+fn the_readme_shows_what_its_commands_print() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let readme = std::fs::read_to_string(format!("{root}/README.md")).unwrap();
+    let folder = Folder::new();
+    let mut printed = String::new();
+    for command in [
+        "score examples/data/heritage/heritage.tuned.jsonl -m answer_exact_match --out scores.jsonl",
+        "agree scores.jsonl --label correct",
+    ] {
+        assert!(readme.contains(&format!("dsrs-metrics {command}\n")), "{command}");
+        let command = command.replace("examples/", &format!("{root}/examples/"));
+        let ran = folder.run(&command.split(' ').collect::<Vec<_>>());
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        printed = ran.out;
+    }
+    let (figures, _) = printed.split_once("label  given").unwrap();
+    assert!(readme.contains(figures), "{figures}");
+}
+
+#[test]
+fn json_has_every_figure_with_its_denominator() {
+    let folder = Folder::with("r.jsonl", judged());
+    let report = folder.agrees(&["r.jsonl", "--label", "ok", "-m", "judge"]);
+    assert_eq!((&report["rows"], &report["label"]), (&json!(12), &json!("ok")));
+    let judge = &report["metrics"]["judge"];
+    assert_eq!(judge["without_score"], json!({"metric_failed": 1, "abstained": 1}));
+    assert_eq!(judge["accuracy"]["value"], json!(7.0 / 9.0));
+    assert_eq!((&judge["accuracy"]["successes"], &judge["accuracy"]["n"]), (&json!(7), &json!(9)));
+    assert_eq!(judge["kappa"]["ci95"], Value::Null);
+    assert_eq!(judge["kappa"]["note"], "not enough rows for an interval, it needs 10");
+    assert_eq!(judge["confusion"], json!([[3, 1], [1, 4]]));
+    assert_eq!(judge["classes"], json!(["fail", "pass"]));
+}
+
+#[test]
+fn what_score_writes_is_what_agree_reads_in_every_format() {
+    let rows: String = (0..30)
+        .map(|row| {
+            let (guess, right) = (row % 3, row % 3 == 1 || row % 7 == 0);
+            format!(
+                "{{\"id\": {row}, \"gold\": {{\"answer\": \"1\"}}, \"pred\": {{\"answer\": \"{guess}\"}}, \
+                 \"right\": {right}}}\n"
+            )
+        })
+        .collect();
+    let folder = Folder::with("rows.jsonl", rows);
+    let mut reports = Vec::new();
+    for out in ["s.jsonl", "s.json", "s.csv"] {
+        let ran = folder.run(&["score", "rows.jsonl", "-m", "same_text", "--out", out, "--quiet"]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        reports.push(folder.agrees(&[out, "--label", "right"]));
+    }
+    assert_eq!(reports[0]["metrics"]["same_text"]["accuracy"]["successes"], 27);
+    assert_eq!(reports[0], reports[1]);
+    assert_eq!(reports[0], reports[2]);
+    // The same labels, joined by id.
+    let joined = folder.agrees(&["s.jsonl", "--label", "right", "--labels", "rows.jsonl"]);
+    assert_eq!(joined, reports[0]);
+    assert_eq!(folder.agrees(&["s.csv", "--label", "right", "--seed", "0"]), reports[0]);
+    let table = folder.run(&["agree", "s.csv", "--label", "right", "--seed", "7"]).out;
+    assert!(table.contains("bootstrap for Spearman (2000 resamples, seed 7)"), "{table}");
+}
+
+#[test]
+fn labels_of_a_file_of_their_own_are_joined_by_id() {
+    let folder = Folder::with("r.jsonl", judged());
+    folder.write("l.csv", "id,grade\na,good\nb,good\nf,bad\nx,good\n");
+    let report = folder.agrees(&["r.jsonl", "--label", "grade", "--labels", "l.csv"]);
+    assert_eq!(report["labels_without_row"], 1);
+    let judge = &report["metrics"]["judge"];
+    assert_eq!((&judge["compared"], &judge["without_label"]), (&json!(3), &json!(7)));
+    assert_eq!(judge["accuracy"]["successes"], 3);
+    let ran = folder.run(&["agree", "r.jsonl", "--label", "grade", "--labels", "l.csv"]);
+    assert!(ran.out.ends_with("\n1 label has no row in the results\n"), "{}", ran.out);
+}
+
+#[test]
+fn parts_and_metadata_can_be_held_against_labels_too() {
+    let row = |id: u32, recall: f64, verdict: &str, label: &str, right: bool| {
+        format!(
+            r#"{{"id":{id},"attributes":{{"class":"{label}","right":{right}}},"scores":{{"j":{{"outcome":"scored","value":1.0,"passed":null,"parts":{{"recall":{recall}}},"metadata":{{"verdict":"{verdict}"}}}}}}}}"#
+        )
+    };
+    let rows = [
+        row(1, 0.9, "a", "a", true),
+        row(2, 0.2, "b", "b", false),
+        row(3, 0.7, "c", "b", true),
+        row(4, 0.6, "a", "a", false),
+    ];
+    let folder = Folder::with("r.jsonl", rows.join("\n"));
+    let report = folder.agrees(&["r.jsonl", "--label", "class", "-m", "j.verdict"]);
+    let found = &report["metrics"]["j.verdict"];
+    assert_eq!(
+        (&found["accuracy"]["successes"], &found["classes"]),
+        (&json!(3), &json!(["a", "b", "c"]))
+    );
+    let args = ["r.jsonl", "--label", "right", "-m", "j.recall", "--threshold", "0.65"];
+    assert_eq!(folder.agrees(&args)["metrics"]["j.recall"]["accuracy"]["successes"], 4);
+}
+
+#[test]
+fn lower_is_better_where_the_metric_says_so() {
+    let row = |id: u32, value: f64, right: bool| {
+        format!(
+            r#"{{"id":{id},"attributes":{{"right":{right}}},"scores":{{"distance":{{"outcome":"scored","value":{value},"passed":null}}}}}}"#
+        )
+    };
+    let rows = [row(1, 0.0, true), row(2, 1.0, true), row(3, 7.0, false)].join("\n");
+    let folder = Folder::with("r.jsonl", rows);
+    let report = folder.agrees(&["r.jsonl", "--label", "right", "--threshold", "1"]);
+    assert_eq!(report["metrics"]["distance"]["accuracy"]["successes"], 3);
+}
+
+#[test]
+fn labels_that_are_not_there() {
+    let folder = Folder::with("r.jsonl", judged());
+    assert_eq!(
+        folder.disagrees(&["r.jsonl", "--label", "okay"]),
+        "r.jsonl: no row has a label `okay`; did you mean `ok`?"
+    );
+    assert_eq!(
+        folder.disagrees(&["r.jsonl", "--label", "zzz"]),
+        "r.jsonl: no row has a label `zzz`, only `ok`"
+    );
+    folder.write("l.jsonl", "{\"id\": \"x\", \"ok\": true}\n");
+    assert_eq!(
+        folder.disagrees(&["r.jsonl", "--label", "ok", "--labels", "l.jsonl"]),
+        "l.jsonl: none of its ids is in r.jsonl: there the first is `a`, here `x`"
+    );
+    folder.write("l.jsonl", "{\"id\": \"k\", \"ok\": true}\n");
+    assert_eq!(
+        folder.disagrees(&["r.jsonl", "--label", "ok", "--labels", "l.jsonl"]),
+        "r.jsonl: no row has both a score of `judge` and a label `ok`: 10 have a score, 1 a label"
+    );
+    folder.write("l.jsonl", "{\"id\": \"a\", \"ok\": true}\n{\"id\": \"a\", \"ok\": false}\n");
+    assert_eq!(
+        folder.disagrees(&["r.jsonl", "--label", "ok", "--labels", "l.jsonl"]),
+        "l.jsonl:2: the id `a` stands twice, first in line 1; a row can be counted only once"
+    );
+}
+
+#[test]
+fn labels_of_one_class() {
+    let folder = Folder::with("r.jsonl", judged());
+    folder.write("l.jsonl", "{\"id\": \"a\", \"ok\": true}\n{\"id\": \"f\", \"ok\": true}\n");
+    assert_eq!(
+        folder.disagrees(&["r.jsonl", "--label", "ok", "--labels", "l.jsonl"]),
+        "l.jsonl: `judge` against `ok`: all 2 labels that are compared are `true`; agreement needs rows \
+         with another one"
+    );
+}
+
+#[test]
+fn labels_that_are_no_labels() {
+    let folder = Folder::with("r.jsonl", judged());
+    let said = |content: &str| {
+        folder.write("l.jsonl", content);
+        folder.disagrees(&["r.jsonl", "--label", "ok", "--labels", "l.jsonl"])
+    };
+    assert_eq!(
+        said("{\"id\": \"a\", \"ok\": true}\n{\"id\": \"b\", \"ok\": [1]}\n"),
+        "l.jsonl:2: `ok` should be a bool, a number or text, found a list"
+    );
+    assert_eq!(
+        said("{\"id\": \"a\", \"ok\": true}\n{\"id\": \"b\", \"ok\": 3}\n"),
+        "l.jsonl:2: `judge` against `ok`: the label `3` is a number, others are a bool; leave it out where \
+         there is none"
+    );
+    assert_eq!(
+        said("{\"id\": \"a\", \"ok\": \"meh\"}\n{\"id\": \"b\", \"ok\": \"wow\"}\n"),
+        "l.jsonl:1: `judge` against `ok`: the labels are text, such as `meh`, and there are scores to \
+         compare: say which labels are a pass (positive), or their order (scale)"
+    );
+    assert_eq!(
+        said("{\"id\": \"a\", \"ok\": NaN}\n"),
+        "l.jsonl:1:19: not valid JSON: expected value"
+    );
+    folder.write("l.csv", "id,ok\na,1\nb,NaN\n");
+    assert_eq!(
+        folder.disagrees(&["r.jsonl", "--label", "ok", "--labels", "l.csv"]),
+        "l.csv:3: `judge` against `ok`: the label `NaN` is text, others are a number; leave it out where \
+         there is none"
+    );
+}
+
+#[test]
+fn results_that_are_no_results() {
+    let folder = Folder::new();
+    let said = |name: &str, content: &str| {
+        folder.write(name, content);
+        folder.disagrees(&[name, "--label", "ok"])
+    };
+    assert_eq!(
+        said("r.jsonl", r#"{"id": "a", "gold": {}, "ok": true}"#),
+        "r.jsonl:1: the row has no `scores`, only `ok`; `agree` reads what `score --out` writes"
+    );
+    assert_eq!(said("r.jsonl", ""), "r.jsonl: holds no rows");
+    assert_eq!(
+        said("r.jsonl", r#"{"id":"a","scores":{"j":{"outcome":"scored","value":"high"}}}"#),
+        "r.jsonl:1: `scores.j.value` should be a finite number, found the text \"high\""
+    );
+    assert_eq!(
+        said("r.csv", "id,attributes.ok,j,j.outcome,j.passed\na,true,inf,scored,true\n"),
+        "r.csv:2: `j` should be a finite number, found the text \"inf\""
+    );
+    assert_eq!(
+        said(
+            "r.jsonl",
+            r#"{"id":"a","scores":{"j":{"outcome":"scored","value":1,"passed":"yes"}}}"#
+        ),
+        "r.jsonl:1: `scores.j.passed` should be true, false or null, found the text \"yes\""
+    );
+    let folder = Folder::with("r.jsonl", format!("{}\n{}", judged(), judged()));
+    assert_eq!(
+        folder.disagrees(&["r.jsonl", "--label", "ok"]),
+        "r.jsonl:13: the id `a` stands twice, first in line 1; a row can be counted only once"
+    );
+    assert_eq!(
+        folder.disagrees(&["r.jsonl", "--label", "ok", "-m", "jugde"]),
+        "r.jsonl:13: the id `a` stands twice, first in line 1; a row can be counted only once"
+    );
+    let folder = Folder::with("r.jsonl", judged());
+    assert_eq!(
+        folder.disagrees(&["r.jsonl", "--label", "ok", "-m", "jugde"]),
+        "r.jsonl: no row has a score of `jugde`; did you mean `judge`?"
+    );
+    let missing = folder.disagrees(&["none.jsonl", "--label", "ok"]);
+    assert!(missing.starts_with("none.jsonl: cannot be read: "), "{missing}");
+}

@@ -1,0 +1,16 @@
+use dsrs_metrics::prelude::*;
+
+#[metric]
+fn format_ok(#[pred] answer: &str) -> bool {
+    !answer.is_empty()
+}
+
+#[metric(range = 0.0..=1.0)]
+fn overlap(#[gold] answer: f64, #[pred("answer")] guess: f64) -> f64 {
+    1.0 - (answer - guess).abs().min(1.0)
+}
+
+#[metric(all(format_ok, overlap >= 0.0))]
+struct Every;
+
+fn main() {}

@@ -1,0 +1,6 @@
+use dsrs_metrics::prelude::*;
+
+#[metric(weighted())]
+struct Blend;
+
+fn main() {}

@@ -1,0 +1,18 @@
+use dsrs_metrics::prelude::*;
+
+#[metric(range = 0.0..=1.0)]
+fn overlap(#[gold] answer: f64, #[pred("answer")] guess: f64) -> f64 {
+    1.0 - (answer - guess).abs().min(1.0)
+}
+
+#[metric(range = 0.0..=1.0, threshold = 0.5)]
+fn length(#[pred] answer: &str) -> f64 {
+    if answer.len() < 80 { 1.0 } else { 0.0 }
+}
+
+const MOST: f64 = 0.75;
+
+#[metric(weighted(overlap = MOST, length = 0.3))]
+struct Blend;
+
+fn main() {}
