@@ -121,6 +121,18 @@ async fn a_prompt_that_is_too_long_is_no_passing_failure() {
 }
 
 #[tokio::test]
+async fn a_parameter_that_a_model_does_not_take_is_named() {
+    let said = "Unsupported value: 'temperature' does not support 0 with this model.";
+    let error = failure(openai(400, "unsupported_value", said)).await;
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "openai:m does not take this `temperature`: leave it unset for this model; the provider says: {said}"
+        )
+    );
+}
+
+#[tokio::test]
 async fn statuses_that_may_pass_are_told_from_those_that_do_not() {
     let transient =
         |status: u16| async move { failure(Answer::error(status, "busy")).await.is_transient() };

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak, mpsc};
 use std::thread::JoinHandle;
+use std::time::{Duration, SystemTime};
 
 use redb::{Database, ReadableDatabase};
 use serde::{Deserialize, Serialize};
@@ -17,6 +18,8 @@ use super::tables::{self, Batch, REPLIES};
 #[derive(Serialize, Deserialize)]
 struct Entry {
     key: String,
+    /// When it was stored, in microseconds since 1970.
+    stored: u64,
     reply: LmReply,
 }
 
@@ -37,6 +40,12 @@ pub(super) enum Job {
 
 /// Jobs that one commit takes at most.
 const BATCH: usize = 4096;
+
+/// Microseconds since 1970.
+pub(super) fn now() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+}
 
 /// Open files of this process: several models share one, since only one may open it.
 fn open_files() -> &'static Mutex<HashMap<PathBuf, Weak<Store>>> {
@@ -60,11 +69,7 @@ impl Store {
     }
 
     fn create(path: &Path, max_bytes: u64) -> Result<Self, LmError> {
-        let database = Database::builder()
-            .set_cache_size(32 << 20)
-            .create(path)
-            .map_err(|error| not_opened(path, &error))?;
-        let database = Arc::new(database);
+        let database = Arc::new(open_file(path).map_err(|error| not_opened(path, &error))?);
         tables::create(&database).map_err(|error| failed(path, &error))?;
         let (jobs, queue) = mpsc::channel();
         let writing = Arc::clone(&database);
@@ -80,13 +85,13 @@ impl Store {
         &self.path
     }
 
-    /// The stored reply to exactly this call.
-    pub(super) fn get(&self, key: &Key) -> Result<Option<LmReply>, LmError> {
+    /// The stored reply to exactly this call, unless it was stored before `since`.
+    pub(super) fn get(&self, key: &Key, since: u64) -> Result<Option<LmReply>, LmError> {
         let found = self.read(&key.hash).map_err(|error| failed(&self.path, &error))?;
         let Some(bytes) = found else { return Ok(None) };
         // What an older version wrote in another form is asked again.
         let Ok(entry) = serde_json::from_slice::<Entry>(&bytes) else { return Ok(None) };
-        if entry.key != key.text {
+        if entry.key != key.text || entry.stored < since {
             return Ok(None);
         }
         self.send(Job::Used(key.hash));
@@ -101,7 +106,7 @@ impl Store {
 
     /// Stores a reply; it is on disk when this returns.
     pub(super) async fn put(&self, key: &Key, reply: &LmReply) -> Result<(), LmError> {
-        let entry = Entry { key: key.text.clone(), reply: reply.clone() };
+        let entry = Entry { key: key.text.clone(), stored: now(), reply: reply.clone() };
         let entry = serde_json::to_vec(&entry).map_err(|error| failed(&self.path, &error))?;
         let (done, written) = oneshot::channel();
         self.send(Job::Put { hash: key.hash, entry, done });
@@ -131,6 +136,21 @@ impl Drop for Store {
             let _ = writer.join();
         }
     }
+}
+
+/// Whoever has the file may be about to close it (the last clone of a cache, dropped on another thread), so it
+/// is waited for a moment.
+fn open_file(path: &Path) -> Result<Database, redb::DatabaseError> {
+    let open = || Database::builder().set_cache_size(32 << 20).create(path);
+    let mut result = open();
+    for _ in 0..50 {
+        if !matches!(result, Err(redb::DatabaseError::DatabaseAlreadyOpen)) {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+        result = open();
+    }
+    result
 }
 
 /// The writer: takes what waits, commits it, says so. Marks of use alone do not wake the disk; they
