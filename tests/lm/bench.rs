@@ -135,6 +135,7 @@ async fn over_http() -> bool {
         .key("sk-none")
         .base_url(server.url("/v1"))
         .cache_mode(CacheMode::Off)
+        .no_proxy()
         .build()
         .unwrap();
     let lm: Arc<dyn LanguageModel> = Arc::new(lm);

@@ -98,6 +98,7 @@ async fn a_server_that_wants_a_key_where_none_is_set_asks_for_it() {
     let url = server.url("/v1");
     let lm = Lm::builder("openai:m")
         .variables(move |name| (name == "OPENAI_BASE_URL").then(|| url.clone()))
+        .no_proxy()
         .cache_mode(CacheMode::Off)
         .build()
         .unwrap();

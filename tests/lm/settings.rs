@@ -9,7 +9,7 @@ fn builder(id: &str, variables: &'static [(&'static str, &'static str)]) -> LmBu
     let find = |name: &str| {
         variables.iter().find(|(set, _)| *set == name).map(|(_, value)| (*value).to_owned())
     };
-    Lm::builder(id).variables(find).cache_mode(CacheMode::Off)
+    Lm::builder(id).variables(find).cache_mode(CacheMode::Off).no_proxy()
 }
 
 #[test]
@@ -37,6 +37,7 @@ fn each_provider_has_its_own_variables() {
         let lm = Lm::builder("ollama:m")
             .variables(move |name| (name == "OLLAMA_HOST").then(|| host.to_owned()))
             .cache_mode(CacheMode::Off)
+            .no_proxy()
             .build()
             .unwrap();
         assert_eq!(lm.endpoint(), Some(address), "{host}");
@@ -80,6 +81,7 @@ async fn limits_and_prices_come_from_variables_too() {
             _ => None,
         })
         .cache_mode(CacheMode::Off)
+        .no_proxy()
         .build()
         .unwrap();
     let begun = std::time::Instant::now();

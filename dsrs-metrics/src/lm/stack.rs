@@ -9,7 +9,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use secrecy::SecretString;
 
-use super::client::{Client, Target, Variables, Wire};
+use super::client::{Client, Proxy, Target, Variables, Wire};
 use super::{
     Breaker, BreakerPolicy, CacheMode, Cached, LanguageModel, Ledger, Limited, Limiter, LmBudget,
     LmError, LmReply, LmRequest, Metered, Priced, Prices, ReplyCache, Retry, RetryPolicy,
@@ -202,7 +202,14 @@ impl LmBuilder {
     /// A proxy, instead of that in the usual variables.
     #[must_use]
     pub fn proxy(mut self, url: impl Into<String>) -> Self {
-        self.wire.proxy = Some(url.into());
+        self.wire.proxy = Proxy::At(url.into());
+        self
+    }
+
+    /// No proxy, whatever the usual variables say.
+    #[must_use]
+    pub fn no_proxy(mut self) -> Self {
+        self.wire.proxy = Proxy::Never;
         self
     }
 

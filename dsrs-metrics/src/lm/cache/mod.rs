@@ -1,7 +1,8 @@
 //! Replies that were paid for once: the layer that looks them up, and makes equal calls at once one call.
 //!
-//! What makes two calls equal is in `key`, the file in `store` and `tables`.
+//! What makes two calls equal is in `key`, the file in `store`, `tables` and `file`.
 
+mod file;
 mod key;
 mod store;
 mod tables;
