@@ -26,7 +26,7 @@ fn the_spec_is_a_constant() {
     assert!(SPEC.doc.starts_with("Compare a system's response"));
     assert_eq!(Grade5Judge::SPEC.range, Some(ScoreRange { min: 1.0, max: 5.0 }));
     assert_eq!(PoliteJudge::SPEC.kind, ScoreKind::Bool);
-    assert_eq!(SPEC.strict_mode(), false);
+    assert!(!SPEC.strict_mode());
     assert_eq!(SPEC.is_success(0.66), Some(true));
     assert_eq!(SemanticRecallPrecisionJudge::default().num_judges(), 1);
 }

@@ -119,7 +119,9 @@ async fn refresh_asks_anew_and_keeps_the_new_reply_and_off_does_neither() {
     assert_eq!(text(&with(CacheMode::Use), &ask("?")).await, "reply 1");
     assert_eq!(text(&with(CacheMode::Off), &ask("?")).await, "reply 2");
     assert_eq!(text(&with(CacheMode::Use), &ask("?")).await, "reply 1");
-    assert_eq!(text(&with(CacheMode::Refresh), &ask("?")).await, "reply 3");
+    let refreshing = with(CacheMode::Refresh);
+    assert_eq!(text(&refreshing, &ask("?")).await, "reply 3");
+    assert_eq!(text(&refreshing, &ask("?")).await, "reply 3", "not paid twice in a run");
     assert_eq!(text(&with(CacheMode::Use), &ask("?")).await, "reply 3");
     assert_eq!(cache.len(), Ok(1));
 }
@@ -262,4 +264,44 @@ fn a_folder_that_cant_be_made_is_named() {
     let error = ReplyCache::open(file.join("cache"), ROOM).unwrap_err();
     let LmError::Cache { path, .. } = &error else { panic!("{error}") };
     assert!(path.ends_with("file/cache"), "{path}");
+}
+
+/// A disk that forgets: bytes of the file are changed, or its end is lost.
+#[tokio::test]
+async fn a_damaged_file_is_an_error_or_still_right_and_never_a_panic() {
+    let whole = folder();
+    let lm = Cached::new(counting(), open(&whole), CacheMode::Use);
+    for call in 0..200 {
+        lm.complete(&ask(&format!("call {call}"))).await.unwrap();
+    }
+    drop(lm);
+    let bytes = std::fs::read(whole.path().join("replies.redb")).unwrap();
+    for damage in 0..60_usize {
+        let folder = folder();
+        let mut damaged = bytes.clone();
+        match damage % 3 {
+            0 => damaged.truncate(bytes.len() * damage / 60),
+            _ => {
+                for at in (0..40).map(|step| (damage * 7919 + step * 104_729) % bytes.len()) {
+                    damaged[at] ^= 0x5a;
+                }
+            }
+        }
+        std::fs::write(folder.path().join("replies.redb"), damaged).unwrap();
+        let cache = match ReplyCache::open(folder.path(), ROOM) {
+            Ok(cache) => cache,
+            Err(error) => {
+                assert!(error.to_string().contains("move the file away"), "{damage}: {error}");
+                continue;
+            }
+        };
+        let lm = Cached::new(ScriptedLm::new().otherwise("anew"), cache, CacheMode::Use);
+        for call in 0..200 {
+            let expected = format!("reply {}", call + 1);
+            match lm.complete(&ask(&format!("call {call}"))).await {
+                Ok(reply) => assert!(reply.text == expected || reply.text == "anew", "{damage}"),
+                Err(error) => assert!(matches!(error, LmError::Cache { .. }), "{damage}: {error}"),
+            }
+        }
+    }
 }

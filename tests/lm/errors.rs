@@ -98,6 +98,7 @@ async fn a_server_that_wants_a_key_where_none_is_set_asks_for_it() {
     let url = server.url("/v1");
     let lm = Lm::builder("openai:m")
         .variables(move |name| (name == "OPENAI_BASE_URL").then(|| url.clone()))
+        .no_proxy()
         .cache_mode(CacheMode::Off)
         .build()
         .unwrap();
@@ -118,6 +119,18 @@ async fn a_prompt_that_is_too_long_is_no_passing_failure() {
     let LmError::ContextTooLong { said, .. } = &error else { panic!("{error}") };
     assert_eq!(said, "This model's maximum context length is 128000 tokens.");
     assert!(!error.is_transient());
+}
+
+#[tokio::test]
+async fn a_parameter_that_a_model_does_not_take_is_named() {
+    let said = "Unsupported value: 'temperature' does not support 0 with this model.";
+    let error = failure(openai(400, "unsupported_value", said)).await;
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "openai:m does not take this `temperature`: leave it unset for this model; the provider says: {said}"
+        )
+    );
 }
 
 #[tokio::test]

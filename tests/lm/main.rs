@@ -24,6 +24,7 @@ fn plain(id: &str, url: &str) -> LmBuilder {
         .variables(|_| None)
         .key(KEY)
         .base_url(url)
+        .no_proxy()
         .cache_mode(CacheMode::Off)
         .retry(RetryPolicy::never())
         .timeout(Duration::from_secs(10))

@@ -2,11 +2,14 @@
 
 use dsrs_metrics::lm::{CacheMode, LanguageModel, Lm, LmBuilder, LmError, Prices};
 
+use crate::ask;
+use crate::server::{Answer, Server};
+
 fn builder(id: &str, variables: &'static [(&'static str, &'static str)]) -> LmBuilder {
     let find = |name: &str| {
         variables.iter().find(|(set, _)| *set == name).map(|(_, value)| (*value).to_owned())
     };
-    Lm::builder(id).variables(find).cache_mode(CacheMode::Off)
+    Lm::builder(id).variables(find).cache_mode(CacheMode::Off).no_proxy()
 }
 
 #[test]
@@ -34,6 +37,7 @@ fn each_provider_has_its_own_variables() {
         let lm = Lm::builder("ollama:m")
             .variables(move |name| (name == "OLLAMA_HOST").then(|| host.to_owned()))
             .cache_mode(CacheMode::Off)
+            .no_proxy()
             .build()
             .unwrap();
         assert_eq!(lm.endpoint(), Some(address), "{host}");
@@ -49,12 +53,46 @@ fn an_empty_key_is_no_key() {
 }
 
 #[test]
-fn a_rate_of_exchange_that_is_none_is_refused() {
-    let variables = &[("OPENAI_API_KEY", "k"), ("DSRS_MSATS_PER_USD", "lots")];
+fn numbers_that_are_none_are_refused() {
+    let refused = |variables| builder("openai:m", variables).build().unwrap_err().to_string();
     assert_eq!(
-        builder("openai:m", variables).build().unwrap_err().to_string(),
+        refused(&[("OPENAI_API_KEY", "k"), ("DSRS_MSATS_PER_USD", "lots")]),
         "DSRS_MSATS_PER_USD is `lots`: it should be a positive number"
     );
+    assert_eq!(
+        refused(&[("OPENAI_API_KEY", "k"), ("DSRS_MSATS_PER_USD", "inf")]),
+        "DSRS_MSATS_PER_USD is `inf`: it should be a positive number"
+    );
+    assert_eq!(
+        refused(&[("OPENAI_API_KEY", "k"), ("DSRS_REQUESTS_PER_MINUTE", "0")]),
+        "DSRS_REQUESTS_PER_MINUTE is `0`: it should be a positive number"
+    );
+}
+
+#[tokio::test]
+async fn limits_and_prices_come_from_variables_too() {
+    let server = Server::start(|_| Answer::chat("yes")).await;
+    let url = server.url("/v1");
+    let lm = Lm::builder("openai:gpt-5-mini")
+        .variables(move |name| match name {
+            "OPENAI_BASE_URL" => Some(url.clone()),
+            "DSRS_REQUESTS_PER_MINUTE" => Some("600".to_owned()),
+            "DSRS_MSATS_PER_USD" => Some("2000000".to_owned()),
+            _ => None,
+        })
+        .cache_mode(CacheMode::Off)
+        .no_proxy()
+        .build()
+        .unwrap();
+    let begun = std::time::Instant::now();
+    // 60 may come at once, the others a tenth of a second apart.
+    let request = ask("?");
+    let all = (0..65).map(|_| lm.complete(&request));
+    for reply in futures_util::future::join_all(all).await {
+        // 60 * 0.25 + 40 * 0.025 + 10 * 2 = 36, at two million msat a dollar.
+        assert_eq!(reply.unwrap().cost_msats, Some(72));
+    }
+    assert!(begun.elapsed().as_secs_f64() > 0.5, "{:?}", begun.elapsed());
 }
 
 #[test]

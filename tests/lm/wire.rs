@@ -166,6 +166,7 @@ async fn ollama_takes_schemas_and_needs_no_key() {
     let lm = dsrs_metrics::lm::Lm::builder("ollama:llama3.2")
         .variables(move |name| (name == "OLLAMA_HOST").then(|| host.clone()))
         .cache_mode(dsrs_metrics::lm::CacheMode::Off)
+        .no_proxy()
         .build()
         .unwrap();
     let reply = lm.complete(&ask("?").with_schema(schema())).await.unwrap();
@@ -174,6 +175,18 @@ async fn ollama_takes_schemas_and_needs_no_key() {
     assert_eq!(asked.path, "/v1/chat/completions");
     assert_eq!(asked.body["model"], "llama3.2");
     assert_eq!(asked.body["response_format"]["type"], "json_schema");
+}
+
+#[tokio::test]
+async fn calls_go_through_the_proxy() {
+    let proxy = Server::start(|_| Answer::chat("through")).await;
+    let lm = plain("openai:m", "http://provider.invalid/v1").proxy(proxy.url("")).build().unwrap();
+    assert_eq!(lm.complete(&ask("?")).await.unwrap().text, "through");
+    let asked = &proxy.asked()[0];
+    assert_eq!(
+        (asked.path.as_str(), asked.header("host")),
+        ("/v1/chat/completions", "provider.invalid")
+    );
 }
 
 fn claude(text: &str, stop: &str) -> Value {

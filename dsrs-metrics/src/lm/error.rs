@@ -103,6 +103,18 @@ pub enum LmError {
         /// What the provider said.
         said: String,
     },
+    /// The model does not take a sampling parameter, or not this value of it.
+    #[error(
+        "{lm} does not take this `{parameter}`: leave it unset for this model; the provider says: {said}"
+    )]
+    ParameterUnsupported {
+        /// The model.
+        lm: String,
+        /// The parameter as the provider calls it, such as `temperature`.
+        parameter: String,
+        /// What the provider said.
+        said: String,
+    },
     /// Too many requests or tokens for now.
     #[error(
         "{lm} limits the rate: lower the concurrency or set requests and tokens per minute; it says: {said}"

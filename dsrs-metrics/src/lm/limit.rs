@@ -16,9 +16,9 @@ use super::{LanguageModel, LmError, LmReply, LmRequest};
 /// draws on one account.
 ///
 /// Calls wait, first come, first served; none is refused. No 60 seconds see more than the limit, since a
-/// tenth of it may come at once and the rest is spread over the minute (so in the long run it is used to nine tenths). Tokens are estimated before the call
-/// (a token for every three bytes of the prompt, and `max_tokens` or 1,024 for the reply) and settled with
-/// what the provider counted.
+/// tenth of it may come at once and the rest is spread over the minute (so in the long run it is used to
+/// nine tenths). Tokens are estimated before the call (a token for every three bytes of the prompt, and
+/// `max_tokens` or 1,024 for the reply) and settled with what the provider counted.
 ///
 /// ```
 /// use dsrs_metrics::lm::{LanguageModel, Limited, Limiter, LmError, LmRequest, ScriptedLm};

@@ -1,5 +1,9 @@
 //! Language models: the one trait that judges call, what goes in, what comes out, what goes wrong.
 //!
+//! [`LanguageModel`], its request, reply and error, the [`ScriptedLm`] for tests and the [`Ledger`] are always there. With
+//! feature `lm` there is `Lm`, a real model of any common provider, and the layers that it is made of, each a
+//! `LanguageModel` around another one: `Retry`, `Breaker`, `Limited`, `Priced`, `Cached`.
+//!
 //! What a judge asks and how it reads the answer is not here.
 
 #[cfg(feature = "lm")]

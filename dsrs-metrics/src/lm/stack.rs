@@ -2,13 +2,14 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use secrecy::SecretString;
 
-use super::client::{Client, Target, Variables, Wire};
+use super::client::{Client, Proxy, Target, Variables, Wire};
 use super::{
     Breaker, BreakerPolicy, CacheMode, Cached, LanguageModel, Ledger, Limited, Limiter, LmBudget,
     LmError, LmReply, LmRequest, Metered, Priced, Prices, ReplyCache, Retry, RetryPolicy,
@@ -41,6 +42,7 @@ use super::{
 /// | `OLLAMA_HOST` | Ollama's host and port |
 /// | `OPENAI_ORG_ID`, `OPENAI_PROJECT_ID` | organisation and project |
 /// | `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY` | the proxy |
+/// | `DSRS_REQUESTS_PER_MINUTE`, `DSRS_TOKENS_PER_MINUTE` | the [limit](Limiter) |
 /// | `DSRS_CACHE` | the folder of the [cache](ReplyCache) |
 /// | `DSRS_PRICES` | a file of [prices](Prices) |
 /// | `DSRS_MSATS_PER_USD` | how many msat a dollar is |
@@ -126,7 +128,7 @@ pub struct LmBuilder {
     wire: Wire,
     retry: RetryPolicy,
     breaker: BreakerPolicy,
-    limiter: Limiter,
+    limiter: Option<Limiter>,
     cache_mode: CacheMode,
     cache_folder: Option<PathBuf>,
     cache_bytes: u64,
@@ -149,7 +151,7 @@ impl LmBuilder {
             wire: Wire::default(),
             retry: RetryPolicy::default(),
             breaker: BreakerPolicy::default(),
-            limiter: Limiter::new(),
+            limiter: None,
             cache_mode: CacheMode::Use,
             cache_folder: None,
             cache_bytes: Self::CACHE_BYTES,
@@ -200,7 +202,14 @@ impl LmBuilder {
     /// A proxy, instead of that in the usual variables.
     #[must_use]
     pub fn proxy(mut self, url: impl Into<String>) -> Self {
-        self.wire.proxy = Some(url.into());
+        self.wire.proxy = Proxy::At(url.into());
+        self
+    }
+
+    /// No proxy, whatever the usual variables say.
+    #[must_use]
+    pub fn no_proxy(mut self) -> Self {
+        self.wire.proxy = Proxy::Never;
         self
     }
 
@@ -225,10 +234,11 @@ impl LmBuilder {
         self
     }
 
-    /// The limit on requests and tokens per minute; the same one for all models of an account.
+    /// The limit on requests and tokens per minute, instead of that in the variables; give the same one to all
+    /// models of an account.
     #[must_use]
     pub fn limiter(mut self, limiter: Limiter) -> Self {
-        self.limiter = limiter;
+        self.limiter = Some(limiter);
         self
     }
 
@@ -288,6 +298,7 @@ impl LmBuilder {
     /// opened. Whether the provider answers is found out by [`probe`](LanguageModel::probe).
     pub fn build(self) -> Result<Lm, LmError> {
         let prices = self.price_table()?;
+        let limiter = self.limits()?;
         let cache = self.open_cache()?;
         let target = Target::find(&self.id, self.key, self.base_url, &self.variables)?;
         let client = Client::new(target, self.wire)?;
@@ -295,7 +306,7 @@ impl LmBuilder {
         if let Some(budget) = self.budget {
             priced = priced.budget(budget);
         }
-        let limited = Limited::new(priced, self.limiter);
+        let limited = Limited::new(priced, limiter);
         let retried = Retry::new(Breaker::new(limited, self.breaker), self.retry);
         let ledger = self.ledger;
         let layers: Arc<dyn LanguageModel> = match &cache {
@@ -316,13 +327,40 @@ impl LmBuilder {
         if let Some(file) = self.variables.get("DSRS_PRICES") {
             prices = prices.with_file(file)?;
         }
-        let setting = "DSRS_MSATS_PER_USD";
-        let Some(text) = self.variables.get(setting) else { return Ok(prices) };
-        match text.parse::<f64>() {
-            Ok(msats) if msats.is_finite() && msats > 0.0 => Ok(prices.msats_per_usd(msats)),
-            _ => Err(LmError::BadSetting {
+        let positive = |msats: &f64| msats.is_finite() && *msats > 0.0;
+        match self.number("DSRS_MSATS_PER_USD", positive)? {
+            Some(msats) => Ok(prices.msats_per_usd(msats)),
+            None => Ok(prices),
+        }
+    }
+
+    fn limits(&self) -> Result<Limiter, LmError> {
+        let mut limiter = self.limiter.clone().unwrap_or_default();
+        if self.limiter.is_some() {
+            return Ok(limiter);
+        }
+        let positive = |limit: &u32| *limit > 0;
+        if let Some(limit) = self.number("DSRS_REQUESTS_PER_MINUTE", positive)? {
+            limiter = limiter.requests_per_minute(limit);
+        }
+        if let Some(limit) = self.number("DSRS_TOKENS_PER_MINUTE", positive)? {
+            limiter = limiter.tokens_per_minute(limit);
+        }
+        Ok(limiter)
+    }
+
+    /// The number that a variable holds.
+    fn number<T: FromStr>(
+        &self,
+        setting: &str,
+        sound: impl FnOnce(&T) -> bool,
+    ) -> Result<Option<T>, LmError> {
+        let Some(found) = self.variables.get(setting) else { return Ok(None) };
+        match found.parse().ok().filter(sound) {
+            Some(number) => Ok(Some(number)),
+            None => Err(LmError::BadSetting {
                 setting: setting.to_owned(),
-                found: text,
+                found,
                 reason: "it should be a positive number".to_owned(),
             }),
         }

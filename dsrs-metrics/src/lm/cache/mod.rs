@@ -1,7 +1,8 @@
 //! Replies that were paid for once: the layer that looks them up, and makes equal calls at once one call.
 //!
-//! What makes two calls equal is in `key`, the file in `store` and `tables`.
+//! What makes two calls equal is in `key`, the file in `store`, `tables` and `file`.
 
+mod file;
 mod key;
 mod store;
 mod tables;
@@ -74,7 +75,8 @@ pub enum CacheMode {
     /// Replies are read and kept.
     #[default]
     Use,
-    /// `--refresh`: replies are asked for anew, and kept instead of the old ones.
+    /// `--refresh`: replies are asked for anew, and kept instead of the old ones. A call that is made again
+    /// in the same run is answered by its new reply.
     Refresh,
     /// `--no-cache`: nothing is read or kept.
     Off,
@@ -108,6 +110,8 @@ pub struct Cached<L> {
     inner: L,
     cache: ReplyCache,
     mode: CacheMode,
+    /// What was stored earlier does not count; in microseconds since 1970.
+    since: u64,
     flights: Mutex<HashMap<Hash, Arc<Flight>>>,
 }
 
@@ -117,7 +121,8 @@ type Flight = tokio::sync::Mutex<Option<Result<LmReply, LmError>>>;
 impl<L> Cached<L> {
     /// Keeps the replies of `inner` in `cache`.
     pub fn new(inner: L, cache: ReplyCache, mode: CacheMode) -> Self {
-        Self { inner, cache, mode, flights: Mutex::default() }
+        let since = if mode == CacheMode::Refresh { store::now() } else { 0 };
+        Self { inner, cache, mode, since, flights: Mutex::default() }
     }
 
     fn board(&self, hash: Hash) -> Seat<'_> {
@@ -129,9 +134,7 @@ impl<L> Cached<L> {
 
 impl<L: LanguageModel> Cached<L> {
     async fn reply(&self, key: &Key, request: &LmRequest) -> Result<LmReply, LmError> {
-        if self.mode == CacheMode::Use
-            && let Some(reply) = self.cache.store.get(key)?
-        {
+        if let Some(reply) = self.cache.store.get(key, self.since)? {
             return Ok(for_nothing(reply));
         }
         let reply = self.inner.complete(request).await?;

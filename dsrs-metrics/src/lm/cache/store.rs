@@ -4,12 +4,15 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak, mpsc};
 use std::thread::JoinHandle;
+use std::time::SystemTime;
 
 use redb::{Database, ReadableDatabase};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 
 use super::super::{LmError, LmReply};
+use super::file::{File, failed};
 use super::key::{Hash, Key};
 use super::tables::{self, Batch, REPLIES};
 
@@ -17,26 +20,47 @@ use super::tables::{self, Batch, REPLIES};
 #[derive(Serialize, Deserialize)]
 struct Entry {
     key: String,
+    /// When it was stored, in microseconds since 1970.
+    stored: u64,
     reply: LmReply,
+}
+
+impl Entry {
+    /// The hash of what follows, and JSON.
+    fn write(&self) -> Result<Vec<u8>, serde_json::Error> {
+        let json = serde_json::to_vec(self)?;
+        Ok([&Sha256::digest(&json)[..], &json].concat())
+    }
+
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let (hash, json) = bytes.split_first_chunk::<32>()?;
+        let whole = Sha256::digest(json)[..] == hash[..];
+        whole.then(|| serde_json::from_slice(json).ok())?
+    }
 }
 
 /// An open file of replies. Reads go straight to it; writes go through one thread, which puts all that
 /// wait into one commit. So a write is durable when it returns, and many at once cost one flush to disk.
 #[derive(Debug)]
 pub(super) struct Store {
-    path: PathBuf,
-    database: Arc<Database>,
+    file: Arc<File>,
     jobs: Option<mpsc::Sender<Job>>,
     writer: Option<JoinHandle<()>>,
 }
 
 pub(super) enum Job {
-    Put { hash: Hash, entry: Vec<u8>, done: oneshot::Sender<Result<(), String>> },
+    Put { hash: Hash, entry: Vec<u8>, done: oneshot::Sender<Result<(), LmError>> },
     Used(Hash),
 }
 
 /// Jobs that one commit takes at most.
 const BATCH: usize = 4096;
+
+/// Microseconds since 1970.
+pub(super) fn now() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
+}
 
 /// Open files of this process: several models share one, since only one may open it.
 fn open_files() -> &'static Mutex<HashMap<PathBuf, Weak<Store>>> {
@@ -60,61 +84,47 @@ impl Store {
     }
 
     fn create(path: &Path, max_bytes: u64) -> Result<Self, LmError> {
-        let database = Database::builder()
-            .set_cache_size(32 << 20)
-            .create(path)
-            .map_err(|error| not_opened(path, &error))?;
-        let database = Arc::new(database);
-        tables::create(&database).map_err(|error| failed(path, &error))?;
+        let file = Arc::new(File::open(path)?);
+        file.with(tables::create)?;
         let (jobs, queue) = mpsc::channel();
-        let writing = Arc::clone(&database);
+        let writing = Arc::clone(&file);
         let writer = std::thread::Builder::new()
             .name("reply-cache".to_owned())
             .spawn(move || write(&writing, &queue, max_bytes))
             .map_err(|error| failed(path, &error))?;
-        let path = path.to_owned();
-        Ok(Self { path, database, jobs: Some(jobs), writer: Some(writer) })
+        Ok(Self { file, jobs: Some(jobs), writer: Some(writer) })
     }
 
     pub(super) fn path(&self) -> &Path {
-        &self.path
+        self.file.path()
     }
 
-    /// The stored reply to exactly this call.
-    pub(super) fn get(&self, key: &Key) -> Result<Option<LmReply>, LmError> {
-        let found = self.read(&key.hash).map_err(|error| failed(&self.path, &error))?;
+    /// The stored reply to exactly this call, unless it was stored before `since`.
+    pub(super) fn get(&self, key: &Key, since: u64) -> Result<Option<LmReply>, LmError> {
+        let found = self.file.with(|database| read(database, &key.hash))?;
         let Some(bytes) = found else { return Ok(None) };
-        // What an older version wrote in another form is asked again.
-        let Ok(entry) = serde_json::from_slice::<Entry>(&bytes) else { return Ok(None) };
-        if entry.key != key.text {
+        // What an older version wrote in another form, or the disk has changed, is asked again.
+        let Some(entry) = Entry::read(&bytes) else { return Ok(None) };
+        if entry.key != key.text || entry.stored < since {
             return Ok(None);
         }
         self.send(Job::Used(key.hash));
         Ok(Some(entry.reply))
     }
 
-    fn read(&self, hash: &Hash) -> Result<Option<Vec<u8>>, redb::Error> {
-        let transaction = self.database.begin_read()?;
-        let table = transaction.open_table(REPLIES)?;
-        Ok(table.get(hash)?.map(|bytes| bytes.value().to_vec()))
-    }
-
     /// Stores a reply; it is on disk when this returns.
     pub(super) async fn put(&self, key: &Key, reply: &LmReply) -> Result<(), LmError> {
-        let entry = Entry { key: key.text.clone(), reply: reply.clone() };
-        let entry = serde_json::to_vec(&entry).map_err(|error| failed(&self.path, &error))?;
+        let entry = Entry { key: key.text.clone(), stored: now(), reply: reply.clone() };
+        let entry = entry.write().map_err(|error| self.file.failed(&error))?;
         let (done, written) = oneshot::channel();
         self.send(Job::Put { hash: key.hash, entry, done });
-        match written.await {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(reason)) => Err(failed(&self.path, &reason)),
-            Err(_) => Err(failed(&self.path, &"its writer has ended")),
-        }
+        let ended = |_| Err(self.file.failed(&"its writer has ended"));
+        written.await.unwrap_or_else(ended)
     }
 
     /// How many replies are stored.
     pub(super) fn len(&self) -> Result<u64, LmError> {
-        tables::len(&self.database).map_err(|error| failed(&self.path, &error))
+        self.file.with(tables::len)
     }
 
     fn send(&self, job: Job) {
@@ -133,9 +143,15 @@ impl Drop for Store {
     }
 }
 
+fn read(database: &Database, hash: &Hash) -> Result<Option<Vec<u8>>, redb::Error> {
+    let transaction = database.begin_read()?;
+    let table = transaction.open_table(REPLIES)?;
+    Ok(table.get(hash)?.map(|bytes| bytes.value().to_vec()))
+}
+
 /// The writer: takes what waits, commits it, says so. Marks of use alone do not wake the disk; they
 /// ride with the next reply, and the last of them with the end.
-fn write(database: &Database, queue: &mpsc::Receiver<Job>, max_bytes: u64) {
+fn write(file: &File, queue: &mpsc::Receiver<Job>, max_bytes: u64) {
     let mut used = Vec::new();
     while let Ok(first) = queue.recv() {
         let mut puts = Vec::new();
@@ -150,7 +166,7 @@ fn write(database: &Database, queue: &mpsc::Receiver<Job>, max_bytes: u64) {
         }
         let entries: Vec<_> = puts.iter().map(|(hash, entry, _)| (*hash, &entry[..])).collect();
         let batch = Batch { entries: &entries, used: &used, max_bytes };
-        let result = batch.commit(database).map_err(|error| error.to_string());
+        let result = file.with(|database| batch.commit(database));
         used.clear();
         for (_, _, done) in puts {
             // Nobody waits if the caller was dropped meanwhile; the reply is kept all the same.
@@ -158,24 +174,6 @@ fn write(database: &Database, queue: &mpsc::Receiver<Job>, max_bytes: u64) {
         }
     }
     // A failure here loses only the order of use.
-    let _ = Batch { entries: &[], used: &used, max_bytes }.commit(database);
-}
-
-fn failed(path: &Path, error: &dyn std::fmt::Display) -> LmError {
-    LmError::Cache { path: path.display().to_string(), reason: error.to_string(), cost_msats: None }
-}
-
-fn not_opened(path: &Path, error: &redb::DatabaseError) -> LmError {
-    let reason = match error {
-        redb::DatabaseError::DatabaseAlreadyOpen => {
-            "another process is using it; wait for its end, set DSRS_CACHE to another folder, or do without a cache".to_owned()
-        }
-        redb::DatabaseError::Storage(redb::StorageError::Io(error))
-            if error.kind() != std::io::ErrorKind::InvalidData =>
-        {
-            error.to_string()
-        }
-        other => format!("it can't be read ({other}); move the file away to begin anew"),
-    };
-    failed(path, &reason)
+    let batch = Batch { entries: &[], used: &used, max_bytes };
+    let _ = file.with(|database| batch.commit(database));
 }

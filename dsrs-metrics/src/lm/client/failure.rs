@@ -144,10 +144,25 @@ fn status_error(status: u16, body: &str, headers: Option<&HeaderMap>, target: &T
         429 => LmError::RateLimited { lm, retry_after, said },
         _ if about_request && says(&CONTEXT) => LmError::ContextTooLong { lm, said },
         _ if about_request && says(&SCHEMA) => LmError::SchemaUnsupported { lm, said },
+        400 | 422 if parameter(body).is_some() => {
+            let parameter = parameter(body).unwrap_or_default().to_owned();
+            LmError::ParameterUnsupported { lm, parameter, said }
+        }
         404 => LmError::ModelNotFound { lm, said },
         _ if about_request && says(&MODEL) => LmError::ModelNotFound { lm, said },
         _ => LmError::Status { lm, status, retry_after, said },
     }
+}
+
+/// The sampling parameter that a provider does not take: OpenAI's reasoning models know no temperature.
+fn parameter(body: &str) -> Option<&'static str> {
+    const NAMES: [&str; 5] =
+        ["temperature", "top_p", "seed", "max_completion_tokens", "max_tokens"];
+    let words = body.to_lowercase();
+    let unsupported = ["unsupported", "not supported", "does not support", "deprecated"];
+    let quoted =
+        |name: &&str| ["'", "`", "\""].iter().any(|q| words.contains(&format!("{q}{name}{q}")));
+    unsupported.iter().any(|word| words.contains(word)).then(|| NAMES.into_iter().find(quoted))?
 }
 
 fn refused_key(status: u16, said: String, target: &Target) -> LmError {

@@ -35,8 +35,28 @@ use super::{LanguageModel, LmError, LmReply, LmRequest, Role};
 pub(super) struct Wire {
     pub(super) timeout: Duration,
     pub(super) connect_timeout: Duration,
-    /// A proxy's address; without one the usual variables hold.
-    pub(super) proxy: Option<String>,
+    pub(super) proxy: Proxy,
+}
+
+/// Which proxy is used.
+#[derive(Clone, Default)]
+pub(super) enum Proxy {
+    /// The one that the usual variables name, if they do.
+    #[default]
+    Environment,
+    Never,
+    At(String),
+}
+
+/// The address may hold a password.
+impl fmt::Debug for Proxy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Environment => f.write_str("Environment"),
+            Self::Never => f.write_str("Never"),
+            Self::At(url) => write!(f, "At({:?})", provider::shown(url)),
+        }
+    }
 }
 
 impl Default for Wire {
@@ -44,7 +64,7 @@ impl Default for Wire {
         Self {
             timeout: Duration::from_secs(120),
             connect_timeout: Duration::from_secs(10),
-            proxy: None,
+            proxy: Proxy::default(),
         }
     }
 }
@@ -152,13 +172,17 @@ fn connections(target: &Target, wire: &Wire) -> Result<reqwest::Client, LmError>
         .http2_keep_alive_interval(Duration::from_secs(20))
         .http2_keep_alive_timeout(Duration::from_secs(10))
         .http2_adaptive_window(true);
-    if let Some(proxy) = &wire.proxy {
-        let proxy = reqwest::Proxy::all(proxy).map_err(|error| LmError::BadSetting {
-            setting: "the proxy".to_owned(),
-            found: provider::shown(proxy),
-            reason: failure::causes(&error.without_url()),
-        })?;
-        builder = builder.proxy(proxy);
+    match &wire.proxy {
+        Proxy::Environment => {}
+        Proxy::Never => builder = builder.no_proxy(),
+        Proxy::At(url) => {
+            let proxy = reqwest::Proxy::all(url).map_err(|error| LmError::BadSetting {
+                setting: "the proxy".to_owned(),
+                found: provider::shown(url),
+                reason: failure::causes(&error.without_url()),
+            })?;
+            builder = builder.proxy(proxy);
+        }
     }
     builder.build().map_err(|error| LmError::Other {
         lm: target.id.clone(),

@@ -170,9 +170,14 @@ fn key_variables(provider: &str, kind: AdapterKind) -> Vec<String> {
     names
 }
 
+/// OpenAI's other interface, `openai_resp`, has the variables of the first.
+fn family(provider: &str) -> &str {
+    provider.strip_suffix("_resp").unwrap_or(provider)
+}
+
 /// The variable that holds the provider's address, and what it says.
 fn address(provider: &str, variables: &Variables) -> Option<(String, String)> {
-    let upper = provider.to_uppercase();
+    let upper = family(provider).to_uppercase();
     let mut names = vec![format!("{upper}_BASE_URL"), format!("{upper}_API_BASE")];
     match provider {
         "ollama" => names.push("OLLAMA_HOST".to_owned()),
@@ -184,7 +189,7 @@ fn address(provider: &str, variables: &Variables) -> Option<(String, String)> {
 
 /// Organisation and project, as OpenAI's own client reads them.
 fn headers(provider: &str, variables: &Variables) -> Vec<(String, String)> {
-    if provider != "openai" {
+    if family(provider) != "openai" {
         return Vec::new();
     }
     let places = [
