@@ -293,3 +293,34 @@ async fn a_judge_is_a_metric_of_the_harness() {
     assert_eq!(outcome("good").await.value(), Some(1.0));
     assert_eq!(outcome("odd").await.name(), "metric_failed");
 }
+
+/// Whether the answer is short.
+#[metric]
+fn brief(#[pred] answer: &str) -> bool {
+    answer.len() < 20
+}
+
+/// Brief and polite.
+#[metric(gate(proxy(brief) >= 1.0, truth(polite_judge)))]
+struct BriefAndPolite;
+
+#[tokio::test]
+async fn a_judge_is_a_component_like_any_other() {
+    use dsrs_metrics::Settings;
+    use dsrs_metrics::judge::Models;
+
+    assert_eq!(BriefAndPolite::SPEC.tier, MetricTier::Truth);
+    assert_eq!(BriefAndPolite::SPEC.cost_msats, 10);
+    let lm = Arc::new(says(polite(true)));
+    let settings = Settings::new().with(Models::new(Arc::clone(&lm)));
+    let (gold, pred) = rows();
+    let metric = BriefAndPolite;
+    let long = prediction! { "answer" => "An answer that goes on and on and on." };
+    let judged = async {
+        let outcome = Outcome::from(metric.call(MetricCall::new(&gold, &long)).await);
+        (metric.evaluate(&gold, &pred).await.unwrap(), outcome)
+    };
+    let (score, outcome) = settings.scope(judged).await;
+    assert_eq!((score.value, score.cost_msats), (1.0, 7));
+    assert_eq!((outcome.name(), lm.calls()), ("gated", 1));
+}
