@@ -29,6 +29,7 @@ pub(crate) fn metric(judge: &Judge, errors: &mut Errors) -> Option<Model> {
     let function = function(judge, &attrs, &struct_name);
     let function = Function::parse(function, errors)?;
     let mut model = Model::new(function, attrs, errors);
+    model.names.component = names::snake(&struct_name.to_string());
     model.names.origin = format!("The judge of the signature [`{}`].", judge.item.ident);
     crate::metric::check(&model, errors);
     Some(model)

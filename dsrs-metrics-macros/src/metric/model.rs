@@ -158,6 +158,8 @@ pub(crate) struct Names {
     /// Where rustc should point when it means the metric as a whole.
     pub(crate) span: Span,
     pub(crate) runtime: TokenStream,
+    /// The metric's name where a composite names it.
+    pub(crate) component: String,
     /// A sentence that says what the metric was made of.
     pub(crate) origin: String,
 }
@@ -229,6 +231,7 @@ impl Names {
             ident: attrs.struct_name.clone().unwrap_or_else(derived),
             span: fn_ident.span(),
             runtime: names::runtime(attrs.krate.as_ref(), fn_ident.span()),
+            component: name.clone(),
             origin: format!("The metric of the function [`{fn_ident}`]."),
         }
     }

@@ -7,7 +7,9 @@ use serde_json::{Map, Value, json};
 
 use super::models::JudgeModel;
 use super::panel::Aggregation;
+use super::prompt::system;
 use super::row::Offline;
+use super::untrusted::Content;
 use crate::lm::{ReplySchema, Sampling};
 use crate::spec::{MetricSpec, ScoreRange};
 
@@ -32,6 +34,7 @@ pub struct Signature {
     pub(super) offline: Option<Offline>,
     name: String,
     reply: OnceLock<ReplySchema>,
+    plain_system: OnceLock<String>,
 }
 
 /// One output of a judge.
@@ -127,6 +130,7 @@ impl Signature {
             offline: None,
             name: spec.name.to_owned(),
             reply: OnceLock::new(),
+            plain_system: OnceLock::new(),
         }
     }
 
@@ -165,6 +169,14 @@ impl Signature {
     /// The schema as it stands in a request, put together once.
     pub(super) fn reply_schema(&self) -> ReplySchema {
         self.reply.get_or_init(|| ReplySchema::new(self.name.clone(), self.schema())).clone()
+    }
+
+    /// The system message, put together once for a judge without configuration.
+    pub(super) fn system(&self, configured: &[(&'static str, Content)]) -> String {
+        if configured.is_empty() {
+            return self.plain_system.get_or_init(|| system(self, configured)).clone();
+        }
+        system(self, configured)
     }
 
     /// A judge that is asked again is asked with another seed, or it would only repeat itself.
