@@ -1,14 +1,16 @@
 //! What holds of any row and of any reply.
 
+use std::sync::Arc;
+
 use dsrs_metrics::judge::Prompt;
 use dsrs_metrics::lm::ScriptedLm;
 use dsrs_metrics::prelude::*;
 use futures_util::FutureExt as _;
 use proptest::prelude::*;
-use std::sync::Arc;
 
-use super::setup::recall_precision;
-use super::setup::{Grade5Judge, PoliteJudge, SemanticRecallPrecisionJudge, polite, user};
+use super::setup::{
+    Grade5Judge, PoliteJudge, SemanticRecallPrecisionJudge, polite, recall_precision, user,
+};
 
 /// Text of a prompt's own signs, so that it is often nearly one.
 fn nearly_a_prompt() -> impl Strategy<Value = String> {

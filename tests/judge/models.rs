@@ -23,12 +23,14 @@ struct Short {
 async fn a_judge_without_a_model_says_what_to_set() {
     let (gold, pred) = rows();
     let error = PoliteJudge::default().evaluate(&gold, &pred).await.unwrap_err().to_string();
-    assert_eq!(
-        error,
-        "metric `polite`: no language model is configured: set DSRS_LM=provider:model, such as openai:gpt-5-mini"
-    );
+    assert!(error.starts_with("metric `polite`: no language model is configured: "), "{error}");
+    assert!(error.contains("set DSRS_LM=provider:model") && !error.contains('\n'), "{error}");
     let error = ShortJudge::default().evaluate(&gold, &pred).await.unwrap_err().to_string();
-    assert!(error.contains("nothing here can connect to `a:one`"), "{error}");
+    let expected = match cfg!(feature = "lm") {
+        true => "`a:one` names no known provider",
+        false => "nothing here can connect to `a:one`: build with feature `lm`",
+    };
+    assert!(error.contains(expected), "{error}");
     assert!(!error.contains('\n'));
 }
 

@@ -8,8 +8,17 @@ use crate::lm::LmError;
 #[non_exhaustive]
 pub enum JudgeError {
     /// Nothing says which model to ask.
-    #[error(
-        "no language model is configured: set DSRS_LM=provider:model, such as openai:gpt-5-mini"
+    #[cfg_attr(
+        feature = "lm",
+        error(
+            "no language model is configured: set DSRS_LM=provider:model, such as openai:gpt-5-mini"
+        )
+    )]
+    #[cfg_attr(
+        not(feature = "lm"),
+        error(
+            "no language model is configured: build with feature `lm` and set DSRS_LM=provider:model, or give the judge one with `.with_lm(..)`"
+        )
     )]
     NoModel,
     /// The panel was set up in a way that can give no score; said before any model is asked.
