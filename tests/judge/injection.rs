@@ -93,7 +93,7 @@ fn inputs<'a>(truth: &'a str, response: &'a str) -> [Fenced<'a>; 3] {
 #[tokio::test]
 async fn trap_25_no_answer_leaves_its_fence() {
     let texts = hostile();
-    assert_eq!(texts.len(), 299);
+    assert_eq!(texts.len(), 286);
     let (gold, pred) = row("harmless", "harmless");
     let harmless = asked(&gold, &pred).await;
     for text in &texts {
