@@ -104,7 +104,8 @@ impl Target {
         let key_variables = key_variables(name, kind);
         let key = key.or_else(|| variables.first(&key_variables).map(SecretString::from));
         let mut target = Self {
-            id: format!("{written}:{model}"),
+            // By one name, so that prices and the cache know it however it was written.
+            id: format!("{name}:{model}"),
             kind,
             model: model.to_owned(),
             key,
