@@ -27,7 +27,7 @@ fn no_key_and_unknown_providers_are_found_before_any_call() {
     assert_eq!(no_key("openai:gpt-5-mini"), "openai:gpt-5-mini needs a key: set OPENAI_API_KEY");
     assert_eq!(no_key("anthropic:c"), "anthropic:c needs a key: set ANTHROPIC_API_KEY");
     assert_eq!(no_key("gemini:g"), "gemini:g needs a key: set GEMINI_API_KEY");
-    assert_eq!(no_key("Google:g"), "google:g needs a key: set GEMINI_API_KEY");
+    assert_eq!(no_key("Google:g"), "gemini:g needs a key: set GEMINI_API_KEY");
     for id in ["gpt-5-mini", "nobody:gpt", "openai:", ":gpt", ""] {
         let error = build(id);
         let LmError::UnknownProvider { id: named, known } = &error else { panic!("{id}: {error}") };

@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use dsrs_metrics::lm::{
-    Breaker, BreakerPolicy, LanguageModel, Limited, Limiter, LmError, LmReply, LmRequest, Retry,
-    RetryPolicy, Sampling, ScriptedLm, Usage,
+    Breaker, BreakerPolicy, LanguageModel, Ledger, Limited, Limiter, LmBudget, LmError, LmReply,
+    LmRequest, Metered, Price, Priced, Prices, Retry, RetryPolicy, Sampling, ScriptedLm, Usage,
 };
+use futures_util::StreamExt;
 use tokio::time::Instant;
 
 use crate::ask;
@@ -158,6 +159,28 @@ async fn one_limiter_serves_several_models_and_a_dropped_call_takes_nothing() {
     b.complete(&request).await.unwrap();
     let waited = begun.elapsed().as_secs_f64();
     assert!((29.0..31.0).contains(&waited), "{waited}");
+}
+
+/// On a clock that only sleeping moves: what the layers add is their waiting alone. How long they compute is
+/// measured by the bench.
+#[tokio::test(start_paused = true)]
+async fn layers_hold_nobody_up_at_a_thousand_calls_at_once() {
+    let usage = Usage::new(100, 10);
+    let scripted = ScriptedLm::new().otherwise("yes").usage(usage).remember(0);
+    let price = Price { input: 1.0, output: 1.0, cached_input: None };
+    let prices = Prices::none().with("scripted:lm", price);
+    let priced = Priced::new(scripted.latency(Duration::from_millis(50)), prices);
+    let priced = priced.budget(LmBudget::msats(u64::MAX / 2));
+    let limiter = Limiter::new().requests_per_minute(u32::MAX).tokens_per_minute(u32::MAX);
+    let breaker = Breaker::new(Limited::new(priced, limiter), BreakerPolicy::default());
+    let lm = Metered::new(Retry::new(breaker, RetryPolicy::default()), Ledger::new());
+    let request = ask("?");
+    let begun = Instant::now();
+    let calls = (0..20_000).map(|_| lm.complete(&request));
+    let replies: Vec<_> = futures_util::stream::iter(calls).buffer_unordered(1000).collect().await;
+    assert_eq!(replies.iter().filter(|reply| reply.is_ok()).count(), 20_000);
+    let share = 20_000.0 / begun.elapsed().as_secs_f64() / (1000.0 / 0.05);
+    assert!(share >= 0.98, "{share} of concurrency / latency");
 }
 
 #[tokio::test(start_paused = true)]

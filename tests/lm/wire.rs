@@ -288,6 +288,9 @@ async fn gemini_is_spoken_in_its_own_format() {
     let reply = lm.complete(&ask("Grade.").with_schema(schema())).await.unwrap();
     assert_eq!((reply.text.as_str(), &reply.stop), ("{\"score\":1}", &StopReason::End));
     assert_eq!(reply.usage, Usage::new(100, 10));
+    assert_eq!(lm.id(), "gemini:gemini-2.5-flash");
+    // 100 * 0.3 + 10 * 2.5
+    assert_eq!(reply.cost_msats, Some(55));
     let asked = &server.asked()[0];
     assert_eq!(asked.path, "/v1beta/models/gemini-2.5-flash:generateContent");
     assert_eq!(asked.header("x-goog-api-key"), KEY);

@@ -30,7 +30,8 @@ pub struct ReplyCache {
 
 impl ReplyCache {
     /// Opens the cache in `folder`, which is created if need be. Beyond `max_bytes` of replies, those
-    /// that were not used for longest are dropped; the file itself does not shrink, but uses its space again. If
+    /// that were not used for longest are dropped; the file is up to twice as large, does not shrink, but uses its
+    /// space again. If
     /// this process has it open already, the limit stays as it was.
     ///
     /// # Errors

@@ -12,8 +12,8 @@ const ORDER: TableDefinition<'_, u64, &Hash> = TableDefinition::new("order");
 /// The sum of bytes.
 const TOTALS: TableDefinition<'_, &str, u64> = TableDefinition::new("totals");
 
-/// What redb itself needs for an entry, roughly.
-const OVERHEAD: u64 = 160;
+/// What redb itself needs for an entry, roughly: two more tables, and pages that are not full.
+const OVERHEAD: u64 = 512;
 
 pub(super) fn create(database: &Database) -> Result<(), redb::Error> {
     let transaction = database.begin_write()?;

@@ -95,7 +95,6 @@ impl Target {
         let written = provider.to_lowercase().replace('-', "_");
         let name = ALIASES.iter().find(|(alias, _)| *alias == written).map_or(&*written, |a| a.1);
         let Some(kind) = AdapterKind::from_lower_str(name) else { return Err(unknown(id)) };
-        let own_address = base_url.is_some();
         let base_url = match base_url {
             Some(url) => Some(("the base URL".to_owned(), url)),
             None => address(name, variables),
@@ -105,7 +104,8 @@ impl Target {
         let key_variables = key_variables(name, kind);
         let key = key.or_else(|| variables.first(&key_variables).map(SecretString::from));
         let mut target = Self {
-            id: format!("{written}:{model}"),
+            // By one name, so that prices and the cache know it however it was written.
+            id: format!("{name}:{model}"),
             kind,
             model: model.to_owned(),
             key,
@@ -118,8 +118,8 @@ impl Target {
         if name == "ollama" {
             target.speak_openai();
         }
-        let keyless = name == "ollama" || own_address || target.base_url.is_some();
-        match target.key.is_some() || keyless {
+        // A server of one's own may want no key; if it does, it says so.
+        match target.key.is_some() || target.base_url.is_some() {
             true => Ok(target),
             false => Err(LmError::NoKey { lm: target.id, variable: target.key_variable }),
         }
