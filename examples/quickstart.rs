@@ -1,18 +1,21 @@
-//! Two systems answer 142 questions on museums, archives and libraries; three metrics of our own say
-//! which is better, and where.
+//! Two systems answer 142 questions on museums, archives and libraries; three metrics of our own and a
+//! judge say which is better, and where.
 //!
 //! ```sh
 //! cargo run --release --example quickstart
 //! ```
 //!
-//! The answers were recorded, so no model is asked and no key is needed: `Recorded` stands where your
-//! own program would be.
+//! The answers were recorded, so no key is needed: `Recorded` stands where your own program would be. Where
+//! the intent was recognised a judge says whether the answer means what was expected; as no model is
+//! configured, its offline stand-in counts common words, and the headline says so.
 
 use std::collections::HashMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
+use dsrs_metrics::composite::{Composite, CompositeError, gate, part};
 use dsrs_metrics::data::DataReader;
+use dsrs_metrics::judge::shipped::SemanticEquivalence;
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::text::em;
 use dsrs_metrics::{Evaluate, EvaluationResult, Module, Pair, ProgramError};
@@ -47,6 +50,12 @@ fn source_f1(
         sources.len()
     );
     (total > 0).then(|| FeedbackMetric::new(score, feedback))
+}
+
+/// The judge is expensive, so it is asked only about rows that pass a cheap metric.
+fn answer_means_the_same() -> Result<Composite, CompositeError> {
+    let judged = gate([part(IntentAccuracy)], 1.0, [part(SemanticEquivalence::default())]);
+    Composite::builder("answer_means_the_same", judged).build()
 }
 
 /// A program whose answers are known: it looks them up by the question.
@@ -87,6 +96,7 @@ async fn run(system: &str) -> Result<EvaluationResult, Box<dyn Error>> {
         .metric(AnswerCorrect)
         .metric(IntentAccuracy)
         .metric(SourceF1)
+        .metric(answer_means_the_same()?)
         .display_progress(true)
         .display_table(3)
         .build()?;

@@ -1,9 +1,10 @@
-//! The macros of dsrs-metrics: `#[metric]` and `#[derive(Record)]`. Use them through that crate, which
+//! The macros of dsrs-metrics: `#[metric]`, `#[judge]` and `#[derive(Record)]`. Use them through that crate, which
 //! documents them.
 
 mod composite;
 mod contract;
 mod errors;
+mod judge;
 mod list;
 mod metric;
 mod names;
@@ -15,6 +16,12 @@ use proc_macro::TokenStream;
 #[proc_macro_attribute]
 pub fn metric(args: TokenStream, item: TokenStream) -> TokenStream {
     metric::expand(args.into(), &item.into()).into()
+}
+
+/// Turns a signature struct into a metric that a language model answers. See the crate `dsrs-metrics`.
+#[proc_macro_attribute]
+pub fn judge(args: TokenStream, item: TokenStream) -> TokenStream {
+    judge::expand(args.into(), &item.into()).into()
 }
 
 /// Lets every dynamic metric score a struct without conversion. See the crate `dsrs-metrics`.

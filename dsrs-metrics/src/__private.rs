@@ -13,7 +13,7 @@ pub use crate::record::{
 pub use crate::returns::{Asker, Decided, Returned, Undecided};
 pub use serde::Deserialize;
 pub use serde_json::{Value, json};
-pub use std::sync::LazyLock;
+pub use std::sync::{LazyLock, OnceLock};
 pub use std::{borrow, boxed, string, vec};
 
 use crate::spec::{Direction, MetricSpec, ScoreKind, ScoreRange};

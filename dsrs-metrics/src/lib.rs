@@ -17,6 +17,7 @@ mod error;
 mod evaluate;
 mod give;
 mod identity;
+pub mod judge;
 mod memo;
 mod metric;
 mod outcome;
@@ -36,12 +37,15 @@ mod sum;
 
 #[doc(hidden)]
 pub mod __private;
+pub mod lm;
 pub mod metrics;
 pub mod prelude;
 pub mod text;
 
 pub use async_trait::async_trait;
 pub use dsrs_metrics_macros::Record;
+#[doc = include_str!("../docs/judge.md")]
+pub use dsrs_metrics_macros::judge;
 #[doc = include_str!("../docs/metric.md")]
 #[doc = include_str!("../docs/composition.md")]
 pub use dsrs_metrics_macros::metric;

@@ -3,5 +3,7 @@
 pub use crate::{
     AcceptanceTest, Example, FeedbackEvaluator, FeedbackMetric, Grade, Metric, MetricCall,
     MetricScore, MetricSpec, MetricTier, Outcome, Prediction, Record, Scores, Trace, async_trait,
-    example, metric, metric_fn, prediction, typed_metric_fn,
+    example, judge, metric, metric_fn, prediction, typed_metric_fn,
 };
+
+pub use crate::judge::f1;

@@ -185,6 +185,16 @@ impl Scored {
         self.critique().map(|critique| &critique.metadata).filter(|metadata| !metadata.is_empty())
     }
 
+    /// Whether no model judged the row, but token overlap did; also if that is so of a component.
+    #[must_use]
+    pub fn is_judged_offline(&self) -> bool {
+        let label = self.metadata().and_then(|metadata| metadata.get("judge"));
+        label.is_some_and(|label| label == crate::judge::OFFLINE)
+            || self
+                .components()
+                .any(|component| component.outcome.scored().is_some_and(Self::is_judged_offline))
+    }
+
     /// The named scores, if the metric gives several.
     #[must_use]
     pub fn parts(&self) -> &[Part] {
@@ -285,6 +295,18 @@ impl Scored {
     ) -> Result<Self> {
         let FeedbackMetric { feedback, metadata, .. } = critique;
         let critique = Critique { feedback: Some(feedback), metadata, parts: Vec::new() };
+        let note = Note::Critique(Box::new(critique));
+        Self { score, passed: None, note }.settled(spec.name, spec)
+    }
+
+    /// A judge's score with its critique, if it gave one, held against the spec.
+    pub(crate) fn of_judgement(
+        score: MetricScore,
+        feedback: Option<String>,
+        metadata: Map<String, Value>,
+        spec: &MetricSpec<'_>,
+    ) -> Result<Self> {
+        let critique = Critique { feedback, metadata, parts: Vec::new() };
         let note = Note::Critique(Box::new(critique));
         Self { score, passed: None, note }.settled(spec.name, spec)
     }

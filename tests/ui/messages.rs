@@ -5,9 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What rustc says of its own, and why it may: the end of a case's path, and words of the line.
-const OF_RUSTC: [(&str, &str); 1] = [
-    // The second `#[metric]` is itself what is too much.
+const OF_RUSTC: [(&str, &str); 2] = [
+    // The second `#[metric]` or `#[judge]` is itself what is too much.
     ("item/metric_twice.stderr", "#[metric]"),
+    ("judge/judge_twice.stderr", "#[judge]"),
 ];
 
 fn recorded() -> Vec<(PathBuf, String)> {
@@ -40,7 +41,9 @@ fn lines_with(found: impl Fn(&str) -> bool) -> Vec<String> {
 #[test]
 fn every_case_has_its_message_and_there_are_enough() {
     let messages = recorded();
-    assert!(messages.len() >= 300, "{}", messages.len());
+    assert!(messages.len() >= 420, "{}", messages.len());
+    let of_judges = messages.iter().filter(|(file, _)| file.parent().unwrap().ends_with("judge"));
+    assert!(of_judges.count() >= 120);
     for (file, text) in &messages {
         assert!(file.with_extension("rs").is_file(), "{} has no case", file.display());
         assert!(text.starts_with("error"), "{} begins with something else", file.display());
@@ -64,14 +67,35 @@ fn no_message_points_at_the_whole_attribute() {
         for pair in lines.windows(2) {
             let Some(caret) = pair[1].find('^') else { continue };
             let pointed_at = pair[0].get(caret..).unwrap_or_default();
-            let is_attribute =
-                pointed_at.starts_with("#[metric") || pointed_at.starts_with("#[derive(Record");
+            let is_attribute = ["#[metric", "#[judge", "#[derive(Record"]
+                .iter()
+                .any(|attribute| pointed_at.starts_with(attribute));
             if is_attribute && !is_of_rustc(&file, pair[0]) {
                 found.push(format!("{}: {}", file.display(), pair[0]));
             }
         }
     }
     assert_eq!(found, Vec::<String>::new());
+}
+
+/// What a judge's macro says itself tells what to write, or what is wrong with what is written.
+#[test]
+fn a_judges_messages_stand_alone_and_say_it_once() {
+    for (file, text) in recorded() {
+        // Of an unknown type rustc speaks once more where it could be a type parameter.
+        let is_of_rustc = file.ends_with("input_of_unknown_type.stderr");
+        if !file.parent().unwrap().ends_with("judge") || is_of_rustc {
+            continue;
+        }
+        let errors: Vec<&str> = text.lines().filter(|line| line.starts_with("error")).collect();
+        let mut once = errors.clone();
+        once.dedup();
+        assert_eq!(errors, once, "{} says something twice", file.display());
+        for error in errors.iter().filter(|error| error.starts_with("error: ")) {
+            assert!(!error.contains("#[metric("), "{}: {error}", file.display());
+            assert!(error.len() > 20, "{}: {error}", file.display());
+        }
+    }
 }
 
 #[test]

@@ -85,7 +85,7 @@ impl CompositeAttrs {
         let read = if key.what.is_empty() {
             self.flag(&ident, input)
         } else {
-            after_equals(&ident, key, input).and_then(|()| self.value(key, &ident, input))
+            after_equals(&ident, key.form, input).and_then(|()| self.value(key, &ident, input))
         };
         if read.is_err() {
             self.unreadable.push(name);

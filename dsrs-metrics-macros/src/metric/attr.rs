@@ -17,7 +17,7 @@ pub(crate) struct Key {
     /// What its value is, in a sentence.
     pub(crate) what: &'static str,
     /// The whole item as it is written.
-    form: &'static str,
+    pub(crate) form: &'static str,
 }
 
 pub(crate) const fn key(name: &'static str, form: &'static str, what: &'static str) -> Key {
@@ -84,13 +84,25 @@ impl MetricAttrs {
             return Err(Error::new(ident.span(), unknown_key(&name)));
         };
         seen.note(&ident, errors);
+        self.read(key, &ident, input)
+    }
+
+    /// Reads what stands after a key that `#[metric]` shares with another attribute.
+    pub(crate) fn shared(&mut self, ident: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
+        match KEYS.iter().find(|key| ident == key.name) {
+            Some(key) => self.read(key, ident, input),
+            None => Err(Error::new(ident.span(), unknown_key(&ident.to_string()))),
+        }
+    }
+
+    fn read(&mut self, key: &Key, ident: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
         let read = if key.what.is_empty() {
-            self.flag(&ident, input)
+            self.flag(ident, input)
         } else {
-            after_equals(&ident, key, input).and_then(|()| self.value(key, &ident, input))
+            after_equals(ident, key.form, input).and_then(|()| self.value(key, ident, input))
         };
         if read.is_err() {
-            self.unreadable.push(name);
+            self.unreadable.push(key.name.to_owned());
         }
         read
     }
@@ -163,11 +175,11 @@ impl Key {
     }
 }
 
-pub(crate) fn after_equals(ident: &Ident, key: &Key, input: ParseStream<'_>) -> syn::Result<()> {
+/// Takes the `=` behind a key whose whole item is written like `form`.
+pub(crate) fn after_equals(ident: &Ident, form: &str, input: ParseStream<'_>) -> syn::Result<()> {
     if input.peek(Token![=]) {
         return input.parse::<Token![=]>().map(|_| ());
     }
-    let form = key.form;
     let message = match list::to_comma(&input.fork())?.is_empty() {
         true => format!("`{ident}` needs a value: write `{form}`"),
         false => format!("`{ident}` takes its value after `=`: write `{form}`"),

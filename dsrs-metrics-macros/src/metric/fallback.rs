@@ -9,17 +9,23 @@ use quote::{format_ident, quote, quote_spanned};
 use super::check::hides_prelude;
 use super::expand::{Context, hidden};
 use super::model::Model;
-use crate::contract::stub;
+use crate::contract;
 use crate::errors::Errors;
 
 pub(crate) fn expand(model: &Model, errors: Errors) -> TokenStream {
+    let function = model.function.stripped();
+    let stub = stub(model, errors);
+    quote!(#function #stub)
+}
+
+/// The stub of the metric alone, and the mistakes.
+pub(crate) fn stub(model: &Model, errors: Errors) -> TokenStream {
     let ident = stub_ident(model);
     let cx = &Context { ident: &ident, ..Context::new(model) };
-    let function = model.function.stripped();
     let errors = errors.finish();
     let definition = definition(cx);
     let stubs = hidden(cx, &stubs(cx));
-    quote!(#function #definition #stubs #errors)
+    quote!(#definition #stubs #errors)
 }
 
 /// The metric's name, or one that clashes with nothing where the name itself is the mistake.
@@ -50,5 +56,5 @@ fn stubs(cx: &Context<'_>) -> TokenStream {
             pub fn #name<T>(self, _: T) -> Self { self }
         }
     });
-    stub(&cx.paths(), ident, &quote!(#(#setters)*))
+    contract::stub(&cx.paths(), ident, &quote!(#(#setters)*))
 }

@@ -1,7 +1,7 @@
 //! `#[metric]` on a function: attr -> model -> check -> expand. On a struct it is `composite/`'s.
 
-mod attr;
-mod bind;
+pub(crate) mod attr;
+pub(crate) mod bind;
 mod check;
 mod expand;
 mod fallback;
@@ -17,11 +17,14 @@ use crate::composite;
 use crate::errors::Errors;
 
 pub(crate) use attr::{Key, after_equals, doc_text, is_cfg, key, version};
+// What `#[judge]` shares: it is lowered to a model of this module.
+pub(crate) use check::{bounds, check, hides_prelude, range_is_closed};
 pub(crate) use check::{
     cost_msats, literal, threshold_is_a_number, tier_is_known, version_says_something,
 };
-pub(crate) use expand::number;
-pub(crate) use model::without_roles;
+pub(crate) use expand::{builder_params, expand_hidden, number};
+pub(crate) use fallback::stub;
+pub(crate) use model::{Function, Model, without_attributes, without_roles};
 
 /// Expands `#[metric(args)] item`.
 pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {

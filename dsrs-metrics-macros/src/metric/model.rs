@@ -102,17 +102,32 @@ fn item_kind(keyword: &str) -> &'static str {
 
 /// The item without `#[gold]`, `#[pred]` and `#[param]`, which nobody but `#[metric]` understands.
 pub(crate) fn without_roles(item: TokenStream) -> TokenStream {
+    without_attributes(item, &Role::is_name)
+}
+
+/// The item without the attributes whose names are ours, wherever they stand in it.
+pub(crate) fn without_attributes(
+    item: TokenStream,
+    is_ours: &dyn Fn(&Ident) -> bool,
+) -> TokenStream {
+    let is_attribute = |token: &TokenTree| match token {
+        TokenTree::Group(group) => matches!(
+            group.stream().into_iter().next(),
+            Some(TokenTree::Ident(word)) if is_ours(&word)
+        ),
+        _ => false,
+    };
     let mut kept = TokenStream::new();
     let mut tokens = item.into_iter().peekable();
     while let Some(token) = tokens.next() {
         if matches!(&token, TokenTree::Punct(hash) if hash.as_char() == '#')
-            && tokens.next_if(is_role).is_some()
+            && tokens.next_if(is_attribute).is_some()
         {
             continue;
         }
         kept.extend([match token {
             TokenTree::Group(group) => {
-                let inner = without_roles(group.stream());
+                let inner = without_attributes(group.stream(), is_ours);
                 let mut stripped = Group::new(group.delimiter(), inner);
                 stripped.set_span(group.span());
                 stripped.into()
@@ -121,16 +136,6 @@ pub(crate) fn without_roles(item: TokenStream) -> TokenStream {
         }]);
     }
     kept
-}
-
-fn is_role(token: &TokenTree) -> bool {
-    match token {
-        TokenTree::Group(group) => matches!(
-            group.stream().into_iter().next(),
-            Some(TokenTree::Ident(word)) if Role::is_name(&word)
-        ),
-        _ => false,
-    }
 }
 
 /// A `#[metric]` function, understood as far as its mistakes allow.
@@ -153,6 +158,10 @@ pub(crate) struct Names {
     /// Where rustc should point when it means the metric as a whole.
     pub(crate) span: Span,
     pub(crate) runtime: TokenStream,
+    /// The metric's name where a composite names it.
+    pub(crate) component: String,
+    /// A sentence that says what the metric was made of.
+    pub(crate) origin: String,
 }
 
 /// A parameter of the function.
@@ -222,6 +231,8 @@ impl Names {
             ident: attrs.struct_name.clone().unwrap_or_else(derived),
             span: fn_ident.span(),
             runtime: names::runtime(attrs.krate.as_ref(), fn_ident.span()),
+            component: name.clone(),
+            origin: format!("The metric of the function [`{fn_ident}`]."),
         }
     }
 }

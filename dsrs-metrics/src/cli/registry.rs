@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
+use crate::judge::shipped;
 use crate::metric::Metric;
 use crate::metrics;
 use crate::params::{Configure, ParamError, Params};
@@ -59,7 +60,16 @@ fn add_builtin(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add::<metrics::HotpotF1>()?;
     registry.add::<metrics::Precision>()?;
     registry.add::<metrics::Recall>()?;
-    registry.add::<metrics::NumericMatch>()
+    registry.add::<metrics::NumericMatch>()?;
+    registry.add::<shipped::SemanticF1>()?;
+    registry.add::<shipped::DecompositionalSemanticF1>()?;
+    registry.add::<shipped::CompleteAndGrounded>()?;
+    registry.add::<shipped::LlmJudge>()?;
+    registry.add::<shipped::AnswerRelevance>()?;
+    registry.add::<shipped::AnswerGroundedness>()?;
+    registry.add::<shipped::GEvalCompleteness>()?;
+    registry.add::<shipped::PairwisePreference>()?;
+    registry.add::<shipped::SemanticEquivalence>()
 }
 
 impl Registry {

@@ -52,10 +52,18 @@ pub struct MetricSummary {
     pub passed: Option<u64>,
     /// What scores and failures cost, in millisatoshis; a part's cost is that of its metric.
     pub cost_msats: u64,
+    /// Rows that no model judged: the offline lexical judge did, because none is configured.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub judged_offline: u64,
     #[serde(skip)]
     failure_score: f64,
     #[serde(skip)]
     ones: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl MetricSummary {
@@ -100,6 +108,9 @@ impl fmt::Display for MetricSummary {
             Some(mean) => write!(f, "; {mean:.4} over the {} scored", self.scored)?,
             None => {}
         }
+        if self.judged_offline > 0 {
+            write!(f, "; judge: {}", crate::judge::OFFLINE)?;
+        }
         f.write_str(")")
     }
 }
@@ -124,6 +135,7 @@ struct Counts {
     with_verdict: u64,
     ones: u64,
     cost_msats: u64,
+    judged_offline: u64,
 }
 
 struct PartTally {
@@ -160,6 +172,7 @@ impl Tally {
         counts.scored += 1;
         counts.passed += u64::from(scored.passed == Some(true));
         counts.with_verdict += u64::from(scored.passed.is_some());
+        counts.judged_offline += u64::from(scored.is_judged_offline());
         counts.ones += u64::from(scored.score.value >= 1.0);
         self.sum.add(scored.score.value);
         for (place, part) in scored.parts().iter().enumerate() {
@@ -235,6 +248,7 @@ fn summary(
         abstained: counts.abstained,
         passed: (counts.with_verdict > 0).then_some(counts.passed),
         cost_msats: counts.cost_msats,
+        judged_offline: counts.judged_offline,
         failure_score,
         ones: counts.ones,
     }

@@ -12,12 +12,12 @@ use super::model::Model;
 use crate::errors::Errors;
 use crate::names;
 
-pub(super) use value::bounds;
 pub(crate) use value::{
-    cost_msats, literal, threshold_is_a_number, tier_is_known, version_says_something,
+    bounds, cost_msats, literal, range_is_closed, threshold_is_a_number, tier_is_known,
+    version_says_something,
 };
 
-pub(super) fn check(model: &Model, errors: &mut Errors) {
+pub(crate) fn check(model: &Model, errors: &mut Errors) {
     value::values_make_sense(&model.attrs, errors);
     names_are_usable(model, errors);
     verdict_makes_sense(model, errors);
@@ -74,7 +74,7 @@ const PRELUDE: [&str; 37] = [
 ];
 
 /// Whether a struct of this name would change what the rest of the module means.
-pub(super) fn hides_prelude(ident: &Ident) -> bool {
+pub(crate) fn hides_prelude(ident: &Ident) -> bool {
     PRELUDE.iter().any(|name| ident == name)
 }
 

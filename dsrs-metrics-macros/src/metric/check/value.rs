@@ -82,7 +82,7 @@ pub(crate) fn cost_msats(key: &str, text: &str) -> Result<u64, String> {
     })
 }
 
-fn range_is_closed(range: &Expr, errors: &mut Errors) {
+pub(crate) fn range_is_closed(range: &Expr, errors: &mut Errors) {
     let Some((start, end)) = bounds(range) else {
         return errors.at(range, how_to_close(range));
     };

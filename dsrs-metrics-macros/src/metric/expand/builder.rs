@@ -38,6 +38,11 @@ fn states(slots: &[Slot<'_>]) -> Vec<Ident> {
     slots.iter().filter_map(|slot| Some(slot.required.as_ref()?.0.clone())).collect()
 }
 
+/// The builder's type parameters for the parameters that must be given.
+pub(super) fn params(cx: &Context<'_>) -> Vec<Ident> {
+    states(&slots(cx))
+}
+
 fn ident(cx: &Context<'_>) -> Ident {
     format_ident!("{}Builder", cx.ident, span = cx.span)
 }
@@ -131,7 +136,7 @@ pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
 /// For each parameter without a default, the trait that says that it was given.
 fn asks(cx: &Context<'_>, slots: &[Slot<'_>]) -> TokenStream {
     let Context { span, .. } = cx;
-    let metric = &cx.model.names.metric;
+    let (metric, component) = (&cx.model.names.metric, &cx.model.names.component);
     let vis = &cx.model.function.vis;
     let traits: Vec<_> = slots
         .iter()
@@ -140,7 +145,7 @@ fn asks(cx: &Context<'_>, slots: &[Slot<'_>]) -> TokenStream {
             let message = format!("metric `{metric}` needs a value for its parameter `{name}`");
             let label = format!("`{name}` is missing");
             let note = format!(
-                "write `.{name}(..)` before `.build()`, or `{metric}({name} = ..)` where a composite names it"
+                "write `.{name}(..)` before `.build()`, or `{component}({name} = ..)` where a composite names it"
             );
             Some(quote_spanned! {*span=>
                 #[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)]

@@ -15,9 +15,8 @@ use crate::names::ends;
 pub(crate) fn definition(cx: &Context<'_>) -> TokenStream {
     let Context { model, span, ident, .. } = cx;
     let vis = &model.function.vis;
-    let function = &model.function.sig.ident;
+    let doc = &model.names.origin;
     let attrs = model.function.attrs.iter().filter(|attr| belongs_to_struct(attr));
-    let doc = format!("The metric of the function [`{function}`].");
     let derives = derives(cx);
     let body = if is_unit(cx) {
         quote_spanned!(*span=> ;)

@@ -22,12 +22,29 @@ use super::model::Model;
 use super::rows::Row;
 use crate::contract::{self, Paths};
 
+/// The type parameters of the metric's builder.
+pub(crate) fn builder_params(model: &Model) -> Vec<Ident> {
+    builder::params(&Context::new(model))
+}
+
 pub(super) use definition::definition;
 pub(crate) use spec::number;
 
 pub(crate) fn expand(model: &Model) -> TokenStream {
-    let cx = &Context::new(model);
     let function = model.function.stripped();
+    let metric = metric(model, &TokenStream::new());
+    quote!(#function #metric)
+}
+
+/// As [`expand`], but nobody sees the function: it stands in the hidden block, with `items`.
+pub(crate) fn expand_hidden(model: &Model, items: &TokenStream) -> TokenStream {
+    let function = model.function.stripped();
+    metric(model, &quote!(#function #items))
+}
+
+/// The metric's struct and its hidden block, with further items in it.
+fn metric(model: &Model, items: &TokenStream) -> TokenStream {
+    let cx = &Context::new(model);
     let (definition, builder) = (definition(cx), builder::definition(cx));
     let parts = [
         fields::aliases(cx),
@@ -44,8 +61,8 @@ pub(crate) fn expand(model: &Model) -> TokenStream {
         configure::configure(cx),
         assert::assertions(cx),
     ];
-    let hidden = hidden(cx, &quote!(#(#parts)*));
-    quote!(#function #definition #builder #hidden)
+    let hidden = hidden(cx, &quote!(#items #(#parts)*));
+    quote!(#definition #builder #hidden)
 }
 
 /// Wraps impls in a block whose names the user's module does not see.

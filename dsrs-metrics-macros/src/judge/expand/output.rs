@@ -1,0 +1,77 @@
+//! `XOutput`: what the judge answers, and how it is read from a reply.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+
+use super::super::model::{Field, Output};
+use super::{Context, docs};
+use crate::names::{self, ends};
+
+/// Whether the chain of thought is a field that the user did not write.
+pub(super) fn adds_reasoning(cx: &Context<'_>) -> bool {
+    cx.judge.reasons() && !cx.judge.has_output("reasoning")
+}
+
+pub(super) fn definition(cx: &Context<'_>) -> TokenStream {
+    let Context { judge, span, private, output, .. } = cx;
+    let vis = &judge.item.vis;
+    let reasoning = adds_reasoning(cx).then(|| {
+        quote_spanned! {*span=>
+            /// What the judge wrote down before it answered.
+            #vis reasoning: #private::string::String,
+        }
+    });
+    let fields = judge.outputs.iter().map(|output| {
+        let Field { ident, ty, .. } = &output.field;
+        let docs = docs(&output.field);
+        quote_spanned!(*span=> #docs #vis #ident: #ty)
+    });
+    let doc = format!("What the judge of [`{}`] answers.", judge.item.ident);
+    let cfgs = cx.cfgs();
+    quote_spanned! {*span=>
+        #(#cfgs)*
+        #[doc = #doc]
+        #[derive(::core::fmt::Debug, ::core::clone::Clone)]
+        #[allow(dead_code)]
+        #vis struct #output { #reasoning #(#fields,)* }
+    }
+}
+
+/// How the output is read from a reply: every field, so that all that is wrong is said at once.
+pub(super) fn reading(cx: &Context<'_>) -> TokenStream {
+    let Context { judge, span, runtime, private, output, .. } = cx;
+    let reasoning = adds_reasoning(cx).then(|| {
+        let ident = format_ident!("reasoning", span = *span);
+        (ident, quote_spanned!(*span=> __reply.take::<#private::string::String>("reasoning")))
+    });
+    let own = judge.outputs.iter().map(|output| {
+        let ident = &output.field.ident;
+        (ident.clone(), taken(cx, output))
+    });
+    let (idents, taken): (Vec<_>, Vec<_>) = reasoning.into_iter().chain(own).unzip();
+    let held: Vec<_> =
+        (0..idents.len()).map(|index| format_ident!("__taken_{index}", span = *span)).collect();
+    quote_spanned! {*span=>
+        #[automatically_derived]
+        impl #runtime::judge::JudgeOutput for #output {
+            fn read(
+                __reply: &mut #runtime::judge::Reply<'_>,
+            ) -> ::core::option::Option<Self> {
+                #(let #held = #taken;)*
+                ::core::option::Option::Some(Self { #(#idents: #held?,)* })
+            }
+        }
+    }
+}
+
+/// `reply.take::<T>("name")`, asked for at the type's own place.
+fn taken(cx: &Context<'_>, output: &Output) -> TokenStream {
+    let Field { ty, .. } = &output.field;
+    let name = output.field.name();
+    let (start, end) = ends(ty);
+    let runtime = names::runtime(cx.metric.attrs.krate.as_ref(), start);
+    let read = quote_spanned!(end=> ::take);
+    let arguments = quote_spanned!(cx.span=> (__reply, #name));
+    let trait_ = quote_spanned!(start=> #runtime::judge::Answer);
+    quote!(<#ty as #trait_> #read #arguments).to_token_stream()
+}

@@ -1,0 +1,107 @@
+//! Which models are asked: setters on the judge's builder and on the judge.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote_spanned};
+
+use super::super::lower::PANEL;
+use super::Context;
+
+/// A setter: its name, its argument, what it does to the panel, and its documentation.
+struct Setter {
+    name: &'static str,
+    argument: TokenStream,
+    call: TokenStream,
+    doc: &'static str,
+}
+
+pub(super) fn setters(cx: &Context<'_>) -> TokenStream {
+    let Context { judge, metric, span, runtime, .. } = cx;
+    let vis = &judge.item.vis;
+    let ident = &metric.names.ident;
+    let builder = format_ident!("{ident}Builder", span = *span);
+    let panel = format_ident!("{PANEL}", span = *span);
+    let params = crate::metric::builder_params(metric);
+    let own = own(cx, &panel);
+    let of_builder = all(cx).into_iter().map(|Setter { name, argument, call, doc }| {
+        let name = format_ident!("{name}", span = *span);
+        quote_spanned! {*span=>
+            #[doc = #doc]
+            #vis fn #name(mut self, #argument) -> Self {
+                let panel = self.#panel.take().unwrap_or_default();
+                self.#panel = ::core::option::Option::Some(panel #call);
+                self
+            }
+        }
+    });
+    quote_spanned! {*span=>
+        impl<#(#params),*> #builder<#(#params),*> {
+            #(#of_builder)*
+        }
+
+        impl #ident {
+            #own
+
+            /// How many judges are asked about a row.
+            #[must_use]
+            #vis fn num_judges(&self) -> ::core::primitive::usize {
+                self.#panel.num_judges(<Self as #runtime::judge::Judge>::signature())
+            }
+        }
+    }
+}
+
+/// `with_lm` on a judge that is built already.
+fn own(cx: &Context<'_>, panel: &Ident) -> TokenStream {
+    let (span, vis) = (cx.span, &cx.judge.item.vis);
+    let Setter { argument, call, doc, .. } = with_lm(cx);
+    quote_spanned! {span=>
+        #[doc = #doc]
+        #[must_use]
+        #vis fn with_lm(mut self, #argument) -> Self {
+            self.#panel = self.#panel #call;
+            self
+        }
+    }
+}
+
+fn with_lm(cx: &Context<'_>) -> Setter {
+    let Context { span, runtime, .. } = cx;
+    Setter {
+        name: "with_lm",
+        argument: quote_spanned!(*span=> lm: impl #runtime::judge::IntoModel),
+        call: quote_spanned!(*span=> .with_lm(lm)),
+        doc: "Asks this model wherever the judge names none.",
+    }
+}
+
+fn all(cx: &Context<'_>) -> [Setter; 5] {
+    let Context { span, runtime, .. } = cx;
+    let model = quote_spanned!(*span=> impl #runtime::judge::IntoModel);
+    [
+        with_lm(cx),
+        Setter {
+            name: "models",
+            argument: quote_spanned!(*span=> models: impl ::core::iter::IntoIterator<Item = #model>),
+            call: quote_spanned!(*span=> .models(models)),
+            doc: "Asks each of these models; their answers become one by the aggregation.",
+        },
+        Setter {
+            name: "aggregation",
+            argument: quote_spanned!(*span=> aggregation: #runtime::judge::Aggregation),
+            call: quote_spanned!(*span=> .aggregation(aggregation)),
+            doc: "How the answers of several judges become one.",
+        },
+        Setter {
+            name: "max_concurrent_judges",
+            argument: quote_spanned!(*span=> limit: ::core::primitive::usize),
+            call: quote_spanned!(*span=> .max_concurrent_judges(limit)),
+            doc: "How many judges are asked at the same time, at least one.",
+        },
+        Setter {
+            name: "quorum",
+            argument: quote_spanned!(*span=> quorum: ::core::primitive::usize),
+            call: quote_spanned!(*span=> .quorum(quorum)),
+            doc: "How many judges must answer for a score.",
+        },
+    ]
+}

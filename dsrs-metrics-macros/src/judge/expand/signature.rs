@@ -1,0 +1,221 @@
+//! `impl Judge`: the signature that the runtime asks about, what is shown, and the score.
+
+use proc_macro2::{Literal, TokenStream};
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use syn::Expr;
+
+use super::super::field::Source;
+use super::super::lower::PANEL;
+use super::super::model::{Field, Input, Output};
+use super::Context;
+use super::output::adds_reasoning;
+use crate::metric::{bounds, number};
+use crate::names::{self, ends};
+
+pub(super) fn judge(cx: &Context<'_>) -> TokenStream {
+    let Context { span, runtime, private, input, output, metric, .. } = cx;
+    let ident = &metric.names.ident;
+    let panel = format_ident!("{PANEL}", span = *span);
+    let (signature, score) = (signature(cx), score(cx));
+    let shown = cx.shown().map(|input| {
+        let (field, at) = (&input.field.ident, shows(cx, input));
+        quote_spanned!(*span=> #at(&__input.#field))
+    });
+    let params = cx.configs().map(|input| {
+        let (field, name, at) = (&input.field.ident, input.field.name(), shows(cx, input));
+        quote_spanned!(*span=> (#name, #at(&#runtime::judge::Untrusted::new(&self.#field))))
+    });
+    quote_spanned! {*span=>
+        #[automatically_derived]
+        impl #runtime::judge::Judge for #ident {
+            type Input = #input;
+            type Output = #output;
+
+            fn signature() -> &'static #runtime::judge::Signature {
+                static SIGNATURE: #private::OnceLock<#runtime::judge::Signature> =
+                    #private::OnceLock::new();
+                SIGNATURE.get_or_init(|| #signature)
+            }
+
+            fn panel(&self) -> &#runtime::judge::Panel {
+                &self.#panel
+            }
+
+            fn shown(&self, __input: &#input) -> #private::vec::Vec<#runtime::judge::Content> {
+                #private::vec::Vec::from([#(#shown),*])
+            }
+
+            fn configured(
+                &self,
+            ) -> #private::vec::Vec<(&'static ::core::primitive::str, #runtime::judge::Content)> {
+                #private::vec::Vec::from([#(#params),*])
+            }
+
+            #score
+        }
+    }
+}
+
+/// `<T as Shown>::shown` at the input's type, so that rustc says there what cannot be shown.
+fn shows(cx: &Context<'_>, input: &Input) -> TokenStream {
+    let ty = &input.field.ty;
+    let (start, end) = ends(ty);
+    let runtime = names::runtime(cx.metric.attrs.krate.as_ref(), start);
+    let lent = matches!(input.attr.source, Some(Source::Param)).then(|| quote!(&));
+    let trait_ = quote_spanned!(start=> #runtime::judge::Shown);
+    let shown = quote_spanned!(end=> ::shown);
+    quote!(<#lent #ty as #trait_> #shown)
+}
+
+/// The signature, built once.
+fn signature(cx: &Context<'_>) -> TokenStream {
+    let Context { judge, span, runtime, metric, .. } = cx;
+    let ident = &metric.names.ident;
+    let instruction = &judge.instruction;
+    let inputs = cx.shown().map(|input| {
+        let (name, desc) = (input.field.name(), &input.field.desc);
+        quote_spanned!(*span=> .input(#name, #desc))
+    });
+    let reasoning = adds_reasoning(cx).then(|| quote_spanned!(*span=> .reasoning()));
+    let own_first =
+        |output: &&Output| std::cmp::Reverse(judge.reasons() && output.field.name() == "reasoning");
+    let mut outputs: Vec<_> = judge.outputs.iter().collect();
+    outputs.sort_by_key(own_first);
+    let outputs = outputs.into_iter().map(|output| answer(cx, output));
+    let options = options(cx);
+    quote_spanned! {*span=>
+        #runtime::judge::Signature::new(&#ident::SPEC, #instruction)
+            #(#inputs)*
+            #reasoning
+            #(#outputs)*
+            #options
+    }
+}
+
+fn answer(cx: &Context<'_>, output: &Output) -> TokenStream {
+    let Context { span, runtime, .. } = cx;
+    let Field { ty, desc, .. } = &output.field;
+    let name = output.field.name();
+    let (start, end) = ends(ty);
+    let krate = names::runtime(cx.metric.attrs.krate.as_ref(), start);
+    let trait_ = quote_spanned!(start=> #krate::judge::Answer);
+    let schema = quote_spanned!(end=> ::schema);
+    let schema = quote!(<#ty as #trait_> #schema).to_token_stream();
+    let range = output.attr.range.as_ref().and_then(bounds).map(|(min, max)| {
+        let (min, max) = (number(min), number(max));
+        quote_spanned!(*span=> .in_range(#min, #max))
+    });
+    let labels = output.attr.labels.as_ref().map(|labels| {
+        let texts = &labels.texts;
+        quote_spanned!(*span=> .labelled(&[#(#texts),*]))
+    });
+    quote_spanned!(*span=> .output(#runtime::judge::OutputSpec::new(#name, #desc, #schema()) #range #labels))
+}
+
+/// The calls for what stands in `#[judge(..)]`.
+fn options(cx: &Context<'_>) -> TokenStream {
+    let Context { judge, span, runtime, .. } = cx;
+    let attrs = &judge.attrs;
+    let mut calls = TokenStream::new();
+    if let Some(temperature) = &attrs.temperature {
+        let value = number(temperature);
+        calls.extend(quote_spanned!(*span=> .temperature(#value)));
+    }
+    if let Some(tokens) = &attrs.max_tokens {
+        calls.extend(quote_spanned!(*span=> .max_tokens(#tokens)));
+    }
+    if let Some(models) = &attrs.models {
+        let list: Vec<_> = models.list.iter().map(|model| self::model(cx, model)).collect();
+        calls.extend(match &models.times {
+            Some(times) => quote_spanned!(*span=> .repeated(#(#list)*, #times)),
+            None => quote_spanned!(*span=> #(.model(#list))*),
+        });
+    }
+    if let Some(aggregation) = &attrs.aggregation {
+        let name = names::upper_camel(&aggregation.to_string());
+        let name = format_ident!("{name}", span = aggregation.span());
+        calls.extend(quote_spanned!(*span=> .aggregation(#runtime::judge::Aggregation::#name)));
+    }
+    if let Some(limit) = &attrs.max_concurrent {
+        calls.extend(quote_spanned!(*span=> .max_concurrent_judges(#limit)));
+    }
+    if let Some(quorum) = &attrs.quorum {
+        calls.extend(quote_spanned!(*span=> .quorum(#quorum)));
+    }
+    if let Some(pair) = &attrs.pairwise {
+        let place = |name: &syn::Ident| {
+            let place = cx.shown().position(|input| input.field.ident == *name);
+            Literal::usize_unsuffixed(place.unwrap_or_default())
+        };
+        let (first, second) = (place(&pair.first), place(&pair.second));
+        calls.extend(quote_spanned!(*span=> .pairwise(#first, #second)));
+    }
+    if let Some(offline) = &attrs.offline {
+        calls.extend(quote_spanned!(*span=> .offline(#offline)));
+    }
+    calls
+}
+
+/// A model of `models([..])`, at the user's place.
+fn model(cx: &Context<'_>, model: &Expr) -> TokenStream {
+    let (start, _) = ends(model);
+    let runtime = names::runtime(cx.metric.attrs.krate.as_ref(), start);
+    match model {
+        Expr::Path(path) if path.path.is_ident("default") => {
+            quote_spanned!(start=> #runtime::judge::JudgeModel::Configured)
+        }
+        model => {
+            let (_, end) = ends(model);
+            let path = quote_spanned!(start=> #runtime::judge::IntoModel::into_model);
+            let mut inside = proc_macro2::Group::new(
+                proc_macro2::Delimiter::Parenthesis,
+                model.to_token_stream(),
+            );
+            inside.set_span(end.resolved_at(cx.span));
+            quote!(#path #inside)
+        }
+    }
+}
+
+/// `score`: the user's expression over the outputs and parameters.
+fn score(cx: &Context<'_>) -> TokenStream {
+    let Context { judge, span, output, .. } = cx;
+    let Some(score) = &judge.score else {
+        return TokenStream::new();
+    };
+    let outputs = judge.outputs.iter().map(|output| &output.field.ident);
+    let own =
+        |name: &&Input| !judge.outputs.iter().any(|output| output.field.ident == name.field.ident);
+    let params = cx.configs().filter(own).map(|input| {
+        let name = &input.field.ident;
+        quote_spanned!(*span=> let #name = ::core::clone::Clone::clone(&self.#name);)
+    });
+    let expr = &score.expr;
+    let verdict = format_ident!("__verdict", span = *span);
+    let value = if score.is_verdict {
+        let (start, _) = ends(expr);
+        quote_spanned!(start=> let #verdict: ::core::primitive::bool = #expr;)
+    } else {
+        let (start, end) = ends(expr);
+        let runtime = names::runtime(cx.metric.attrs.krate.as_ref(), start);
+        let path = quote_spanned!(start=> #runtime::judge::Worth::worth);
+        let mut inside =
+            proc_macro2::Group::new(proc_macro2::Delimiter::Parenthesis, expr.to_token_stream());
+        inside.set_span(end.resolved_at(*span));
+        quote_spanned!(start=> let #verdict: ::core::primitive::f64 = #path #inside;)
+    };
+    let worth = if score.is_verdict {
+        quote_spanned!(*span=> ::core::primitive::f64::from(::core::primitive::u8::from(#verdict)))
+    } else {
+        quote_spanned!(*span=> #verdict)
+    };
+    quote_spanned! {*span=>
+        #[allow(unused_variables, unused_parens)]
+        fn worth(&self, __output: #output) -> ::core::primitive::f64 {
+            let #output { #(#outputs,)* .. } = __output;
+            #(#params)*
+            #value
+            #worth
+        }
+    }
+}

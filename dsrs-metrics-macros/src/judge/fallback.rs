@@ -1,0 +1,63 @@
+//! After a mistake: the struct as written and stubs of what the judge would have been, so that one
+//! mistake is one message.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+
+use syn::Type;
+
+use super::lower::SETTERS;
+use super::model::Judge;
+use crate::errors::Errors;
+use crate::metric::Model;
+use crate::metric::bind::ungrouped;
+
+pub(crate) fn expand(judge: &Judge, metric: &Model, errors: Errors) -> TokenStream {
+    let item = without_references(judge);
+    let parts = parts(judge, metric);
+    let metric = crate::metric::stub(metric, errors);
+    quote!(#item #parts #metric)
+}
+
+fn parts(judge: &Judge, metric: &Model) -> TokenStream {
+    let span = judge.span();
+    if !judge.item.generics.params.is_empty() {
+        return TokenStream::new();
+    }
+    let (vis, metric) = (&judge.item.vis, &metric.names.ident);
+    let setters = SETTERS.iter().filter(|name| !judge.has_param(name)).map(|name| {
+        let name = quote::format_ident!("{name}", span = span);
+        quote_spanned!(span=> pub fn #name<T>(self, _: T) -> Self { self })
+    });
+    let (input, output) = (judge.part("Input"), judge.part("Output"));
+    quote_spanned! {span=>
+        #[doc = ""]
+        #[allow(dead_code)]
+        #[derive(::core::fmt::Debug, ::core::clone::Clone)]
+        #vis struct #input;
+        #[doc = ""]
+        #[allow(dead_code)]
+        #[derive(::core::fmt::Debug, ::core::clone::Clone)]
+        #vis struct #output;
+        #[doc(hidden)]
+        #[allow(dead_code, unreachable_pub, missing_docs, clippy::all, clippy::pedantic)]
+        const _: () = {
+            impl #metric {
+                #(#setters)*
+                pub fn num_judges(&self) -> ::core::primitive::usize { 1 }
+            }
+        };
+    }
+}
+
+/// The struct without borrowed fields, of which rustc would say once more that they cannot stay.
+fn without_references(judge: &Judge) -> TokenStream {
+    let mut item = judge.item.clone();
+    for field in &mut item.fields {
+        if matches!(ungrouped(&field.ty), Type::Reference(reference) if reference.lifetime.is_none())
+        {
+            field.ty = syn::parse_quote!(());
+        }
+    }
+    quote!(#[allow(dead_code)] #item)
+}

@@ -1,0 +1,101 @@
+//! The judge as a metric: an asynchronous function over the inputs, which nobody sees, with the
+//! attributes that `#[metric]` shares.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote, quote_spanned};
+use syn::LitStr;
+
+use super::field::Source;
+use super::model::{Judge, metric_name};
+use crate::errors::Errors;
+use crate::metric::attr::{MetricAttrs, is_cfg};
+use crate::metric::{Function, Model};
+use crate::names;
+
+/// What nobody may call a field, because the judge has it.
+pub(crate) const PANEL: &str = "panel";
+
+/// What a judge's builder has besides its parameters.
+pub(crate) const SETTERS: [&str; 5] =
+    ["with_lm", "models", "aggregation", "max_concurrent_judges", "quorum"];
+
+pub(crate) fn metric(judge: &Judge, errors: &mut Errors) -> Option<Model> {
+    let span = judge.span();
+    let mut attrs = shared(&judge.attrs.metric);
+    attrs.tier = Some(proc_macro2::Ident::new("truth", span));
+    attrs.name.get_or_insert_with(|| LitStr::new(&metric_name(judge), span));
+    attrs.struct_name.get_or_insert_with(|| judge.part("Judge"));
+    let struct_name = attrs.struct_name.clone()?;
+    let function = function(judge, &attrs, &struct_name);
+    let function = Function::parse(function, errors)?;
+    let mut model = Model::new(function, attrs, errors);
+    model.names.component = names::snake(&struct_name.to_string());
+    model.names.origin = format!("The judge of the signature [`{}`].", judge.item.ident);
+    crate::metric::check(&model, errors);
+    Some(model)
+}
+
+fn shared(attrs: &MetricAttrs) -> MetricAttrs {
+    MetricAttrs {
+        tier: None,
+        cost: attrs.cost.clone(),
+        threshold: attrs.threshold.clone(),
+        range: attrs.range.clone(),
+        lower_is_better: attrs.lower_is_better,
+        strict: attrs.strict,
+        name: attrs.name.clone(),
+        struct_name: attrs.struct_name.clone(),
+        gold: None,
+        pred: None,
+        version: attrs.version.clone(),
+        krate: attrs.krate.clone(),
+        unreadable: attrs.unreadable.clone(),
+    }
+}
+
+fn function(judge: &Judge, attrs: &MetricAttrs, metric: &syn::Ident) -> TokenStream {
+    let span = judge.span();
+    let runtime = names::runtime(attrs.krate.as_ref(), span);
+    let kept = judge.item.attrs.iter().filter(|attr| {
+        is_cfg(attr) || ["doc", "allow", "deprecated"].iter().any(|name| attr.path().is_ident(name))
+    });
+    let (vis, input) = (&judge.item.vis, judge.part("Input"));
+    let ident = format_ident!("__judge", span = span);
+    let params = judge.inputs.iter().map(param);
+    let panel = format_ident!("{PANEL}", span = span);
+    let of = |params: bool| {
+        let fits = move |input: &&super::model::Input| {
+            (input.attr.source == Some(Source::Param)) == params
+        };
+        judge.inputs.iter().filter(fits).map(|input| &input.field.ident)
+    };
+    let (configs, rows) = (of(true), of(false));
+    let verdict = judge.score.as_ref().is_some_and(|score| score.is_verdict);
+    let kind = if verdict { quote_spanned!(span=> bool) } else { quote_spanned!(span=> f64) };
+    quote_spanned! {span=>
+        #(#kept)*
+        #vis async fn #ident(
+            #(#params,)*
+            /// Which models are asked, and how their answers become one.
+            #[param(default)] #panel: #runtime::judge::Panel,
+        ) -> #runtime::judge::Judged<::core::primitive::#kind> {
+            let __judge = #metric { #(#configs,)* #panel };
+            let __input = #input { #(#rows: #runtime::judge::Untrusted::new(#rows),)* };
+            #runtime::judge::row(&__judge, &__input, &#metric::SPEC).await
+        }
+    }
+}
+
+fn param(input: &super::model::Input) -> TokenStream {
+    let super::model::Field { ident, ty, docs, .. } = &input.field;
+    let default = &input.attr.default;
+    let source = input.attr.source.unwrap_or(Source::Pred);
+    let role = format_ident!("{}", source.name(), span = input.attr.span);
+    let items = match (&input.attr.rename, default) {
+        (Some(rename), Some(default)) => quote!((#rename, #default)),
+        (Some(rename), None) => quote!((#rename)),
+        (None, Some(default)) => quote!((#default)),
+        (None, None) => TokenStream::new(),
+    };
+    quote!(#(#docs)* #[#role #items] #ident: #ty)
+}

@@ -1,0 +1,35 @@
+//! `#[judge]` on a struct: attr -> model -> check -> expand. The metric itself is lowered to the model
+//! of `#[metric]`, so that a judge reads its rows, keeps its spec and meets its rules as any metric.
+
+mod attr;
+mod check;
+mod expand;
+mod fallback;
+mod field;
+mod lower;
+mod model;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::errors::Errors;
+
+/// Expands `#[judge(args)] item`.
+pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
+    let mut errors = Errors::default();
+    let attrs = attr::JudgeAttrs::parse(args, &mut errors);
+    let Some(mut judge) = model::Judge::parse(item, attrs, &mut errors) else {
+        let (item, errors) = (model::without_roles(item.clone()), errors.finish());
+        return quote!(#item #errors);
+    };
+    check::check(&mut judge, &mut errors);
+    let Some(metric) = lower::metric(&judge, &mut errors) else {
+        let (item, errors) = (&judge.item, errors.finish());
+        return quote!(#item #errors);
+    };
+    if errors.is_empty() && !judge.repeats_a_name() {
+        expand::expand(&judge, &metric)
+    } else {
+        fallback::expand(&judge, &metric, errors)
+    }
+}

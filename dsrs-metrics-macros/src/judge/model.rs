@@ -1,0 +1,252 @@
+//! What a `#[judge]` struct means: its inputs and outputs, and which of these is the score.
+
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use syn::ext::IdentExt as _;
+use syn::{Attribute, Expr, Fields, ItemStruct, Type};
+
+use super::attr::JudgeAttrs;
+use super::field::{FieldAttr, InputAttr, OutputAttr, Source};
+use crate::errors::Errors;
+use crate::metric::attr::doc_text;
+use crate::metric::bind::{last_segment_is, ungrouped};
+use crate::metric::without_attributes;
+use crate::names;
+
+/// A `#[judge]` struct, understood as far as its mistakes allow.
+pub(crate) struct Judge {
+    /// The struct without the attributes that only the macro understands.
+    pub(crate) item: ItemStruct,
+    pub(crate) attrs: JudgeAttrs,
+    pub(crate) inputs: Vec<Input>,
+    pub(crate) outputs: Vec<Output>,
+    /// The struct's doc comment.
+    pub(crate) instruction: String,
+    pub(crate) score: Option<Score>,
+}
+
+/// A field that the judge is shown.
+pub(crate) struct Input {
+    pub(crate) field: Field,
+    pub(crate) attr: InputAttr,
+}
+
+/// A field that the judge answers.
+pub(crate) struct Output {
+    pub(crate) field: Field,
+    pub(crate) attr: OutputAttr,
+}
+
+/// What inputs and outputs have in common.
+pub(crate) struct Field {
+    pub(crate) ident: Ident,
+    pub(crate) ty: Type,
+    pub(crate) docs: Vec<Attribute>,
+    /// What the model is told of the field.
+    pub(crate) desc: String,
+}
+
+/// What becomes the score.
+pub(crate) struct Score {
+    pub(crate) expr: Expr,
+    pub(crate) is_verdict: bool,
+}
+
+impl Judge {
+    pub(crate) fn parse(
+        item: &TokenStream,
+        attrs: JudgeAttrs,
+        errors: &mut Errors,
+    ) -> Option<Self> {
+        let parsed = syn::parse2::<ItemStruct>(item.clone());
+        let mut item = errors.ok(parsed.map_err(|error| not_a_struct(item, error)))?;
+        let Fields::Named(fields) = &mut item.fields else {
+            errors.at(&item.ident, "a judge's inputs and outputs have names: write `struct Name { #[input(pred)] answer: String, #[output] good: bool }`");
+            return None;
+        };
+        let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
+        for field in &mut fields.named {
+            match FieldAttr::take(&mut field.attrs, errors) {
+                Some(FieldAttr::Input(attr)) => {
+                    inputs.push(Input { field: Field::new(field, attr.desc.as_ref()), attr });
+                }
+                Some(FieldAttr::Output(attr)) => {
+                    outputs.push(Output { field: Field::new(field, attr.desc.as_ref()), attr });
+                }
+                None => {
+                    let name = field.ident.as_ref().map(ToString::to_string).unwrap_or_default();
+                    errors.at(&field.ident, format!("`{name}` is neither shown to the judge nor answered by it: write `#[input(gold)]`, `#[input(pred)]`, `#[param]` or `#[output]` before it"));
+                }
+            }
+        }
+        item.attrs.retain(|attr| {
+            let again = attr.path().segments.last().is_some_and(|last| last.ident == "judge");
+            if again {
+                errors.at(attr, "`#[judge]` is given twice; keep one");
+            }
+            !again
+        });
+        let instruction = doc_text(&item.attrs);
+        let score = score(&attrs, &outputs, errors);
+        Some(Self { item, attrs, inputs, outputs, instruction, score })
+    }
+
+    /// `SemanticRecall` of `SemanticRecallInput`.
+    pub(crate) fn part(&self, part: &str) -> Ident {
+        quote::format_ident!("{}{part}", self.item.ident.unraw(), span = self.item.ident.span())
+    }
+
+    pub(crate) fn span(&self) -> Span {
+        self.item.ident.span()
+    }
+
+    /// Whether the judge writes its reasoning down before it answers.
+    pub(crate) fn reasons(&self) -> bool {
+        self.attrs.reasoning.as_ref().is_none_or(syn::LitBool::value)
+    }
+
+    /// Whether two fields have one name, which rustc says of the struct.
+    pub(crate) fn repeats_a_name(&self) -> bool {
+        let names: Vec<_> =
+            self.item.fields.iter().filter_map(|field| field.ident.as_ref()).collect();
+        names.iter().enumerate().any(|(index, name)| names[..index].contains(name))
+    }
+
+    pub(crate) fn has_param(&self, name: &str) -> bool {
+        let mut params = self.inputs.iter().filter(|i| i.attr.source == Some(Source::Param));
+        params.any(|input| input.field.name() == name)
+    }
+
+    pub(crate) fn has_output(&self, name: &str) -> bool {
+        self.outputs.iter().any(|output| output.field.name() == name)
+    }
+}
+
+impl Field {
+    fn new(field: &syn::Field, desc: Option<&syn::LitStr>) -> Self {
+        let docs = field.attrs.iter().filter(|attr| attr.path().is_ident("doc")).cloned();
+        let docs: Vec<_> = docs.collect();
+        let desc = desc.map_or_else(|| doc_text(&docs), |desc| desc.value().trim().to_owned());
+        let ident = field.ident.clone().unwrap_or_else(|| Ident::new("_", Span::call_site()));
+        Self { ident, ty: ungrouped(&field.ty).clone(), docs, desc }
+    }
+
+    /// The name as the model sees it.
+    pub(crate) fn name(&self) -> String {
+        self.ident.unraw().to_string()
+    }
+}
+
+fn not_a_struct(item: &TokenStream, error: syn::Error) -> syn::Error {
+    let keywords = item.clone().into_iter().filter_map(|token| match token {
+        TokenTree::Ident(word) => Some(word),
+        _ => None,
+    });
+    for keyword in keywords {
+        let what = match keyword.to_string().as_str() {
+            "struct" => return error,
+            "fn" => "a function; for a function there is `#[metric]`",
+            "enum" => "an enum",
+            "union" => "a union",
+            "trait" => "a trait",
+            "impl" => "an impl block",
+            "mod" => "a module",
+            "type" => "a type alias",
+            _ => continue,
+        };
+        let message = format!("`#[judge]` goes on a struct with named fields, not on {what}");
+        return syn::Error::new(keyword.span(), message);
+    }
+    error
+}
+
+/// The item without `#[input]`, `#[output]` and `#[param]`, which nobody but `#[judge]` understands.
+pub(crate) fn without_roles(item: TokenStream) -> TokenStream {
+    without_attributes(item, &|word| ["input", "output", "param"].iter().any(|role| word == role))
+}
+
+fn output_named<'a>(outputs: &'a [Output], expr: &Expr) -> Option<&'a Output> {
+    let Expr::Path(path) = expr else {
+        return None;
+    };
+    outputs.iter().find(|output| path.path.is_ident(&output.field.ident))
+}
+
+/// The score as written; else the output `score`, the only `bool` or the only `Preference`.
+fn score(attrs: &JudgeAttrs, outputs: &[Output], errors: &mut Errors) -> Option<Score> {
+    if let Some(expr) = &attrs.score {
+        let (expr, is_verdict) = match expr {
+            Expr::Cast(cast) if is_bool(&cast.ty) => (&*cast.expr, true),
+            expr => (expr, is_verdict(expr, outputs)),
+        };
+        return Some(Score { expr: expr.clone(), is_verdict });
+    }
+    if attrs.is_unreadable("score") {
+        return None;
+    }
+    let named = outputs.iter().find(|output| output.field.name() == "score");
+    let only = |fits: fn(&Type) -> bool| {
+        let mut fitting = outputs.iter().filter(|output| fits(&output.field.ty));
+        fitting.next().filter(|_| fitting.next().is_none())
+    };
+    let found = named.or_else(|| only(is_bool)).or_else(|| only(is_preference));
+    let Some(output) = found else {
+        no_score(outputs, errors);
+        return None;
+    };
+    let ident = &output.field.ident;
+    Some(Score { expr: syn::parse_quote!(#ident), is_verdict: is_bool(&output.field.ty) })
+}
+
+fn no_score(outputs: &[Output], errors: &mut Errors) {
+    let Some(first) = outputs.first() else {
+        return;
+    };
+    let names: Vec<_> = outputs.iter().map(|output| output.field.name()).collect();
+    let list = names.join("`, `");
+    let ident = &first.field.ident;
+    let message = match outputs {
+        [_] => format!(
+            "nothing says how `{list}` becomes a score: write `#[judge(score = {list})]`, or call it `score`"
+        ),
+        _ => format!(
+            "which of the outputs `{list}` is the score? Write `#[judge(score = ..)]` with an expression over them, or call one `score`"
+        ),
+    };
+    errors.at(ident, message);
+}
+
+pub(crate) fn is_bool(ty: &Type) -> bool {
+    last_segment_is(ty, "bool")
+}
+
+pub(crate) fn is_preference(ty: &Type) -> bool {
+    last_segment_is(ty, "Preference")
+}
+
+/// Whether an expression is a bool, as far as its form shows.
+fn is_verdict(expr: &Expr, outputs: &[Output]) -> bool {
+    use syn::BinOp::{And, Eq, Ge, Gt, Le, Lt, Ne, Or};
+    match expr {
+        Expr::Binary(binary) => {
+            matches!(binary.op, And(_) | Or(_) | Eq(_) | Ne(_) | Lt(_) | Le(_) | Gt(_) | Ge(_))
+        }
+        Expr::Unary(unary) => {
+            matches!(unary.op, syn::UnOp::Not(_)) && is_verdict_or_unknown(&unary.expr, outputs)
+        }
+        Expr::Lit(literal) => matches!(literal.lit, syn::Lit::Bool(_)),
+        Expr::Macro(call) => call.mac.path.is_ident("matches"),
+        Expr::Paren(paren) => is_verdict(&paren.expr, outputs),
+        Expr::Group(group) => is_verdict(&group.expr, outputs),
+        expr => output_named(outputs, expr).is_some_and(|output| is_bool(&output.field.ty)),
+    }
+}
+
+/// `!x` is a bool unless `x` is an output of another type.
+fn is_verdict_or_unknown(expr: &Expr, outputs: &[Output]) -> bool {
+    output_named(outputs, expr).is_none_or(|output| is_bool(&output.field.ty))
+}
+
+/// The name of the judge in reports.
+pub(crate) fn metric_name(judge: &Judge) -> String {
+    names::snake(&judge.item.ident.unraw().to_string())
+}

@@ -1,0 +1,172 @@
+//! One question to one model: the request, the reply, one repair, and what it cost.
+
+use serde_json::{Map, Value};
+
+use super::error::JudgeError;
+use super::prompt::Prompt;
+use super::reply::{Flaw, Reply};
+use super::row::Judge;
+use crate::lm::{LanguageModel, LmReply, LmRequest, StopReason, Usage};
+
+/// What one model said to one question.
+#[derive(Debug)]
+pub(super) struct Verdict {
+    /// The score, before it is held against the metric's range.
+    pub(super) value: f64,
+    /// The whole answer.
+    pub(super) answer: Map<String, Value>,
+}
+
+/// What became of one question to one model.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) verdict: Result<Verdict, JudgeError>,
+    pub(super) paid: Paid,
+    pub(super) usage: Usage,
+    pub(super) calls: u32,
+}
+
+/// What was paid, in msat.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Paid {
+    pub(super) msats: u64,
+    /// Whether a call that was made has no price.
+    pub(super) is_unpriced: bool,
+}
+
+impl Paid {
+    pub(super) fn add(&mut self, other: Self) {
+        self.msats = self.msats.saturating_add(other.msats);
+        self.is_unpriced |= other.is_unpriced;
+    }
+}
+
+/// Asks, and asks once more if the reply is no verdict.
+pub(super) async fn ask<J: Judge>(
+    judge: &J,
+    lm: &dyn LanguageModel,
+    prompt: &Prompt,
+    draw: u32,
+) -> Asked {
+    let signature = J::signature();
+    let request = LmRequest::new(signature.purpose.clone())
+        .system(prompt.system.clone())
+        .user(prompt.user.clone())
+        .with_schema(signature.reply_schema())
+        .with_sampling(signature.sampling_of(draw))
+        .with_draw(draw);
+    let mut asked = Asking { paid: Paid::default(), usage: Usage::default(), calls: 0 };
+    let verdict = asked.settle(judge, lm, request).await;
+    let Asking { paid, usage, calls } = asked;
+    Asked { verdict, paid, usage, calls }
+}
+
+struct Asking {
+    paid: Paid,
+    usage: Usage,
+    calls: u32,
+}
+
+impl Asking {
+    async fn settle<J: Judge>(
+        &mut self,
+        judge: &J,
+        lm: &dyn LanguageModel,
+        request: LmRequest,
+    ) -> Result<Verdict, JudgeError> {
+        let reply = self.call(lm, &request).await?;
+        let flaw = match read(judge, &reply.text) {
+            Ok(verdict) => return finite(lm, verdict),
+            Err(flaw) => flaw,
+        };
+        if flaw.is_cut && reply.stop == StopReason::Length {
+            return Err(JudgeError::CutShort { lm: lm.id().to_owned() });
+        }
+        let repaired = request.assistant(reply.text).user(repair(&flaw));
+        let reply = self.call(lm, &repaired).await?;
+        match read(judge, &reply.text) {
+            Ok(verdict) => finite(lm, verdict),
+            Err(flaw) => Err(unreadable(lm, &reply, flaw)),
+        }
+    }
+
+    /// One call: its price and tokens count, whatever comes.
+    async fn call(
+        &mut self,
+        lm: &dyn LanguageModel,
+        request: &LmRequest,
+    ) -> Result<LmReply, JudgeError> {
+        self.calls += 1;
+        let reply = lm.complete(request).await.inspect_err(|error| {
+            self.paid.msats = self.paid.msats.saturating_add(error.cost_msats().unwrap_or(0));
+        })?;
+        let is_unpriced = reply.cost_msats.is_none() && !reply.cached;
+        self.paid.add(Paid { msats: reply.cost_msats.unwrap_or(0), is_unpriced });
+        self.usage += reply.usage;
+        match &reply.stop {
+            StopReason::Refusal(said) => {
+                Err(JudgeError::Refused { lm: lm.id().to_owned(), said: beginning(said) })
+            }
+            StopReason::Filtered => Err(JudgeError::Filtered { lm: lm.id().to_owned() }),
+            _ => Ok(reply),
+        }
+    }
+}
+
+fn read<J: Judge>(judge: &J, text: &str) -> Result<Verdict, Flaw> {
+    let (output, answer) = Reply::find(J::signature(), text)?.read::<J::Output>()?;
+    Ok(Verdict { value: judge.worth(output), answer })
+}
+
+fn finite(lm: &dyn LanguageModel, verdict: Verdict) -> Result<Verdict, JudgeError> {
+    if verdict.value.is_finite() {
+        return Ok(verdict);
+    }
+    Err(JudgeError::NotFinite { lm: lm.id().to_owned(), value: verdict.value })
+}
+
+fn repair(flaw: &Flaw) -> String {
+    format!(
+        "That is not the answer that was asked for: {}. Judge the same data again, and answer with the whole JSON object alone, every field in its form.",
+        flaw.said
+    )
+}
+
+/// Why the last reply is no verdict either.
+fn unreadable(lm: &dyn LanguageModel, reply: &LmReply, flaw: Flaw) -> JudgeError {
+    let lm = lm.id().to_owned();
+    let said = beginning(&reply.text);
+    if flaw.is_cut {
+        return JudgeError::CutShort { lm };
+    }
+    if is_refusal(&reply.text) {
+        return JudgeError::Refused { lm, said };
+    }
+    JudgeError::Unreadable { lm, flaws: flaw.said, said }
+}
+
+/// Whether a text without an answer declines, as models do that have no field for it.
+fn is_refusal(text: &str) -> bool {
+    const OPENINGS: [&str; 9] = [
+        "i'm sorry",
+        "i am sorry",
+        "sorry,",
+        "i can't",
+        "i cannot",
+        "i won't",
+        "i'm unable",
+        "i am unable",
+        "as an ai",
+    ];
+    let text = text.trim_start().replace('\u{2019}', "'").to_lowercase();
+    OPENINGS.iter().any(|opening| text.starts_with(opening))
+}
+
+/// The first 120 characters.
+fn beginning(text: &str) -> String {
+    let text = text.trim();
+    match text.char_indices().nth(120) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,89 @@
+//! Several values of one row become one, with the confidence that their spread leaves.
+
+use super::panel::Aggregation;
+use crate::spec::ScoreRange;
+
+/// The value that `aggregation` makes of the judges' values, of which there is at least one.
+pub(super) fn fold(values: &[f64], aggregation: Aggregation, is_bool: bool) -> f64 {
+    match aggregation {
+        Aggregation::Average => mean(values),
+        Aggregation::Median => median(values),
+        Aggregation::Majority if is_bool => f64::from(u8::from(
+            values.iter().filter(|value| **value >= 1.0).count() * 2 > values.len(),
+        )),
+        Aggregation::Majority => median(&most_frequent(values)),
+    }
+}
+
+/// How far the judges agree, in [0, 1]: the mean of their closeness to the value that was made of theirs,
+/// where closeness is 1 less the distance as a share of the range. For yes and no it is the share of judges
+/// that say what all of them are taken to say. Without a range the distance is held against the value
+/// itself: closeness is `|value| / (|value| + distance)`.
+pub(super) fn agreement(values: &[f64], folded: f64, range: Option<ScoreRange>) -> f64 {
+    let closeness = |value: &f64| {
+        let distance = (value - folded).abs();
+        match range {
+            Some(range) => 1.0 - distance / (range.max - range.min),
+            None if distance == 0.0 => 1.0,
+            None => folded.abs() / (folded.abs() + distance),
+        }
+    };
+    mean(&values.iter().map(closeness).collect::<Vec<_>>()).clamp(0.0, 1.0)
+}
+
+fn mean(values: &[f64]) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "nobody asks 2^52 judges")]
+    let count = values.len() as f64;
+    values.iter().sum::<f64>() / count
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    match sorted.len() % 2 {
+        0 => f64::midpoint(sorted[middle - 1], sorted[middle]),
+        _ => sorted[middle],
+    }
+}
+
+/// The values that stand most often, each once.
+fn most_frequent(values: &[f64]) -> Vec<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let runs: Vec<&[f64]> = sorted.chunk_by(|a, b| a.total_cmp(b).is_eq()).collect();
+    let longest = runs.iter().map(|run| run.len()).max().unwrap_or(0);
+    runs.iter().filter(|run| run.len() == longest).map(|run| run[0]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{agreement, fold};
+    use crate::judge::Aggregation::{Average, Majority, Median};
+    use crate::spec::ScoreRange;
+
+    #[test]
+    fn each_aggregation_has_its_value() {
+        let grades = [1.0, 5.0, 5.0, 2.0];
+        assert_eq!(fold(&grades, Average, false), 3.25);
+        assert_eq!(fold(&grades, Median, false), 3.5);
+        assert_eq!(fold(&grades, Majority, false), 5.0);
+        assert_eq!(fold(&[1.0, 4.0, 2.0], Majority, false), 2.0, "all are equally frequent");
+    }
+
+    #[test]
+    fn a_tie_of_votes_is_no_pass() {
+        assert_eq!(fold(&[1.0, 0.0], Majority, true), 0.0);
+        assert_eq!(fold(&[1.0, 0.0, 1.0], Majority, true), 1.0);
+    }
+
+    #[test]
+    fn agreement_is_the_share_of_like_votes_and_falls_with_the_spread() {
+        let unit = Some(ScoreRange::UNIT);
+        assert_eq!(agreement(&[1.0, 1.0, 1.0, 0.0], 1.0, unit), 0.75);
+        assert_eq!(agreement(&[0.5, 0.5], 0.5, unit), 1.0);
+        assert_eq!(agreement(&[1.0, 5.0], 3.0, Some(ScoreRange { min: 1.0, max: 5.0 })), 0.5);
+        assert_eq!(agreement(&[2.0, 6.0], 4.0, None), 4.0 / 6.0);
+        assert_eq!(agreement(&[0.0, 0.0], 0.0, None), 1.0);
+    }
+}

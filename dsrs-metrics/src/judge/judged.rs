@@ -1,0 +1,113 @@
+//! What all judges together said of a row, and how it becomes a metric's score.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde_json::{Map, Value};
+
+use super::ask::Paid;
+use super::error::JudgeError;
+use crate::error::{MetricError, Result};
+use crate::returns::{Decided, MetricReturn, Undecided};
+use crate::score::{MetricScore, Scored};
+use crate::spec::{MetricSpec, ScoreKind};
+
+/// The label of every verdict that no model gave.
+pub(crate) const OFFLINE: &str = "offline-lexical";
+
+/// What all judges together said of a row; `Kind` is `bool` or `f64`.
+pub struct Judged<Kind> {
+    result: Result<Judgement, JudgeError>,
+    paid: Paid,
+    kind: PhantomData<Kind>,
+}
+
+impl<Kind> fmt::Debug for Judged<Kind> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Judged").field("result", &self.result).finish_non_exhaustive()
+    }
+}
+
+impl<K> Judged<K> {
+    pub(super) fn new(result: Result<Judgement, JudgeError>, paid: Paid) -> Self {
+        Self { result, paid, kind: PhantomData }
+    }
+
+    /// The scores of two judges as one; it fails if either does. The confidence is that of the less certain.
+    pub(super) fn with(
+        self,
+        other: Self,
+        names: [&str; 2],
+        combine: impl FnOnce(f64, f64) -> f64,
+    ) -> Self {
+        let mut paid = self.paid;
+        paid.add(other.paid);
+        let both = self.result.and_then(|first| Ok((first, other.result?)));
+        let result = both.map(|(first, second)| {
+            let line = |name: &str, judgement: &Judgement| {
+                let details = judgement.details.as_deref().unwrap_or_default();
+                format!("{name} {}: {details}", judgement.value)
+            };
+            let details = names.iter().zip([&first, &second]).map(|(name, part)| line(name, part));
+            let details = Some(details.collect::<Vec<_>>().join("\n"));
+            let mut metadata = Map::new();
+            if let Some(label) = first.metadata.get("judge") {
+                metadata.insert("judge".to_owned(), label.clone());
+            }
+            let (value, confidence) =
+                (combine(first.value, second.value), first.confidence.min(second.confidence));
+            for (name, part) in names.into_iter().zip([first, second]) {
+                metadata.insert(name.to_owned(), Value::Object(part.metadata));
+            }
+            Judgement { value, confidence, details, feedback: None, metadata }
+        });
+        Self::new(result, paid)
+    }
+}
+
+/// A score with what led to it.
+#[derive(Debug)]
+pub(super) struct Judgement {
+    pub(super) value: f64,
+    pub(super) confidence: f64,
+    pub(super) details: Option<String>,
+    pub(super) feedback: Option<String>,
+    pub(super) metadata: Map<String, Value>,
+}
+
+/// Marks what a judge's score is.
+pub trait Kind {
+    /// Bool or number.
+    const KIND: ScoreKind;
+    /// Whether the score is itself a verdict.
+    type Verdict;
+}
+
+impl Kind for bool {
+    const KIND: ScoreKind = ScoreKind::Bool;
+    type Verdict = Decided;
+}
+
+impl Kind for f64 {
+    const KIND: ScoreKind = ScoreKind::Number;
+    type Verdict = Undecided;
+}
+
+#[diagnostic::do_not_recommend]
+impl<K: Kind> MetricReturn for Judged<K> {
+    const KIND: ScoreKind = K::KIND;
+    type Verdict = K::Verdict;
+
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+        let cost = if self.paid.is_unpriced {
+            self.paid.msats.max(spec.cost_msats)
+        } else {
+            self.paid.msats
+        };
+        let failed = |error| MetricError::failed(spec.name, error).with_cost_msats(cost);
+        let judgement = self.result.map_err(failed)?;
+        let Judgement { value, confidence, details, feedback, metadata } = judgement;
+        let score = MetricScore { value, confidence, details, cost_msats: cost };
+        Scored::of_judgement(score, feedback, metadata, spec)
+    }
+}

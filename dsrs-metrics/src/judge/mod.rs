@@ -1,0 +1,70 @@
+//! Judges: metrics that a language model answers. What is asked ([`Signature`]), how a row stands in the
+//! prompt ([`Untrusted`]), how a reply is read, and how several judges become one score ([`Panel`]).
+//!
+//! Models themselves are in [`lm`](crate::lm); the judges that the library ships are in [`shipped`].
+//!
+//! ```
+//! use dsrs_metrics::lm::ScriptedLm;
+//! use dsrs_metrics::prelude::*;
+//! use serde_json::json;
+//!
+//! /// Compare a system's response to the ground truth and report recall and precision.
+//! #[judge(score = f1(precision, recall), threshold = 0.66, cost = "100 msat")]
+//! struct SemanticRecallPrecision {
+//!     #[input(gold)]
+//!     question: String,
+//!     #[input(gold = "response")]
+//!     ground_truth: String,
+//!     #[input(pred = "response")]
+//!     system_response: String,
+//!     /// fraction of the ground truth that the response covers
+//!     #[output(range = 0.0..=1.0)]
+//!     recall: f64,
+//!     /// fraction of the response that the ground truth supports
+//!     #[output(range = 0.0..=1.0)]
+//!     precision: f64,
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> dsrs_metrics::Result<()> {
+//! let lm = ScriptedLm::new()
+//!     .otherwise(json!({ "reasoning": "Half of it.", "recall": 0.5, "precision": 1.0 }));
+//! let judge = SemanticRecallPrecisionJudge::default().with_lm(lm);
+//! let gold = example! { "question" => "Capital of France?", "response" => "Paris, on the Seine" };
+//! let score = judge.evaluate(&gold, &prediction! { "response" => "Paris" }).await?;
+//! assert_eq!(score.value, 2.0 / 3.0);
+//! assert_eq!(score.details.as_deref(), Some("Half of it."));
+//! # Ok(())
+//! # }
+//! ```
+
+mod ask;
+mod error;
+mod fold;
+mod judged;
+mod models;
+mod panel;
+mod prompt;
+mod reply;
+mod row;
+pub mod shipped;
+mod signature;
+mod untrusted;
+mod worth;
+
+pub use schemars;
+pub use schemars::JsonSchema;
+
+pub use self::error::JudgeError;
+pub use self::judged::Judged;
+pub(crate) use self::judged::OFFLINE;
+pub use self::models::{IntoModel, JudgeModel, Models};
+pub use self::panel::{Aggregation, Panel};
+pub use self::prompt::{Fenced, Prompt};
+pub use self::reply::{Answer, JudgeOutput, Reply};
+#[doc(hidden)]
+pub use self::row::row;
+pub use self::row::{Judge, Offline};
+pub use self::signature::{OutputSpec, Signature};
+pub use self::untrusted::{Content, Shown, Untrusted};
+pub use self::worth::{Preference, Worth, f1, rescale};

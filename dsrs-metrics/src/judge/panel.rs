@@ -1,0 +1,188 @@
+//! Who judges: which models are asked, how many at once, how many must answer. How their answers become
+//! one is in `fold.rs`.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::error::JudgeError;
+use super::models::{IntoModel, JudgeModel, Models};
+use super::signature::Signature;
+use crate::lm::LanguageModel;
+
+/// How the answers of several judges become one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Aggregation {
+    /// Of yes and no, what more than half of the judges say; a tie is a no. Of grades, the one that most
+    /// judges give, and of several such the middle one. The default for judges that say yes or no.
+    Majority,
+    /// The middle value; of two in the middle, their mean. The default for grades.
+    Median,
+    /// The mean.
+    Average,
+}
+
+/// Which models a judge asks, where that differs from what `#[judge]` says.
+///
+/// As text (`--param NAME.panel=..`) it is an object:
+/// `{"models": ["openai:gpt-4.1-mini", "default"], "aggregation": "median", "quorum": 1}`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Panel {
+    #[serde(skip)]
+    lm: Option<JudgeModel>,
+    #[serde(deserialize_with = "by_name")]
+    models: Vec<JudgeModel>,
+    aggregation: Option<Aggregation>,
+    max_concurrent_judges: Option<usize>,
+    quorum: Option<usize>,
+}
+
+/// Two panels of one text ask the same: models that are held are told apart by where they lie.
+impl crate::identity::Plain for Panel {
+    fn tell(&self, into: &mut String) {
+        let Self { lm, models, aggregation, max_concurrent_judges: _, quorum } = self;
+        for model in lm.iter().chain(models) {
+            into.push_str(&match model {
+                JudgeModel::Configured => "configured,".to_owned(),
+                JudgeModel::Named(id) => format!("{id:?},"),
+                JudgeModel::Held(lm) => format!("{:x},", Arc::as_ptr(lm).cast::<()>().addr()),
+            });
+        }
+        into.push_str(&format!("{} {aggregation:?} {quorum:?}", lm.is_some()));
+    }
+}
+
+fn by_name<'de, D: serde::Deserializer<'de>>(names: D) -> Result<Vec<JudgeModel>, D::Error> {
+    let names = Vec::<String>::deserialize(names)?;
+    Ok(names.into_iter().map(IntoModel::into_model).collect())
+}
+
+impl Panel {
+    /// What `#[judge]` says.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Asks this model wherever the judge names none.
+    #[must_use]
+    pub fn with_lm(mut self, lm: impl IntoModel) -> Self {
+        self.lm = Some(lm.into_model());
+        self
+    }
+
+    /// Asks each of these models; one that stands twice is asked twice.
+    #[must_use]
+    pub fn models<M: IntoModel>(mut self, models: impl IntoIterator<Item = M>) -> Self {
+        self.models = models.into_iter().map(IntoModel::into_model).collect();
+        self
+    }
+
+    /// How the judges' answers become one.
+    #[must_use]
+    pub fn aggregation(mut self, aggregation: Aggregation) -> Self {
+        self.aggregation = Some(aggregation);
+        self
+    }
+
+    /// How many judges are asked about a row at the same time; all of them, unless this is called.
+    #[must_use]
+    pub fn max_concurrent_judges(mut self, limit: usize) -> Self {
+        self.max_concurrent_judges = Some(limit);
+        self
+    }
+
+    /// How many judges must answer for a score; more than half of them, unless this is called.
+    #[must_use]
+    pub fn quorum(mut self, quorum: usize) -> Self {
+        self.quorum = Some(quorum);
+        self
+    }
+
+    /// How many judges are asked about a row.
+    #[must_use]
+    pub fn num_judges(&self, signature: &Signature) -> usize {
+        self.members(signature).len().max(1)
+    }
+
+    fn members<'a>(&'a self, signature: &'a Signature) -> &'a [JudgeModel] {
+        if self.models.is_empty() { &signature.models } else { &self.models }
+    }
+
+    pub(super) fn aggregation_of(&self, signature: &Signature, is_bool: bool) -> Aggregation {
+        let default = if is_bool { Aggregation::Majority } else { Aggregation::Median };
+        self.aggregation.or(signature.aggregation).unwrap_or(default)
+    }
+
+    pub(super) fn limit(&self, signature: &Signature) -> usize {
+        let limit = self.max_concurrent_judges.or(signature.max_concurrent);
+        limit.unwrap_or(usize::MAX).clamp(1, 1024)
+    }
+
+    /// How many judges must answer: more than half, unless said otherwise.
+    pub(super) fn quorum_of(&self, signature: &Signature) -> usize {
+        let asked = self.num_judges(signature);
+        self.quorum.or(signature.quorum).unwrap_or(asked / 2 + 1)
+    }
+
+    /// Whether the panel can give a score at all.
+    pub(super) fn check(&self, signature: &Signature, is_bool: bool) -> Result<(), JudgeError> {
+        let (asked, quorum) = (self.num_judges(signature), self.quorum_of(signature));
+        if !(1..=asked).contains(&quorum) {
+            return Err(JudgeError::Panel(format!(
+                "a quorum of {quorum} makes no sense for {asked} judges: set one from 1 to {asked}"
+            )));
+        }
+        let aggregation = self.aggregation_of(signature, is_bool);
+        if is_bool && aggregation != Aggregation::Majority {
+            return Err(JudgeError::Panel(format!(
+                "judges that say yes or no vote, and {aggregation:?} gives neither: take Aggregation::Majority"
+            )));
+        }
+        Ok(())
+    }
+
+    /// The models in order. None at all where nothing is configured and none is named.
+    pub(super) fn resolve(
+        &self,
+        signature: &Signature,
+    ) -> Result<Option<Vec<Arc<dyn LanguageModel>>>, JudgeError> {
+        let members = match self.members(signature) {
+            [] => &[JudgeModel::Configured],
+            members => members,
+        };
+        let is_own = |member: &JudgeModel| match (member, &self.lm) {
+            (JudgeModel::Configured, lm) => matches!(lm, Some(JudgeModel::Held(_))),
+            (member, _) => matches!(member, JudgeModel::Held(_)),
+        };
+        let scope = if members.iter().all(is_own) { None } else { Models::of_scope()? };
+        let named = |id: &str| match &scope {
+            Some(models) => models.named(id),
+            None => Err(JudgeError::NoConnection { id: id.to_owned() }),
+        };
+        let mut lms = Vec::with_capacity(members.len());
+        for member in members {
+            let member = match (member, &self.lm) {
+                (JudgeModel::Configured, Some(lm)) => lm,
+                (member, _) => member,
+            };
+            match member {
+                JudgeModel::Held(lm) => lms.push(Arc::clone(lm)),
+                JudgeModel::Named(id) => lms.push(named(id)?),
+                JudgeModel::Configured => {
+                    match scope.as_ref().and_then(|models| models.configured()) {
+                        Some(lm) => lms.push(lm),
+                        None if members.iter().all(|m| matches!(m, JudgeModel::Configured)) => {
+                            return Ok(None);
+                        }
+                        None => return Err(JudgeError::NoModel),
+                    }
+                }
+            }
+        }
+        Ok(Some(lms))
+    }
+}

@@ -1,0 +1,30 @@
+//! The judges that the library ships, written with `#[judge]` like any user's. Where no model is configured
+//! the offline lexical judge answers for them, and says so ([`lexical`]).
+//!
+//! | judge | reads | answers |
+//! | --- | --- | --- |
+//! | [`SemanticF1`], [`DecompositionalSemanticF1`] | `gold.question`, `gold.response`, `pred.response` | F1 of recall and precision of ideas |
+//! | [`CompleteAndGrounded`] | the same and `pred.context` | F1 of completeness and groundedness |
+//! | [`LlmJudge`] | `gold.question`, `gold.answer` (both optional), `pred.answer` | a grade in [0, 1] by your criteria |
+//! | [`AnswerRelevance`] | `gold.question`, `pred.answer` | whether the answer addresses the question |
+//! | [`AnswerGroundedness`] | `pred.context`, `pred.answer` | whether the context supports the answer |
+//! | [`GEvalCompleteness`] | `gold.question`, `gold.response`, `pred.response` | completeness from 1 to 5 as a share of the scale |
+//! | [`PairwisePreference`] | `gold.question`, `gold.response`, `pred.response` | whether the prediction is the better answer |
+//! | [`SemanticEquivalence`] | `gold.answer`, `pred.answer` | whether both mean the same |
+
+mod answers;
+mod completeness;
+mod grounded;
+pub mod lexical;
+mod llm_judge;
+mod preference;
+mod semantic_f1;
+mod texts;
+
+pub use self::answers::*;
+pub use self::completeness::*;
+pub use self::grounded::*;
+pub use self::llm_judge::*;
+pub use self::preference::*;
+pub use self::semantic_f1::*;
+pub use self::texts::TextOrList;

@@ -1,0 +1,85 @@
+//! From what a judge answers to a score: what is a number, and the formulas that judges share.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Types that `score = ..` may have, besides `bool`.
+#[diagnostic::on_unimplemented(
+    message = "a judge's score is a number, and this is `{Self}`",
+    label = "not a number",
+    note = "write an expression over the outputs that gives a number, as in `score = f1(precision, recall)`;\na `bool` that a function gives is marked as a verdict: `score = is_good(grade) as bool`"
+)]
+pub trait Worth {
+    /// The score.
+    fn worth(self) -> f64;
+}
+
+macro_rules! number {
+    ($($number:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl Worth for $number {
+            fn worth(self) -> f64 {
+                #[expect(clippy::allow_attributes, reason = "whether the cast is lossy depends on the type")]
+                #[allow(clippy::cast_precision_loss, clippy::cast_lossless, trivial_numeric_casts)]
+                { self as f64 }
+            }
+        }
+    )*};
+}
+number!(f32, f64, i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
+
+/// Which of two answers a pairwise judge prefers.
+///
+/// ```
+/// use dsrs_metrics::judge::{Preference, Worth};
+///
+/// let preferred: Preference = serde_json::from_str(r#""second""#).unwrap();
+/// assert_eq!((Preference::First.worth(), Preference::Tie.worth(), preferred.worth()), (1.0, 0.5, 0.0));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Preference {
+    /// The first is better: 1.
+    First,
+    /// The second is better: 0.
+    Second,
+    /// Neither: 0.5.
+    Tie,
+}
+
+#[diagnostic::do_not_recommend]
+impl Worth for Preference {
+    fn worth(self) -> f64 {
+        match self {
+            Self::First => 1.0,
+            Self::Tie => 0.5,
+            Self::Second => 0.0,
+        }
+    }
+}
+
+/// The harmonic mean of precision and recall, both in [0, 1]; 0 if both are 0. As `f1_score` of dspy's
+/// `auto_evaluation.py`, but nothing is clamped: what lies outside gives what the formula gives.
+///
+/// ```
+/// use dsrs_metrics::judge::f1;
+///
+/// assert_eq!((f1(1.0, 0.5), f1(0.0, 0.0)), (2.0 / 3.0, 0.0));
+/// ```
+#[must_use]
+pub fn f1(precision: f64, recall: f64) -> f64 {
+    let sum = precision + recall;
+    if sum == 0.0 { 0.0 } else { 2.0 * (precision * recall) / sum }
+}
+
+/// A grade on a scale as a share of that scale, in [0, 1]: `(grade - worst) / (best - worst)`.
+///
+/// ```
+/// use dsrs_metrics::judge::rescale;
+///
+/// assert_eq!([1, 3, 5].map(|grade| rescale(f64::from(grade), 1.0..=5.0)), [0.0, 0.5, 1.0]);
+/// ```
+#[must_use]
+pub fn rescale(grade: f64, scale: std::ops::RangeInclusive<f64>) -> f64 {
+    (grade - scale.start()) / (scale.end() - scale.start())
+}

@@ -1,0 +1,127 @@
+//! The tables of the store: replies, and in which order they were used.
+
+use redb::{Database, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition};
+
+use super::key::Hash;
+
+pub(super) const REPLIES: TableDefinition<'_, &Hash, &[u8]> = TableDefinition::new("replies");
+/// When each reply was last used, counted in uses, and how many bytes it takes.
+const USE: TableDefinition<'_, &Hash, (u64, u64)> = TableDefinition::new("use");
+/// The same the other way round: the first is the one that was not used for longest.
+const ORDER: TableDefinition<'_, u64, &Hash> = TableDefinition::new("order");
+/// The sum of bytes.
+const TOTALS: TableDefinition<'_, &str, u64> = TableDefinition::new("totals");
+
+/// What redb itself needs for an entry, roughly: two more tables, and pages that are not full.
+const OVERHEAD: u64 = 512;
+
+pub(super) fn create(database: &Database) -> Result<(), redb::Error> {
+    let transaction = database.begin_write()?;
+    transaction.open_table(REPLIES)?;
+    transaction.open_table(USE)?;
+    transaction.open_table(ORDER)?;
+    transaction.open_table(TOTALS)?;
+    Ok(transaction.commit()?)
+}
+
+pub(super) fn len(database: &Database) -> Result<u64, redb::Error> {
+    Ok(database.begin_read()?.open_table(REPLIES)?.len()?)
+}
+
+/// What one commit writes.
+pub(super) struct Batch<'a> {
+    pub(super) entries: &'a [(Hash, &'a [u8])],
+    pub(super) used: &'a [Hash],
+    pub(super) max_bytes: u64,
+}
+
+impl Batch<'_> {
+    pub(super) fn commit(&self, database: &Database) -> Result<(), redb::Error> {
+        if self.entries.is_empty() && self.used.is_empty() {
+            return Ok(());
+        }
+        let transaction = database.begin_write()?;
+        {
+            let mut tables = Tables {
+                replies: transaction.open_table(REPLIES)?,
+                uses: transaction.open_table(USE)?,
+                order: transaction.open_table(ORDER)?,
+                totals: transaction.open_table(TOTALS)?,
+            };
+            for hash in self.used {
+                tables.mark_used(hash)?;
+            }
+            for (hash, entry) in self.entries {
+                tables.put(hash, entry)?;
+            }
+            tables.evict(self.max_bytes)?;
+        }
+        Ok(transaction.commit()?)
+    }
+}
+
+struct Tables<'t> {
+    replies: redb::Table<'t, &'static Hash, &'static [u8]>,
+    uses: redb::Table<'t, &'static Hash, (u64, u64)>,
+    order: redb::Table<'t, u64, &'static Hash>,
+    totals: redb::Table<'t, &'static str, u64>,
+}
+
+impl Tables<'_> {
+    fn put(&mut self, hash: &Hash, entry: &[u8]) -> Result<(), redb::Error> {
+        let size = entry.len() as u64 + OVERHEAD;
+        let old = self.forget_use(hash)?.unwrap_or(0);
+        self.replies.insert(hash, entry)?;
+        self.note_use(hash, size)?;
+        self.add_bytes(size, old)
+    }
+
+    /// A reply that was evicted meanwhile stays so.
+    fn mark_used(&mut self, hash: &Hash) -> Result<(), redb::Error> {
+        match self.forget_use(hash)? {
+            Some(size) => self.note_use(hash, size),
+            None => Ok(()),
+        }
+    }
+
+    fn forget_use(&mut self, hash: &Hash) -> Result<Option<u64>, redb::Error> {
+        let Some((at, size)) = self.uses.remove(hash)?.map(|found| found.value()) else {
+            return Ok(None);
+        };
+        self.order.remove(at)?;
+        Ok(Some(size))
+    }
+
+    fn note_use(&mut self, hash: &Hash, size: u64) -> Result<(), redb::Error> {
+        let at = self.order.last()?.map_or(0, |(at, _)| at.value() + 1);
+        self.order.insert(at, hash)?;
+        self.uses.insert(hash, (at, size))?;
+        Ok(())
+    }
+
+    fn add_bytes(&mut self, more: u64, less: u64) -> Result<(), redb::Error> {
+        let bytes = self.bytes()?;
+        self.totals.insert("bytes", (bytes + more).saturating_sub(less))?;
+        Ok(())
+    }
+
+    fn bytes(&self) -> Result<u64, redb::Error> {
+        Ok(self.totals.get("bytes")?.map_or(0, |bytes| bytes.value()))
+    }
+
+    /// Makes room for a tenth more than is needed, so that it is not needed at every commit.
+    fn evict(&mut self, max_bytes: u64) -> Result<(), redb::Error> {
+        if self.bytes()? <= max_bytes {
+            return Ok(());
+        }
+        while self.bytes()? > max_bytes / 10 * 9 {
+            let Some(hash) = self.order.first()?.map(|(_, hash)| *hash.value()) else {
+                return Ok(());
+            };
+            let size = self.forget_use(&hash)?.unwrap_or(0);
+            self.replies.remove(&hash)?;
+            self.add_bytes(0, size)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,294 @@
+//! A language model that says what a test tells it to.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde_json::Value;
+
+use super::{LanguageModel, LmError, LmReply, LmRequest, Usage};
+
+/// A language model for tests: it replies from a list, by a substring of the prompt, or through a
+/// closure, after a latency if asked to, and remembers what it was asked.
+///
+/// Replies that are `Err` are errors of the model. The first rule that holds answers: [`when`] in the
+/// order written, then [`replies`] one after another, then [`otherwise`]. If none holds, the call fails with
+/// [`LmError::NotScripted`]; nothing is made up.
+///
+/// ```
+/// use std::time::Duration;
+/// use dsrs_metrics::lm::{LanguageModel, LmError, LmRequest, ScriptedLm};
+/// use serde_json::json;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), LmError> {
+/// let lm = ScriptedLm::new()
+///     .when("capital of France", json!({ "score": 1.0 }))
+///     .when("busy", LmError::Timeout { lm: "scripted:lm".into(), seconds: 1.0 })
+///     .replies(["first", "second"])
+///     .otherwise(|request: &LmRequest| format!("{} messages", request.messages.len()))
+///     .latency(Duration::from_millis(1));
+///
+/// let ask = |text: &str| LmRequest::new("example").user(text);
+/// assert_eq!(lm.complete(&ask("The capital of France?")).await?.text, r#"{"score":1.0}"#);
+/// assert!(lm.complete(&ask("Are you busy?")).await.unwrap_err().is_transient());
+/// assert_eq!(lm.complete(&ask("a")).await?.text, "first");
+/// assert_eq!(lm.complete(&ask("b")).await?.text, "second");
+/// assert_eq!(lm.complete(&ask("c")).await?.text, "1 messages");
+///
+/// assert_eq!(lm.calls(), 5);
+/// assert_eq!(lm.requests()[2].messages[0].content, "a");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// [`when`]: Self::when
+/// [`replies`]: Self::replies
+/// [`otherwise`]: Self::otherwise
+pub struct ScriptedLm {
+    id: String,
+    rules: Vec<(String, ScriptedReply)>,
+    queue: Mutex<VecDeque<ScriptedReply>>,
+    otherwise: Option<ScriptedReply>,
+    latency: Duration,
+    usage: Usage,
+    cost_msats: Option<u64>,
+    remember: usize,
+    calls: AtomicU64,
+    requests: Mutex<VecDeque<LmRequest>>,
+}
+
+/// A scripted reply as a function of the request.
+pub type ScriptedReply = Box<dyn Fn(&LmRequest) -> Result<LmReply, LmError> + Send + Sync>;
+
+impl ScriptedLm {
+    /// A model named `scripted:lm` that has nothing to say yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            id: "scripted:lm".to_owned(),
+            rules: Vec::new(),
+            queue: Mutex::default(),
+            otherwise: None,
+            latency: Duration::ZERO,
+            usage: Usage::default(),
+            cost_msats: None,
+            remember: usize::MAX,
+            calls: AtomicU64::new(0),
+            requests: Mutex::default(),
+        }
+    }
+
+    /// Another name, as `provider:model`.
+    #[must_use]
+    pub fn named(mut self, id: impl Into<String>) -> Self {
+        self.id = id.into();
+        self
+    }
+
+    /// Replies so whenever a message of the conversation contains `pattern`.
+    #[must_use]
+    pub fn when<Kind>(mut self, pattern: impl Into<String>, reply: impl IntoReply<Kind>) -> Self {
+        self.rules.push((pattern.into(), reply.into_reply()));
+        self
+    }
+
+    /// Replies so, one after another, each once; adds to earlier ones.
+    #[must_use]
+    pub fn replies<Kind, R: IntoReply<Kind>>(self, replies: impl IntoIterator<Item = R>) -> Self {
+        lock(&self.queue).extend(replies.into_iter().map(IntoReply::into_reply));
+        self
+    }
+
+    /// Replies so if nothing else holds.
+    #[must_use]
+    pub fn otherwise<Kind>(mut self, reply: impl IntoReply<Kind>) -> Self {
+        self.otherwise = Some(reply.into_reply());
+        self
+    }
+
+    /// Waits so long before each reply.
+    #[must_use]
+    pub fn latency(mut self, latency: Duration) -> Self {
+        self.latency = latency;
+        self
+    }
+
+    /// The usage of every reply that does not say its own.
+    #[must_use]
+    pub fn usage(mut self, usage: Usage) -> Self {
+        self.usage = usage;
+        self
+    }
+
+    /// The cost, in msat, of every reply that does not say its own.
+    #[must_use]
+    pub fn cost(mut self, msats: u64) -> Self {
+        self.cost_msats = Some(msats);
+        self
+    }
+
+    /// Remembers only the last so many requests; all of them, unless this is called.
+    #[must_use]
+    pub fn remember(mut self, last: usize) -> Self {
+        self.remember = last;
+        self
+    }
+
+    /// How often it was asked.
+    #[must_use]
+    pub fn calls(&self) -> u64 {
+        self.calls.load(Ordering::SeqCst)
+    }
+
+    /// What it was asked, in the order in which the calls began.
+    #[must_use]
+    pub fn requests(&self) -> Vec<LmRequest> {
+        lock(&self.requests).iter().cloned().collect()
+    }
+
+    fn note(&self, request: &LmRequest) {
+        self.calls.fetch_add(1, Ordering::SeqCst);
+        if self.remember == 0 {
+            return;
+        }
+        let mut requests = lock(&self.requests);
+        if requests.len() >= self.remember {
+            requests.pop_front();
+        }
+        requests.push_back(request.clone());
+    }
+
+    fn answer(&self, request: &LmRequest) -> Result<LmReply, LmError> {
+        let holds = |pattern: &str| request.messages.iter().any(|m| m.content.contains(pattern));
+        if let Some((_, reply)) = self.rules.iter().find(|(pattern, _)| holds(pattern)) {
+            return reply(request);
+        }
+        let next = lock(&self.queue).pop_front();
+        match next.as_ref().or(self.otherwise.as_ref()) {
+            Some(reply) => reply(request),
+            None => Err(LmError::NotScripted { lm: self.id.clone(), prompt: end_of(request) }),
+        }
+    }
+}
+
+impl Default for ScriptedLm {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for ScriptedLm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let calls = self.calls();
+        f.debug_struct("ScriptedLm").field("id", &self.id).field("calls", &calls).finish()
+    }
+}
+
+#[async_trait]
+impl LanguageModel for ScriptedLm {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
+        self.note(request);
+        // Decided before waiting, so that a list is dealt out in the order of the calls.
+        let answer = self.answer(request);
+        if !self.latency.is_zero() {
+            tokio::time::sleep(self.latency).await;
+        }
+        let mut reply = answer?;
+        if reply.usage == Usage::default() {
+            reply.usage = self.usage;
+        }
+        if reply.model.is_empty() {
+            let (_, model) = self.id.split_once(':').unwrap_or(("", &self.id));
+            model.clone_into(&mut reply.model);
+        }
+        reply.cost_msats = reply.cost_msats.or(self.cost_msats);
+        Ok(reply)
+    }
+
+    /// It always answers; the script is left as it is.
+    async fn probe(&self) -> Result<(), LmError> {
+        Ok(())
+    }
+}
+
+/// What a [`ScriptedLm`] can be told to reply: a text, a JSON value (its text), an [`LmReply`], an
+/// [`LmError`], a `Result` of such, or a closure from the request to one of these.
+///
+/// `Kind` only tells closures from values; the compiler finds it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no reply of a `ScriptedLm`",
+    label = "not a scripted reply",
+    note = "give a `&str`, `String`, `serde_json::Value`, `LmReply`, `LmError`, a `Result` of these, or a closure `|request: &LmRequest| ..` that returns one"
+)]
+pub trait IntoReply<Kind = ByValue> {
+    /// The reply as a function of the request.
+    fn into_reply(self) -> ScriptedReply;
+}
+
+/// Marks an [`IntoReply`] that is the reply itself.
+#[derive(Debug)]
+pub enum ByValue {}
+
+/// Marks an [`IntoReply`] that is a closure.
+#[derive(Debug)]
+pub enum ByClosure {}
+
+macro_rules! reply_by_value {
+    ($($type:ty: |$reply:ident| $result:expr;)*) => {$(
+        impl IntoReply for $type {
+            fn into_reply(self) -> ScriptedReply {
+                let $reply = self;
+                let result: Result<LmReply, LmError> = $result;
+                Box::new(move |_| result.clone())
+            }
+        }
+    )*};
+}
+reply_by_value! {
+    &str: |text| Ok(LmReply::new(text));
+    String: |text| Ok(LmReply::new(text));
+    Value: |value| Ok(LmReply::new(value.to_string()));
+    LmReply: |reply| Ok(reply);
+    LmError: |error| Err(error);
+}
+
+impl<R: IntoReply> IntoReply for Result<R, LmError> {
+    fn into_reply(self) -> ScriptedReply {
+        match self {
+            Ok(reply) => reply.into_reply(),
+            Err(error) => error.into_reply(),
+        }
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<F, R> IntoReply<ByClosure> for F
+where
+    F: Fn(&LmRequest) -> R + Send + Sync + 'static,
+    R: IntoReply,
+{
+    fn into_reply(self) -> ScriptedReply {
+        Box::new(move |request| self(request).into_reply()(request))
+    }
+}
+
+/// The last 80 characters of the last message.
+fn end_of(request: &LmRequest) -> String {
+    let text = request.messages.last().map_or("", |message| message.content.as_str());
+    match text.char_indices().rev().nth(79) {
+        Some((at, _)) if at > 0 => format!("...{}", &text[at..]),
+        _ => text.to_owned(),
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,58 @@
+//! Judges on the command line.
+
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+const ROWS: &str = concat!(
+    r#"{"id": 1, "gold": {"question": "Where is the Louvre?", "response": "in Paris"}, "#,
+    r#""pred": {"response": "in Paris"}}"#,
+    "\n",
+    r#"{"id": 2, "gold": {"question": "Where is Kew?", "response": "in London"}, "#,
+    r#""pred": {"response": "somewhere else"}}"#,
+    "\n",
+);
+
+fn score(arguments: &[&str], variables: &[(&str, &str)]) -> (Output, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let (rows, out) = (folder.path().join("rows.jsonl"), folder.path().join("out.jsonl"));
+    std::fs::write(&rows, ROWS).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_scorer"));
+    command.env_remove("DSRS_LM").envs(variables.iter().copied());
+    command.arg("score").arg(rows).args(arguments).arg("--out").arg(&out);
+    let output = command.output().unwrap();
+    (output, std::fs::read_to_string(&out).unwrap_or_default())
+}
+
+#[test]
+fn with_no_model_configured_every_output_says_that_none_judged() {
+    let (output, lines) = score(&["-m", "semantic_f1", "--quiet"], &[]);
+    let headline = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(headline, "semantic_f1  0.5000 (mean of 2/2, 0 failed; judge: offline-lexical)\n");
+    for line in lines.lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let details = line["scores"]["semantic_f1"]["details"].as_str().unwrap();
+        assert!(details.starts_with("judge: offline-lexical. "), "{details}");
+    }
+    assert_eq!(lines.lines().count(), 2);
+    let (output, _) = score(&["-m", "semantic_f1", "--json", "--quiet"], &[]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["metrics"]["semantic_f1"]["judged_offline"], 2);
+}
+
+#[cfg(feature = "lm")]
+#[test]
+fn a_model_that_is_none_is_said_and_no_row_is_judged_offline_in_its_place() {
+    let (_, lines) = score(
+        &["-m", "semantic_f1", "--max-errors", "5", "--quiet"],
+        &[("DSRS_LM", "nobody:nothing")],
+    );
+    for line in lines.lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let outcome = &line["scores"]["semantic_f1"];
+        assert_eq!(outcome["outcome"], "metric_failed");
+        let error = outcome["error"].as_str().unwrap();
+        assert!(error.contains("`nobody:nothing` names no known provider"), "{error}");
+    }
+    assert_eq!(lines.lines().count(), 2);
+}

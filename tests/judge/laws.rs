@@ -1,0 +1,91 @@
+//! What holds of any row and of any reply.
+
+use std::sync::Arc;
+
+use dsrs_metrics::judge::Prompt;
+use dsrs_metrics::lm::ScriptedLm;
+use dsrs_metrics::prelude::*;
+use futures_util::FutureExt as _;
+use proptest::prelude::*;
+
+use super::setup::{
+    Grade5Judge, PoliteJudge, SemanticRecallPrecisionJudge, polite, recall_precision, user,
+};
+
+/// Text of a prompt's own signs, so that it is often nearly one.
+fn nearly_a_prompt() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        Just("[[".to_owned()),
+        Just("]]".to_owned()),
+        Just("[[/system_response ".to_owned()),
+        Just("\n".to_owned()),
+        Just(" is absent]]\n".to_owned()),
+        Just("The mark of this message is ".to_owned()),
+        Just(".\n".to_owned()),
+        "[0-9a-f]{16}",
+        any::<String>(),
+    ];
+    proptest::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+}
+
+/// Text of a reply's own signs, so that it is often nearly one.
+fn nearly_a_reply() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        Just("{".to_owned()),
+        Just("}".to_owned()),
+        Just("```json".to_owned()),
+        Just("```".to_owned()),
+        Just("\"score\": ".to_owned()),
+        Just("\"reasoning\": \"\"".to_owned()),
+        Just(",".to_owned()),
+        Just("\n".to_owned()),
+        (-3_i32..9).prop_map(|number| number.to_string()),
+        any::<f64>().prop_map(|number| number.to_string()),
+        any::<String>(),
+    ];
+    proptest::collection::vec(piece, 0..10).prop_map(|pieces| pieces.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn trap_25_what_a_row_says_is_read_back_from_the_prompt(
+        texts in [nearly_a_prompt(), nearly_a_prompt(), nearly_a_prompt()],
+    ) {
+        let [question, truth, response] = texts.clone();
+        let gold = example! { "question" => question, "response" => truth };
+        let pred = prediction! { "response" => response };
+        let lm = Arc::new(ScriptedLm::new().otherwise(recall_precision(0.5, 0.5)));
+        let judge = SemanticRecallPrecisionJudge::default().with_lm(Arc::clone(&lm));
+        judge.evaluate(&gold, &pred).now_or_never().unwrap().unwrap();
+        let requests = lm.requests();
+        let read = Prompt::parse(user(&requests[0])).unwrap();
+        let contents: Vec<_> = read.iter().map(|input| input.content.unwrap()).collect();
+        prop_assert_eq!(contents, texts);
+        let names: Vec<_> = read.iter().map(|input| input.name).collect();
+        prop_assert_eq!(names, ["question", "ground_truth", "system_response"]);
+    }
+
+    #[test]
+    fn trap_02_any_reply_is_a_grade_of_the_scale_or_a_failure(reply in nearly_a_reply()) {
+        let judge = Grade5Judge::default().with_lm(ScriptedLm::new().cost(7).otherwise(reply));
+        let pred = prediction! { "answer" => "a" };
+        match judge.evaluate(&example! {}, &pred).now_or_never().unwrap() {
+            Ok(score) => prop_assert!([1.0, 2.0, 3.0, 4.0, 5.0].contains(&score.value)),
+            Err(error) => prop_assert_eq!(error.cost_msats(), 14),
+        }
+    }
+
+    #[test]
+    fn trap_02_text_around_a_verdict_never_changes_it(before in "[^`{]*", after in any::<String>()) {
+        let judge = |text: String| PoliteJudge::default().with_lm(ScriptedLm::new().otherwise(text));
+        let pred = prediction! { "answer" => "a" };
+        for says in [true, false] {
+            let text = format!("{before}```json\n{}\n```{after}", polite(says));
+            if let Ok(score) = judge(text).evaluate(&example! {}, &pred).now_or_never().unwrap() {
+                prop_assert_eq!(score.value, f64::from(u8::from(says)));
+            }
+        }
+    }
+}

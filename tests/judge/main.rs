@@ -1,0 +1,11 @@
+//! Judges from attribute to score, over scripted models.
+
+mod command_line;
+mod forms;
+mod injection;
+mod laws;
+mod models;
+mod panel;
+mod replies;
+mod setup;
+mod shipped;

@@ -1,0 +1,74 @@
+//! Where a judge finds its model.
+
+use std::sync::Arc;
+
+use dsrs_metrics::Settings;
+use dsrs_metrics::composite::{Composite, min, part};
+use dsrs_metrics::judge::Models;
+use dsrs_metrics::lm::{LanguageModel, LmError, ScriptedLm};
+use dsrs_metrics::prelude::*;
+
+use super::setup::{PoliteJudge, polite, rows};
+
+/// Say whether the answer is short.
+#[judge(models(["a:one", "b:two"]), quorum = 1)]
+struct Short {
+    #[input(pred)]
+    answer: String,
+    #[output]
+    polite: bool,
+}
+
+#[tokio::test]
+async fn a_judge_without_a_model_says_what_to_set() {
+    let (gold, pred) = rows();
+    let error = PoliteJudge::default().evaluate(&gold, &pred).await.unwrap_err().to_string();
+    assert!(error.starts_with("metric `polite`: no language model is configured: "), "{error}");
+    assert!(error.contains("set DSRS_LM=provider:model") && !error.contains('\n'), "{error}");
+    let error = ShortJudge::default().evaluate(&gold, &pred).await.unwrap_err().to_string();
+    let expected = match cfg!(feature = "lm") {
+        true => "`a:one` names no known provider",
+        false => "nothing here can connect to `a:one`: build with feature `lm`",
+    };
+    assert!(error.contains(expected), "{error}");
+    assert!(!error.contains('\n'));
+}
+
+#[tokio::test]
+async fn the_scope_gives_the_model_and_the_judges_own_comes_first() {
+    let (gold, pred) = rows();
+    let settings = || Settings::new().with(Models::new(ScriptedLm::new().otherwise(polite(false))));
+    let judge = PoliteJudge::default();
+    let own = judge.clone().with_lm(ScriptedLm::new().otherwise(polite(true)));
+    assert_eq!(settings().scope(judge.evaluate(&gold, &pred)).await.unwrap().value, 0.0);
+    assert_eq!(settings().scope(own.evaluate(&gold, &pred)).await.unwrap().value, 1.0);
+}
+
+#[tokio::test]
+async fn a_judge_that_stands_in_two_metrics_of_a_run_is_asked_once_a_row() {
+    let lm = Arc::new(ScriptedLm::new().cost(7).otherwise(polite(true)));
+    let (gold, pred) = rows();
+    let settings = Settings::new().with(Models::new(Arc::clone(&lm)));
+    let both = min([part(PoliteJudge::default()), part(PoliteJudge::default())]);
+    let composite = Composite::builder("both", both).build().unwrap();
+    let scored = settings.scope(composite.call(MetricCall::new(&gold, &pred))).await.unwrap();
+    assert_eq!((scored.score.value, scored.score.cost_msats, lm.calls()), (1.0, 7, 1));
+}
+
+#[tokio::test]
+async fn named_models_are_found_by_the_scope() {
+    let (gold, pred) = rows();
+    let two: Arc<dyn LanguageModel> =
+        Arc::new(ScriptedLm::new().named("b:two").otherwise(polite(true)));
+    let models = Models::new(ScriptedLm::new().named("a:one").otherwise(polite(true)));
+    let models = models.connecting(move |id| match id {
+        "b:two" => Ok(Arc::clone(&two)),
+        id => Err(LmError::UnknownProvider { id: id.to_owned(), known: "b".into() }),
+    });
+    let settings = Settings::new().with(models);
+    let judge = ShortJudge::default();
+    let scored = settings.scope(judge.call(MetricCall::new(&gold, &pred))).await.unwrap();
+    let judges = scored.metadata().unwrap()["judges"].as_array().unwrap();
+    let ids: Vec<_> = judges.iter().map(|judge| judge["judge"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["a:one", "b:two"]);
+}

@@ -1,0 +1,252 @@
+//! Several judges, and both orders of a pair.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use dsrs_metrics::judge::{Aggregation, Preference, Prompt};
+use dsrs_metrics::lm::{LanguageModel, LmError, LmReply, LmRequest, ScriptedLm};
+use dsrs_metrics::prelude::*;
+use dsrs_metrics::{Configure as _, Params};
+use serde_json::json;
+
+use super::setup::{Grade5Judge, PoliteJudge, grade, polite, rows, user};
+
+fn named(id: &str, reply: serde_json::Value) -> ScriptedLm {
+    ScriptedLm::new().named(id).cost(7).otherwise(reply)
+}
+
+fn down() -> ScriptedLm {
+    let error = LmError::Timeout { lm: "a:down".into(), seconds: 1.0 };
+    ScriptedLm::new().named("a:down").otherwise(error)
+}
+
+#[tokio::test]
+async fn several_models_vote() {
+    let (gold, pred) = rows();
+    let models =
+        [named("a:1", polite(true)), named("a:2", polite(false)), named("a:3", polite(true))];
+    let judge = PoliteJudge::builder().models(models).build();
+    assert_eq!(judge.num_judges(), 3);
+    let scored = judge.call(MetricCall::new(&gold, &pred)).await.unwrap();
+    assert_eq!((scored.score.value, scored.passed), (1.0, Some(true)));
+    assert_eq!(scored.score.confidence, 2.0 / 3.0, "the share of judges that agree");
+    assert_eq!(scored.score.cost_msats, 21);
+    let details = scored.score.details.as_deref().unwrap();
+    assert_eq!(details, "a:1 (1): because\na:2 (0): because\na:3 (1): because");
+}
+
+#[tokio::test]
+async fn grades_become_one_by_median_average_or_majority() {
+    let (gold, pred) = rows();
+    for (aggregation, value, confidence) in [
+        (None, 4.5, 1.0 - 1.25 / 4.0),
+        (Some(Aggregation::Average), 3.75, 1.0 - 1.375 / 4.0),
+        (Some(Aggregation::Majority), 5.0, 1.0 - 1.25 / 4.0),
+    ] {
+        let models = [5, 1, 4, 5].map(|score| named("a:b", grade(score)));
+        let judge = Grade5Judge::builder().models(models);
+        let judge = match aggregation {
+            Some(aggregation) => judge.aggregation(aggregation).build(),
+            None => judge.build(),
+        };
+        let score = judge.evaluate(&gold, &pred).await.unwrap();
+        assert_eq!((score.value, score.confidence), (value, confidence), "{aggregation:?}");
+    }
+}
+
+#[tokio::test]
+async fn one_model_asked_three_times_draws_three_times() {
+    /// Say whether the answer is short.
+    #[judge(models([default; 3]), aggregation = majority, max_concurrent_judges = 1)]
+    struct Short {
+        #[input(pred)]
+        answer: String,
+        #[output]
+        short: bool,
+    }
+    let (gold, pred) = rows();
+    let replies = [true, false, true].map(|short| json!({ "reasoning": "", "short": short }));
+    let lm = Arc::new(ScriptedLm::new().replies(replies));
+    let judge = ShortJudge::default().with_lm(Arc::clone(&lm));
+    assert_eq!(judge.num_judges(), 3);
+    assert_eq!(judge.evaluate(&gold, &pred).await.unwrap().value, 1.0);
+    let requests = lm.requests();
+    let draws: Vec<_> =
+        requests.iter().map(|request| (request.draw, request.sampling.seed)).collect();
+    assert_eq!(draws, [(0, Some(42)), (1, Some(43)), (2, Some(44))]);
+    assert_eq!(requests[0].messages, requests[2].messages);
+}
+
+#[tokio::test]
+async fn a_lost_judge_is_counted_and_lowers_the_confidence() {
+    let (gold, pred) = rows();
+    let judge = PoliteJudge::builder()
+        .models([named("a:1", polite(true)), named("a:2", polite(true)), down()])
+        .build();
+    let scored = judge.call(MetricCall::new(&gold, &pred)).await.unwrap();
+    assert_eq!((scored.score.value, scored.score.confidence), (1.0, 2.0 / 3.0));
+    let lost = &scored.metadata().unwrap()["lost"];
+    assert_eq!(lost, &json!([{ "judge": "a:down", "error": "a:down gave no reply within 1 s" }]));
+}
+
+#[tokio::test]
+async fn without_a_quorum_there_is_no_score() {
+    let (gold, pred) = rows();
+    let models = || [named("a:1", polite(true)), down(), down()];
+    let judge = PoliteJudge::builder().models(models()).build();
+    let error = judge.evaluate(&gold, &pred).await.unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "metric `polite`: 1 of 3 judges answered, and 2 must; the first that did not: a:down gave no reply within 1 s"
+    );
+    let one_is_enough = PoliteJudge::builder().models(models()).quorum(1).build();
+    assert_eq!(one_is_enough.evaluate(&gold, &pred).await.unwrap().value, 1.0);
+    let all = [named("a:1", polite(true)), named("a:2", polite(true)), down()];
+    let all_must = PoliteJudge::builder().models(all).quorum(3).build();
+    assert!(
+        all_must
+            .evaluate(&gold, &pred)
+            .await
+            .is_err_and(|error| error.to_string().contains("2 of 3"))
+    );
+}
+
+#[tokio::test]
+async fn a_panel_that_can_give_no_score_is_refused_before_anyone_is_asked() {
+    let (gold, pred) = rows();
+    let lm = Arc::new(named("a:1", polite(true)));
+    let judge = || PoliteJudge::builder().models([Arc::clone(&lm), Arc::clone(&lm)]);
+    for (judge, message) in [
+        (
+            judge().quorum(3).build(),
+            "a quorum of 3 makes no sense for 2 judges: set one from 1 to 2",
+        ),
+        (
+            judge().quorum(0).build(),
+            "a quorum of 0 makes no sense for 2 judges: set one from 1 to 2",
+        ),
+        (
+            judge().aggregation(Aggregation::Average).build(),
+            "judges that say yes or no vote, and Average gives neither: take Aggregation::Majority",
+        ),
+    ] {
+        let error = judge.evaluate(&gold, &pred).await.unwrap_err().to_string();
+        assert_eq!(error, format!("metric `polite`: {message}"));
+    }
+    assert_eq!(lm.calls(), 0);
+}
+
+struct Counting {
+    now: Arc<AtomicUsize>,
+    most: Arc<AtomicUsize>,
+}
+
+#[async_trait]
+impl LanguageModel for Counting {
+    fn id(&self) -> &str {
+        "local:counting"
+    }
+
+    async fn complete(&self, _: &LmRequest) -> Result<LmReply, LmError> {
+        let now = self.now.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(now, Ordering::SeqCst);
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        self.now.fetch_sub(1, Ordering::SeqCst);
+        Ok(LmReply::new(polite(true).to_string()))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn so_many_judges_are_asked_at_once_and_no_more() {
+    let (gold, pred) = rows();
+    for (limit, expected) in [(Some(2), 2), (Some(1), 1), (None, 6)] {
+        let (now, most) = (Arc::default(), Arc::new(AtomicUsize::new(0)));
+        let lm = || Counting { now: Arc::clone(&now), most: Arc::clone(&most) };
+        let judge = PoliteJudge::builder().models((0..6).map(|_| lm()));
+        let judge = match limit {
+            Some(limit) => judge.max_concurrent_judges(limit).build(),
+            None => judge.build(),
+        };
+        judge.evaluate(&gold, &pred).await.unwrap();
+        assert_eq!(most.load(Ordering::SeqCst), expected);
+    }
+}
+
+/// Which answer is better?
+#[judge(pairwise(candidate, reference), cost = "10 msat")]
+struct Better {
+    #[input(gold)]
+    question: String,
+    #[input(pred = "response")]
+    candidate: String,
+    #[input(gold = "response")]
+    reference: String,
+    #[output]
+    preferred: Preference,
+}
+
+fn first_input(request: &LmRequest) -> String {
+    let inputs = Prompt::parse(user(request)).unwrap();
+    let candidate = inputs.iter().find(|input| input.name == "candidate").unwrap();
+    candidate.content.unwrap().to_owned()
+}
+
+fn prefers(choose: impl Fn(&str) -> &'static str + Send + Sync + 'static) -> ScriptedLm {
+    ScriptedLm::new().cost(7).otherwise(move |request: &LmRequest| {
+        json!({ "reasoning": "because", "preferred": choose(&first_input(request)) })
+    })
+}
+
+#[tokio::test]
+async fn trap_26_a_pairwise_judge_sees_both_orders() {
+    let (gold, pred) = rows();
+    let lm = Arc::new(prefers(|first| if first == "Paris" { "first" } else { "second" }));
+    let judge = BetterJudge::default().with_lm(Arc::clone(&lm));
+    let score = judge.evaluate(&gold, &pred).await.unwrap();
+    assert_eq!((score.value, score.confidence, score.cost_msats), (1.0, 1.0, 14));
+    let requests = lm.requests();
+    let orders: Vec<_> = requests.iter().map(first_input).collect();
+    assert_eq!(orders, ["Paris", "Paris, on the Seine"]);
+    assert_eq!(BetterJudge::SPEC.range, Some(dsrs_metrics::ScoreRange::UNIT));
+}
+
+#[tokio::test]
+async fn trap_26_who_prefers_the_first_place_prefers_neither() {
+    let (gold, pred) = rows();
+    for place in ["first", "second"] {
+        let judge = BetterJudge::default().with_lm(prefers(move |_| place));
+        let score = judge.evaluate(&gold, &pred).await.unwrap();
+        assert_eq!((score.value, score.confidence), (0.5, 0.5), "{place}");
+    }
+    let tie = BetterJudge::default().with_lm(prefers(|_| "tie"));
+    let score = tie.evaluate(&gold, &pred).await.unwrap();
+    assert_eq!((score.value, score.confidence), (0.5, 1.0));
+    let half = BetterJudge::default()
+        .with_lm(prefers(|first| if first == "Paris" { "first" } else { "tie" }));
+    let score = half.evaluate(&gold, &pred).await.unwrap();
+    assert_eq!((score.value, score.confidence), (0.75, 0.75));
+}
+
+#[tokio::test]
+async fn a_pair_of_which_one_order_is_lost_is_lost() {
+    let (gold, pred) = rows();
+    let replies = [r#"{ "reasoning": "", "preferred": "first" }"#, "what?", "what?"];
+    let judge = BetterJudge::default().with_lm(ScriptedLm::new().replies(replies));
+    let error = judge.evaluate(&gold, &pred).await.unwrap_err().to_string();
+    assert!(error.contains("gave no verdict"), "{error}");
+}
+
+#[test]
+fn a_panel_is_configured_from_text() {
+    let configured = |panel: &str| {
+        let mut params = Params::default();
+        params.insert("panel", panel);
+        PoliteJudge::configure(&params)
+    };
+    let panel =
+        r#"{"models": ["openai:gpt-5-mini", "default"], "aggregation": "majority", "quorum": 1}"#;
+    assert_eq!(configured(panel).unwrap().num_judges(), 2);
+    let error = configured(r#"{"model": "x"}"#).unwrap_err().to_string();
+    assert!(error.contains("panel") && error.contains("unknown field `model`"), "{error}");
+}

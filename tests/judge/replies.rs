@@ -1,0 +1,227 @@
+//! How replies are read: strictly, with one repair, and never into a score that the judge did not give.
+
+use std::sync::Arc;
+
+use dsrs_metrics::Result;
+use dsrs_metrics::lm::{LmError, LmReply, Role, ScriptedLm, StopReason};
+use dsrs_metrics::prelude::*;
+use serde_json::json;
+
+use super::setup::{Grade5Judge, PoliteJudge, grade, polite, rows};
+
+async fn graded(lm: &Arc<ScriptedLm>) -> Result<MetricScore> {
+    let (gold, pred) = rows();
+    Grade5Judge::default().with_lm(Arc::clone(lm)).evaluate(&gold, &pred).await
+}
+
+async fn graded_by<const N: usize>(replies: [&str; N]) -> Result<MetricScore> {
+    graded(&Arc::new(ScriptedLm::new().cost(7).replies(replies))).await
+}
+
+#[tokio::test]
+async fn json_may_stand_alone_or_in_a_code_block() {
+    let json = r#"{ "reasoning": "`x` is ```good```", "score": 4 }"#;
+    let block = format!("Here you are:\n```json\n{json}\n```\nThat's it.");
+    let bare = format!("\n```\n{json}\n```");
+    let unclosed = "```json\n{ \"reasoning\": \"\", \"score\": 4 }";
+    for text in [json, &block, &bare, unclosed] {
+        assert_eq!(graded_by([text]).await.unwrap().value, 4.0, "{text}");
+    }
+}
+
+#[tokio::test]
+async fn trap_04_five_on_a_scale_of_one_to_five_stays_five() {
+    let lm = Arc::new(ScriptedLm::new().otherwise(grade(5)));
+    assert_eq!(graded(&lm).await.unwrap().value, 5.0);
+}
+
+#[tokio::test]
+async fn trap_04_what_lies_outside_the_scale_is_asked_again_and_never_scored() {
+    for wrong in ["0", "6", "9.2e124", "-1", "4.5", "\"5\"", "null", "true", "[5]"] {
+        let reply = format!(r#"{{ "reasoning": "", "score": {wrong} }}"#);
+        let lm = Arc::new(
+            ScriptedLm::new()
+                .cost(7)
+                .replies([reply.as_str(), r#"{ "reasoning": "", "score": 2 }"#]),
+        );
+        let score = graded(&lm).await.unwrap();
+        assert_eq!((score.value, score.cost_msats), (2.0, 14), "both calls are paid for: {wrong}");
+        let twice = Arc::new(ScriptedLm::new().cost(7).otherwise(reply.as_str()));
+        assert!(
+            graded(&twice).await.unwrap_err().to_string().contains("gave no verdict"),
+            "{wrong}"
+        );
+        assert_eq!(twice.calls(), 2, "the repair is bounded");
+    }
+}
+
+#[tokio::test]
+async fn the_repair_quotes_all_that_is_wrong() {
+    let lm = Arc::new(
+        ScriptedLm::new().replies([r#"{ "score": 9 }"#, r#"{ "reasoning": "", "score": 1 }"#]),
+    );
+    graded(&lm).await.unwrap();
+    let repair = &lm.requests()[1];
+    let roles: Vec<_> = repair.messages.iter().map(|message| message.role).collect();
+    assert_eq!(roles, [Role::System, Role::User, Role::Assistant, Role::User]);
+    assert_eq!(repair.messages[2].content, r#"{ "score": 9 }"#);
+    let said = &repair.messages[3].content;
+    assert!(
+        said.contains("`reasoning` is missing; `score` is 9, which lies outside 1.0..=5.0"),
+        "{said}"
+    );
+    assert_eq!(repair.schema, lm.requests()[0].schema);
+}
+
+#[tokio::test]
+async fn trap_02_a_missing_verdict_is_neither_a_pass_nor_a_zero() {
+    let (gold, pred) = rows();
+    for reply in [
+        "",
+        "yes",
+        "true",
+        "{}",
+        "[]",
+        r#"{ "reasoning": "It is fine." }"#,
+        r#"{ "reasoning": "", "polite": null }"#,
+        r#"{ "reasoning": "", "polite": "true" }"#,
+        r#"{ "reasoning": "", "polite": 1 }"#,
+        r#"{ "reasoning": "", "Polite": true }"#,
+        r#"{ "reasoning": "", "polite": true, "polite": false }"#,
+        r#"{ "reasoning": "", "polite": true } { "reasoning": "", "polite": false }"#,
+        "```json\n{\"reasoning\": \"\", \"polite\": true}\n```\n```json\n{\"reasoning\": \"\", \"polite\": false}\n```",
+    ] {
+        let judge = PoliteJudge::default().with_lm(ScriptedLm::new().otherwise(reply));
+        let error = judge.evaluate(&gold, &pred).await.unwrap_err();
+        assert!(
+            error.to_string().starts_with("metric `polite`: scripted:lm gave no verdict"),
+            "{reply}: {error}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn labels_are_taken_as_they_are_written() {
+    /// Sort the answer.
+    #[judge(score = class == "good")]
+    struct Sorted {
+        #[input(pred)]
+        answer: String,
+        #[output(labels = ["good", "bad"])]
+        class: String,
+    }
+    let (gold, pred) = rows();
+    let judge = |class: &str| {
+        let reply = json!({ "reasoning": "", "class": class });
+        SortedJudge::default().with_lm(ScriptedLm::new().otherwise(reply))
+    };
+    assert_eq!(judge("good").evaluate(&gold, &pred).await.unwrap().value, 1.0);
+    assert_eq!(judge("bad").evaluate(&gold, &pred).await.unwrap().value, 0.0);
+    let error = judge("Good enough").evaluate(&gold, &pred).await.unwrap_err().to_string();
+    assert!(
+        error.contains("`class` is the text \"Good enough\", and should be one of `good`, `bad`"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn refusals_are_recognised_with_and_without_a_field_for_them() {
+    let stopped = LmReply::new("").with_stop(StopReason::Refusal("I can't help with that.".into()));
+    let lm = Arc::new(ScriptedLm::new().otherwise(stopped));
+    let error = graded(&lm).await.unwrap_err().to_string();
+    assert_eq!(error, "metric `grade5`: scripted:lm declined to judge: I can't help with that.");
+    assert_eq!(lm.calls(), 1);
+    let error = graded_by(["I\u{2019}m sorry, I won't.", "I'm sorry, but no."]).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "metric `grade5`: scripted:lm declined to judge: I'm sorry, but no."
+    );
+    let filtered = LmReply::new("").with_stop(StopReason::Filtered);
+    let error = graded(&Arc::new(ScriptedLm::new().otherwise(filtered))).await.unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "metric `grade5`: scripted:lm: the provider's filter withheld the reply"
+    );
+}
+
+#[tokio::test]
+async fn a_reply_that_was_cut_short_is_no_verdict() {
+    let cut = r#"{ "reasoning": "It is 5 becau"#;
+    let said = LmReply::new(cut).with_stop(StopReason::Length);
+    let lm = Arc::new(ScriptedLm::new().otherwise(said));
+    let error = graded(&lm).await.unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "metric `grade5`: scripted:lm was cut short before its verdict: raise `max_tokens`"
+    );
+    assert_eq!(lm.calls(), 1, "the same limit would cut it again");
+    let error = graded_by([cut, cut]).await.unwrap_err().to_string();
+    assert!(error.contains("was cut short"), "{error}");
+    let whole = LmReply::new(grade(4).to_string()).with_stop(StopReason::Length);
+    assert_eq!(graded(&Arc::new(ScriptedLm::new().otherwise(whole))).await.unwrap().value, 4.0);
+}
+
+#[tokio::test]
+async fn trap_14_a_provider_that_fails_says_nothing_of_the_answer() {
+    let down = LmError::Status {
+        lm: "openai:gpt".into(),
+        status: 503,
+        retry_after: None,
+        said: "busy".into(),
+    };
+    let error = graded(&Arc::new(ScriptedLm::new().otherwise(down))).await.unwrap_err();
+    assert_eq!(error.to_string(), "metric `grade5`: openai:gpt answered with status 503: busy");
+    let repair_fails = ScriptedLm::new().replies([
+        Ok(LmReply::new("what?")),
+        Err(LmError::Timeout { lm: "a:b".into(), seconds: 60.0 }),
+    ]);
+    let error = graded(&Arc::new(repair_fails)).await.unwrap_err();
+    assert_eq!(error.to_string(), "metric `grade5`: a:b gave no reply within 60 s");
+}
+
+#[tokio::test]
+async fn what_was_paid_for_no_verdict_is_charged() {
+    let lm = Arc::new(ScriptedLm::new().cost(7).otherwise("what?"));
+    let error = graded(&lm).await.unwrap_err();
+    assert_eq!(error.cost_msats(), 14);
+    let broken = LmError::BadReply { lm: "a:b".into(), reason: "HTML".into(), cost_msats: Some(3) };
+    let error = graded(&Arc::new(ScriptedLm::new().otherwise(broken))).await.unwrap_err();
+    assert_eq!(error.cost_msats(), 3);
+}
+
+#[tokio::test]
+async fn a_score_that_is_no_number_fails() {
+    /// Divide.
+    #[judge(score = a / b)]
+    struct Ratio {
+        #[input(pred)]
+        answer: String,
+        #[output]
+        a: f64,
+        #[output]
+        b: f64,
+    }
+    let (gold, pred) = rows();
+    let judge = RatioJudge::default()
+        .with_lm(ScriptedLm::new().otherwise(json!({ "reasoning": "", "a": 1, "b": 0 })));
+    let error = judge.evaluate(&gold, &pred).await.unwrap_err().to_string();
+    assert!(
+        error.ends_with("the score that follows from its answer is inf, which is no finite number"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn a_cost_without_a_price_is_the_declared_one_and_a_cached_reply_is_free() {
+    let (gold, pred) = rows();
+    let judge = |lm: ScriptedLm| PoliteJudge::default().with_lm(lm);
+    let unpriced = judge(ScriptedLm::new().otherwise(polite(true)));
+    assert_eq!(unpriced.evaluate(&gold, &pred).await.unwrap().cost_msats, 10);
+    let cached = || {
+        let mut reply = LmReply::new(polite(true).to_string());
+        reply.cached = true;
+        reply.with_cost(0)
+    };
+    let cached = judge(ScriptedLm::new().otherwise(cached()));
+    assert_eq!(cached.evaluate(&gold, &pred).await.unwrap().cost_msats, 0);
+}

@@ -1,0 +1,65 @@
+//! Judges and models that several tests use.
+
+use dsrs_metrics::lm::{LmRequest, ScriptedLm};
+use dsrs_metrics::prelude::*;
+use serde_json::{Value, json};
+
+/// Compare a system's response to the ground truth and report recall and precision.
+#[judge(score = f1(precision, recall), threshold = 0.66, range = 0.0..=1.0, cost = "100 msat", version = "2")]
+pub(crate) struct SemanticRecallPrecision {
+    #[input(gold)]
+    pub(crate) question: String,
+    #[input(gold = "response", desc = "the truth")]
+    pub(crate) ground_truth: String,
+    #[input(pred = "response")]
+    pub(crate) system_response: String,
+    /// fraction of the ground truth that the response covers
+    #[output(range = 0.0..=1.0)]
+    pub(crate) recall: f64,
+    /// fraction of the response that the ground truth supports
+    #[output(range = 0.0..=1.0)]
+    pub(crate) precision: f64,
+}
+
+/// Grade the answer from 1 (useless) to 5 (perfect).
+#[judge(threshold = 4.0, cost = "10 msat")]
+pub(crate) struct Grade5 {
+    #[input(pred)]
+    answer: String,
+    #[output(range = 1..=5)]
+    score: u8,
+}
+
+/// Say whether the answer is polite.
+#[judge(cost = "10 msat")]
+pub(crate) struct Polite {
+    #[input(pred)]
+    answer: String,
+    #[output]
+    polite: bool,
+}
+
+pub(crate) fn rows() -> (Example, Prediction) {
+    let gold = example! { "question" => "Capital of France?", "response" => "Paris, on the Seine" };
+    (gold, prediction! { "response" => "Paris", "answer" => "Paris, please." })
+}
+
+pub(crate) fn recall_precision(recall: f64, precision: f64) -> Value {
+    json!({ "reasoning": "because", "recall": recall, "precision": precision })
+}
+
+pub(crate) fn grade(score: i64) -> Value {
+    json!({ "reasoning": "because", "score": score })
+}
+
+pub(crate) fn polite(polite: bool) -> Value {
+    json!({ "reasoning": "because", "polite": polite })
+}
+
+pub(crate) fn says(reply: Value) -> ScriptedLm {
+    ScriptedLm::new().cost(7).otherwise(reply)
+}
+
+pub(crate) fn user(request: &LmRequest) -> &str {
+    &request.messages[1].content
+}

@@ -1,0 +1,160 @@
+//! The shipped judges: what they ask, what they make of answers, and what answers for them offline.
+
+use std::sync::Arc;
+
+use dsrs_metrics::Evaluate;
+use dsrs_metrics::judge::shipped::{
+    AnswerGroundedness, AnswerRelevance, CompleteAndGrounded, DecompositionalSemanticF1,
+    GEvalCompleteness, LlmJudge, PairwisePreference, SemanticEquivalence, SemanticF1,
+};
+use dsrs_metrics::lm::{LmRequest, ScriptedLm};
+use dsrs_metrics::prelude::*;
+use serde_json::json;
+
+use super::setup::{says, user};
+
+fn rows() -> (Example, Prediction) {
+    let gold = example! {
+        "question" => "Where is the Louvre?",
+        "response" => "The Louvre is in Paris on the Seine",
+        "answer" => ["Paris", "Paris, France"],
+    };
+    let pred = prediction! {
+        "response" => "in Paris",
+        "answer" => "Paris",
+        "context" => ["The Louvre is a museum in Paris.", "It opened in 1793."],
+    };
+    (gold, pred)
+}
+
+#[tokio::test]
+async fn semantic_f1_is_the_harmonic_mean_of_what_the_model_says() {
+    let (gold, pred) = rows();
+    let lm = Arc::new(says(json!({ "reasoning": "", "recall": 0.5, "precision": 1.0 })));
+    let judge = SemanticF1::default().with_lm(Arc::clone(&lm));
+    assert_eq!(judge.evaluate(&gold, &pred).await.unwrap().value, 2.0 / 3.0);
+    assert_eq!(SemanticF1::SPEC.threshold, Some(0.66));
+    assert!(user(&lm.requests()[0]).contains("in Paris"));
+    let ideas = json!({
+        "reasoning": "", "ground_truth_key_ideas": ["a", "b"], "system_response_key_ideas": ["a"],
+        "discussion": "a", "recall": 0.0, "precision": 0.0,
+    });
+    let judge = DecompositionalSemanticF1::default().with_lm(says(ideas));
+    assert_eq!(judge.evaluate(&gold, &pred).await.unwrap().value, 0.0);
+}
+
+#[tokio::test]
+async fn complete_and_grounded_asks_two_questions_that_do_not_see_each_other() {
+    let (gold, pred) = rows();
+    let lm = ScriptedLm::new()
+        .cost(7)
+        .when("retrieved_context", json!({ "reasoning": "g", "groundedness": 1.0 }))
+        .otherwise(json!({ "reasoning": "c", "completeness": 0.5 }));
+    let lm = Arc::new(lm);
+    let judge = CompleteAndGrounded::default().with_lm(Arc::clone(&lm));
+    let scored = judge.call(MetricCall::new(&gold, &pred)).await.unwrap();
+    assert_eq!((scored.score.value, scored.score.cost_msats), (2.0 / 3.0, 14));
+    assert_eq!(scored.passed, Some(true));
+    assert_eq!(scored.score.details.as_deref(), Some("completeness 0.5: c\ngroundedness 1: g"));
+    let requests = lm.requests();
+    let sees = |request: &LmRequest, text: &str| user(request).contains(text);
+    assert!(sees(&requests[0], "on the Seine") && !sees(&requests[0], "museum"));
+    assert!(!sees(&requests[1], "on the Seine") && sees(&requests[1], "museum"));
+    let half = ScriptedLm::new()
+        .when("retrieved_context", "no idea")
+        .otherwise(json!({ "reasoning": "c", "completeness": 0.5 }));
+    let error = CompleteAndGrounded::default().with_lm(half).evaluate(&gold, &pred).await;
+    assert!(error.unwrap_err().to_string().contains("gave no verdict"));
+}
+
+#[tokio::test]
+async fn the_general_judge_is_told_who_it_is_and_what_counts() {
+    let (gold, pred) = rows();
+    let reply = json!({ "reasoning": "", "score": 0.75, "feedback": "Say more." });
+    let lm = Arc::new(says(reply));
+    let judge = LlmJudge::builder()
+        .system_prompt("You are an expert code reviewer.")
+        .criteria(["Correctness".to_owned(), "Code quality".to_owned()])
+        .with_lm(Arc::clone(&lm))
+        .build();
+    let critique = judge.feedback_metric(&gold, &pred).await.unwrap();
+    assert_eq!((critique.score, critique.feedback.as_str()), (0.75, "Say more."));
+    let requests = lm.requests();
+    let system = &requests[0].messages[0].content;
+    assert!(system.contains("You are an expert code reviewer.") && system.contains("Code quality"));
+    let unlabelled = prediction! { "answer" => "Paris" };
+    assert_eq!(judge.evaluate(&example! {}, &unlabelled).await.unwrap().value, 0.75);
+}
+
+#[tokio::test]
+async fn relevance_groundedness_and_equivalence_are_yes_or_no() {
+    let (gold, pred) = rows();
+    let yes = |field: &str| says(json!({ "reasoning": "", field: true }));
+    let relevance = AnswerRelevance::default().with_lm(yes("relevant"));
+    assert_eq!(relevance.evaluate(&gold, &pred).await.unwrap().value, 1.0);
+    let grounded = AnswerGroundedness::default().with_lm(yes("grounded"));
+    assert_eq!(grounded.evaluate(&gold, &pred).await.unwrap().value, 1.0);
+    let same = SemanticEquivalence::default().with_lm(yes("equivalent"));
+    assert_eq!(same.evaluate(&gold, &pred).await.unwrap().value, 1.0);
+    let text = prediction! { "answer" => "Paris", "context" => "one text" };
+    assert_eq!(grounded.evaluate(&gold, &text).await.unwrap().value, 1.0);
+}
+
+#[tokio::test]
+async fn trap_04_a_g_eval_grade_is_a_share_of_its_scale() {
+    let (gold, pred) = rows();
+    for (grade, value) in [(1, 0.0), (2, 0.25), (3, 0.5), (4, 0.75), (5, 1.0)] {
+        let judge =
+            GEvalCompleteness::default().with_lm(says(json!({ "reasoning": "", "score": grade })));
+        assert_eq!(judge.evaluate(&gold, &pred).await.unwrap().value, value, "{grade}");
+    }
+}
+
+#[tokio::test]
+async fn trap_26_the_shipped_pairwise_judge_asks_both_orders() {
+    let (gold, pred) = rows();
+    let lm = Arc::new(says(json!({ "reasoning": "", "preferred": "first" })));
+    let judge = PairwisePreference::default().with_lm(Arc::clone(&lm));
+    let score = judge.evaluate(&gold, &pred).await.unwrap();
+    assert_eq!((score.value, score.confidence, lm.calls()), (0.5, 0.5, 2));
+}
+
+#[tokio::test]
+async fn offline_the_shipped_judges_answer_from_token_overlap_and_say_so() {
+    let (gold, pred) = rows();
+    async fn offline(metric: impl Metric, gold: &Example, pred: &Prediction) -> f64 {
+        let scored = metric.call(MetricCall::new(gold, pred)).await.unwrap();
+        let details = scored.score.details.as_deref().unwrap();
+        assert!(details.contains("judge: offline-lexical. "), "{details}");
+        assert_eq!(scored.score.cost_msats, 0);
+        assert!(scored.is_judged_offline());
+        scored.score.value
+    }
+    // Truth without its article: louvre is in paris on seine. Response: in paris.
+    let recall = 2.0 / 6.0;
+    assert_eq!(offline(SemanticF1::default(), &gold, &pred).await, 2.0 * recall / (1.0 + recall));
+    let ideas = DecompositionalSemanticF1::default();
+    assert_eq!(offline(ideas, &gold, &pred).await, 2.0 * recall / (1.0 + recall));
+    let both = CompleteAndGrounded::default();
+    assert_eq!(offline(both, &gold, &pred).await, 2.0 * recall / (1.0 + recall));
+    assert_eq!(offline(AnswerRelevance::default(), &gold, &pred).await, 0.0);
+    assert_eq!(offline(AnswerGroundedness::default(), &gold, &pred).await, 1.0);
+    assert_eq!(offline(GEvalCompleteness::default(), &gold, &pred).await, 0.25);
+    assert_eq!(offline(PairwisePreference::default(), &gold, &pred).await, 0.0);
+    assert_eq!(offline(SemanticEquivalence::default(), &gold, &pred).await, 1.0);
+    assert_eq!(offline(LlmJudge::default(), &gold, &pred).await, 1.0);
+}
+
+#[tokio::test]
+async fn the_headline_says_that_no_model_judged() {
+    let (gold, pred) = rows();
+    let evaluate =
+        Evaluate::builder().devset([gold]).metric(SemanticF1::default()).build().unwrap();
+    let answer = move |_: Example| {
+        let pred = pred.clone();
+        async move { Ok::<_, String>(pred) }
+    };
+    let result = evaluate.run(answer).await.unwrap();
+    let headline = result.to_string();
+    assert_eq!(headline, "semantic_f1  0.5000 (mean of 1/1, 0 failed; judge: offline-lexical)");
+}

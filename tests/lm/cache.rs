@@ -1,0 +1,307 @@
+//! The cache: what is kept, what is one call, who may open it.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use dsrs_metrics::async_trait;
+use dsrs_metrics::lm::{
+    CacheMode, Cached, LanguageModel, LmError, LmReply, LmRequest, ReplyCache, ScriptedLm,
+};
+use tempfile::TempDir;
+
+use crate::ask;
+
+const ROOM: u64 = 1 << 30;
+
+fn folder() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+fn open(folder: &TempDir) -> ReplyCache {
+    ReplyCache::open(folder.path(), ROOM).unwrap()
+}
+
+/// A model that numbers its replies.
+fn counting() -> ScriptedLm {
+    let calls = AtomicU64::new(0);
+    ScriptedLm::new().otherwise(move |_: &LmRequest| {
+        format!("reply {}", calls.fetch_add(1, Ordering::SeqCst) + 1)
+    })
+}
+
+async fn text(lm: &impl LanguageModel, request: &LmRequest) -> String {
+    lm.complete(request).await.unwrap().text
+}
+
+#[tokio::test]
+async fn a_reply_is_kept_for_the_next_run_and_costs_nothing_then() {
+    let folder = folder();
+    let reply = LmReply::new("yes").with_cost(7).with_model("m-1");
+    let lm = Cached::new(ScriptedLm::new().replies([reply.clone()]), open(&folder), CacheMode::Use);
+    assert_eq!(lm.complete(&ask("?")).await, Ok(reply.clone()));
+    drop(lm);
+    // A process of its own would see the same: nothing of the first cache lives on.
+    let lm = Cached::new(ScriptedLm::new(), open(&folder), CacheMode::Use);
+    let mut again = reply.with_cost(0);
+    again.cached = true;
+    assert_eq!(lm.complete(&ask("?")).await, Ok(again));
+    assert!(lm.complete(&ask("another")).await.is_err());
+}
+
+#[tokio::test]
+async fn trap_21_no_models_reply_is_reported_as_anothers() {
+    let folder = folder();
+    let cache = open(&folder);
+    let reply = |id: &str, text: &str| {
+        let lm = ScriptedLm::new().named(id).otherwise(text);
+        Cached::new(lm, cache.clone(), CacheMode::Use)
+    };
+    let (a, b) = (reply("openai:a", "from a"), reply("openai:b", "from b"));
+    for _ in 0..2 {
+        assert_eq!(text(&a, &ask("?")).await, "from a");
+        assert_eq!(text(&b, &ask("?")).await, "from b");
+    }
+    assert_eq!(cache.len(), Ok(2));
+}
+
+struct At(&'static str);
+
+#[async_trait]
+impl LanguageModel for At {
+    fn id(&self) -> &str {
+        "openai:m"
+    }
+
+    fn endpoint(&self) -> Option<&str> {
+        Some(self.0)
+    }
+
+    async fn complete(&self, _: &LmRequest) -> Result<LmReply, LmError> {
+        Ok(LmReply::new(self.0))
+    }
+}
+
+#[tokio::test]
+async fn trap_21_one_name_at_two_addresses_is_two_models() {
+    let folder = folder();
+    let cache = open(&folder);
+    for address in ["http://a/v1/", "http://b/v1/"] {
+        let lm = Cached::new(At(address), cache.clone(), CacheMode::Use);
+        assert_eq!(text(&lm, &ask("?")).await, address);
+    }
+}
+
+#[tokio::test]
+async fn several_draws_are_several_replies_also_from_the_cache() {
+    let folder = folder();
+    let lm = Cached::new(counting(), open(&folder), CacheMode::Use);
+    let draws = |lm| async move {
+        let mut replies = Vec::new();
+        for draw in 0..3 {
+            replies.push(text(lm, &ask("?").with_draw(draw)).await);
+        }
+        replies
+    };
+    let first = draws(&lm).await;
+    assert_eq!(first, ["reply 1", "reply 2", "reply 3"]);
+    assert_eq!(draws(&lm).await, first);
+}
+
+#[tokio::test]
+async fn refresh_asks_anew_and_keeps_the_new_reply_and_off_does_neither() {
+    let folder = folder();
+    let cache = open(&folder);
+    let scripted = counting();
+    let with = |mode| Cached::new(&scripted, cache.clone(), mode);
+    assert_eq!(text(&with(CacheMode::Use), &ask("?")).await, "reply 1");
+    assert_eq!(text(&with(CacheMode::Off), &ask("?")).await, "reply 2");
+    assert_eq!(text(&with(CacheMode::Use), &ask("?")).await, "reply 1");
+    let refreshing = with(CacheMode::Refresh);
+    assert_eq!(text(&refreshing, &ask("?")).await, "reply 3");
+    assert_eq!(text(&refreshing, &ask("?")).await, "reply 3", "not paid twice in a run");
+    assert_eq!(text(&with(CacheMode::Use), &ask("?")).await, "reply 3");
+    assert_eq!(cache.len(), Ok(1));
+}
+
+#[tokio::test]
+async fn failures_are_not_kept() {
+    let folder = folder();
+    let busy = LmError::Timeout { lm: "scripted:lm".to_owned(), seconds: 1.0 };
+    let scripted = ScriptedLm::new().replies([busy.clone()]).otherwise("yes");
+    let lm = Cached::new(scripted, open(&folder), CacheMode::Use);
+    assert_eq!(lm.complete(&ask("?")).await, Err(busy));
+    assert_eq!(text(&lm, &ask("?")).await, "yes");
+}
+
+#[tokio::test]
+async fn equal_calls_at_once_are_one_call() {
+    for mode in [CacheMode::Use, CacheMode::Refresh] {
+        let folder = folder();
+        let reply = LmReply::new("yes").with_cost(7);
+        let scripted = ScriptedLm::new().otherwise(reply).latency(Duration::from_millis(30));
+        let lm = Cached::new(&scripted, open(&folder), mode);
+        let request = ask("?");
+        let all = (0..500).map(|_| lm.complete(&request));
+        let replies = futures_util::future::join_all(all).await;
+        let replies: Vec<_> = replies.into_iter().map(Result::unwrap).collect();
+        assert_eq!(scripted.calls(), 1, "{mode:?}");
+        assert_eq!(replies.iter().filter(|reply| !reply.cached).count(), 1);
+        let cost: u64 = replies.iter().map(|reply| reply.cost_msats.unwrap()).sum();
+        assert_eq!(cost, 7, "it is paid for once");
+    }
+}
+
+#[tokio::test]
+async fn equal_calls_share_a_failure_but_not_its_cost() {
+    let folder = folder();
+    let paid = LmError::BadReply {
+        lm: "scripted:lm".to_owned(),
+        reason: "half".to_owned(),
+        cost_msats: Some(9),
+    };
+    let scripted = ScriptedLm::new().replies([paid]).latency(Duration::from_millis(30));
+    let lm = Cached::new(&scripted, open(&folder), CacheMode::Use);
+    let request = ask("?");
+    let all = (0..20).map(|_| lm.complete(&request));
+    let errors = futures_util::future::join_all(all).await;
+    let costs: Vec<_> = errors.into_iter().map(|e| e.unwrap_err().cost_msats()).collect();
+    assert_eq!(costs.iter().flatten().sum::<u64>(), 9);
+    assert_eq!(scripted.calls(), 1);
+}
+
+#[tokio::test]
+async fn if_the_one_that_calls_is_dropped_another_one_calls() {
+    let folder = folder();
+    let scripted = ScriptedLm::new().otherwise("yes").latency(Duration::from_millis(50));
+    let lm = Arc::new(Cached::new(scripted, open(&folder), CacheMode::Use));
+    let request = ask("?");
+    let first = tokio::time::timeout(Duration::from_millis(10), lm.complete(&request));
+    let waiting = (0..10).map(|_| lm.complete(&request));
+    let (first, waiting) = tokio::join!(first, futures_util::future::join_all(waiting));
+    assert!(first.is_err(), "it was dropped");
+    let texts: Vec<_> = waiting.into_iter().map(|reply| reply.unwrap().text).collect();
+    assert_eq!(texts, ["yes"; 10]);
+}
+
+#[tokio::test]
+async fn replies_that_were_not_used_for_longest_make_room() {
+    let folder = folder();
+    let cache = ReplyCache::open(folder.path(), 100_000).unwrap();
+    let scripted = ScriptedLm::new().otherwise("x".repeat(1000)).remember(0);
+    let lm = Cached::new(&scripted, cache.clone(), CacheMode::Use);
+    let first = ask("call 0");
+    lm.complete(&first).await.unwrap();
+    for call in 1..300 {
+        lm.complete(&ask(&format!("call {call}"))).await.unwrap();
+        // It is used all the time, so it stays although it is the oldest.
+        assert!(lm.complete(&first).await.unwrap().cached, "after {call}");
+    }
+    let len = cache.len().unwrap();
+    assert!((30..80).contains(&len), "{len} replies of about 1.4 kB in 100 kB");
+    assert!(lm.complete(&ask("call 299")).await.unwrap().cached);
+    assert!(!lm.complete(&ask("call 1")).await.unwrap().cached);
+    let size = std::fs::metadata(cache.path()).unwrap().len();
+    assert!(size < 4_000_000, "the file uses its space again: {size}");
+}
+
+#[tokio::test]
+async fn several_models_of_a_process_share_one_file() {
+    let folder = folder();
+    let caches: Vec<_> = (0..4).map(|_| open(&folder)).collect();
+    let models: Vec<_> = caches
+        .into_iter()
+        .enumerate()
+        .map(|(at, cache)| {
+            let lm = ScriptedLm::new().named(format!("p:{at}")).otherwise(format!("{at}"));
+            Cached::new(lm, cache, CacheMode::Use)
+        })
+        .collect();
+    for (at, lm) in models.iter().enumerate() {
+        assert_eq!(text(lm, &ask("?")).await, at.to_string());
+    }
+    assert_eq!(open(&folder).len(), Ok(4));
+}
+
+#[test]
+fn a_second_process_is_refused_and_told_what_to_do() {
+    let folder = folder();
+    let mut other = Command::new(env!("CARGO_BIN_EXE_lm_cached_calls"))
+        .arg(folder.path())
+        .arg("hold")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(other.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "held\n");
+    let error = ReplyCache::open(folder.path(), ROOM).unwrap_err().to_string();
+    assert!(error.contains("another process is using it"), "{error}");
+    assert!(error.contains("DSRS_CACHE"), "{error}");
+    other.stdin.take().unwrap().flush().unwrap();
+    assert!(other.wait().unwrap().success());
+    assert_eq!(open(&folder).len(), Ok(0), "and once it has ended, it can be opened");
+}
+
+#[test]
+fn a_file_that_is_no_cache_is_not_touched() {
+    let folder = folder();
+    let path = folder.path().join("replies.redb");
+    std::fs::write(&path, "some notes of mine\n".repeat(500)).unwrap();
+    let error = ReplyCache::open(folder.path(), ROOM).unwrap_err().to_string();
+    assert!(error.contains("move the file away"), "{error}");
+    assert!(std::fs::read_to_string(&path).unwrap().starts_with("some notes of mine"));
+}
+
+#[test]
+fn a_folder_that_cant_be_made_is_named() {
+    let folder = folder();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let error = ReplyCache::open(file.join("cache"), ROOM).unwrap_err();
+    let LmError::Cache { path, .. } = &error else { panic!("{error}") };
+    assert!(path.ends_with("file/cache"), "{path}");
+}
+
+/// A disk that forgets: bytes of the file are changed, or its end is lost.
+#[tokio::test]
+async fn a_damaged_file_is_an_error_or_still_right_and_never_a_panic() {
+    let whole = folder();
+    let lm = Cached::new(counting(), open(&whole), CacheMode::Use);
+    for call in 0..200 {
+        lm.complete(&ask(&format!("call {call}"))).await.unwrap();
+    }
+    drop(lm);
+    let bytes = std::fs::read(whole.path().join("replies.redb")).unwrap();
+    for damage in 0..60_usize {
+        let folder = folder();
+        let mut damaged = bytes.clone();
+        match damage % 3 {
+            0 => damaged.truncate(bytes.len() * damage / 60),
+            _ => {
+                for at in (0..40).map(|step| (damage * 7919 + step * 104_729) % bytes.len()) {
+                    damaged[at] ^= 0x5a;
+                }
+            }
+        }
+        std::fs::write(folder.path().join("replies.redb"), damaged).unwrap();
+        let cache = match ReplyCache::open(folder.path(), ROOM) {
+            Ok(cache) => cache,
+            Err(error) => {
+                assert!(error.to_string().contains("move the file away"), "{damage}: {error}");
+                continue;
+            }
+        };
+        let lm = Cached::new(ScriptedLm::new().otherwise("anew"), cache, CacheMode::Use);
+        for call in 0..200 {
+            let expected = format!("reply {}", call + 1);
+            match lm.complete(&ask(&format!("call {call}"))).await {
+                Ok(reply) => assert!(reply.text == expected || reply.text == "anew", "{damage}"),
+                Err(error) => assert!(matches!(error, LmError::Cache { .. }), "{damage}: {error}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Makes calls through a cache and reports each that is finished, so that a test can kill it meanwhile.
+//!
+//! `lm_cached_calls FOLDER CALLS`: the model appends the number of each call that it is paid for to `FOLDER/paid`;
+//! a line on standard output says which call has returned. `lm_cached_calls FOLDER hold` opens the cache and waits for the end
+//! of standard input.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use dsrs_metrics::lm::{CacheMode, Cached, LanguageModel, LmRequest, ReplyCache, ScriptedLm};
+
+const CONCURRENCY: usize = 64;
+
+#[tokio::main]
+async fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let folder = PathBuf::from(arguments.next().expect("a folder"));
+    let calls = arguments.next().expect("a number of calls, or `hold`");
+    let cache = match ReplyCache::open(&folder, 1 << 30) {
+        Ok(cache) => cache,
+        Err(error) => {
+            eprintln!("{error}");
+            std::process::exit(2);
+        }
+    };
+    if calls == "hold" {
+        println!("held");
+        let _ = std::io::stdin().read_to_end(&mut Vec::new());
+        return;
+    }
+    run(&folder, cache, calls.parse().expect("a number")).await;
+}
+
+async fn run(folder: &std::path::Path, cache: ReplyCache, calls: u64) {
+    let paid = File::options().create(true).append(true).open(folder.join("paid"));
+    let paid = Mutex::new(paid.expect("a file that can be written"));
+    let model = ScriptedLm::new().remember(0).latency(Duration::from_millis(1));
+    let model = model.otherwise(move |request: &LmRequest| {
+        let call = &request.messages[0].content;
+        writeln!(paid.lock().unwrap(), "{call}").unwrap();
+        format!("reply {call}")
+    });
+    let lm = Arc::new(Cached::new(model, cache, CacheMode::Use));
+    let next = Arc::new(AtomicU64::new(0));
+    let workers: Vec<_> = (0..CONCURRENCY)
+        .map(|_| {
+            let (lm, next) = (Arc::clone(&lm), Arc::clone(&next));
+            tokio::spawn(async move {
+                loop {
+                    let call = next.fetch_add(1, Ordering::Relaxed);
+                    if call >= calls {
+                        return;
+                    }
+                    let request = LmRequest::new("t").user(call.to_string());
+                    let reply = lm.complete(&request).await.unwrap();
+                    assert_eq!(reply.text, format!("reply {call}"));
+                    // One write for a line, so that a kill can't cut it in two.
+                    std::io::stdout().lock().write_all(format!("{call}\n").as_bytes()).unwrap();
+                }
+            })
+        })
+        .collect();
+    for worker in workers {
+        worker.await.unwrap();
+    }
+}

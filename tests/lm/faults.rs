@@ -1,0 +1,182 @@
+//! 5,000 calls to a server that fails in every way there is: each ends in the right outcome, none is made
+//! once more than need be, none is lost.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant, SystemTime};
+
+use dsrs_metrics::lm::{Account, LanguageModel, LmError, LmReply};
+use futures_util::StreamExt;
+
+use crate::server::{Answer, Asked, Server};
+use crate::{ask, plain, quick};
+
+const CALLS: usize = 5000;
+const CONCURRENCY: usize = 200;
+const ATTEMPTS: u32 = 5;
+const TIMEOUT: Duration = Duration::from_secs(3);
+
+/// What the server does to one attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Fault {
+    Busy,
+    BusySeconds,
+    BusyUntil,
+    Internal,
+    Unavailable,
+    Cut,
+    TooSlow,
+    Html,
+    HalfJson,
+    /// Slow, but in time: no fault at all.
+    Slow,
+    /// It won't pass: the request is wrong.
+    BadRequest,
+}
+
+const MIX: [Fault; 10] = [
+    Fault::Busy,
+    Fault::BusySeconds,
+    Fault::BusyUntil,
+    Fault::Internal,
+    Fault::Unavailable,
+    Fault::Cut,
+    Fault::Html,
+    Fault::HalfJson,
+    Fault::Slow,
+    Fault::BadRequest,
+];
+
+/// A sequence of numbers that looks random and is the same every time (SplitMix64).
+fn mixed(seed: u64) -> u64 {
+    let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// What happens to an attempt of a call; nothing, in two of five cases.
+fn fault(call: usize, attempt: u32) -> Option<Fault> {
+    let dice = mixed((call as u64) << 8 | u64::from(attempt));
+    if call % 50 == 7 && attempt == 0 {
+        return Some(Fault::TooSlow);
+    }
+    // Some calls fail every time.
+    if call % 97 == 3 {
+        return Some(MIX[(dice % 8) as usize]);
+    }
+    match dice % 10 {
+        0..=3 => None,
+        _ => Some(MIX[((dice >> 8) % MIX.len() as u64) as usize]),
+    }
+}
+
+/// What must become of a call, worked out without the library: the outcome and the number of attempts.
+fn expected(call: usize) -> (Option<Fault>, u32) {
+    for attempt in 0..ATTEMPTS {
+        match fault(call, attempt) {
+            None | Some(Fault::Slow) => return (None, attempt + 1),
+            Some(Fault::BadRequest) => return (Some(Fault::BadRequest), attempt + 1),
+            Some(last) if attempt + 1 == ATTEMPTS => return (Some(last), ATTEMPTS),
+            Some(_) => {}
+        }
+    }
+    unreachable!("the last attempt returns")
+}
+
+#[derive(Default)]
+struct Seen {
+    attempts: u32,
+    /// Not before then may the next attempt come.
+    not_before: Option<Instant>,
+    too_early: bool,
+}
+
+fn answer(seen: &Mutex<HashMap<usize, Seen>>, asked: &Asked) -> Answer {
+    let call: usize = asked.prompt().strip_prefix("call ").unwrap().parse().unwrap();
+    let mut seen = seen.lock().unwrap();
+    let seen = seen.entry(call).or_default();
+    let attempt = seen.attempts;
+    seen.attempts += 1;
+    seen.too_early |= seen.not_before.take().is_some_and(|then| Instant::now() < then);
+    let reply = Answer::chat(&format!("reply {call}"));
+    let Some(fault) = fault(call, attempt) else { return reply };
+    let busy = || Answer::error(429, "slow down");
+    match fault {
+        Fault::Busy => busy(),
+        Fault::BusySeconds => {
+            seen.not_before = Some(Instant::now() + Duration::from_secs(1));
+            busy().with_header("retry-after", "1")
+        }
+        Fault::BusyUntil => {
+            let until = SystemTime::now() + Duration::from_secs(1);
+            busy().with_header("retry-after", httpdate::fmt_http_date(until))
+        }
+        Fault::Internal => Answer::error(500, "oops"),
+        Fault::Unavailable => {
+            Answer::html(503, "<html>down</html>").with_header("retry-after", "0")
+        }
+        Fault::Cut => reply.cut(),
+        Fault::TooSlow => reply.slow(TIMEOUT * 4),
+        Fault::Html => Answer::html(200, "<html>log in</html>"),
+        Fault::HalfJson => reply.truncated(),
+        Fault::Slow => reply.slow(Duration::from_millis(80)),
+        Fault::BadRequest => Answer::error(400, "no such parameter"),
+    }
+}
+
+/// Which fault an error is.
+fn matches(error: &LmError, fault: Fault) -> bool {
+    match fault {
+        Fault::Busy | Fault::BusySeconds | Fault::BusyUntil => {
+            matches!(error, LmError::RateLimited { .. })
+        }
+        Fault::Internal => matches!(error, LmError::Status { status: 500, .. }),
+        Fault::Unavailable => matches!(error, LmError::Status { status: 503, .. }),
+        Fault::Cut => matches!(error, LmError::Disconnected { .. }),
+        Fault::TooSlow => matches!(error, LmError::Timeout { .. }),
+        Fault::Html | Fault::HalfJson => matches!(error, LmError::BadReply { .. }),
+        Fault::BadRequest => matches!(error, LmError::Status { status: 400, .. }),
+        Fault::Slow => false,
+    }
+}
+
+fn check(call: usize, result: &Result<LmReply, LmError>, seen: &Seen) {
+    let (outcome, attempts) = expected(call);
+    assert_eq!(seen.attempts, attempts, "call {call}: attempts; it ended in {result:?}");
+    assert!(!seen.too_early, "call {call} came back before Retry-After was over");
+    match (result, outcome) {
+        (Ok(reply), None) => assert_eq!(reply.text, format!("reply {call}")),
+        (Err(error), Some(fault)) => {
+            assert!(matches(error.root(), fault), "call {call}: {fault:?} became {error:?}");
+            let gave_up = matches!(error, LmError::GaveUp { .. });
+            assert_eq!(gave_up, attempts > 1, "call {call}: {error:?}");
+        }
+        (result, outcome) => panic!("call {call}: {outcome:?} became {result:?}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn five_thousand_calls_through_every_fault() {
+    let seen: Arc<Mutex<HashMap<usize, Seen>>> = Arc::default();
+    let told = Arc::clone(&seen);
+    let server = Server::forgetful(move |asked| answer(&told, asked)).await;
+    let lm = plain("openai:m", &server.url("/v1")).timeout(TIMEOUT).retry(quick(ATTEMPTS));
+    let lm = lm.build().unwrap();
+    let calls = futures_util::stream::iter(0..CALLS).map(|call| {
+        let lm = lm.clone();
+        async move { (call, lm.complete(&ask(&format!("call {call}"))).await) }
+    });
+    let results: Vec<_> = calls.buffer_unordered(CONCURRENCY).collect().await;
+
+    let seen = seen.lock().unwrap();
+    assert_eq!((results.len(), seen.len()), (CALLS, CALLS), "none is lost");
+    for (call, result) in &results {
+        check(*call, result, &seen[call]);
+    }
+    let failed = results.iter().filter(|(_, result)| result.is_err()).count() as u64;
+    assert!(failed > 200, "the mixture has calls that fail: {failed}");
+    let Account { calls, failed: counted, usage, .. } = lm.ledger().total();
+    assert_eq!((calls, counted), (CALLS as u64, failed));
+    assert_eq!(usage.prompt_tokens, Some((CALLS as u64 - failed) * 100), "counted once each");
+}

@@ -1,0 +1,195 @@
+//! End to end against a server that this project did not write: the LiteLLM proxy, with a key, errors and a
+//! limit on the rate switched on.
+//!
+//! `DSRS_METRICS_PYTHON` names a Python with `litellm[proxy]` (`.ci/peers.txt` says which). Without one the test says so and
+//! passes, unless `DSRS_METRICS_REQUIRE` is 1.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use dsrs_metrics::lm::{
+    LanguageModel, Lm, LmError, Price, Prices, ReplySchema, RetryPolicy, StopReason, Usage,
+};
+use serde_json::json;
+
+use crate::{ask, plain, quick};
+
+const KEY: &str = "sk-master-0123456789abcdef";
+
+const CONFIG: &str = r#"
+model_list:
+  - model_name: judge
+    litellm_params: {model: openai/gpt-5-mini, api_key: sk-upstream, mock_response: '{"score": 1.0}'}
+  - model_name: busy
+    litellm_params: {model: openai/gpt-5-mini, api_key: sk-upstream, mock_response: "litellm.RateLimitError"}
+  - model_name: broken
+    litellm_params: {model: openai/gpt-5-mini, api_key: sk-upstream, mock_response: "litellm.InternalServerError"}
+  - model_name: short
+    litellm_params: {model: openai/gpt-5-mini, api_key: sk-upstream, mock_response: "litellm.ContextWindowExceededError"}
+  - model_name: limited
+    litellm_params: {model: openai/gpt-5-mini, api_key: sk-upstream, rpm: 5, mock_response: '{"score": 0.5}'}
+router_settings:
+  optional_pre_call_checks: ["enforce_model_rate_limits"]
+  num_retries: 0
+  disable_cooldowns: true
+litellm_settings:
+  num_retries: 0
+general_settings:
+  master_key: sk-master-0123456789abcdef
+"#;
+
+const PROBE: &str = "from importlib.util import find_spec as f\n\
+    print(all(f(m) for m in ('litellm', 'fastapi', 'uvicorn', 'apscheduler', 'orjson')))";
+
+/// The proxy; it ends with the test.
+struct Proxy {
+    child: Child,
+    url: String,
+    _folder: tempfile::TempDir,
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn program() -> Option<PathBuf> {
+    let python = std::env::var("DSRS_METRICS_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let said = Command::new(&python).args(["-c", PROBE]).output();
+    let said = said.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    if said.as_deref().is_ok_and(|said| said == "True") {
+        return Some(Path::new(&python).with_file_name("litellm"));
+    }
+    let required = std::env::var("DSRS_METRICS_REQUIRE").is_ok_and(|value| value == "1");
+    assert!(!required, "{python} has no litellm[proxy]: {said:?}");
+    println!("skipped: {python} has no litellm[proxy]; set DSRS_METRICS_PYTHON to one that has");
+    None
+}
+
+impl Proxy {
+    async fn start() -> Option<Self> {
+        let program = program()?;
+        let folder = tempfile::tempdir().unwrap();
+        let config = folder.path().join("config.yaml");
+        std::fs::write(&config, CONFIG).unwrap();
+        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let child = Command::new(program)
+            .arg("--config")
+            .arg(&config)
+            .args(["--host", "127.0.0.1", "--port", &port.to_string()])
+            .env("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+            .current_dir(folder.path())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let url = format!("http://127.0.0.1:{port}/v1");
+        let mut proxy = Self { child, url, _folder: folder };
+        proxy.wait().await;
+        Some(proxy)
+    }
+
+    /// Until it answers.
+    async fn wait(&mut self) {
+        let begun = Instant::now();
+        let lm = self.model("judge");
+        while let Err(error) = lm.probe().await {
+            assert!(
+                begun.elapsed() < Duration::from_secs(120),
+                "the proxy does not start: {error}"
+            );
+            assert_eq!(self.child.try_wait().unwrap(), None, "the proxy has ended");
+            tokio::time::sleep(Duration::from_millis(250)).await;
+        }
+    }
+
+    fn model(&self, name: &str) -> Lm {
+        self.retrying(name, RetryPolicy::never())
+    }
+
+    fn retrying(&self, name: &str, policy: RetryPolicy) -> Lm {
+        let prices =
+            Prices::none().with("openai:*", Price { input: 1.0, output: 2.0, cached_input: None });
+        let lm = plain(&format!("openai:{name}"), &self.url).key(KEY).prices(prices);
+        lm.retry(policy).build().unwrap()
+    }
+}
+
+#[tokio::test]
+async fn a_real_openai_compatible_server_end_to_end() {
+    let Some(proxy) = Proxy::start().await else { return };
+    replies_and_their_cost(&proxy).await;
+    errors(&proxy).await;
+    rate_limits(&proxy).await;
+}
+
+async fn replies_and_their_cost(proxy: &Proxy) {
+    let lm = proxy.model("judge");
+    let schema = ReplySchema::new(
+        "verdict",
+        json!({
+            "type": "object",
+            "properties": { "score": { "type": "number" } },
+            "required": ["score"],
+            "additionalProperties": false,
+        }),
+    );
+    let request = ask("How good is it?").with_schema(schema);
+    for _ in 0..20 {
+        let reply = lm.complete(&request).await.unwrap();
+        assert_eq!(reply.text, r#"{"score": 1.0}"#);
+        assert_eq!(reply.stop, StopReason::End);
+        assert_eq!(reply.usage, Usage::new(10, 20));
+        assert_eq!(reply.cost_msats, Some(50));
+    }
+    assert_eq!(
+        lm.ledger().total().to_string(),
+        "20 calls (0 cached, 0 failed), 200 + 400 tokens, 1000 msat"
+    );
+}
+
+async fn errors(proxy: &Proxy) {
+    let broken = proxy.retrying("broken", quick(3)).complete(&ask("?")).await.unwrap_err();
+    let LmError::GaveUp { attempts: 3, last, .. } = &broken else { panic!("{broken}") };
+    assert!(matches!(**last, LmError::Status { status: 500, .. }), "{broken}");
+
+    let busy = proxy.retrying("busy", quick(3)).complete(&ask("?")).await.unwrap_err();
+    let LmError::GaveUp { attempts: 3, last, .. } = &busy else { panic!("{busy}") };
+    assert!(matches!(**last, LmError::RateLimited { .. }), "{busy}");
+
+    let short = proxy.model("short").complete(&ask("?")).await.unwrap_err();
+    assert!(matches!(short, LmError::ContextTooLong { .. }), "{short}");
+
+    let nobody = proxy.model("nobody").probe().await.unwrap_err();
+    assert!(matches!(nobody, LmError::ModelNotFound { .. }), "{nobody}");
+
+    let wrong = plain("openai:judge", &proxy.url).key("sk-wrong-key-0123").build().unwrap();
+    let wrong = wrong.probe().await.unwrap_err();
+    assert!(matches!(wrong, LmError::KeyRefused { .. }), "{wrong}");
+    assert!(!wrong.to_string().contains("sk-wrong"), "{wrong}");
+
+    for error in [broken, busy, short, nobody, wrong] {
+        assert_eq!(error.to_string().lines().count(), 1, "{error}");
+    }
+}
+
+/// Five requests a minute are let through by the proxy; the minute may turn meanwhile.
+async fn rate_limits(proxy: &Proxy) {
+    let lm = proxy.model("limited");
+    let mut passed = 0;
+    let error = loop {
+        match lm.complete(&ask("?")).await {
+            Ok(reply) => assert_eq!(reply.text, r#"{"score": 0.5}"#),
+            Err(error) => break error,
+        }
+        passed += 1;
+        assert!(passed <= 10, "no limit was met");
+    };
+    assert!(passed >= 5, "{passed}: {error}");
+    assert!(matches!(error, LmError::RateLimited { .. }), "{error}");
+    let asked = error.retry_after().expect("the proxy says how long to wait");
+    assert!((1..=60).contains(&asked.as_secs()), "{asked:?}");
+}

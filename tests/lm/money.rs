@@ -1,0 +1,172 @@
+//! Cost, budgets, ledgers.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use dsrs_metrics::lm::{
+    Account, LanguageModel, Ledger, LmBudget, LmError, LmReply, LmRequest, Metered, Price, Priced,
+    Prices, Sampling, ScriptedLm, Usage,
+};
+
+use crate::ask;
+
+/// A dollar per million tokens of either kind: a token is a msat.
+const PRICE: Price = Price { input: 1.0, output: 1.0, cached_input: None };
+
+fn prices() -> Prices {
+    Prices::none().with("scripted:lm", PRICE)
+}
+
+fn limited(text: &str, max_tokens: u32) -> LmRequest {
+    ask(text).with_sampling(Sampling { max_tokens: Some(max_tokens), ..Sampling::default() })
+}
+
+#[tokio::test]
+async fn a_call_costs_what_its_tokens_cost() {
+    let lm = ScriptedLm::new().otherwise("yes").usage(Usage::new(30, 12));
+    let lm = Priced::new(lm, prices());
+    assert_eq!(lm.complete(&ask("?")).await.unwrap().cost_msats, Some(42));
+    let silent = Priced::new(ScriptedLm::new().otherwise("yes"), prices());
+    assert_eq!(silent.complete(&ask("?")).await.unwrap().cost_msats, None, "never a made-up 0");
+}
+
+#[tokio::test]
+async fn trap_23_an_unpriced_model_under_a_budget_is_an_error_unless_allowed() {
+    let scripted = ScriptedLm::new().otherwise("yes").usage(Usage::new(30, 12));
+    let lm = Priced::new(&scripted, Prices::shipped()).budget(LmBudget::msats(1_000_000));
+    let unpriced = LmError::Unpriced { lm: "scripted:lm".to_owned() };
+    assert_eq!(lm.probe().await, Err(unpriced.clone()), "said before any row is paid for");
+    assert_eq!(lm.complete(&ask("?")).await, Err(unpriced));
+    assert_eq!(scripted.calls(), 0);
+    let lm = lm.allow_unpriced(true);
+    assert_eq!(lm.probe().await, Ok(()));
+    assert_eq!(lm.complete(&ask("?")).await.unwrap().cost_msats, None);
+}
+
+#[tokio::test]
+async fn trap_23_a_budget_is_never_overrun_whatever_the_concurrency() {
+    let budget = LmBudget::msats(20_000);
+    let scripted = ScriptedLm::new()
+        .latency(Duration::from_millis(1))
+        .otherwise("yes")
+        .usage(Usage::new(20, 100));
+    let lm = Priced::new(&scripted, prices()).budget(budget.clone());
+    let request = limited("?", 100);
+    let all = (0..1000).map(|_| lm.complete(&request));
+    let results = futures_util::future::join_all(all).await;
+    let done = results.iter().filter(|result| result.is_ok()).count() as u64;
+    assert_eq!(scripted.calls(), done, "a call that is refused is not made");
+    assert_eq!(budget.spent_msats(), done * 120);
+    assert!(budget.spent_msats() <= 20_000);
+    // What was set aside is given back: one after another the rest is used up, to the last call that fits.
+    while lm.complete(&request).await.is_ok() {
+        assert!(budget.spent_msats() <= 20_000);
+    }
+    assert!(20_000 - budget.spent_msats() < 300, "{}", budget.spent_msats());
+    let error = lm.complete(&request).await.unwrap_err();
+    assert!(matches!(error, LmError::OverBudget { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn under_a_budget_every_call_has_a_limit_of_tokens() {
+    let scripted = ScriptedLm::new().otherwise("yes").usage(Usage::new(1, 1));
+    let lm = Priced::new(&scripted, prices()).budget(LmBudget::msats(1_000_000));
+    lm.complete(&ask("?")).await.unwrap();
+    lm.complete(&limited("?", 7)).await.unwrap();
+    let limits: Vec<_> = scripted.requests().iter().map(|r| r.sampling.max_tokens).collect();
+    assert_eq!(limits, [Some(4096), Some(7)]);
+}
+
+#[tokio::test]
+async fn what_may_have_been_charged_counts_and_what_was_not_does_not() {
+    let lm = || "scripted:lm".to_owned();
+    let spent = |error: LmError| async move {
+        let budget = LmBudget::msats(100_000);
+        let scripted = ScriptedLm::new().otherwise(error.clone());
+        let priced = Priced::new(scripted, prices()).budget(budget.clone());
+        priced.complete(&limited("?", 1000)).await.unwrap_err();
+        budget.spent_msats()
+    };
+    let busy = LmError::RateLimited { lm: lm(), retry_after: None, said: String::new() };
+    assert_eq!(spent(busy).await, 0);
+    let down = LmError::Status { lm: lm(), status: 503, retry_after: None, said: String::new() };
+    assert_eq!(spent(down).await, 0);
+    for error in [
+        LmError::Timeout { lm: lm(), seconds: 1.0 },
+        LmError::Disconnected { lm: lm(), reason: String::new() },
+        LmError::BadReply { lm: lm(), reason: String::new(), cost_msats: None },
+    ] {
+        let msats = spent(error).await;
+        assert!((1000..1200).contains(&msats), "{msats}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_dropped_on_its_way_counts_as_spent() {
+    let budget = LmBudget::msats(100_000);
+    let slow = ScriptedLm::new().otherwise("yes").latency(Duration::from_secs(60));
+    let lm = Priced::new(slow, prices()).budget(budget.clone());
+    let request = limited("?", 1000);
+    let dropped = tokio::time::timeout(Duration::from_millis(5), lm.complete(&request)).await;
+    assert!(dropped.is_err());
+    assert!(budget.spent_msats() >= 1000);
+    assert_eq!(budget.spent_msats() + budget.left_msats(), 100_000);
+}
+
+#[tokio::test]
+async fn a_ledger_sums_by_judge_and_over_the_run() {
+    let ledger = Ledger::new();
+    let mut cached = LmReply::new("again").with_cost(0);
+    cached.cached = true;
+    let broken =
+        LmError::BadReply { lm: String::new(), reason: String::new(), cost_msats: Some(5) };
+    let scripted = ScriptedLm::new()
+        .when("cached", cached)
+        .when("broken", broken)
+        .when("unpriced", LmReply::new("?").with_usage(Usage::new(1, 1)))
+        .otherwise(LmReply::new("yes").with_usage(Usage::new(40, 2)).with_cost(42));
+    let lm = Metered::new(scripted, ledger.clone());
+    for (purpose, text) in
+        [("a", "x"), ("a", "cached"), ("a", "broken"), ("b", "x"), ("b", "unpriced")]
+    {
+        let _ = lm.complete(&LmRequest::new(purpose).user(text)).await;
+    }
+    let a = Account {
+        calls: 3,
+        cached: 1,
+        failed: 1,
+        usage: Usage::new(40, 2),
+        cost_msats: 47,
+        unpriced: 0,
+    };
+    assert_eq!(ledger.by_purpose()["a"], a);
+    assert_eq!(
+        ledger.total().to_string(),
+        "5 calls (1 cached, 1 failed), 81 + 5 tokens, 89 msat (1 calls without a price)"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_ledger_loses_no_call_between_threads() {
+    let ledger = Ledger::new();
+    let scripted = ScriptedLm::new().otherwise("yes").usage(Usage::new(2, 1)).cost(3).remember(0);
+    let lm = Arc::new(Metered::new(scripted, ledger.clone()));
+    let workers: Vec<_> = (0..16)
+        .map(|_| {
+            let lm = Arc::clone(&lm);
+            tokio::spawn(async move {
+                for _ in 0..500 {
+                    lm.complete(&ask("?")).await.unwrap();
+                }
+            })
+        })
+        .collect();
+    for worker in workers {
+        worker.await.unwrap();
+    }
+    let total = ledger.total();
+    assert_eq!(
+        (total.calls, total.cost_msats, total.usage),
+        (8000, 24_000, Usage::new(16_000, 8000))
+    );
+}

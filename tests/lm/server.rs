@@ -1,0 +1,208 @@
+//! An HTTP server on this machine that answers as it is told, and remembers what it was asked.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::State;
+use axum::http::{HeaderMap, Uri};
+use axum::response::Response;
+use futures_util::StreamExt;
+use futures_util::stream;
+use serde_json::{Value, json};
+
+/// What the server was asked.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    pub(crate) path: String,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Value,
+}
+
+impl Asked {
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    /// The last message, in OpenAI's form.
+    pub(crate) fn prompt(&self) -> &str {
+        let last = self.body["messages"].as_array().and_then(|messages| messages.last());
+        last.and_then(|message| message["content"].as_str()).unwrap_or_default()
+    }
+}
+
+/// How it answers.
+#[derive(Debug, Clone)]
+pub(crate) struct Answer {
+    status: u16,
+    headers: Vec<(&'static str, String)>,
+    body: String,
+    way: Way,
+}
+
+/// How the body comes.
+#[derive(Debug, Clone, Copy)]
+enum Way {
+    Whole,
+    /// Half of it, then the connection is cut.
+    Cut,
+    /// A byte now and then, for so long.
+    Slow(Duration),
+}
+
+impl Answer {
+    pub(crate) fn json(status: u16, body: &Value) -> Self {
+        let headers = vec![("content-type", "application/json".to_owned())];
+        Self { status, headers, body: body.to_string(), way: Way::Whole }
+    }
+
+    pub(crate) fn html(status: u16, body: &str) -> Self {
+        let headers = vec![("content-type", "text/html".to_owned())];
+        Self { status, headers, body: body.to_owned(), way: Way::Whole }
+    }
+
+    /// A reply in OpenAI's form.
+    pub(crate) fn chat(text: &str) -> Self {
+        Self::json(200, &chat(text, "stop"))
+    }
+
+    pub(crate) fn error(status: u16, message: &str) -> Self {
+        Self::json(status, &json!({ "error": { "message": message } }))
+    }
+
+    pub(crate) fn with_header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.push((name, value.into()));
+        self
+    }
+
+    pub(crate) fn truncated(mut self) -> Self {
+        self.body.truncate(self.body.len() / 2);
+        self
+    }
+
+    pub(crate) fn cut(mut self) -> Self {
+        self.way = Way::Cut;
+        self
+    }
+
+    pub(crate) fn slow(mut self, over: Duration) -> Self {
+        self.way = Way::Slow(over);
+        self
+    }
+
+    fn respond(self) -> Response {
+        let mut response = Response::builder().status(self.status);
+        for (name, value) in self.headers {
+            response = response.header(name, value);
+        }
+        let bytes = Bytes::from(self.body);
+        let body = match self.way {
+            Way::Whole => Body::from(bytes),
+            Way::Cut => {
+                response = response.header("content-length", bytes.len());
+                let half = bytes.slice(..bytes.len() / 2);
+                let cut = stream::once(async {
+                    tokio::time::sleep(Duration::from_millis(2)).await;
+                    Err(std::io::Error::other("cut"))
+                });
+                Body::from_stream(stream::iter([Ok(half)]).chain(cut))
+            }
+            Way::Slow(over) => {
+                let pause = over / 8;
+                let step = bytes.len().div_ceil(8).max(1);
+                let pieces: Vec<_> = bytes.chunks(step).map(Bytes::copy_from_slice).collect();
+                Body::from_stream(stream::iter(pieces).then(move |piece| async move {
+                    tokio::time::sleep(pause).await;
+                    Ok::<_, std::io::Error>(piece)
+                }))
+            }
+        };
+        response.body(body).unwrap()
+    }
+}
+
+/// The body of a reply in OpenAI's form.
+pub(crate) fn chat(text: &str, finish_reason: &str) -> Value {
+    json!({
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1,
+        "model": "served-model",
+        "choices": [{
+            "index": 0,
+            "message": { "role": "assistant", "content": text },
+            "finish_reason": finish_reason,
+        }],
+        "usage": {
+            "prompt_tokens": 100,
+            "completion_tokens": 10,
+            "total_tokens": 110,
+            "prompt_tokens_details": { "cached_tokens": 40 },
+        },
+    })
+}
+
+type Handler = dyn Fn(&Asked) -> Answer + Send + Sync;
+
+struct Shared {
+    handler: Box<Handler>,
+    asked: Mutex<Vec<Asked>>,
+    remember: bool,
+}
+
+/// A running server; it ends with the test's runtime.
+pub(crate) struct Server {
+    address: String,
+    shared: Arc<Shared>,
+}
+
+impl Server {
+    pub(crate) async fn start(handler: impl Fn(&Asked) -> Answer + Send + Sync + 'static) -> Self {
+        Self::serve(handler, true).await
+    }
+
+    /// One that remembers nothing, for many calls.
+    #[allow(dead_code)]
+    pub(crate) async fn forgetful(
+        handler: impl Fn(&Asked) -> Answer + Send + Sync + 'static,
+    ) -> Self {
+        Self::serve(handler, false).await
+    }
+
+    async fn serve(
+        handler: impl Fn(&Asked) -> Answer + Send + Sync + 'static,
+        remember: bool,
+    ) -> Self {
+        let handler: Box<Handler> = Box::new(handler);
+        let shared = Arc::new(Shared { handler, asked: Mutex::default(), remember });
+        let router = Router::new().fallback(answer).with_state(Arc::clone(&shared));
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        Self { address, shared }
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.address)
+    }
+
+    pub(crate) fn asked(&self) -> Vec<Asked> {
+        self.shared.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+async fn answer(
+    State(shared): State<Arc<Shared>>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
+    let asked = Asked { path: uri.path().to_owned(), headers, body };
+    let answer = (shared.handler)(&asked);
+    if shared.remember {
+        shared.asked.lock().unwrap_or_else(PoisonError::into_inner).push(asked);
+    }
+    answer.respond()
+}

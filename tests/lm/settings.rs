@@ -1,0 +1,116 @@
+//! What the variables say.
+
+use dsrs_metrics::lm::{CacheMode, LanguageModel, Lm, LmBuilder, LmError, Prices};
+
+use crate::ask;
+use crate::server::{Answer, Server};
+
+fn builder(id: &str, variables: &'static [(&'static str, &'static str)]) -> LmBuilder {
+    let find = |name: &str| {
+        variables.iter().find(|(set, _)| *set == name).map(|(_, value)| (*value).to_owned())
+    };
+    Lm::builder(id).variables(find).cache_mode(CacheMode::Off).no_proxy()
+}
+
+#[test]
+fn each_provider_has_its_own_variables() {
+    let endpoint = |id: &str, variables| {
+        let lm = builder(id, variables).build().unwrap();
+        lm.endpoint().map(str::to_owned)
+    };
+    assert_eq!(endpoint("openai:m", &[("OPENAI_API_KEY", "k")]), None);
+    let local = [("OPENAI_BASE_URL", "http://localhost:8000/v1")];
+    let local: &'static [_] = Box::leak(Box::new(local));
+    assert_eq!(endpoint("openai:m", local).as_deref(), Some("http://localhost:8000/v1/"));
+    assert_eq!(endpoint("anthropic:m", &[("ANTHROPIC_API_KEY", "k")]), None);
+    let anthropic = &[("ANTHROPIC_BASE_URL", "https://gate.example")];
+    assert_eq!(endpoint("anthropic:m", anthropic).as_deref(), Some("https://gate.example/v1/"));
+    let gemini = &[("GOOGLE_API_KEY", "k"), ("GEMINI_BASE_URL", "https://gate.example")];
+    assert_eq!(endpoint("gemini:m", gemini).as_deref(), Some("https://gate.example/v1beta/"));
+    assert_eq!(endpoint("ollama:m", &[]), None);
+    let hosts = [
+        ("box", "http://box:11434/v1/"),
+        ("box:8080", "http://box:8080/v1/"),
+        ("https://box.example/v1", "https://box.example/v1/"),
+    ];
+    for (host, address) in hosts {
+        let lm = Lm::builder("ollama:m")
+            .variables(move |name| (name == "OLLAMA_HOST").then(|| host.to_owned()))
+            .cache_mode(CacheMode::Off)
+            .no_proxy()
+            .build()
+            .unwrap();
+        assert_eq!(lm.endpoint(), Some(address), "{host}");
+    }
+    assert_eq!(endpoint("openrouter:a/b", &[("OPENROUTER_API_KEY", "k")]), None);
+}
+
+#[test]
+fn an_empty_key_is_no_key() {
+    let error = builder("openai:m", &[("OPENAI_API_KEY", "  ")]).build().unwrap_err();
+    let (lm, variable) = ("openai:m".to_owned(), "OPENAI_API_KEY".to_owned());
+    assert_eq!(error, LmError::NoKey { lm, variable });
+}
+
+#[test]
+fn numbers_that_are_none_are_refused() {
+    let refused = |variables| builder("openai:m", variables).build().unwrap_err().to_string();
+    assert_eq!(
+        refused(&[("OPENAI_API_KEY", "k"), ("DSRS_MSATS_PER_USD", "lots")]),
+        "DSRS_MSATS_PER_USD is `lots`: it should be a positive number"
+    );
+    assert_eq!(
+        refused(&[("OPENAI_API_KEY", "k"), ("DSRS_MSATS_PER_USD", "inf")]),
+        "DSRS_MSATS_PER_USD is `inf`: it should be a positive number"
+    );
+    assert_eq!(
+        refused(&[("OPENAI_API_KEY", "k"), ("DSRS_REQUESTS_PER_MINUTE", "0")]),
+        "DSRS_REQUESTS_PER_MINUTE is `0`: it should be a positive number"
+    );
+}
+
+#[tokio::test]
+async fn limits_and_prices_come_from_variables_too() {
+    let server = Server::start(|_| Answer::chat("yes")).await;
+    let url = server.url("/v1");
+    let lm = Lm::builder("openai:gpt-5-mini")
+        .variables(move |name| match name {
+            "OPENAI_BASE_URL" => Some(url.clone()),
+            "DSRS_REQUESTS_PER_MINUTE" => Some("600".to_owned()),
+            "DSRS_MSATS_PER_USD" => Some("2000000".to_owned()),
+            _ => None,
+        })
+        .cache_mode(CacheMode::Off)
+        .no_proxy()
+        .build()
+        .unwrap();
+    let begun = std::time::Instant::now();
+    // 60 may come at once, the others a tenth of a second apart.
+    let request = ask("?");
+    let all = (0..65).map(|_| lm.complete(&request));
+    for reply in futures_util::future::join_all(all).await {
+        // 60 * 0.25 + 40 * 0.025 + 10 * 2 = 36, at two million msat a dollar.
+        assert_eq!(reply.unwrap().cost_msats, Some(72));
+    }
+    assert!(begun.elapsed().as_secs_f64() > 0.5, "{:?}", begun.elapsed());
+}
+
+#[test]
+fn a_price_file_that_is_none_is_refused_and_says_why() {
+    let variables = &[("OPENAI_API_KEY", "k"), ("DSRS_PRICES", "/nowhere/prices.json")];
+    let error = builder("openai:m", variables).build().unwrap_err().to_string();
+    assert!(error.starts_with("the price table is `/nowhere/prices.json`:"), "{error}");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("prices.json");
+    let load = |text: &str| {
+        std::fs::write(&file, text).unwrap();
+        Prices::shipped().with_file(&file)
+    };
+    let error = load(r#"{"openai:m": {"input": -1, "output": 1}}"#).unwrap_err().to_string();
+    assert!(error.ends_with("the price of `openai:m` is negative or not finite"), "{error}");
+    let error = load(r#"{"openai:m": {"inptu": 1, "output": 1}}"#).unwrap_err().to_string();
+    assert!(error.contains("unknown field `inptu`"), "{error}");
+    let prices = load(r#"{"openai:gpt-5-mini": {"input": 9, "output": 1}}"#).unwrap();
+    assert_eq!(prices.get("openai:gpt-5-mini").unwrap().input, 9.0);
+    assert_eq!(prices.get("openai:gpt-5-nano").unwrap().input, 0.05, "the others stay");
+}

@@ -1,0 +1,299 @@
+//! What goes over the wire, and what comes back: OpenAI's format, Anthropic's, Gemini's.
+
+use dsrs_metrics::lm::{
+    LanguageModel, LmError, LmRequest, ReplySchema, Sampling, StopReason, Usage,
+};
+use serde_json::{Value, json};
+
+use crate::server::{Answer, Server, chat};
+use crate::{KEY, ask, plain};
+
+fn schema() -> ReplySchema {
+    ReplySchema::new(
+        "verdict",
+        json!({
+            "type": "object",
+            "properties": { "score": { "type": "number" } },
+            "required": ["score"],
+            "additionalProperties": false,
+        }),
+    )
+}
+
+fn full_request() -> LmRequest {
+    let sampling = Sampling {
+        temperature: Some(0.25),
+        top_p: Some(0.5),
+        max_tokens: Some(77),
+        seed: Some(42),
+    };
+    LmRequest::new("test version 1")
+        .system("You grade.")
+        .user("Grade this.")
+        .assistant("{}")
+        .user("That broke the schema.")
+        .with_schema(schema())
+        .with_sampling(sampling)
+}
+
+#[tokio::test]
+async fn openai_gets_every_parameter_and_its_reply_is_read() {
+    let server = Server::start(|_| Answer::chat(r#"{"score":1.0}"#)).await;
+    let lm = plain("openai:gpt-4o-mini", &server.url("/v1"))
+        .variables(|name| match name {
+            "OPENAI_ORG_ID" => Some("org-1".to_owned()),
+            "OPENAI_PROJECT_ID" => Some("proj-1".to_owned()),
+            _ => None,
+        })
+        .build()
+        .unwrap();
+    assert_eq!(lm.id(), "openai:gpt-4o-mini");
+    assert_eq!(lm.endpoint(), Some(server.url("/v1/").as_str()));
+
+    let reply = lm.complete(&full_request()).await.unwrap();
+    assert_eq!(reply.text, r#"{"score":1.0}"#);
+    assert_eq!(reply.stop, StopReason::End);
+    assert_eq!(reply.model, "served-model");
+    let usage = Usage { cached_prompt_tokens: Some(40), ..Usage::new(100, 10) };
+    assert_eq!(reply.usage, usage);
+    // 60 * 0.15 + 40 * 0.075 + 10 * 0.6 dollars per million, at a million msat a dollar.
+    assert_eq!(reply.cost_msats, Some(18));
+
+    let asked = &server.asked()[0];
+    assert_eq!(asked.path, "/v1/chat/completions");
+    assert_eq!(asked.header("authorization"), format!("Bearer {KEY}"));
+    assert_eq!(asked.header("openai-organization"), "org-1");
+    assert_eq!(asked.header("openai-project"), "proj-1");
+    let body = &asked.body;
+    assert_eq!(body["model"], "gpt-4o-mini");
+    assert_eq!(body["temperature"], 0.25);
+    assert_eq!(body["top_p"], 0.5);
+    assert_eq!(body["max_tokens"], 77);
+    assert_eq!(body["seed"], 42);
+    let roles: Vec<_> = body["messages"].as_array().unwrap().iter().map(|m| &m["role"]).collect();
+    assert_eq!(roles, ["system", "user", "assistant", "user"]);
+    let format = &body["response_format"];
+    assert_eq!(format["type"], "json_schema");
+    assert_eq!(format["json_schema"]["name"], "verdict");
+    assert_eq!(format["json_schema"]["schema"], schema().schema);
+}
+
+#[tokio::test]
+async fn trap_24_a_judge_is_never_unseeded_against_its_will() {
+    let server = Server::start(|_| Answer::chat("x")).await;
+    let lm = plain("openai:m", &server.url("/v1")).build().unwrap();
+    let zero = Sampling { temperature: Some(0.0), seed: Some(7), ..Sampling::default() };
+    lm.complete(&ask("a").with_sampling(zero)).await.unwrap();
+    lm.complete(&ask("b")).await.unwrap();
+    let asked = server.asked();
+    assert_eq!((&asked[0].body["temperature"], &asked[0].body["seed"]), (&json!(0.0), &json!(7)));
+    let sent = |name: &str| asked[1].body.get(name).is_some();
+    assert!(!sent("temperature") && !sent("seed"), "what is not set is not made up");
+}
+
+#[tokio::test]
+async fn a_name_that_ends_like_an_effort_reaches_the_server_whole() {
+    let server = Server::start(|_| Answer::chat("x")).await;
+    let lm = plain("openai:judge-high", &server.url("/v1")).build().unwrap();
+    lm.complete(&ask("a")).await.unwrap();
+    let body = &server.asked()[0].body;
+    assert_eq!(body["model"], "judge-high");
+    assert_eq!(body.get("reasoning_effort"), None);
+}
+
+#[tokio::test]
+async fn a_server_without_schemas_is_asked_in_json_mode_from_then_on() {
+    let server = Server::start(|asked| match asked.body["response_format"]["type"].as_str() {
+        Some("json_schema") => Answer::error(400, "response_format json_schema is not supported"),
+        Some("json_object") => Answer::chat(r#"{"score":0.5}"#),
+        _ => Answer::error(500, "no format"),
+    })
+    .await;
+    let lm = plain("openai:m", &server.url("/v1")).build().unwrap();
+    for _ in 0..2 {
+        let reply = lm.complete(&full_request()).await.unwrap();
+        assert_eq!(reply.text, r#"{"score":0.5}"#);
+    }
+    let asked = server.asked();
+    let formats: Vec<_> =
+        asked.iter().map(|a| a.body["response_format"]["type"].as_str().unwrap()).collect();
+    assert_eq!(formats, ["json_schema", "json_object", "json_object"]);
+    let first = asked[1].body["messages"][0]["content"].as_str().unwrap();
+    assert!(first.contains(r#""additionalProperties":false"#), "{first}");
+}
+
+#[tokio::test]
+async fn a_server_without_any_structure_says_schema_unsupported() {
+    let server =
+        Server::start(|_| Answer::error(400, "response_format is not supported by this model"))
+            .await;
+    let lm = plain("openai:m", &server.url("/v1")).build().unwrap();
+    let error = lm.complete(&full_request()).await.unwrap_err();
+    assert_eq!(
+        error,
+        LmError::SchemaUnsupported {
+            lm: "openai:m".to_owned(),
+            said: "response_format is not supported by this model".to_owned(),
+        }
+    );
+}
+
+#[tokio::test]
+async fn refusals_truncations_and_filters_are_told_apart() {
+    let body = |text: &str, finish: &str, refusal: Value| {
+        let mut body = chat(text, finish);
+        body["choices"][0]["message"]["refusal"] = refusal;
+        body
+    };
+    let cases = [
+        (body("", "stop", json!("I can't.")), StopReason::Refusal("I can't.".to_owned())),
+        (body("{\"sco", "length", Value::Null), StopReason::Length),
+        (body("", "content_filter", Value::Null), StopReason::Filtered),
+        (body("x", "odd", Value::Null), StopReason::Other("odd".to_owned())),
+        (body("x", "stop", Value::Null), StopReason::End),
+    ];
+    for (body, stop) in cases {
+        let server = Server::start(move |_| Answer::json(200, &body)).await;
+        let lm = plain("openai:m", &server.url("/v1")).build().unwrap();
+        assert_eq!(lm.complete(&ask("?")).await.unwrap().stop, stop);
+    }
+}
+
+#[tokio::test]
+async fn ollama_takes_schemas_and_needs_no_key() {
+    let server = Server::start(|_| Answer::chat("{}")).await;
+    let host = server.url("").replace("http://", "");
+    let lm = dsrs_metrics::lm::Lm::builder("ollama:llama3.2")
+        .variables(move |name| (name == "OLLAMA_HOST").then(|| host.clone()))
+        .cache_mode(dsrs_metrics::lm::CacheMode::Off)
+        .no_proxy()
+        .build()
+        .unwrap();
+    let reply = lm.complete(&ask("?").with_schema(schema())).await.unwrap();
+    assert_eq!((reply.text.as_str(), reply.cost_msats), ("{}", Some(0)));
+    let asked = &server.asked()[0];
+    assert_eq!(asked.path, "/v1/chat/completions");
+    assert_eq!(asked.body["model"], "llama3.2");
+    assert_eq!(asked.body["response_format"]["type"], "json_schema");
+}
+
+#[tokio::test]
+async fn calls_go_through_the_proxy() {
+    let proxy = Server::start(|_| Answer::chat("through")).await;
+    let lm = plain("openai:m", "http://provider.invalid/v1").proxy(proxy.url("")).build().unwrap();
+    assert_eq!(lm.complete(&ask("?")).await.unwrap().text, "through");
+    let asked = &proxy.asked()[0];
+    assert_eq!(
+        (asked.path.as_str(), asked.header("host")),
+        ("/v1/chat/completions", "provider.invalid")
+    );
+}
+
+fn claude(text: &str, stop: &str) -> Value {
+    json!({
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude-haiku-4-5-20251001",
+        "content": [{ "type": "text", "text": text }],
+        "stop_reason": stop,
+        "stop_sequence": null,
+        "usage": {
+            "input_tokens": 60,
+            "cache_read_input_tokens": 40,
+            "cache_creation_input_tokens": 0,
+            "output_tokens": 10,
+        },
+    })
+}
+
+#[tokio::test]
+async fn anthropic_is_spoken_in_its_own_format() {
+    let server = Server::start(|asked| match asked.prompt() {
+        "cut" => Answer::json(200, &claude("{\"sc", "max_tokens")),
+        "no" => Answer::json(200, &claude("I won't.", "refusal")),
+        "busy" => Answer::json(
+            529,
+            &json!({ "type": "error", "error": { "type": "overloaded_error", "message": "Overloaded" } }),
+        ),
+        "long" => Answer::json(
+            400,
+            &json!({ "type": "error", "error": { "type": "invalid_request_error", "message": "prompt is too long: 300000 tokens > 200000 maximum" } }),
+        ),
+        "model" => Answer::json(
+            404,
+            &json!({ "type": "error", "error": { "type": "not_found_error", "message": "model: m" } }),
+        ),
+        _ => Answer::json(200, &claude("{\"score\":1}", "end_turn")),
+    })
+    .await;
+    // Anthropic's own clients leave `/v1` out of the address.
+    let lm = plain("anthropic:claude-haiku-4-5", &server.url("")).build().unwrap();
+    let request = LmRequest::new("t").system("You grade.").user("Grade.").with_schema(schema());
+    let reply = lm.complete(&request).await.unwrap();
+    assert_eq!((reply.text.as_str(), &reply.stop), ("{\"score\":1}", &StopReason::End));
+    assert_eq!(reply.model, "claude-haiku-4-5-20251001");
+    let usage = Usage { cached_prompt_tokens: Some(40), ..Usage::new(100, 10) };
+    assert_eq!(reply.usage, usage);
+    // 60 * 1 + 40 * 0.1 + 10 * 5
+    assert_eq!(reply.cost_msats, Some(114));
+
+    let asked = &server.asked()[0];
+    assert_eq!(asked.path, "/v1/messages");
+    assert_eq!(asked.header("x-api-key"), KEY);
+    assert!(!asked.header("anthropic-version").is_empty());
+    assert!(asked.body["max_tokens"].as_u64().unwrap() > 0, "it is required there");
+    assert!(asked.body["system"].to_string().contains("You grade."));
+    assert_eq!(asked.body["output_config"]["format"]["type"], "json_schema");
+
+    assert_eq!(lm.complete(&ask("cut")).await.unwrap().stop, StopReason::Length);
+    let refusal = StopReason::Refusal("I won't.".to_owned());
+    assert_eq!(lm.complete(&ask("no")).await.unwrap().stop, refusal);
+    let error = lm.complete(&ask("busy")).await.unwrap_err();
+    assert!(error.is_transient(), "{error}");
+    assert_eq!(
+        error.to_string(),
+        "anthropic:claude-haiku-4-5 answered with status 529: Overloaded"
+    );
+    let error = lm.complete(&ask("long")).await.unwrap_err();
+    assert!(matches!(error, LmError::ContextTooLong { .. }), "{error}");
+    let error = lm.complete(&ask("model")).await.unwrap_err();
+    assert!(matches!(error, LmError::ModelNotFound { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn gemini_is_spoken_in_its_own_format() {
+    let server = Server::start(|asked| {
+        if asked.body.to_string().contains("forbidden") {
+            return Answer::json(200, &json!({ "promptFeedback": { "blockReason": "SAFETY" } }));
+        }
+        Answer::json(
+            200,
+            &json!({
+                "candidates": [{
+                    "content": { "parts": [{ "text": "{\"score\":1}" }], "role": "model" },
+                    "finishReason": "STOP",
+                }],
+                "usageMetadata": {
+                    "promptTokenCount": 100,
+                    "candidatesTokenCount": 10,
+                    "totalTokenCount": 110,
+                },
+                "modelVersion": "gemini-2.5-flash",
+            }),
+        )
+    })
+    .await;
+    let lm = plain("google:gemini-2.5-flash", &server.url("/v1beta")).build().unwrap();
+    let reply = lm.complete(&ask("Grade.").with_schema(schema())).await.unwrap();
+    assert_eq!((reply.text.as_str(), &reply.stop), ("{\"score\":1}", &StopReason::End));
+    assert_eq!(reply.usage, Usage::new(100, 10));
+    assert_eq!(lm.id(), "gemini:gemini-2.5-flash");
+    // 100 * 0.3 + 10 * 2.5
+    assert_eq!(reply.cost_msats, Some(55));
+    let asked = &server.asked()[0];
+    assert_eq!(asked.path, "/v1beta/models/gemini-2.5-flash:generateContent");
+    assert_eq!(asked.header("x-goog-api-key"), KEY);
+    assert_eq!(asked.body["generationConfig"]["responseJsonSchema"], schema().schema);
+    assert_eq!(lm.complete(&ask("forbidden")).await.unwrap().stop, StopReason::Filtered);
+}

@@ -1,0 +1,14 @@
+use dsrs_metrics::prelude::*;
+
+/// Say whether the answer is polite.
+#[judge]
+struct Polite {
+    #[input(pred)]
+    answer: String,
+    #[output(range = 1..=5)]
+    score: u8,
+}
+
+fn main() {
+    let _: &dyn AcceptanceTest = &PoliteJudge::default();
+}

@@ -1,0 +1,13 @@
+use dsrs_metrics::prelude::*;
+
+/// Say whether the answer is polite.
+#[judge]
+struct Polite {
+    #[cfg(unix)]
+    #[input(pred)]
+    answer: String,
+    #[output]
+    polite: bool,
+}
+
+fn main() {}

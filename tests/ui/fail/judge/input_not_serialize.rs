@@ -1,0 +1,17 @@
+use dsrs_metrics::prelude::*;
+
+#[derive(Clone, serde::Deserialize)]
+struct Answer {
+    text: String,
+}
+
+/// Say whether the answer is polite.
+#[judge]
+struct Polite {
+    #[input(pred)]
+    answer: Answer,
+    #[output]
+    polite: bool,
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+use dsrs_metrics::prelude::*;
+
+/// Say whether the answer is polite.
+#[judge]
+struct Polite {
+    #[input(pred)]
+    answer: String,
+    #[output]
+    polite: bool,
+}
+
+fn main() {
+    let _ = PoliteJudge::default().score(&example! {}, &prediction! { "answer" => "a" });
+}

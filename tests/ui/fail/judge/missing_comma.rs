@@ -1,0 +1,12 @@
+use dsrs_metrics::prelude::*;
+
+/// Say whether the answer is polite.
+#[judge(threshold = 3.0 cost = "1 msat")]
+struct Polite {
+    #[input(pred)]
+    answer: String,
+    #[output(range = 1..=5)]
+    score: u8,
+}
+
+fn main() {}

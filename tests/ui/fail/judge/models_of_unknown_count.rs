@@ -1,0 +1,14 @@
+use dsrs_metrics::prelude::*;
+
+const COUNT: usize = 3;
+
+/// Say whether the answer is polite.
+#[judge(models([default; COUNT]))]
+struct Polite {
+    #[input(pred)]
+    answer: String,
+    #[output]
+    polite: bool,
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+use dsrs_metrics::prelude::*;
+
+/// Say whether the answer is polite.
+#[judge]
+struct Polite {
+    #[param]
+    criteria: Vec<String>,
+    #[output]
+    polite: bool,
+}
+
+fn main() {}

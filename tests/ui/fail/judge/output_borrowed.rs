@@ -1,0 +1,12 @@
+use dsrs_metrics::prelude::*;
+
+/// Say whether the answer is polite.
+#[judge(score = class == "good")]
+struct Polite {
+    #[input(pred)]
+    answer: String,
+    #[output]
+    class: &str,
+}
+
+fn main() {}

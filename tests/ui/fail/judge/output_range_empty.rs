@@ -1,0 +1,12 @@
+use dsrs_metrics::prelude::*;
+
+/// Say whether the answer is polite.
+#[judge]
+struct Polite {
+    #[input(pred)]
+    answer: String,
+    #[output(range = 5..=1)]
+    score: u8,
+}
+
+fn main() {}

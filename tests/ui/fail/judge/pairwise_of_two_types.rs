@@ -1,0 +1,14 @@
+use dsrs_metrics::prelude::*;
+
+/// Say whether the answer is polite.
+#[judge(pairwise(first, second))]
+struct Polite {
+    #[input(pred)]
+    first: String,
+    #[input(gold)]
+    second: Vec<String>,
+    #[output]
+    score: f64,
+}
+
+fn main() {}

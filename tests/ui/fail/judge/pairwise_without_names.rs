@@ -1,0 +1,14 @@
+use dsrs_metrics::prelude::*;
+
+/// Say whether the answer is polite.
+#[judge(pairwise)]
+struct Polite {
+    #[input(pred)]
+    first: String,
+    #[input(gold)]
+    second: String,
+    #[output]
+    score: f64,
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+use dsrs_metrics::prelude::*;
+
+/// Say whether the answer is polite.
+#[judge]
+struct Polite {
+    #[input(pred)]
+    answer: String,
+    #[input(param = "x")]
+    criteria: String,
+    #[output]
+    polite: bool,
+}
+
+fn main() {}

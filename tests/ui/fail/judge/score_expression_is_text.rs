@@ -1,0 +1,12 @@
+use dsrs_metrics::prelude::*;
+
+/// Say whether the answer is polite.
+#[judge(score = quality.to_string())]
+struct Polite {
+    #[input(pred)]
+    answer: String,
+    #[output]
+    quality: f64,
+}
+
+fn main() {}

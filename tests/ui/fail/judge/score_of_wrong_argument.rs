@@ -1,0 +1,14 @@
+use dsrs_metrics::prelude::*;
+
+/// Say whether the answer is polite.
+#[judge(score = f1(quality, polite))]
+struct Polite {
+    #[input(pred)]
+    answer: String,
+    #[output]
+    quality: f64,
+    #[output]
+    polite: bool,
+}
+
+fn main() {}

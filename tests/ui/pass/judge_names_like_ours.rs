@@ -1,0 +1,60 @@
+// The user's names are those that the expansion could use itself.
+#![allow(non_camel_case_types, dead_code)]
+
+use dsrs_metrics::{example, judge, prediction};
+
+struct Judge;
+struct Judged;
+struct Panel;
+struct Signature;
+struct Content;
+struct Untrusted;
+struct Reply;
+struct Answer;
+struct Worth;
+struct Shown;
+struct Input;
+struct Output;
+struct Aggregation;
+struct OnceLock;
+mod core {}
+mod std {}
+
+/// Judge.
+#[judge(score = f1(score, value) + weight * value, struct = Both)]
+struct Metric {
+    #[input(gold)]
+    judge: String,
+    #[input(gold)]
+    input: String,
+    #[input(pred)]
+    row: String,
+    #[input(pred)]
+    reply: String,
+    #[input(pred)]
+    output: String,
+    #[param(default = 1.0)]
+    weight: f64,
+    #[param(default = 1.0)]
+    lm: f64,
+    #[param]
+    signature: Option<String>,
+    #[output]
+    score: f64,
+    #[output]
+    value: f64,
+    #[output]
+    self_: String,
+    #[output]
+    output_: Option<String>,
+}
+
+fn f1(a: f64, b: f64) -> f64 {
+    a + b
+}
+
+fn main() {
+    let judge = Both::builder().weight(2.0).lm(1.0).with_lm("openai:gpt-5-mini").build();
+    let _ = judge.evaluate(&example! {}, &prediction! {});
+    let _ = (Judge, Judged, Panel, Signature, Content, Untrusted, Reply, Answer, Worth);
+}
