@@ -24,7 +24,15 @@ pub(crate) enum Kept {
     #[default]
     Unasked,
     Plain(Plain),
-    Whole(Box<Outcome>),
+    Whole(Box<Whole>),
+}
+
+/// An outcome, and what was paid for it: a component that abstained or gated the row has been paid too,
+/// which its outcome does not say.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Whole {
+    pub(crate) outcome: Outcome,
+    cost_msats: u64,
 }
 
 /// A score of full confidence without words.
@@ -48,7 +56,7 @@ impl Kept {
     pub(crate) fn outcome(&self) -> Option<Cow<'_, Outcome>> {
         match self {
             Self::Unasked => None,
-            Self::Whole(outcome) => Some(Cow::Borrowed(outcome)),
+            Self::Whole(whole) => Some(Cow::Borrowed(&whole.outcome)),
             Self::Plain(Plain { value, cost_msats, passed }) => {
                 let score = MetricScore::new(*value).with_cost_msats(*cost_msats);
                 let scored = Scored { score, passed: *passed, note: Note::None };
@@ -58,8 +66,17 @@ impl Kept {
     }
 
     #[cold]
-    pub(crate) fn whole(outcome: Outcome) -> Self {
-        Self::Whole(Box::new(outcome))
+    pub(crate) fn whole(outcome: Outcome, cost_msats: u64) -> Self {
+        Self::Whole(Box::new(Whole { outcome, cost_msats }))
+    }
+
+    /// What was paid for it, in millisatoshis, whether it gave a score or not.
+    pub(crate) fn cost_msats(&self) -> u64 {
+        match self {
+            Self::Unasked => 0,
+            Self::Plain(plain) => plain.cost_msats,
+            Self::Whole(whole) => whole.cost_msats,
+        }
     }
 
     /// Asks a metric that need not be awaited. An answer is large and most of them are plain, so it is
@@ -87,7 +104,11 @@ impl Kept {
     pub(crate) fn of(answer: Result<Scored>) -> Self {
         match Plain::of(&answer) {
             Some(plain) => Self::Plain(plain),
-            None => Self::whole(Outcome::from(answer)),
+            None => {
+                let paid =
+                    answer.as_ref().map_or_else(MetricError::cost_msats, |it| it.score.cost_msats);
+                Self::whole(Outcome::from(answer), paid)
+            }
         }
     }
 }
@@ -124,9 +145,9 @@ impl Components {
             match kept {
                 Kept::Unasked => {}
                 Kept::Plain(plain) => cost_msats = cost_msats.saturating_add(plain.cost_msats),
-                Kept::Whole(outcome) => {
-                    cost_msats = cost_msats.saturating_add(outcome.cost_msats());
-                    if let Some(Scored { score, .. }) = outcome.scored() {
+                Kept::Whole(whole) => {
+                    cost_msats = cost_msats.saturating_add(whole.cost_msats);
+                    if let Some(Scored { score, .. }) = whole.outcome.scored() {
                         confidence = confidence.min(score.confidence);
                     }
                 }
@@ -140,7 +161,10 @@ impl Components {
             match kept {
                 Kept::Unasked => {}
                 Kept::Plain(plain) => plain.cost_msats = 0,
-                Kept::Whole(outcome) => outcome.paid_elsewhere(),
+                Kept::Whole(whole) => {
+                    whole.cost_msats = 0;
+                    whole.outcome.paid_elsewhere();
+                }
             }
         }
     }

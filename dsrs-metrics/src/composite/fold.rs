@@ -25,8 +25,8 @@ pub(super) enum Node {
 #[derive(Debug)]
 pub(super) struct Child {
     pub(super) node: Node,
-    /// What it counts as where it is missing and the user said zero.
-    pub(super) low: f64,
+    /// What it counts as where it is missing and the user said zero: the worst that it could say.
+    pub(super) worst: Value,
     pub(super) name: String,
 }
 
@@ -166,7 +166,7 @@ pub(super) fn said(kept: &Kept) -> Said {
     match kept {
         Kept::Plain(plain) => Said::Value(Value { value: plain.value, passed: plain.passed }),
         Kept::Unasked => Said::Missing,
-        Kept::Whole(outcome) => match &**outcome {
+        Kept::Whole(whole) => match &whole.outcome {
             Outcome::Scored(scored) => {
                 Said::Value(Value { value: scored.score.value, passed: scored.passed })
             }
@@ -211,13 +211,11 @@ impl<F: FnMut(usize, &mut Kept)> Fold<'_, F> {
             Node::Gate { proxies, at_least, truths, range } => {
                 self.gate(proxies, *at_least, truths, *range)
             }
-            Node::Invert(part, range) => match self.node(&part.node) {
-                Said::Value(Value { value, .. }) => {
-                    let value = within(*range, range.min + range.max - value);
-                    Ok(Value { value, passed: None })
-                }
-                other => return other,
-            },
+            Node::Invert(part, range) => self.child(part).and_then(|value| {
+                let Value { value, .. } = value.ok_or(Stop::Missing)?;
+                let value = within(*range, range.min + range.max - value);
+                Ok(Value { value, passed: None })
+            }),
             Node::AtLeast(part, bound) => match self.node(&part.node) {
                 Said::Value(Value { value, .. }) => {
                     Ok(Value { value, passed: Some(value >= *bound) })
@@ -263,9 +261,7 @@ impl<F: FnMut(usize, &mut Kept)> Fold<'_, F> {
             (Said::Gated, _) => Err(Stop::Gated),
             (Said::Missing, OnMissing::Fail) => Err(Stop::Missing),
             (Said::Missing, OnMissing::Skip) => Ok(None),
-            (Said::Missing, OnMissing::Zero) => {
-                Ok(Some(Value { value: child.low, passed: Some(false) }))
-            }
+            (Said::Missing, OnMissing::Zero) => Ok(Some(child.worst)),
         }
     }
 
@@ -311,7 +307,7 @@ impl<F: FnMut(usize, &mut Kept)> Fold<'_, F> {
         // With every part there the weights sum to 1 and need no scaling, not even by a last bit.
         let value = match terms.len() == parts.len() {
             true => sum,
-            false => scaled(sum, stable_sum(&mut weights)),
+            false => scaled(sum, stable_sum(&mut weights))?,
         };
         Ok(Value { value: range.map_or(value, |range| within(range, value)), passed: None })
     }
@@ -374,9 +370,10 @@ impl<F: FnMut(usize, &mut Kept)> Fold<'_, F> {
     }
 }
 
-/// A sum of parts whose weights sum to less than 1; parts without weight say nothing.
-fn scaled(sum: f64, weights: f64) -> f64 {
-    if weights > 0.0 { sum / weights } else { sum }
+/// A sum of parts whose weights sum to less than 1; where all that weighs anything is missing, so is the
+/// sum.
+fn scaled(sum: f64, weights: f64) -> Result<f64, Stop> {
+    if weights > 0.0 { Ok(sum / weights) } else { Err(Stop::Missing) }
 }
 
 fn mean(values: &mut [f64]) -> f64 {

@@ -160,8 +160,7 @@ impl<'a, L: Deref> Run<'a, L> {
     /// What the components cost so far: a composite that fails has paid for them all the same.
     #[cold]
     fn cost_msats(&self) -> u64 {
-        let outcomes = self.kept.iter().filter_map(Kept::outcome);
-        outcomes.map(|outcome| outcome.cost_msats()).fold(0, u64::saturating_add)
+        self.kept.iter().map(Kept::cost_msats).fold(0, u64::saturating_add)
     }
 
     #[cold]
@@ -216,5 +215,6 @@ where
 #[cold]
 fn panicked(metric: &str, message: String) -> Kept {
     let error = MetricError::Panicked { metric: metric.to_owned(), message };
-    Kept::whole(Outcome::MetricFailed { error })
+    // Whoever panics tells no cost.
+    Kept::whole(Outcome::MetricFailed { error }, 0)
 }
