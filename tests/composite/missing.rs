@@ -228,8 +228,34 @@ async fn trap_23_abstentions_and_gated_components_are_charged() {
     let mut gated = row(0.25);
     gated.data.insert("opinion", 0.5);
     assert_eq!(cost(gated.clone()).await, ("gated", 70), "the opinion was asked beside the gate");
-    assert_eq!(cost(row(0.75)).await, ("metric_failed", 170), "the opinion was an abstention");
+    assert_eq!(cost(row(0.75)).await, ("metric_failed", 70), "the opinion was an abstention");
     let scorer = dsrs_metrics::Scorer::builder().metric(Outer).budget_msats(1_000).build().unwrap();
     let _ = scorer.score(&gold, &gated).await;
     assert_eq!(scorer.budget().spent, 70);
+}
+
+#[metric(weighted(
+    gate(proxy(format_ok) >= 0.5, truth(judged)) = 0.5,
+    gate(proxy(length) >= 0.5, truth(opinion)) = 0.5,
+))]
+struct TwoGates;
+
+#[metric(weighted(overlap = 0.5, gate(proxy(format_ok) >= 0.5, truth(judged)) = 0.5))]
+struct Doomed;
+
+/// Once the whole can have no value any more, no truth is asked, and none is paid.
+#[tokio::test]
+async fn no_truth_is_asked_for_a_row_that_is_rejected_or_failed_already() {
+    let gold = example! {};
+    let pred =
+        prediction! { "format" => true, "length" => 0.25, "judged" => 0.5, "opinion" => 0.5 };
+    let gated = TwoGates.call(MetricCall::new(&gold, &pred)).await.unwrap_err();
+    assert_eq!(gated.to_string(), "metric `two_gates`: the row was rejected by length");
+    assert_eq!(gated.cost_msats(), 0);
+    let failed = Doomed.call(MetricCall::new(&gold, &pred)).await.unwrap_err();
+    assert_eq!(
+        failed.to_string(),
+        "metric `doomed`: its component `overlap` has no score: it abstained"
+    );
+    assert_eq!(failed.cost_msats(), 0);
 }

@@ -126,41 +126,6 @@ fn plain_sum(parts: &[(Child, f64)], kept: &[Kept]) -> Option<f64> {
     Some(stable_sum(terms))
 }
 
-/// The components that can be asked now: those without an outcome, but behind a gate only once its
-/// proxies are known and let the row through.
-pub(super) fn wanted(node: &Node, on_missing: OnMissing, kept: &mut [Kept]) -> Vec<usize> {
-    let mut wanted = Vec::new();
-    collect(node, on_missing, kept, &mut wanted);
-    wanted.sort_unstable();
-    wanted.dedup();
-    wanted
-}
-
-fn collect(node: &Node, on_missing: OnMissing, kept: &mut [Kept], wanted: &mut Vec<usize>) {
-    match node {
-        Node::Leaf(index) if kept[*index].is_unasked() => wanted.push(*index),
-        Node::Leaf(_) => {}
-        Node::Weighted(parts, _) => {
-            parts.iter().for_each(|(part, _)| collect(&part.node, on_missing, kept, wanted));
-        }
-        Node::All(parts) | Node::Any(parts) | Node::Min(parts) | Node::Max(parts) => {
-            parts.iter().for_each(|part| collect(&part.node, on_missing, kept, wanted));
-        }
-        Node::Invert(part, _) | Node::AtLeast(part, _) => {
-            collect(&part.node, on_missing, kept, wanted);
-        }
-        Node::Gate { proxies, at_least, truths, .. } => {
-            let before = wanted.len();
-            proxies.iter().for_each(|part| collect(&part.node, on_missing, kept, wanted));
-            let missing = &mut Missing::Leaf(0);
-            let mut fold = Fold { on_missing, kept: &mut *kept, ask: |_, _: &mut _| {}, missing };
-            if wanted.len() == before && fold.opens(proxies, *at_least).is_ok() {
-                truths.iter().for_each(|part| collect(&part.node, on_missing, kept, wanted));
-            }
-        }
-    }
-}
-
 #[inline]
 pub(super) fn said(kept: &Kept) -> Said {
     match kept {
@@ -176,16 +141,16 @@ pub(super) fn said(kept: &Kept) -> Said {
     }
 }
 
-struct Fold<'a, F> {
-    on_missing: OnMissing,
-    kept: &'a mut [Kept],
-    ask: F,
+pub(super) struct Fold<'a, F> {
+    pub(super) on_missing: OnMissing,
+    pub(super) kept: &'a mut [Kept],
+    pub(super) ask: F,
     /// Why the last part without a value has none.
-    missing: &'a mut Missing,
+    pub(super) missing: &'a mut Missing,
 }
 
 /// A part has no value, and no rule says what then.
-enum Stop {
+pub(super) enum Stop {
     Gated,
     Missing,
 }
@@ -334,7 +299,7 @@ impl<F: FnMut(usize, &mut Kept)> Fold<'_, F> {
     }
 
     /// Whether the proxies let the row through.
-    fn opens(&mut self, proxies: &[Child], at_least: f64) -> Result<(), Stop> {
+    pub(super) fn opens(&mut self, proxies: &[Child], at_least: f64) -> Result<(), Stop> {
         let mut cheap = Few::new();
         let parts = proxies.iter().map(|child| (child, ()));
         self.present(parts, |value, ()| cheap.push(value.value))?;

@@ -16,6 +16,7 @@ mod rules;
 mod run;
 mod sentence;
 mod shape;
+mod wanted;
 
 use std::fmt;
 use std::sync::Arc;

@@ -7,7 +7,8 @@ use std::ops::Deref;
 use futures_util::future::join_all;
 
 use super::OnMissing;
-use super::fold::{Missing, Said, Tree, Value, fold, said, wanted};
+use super::fold::{Missing, Said, Tree, Value, fold, said};
+use super::wanted::wanted;
 use crate::components::{Components, Kept};
 use crate::error::{MetricError, Result};
 use crate::evaluate::panic;
@@ -123,11 +124,13 @@ impl<'a, L: Deref> Run<'a, L> {
         L: Sync,
         L::Target: Metric<G, P>,
     {
+        let mut missing = Missing::Leaf(0);
         loop {
-            let wanted = wanted(&tree.node, self.on_missing, &mut self.kept);
-            if wanted.is_empty() {
-                break;
-            }
+            let wanted = match wanted(&tree.node, self.on_missing, &mut self.kept, &mut missing) {
+                Ok(wanted) if wanted.is_empty() => break,
+                Ok(wanted) => wanted,
+                Err(said) => return self.settle(said, missing, name, spec),
+            };
             let Self { leaves, names, identities, .. } = self;
             let asked = wanted.iter().map(|index| {
                 ask(&*leaves[*index], names[*index], identity(identities, *index), call)
@@ -137,7 +140,6 @@ impl<'a, L: Deref> Run<'a, L> {
                 self.kept[index] = answer;
             }
         }
-        let mut missing = Missing::Leaf(0);
         let said = fold(&tree.node, self.on_missing, &mut self.kept, &mut missing, |_, _| {});
         self.settle(said, missing, name, spec)
     }
