@@ -259,3 +259,19 @@ async fn no_truth_is_asked_for_a_row_that_is_rejected_or_failed_already() {
     );
     assert_eq!(failed.cost_msats(), 0);
 }
+
+/// As sure as the row says.
+#[metric(range = 0.0..=1.0)]
+fn hunch(#[pred] sure: f64) -> MetricScore {
+    MetricScore::new(0.5).with_confidence(sure)
+}
+
+#[metric(weighted(hunch = 0.5, length = 0.25, spam = 0.25))]
+struct Vague;
+
+#[test]
+fn the_whole_is_as_sure_as_the_least_sure_component() {
+    let pred = prediction! { "sure" => 0.25, "length" => 1.0, "spam" => true };
+    let MetricScore { value, confidence, .. } = score(&Vague, &pred).unwrap().score;
+    assert_eq!((value, confidence), (0.75, 0.25));
+}
