@@ -221,7 +221,9 @@ async fn trap_23_abstentions_and_gated_components_are_charged() {
     let gold = example! {};
     let cost = async |pred: Prediction| {
         let answer = Outer.call(MetricCall::new(&gold, &pred)).await;
-        let cost = answer.as_ref().map_or_else(|it| it.cost_msats(), |it| it.score.cost_msats);
+        let cost = answer
+            .as_ref()
+            .map_or_else(dsrs_metrics::MetricError::cost_msats, |it| it.score.cost_msats);
         (Outcome::from(answer).name(), cost)
     };
     let row = |length: f64| prediction! { "format" => true, "length" => length, "judged" => 0.5 };
