@@ -88,8 +88,14 @@ impl Kept {
     }
 
     #[cold]
-    pub(crate) fn whole(outcome: Outcome) -> Self {
-        Self { state: State::Whole, whole: Some(Box::new(outcome)), ..Self::default() }
+    pub(crate) fn whole(outcome: Outcome, cost_msats: u64) -> Self {
+        let whole = Some(Box::new(outcome));
+        Self { state: State::Whole, cost_msats, whole, ..Self::default() }
+    }
+
+    /// What was paid for it, in millisatoshis, whether it gave a score or not.
+    pub(crate) fn cost_msats(&self) -> u64 {
+        self.cost_msats
     }
 
     /// Keeps the answer of a metric that need not be awaited, in a place that was not asked. An answer
@@ -131,7 +137,11 @@ impl Kept {
             Ok(scored) if scored.is_plain() => {
                 kept.numbers(scored.score.value, scored.score.cost_msats, scored.passed);
             }
-            _ => kept = Self::whole(Outcome::from(answer)),
+            _ => {
+                let paid =
+                    answer.as_ref().map_or_else(MetricError::cost_msats, |it| it.score.cost_msats);
+                kept = Self::whole(Outcome::from(answer), paid);
+            }
         }
         kept
     }
@@ -186,11 +196,8 @@ impl Components {
         let (mut cost_msats, mut confidence) = (0_u64, 1.0_f64);
         for kept in &self.kept {
             cost_msats = cost_msats.saturating_add(kept.cost_msats);
-            if let Some(outcome) = kept.as_whole() {
-                cost_msats = cost_msats.saturating_add(outcome.cost_msats());
-                if let Some(Scored { score, .. }) = outcome.scored() {
-                    confidence = confidence.min(score.confidence);
-                }
+            if let Some(Scored { score, .. }) = kept.as_whole().and_then(Outcome::scored) {
+                confidence = confidence.min(score.confidence);
             }
         }
         (cost_msats, confidence)

@@ -53,11 +53,20 @@ impl<M> WithoutParameters<M> {
 }
 
 /// [`Declared`], in a form in which rustc takes it as a condition although it can be seen not to hold, so
-/// that it is reported where the metric is named and nowhere else.
+/// that it is reported where the metric is named and nowhere else; and once for each place `N` at which a
+/// metric stands, so that what it says there can be bound even if it stands in two.
 #[doc(hidden)]
-pub trait DeclaredIn<'a>: Declared {}
+pub trait DeclaredIn<'a, const N: usize> {
+    type Verdict;
+    type OverGold;
+    type OverPred;
+}
 
-impl<M: Declared> DeclaredIn<'_> for M {}
+impl<M: Declared, const N: usize> DeclaredIn<'_, N> for M {
+    type Verdict = M::Verdict;
+    type OverGold = M::OverGold;
+    type OverPred = M::OverPred;
+}
 
 /// Rows of any type that has the fields.
 #[derive(Debug)]

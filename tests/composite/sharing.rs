@@ -240,3 +240,37 @@ async fn a_paid_call_that_fails_is_charged() {
     assert_eq!((scorer.budget().spent, scorer.budget().available()), (70, Some(30)));
     assert_eq!(calls(20), 4);
 }
+
+#[metric(min(length, format_ok))]
+struct Least;
+
+/// Asks a composite about another prediction, in the same call.
+struct Instead(Prediction);
+
+#[async_trait]
+impl Metric for Instead {
+    fn name(&self) -> &str {
+        "instead"
+    }
+
+    async fn evaluate(&self, gold: &Example, _: &Prediction) -> dsrs_metrics::Result<MetricScore> {
+        Metric::evaluate(&Least, gold, &self.0).await
+    }
+
+    async fn call(&self, call: MetricCall<'_>) -> dsrs_metrics::Result<dsrs_metrics::Scored> {
+        let mut call = call;
+        call.pred = &self.0;
+        Metric::call(&Least, call).await
+    }
+}
+
+/// What was said of one prediction is never taken for what would be said of another.
+#[tokio::test]
+async fn an_answer_is_shared_only_by_calls_about_the_same_rows() {
+    let instead = Instead(prediction! { "format" => true, "length" => 0.0 });
+    let whole = weighted([(part(Length), 0.25), (part(Least), 0.25), (part(instead), 0.5)]);
+    let composite = Composite::builder("c", whole).build().unwrap();
+    let (gold, pred) = (example! {}, prediction! { "format" => true, "length" => 1.0 });
+    let scored = composite.call(MetricCall::new(&gold, &pred)).await.unwrap();
+    assert_eq!(scored.score.value, 0.5);
+}

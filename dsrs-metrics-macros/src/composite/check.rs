@@ -29,6 +29,7 @@ pub(super) fn check(item: &Item, attrs: &CompositeAttrs, errors: &mut Errors) {
     values_make_sense(attrs, errors);
     if let Some(whole) = &attrs.whole {
         verdict_makes_sense(whole, attrs, errors);
+        not_of_itself(whole, item.ident(), errors);
         expression(whole, errors);
     }
 }
@@ -73,11 +74,9 @@ fn values_make_sense(attrs: &CompositeAttrs, errors: &mut Errors) {
 }
 
 fn verdict_makes_sense(whole: &Expression, attrs: &CompositeAttrs, errors: &mut Errors) {
-    let is_verdict =
-        matches!(whole, Expression::Combination(Combination { kind: Kind::All | Kind::Any, .. }));
     let message =
         |key: &str| format!("`{}` is true or false already: take `{key}` away", whole.text());
-    if is_verdict {
+    if is_verdict(whole) {
         if let Some(threshold) = &attrs.threshold {
             errors.at(threshold, message("threshold"));
         }
@@ -91,9 +90,30 @@ fn verdict_makes_sense(whole: &Expression, attrs: &CompositeAttrs, errors: &mut 
     }
 }
 
+/// `all` and `any` are verdicts whatever their parts are.
+pub(super) fn is_verdict(whole: &Expression) -> bool {
+    matches!(whole, Expression::Combination(Combination { kind: Kind::All | Kind::Any, .. }))
+}
+
+/// Anything but a literal of another kind.
+pub(super) fn may_be_a_number(expr: &Expr) -> bool {
+    !matches!(expr, Expr::Lit(_)) || is_literal(expr)
+}
+
 /// A gate before one truth passes from where the truth does.
-fn may_have_a_threshold(whole: &Expression) -> bool {
+pub(super) fn may_have_a_threshold(whole: &Expression) -> bool {
     matches!(whole, Expression::Gate(gate) if gate.truths.len() == 1)
+}
+
+/// What is made of itself would never be known; rustc only says that it gave up.
+fn not_of_itself(whole: &Expression, ident: &syn::Ident, errors: &mut Errors) {
+    if let Expression::Component(component) = whole
+        && component.ty.is_ident(ident)
+    {
+        let message = format!("`{ident}` cannot be a component of itself: name other metrics");
+        errors.at_span(component.span, message);
+    }
+    parts_of(whole).for_each(|part| not_of_itself(&part.expression, ident, errors));
 }
 
 fn expression(whole: &Expression, errors: &mut Errors) {

@@ -4,7 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream};
-use syn::{Error, Expr, Ident, Path, Token, parenthesized, token};
+use syn::{BinOp, Error, Expr, Ident, Path, Token, parenthesized, token};
 
 use crate::errors::Errors;
 use crate::list;
@@ -231,10 +231,28 @@ fn number(operator: &impl ToTokens, input: ParseStream<'_>, form: &str) -> syn::
         _ => return Err(wrong(&found)),
     };
     match &number {
+        Expr::Binary(binary) if is_condition(&binary.op) => Err(Error::new_spanned(
+            binary.op,
+            format!("one number stands here: write `{form}`, and a further part behind a comma"),
+        )),
         Expr::Lit(_) if literal(&number).is_none() => Err(wrong(&found)),
         Expr::Assign(_) | Expr::Range(_) | Expr::Tuple(_) | Expr::Closure(_) => Err(wrong(&found)),
         _ => Ok(number),
     }
+}
+
+fn is_condition(op: &BinOp) -> bool {
+    matches!(
+        op,
+        BinOp::And(_)
+            | BinOp::Or(_)
+            | BinOp::Eq(_)
+            | BinOp::Ne(_)
+            | BinOp::Lt(_)
+            | BinOp::Le(_)
+            | BinOp::Gt(_)
+            | BinOp::Ge(_)
+    )
 }
 
 fn number_first(input: ParseStream<'_>) -> Error {

@@ -1,15 +1,41 @@
 //! The rules: an expression and its components' specs become a tree that can be run, or a mistake.
 
+use super::OnMissing;
 use super::derived::{Bound, Derived, is_weight, total_cost, wrong_sum};
 use super::error::Mistake;
-use super::fold::{Child, Node, Weighted};
+use super::fold::{Child, Node, Value, Weighted};
 use super::shape::{Leaf, Shape};
 use crate::spec::{MetricSpec, MetricTier, ScoreRange};
+
+/// The components that were found, each once.
+pub(super) struct Leaves<L> {
+    pub(super) all: Vec<L>,
+    on_missing: OnMissing,
+    /// Whether the part that is being resolved stands upside down in the whole.
+    inverted: bool,
+}
+
+impl<L> Leaves<L> {
+    pub(super) fn new(on_missing: OnMissing) -> Self {
+        Self { all: Vec::new(), on_missing, inverted: false }
+    }
+
+    /// What a missing part counts as at worst: upside down, that is its high end.
+    fn worst(&self, derived: &Derived) -> Value {
+        let end = |range: ScoreRange| if self.inverted { range.max } else { range.min };
+        Value { value: derived.range.map_or(0.0, end), passed: Some(self.inverted) }
+    }
+
+    /// What is known of a combination, where parts of it may be left out.
+    fn known(&self, whole: Derived, parts: &[Derived]) -> Derived {
+        if self.on_missing == OnMissing::Skip { whole.or_fewer(parts) } else { whole }
+    }
+}
 
 /// Resolves an expression; each distinct component goes to `leaves` once.
 pub(super) fn resolve<L: Leaf>(
     part: Shape<L>,
-    leaves: &mut Vec<L>,
+    leaves: &mut Leaves<L>,
 ) -> Result<(Node, Derived), Mistake> {
     match part {
         Shape::Leaf(component) => Ok(leaf(component, leaves)),
@@ -18,11 +44,11 @@ pub(super) fn resolve<L: Leaf>(
         Shape::Any(parts) => verdicts("any", parts, leaves, Node::Any),
         Shape::Min(parts) => {
             let (children, known) = children("min", parts, leaves)?;
-            Ok((Node::Min(children), Derived::min(&known)))
+            Ok((Node::Min(children), leaves.known(Derived::min(&known), &known)))
         }
         Shape::Max(parts) => {
             let (children, known) = children("max", parts, leaves)?;
-            Ok((Node::Max(children), Derived::max(&known)))
+            Ok((Node::Max(children), leaves.known(Derived::max(&known), &known)))
         }
         Shape::Gate { proxies, at_least, truths } => gate(proxies, at_least, truths, leaves),
         Shape::Invert(part) => invert(*part, leaves),
@@ -30,12 +56,12 @@ pub(super) fn resolve<L: Leaf>(
     }
 }
 
-fn leaf<L: Leaf>(component: L, leaves: &mut Vec<L>) -> (Node, Derived) {
+fn leaf<L: Leaf>(component: L, leaves: &mut Leaves<L>) -> (Node, Derived) {
     let derived = Derived::of(&component.spec());
-    let known = leaves.iter().position(|leaf| leaf.is(&component));
+    let known = leaves.all.iter().position(|leaf| leaf.is(&component));
     let index = known.unwrap_or_else(|| {
-        leaves.push(component);
-        leaves.len() - 1
+        leaves.all.push(component);
+        leaves.all.len() - 1
     });
     (Node::Leaf(index), derived)
 }
@@ -69,7 +95,7 @@ fn siblings<L: Leaf>(within: &'static str, parts: &[&Shape<L>]) -> Result<(), Mi
 fn children<L: Leaf>(
     within: &'static str,
     parts: Vec<Shape<L>>,
-    leaves: &mut Vec<L>,
+    leaves: &mut Leaves<L>,
 ) -> Result<(Vec<Child>, Vec<Derived>), Mistake> {
     siblings(within, &parts.iter().collect::<Vec<_>>())?;
     let mut nodes = Vec::with_capacity(parts.len());
@@ -83,8 +109,7 @@ fn children<L: Leaf>(
         }
         let name = part.name();
         let (node, derived) = resolve(part, leaves)?;
-        let low = derived.range.map_or(0.0, |range| range.min);
-        nodes.push(Child { node, low, name });
+        nodes.push(Child { node, worst: leaves.worst(&derived), name });
         known.push(derived);
     }
     Ok((nodes, known))
@@ -92,7 +117,7 @@ fn children<L: Leaf>(
 
 fn weighted<L: Leaf>(
     parts: Vec<(Shape<L>, f64)>,
-    leaves: &mut Vec<L>,
+    leaves: &mut Leaves<L>,
 ) -> Result<(Node, Derived), Mistake> {
     for (part, weight) in &parts {
         if !is_weight(*weight) {
@@ -106,7 +131,8 @@ fn weighted<L: Leaf>(
         // 0.1 + 0.2 + 0.65 is 0.95 to a person, whatever its last bit.
         return Err(Mistake::WeightsSum { sum: (sum * 1e12).round() / 1e12 });
     }
-    let derived = Derived::weighted(&parts);
+    let known: Vec<Derived> = parts.iter().map(|(known, _)| *known).collect();
+    let derived = leaves.known(Derived::weighted(&parts), &known);
     let parts = children.into_iter().zip(weights).collect();
     Ok((Node::Weighted(Weighted::new(parts, derived.range)), derived))
 }
@@ -114,7 +140,7 @@ fn weighted<L: Leaf>(
 fn verdicts<L: Leaf>(
     within: &'static str,
     parts: Vec<Shape<L>>,
-    leaves: &mut Vec<L>,
+    leaves: &mut Leaves<L>,
     node: fn(Vec<Child>) -> Node,
 ) -> Result<(Node, Derived), Mistake> {
     let (children, known) = children(within, parts, leaves)?;
@@ -128,9 +154,12 @@ fn gate<L: Leaf>(
     proxies: Vec<Shape<L>>,
     at_least: f64,
     truths: Vec<Shape<L>>,
-    leaves: &mut Vec<L>,
+    leaves: &mut Leaves<L>,
 ) -> Result<(Node, Derived), Mistake> {
+    // Proxies only open the gate, whichever way up stands what is behind it.
+    let inverted = std::mem::take(&mut leaves.inverted);
     let (proxies, cheap) = children("proxy", proxies, leaves)?;
+    leaves.inverted = inverted;
     let (truths, dear) = children("truth", truths, leaves)?;
     let placed = |children: &[Child], known: &[Derived], tier: MetricTier| {
         let wrong = children.iter().zip(known).find(|(_, known)| known.tier != tier);
@@ -142,30 +171,33 @@ fn gate<L: Leaf>(
     if let Some(component) = placed(&truths, &dear, MetricTier::Truth) {
         return Err(Mistake::ProxyAsTruth { component });
     }
-    bound_fits("proxy(..)", at_least, &Derived::mean(&cheap))?;
-    let derived = Derived::mean(&dear);
+    bound_fits("proxy(..)", at_least, &leaves.known(Derived::mean(&cheap), &cheap))?;
+    let derived = leaves.known(Derived::mean(&dear), &dear);
     Ok((Node::Gate { proxies, at_least, truths, range: derived.range }, derived))
 }
 
-fn invert<L: Leaf>(part: Shape<L>, leaves: &mut Vec<L>) -> Result<(Node, Derived), Mistake> {
+fn invert<L: Leaf>(part: Shape<L>, leaves: &mut Leaves<L>) -> Result<(Node, Derived), Mistake> {
     let component = part.name();
+    leaves.inverted = !leaves.inverted;
+    // Nothing is done with `leaves` after a mistake.
     let (node, derived) = resolve(part, leaves)?;
+    let worst = leaves.worst(&derived);
+    leaves.inverted = !leaves.inverted;
     let unknown = Mistake::UnknownRange { component: component.clone(), within: "invert" };
     let range = derived.range.ok_or(unknown)?;
-    let child = Child { node, low: range.min, name: component };
+    let child = Child { node, worst, name: component };
     Ok((Node::Invert(Box::new(child), range), derived.invert()))
 }
 
 fn at_least<L: Leaf>(
     part: Shape<L>,
     bound: f64,
-    leaves: &mut Vec<L>,
+    leaves: &mut Leaves<L>,
 ) -> Result<(Node, Derived), Mistake> {
     let component = part.name();
     let (node, derived) = resolve(part, leaves)?;
     bound_fits(&component, bound, &derived)?;
-    let low = derived.range.map_or(0.0, |range| range.min);
-    let child = Child { node, low, name: component };
+    let child = Child { node, worst: leaves.worst(&derived), name: component };
     Ok((Node::AtLeast(Box::new(child), bound), derived.at_least(bound)))
 }
 

@@ -138,6 +138,24 @@ impl Derived {
         Self::number(range, highest_tier(parts))
     }
 
+    /// The same combination where parts of it may be left out: one alone can be all that is left, so its
+    /// whole range counts.
+    #[must_use]
+    pub const fn or_fewer(mut self, parts: &[Self]) -> Self {
+        let mut index = 0;
+        while index < parts.len() {
+            self.range = match (self.range, parts[index].range) {
+                (Some(a), Some(b)) => Some(ScoreRange {
+                    min: pick(a.min, b.min, false),
+                    max: pick(a.max, b.max, true),
+                }),
+                _ => None,
+            };
+            index += 1;
+        }
+        self
+    }
+
     /// The part upside down in its range.
     #[must_use]
     pub const fn invert(self) -> Self {
@@ -335,6 +353,8 @@ mod tests {
         assert_eq!(range(Derived::max(&[unit, stars])), Some((1.0, 5.0)));
         assert_eq!(range(Derived::mean(&[stars, unit])), Some((0.5, 3.0)));
         assert_eq!(range(stars.invert()), Some((1.0, 5.0)));
+        let mean = Derived::mean(&[stars, unit]);
+        assert_eq!(range(mean.or_fewer(&[stars, unit])), Some((0.0, 5.0)));
         let open = Derived::of(&MetricSpec::new("open"));
         assert_eq!(range(Derived::min(&[unit, open])), None);
         assert_eq!(range(Derived::weighted(&[(open, 1.0)])), None);

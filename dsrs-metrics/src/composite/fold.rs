@@ -64,7 +64,7 @@ impl Weighted {
         if self.is_ambiguous { stable_sum(terms) } else { terms.iter().sum() }
     }
 
-    fn children(&self) -> impl Iterator<Item = &Child> {
+    pub(super) fn children(&self) -> impl Iterator<Item = &Child> {
         self.terms.iter().map(|term| &term.child)
     }
 }
@@ -82,8 +82,8 @@ fn plain(terms: &[Term]) -> Option<Box<[(usize, f64)]>> {
 #[derive(Debug)]
 pub(super) struct Child {
     pub(super) node: Node,
-    /// What it counts as where it is missing and the user said zero.
-    pub(super) low: f64,
+    /// What it counts as where it is missing and the user said zero: the worst that it could say.
+    pub(super) worst: Value,
     pub(super) name: String,
 }
 
@@ -179,41 +179,6 @@ fn plain_sum(weighted: &Weighted, kept: &[Kept]) -> Option<f64> {
     Some(weighted.range.map_or(sum, |range| within(range, sum)))
 }
 
-/// The components that can be asked now: those without an outcome, but behind a gate only once its
-/// proxies are known and let the row through.
-pub(super) fn wanted(node: &Node, on_missing: OnMissing, kept: &mut [Kept]) -> Vec<usize> {
-    let mut wanted = Vec::new();
-    collect(node, on_missing, kept, &mut wanted);
-    wanted.sort_unstable();
-    wanted.dedup();
-    wanted
-}
-
-fn collect(node: &Node, on_missing: OnMissing, kept: &mut [Kept], wanted: &mut Vec<usize>) {
-    match node {
-        Node::Leaf(index) if kept[*index].is_unasked() => wanted.push(*index),
-        Node::Leaf(_) => {}
-        Node::Weighted(weighted) => {
-            weighted.children().for_each(|part| collect(&part.node, on_missing, kept, wanted));
-        }
-        Node::All(parts) | Node::Any(parts) | Node::Min(parts) | Node::Max(parts) => {
-            parts.iter().for_each(|part| collect(&part.node, on_missing, kept, wanted));
-        }
-        Node::Invert(part, _) | Node::AtLeast(part, _) => {
-            collect(&part.node, on_missing, kept, wanted);
-        }
-        Node::Gate { proxies, at_least, truths, .. } => {
-            let before = wanted.len();
-            proxies.iter().for_each(|part| collect(&part.node, on_missing, kept, wanted));
-            let missing = &mut Missing::Leaf(0);
-            let mut fold = Fold { on_missing, kept: &mut *kept, ask: |_, _: &mut _| {}, missing };
-            if wanted.len() == before && fold.opens(proxies, *at_least).is_ok() {
-                truths.iter().for_each(|part| collect(&part.node, on_missing, kept, wanted));
-            }
-        }
-    }
-}
-
 #[inline]
 pub(super) fn said(kept: &Kept) -> Said {
     if let Some(value) = kept.plain() {
@@ -228,16 +193,16 @@ pub(super) fn said(kept: &Kept) -> Said {
     }
 }
 
-struct Fold<'a, F> {
-    on_missing: OnMissing,
-    kept: &'a mut [Kept],
-    ask: F,
+pub(super) struct Fold<'a, F> {
+    pub(super) on_missing: OnMissing,
+    pub(super) kept: &'a mut [Kept],
+    pub(super) ask: F,
     /// Why the last part without a value has none.
-    missing: &'a mut Missing,
+    pub(super) missing: &'a mut Missing,
 }
 
 /// A part has no value, and no rule says what then.
-enum Stop {
+pub(super) enum Stop {
     Gated,
     Missing,
 }
@@ -263,13 +228,11 @@ impl<F: FnMut(usize, &mut Kept)> Fold<'_, F> {
             Node::Gate { proxies, at_least, truths, range } => {
                 self.gate(proxies, *at_least, truths, *range)
             }
-            Node::Invert(part, range) => match self.node(&part.node) {
-                Said::Value(Value { value, .. }) => {
-                    let value = within(*range, range.min + range.max - value);
-                    Ok(Value { value, passed: None })
-                }
-                other => return other,
-            },
+            Node::Invert(part, range) => self.child(part).and_then(|value| {
+                let Value { value, .. } = value.ok_or(Stop::Missing)?;
+                let value = within(*range, range.min + range.max - value);
+                Ok(Value { value, passed: None })
+            }),
             Node::AtLeast(part, bound) => match self.node(&part.node) {
                 Said::Value(Value { value, .. }) => {
                     Ok(Value { value, passed: Some(value >= *bound) })
@@ -315,9 +278,7 @@ impl<F: FnMut(usize, &mut Kept)> Fold<'_, F> {
             (Said::Gated, _) => Err(Stop::Gated),
             (Said::Missing, OnMissing::Fail) => Err(Stop::Missing),
             (Said::Missing, OnMissing::Skip) => Ok(None),
-            (Said::Missing, OnMissing::Zero) => {
-                Ok(Some(Value { value: child.low, passed: Some(false) }))
-            }
+            (Said::Missing, OnMissing::Zero) => Ok(Some(child.worst)),
         }
     }
 
@@ -359,7 +320,7 @@ impl<F: FnMut(usize, &mut Kept)> Fold<'_, F> {
         // With every part there the weights sum to 1 and need no scaling, not even by a last bit.
         let value = match there == len {
             true => sum,
-            false => scaled(sum, weighted.sum(&mut weights)),
+            false => scaled(sum, weighted.sum(&mut weights))?,
         };
         let value = weighted.range.map_or(value, |range| within(range, value));
         Ok(Value { value, passed: None })
@@ -387,7 +348,7 @@ impl<F: FnMut(usize, &mut Kept)> Fold<'_, F> {
     }
 
     /// Whether the proxies let the row through.
-    fn opens(&mut self, proxies: &[Child], at_least: f64) -> Result<(), Stop> {
+    pub(super) fn opens(&mut self, proxies: &[Child], at_least: f64) -> Result<(), Stop> {
         let mut cheap = Few::new();
         let parts = proxies.iter().map(|child| (child, ()));
         self.present(parts, |value, ()| cheap.push(value.value))?;
@@ -427,9 +388,10 @@ fn zeros(len: usize) -> Few {
     SmallVec::from_elem(0.0, len)
 }
 
-/// A sum of parts whose weights sum to less than 1; parts without weight say nothing.
-fn scaled(sum: f64, weights: f64) -> f64 {
-    if weights > 0.0 { sum / weights } else { sum }
+/// A sum of parts whose weights sum to less than 1; where all that weighs anything is missing, so is the
+/// sum.
+fn scaled(sum: f64, weights: f64) -> Result<f64, Stop> {
+    if weights > 0.0 { Ok(sum / weights) } else { Err(Stop::Missing) }
 }
 
 fn mean(values: &mut [f64]) -> f64 {

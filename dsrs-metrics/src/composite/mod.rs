@@ -16,6 +16,7 @@ mod rules;
 mod run;
 mod sentence;
 mod shape;
+mod wanted;
 
 use std::fmt;
 use std::sync::Arc;
@@ -174,8 +175,9 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
 
     fn checked(self) -> Result<Composite<G, P>, Mistake> {
         check::whole(&self.whole.0)?;
-        let mut leaves = Vec::new();
+        let mut leaves = check::Leaves::new(self.on_missing);
         let (node, derived) = check::resolve(self.whole.0, &mut leaves)?;
+        let leaves = leaves.all;
         let specs: Vec<_> = leaves.iter().map(|leaf| leaf.spec()).collect();
         let spec = self.declared.spec(&derived, &specs)?;
         let names = names::kept(leaves.iter().map(Metric::<G, P>::name));

@@ -4,7 +4,7 @@
 use std::ops::Deref;
 
 use super::OnMissing;
-use super::check::resolve;
+use super::check::{Leaves, resolve};
 use super::error::Mistake;
 use super::fold::{Node, Tree};
 use super::names;
@@ -39,11 +39,11 @@ impl Plan {
         identities: Vec<Option<Identity>>,
         all: &[Identity],
     ) -> Self {
-        let mut leaves = Vec::new();
+        let mut leaves = Leaves::new(on_missing);
         // The compiler held all rules against this expression; were one to be broken still, every row says so.
         let tree = resolve(whole, &mut leaves).map(|(node, _)| Tree::new(node));
         let name = |leaf: &Named| format!("{}{}", leaf.spec.name, leaf.configured);
-        let names: Vec<String> = leaves.iter().map(name).collect();
+        let names: Vec<String> = leaves.all.iter().map(name).collect();
         let names = names::kept(names.iter().map(String::as_str));
         Self { tree, names, on_missing, identities, sharing: Sharing::among(all) }
     }

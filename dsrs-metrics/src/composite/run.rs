@@ -7,7 +7,8 @@ use std::ops::Deref;
 use futures_util::future::join_all;
 
 use super::OnMissing;
-use super::fold::{Missing, Said, Tree, Value, fold, said, wanted};
+use super::fold::{Missing, Said, Tree, Value, fold, said};
+use super::wanted::wanted;
 use crate::components::{Components, Kept, Place};
 use crate::error::{MetricError, Result};
 use crate::evaluate::panic;
@@ -124,11 +125,13 @@ impl<'a, L: Deref> Run<'a, L> {
         L: Sync,
         L::Target: Metric<G, P>,
     {
+        let mut missing = Missing::Leaf(0);
         loop {
-            let wanted = wanted(&tree.node, self.on_missing, &mut self.kept);
-            if wanted.is_empty() {
-                break;
-            }
+            let wanted = match wanted(&tree.node, self.on_missing, &mut self.kept, &mut missing) {
+                Ok(wanted) if wanted.is_empty() => break,
+                Ok(wanted) => wanted,
+                Err(said) => return self.settle(said, missing, name, spec),
+            };
             let Self { leaves, names, identities, .. } = self;
             let asked = wanted.iter().map(|index| {
                 ask(&*leaves[*index], names[*index], identity(identities, *index), call)
@@ -138,7 +141,6 @@ impl<'a, L: Deref> Run<'a, L> {
                 self.kept[index] = answer;
             }
         }
-        let mut missing = Missing::Leaf(0);
         let said = fold(&tree.node, self.on_missing, &mut self.kept, &mut missing, |_, _| {});
         self.settle(said, missing, name, spec)
     }
@@ -161,8 +163,7 @@ impl<'a, L: Deref> Run<'a, L> {
     /// What the components cost so far: a composite that fails has paid for them all the same.
     #[cold]
     fn cost_msats(&self) -> u64 {
-        let outcomes = self.kept.iter().filter_map(Kept::outcome);
-        outcomes.map(|outcome| outcome.cost_msats()).fold(0, u64::saturating_add)
+        self.kept.iter().map(Kept::cost_msats).fold(0, u64::saturating_add)
     }
 
     #[cold]
@@ -217,5 +218,6 @@ where
 #[cold]
 fn panicked(metric: &str, message: String) -> Kept {
     let error = MetricError::Panicked { metric: metric.to_owned(), message };
-    Kept::whole(Outcome::MetricFailed { error })
+    // Whoever panics tells no cost.
+    Kept::whole(Outcome::MetricFailed { error }, 0)
 }

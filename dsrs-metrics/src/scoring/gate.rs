@@ -20,7 +20,8 @@ pub enum OnMissing {
     Fail,
     /// The mean is over the other metrics; there is no score if none is left.
     Skip,
-    /// It counts as the worst: the low end of its range, or 0 where it declares none.
+    /// It counts as the worst: the low end of its range (of a part that a composite inverts, the high end),
+    /// or 0 where it declares none.
     Zero,
 }
 

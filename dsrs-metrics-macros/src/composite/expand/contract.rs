@@ -126,6 +126,8 @@ fn inherent(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     quote_spanned! {*span=>
         #spec
 
+        // A composite may be more visible than its components.
+        #[allow(private_bounds)]
         impl #ident {
             #readers
 

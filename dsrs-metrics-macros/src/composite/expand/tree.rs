@@ -5,7 +5,7 @@ use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::Expr;
 
-use super::super::check::is_literal;
+use super::super::check::{is_literal, is_verdict, may_be_a_number, may_have_a_threshold};
 use super::super::expression::{Combination, Component, Expression, Gate, Kind, Part};
 use super::Context;
 use crate::metric::number;
@@ -185,7 +185,7 @@ impl Writer<'_> {
 
     fn weighted(&mut self, combination: &Combination) -> Known {
         let known = self.siblings(&combination.parts);
-        let mut pairs = Vec::new();
+        let (mut pairs, mut parts) = (Vec::new(), Vec::new());
         let mut shapes = Vec::new();
         for (part, Known { derived, shape }) in combination.parts.iter().zip(known) {
             let Some(weight) = &part.weight else { continue };
@@ -196,6 +196,7 @@ impl Writer<'_> {
                 self.rule(ends(weight), "weight_counts", &args);
             }
             pairs.push(quote_spanned!(self.cx.span=> (#derived, #number)));
+            parts.push(derived);
             shapes.push(quote_spanned!(self.cx.span=> (#shape, #number)));
         }
         let weights = combination.parts.iter().filter_map(|part| part.weight.as_ref());
@@ -205,8 +206,19 @@ impl Writer<'_> {
         }
         let Context { span, compiled, .. } = self.cx;
         let derived = quote_spanned!(*span=> #compiled::Derived::weighted(&[#(#pairs),*]));
+        let derived = self.or_fewer(derived, &parts);
         let shape = self.shape("Weighted", &shapes);
         Known { derived: self.derive(&derived), shape }
+    }
+
+    /// What is known of a combination, where parts of it may be left out.
+    fn or_fewer(&self, whole: TokenStream, parts: &[Ident]) -> TokenStream {
+        match &self.cx.attrs.on_missing {
+            Some(word) if word == "skip" => {
+                quote_spanned!(self.cx.span=> #whole.or_fewer(&[#(#parts),*]))
+            }
+            _ => whole,
+        }
     }
 
     fn shape(&self, variant: &str, parts: &[TokenStream]) -> TokenStream {
@@ -263,6 +275,7 @@ impl Writer<'_> {
         let Context { span, compiled, .. } = self.cx;
         let derive = Ident::new(derive, *span);
         let whole = quote_spanned!(*span=> #compiled::Derived::#derive(&[#(#derived),*]));
+        let whole = self.or_fewer(whole, &derived);
         let shape = self.shape(variant, &shapes);
         Known { derived: self.derive(&whole), shape }
     }
@@ -304,6 +317,7 @@ impl Writer<'_> {
             known.into_iter().map(|known| (known.derived, known.shape)).unzip();
         let Context { span, compiled, .. } = self.cx;
         let mean = quote_spanned!(*span=> #compiled::Derived::mean(&[#(#derived),*]));
+        let mean = self.or_fewer(mean, &derived);
         (self.derive(&mean), shapes)
     }
 
@@ -321,17 +335,21 @@ impl Writer<'_> {
             let args = quote_spanned!(*span=> #msats, &__SPECS);
             self.rule((budget.span(), budget.span()), "is_within_budget", &args);
         }
-        if let Some(threshold) = &attrs.threshold {
+        // What tokens alone show to be a mistake is said already.
+        let is_verdict = is_verdict(self.cx.whole);
+        if let Some(threshold) = attrs.threshold.as_ref().filter(|it| may_be_a_number(it)) {
             let number = self.number(threshold);
-            let args = quote_spanned!(*span=> "threshold", &#derived);
-            self.rule(ends(threshold), "takes_threshold", &args);
+            if !is_verdict {
+                let args = quote_spanned!(*span=> "threshold", &#derived);
+                self.rule(ends(threshold), "takes_threshold", &args);
+            }
             let args = quote_spanned!(*span=> "threshold", "of the whole", &#derived, #number);
             self.rule(ends(threshold), "bound_fits", &args);
         }
-        if let Some(strict) = attrs.strict {
+        if let Some(strict) = attrs.strict.filter(|_| !is_verdict) {
             let args = quote_spanned!(*span=> "strict", &#derived);
             self.rule((strict, strict), "takes_threshold", &args);
-            if attrs.threshold.is_none() {
+            if !attrs.mentions_threshold() && may_have_a_threshold(self.cx.whole) {
                 self.rule((strict, strict), "has_threshold", &quote_spanned!(*span=> &#derived));
             }
         }

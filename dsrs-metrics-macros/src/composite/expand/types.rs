@@ -1,8 +1,8 @@
 //! What the composite's type says of itself, derived from its components' types: whether it has a verdict,
 //! whether it must be awaited, over which rows it is.
 
-use proc_macro2::{Ident, TokenStream};
-use quote::{quote, quote_spanned};
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 
 use super::super::expression::{Combination, Expression, Kind};
 use super::Context;
@@ -11,21 +11,23 @@ use crate::names;
 pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
     let Context { span, ident, runtime, .. } = cx;
     let verdict = verdict(cx);
-    let (gold, pred) = (rows(cx, "OverGold"), rows(cx, "OverPred"));
-    let conditions = (0..cx.leaves.len()).map(|index| {
-        let (alias, at) = (cx.alias(index), cx.leaves[index].span);
-        quote_spanned!(at=> for<'declared> #alias: #runtime::DeclaredIn<'declared>)
-    });
+    let (gold, pred) = (rows(cx, "Gold"), rows(cx, "Pred"));
+    let known = (0..cx.leaves.len()).map(|index| known(cx, index));
+    let (names, conditions): (Vec<_>, Vec<_>) = known.unzip();
     let at_once = (0..cx.leaves.len()).map(|index| {
         let (alias, at) = (cx.alias(index), cx.leaves[index].span);
         quote_spanned!(at=> #alias: #runtime::ScoredAtOnce<GoldRow>)
     });
     let (agree, identity) = (rows_agree(cx), super::contract::identity(cx));
+    let ([gold_names, gold_conditions], [pred_names, pred_conditions]) = (gold.joined, pred.joined);
+    let (gold, pred) = (gold.last, pred.last);
     quote_spanned! {*span=>
         #[automatically_derived]
-        impl #runtime::Declared for #ident
+        impl<#(#names)* #gold_names #pred_names> #runtime::Declared for #ident
         where
-            #(#conditions,)*
+            #(#conditions)*
+            #gold_conditions
+            #pred_conditions
         {
             type Verdict = #verdict;
             type OverGold = #gold;
@@ -52,6 +54,30 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
     }
 }
 
+/// A parameter of the impl that stands for what a component's type says. If the composite's types named
+/// the component instead, a composite could not be more visible than its components.
+fn param(cx: &Context<'_>, of: &str, index: usize) -> Ident {
+    format_ident!("__{of}{index}", span = cx.span)
+}
+
+/// The parameters for one component, and the condition that says what they are.
+fn known(cx: &Context<'_>, index: usize) -> (TokenStream, TokenStream) {
+    let runtime = &cx.runtime;
+    let (alias, at) = (cx.alias(index), cx.leaves[index].span);
+    let [verdict, gold, pred] = ["Verdict", "Gold", "Pred"].map(|of| param(cx, of, index));
+    let place = Literal::usize_unsuffixed(index);
+    let condition = quote_spanned! {at=>
+        for<'declared> #alias: #runtime::DeclaredIn<
+            'declared,
+            #place,
+            Verdict = #verdict,
+            OverGold = #gold,
+            OverPred = #pred,
+        >,
+    };
+    (quote_spanned!(cx.span=> #verdict, #gold, #pred,), condition)
+}
+
 fn verdict(cx: &Context<'_>) -> TokenStream {
     if cx.attrs.threshold.is_some() {
         let private = &cx.private;
@@ -62,11 +88,10 @@ fn verdict(cx: &Context<'_>) -> TokenStream {
 
 /// A gate before one truth says what the truth says.
 fn verdict_of(cx: &Context<'_>, expression: &Expression) -> TokenStream {
-    let Context { span, private, runtime, .. } = cx;
+    let Context { span, private, .. } = cx;
     match expression {
         Expression::Component(component) => {
-            let alias = cx.alias(cx.index(component));
-            quote_spanned!(component.span=> <#alias as #runtime::Declared>::Verdict)
+            param(cx, "Verdict", cx.index(component)).into_token_stream()
         }
         Expression::Combination(Combination { kind: Kind::All | Kind::Any, .. }) => {
             quote_spanned!(*span=> #private::Decided)
@@ -79,17 +104,25 @@ fn verdict_of(cx: &Context<'_>, expression: &Expression) -> TokenStream {
     }
 }
 
-/// The rows that all components have in common.
-fn rows(cx: &Context<'_>, half: &str) -> TokenStream {
-    let Context { span, runtime, private, .. } = cx;
-    let mut rows = quote_spanned!(*span=> #runtime::AnyRow);
-    for (index, leaf) in cx.leaves.iter().enumerate() {
-        let (alias, half) = (cx.alias(index), Ident::new(half, leaf.span));
-        rows = quote_spanned! {leaf.span=>
-            <#rows as #private::First<<#alias as #runtime::Declared>::#half>>::Rows
-        };
+/// The rows that all components have in common: parameters for those of the first two, of the first three
+/// and so on, and the conditions that say what they are.
+struct Joined {
+    joined: [TokenStream; 2],
+    last: Ident,
+}
+
+fn rows(cx: &Context<'_>, half: &str) -> Joined {
+    let private = &cx.private;
+    let (mut names, mut conditions) = (TokenStream::new(), TokenStream::new());
+    let mut last = param(cx, half, 0);
+    for (index, leaf) in cx.leaves.iter().enumerate().skip(1) {
+        let (next, both) = (param(cx, half, index), param(cx, &format!("{half}To"), index));
+        names.extend(quote_spanned!(cx.span=> #both,));
+        conditions
+            .extend(quote_spanned! {leaf.span=> #last: #private::First<#next, Rows = #both>,});
+        last = both;
     }
-    rows
+    Joined { joined: [names, conditions], last }
 }
 
 /// A function that nobody calls, in which rustc says at a component that it is over other rows than those
@@ -115,6 +148,8 @@ pub(super) fn rows_agree(cx: &Context<'_>) -> TokenStream {
             let rows = #runtime::Rows::any();
             #(#joined)*
             #(#suited)*
+            // After a mistake there may be no component that could be read.
+            let _ = rows;
         }
     }
 }
