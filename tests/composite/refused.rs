@@ -35,6 +35,16 @@ fn trap_09_a_weight_that_is_no_number_is_refused() {
 }
 
 #[test]
+fn a_name_can_stand_on_a_command_line() {
+    for name in ["", "Bad Name!", "1st", "größe"] {
+        let expected = format!(
+            "composite `{name}`: a metric's name stands on command lines and in files, so it is ASCII in snake case and starts with a letter"
+        );
+        assert_eq!(refusal_of(Composite::builder(name, part(Overlap))), expected);
+    }
+}
+
+#[test]
 fn nothing_is_made_of_nothing() {
     assert_eq!(refusal(weighted([])), "composite `c`: `weighted` has no parts");
     assert_eq!(refusal(all([])), "composite `c`: `all` has no parts");

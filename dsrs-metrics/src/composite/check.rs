@@ -66,6 +66,13 @@ fn leaf<L: Leaf>(component: L, leaves: &mut Leaves<L>) -> (Node, Derived) {
     (Node::Leaf(index), derived)
 }
 
+/// A name as `#[metric]` takes it.
+pub(super) fn name(name: &str) -> Result<(), Mistake> {
+    let is_snake = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    let starts = name.starts_with(|first: char| first.is_ascii_lowercase());
+    if starts && name.chars().all(is_snake) { Ok(()) } else { Err(Mistake::Name) }
+}
+
 /// The expression as a whole: its good end is up, and its bound is the composite's threshold.
 pub(super) fn whole<L: Leaf>(whole: &Shape<L>) -> Result<(), Mistake> {
     if let Shape::AtLeast(part, _) = whole {

@@ -22,6 +22,11 @@ pub enum Mistake {
         /// The combination.
         within: &'static str,
     },
+    /// The name cannot stand on a command line or in a file.
+    #[error(
+        "a metric's name stands on command lines and in files, so it is ASCII in snake case and starts with a letter"
+    )]
+    Name,
     /// The weights do not sum to 1.
     #[error("the weights sum to {sum}; they must sum to 1")]
     WeightsSum {

@@ -174,6 +174,7 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
     }
 
     fn checked(self) -> Result<Composite<G, P>, Mistake> {
+        check::name(&self.name)?;
         check::whole(&self.whole.0)?;
         let mut leaves = check::Leaves::new(self.on_missing);
         let (node, derived) = check::resolve(self.whole.0, &mut leaves)?;
