@@ -59,7 +59,25 @@ fn add_builtin(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add::<metrics::HotpotF1>()?;
     registry.add::<metrics::Precision>()?;
     registry.add::<metrics::Recall>()?;
-    registry.add::<metrics::NumericMatch>()
+    registry.add::<metrics::NumericMatch>()?;
+    registry.add::<metrics::IntentAccuracy>()?;
+    registry.add::<metrics::IntentAccuracyWithFallback>()?;
+    registry.add::<metrics::EntityF1>()?;
+    registry.add::<metrics::EntityTypeAccuracy>()?;
+    registry.add::<metrics::PrecisionAtK>()?;
+    registry.add::<metrics::RecallAtK>()?;
+    registry.add::<metrics::HitRate>()?;
+    registry.add::<metrics::ReciprocalRank>()?;
+    registry.add::<metrics::AveragePrecision>()?;
+    registry.add::<metrics::Ndcg>()?;
+    registry.add::<metrics::BleuMetric>()?;
+    registry.add::<metrics::ChrfMetric>()?;
+    registry.add::<metrics::Rouge1>()?;
+    registry.add::<metrics::Rouge2>()?;
+    registry.add::<metrics::RougeL>()?;
+    registry.add::<metrics::Wer>()?;
+    registry.add::<metrics::Cer>()?;
+    registry.add::<metrics::EditSimilarity>()
 }
 
 impl Registry {
