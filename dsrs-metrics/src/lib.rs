@@ -34,6 +34,7 @@ mod scoring;
 mod settings;
 mod spec;
 pub mod stats;
+pub mod structured;
 mod sum;
 
 #[doc(hidden)]

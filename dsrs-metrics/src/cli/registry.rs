@@ -70,14 +70,15 @@ fn add_builtin(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add::<metrics::ReciprocalRank>()?;
     registry.add::<metrics::AveragePrecision>()?;
     registry.add::<metrics::Ndcg>()?;
-    registry.add::<metrics::BleuMetric>()?;
-    registry.add::<metrics::ChrfMetric>()?;
+    registry.add::<metrics::Bleu>()?;
+    registry.add::<metrics::Chrf>()?;
     registry.add::<metrics::Rouge1>()?;
     registry.add::<metrics::Rouge2>()?;
     registry.add::<metrics::RougeL>()?;
     registry.add::<metrics::Wer>()?;
     registry.add::<metrics::Cer>()?;
-    registry.add::<metrics::EditSimilarity>()
+    registry.add::<metrics::EditSimilarity>()?;
+    registry.add::<metrics::JsonFieldAccuracy>()
 }
 
 impl Registry {

@@ -11,6 +11,7 @@ mod heritage;
 mod numeric;
 mod overlap;
 mod retrieval;
+mod structured;
 mod text;
 
 pub use answers::StrOrList;
@@ -20,13 +21,12 @@ pub use heritage::{
     entity_type_accuracy, intent_accuracy, intent_accuracy_with_fallback,
 };
 pub use numeric::{NumericMatch, TextOrNumber, numeric_match};
-pub use overlap::{
-    BleuMetric, ChrfMetric, Rouge1, Rouge2, RougeL, bleu, chrf, rouge_l, rouge1, rouge2,
-};
+pub use overlap::{Bleu, Chrf, Rouge1, Rouge2, RougeL, bleu, chrf, rouge_l, rouge1, rouge2};
 pub use retrieval::{
     AveragePrecision, HitRate, Ndcg, PrecisionAtK, RecallAtK, ReciprocalRank, average_precision,
     hit_rate, ndcg, precision_at_k, recall_at_k, reciprocal_rank,
 };
+pub use structured::{JsonFieldAccuracy, json_field_accuracy};
 pub use text::{
     AnswerExactMatch, AnswerPassageMatch, Em, F1, HotpotF1, Precision, Recall, answer_exact_match,
     answer_passage_match, em, f1, hotpot_f1, precision, recall,

@@ -8,7 +8,8 @@ use crate::corpus::{CorpusCounts, WithCorpus};
 use crate::metric;
 use crate::score::Scores;
 use crate::text::{
-    Bleu, BleuSmoothing, BleuTokens, Chrf, NoReferences, NormalForm, Rouge, RougeTokens,
+    BleuOptions, BleuSmoothing, BleuTokens, ChrfOptions, NoReferences, NormalForm, Rouge,
+    RougeTokens,
 };
 
 use super::StrOrList;
@@ -22,17 +23,17 @@ use super::StrOrList;
 /// `char`, since `13a` takes a text without spaces for one word.
 ///
 /// ```
-/// use dsrs_metrics::metrics::BleuMetric;
+/// use dsrs_metrics::metrics::Bleu;
 /// use dsrs_metrics::prelude::*;
 ///
 /// # fn main() -> dsrs_metrics::Result<()> {
 /// let gold = example! { "answer" => ["The dog bit the man.", "The dog had bitten the man."] };
 /// let pred = prediction! { "answer" => "The dog bit the man." };
-/// assert_eq!(BleuMetric::default().score(&gold, &pred)?.value, 1.0);
+/// assert_eq!(Bleu::default().score(&gold, &pred)?.value, 1.0);
 /// # Ok(())
 /// # }
 /// ```
-#[metric(struct = BleuMetric, range = 0.0..=1.0)]
+#[metric(range = 0.0..=1.0)]
 pub fn bleu(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
@@ -52,7 +53,7 @@ pub fn bleu(
     #[param(default = NormalForm::Nfc)]
     form: NormalForm,
 ) -> Result<WithCorpus<f64>, NoReferences> {
-    let bleu = Bleu { tokens, smoothing, max_order, lowercase, form };
+    let bleu = BleuOptions { tokens, smoothing, max_order, lowercase, form };
     let counts = bleu.counts(prediction, &answer)?;
     Ok(WithCorpus::new(bleu.sentence_score(&counts), CorpusCounts::new(counts, bleu)))
 }
@@ -65,12 +66,12 @@ pub fn bleu(
 /// prediction or reference scores 0, also both. Unlike in sacrebleu texts are compared in NFC.
 ///
 /// ```
-/// use dsrs_metrics::metrics::ChrfMetric;
+/// use dsrs_metrics::metrics::Chrf;
 /// use dsrs_metrics::prelude::*;
 ///
 /// # fn main() -> dsrs_metrics::Result<()> {
 /// let gold = example! { "answer" => "東京都" };
-/// let metric = ChrfMetric::builder().char_order(2).build();
+/// let metric = Chrf::builder().char_order(2).build();
 /// let score = metric.score(&gold, &prediction! { "answer" => "東京" })?.value;
 /// // Precision is 1; recall 2/3 of the characters and 1/2 of the pairs.
 /// let recall = (2.0 / 3.0 + 1.0 / 2.0) / 2.0;
@@ -78,7 +79,7 @@ pub fn bleu(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(struct = ChrfMetric, range = 0.0..=1.0)]
+#[metric(range = 0.0..=1.0)]
 pub fn chrf(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
@@ -94,14 +95,11 @@ pub fn chrf(
     /// Whether case is ignored.
     #[param(default = false)]
     lowercase: bool,
-    /// Whether white space is a character like others.
-    #[param(default = false)]
-    whitespace: bool,
     /// The form in which texts are compared: `nfc`, `nfkc` or `as_is`.
     #[param(default = NormalForm::Nfc)]
     form: NormalForm,
 ) -> Result<WithCorpus<f64>, NoReferences> {
-    let chrf = Chrf { char_order, word_order, beta, lowercase, whitespace, form };
+    let chrf = ChrfOptions { char_order, word_order, beta, lowercase, whitespace: false, form };
     let counts = chrf.counts(prediction, &answer)?;
     Ok(WithCorpus::new(chrf.score(&counts), CorpusCounts::new(counts, chrf)))
 }

@@ -11,18 +11,18 @@ use crate::corpus::CorpusFormula;
 /// How chrF is computed; the default is sacrebleu's chrF2. With `word_order` 2 it is chrF++.
 ///
 /// ```
-/// use dsrs_metrics::text::{Chrf, NoReferences};
+/// use dsrs_metrics::text::{ChrfOptions, NoReferences};
 ///
-/// let score = |chrf: Chrf| -> Result<f64, NoReferences> {
+/// let score = |chrf: ChrfOptions| -> Result<f64, NoReferences> {
 ///     Ok(chrf.score(&chrf.counts("the cat sat on the mat", &["the cat sat on a mat"])?))
 /// };
-/// let chrf = score(Chrf::default())?;
-/// let chrf_plus_plus = score(Chrf { word_order: 2, ..Chrf::default() })?;
+/// let chrf = score(ChrfOptions::default())?;
+/// let chrf_plus_plus = score(ChrfOptions { word_order: 2, ..ChrfOptions::default() })?;
 /// assert_eq!(format!("{chrf:.6} {chrf_plus_plus:.6}"), "0.696206 0.701740");
 /// # Ok::<(), NoReferences>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Chrf {
+pub struct ChrfOptions {
     /// The longest n-gram of characters, at most 16.
     pub char_order: usize,
     /// The longest n-gram of words, at most 16; 0 leaves words out.
@@ -37,7 +37,7 @@ pub struct Chrf {
     pub form: NormalForm,
 }
 
-impl Default for Chrf {
+impl Default for ChrfOptions {
     fn default() -> Self {
         Self {
             char_order: 6,
@@ -52,7 +52,7 @@ impl Default for Chrf {
 
 const MOST_ORDERS: usize = 16;
 
-impl Chrf {
+impl ChrfOptions {
     /// What a row contributes, of the reference that gives the best score: for each order, characters
     /// first, the n-grams of the prediction, those of the reference, and those they share.
     ///
@@ -148,7 +148,7 @@ fn split_words(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The chrF of a corpus in [0, 1]: the same formula over the sums.
-impl CorpusFormula for Chrf {
+impl CorpusFormula for ChrfOptions {
     fn corpus_score(&self, counts: &[u64]) -> Option<f64> {
         Some(self.score(counts))
     }

@@ -24,8 +24,8 @@ mod unicode;
 mod unicode_tables;
 mod words;
 
-pub use bleu::{Bleu, BleuSmoothing, BleuTokens};
-pub use chrf::Chrf;
+pub use bleu::{BleuOptions, BleuSmoothing, BleuTokens};
+pub use chrf::ChrfOptions;
 pub use dspy::{ARTICLES, normalize_text};
 pub use edits::{EditCounts, EditDistance};
 pub use entities::EntityCounts;

@@ -129,6 +129,7 @@ impl RougeScore {
         }
         let precision = shared as f64 / prediction as f64;
         let recall = shared as f64 / reference as f64;
-        Self { precision, recall, f1: 2.0 * precision * recall / (precision + recall) }
+        // 2pr / (p + r), rounded once.
+        Self { precision, recall, f1: 2.0 * shared as f64 / (prediction + reference) as f64 }
     }
 }

@@ -31,9 +31,9 @@ pub enum BleuSmoothing {
 /// How BLEU is computed; the default is sacrebleu's.
 ///
 /// ```
-/// use dsrs_metrics::text::Bleu;
+/// use dsrs_metrics::text::BleuOptions;
 ///
-/// let bleu = Bleu::default();
+/// let bleu = BleuOptions::default();
 /// let counts = bleu.counts("the cat sat on the mat", &["the cat sat on a mat"])?;
 /// assert_eq!((counts[0], counts[1]), (6, 6)); // words of the prediction, and of the reference
 /// assert_eq!(counts[2..6], [5, 3, 2, 1]); // shared n-grams, of
@@ -42,7 +42,7 @@ pub enum BleuSmoothing {
 /// # Ok::<(), dsrs_metrics::text::NoReferences>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Bleu {
+pub struct BleuOptions {
     /// How texts are cut into words.
     pub tokens: BleuTokens,
     /// What a length without a match counts.
@@ -55,7 +55,7 @@ pub struct Bleu {
     pub form: NormalForm,
 }
 
-impl Default for Bleu {
+impl Default for BleuOptions {
     fn default() -> Self {
         Self {
             tokens: BleuTokens::V13a,
@@ -69,7 +69,7 @@ impl Default for Bleu {
 
 const MOST_ORDERS: usize = 16;
 
-impl Bleu {
+impl BleuOptions {
     fn orders(&self) -> usize {
         self.max_order.clamp(1, MOST_ORDERS)
     }
@@ -191,7 +191,7 @@ fn brevity([prediction, reference]: [u64; 2]) -> f64 {
 }
 
 /// The BLEU of a corpus in [0, 1]: all orders count.
-impl CorpusFormula for Bleu {
+impl CorpusFormula for BleuOptions {
     fn corpus_score(&self, counts: &[u64]) -> Option<f64> {
         Some(self.score(counts, false))
     }
