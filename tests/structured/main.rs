@@ -1,4 +1,8 @@
 //! JSON field accuracy: which fields are right, at any depth, in lists, by tolerance.
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "values are written where they are compared, and used once"
+)]
 
 use dsrs_metrics::metrics::JsonFieldAccuracy;
 use dsrs_metrics::prelude::*;
