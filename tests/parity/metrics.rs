@@ -19,6 +19,7 @@ const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/parity/make_metric_ve
 const PEERS: &str = include_str!("../../.ci/peers.txt");
 
 type Row = (String, Vec<String>);
+type Count = fn(&str, &str) -> EditCounts;
 
 #[derive(Deserialize)]
 #[serde(tag = "of", rename_all = "snake_case")]
@@ -252,7 +253,7 @@ fn error_rates_are_those_of_jiwer() {
     let mut differences = Differences::default();
     for vector in vectors() {
         let Vector::Rates { rows, wer, cer } = vector else { continue };
-        let kinds: [(fn(&str, &str) -> EditCounts, f64); 2] =
+        let kinds: [(Count, f64); 2] =
             [(EditCounts::of_words, wer), (EditCounts::of_characters, cer)];
         for (count, expected) in kinds {
             let mut sums = EditCounts { edits: 0, length: 0 };

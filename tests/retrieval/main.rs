@@ -1,4 +1,8 @@
 //! Metrics of rankings over rows: values by hand, forms of the fields, and rows that say nothing.
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "values are written where they are scored, and used once"
+)]
 
 use dsrs_metrics::metrics::{
     AveragePrecision, HitRate, Ndcg, PrecisionAtK, RecallAtK, ReciprocalRank,

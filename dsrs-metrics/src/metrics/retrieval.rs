@@ -177,7 +177,7 @@ pub fn average_precision(
 /// use dsrs_metrics::retrieval::Cutoffs;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let gold = example! { "relevant" => { "d1" => 3, "d2" => 1 } };
+/// let gold = example! { "relevant" => serde_json::json!({"d1": 3, "d2": 1}) };
 /// let pred = prediction! { "retrieved" => ["d2", "d1"] };
 /// let metric = Ndcg::builder().k(Cutoffs::new([1, 10])?).build();
 /// assert_eq!(metric.score(&gold, &pred)?.value, 1.0 / 3.0);

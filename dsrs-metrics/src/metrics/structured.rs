@@ -33,7 +33,8 @@ fn parsed(value: &Value) -> serde_json::Result<Cow<'_, Value>> {
 /// use dsrs_metrics::prelude::*;
 ///
 /// # fn main() -> dsrs_metrics::Result<()> {
-/// let gold = example! { "answer" => { "name" => "Louvre", "city" => "Paris", "floors" => 3 } };
+/// let gold = serde_json::json!({"name": "Louvre", "city": "Paris", "floors": 3});
+/// let gold = example! { "answer" => gold };
 /// let pred = prediction! { "answer" => r#"{"name": "Louvre", "city": "Lyon", "floors": 3.0}"# };
 /// assert_eq!(JsonFieldAccuracy::default().score(&gold, &pred)?.value, 2.0 / 3.0);
 /// # Ok(())
