@@ -99,7 +99,7 @@ fn extractions() -> Rows {
         let items: Vec<_> = (0..5).map(|at| text(row + at, 2, seed)).collect();
         serde_json::json!({
             "name": text(row, 2, seed), "address": {"street": text(row, 3, seed), "city": "Paris"},
-            "founded": 1900 + row, "open": row % 2 == 0, "items": items,
+            "founded": 1900 + row, "open": row.is_multiple_of(2), "items": items,
         })
     };
     rows(|row| {
