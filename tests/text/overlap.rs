@@ -203,6 +203,10 @@ fn trap_08_text_without_spaces_has_words() {
     assert_near(by(BleuTokens::Zh), expected);
     assert_near(by(BleuTokens::Char), expected);
     assert_near(score!(configured::<Bleu>(&[("tokens", "zh")]), gold, pred), expected);
+    // `list` shows the default as `v13a`; the field calls it 13a.
+    for tokens in ["13a", "v13a"] {
+        assert_eq!(score!(configured::<Bleu>(&[("tokens", tokens)]), "a b c d.", "a b c d ."), 1.0);
+    }
     assert_eq!(score!(Cer::default(), gold, pred), 2.0 / 7.0);
 }
 

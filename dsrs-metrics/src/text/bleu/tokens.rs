@@ -14,7 +14,7 @@ pub enum BleuTokens {
     /// `mteval-v13a`, WMT's: ASCII punctuation is split off, but within numbers. A text without spaces, as
     /// in Chinese or Japanese, is one word: take `zh` or `char` for it.
     #[default]
-    #[serde(rename = "13a")]
+    #[serde(rename = "13a", alias = "v13a")]
     V13a,
     /// As `13a`, with each Chinese character and each CJK or full-width sign a word. The ranges are those
     /// of sacrebleu's table as it works; ideographs beyond the Basic Multilingual Plane are not in it.
