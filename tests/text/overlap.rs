@@ -65,6 +65,8 @@ fn chrf_plus_plus_counts_words_too() {
 
 #[test]
 fn rouge_gives_precision_and_recall_and_the_best_reference() {
+    // In the order of operations of `rouge-score`: 2pr / (p + r).
+    const F1: f64 = 2.0 * (5.0 / 7.0) / (1.0 + 5.0 / 7.0);
     let gold = example! { "answer" => ["a b", "the cat was found under the bed"] };
     let pred = prediction! { "answer" => "The cat: under the bed!" };
     let parts = |metric: &dyn Metric| {
@@ -76,9 +78,12 @@ fn rouge_gives_precision_and_recall_and_the_best_reference() {
         [("f1", f1), ("precision", precision), ("recall", recall)]
             .map(|(name, value): (&str, f64)| (name.to_owned(), value))
     };
-    assert_eq!(parts(&Rouge1::default()), named(2.0 * 5.0 / 12.0, 1.0, 5.0 / 7.0));
-    assert_eq!(parts(&Rouge2::default()), named(0.6, 3.0 / 4.0, 3.0 / 6.0));
-    assert_eq!(parts(&RougeL::default()), named(2.0 * 5.0 / 12.0, 1.0, 5.0 / 7.0));
+    assert_eq!(parts(&Rouge1::default()), named(F1, 1.0, 5.0 / 7.0));
+    assert_eq!(
+        parts(&Rouge2::default()),
+        named(2.0 * 0.75 * 0.5 / (0.75 + 0.5), 3.0 / 4.0, 3.0 / 6.0)
+    );
+    assert_eq!(parts(&RougeL::default()), named(F1, 1.0, 5.0 / 7.0));
 }
 
 #[test]
@@ -153,7 +158,7 @@ fn trap_06_order_and_repetition_count() {
     assert!(score!(Bleu::default(), "hello world", "world hello") < 0.75);
     assert_eq!(score!(Rouge2::default(), "hello world", "world hello"), 0.0);
     assert_eq!(score!(RougeL::default(), "hello world", "world hello"), 0.5);
-    assert_eq!(score!(Rouge1::default(), "Paris", "Paris Paris Paris Paris Paris"), 2.0 / 6.0);
+    assert_near(score!(Rouge1::default(), "Paris", "Paris Paris Paris Paris Paris"), 2.0 / 6.0);
     assert_eq!(score!(Wer::default(), "hello world", "world hello"), 1.0);
 }
 
@@ -168,7 +173,7 @@ fn trap_07_a_reference_that_is_lost_to_the_tokenizer_is_no_zero() {
     );
     let unicode = Rouge1::builder().tokens(RougeTokens::Unicode).build();
     assert_eq!(unicode.score(&gold, &pred).unwrap().value, 1.0);
-    assert_eq!(score!(configured::<Rouge1>(&[("tokens", "unicode")]), "東京都", "京都"), 0.8);
+    assert_near(score!(configured::<Rouge1>(&[("tokens", "unicode")]), "東京都", "京都"), 0.8);
     let error = unicode.score(&example! { "answer" => "?!" }, &pred).unwrap_err();
     assert_eq!(error.to_string(), "metric `rouge_1`: no letter or digit in `gold.answer`: \"?!\"");
     // Articles and punctuation are no normalization here: "A" is a word.

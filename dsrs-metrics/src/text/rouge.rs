@@ -129,7 +129,8 @@ impl RougeScore {
         }
         let precision = shared as f64 / prediction as f64;
         let recall = shared as f64 / reference as f64;
-        // 2pr / (p + r), rounded once.
-        Self { precision, recall, f1: 2.0 * shared as f64 / (prediction + reference) as f64 }
+        // In `rouge-score`'s order of operations: where references are equally good, its last bit decides
+        // whose precision and recall are shown.
+        Self { precision, recall, f1: 2.0 * precision * recall / (precision + recall) }
     }
 }
