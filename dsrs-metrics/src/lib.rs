@@ -11,6 +11,7 @@ pub mod cli;
 mod closure;
 mod components;
 pub mod composite;
+mod corpus;
 pub mod data;
 mod declared;
 mod error;
@@ -26,6 +27,7 @@ mod params;
 mod program;
 mod record;
 mod report;
+pub mod retrieval;
 mod returns;
 mod row;
 mod score;
@@ -33,6 +35,7 @@ mod scoring;
 mod settings;
 mod spec;
 pub mod stats;
+pub mod structured;
 mod sum;
 
 #[doc(hidden)]
@@ -52,6 +55,7 @@ pub use dsrs_metrics_macros::metric;
 
 pub use crate::closure::{FnMetric, metric_fn, typed_metric_fn};
 pub use crate::components::Component;
+pub use crate::corpus::{CorpusCounts, CorpusFormula, WithCorpus};
 #[doc(hidden)]
 pub use crate::declared::{
     AnyRow, Declared, DeclaredIn, GoldRows, PredRows, Rows, SameRows, ScoredBy, UnknownRows,

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use std::borrow::Cow;
 
 use crate::components::{Component, Components};
+use crate::corpus::CorpusCounts;
 use crate::error::{MetricError, Result};
 use crate::spec::{MetricSpec, ScoreKind};
 
@@ -156,6 +157,7 @@ pub(crate) struct Critique {
     feedback: Option<String>,
     metadata: Map<String, Value>,
     parts: Vec<Part>,
+    corpus: Option<CorpusCounts>,
 }
 
 impl Scored {
@@ -199,6 +201,26 @@ impl Scored {
     #[must_use]
     pub fn parts(&self) -> &[Part] {
         self.critique().map_or(&[], |critique| &critique.parts)
+    }
+
+    /// What the row contributes to the score of the whole corpus, if the metric has one. A composite
+    /// has none: its components' are their own.
+    #[must_use]
+    pub fn corpus(&self) -> Option<&CorpusCounts> {
+        self.critique().and_then(|critique| critique.corpus.as_ref())
+    }
+
+    /// The same score, with the row's part in the corpus's.
+    pub(crate) fn with_corpus(mut self, counts: CorpusCounts) -> Self {
+        match &mut self.note {
+            Note::None => {
+                let critique = Critique { corpus: Some(counts), ..Critique::default() };
+                self.note = Note::Critique(Box::new(critique));
+            }
+            Note::Critique(critique) => critique.corpus = Some(counts),
+            Note::Composite(_) => {}
+        }
+        self
     }
 
     /// The same answer to whoever did not pay for it.
@@ -294,7 +316,7 @@ impl Scored {
         spec: &MetricSpec<'_>,
     ) -> Result<Self> {
         let FeedbackMetric { feedback, metadata, .. } = critique;
-        let critique = Critique { feedback: Some(feedback), metadata, parts: Vec::new() };
+        let critique = Critique { feedback: Some(feedback), metadata, ..Critique::default() };
         let note = Note::Critique(Box::new(critique));
         Self { score, passed: None, note }.settled(spec.name, spec)
     }
@@ -306,7 +328,7 @@ impl Scored {
         metadata: Map<String, Value>,
         spec: &MetricSpec<'_>,
     ) -> Result<Self> {
-        let critique = Critique { feedback, metadata, parts: Vec::new() };
+        let critique = Critique { feedback, metadata, parts: Vec::new(), corpus: None };
         let note = Note::Critique(Box::new(critique));
         Self { score, passed: None, note }.settled(spec.name, spec)
     }

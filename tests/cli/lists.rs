@@ -55,6 +55,15 @@ fn defaults_can_be_typed_and_types_are_words() {
     }
     assert!(list(&["f1"], "100").contains(" = dspy"));
     assert!(list(&["numeric_match"], "100").contains(" = point"));
+    let ndcg = list(&["ndcg"], "100");
+    for line in [
+        "  reads  gold.relevant: list of ids or map from id to grade\n",
+        "  reads  pred.retrieved: ranked list of ids or map from id to score\n",
+        "  param  gain: Gain = linear - ",
+    ] {
+        assert!(ndcg.contains(line), "{line:?} is not in {ndcg}");
+    }
+    assert!(list(&["bleu"], "100").contains("  param  tokens: BleuTokens = v13a - "));
 }
 
 #[test]

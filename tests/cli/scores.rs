@@ -336,3 +336,22 @@ fn with_max_errors_a_row_whose_reading_panics_is_a_failed_row() {
     );
     assert_eq!(ran.code, Some(0));
 }
+
+#[test]
+fn corpus_scores_and_several_ranks_stand_beside_the_mean() {
+    let rows = r#"{"gold": {"answer": "a b c d", "relevant": ["x"]}, "pred": {"answer": "a b", "retrieved": ["y", "x"]}}
+{"gold": {"answer": "a b", "relevant": {"x": 2, "y": 1}}, "pred": {"answer": "a b", "retrieved": {"x": 0.9, "y": 0.1}}}
+{"gold": {"answer": "a", "relevant": []}, "pred": {"answer": "b", "retrieved": []}}"#;
+    let args = ["score", "rows.jsonl", "-m", "wer,recall_at_k", "--param", "recall_at_k.k=[1,2]"];
+    let ran = Folder::with("rows.jsonl", rows).run(&args);
+    let expected = "\
+wer               0.5000 (mean of 3/3, 0 failed); corpus 0.4286
+recall_at_k       0.2500 (mean of 2/3, 0 failed, 1 abstained)
+recall_at_k.at_1  0.2500 (mean of 2/3, 0 failed, 1 abstained)
+recall_at_k.at_2  1.0000 (mean of 2/3, 0 failed, 1 abstained)
+";
+    assert_eq!((ran.code, &*ran.out), (Some(0), expected), "{}", ran.err);
+    let ran = Folder::with("rows.jsonl", rows).run(&[&args[..], &["--json"]].concat());
+    let json: Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(json["metrics"]["wer"]["corpus"], 3.0 / 7.0);
+}

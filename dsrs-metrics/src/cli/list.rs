@@ -83,6 +83,8 @@ fn in_words(ty: &str) -> &str {
     match ty {
         "StrOrList<'_>" => "text or list of texts",
         "TextOrNumber<'_>" => "text or number",
+        "Relevant<'_>" => "list of ids or map from id to grade",
+        "Retrieved<'_>" => "ranked list of ids or map from id to score",
         other => other,
     }
 }

@@ -31,17 +31,17 @@ pub use registry::{Registry, RegistryError};
 /// ```no_run
 /// use dsrs_metrics::prelude::*;
 ///
-/// /// Case-insensitive intent match.
+/// /// Whether the answer names its sources.
 /// #[metric]
-/// fn intent_accuracy(#[gold] expected_intent: &str, #[pred] intent: &str) -> bool {
-///     expected_intent.eq_ignore_ascii_case(intent)
+/// fn sources_used(#[pred] sources: &[String]) -> bool {
+///     !sources.is_empty()
 /// }
 ///
-/// dsrs_metrics::main![IntentAccuracy];
+/// dsrs_metrics::main![SourcesUsed];
 /// ```
 ///
-/// A name that another metric has already, built-in or not, is an error that says so as soon as the
-/// program starts.
+/// A metric of yours stands in for the built-in one of its name; two of yours with one name are an error
+/// that says so as soon as the program starts.
 #[macro_export]
 macro_rules! main {
     ($($metric:ty),* $(,)?) => {

@@ -1,5 +1,6 @@
 //! The metrics that a command line knows, by name.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -14,7 +15,8 @@ use crate::spec::MetricSpec;
 #[derive(Default)]
 pub struct Registry {
     entries: IndexMap<String, Entry>,
-    builtin: usize,
+    /// The names of built-in metrics, which a user's own may take.
+    builtin: HashSet<String>,
 }
 
 /// One metric, or how to make it.
@@ -30,14 +32,6 @@ pub(super) enum Entry {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegistryError {
-    /// A built-in metric has the name.
-    #[error(
-        "a built-in metric is called `{name}` already; rename yours with #[metric(name = \"..\")]"
-    )]
-    BuiltIn {
-        /// The name.
-        name: String,
-    },
     /// A metric that was added before has the name.
     #[error("two metrics are called `{name}`; rename one with #[metric(name = \"..\")]")]
     Twice {
@@ -69,7 +63,26 @@ fn add_builtin(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add::<shipped::AnswerGroundedness>()?;
     registry.add::<shipped::GEvalCompleteness>()?;
     registry.add::<shipped::PairwisePreference>()?;
-    registry.add::<shipped::SemanticEquivalence>()
+    registry.add::<shipped::SemanticEquivalence>()?;
+    registry.add::<metrics::IntentAccuracy>()?;
+    registry.add::<metrics::IntentAccuracyWithFallback>()?;
+    registry.add::<metrics::EntityF1>()?;
+    registry.add::<metrics::EntityTypeAccuracy>()?;
+    registry.add::<metrics::PrecisionAtK>()?;
+    registry.add::<metrics::RecallAtK>()?;
+    registry.add::<metrics::HitRate>()?;
+    registry.add::<metrics::ReciprocalRank>()?;
+    registry.add::<metrics::AveragePrecision>()?;
+    registry.add::<metrics::Ndcg>()?;
+    registry.add::<metrics::Bleu>()?;
+    registry.add::<metrics::Chrf>()?;
+    registry.add::<metrics::Rouge1>()?;
+    registry.add::<metrics::Rouge2>()?;
+    registry.add::<metrics::RougeL>()?;
+    registry.add::<metrics::Wer>()?;
+    registry.add::<metrics::Cer>()?;
+    registry.add::<metrics::EditSimilarity>()?;
+    registry.add::<metrics::JsonFieldAccuracy>()
 }
 
 impl Registry {
@@ -85,7 +98,7 @@ impl Registry {
         let mut registry = Self::new();
         let added = add_builtin(&mut registry);
         debug_assert_eq!(added, Ok(()), "built-in metrics have names of their own");
-        registry.builtin = registry.entries.len();
+        registry.builtin = registry.entries.keys().cloned().collect();
         registry
     }
 
@@ -111,19 +124,16 @@ impl Registry {
 
     fn insert(&mut self, name: &str, entry: Entry) -> Result<(), RegistryError> {
         let typeable = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
-        let taken = self.entries.get_index_of(name);
         let name = name.to_owned();
-        match taken {
-            Some(at) if at < self.builtin => Err(RegistryError::BuiltIn { name }),
-            Some(_) => Err(RegistryError::Twice { name }),
-            None if name.is_empty() || !name.chars().all(typeable) => {
-                Err(RegistryError::BadName { name })
-            }
-            None => {
-                self.entries.insert(name, entry);
-                Ok(())
-            }
+        if name.is_empty() || !name.chars().all(typeable) {
+            return Err(RegistryError::BadName { name });
         }
+        // A user's own metric stands in for the built-in one of its name.
+        if self.entries.contains_key(&name) && !self.builtin.remove(&name) {
+            return Err(RegistryError::Twice { name });
+        }
+        self.entries.insert(name, entry);
+        Ok(())
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&Entry> {

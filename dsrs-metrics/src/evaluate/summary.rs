@@ -7,6 +7,7 @@ use std::fmt;
 use indexmap::IndexMap;
 use serde::Serialize;
 
+use crate::corpus::CorpusCounts;
 use crate::outcome::Outcome;
 use crate::score::Scored;
 use crate::spec::ScoreKind;
@@ -55,6 +56,10 @@ pub struct MetricSummary {
     /// Rows that no model judged: the offline lexical judge did, because none is configured.
     #[serde(skip_serializing_if = "is_zero")]
     pub judged_offline: u64,
+    /// The score of all scored rows taken together, where that is not the mean and the metric gives
+    /// [its counts](crate::CorpusCounts): corpus BLEU, micro F1. Rows without a score are not in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub corpus: Option<f64>,
     #[serde(skip)]
     failure_score: f64,
     #[serde(skip)]
@@ -111,7 +116,12 @@ impl fmt::Display for MetricSummary {
         if self.judged_offline > 0 {
             write!(f, "; judge: {}", crate::judge::OFFLINE)?;
         }
-        f.write_str(")")
+        f.write_str(")")?;
+        match self.corpus {
+            Some(corpus) if self.failed == 0 => write!(f, "; corpus {corpus:.4}"),
+            Some(corpus) => write!(f, "; corpus {corpus:.4} over the {} scored", self.scored),
+            None => Ok(()),
+        }
     }
 }
 
@@ -122,6 +132,7 @@ pub(crate) struct Tally {
     counts: Counts,
     sum: ExactSum,
     parts: IndexMap<String, PartTally>,
+    corpus: Option<CorpusCounts>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -153,6 +164,7 @@ impl Tally {
             counts: Counts::default(),
             sum: ExactSum::default(),
             parts: IndexMap::new(),
+            corpus: None,
         }
     }
 
@@ -175,6 +187,11 @@ impl Tally {
         counts.judged_offline += u64::from(scored.is_judged_offline());
         counts.ones += u64::from(scored.score.value >= 1.0);
         self.sum.add(scored.score.value);
+        match (&mut self.corpus, scored.corpus()) {
+            (Some(sums), Some(counts)) => sums.merge(counts),
+            (sums @ None, Some(counts)) => *sums = Some(counts.clone()),
+            (_, None) => {}
+        }
         for (place, part) in scored.parts().iter().enumerate() {
             if !self.parts.contains_key(&part.name) {
                 let tally = PartTally { scored: 0, sum: ExactSum::default(), first: (row, place) };
@@ -215,7 +232,9 @@ impl Tally {
 
     /// The metric's own summary, without its parts.
     pub(crate) fn summary(&self, failure_score: f64) -> MetricSummary {
-        summary(self.name.clone(), self.kind, self.counts, &self.sum, failure_score)
+        let corpus = self.corpus.as_ref().and_then(CorpusCounts::score);
+        let own = summary(self.name.clone(), self.kind, self.counts, &self.sum, failure_score);
+        MetricSummary { corpus, ..own }
     }
 }
 
@@ -249,6 +268,7 @@ fn summary(
         passed: (counts.with_verdict > 0).then_some(counts.passed),
         cost_msats: counts.cost_msats,
         judged_offline: counts.judged_offline,
+        corpus: None,
         failure_score,
         ones: counts.ones,
     }

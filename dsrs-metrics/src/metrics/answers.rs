@@ -36,6 +36,15 @@ impl<'a> StrOrList<'a> {
     pub fn many<T: Into<Cow<'a, str>>>(texts: impl IntoIterator<Item = T>) -> Self {
         Self(Texts::Many(texts.into_iter().map(Into::into).collect()))
     }
+
+    /// The text, if it is one and not a list.
+    #[must_use]
+    pub fn as_one(&self) -> Option<&str> {
+        match &self.0 {
+            Texts::One(text) => Some(text),
+            Texts::Many(_) => None,
+        }
+    }
 }
 
 impl<'a> std::ops::Deref for StrOrList<'a> {

@@ -1,15 +1,32 @@
 //! The built-in metrics, under the names of the reference documents.
 //!
-//! Each is a `#[metric]` function over the pure functions of [`text`](crate::text), with the struct of
-//! the same name beside it. All read `gold.answer` and `pred.answer`; rows with other names are mapped
-//! (`--map` on the command line).
+//! Each is a `#[metric]` function over the pure functions of [`text`](crate::text),
+//! [`retrieval`](crate::retrieval) and [`structured`](crate::structured), with the struct of the same
+//! name beside it. The text metrics read `gold.answer` and `pred.answer`, the others the fields that
+//! their documentation names; rows with other names are mapped (`--map` on the command line).
 
 mod answers;
+mod edits;
+mod heritage;
 mod numeric;
+mod overlap;
+mod retrieval;
+mod structured;
 mod text;
 
 pub use answers::StrOrList;
+pub use edits::{Cer, EditSimilarity, Wer, cer, edit_similarity, wer};
+pub use heritage::{
+    EntityF1, EntityTypeAccuracy, IntentAccuracy, IntentAccuracyWithFallback, entity_f1,
+    entity_type_accuracy, intent_accuracy, intent_accuracy_with_fallback,
+};
 pub use numeric::{NumericMatch, TextOrNumber, numeric_match};
+pub use overlap::{Bleu, Chrf, Rouge1, Rouge2, RougeL, bleu, chrf, rouge_l, rouge1, rouge2};
+pub use retrieval::{
+    AveragePrecision, HitRate, Ndcg, PrecisionAtK, RecallAtK, ReciprocalRank, average_precision,
+    hit_rate, ndcg, precision_at_k, recall_at_k, reciprocal_rank,
+};
+pub use structured::{JsonFieldAccuracy, json_field_accuracy};
 pub use text::{
     AnswerExactMatch, AnswerPassageMatch, Em, F1, HotpotF1, Precision, Recall, answer_exact_match,
     answer_passage_match, em, f1, hotpot_f1, precision, recall,

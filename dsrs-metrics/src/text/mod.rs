@@ -5,22 +5,36 @@
 //! many predictions. [`numeric_match`] compares numbers instead of text. Metrics over rows are built from these
 //! elsewhere.
 
+mod bleu;
+mod chrf;
 mod dspy;
+mod edits;
+mod entities;
 mod fold;
+mod form;
+mod ngrams;
 mod number;
 mod passage;
 mod profile;
 mod references;
+mod rouge;
 mod score;
 mod scripts;
 mod unicode;
 mod unicode_tables;
+mod words;
 
+pub use bleu::{BleuOptions, BleuSmoothing, BleuTokens};
+pub use chrf::ChrfOptions;
 pub use dspy::{ARTICLES, normalize_text};
+pub use edits::{EditCounts, EditDistance};
+pub use entities::EntityCounts;
+pub use form::NormalForm;
 pub use number::{DecimalMark, Number, NumericOptions, last_number, numeric_match};
 pub use passage::dpr_normalize;
 pub use profile::Profile;
 pub use references::{PassageAnswers, References};
+pub use rouge::{Rouge, RougeScore, RougeTokens};
 pub use score::HOTPOT_LABELS;
 
 /// There was no reference answer to compare with.

@@ -24,6 +24,11 @@ pub(super) fn tokens(profile: Profile, normalized: &str) -> Vec<(u32, u32)> {
     out
 }
 
+/// One word, cut where a letter of a script without spaces begins or ends.
+pub(super) fn pieces(word: &str) -> impl Iterator<Item = &str> {
+    Pieces { word, at: 0 }.filter_map(|(start, end)| word.get(start..end))
+}
+
 fn position(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }

@@ -1,0 +1,200 @@
+//! Ranked retrieval over rows: `gold.relevant` against `pred.retrieved`.
+//!
+//! A row in which nothing is relevant says nothing about a ranking: all of these abstain, where
+//! `trec_eval` counts 0.
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "a field parameter is held for the call and passed on as it was read"
+)]
+
+use std::num::NonZeroUsize;
+
+use crate::metric;
+use crate::retrieval::{Cutoffs, Gain, Ranking, Relevant, Retrieved};
+use crate::score::Scores;
+
+/// A score at each rank; the first is the headline.
+fn at_each(k: &Cutoffs, score: impl Fn(usize) -> f64) -> Option<Scores> {
+    let named = |k: usize| format!("at_{k}");
+    let mut ranks = k.iter();
+    let first = ranks.next()?;
+    let scores = Scores::new(named(first), score(first));
+    Some(ranks.fold(scores, |scores, k| scores.with(named(k), score(k))))
+}
+
+/// Share of the first k retrieved documents that are relevant; `P_k` of `trec_eval`.
+///
+/// `relevant` is a list of ids or a map from id to grade, `retrieved` a ranked list of ids or a map from
+/// id to score. Ranks beyond the end of a short list count as not relevant, and so do repetitions of an
+/// id. A row without relevant documents is abstained from.
+///
+/// ```
+/// use dsrs_metrics::metrics::PrecisionAtK;
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::retrieval::Cutoffs;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let gold = example! { "relevant" => ["d1", "d2"] };
+/// let pred = prediction! { "retrieved" => ["d7", "d2", "d5", "d1"] };
+/// let metric = PrecisionAtK::builder().k(Cutoffs::new([4, 1])?).build();
+/// assert_eq!(metric.score(&gold, &pred)?.value, 0.5);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(range = 0.0..=1.0)]
+pub fn precision_at_k(
+    #[gold] relevant: Relevant<'_>,
+    #[pred] retrieved: Retrieved<'_>,
+    /// The ranks to cut off at, `[10,1,3,5]` if not given; the first is the headline.
+    #[param(default = Cutoffs::default())]
+    k: Cutoffs,
+) -> Option<Scores> {
+    let ranking = Ranking::new(&relevant, &retrieved)?;
+    at_each(&k, |k| ranking.precision_at(k))
+}
+
+/// Share of the relevant documents that are among the first k retrieved; `recall_k` of `trec_eval`.
+///
+/// Fields as in `precision_at_k`. A row without relevant documents is abstained from.
+///
+/// ```
+/// use dsrs_metrics::metrics::RecallAtK;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = example! { "relevant" => ["d1", "d2"] };
+/// let pred = prediction! { "retrieved" => ["d7", "d2"] };
+/// assert_eq!(RecallAtK::default().score(&gold, &pred)?.value, 0.5);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(range = 0.0..=1.0)]
+pub fn recall_at_k(
+    #[gold] relevant: Relevant<'_>,
+    #[pred] retrieved: Retrieved<'_>,
+    /// The ranks to cut off at, `[10,1,3,5]` if not given; the first is the headline.
+    #[param(default = Cutoffs::default())]
+    k: Cutoffs,
+) -> Option<Scores> {
+    let ranking = Ranking::new(&relevant, &retrieved)?;
+    at_each(&k, |k| ranking.recall_at(k))
+}
+
+/// Whether anything relevant is among the first k retrieved, 1 or 0: hit rate, top-k accuracy,
+/// `success_k` of `trec_eval`.
+///
+/// Fields as in `precision_at_k`. A row without relevant documents is abstained from.
+///
+/// ```
+/// use dsrs_metrics::metrics::HitRate;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = example! { "relevant" => ["d1"] };
+/// let scored = HitRate::default().score(&gold, &prediction! { "retrieved" => ["d7", "d1"] })?;
+/// assert_eq!(scored.value, 1.0); // at 10
+/// # Ok(())
+/// # }
+/// ```
+#[metric(range = 0.0..=1.0)]
+pub fn hit_rate(
+    #[gold] relevant: Relevant<'_>,
+    #[pred] retrieved: Retrieved<'_>,
+    /// The ranks to cut off at, `[10,1,3,5]` if not given; the first is the headline.
+    #[param(default = Cutoffs::default())]
+    k: Cutoffs,
+) -> Option<Scores> {
+    let ranking = Ranking::new(&relevant, &retrieved)?;
+    at_each(&k, |k| f64::from(u8::from(ranking.hit_at(k))))
+}
+
+/// One over the rank of the first relevant document, 0 if there is none; its mean over rows is MRR.
+///
+/// Fields as in `precision_at_k`. A row without relevant documents is abstained from.
+///
+/// ```
+/// use dsrs_metrics::metrics::ReciprocalRank;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = example! { "relevant" => [7, 9] };
+/// let pred = prediction! { "retrieved" => [4, 9, 7] };
+/// assert_eq!(ReciprocalRank::default().score(&gold, &pred)?.value, 0.5);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(name = "mrr", range = 0.0..=1.0)]
+pub fn reciprocal_rank(
+    #[gold] relevant: Relevant<'_>,
+    #[pred] retrieved: Retrieved<'_>,
+    /// The last rank that is looked at; the whole list if not given.
+    #[param]
+    depth: Option<NonZeroUsize>,
+) -> Option<f64> {
+    let ranking = Ranking::new(&relevant, &retrieved)?;
+    Some(ranking.reciprocal_rank(depth.map(NonZeroUsize::get)))
+}
+
+/// Average precision: the precision at the rank of each relevant document, over all that are relevant;
+/// its mean over rows is MAP.
+///
+/// `map` and `map_cut_k` of `trec_eval`: what was not retrieved counts 0. Fields as in `precision_at_k`;
+/// grades above 0 count alike. A row without relevant documents is abstained from.
+///
+/// ```
+/// use dsrs_metrics::metrics::AveragePrecision;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = example! { "relevant" => ["d1", "d2"] };
+/// let pred = prediction! { "retrieved" => ["d1", "d7", "d8", "d2"] };
+/// assert_eq!(AveragePrecision::default().score(&gold, &pred)?.value, 0.75);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(name = "map", range = 0.0..=1.0)]
+pub fn average_precision(
+    #[gold] relevant: Relevant<'_>,
+    #[pred] retrieved: Retrieved<'_>,
+    /// The last rank that is looked at; the whole list if not given.
+    #[param]
+    depth: Option<NonZeroUsize>,
+) -> Option<f64> {
+    let ranking = Ranking::new(&relevant, &retrieved)?;
+    Some(ranking.average_precision(depth.map(NonZeroUsize::get)))
+}
+
+/// Normalized discounted cumulative gain of the first k retrieved, for graded relevance; `ndcg_cut_k` of
+/// `trec_eval`.
+///
+/// The gains of the first k, each over `log2(rank + 1)`, as a share of the best that any ranking of the
+/// relevant documents could reach (Järvelin and Kekäläinen 2002). Fields as in `precision_at_k`; in a
+/// list of ids all grades are 1. A row without relevant documents is abstained from.
+///
+/// ```
+/// use dsrs_metrics::metrics::Ndcg;
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::retrieval::Cutoffs;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let gold = example! { "relevant" => serde_json::json!({"d1": 3, "d2": 1}) };
+/// let pred = prediction! { "retrieved" => ["d2", "d1"] };
+/// let metric = Ndcg::builder().k(Cutoffs::new([1, 10])?).build();
+/// assert_eq!(metric.score(&gold, &pred)?.value, 1.0 / 3.0);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(range = 0.0..=1.0)]
+pub fn ndcg(
+    #[gold] relevant: Relevant<'_>,
+    #[pred] retrieved: Retrieved<'_>,
+    /// The ranks to cut off at, `[10,1,3,5]` if not given; the first is the headline.
+    #[param(default = Cutoffs::default())]
+    k: Cutoffs,
+    /// What a grade is worth: `linear` (the grade) or `exponential` (`2^grade - 1`).
+    #[param(default = Gain::Linear)]
+    gain: Gain,
+) -> Option<Scores> {
+    let ranking = Ranking::new(&relevant, &retrieved)?;
+    at_each(&k, |k| ranking.ndcg_at(k, gain))
+}

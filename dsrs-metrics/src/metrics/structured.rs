@@ -1,0 +1,91 @@
+//! Structured extraction over rows.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+
+use crate::corpus::{CorpusCounts, WithCorpus};
+use crate::metric;
+use crate::score::Scores;
+use crate::structured::{FieldCounts, FieldOptions, ListOrder};
+use crate::text::NormalForm;
+
+/// A value as it is, or the value that a text says.
+fn parsed(value: &Value) -> serde_json::Result<Cow<'_, Value>> {
+    match value {
+        Value::String(text) => serde_json::from_str(text).map(Cow::Owned),
+        value => Ok(Cow::Borrowed(value)),
+    }
+}
+
+/// Share of the fields of a JSON value that are right, in [0, 1], with precision, recall and each
+/// field's own share.
+///
+/// Both sides are a JSON value, or a text that holds one. Fields are the leaves, at any depth. The headline
+/// is `correct / (expected + extra)`: a missing or wrong field counts against it, and so does one that
+/// nobody asked for. The other scores are named by the field's path, `/address/city`, or `/items/*/price`
+/// over all items of a list. `null` and `{}` are the same as missing, 1 is 1.0, and "1" is neither. A prediction
+/// that is no JSON has no field right, and is one that nobody asked for; gold that is none is an error. Nothing expected and nothing
+/// predicted: 1. The corpus's score is the same share over the sums of all rows.
+///
+/// ```
+/// use dsrs_metrics::metrics::JsonFieldAccuracy;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = serde_json::json!({"name": "Louvre", "city": "Paris", "floors": 3});
+/// let gold = example! { "answer" => gold };
+/// let pred = prediction! { "answer" => r#"{"name": "Louvre", "city": "Lyon", "floors": 3.0}"# };
+/// assert_eq!(JsonFieldAccuracy::default().score(&gold, &pred)?.value, 2.0 / 3.0);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(range = 0.0..=1.0)]
+pub fn json_field_accuracy(
+    #[gold] answer: &Value,
+    #[pred("answer")] prediction: &Value,
+    /// The fields to compare, as JSON pointers like `["/name","/address/city"]`; all if empty.
+    #[param(default = &[])]
+    fields: &[String],
+    /// Largest accepted difference of two numbers.
+    #[param(default = 0.0)]
+    abs_tolerance: f64,
+    /// Largest accepted difference as a share of the gold number: 0.01 is one percent.
+    #[param(default = 0.0)]
+    rel_tolerance: f64,
+    /// Whether case and white space at the ends of texts are ignored.
+    #[param(default = false)]
+    ignore_case: bool,
+    /// Whether the place of an item in a list matters: `ordered` or `unordered`.
+    #[param(default = ListOrder::Ordered)]
+    lists: ListOrder,
+) -> Result<WithCorpus<Scores>, String> {
+    let options =
+        FieldOptions { abs_tolerance, rel_tolerance, ignore_case, lists, form: NormalForm::Nfc };
+    let gold = parsed(answer).map_err(|error| format!("`gold.answer` is no JSON: {error}"))?;
+    let pred = parsed(prediction);
+    let is_json = pred.is_ok();
+    let pred = pred.unwrap_or(Cow::Owned(Value::Null));
+    let mut report = match fields {
+        [] => options.compare(&gold, &pred),
+        fields => options.compare_at(&gold, &pred, fields),
+    };
+    if !is_json {
+        report.counts.predicted += 1;
+        report.counts.extra += 1;
+    }
+    let counts = report.counts;
+    let scores = Scores::new("accuracy", counts.accuracy())
+        .with("precision", counts.precision())
+        .with("recall", counts.recall());
+    let scores = report.fields().fold(scores, |scores, (path, share)| {
+        scores.with(if path.is_empty() { "/" } else { path }, share)
+    });
+    let sums = [counts.correct, counts.expected, counts.predicted, counts.extra];
+    Ok(WithCorpus::new(scores, CorpusCounts::new(sums, micro_accuracy)))
+}
+
+fn micro_accuracy(sums: &[u64]) -> Option<f64> {
+    let [correct, expected, predicted, extra] = *sums else { return None };
+    Some(FieldCounts { correct, expected, predicted, extra }.accuracy())
+}

@@ -1,0 +1,211 @@
+//! What rows say of a ranking: which ids are relevant, which were retrieved.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+
+/// A document's id: a text, or a number as it is written out. `7` and `"7"` are the same id.
+pub type Id<'a> = Cow<'a, str>;
+
+/// The relevant documents and their grades: a list of ids, each of grade 1, or a map from id to grade.
+///
+/// A grade is a finite number; one of 0 or less says that the document is not relevant. An id that a
+/// list repeats is one document.
+///
+/// ```
+/// use dsrs_metrics::retrieval::Relevant;
+///
+/// let graded: Relevant<'_> = serde_json::from_str(r#"{"d1": 3, "d2": 0}"#)?;
+/// let listed: Relevant<'_> = serde_json::from_str(r#"["d1", 7, "d1"]"#)?;
+/// assert_eq!((graded.grade("d1"), graded.relevant()), (3.0, 1));
+/// assert_eq!((listed.grade("7"), listed.relevant()), (1.0, 2));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Relevant<'a>(HashMap<Id<'a>, f64>);
+
+/// A grade that is NaN or infinite.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("the grade of `{id}` is {grade}; it should be a finite number")]
+pub struct BadGrade {
+    /// The document.
+    pub id: String,
+    /// Its grade.
+    pub grade: f64,
+}
+
+impl<'a> Relevant<'a> {
+    /// Documents of grade 1.
+    pub fn listed<I: Into<Id<'a>>>(ids: impl IntoIterator<Item = I>) -> Self {
+        Self(ids.into_iter().map(|id| (id.into(), 1.0)).collect())
+    }
+
+    /// Documents with their grades; of an id that comes twice the last grade stands.
+    ///
+    /// # Errors
+    /// [`BadGrade`] if one is not finite.
+    pub fn graded<I: Into<Id<'a>>>(
+        grades: impl IntoIterator<Item = (I, f64)>,
+    ) -> Result<Self, BadGrade> {
+        let checked = |(id, grade): (I, f64)| match (id.into(), grade) {
+            (id, grade) if grade.is_finite() => Ok((id, grade)),
+            (id, grade) => Err(BadGrade { id: id.into_owned(), grade }),
+        };
+        grades.into_iter().map(checked).collect::<Result<_, _>>().map(Self)
+    }
+
+    /// The document's grade; 0 if it is not listed.
+    #[must_use]
+    pub fn grade(&self, id: &str) -> f64 {
+        self.0.get(id).map_or(0.0, |grade| grade.max(0.0))
+    }
+
+    /// How many documents are relevant: of a grade above 0.
+    #[must_use]
+    pub fn relevant(&self) -> usize {
+        self.grades().count()
+    }
+
+    /// The grades of the relevant documents, in no order.
+    pub(super) fn grades(&self) -> impl Iterator<Item = f64> {
+        self.0.values().copied().filter(|grade| *grade > 0.0)
+    }
+}
+
+/// The retrieved documents, best first: a ranked list of ids, or a map from id to score.
+///
+/// Of an id that a list repeats, the first place counts; the others keep their ranks and hold nothing
+/// relevant, so that repeating a hit gains nothing. Scores are sorted downwards, and documents of the
+/// same score by their ids downwards, byte by byte, as `trec_eval` does.
+///
+/// ```
+/// use dsrs_metrics::retrieval::Retrieved;
+///
+/// let scored: Retrieved<'_> = serde_json::from_str(r#"{"a": 0.5, "b": 0.5, "c": 2}"#)?;
+/// assert_eq!(scored, Retrieved::ranked(["c", "b", "a"]));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Retrieved<'a>(Vec<Id<'a>>);
+
+impl<'a> Retrieved<'a> {
+    /// Documents, best first.
+    pub fn ranked<I: Into<Id<'a>>>(ids: impl IntoIterator<Item = I>) -> Self {
+        Self(ids.into_iter().map(Into::into).collect())
+    }
+
+    /// Documents with their scores, the higher the better.
+    pub fn scored<I: Into<Id<'a>>>(scores: impl IntoIterator<Item = (I, f64)>) -> Self {
+        let mut scores: Vec<(Id<'a>, f64)> =
+            scores.into_iter().map(|(id, score)| (id.into(), score)).collect();
+        scores.sort_by(|(id, score), (other, than)| than.total_cmp(score).then(other.cmp(id)));
+        Self(scores.into_iter().map(|(id, _)| id).collect())
+    }
+
+    /// The ids, best first.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.0.iter().map(|id| &**id)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Relevant<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match deserializer.deserialize_any(Listing { values: "grades" })? {
+            Listed::Ids(ids) => Ok(Self::listed(ids.into_iter().map(|Written(id)| id))),
+            Listed::Numbers(grades) => Self::graded(grades).map_err(D::Error::custom),
+        }
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Retrieved<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Ok(match deserializer.deserialize_any(Listing { values: "scores" })? {
+            Listed::Ids(ids) => Self::ranked(ids.into_iter().map(|Written(id)| id)),
+            Listed::Numbers(scores) => Self::scored(scores),
+        })
+    }
+}
+
+/// A list of ids, or a map from ids to numbers.
+struct Listing {
+    values: &'static str,
+}
+
+enum Listed<'a> {
+    Ids(Vec<Written<'a>>),
+    Numbers(Vec<(Id<'a>, f64)>),
+}
+
+impl<'de> Visitor<'de> for Listing {
+    type Value = Listed<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a list of ids, or a map from ids to {}", self.values)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let mut ids = Vec::with_capacity(seq.size_hint().unwrap_or(0).min(1024));
+        while let Some(id) = seq.next_element()? {
+            ids.push(id);
+        }
+        Ok(Listed::Ids(ids))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut numbers = Vec::with_capacity(map.size_hint().unwrap_or(0).min(1024));
+        while let Some((Written(id), number)) = map.next_entry()? {
+            numbers.push((id, number));
+        }
+        Ok(Listed::Numbers(numbers))
+    }
+}
+
+/// An id as it is written.
+struct Written<'a>(Id<'a>);
+
+impl<'de> Deserialize<'de> for Written<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(WrittenVisitor).map(Self)
+    }
+}
+
+struct WrittenVisitor;
+
+impl<'de> Visitor<'de> for WrittenVisitor {
+    type Value = Id<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an id: a text or a whole number")
+    }
+
+    fn visit_borrowed_str<E>(self, id: &'de str) -> Result<Id<'de>, E> {
+        Ok(Cow::Borrowed(id))
+    }
+
+    fn visit_str<E>(self, id: &str) -> Result<Id<'de>, E> {
+        Ok(Cow::Owned(id.to_owned()))
+    }
+
+    fn visit_u64<E>(self, id: u64) -> Result<Id<'de>, E> {
+        Ok(Cow::Owned(id.to_string()))
+    }
+
+    fn visit_i64<E>(self, id: i64) -> Result<Id<'de>, E> {
+        Ok(Cow::Owned(id.to_string()))
+    }
+}
+
+/// Records give lists of texts.
+impl<'r> crate::give::Give<'r, crate::record::Owned<Relevant<'r>>> for Vec<String> {
+    fn give(&'r self) -> Relevant<'r> {
+        Relevant::listed(self.iter().map(String::as_str))
+    }
+}
+
+impl<'r> crate::give::Give<'r, crate::record::Owned<Retrieved<'r>>> for Vec<String> {
+    fn give(&'r self) -> Retrieved<'r> {
+        Retrieved::ranked(self.iter().map(String::as_str))
+    }
+}

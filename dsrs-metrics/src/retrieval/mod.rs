@@ -1,0 +1,12 @@
+//! Ranked retrieval: how good a ranking is, given which documents are relevant and how much.
+//!
+//! Pure functions of a [`Ranking`]; metrics over rows are built from them elsewhere. Definitions are
+//! those of `trec_eval` (`P`, `recall`, `success`, `recip_rank`, `map_cut`, `ndcg_cut`).
+
+mod cutoffs;
+mod ids;
+mod ranking;
+
+pub use cutoffs::{BadCutoffs, Cutoffs};
+pub use ids::{BadGrade, Id, Relevant, Retrieved};
+pub use ranking::{Gain, Ranking};

@@ -1,0 +1,199 @@
+//! Two JSON values, leaf by leaf.
+
+use indexmap::IndexMap;
+use serde_json::{Number, Value};
+
+use super::leaves::{self, escaped};
+use super::pairing::{self, ListOrder};
+use crate::text::NormalForm;
+
+/// When two leaves are the same.
+///
+/// ```
+/// use dsrs_metrics::structured::FieldOptions;
+/// use serde_json::json;
+///
+/// let options = FieldOptions { rel_tolerance: 0.01, ..FieldOptions::default() };
+/// let report = options.compare(
+///     &json!({"name": "Louvre", "address": {"city": "Paris"}, "area": 72_735, "closed": null}),
+///     &json!({"name": "Louvre", "address": {}, "area": 72_700.0, "stars": 5}),
+/// );
+/// let counts = report.counts;
+/// assert_eq!((counts.correct, counts.expected, counts.predicted), (2, 3, 3));
+/// assert_eq!(counts.accuracy(), 2.0 / 4.0); // of 3 expected fields and one too many
+/// let wrong: Vec<_> = report.fields().filter(|(_, share)| *share < 1.0).collect();
+/// assert_eq!(wrong, [("/address/city", 0.0)]);
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct FieldOptions {
+    /// Largest accepted difference of two numbers.
+    pub abs_tolerance: f64,
+    /// Largest accepted difference as a share of the gold number: 0.01 is one percent.
+    pub rel_tolerance: f64,
+    /// Whether case and white space at the ends of texts are ignored.
+    pub ignore_case: bool,
+    /// Whether the place of an item in a list matters.
+    pub lists: ListOrder,
+    /// The form in which texts are compared.
+    pub form: NormalForm,
+}
+
+/// How many fields are right. Fields are leaves: texts, numbers, booleans and empty lists.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct FieldCounts {
+    /// Fields that both sides have, with the same value.
+    pub correct: u64,
+    /// Fields of the gold value.
+    pub expected: u64,
+    /// Fields of the prediction.
+    pub predicted: u64,
+    /// Fields that only the prediction has.
+    pub extra: u64,
+}
+
+impl FieldCounts {
+    /// Correct fields as a share of all that are expected or too many, in [0, 1]; 1 where there are none.
+    #[must_use]
+    pub fn accuracy(self) -> f64 {
+        share(self.correct, self.expected + self.extra)
+    }
+
+    /// Correct fields as a share of the predicted ones, in [0, 1]; 1 where there are none.
+    #[must_use]
+    pub fn precision(self) -> f64 {
+        share(self.correct, self.predicted)
+    }
+
+    /// Correct fields as a share of the expected ones, in [0, 1]; 1 where there are none.
+    #[must_use]
+    pub fn recall(self) -> f64 {
+        share(self.correct, self.expected)
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of fields stay far below 2^53")]
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
+}
+
+/// What became of each expected field.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct FieldReport {
+    /// The sums.
+    pub counts: FieldCounts,
+    /// By path: how often it is correct, and how often it is expected.
+    fields: IndexMap<String, (u64, u64)>,
+}
+
+impl FieldReport {
+    /// The paths of the expected fields in the order of the gold value's keys, each with the share of its values
+    /// that are correct. Several stand under one path only in lists.
+    pub fn fields(&self) -> impl Iterator<Item = (&str, f64)> {
+        self.fields.iter().map(|(path, (correct, all))| (&**path, share(*correct, *all)))
+    }
+
+    fn expect(&mut self, path: &str, is_correct: bool) {
+        let field = match self.fields.get_mut(path) {
+            Some(field) => field,
+            None => self.fields.entry(path.to_owned()).or_default(),
+        };
+        field.0 += u64::from(is_correct);
+        field.1 += 1;
+        self.counts.expected += 1;
+        self.counts.correct += u64::from(is_correct);
+    }
+
+    fn miss(&mut self, gold: &Value, path: &str) {
+        leaves::visit(gold, path, &mut |path| self.expect(path, false));
+    }
+}
+
+impl FieldOptions {
+    /// Compares a prediction with the gold value.
+    ///
+    /// A field that is `null` or `{}` is the same as one that is missing; `[]` is not. Numbers are compared by value (1 is 1.0)
+    /// and never with texts. Where an object stands against a list or a leaf, every field below is wrong.
+    #[must_use]
+    pub fn compare(&self, gold: &Value, pred: &Value) -> FieldReport {
+        self.compare_at(gold, pred, &[String::new()])
+    }
+
+    /// As [`compare`](Self::compare), for what stands at these paths only: JSON pointers, like
+    /// `/address/city`; the empty one is the whole value.
+    #[must_use]
+    pub fn compare_at(&self, gold: &Value, pred: &Value, fields: &[String]) -> FieldReport {
+        let mut report = FieldReport::default();
+        for path in fields {
+            let pred = pred.pointer(path);
+            report.counts.predicted += pred.map_or(0, leaves::count);
+            self.walk(gold.pointer(path), pred, path, &mut report);
+        }
+        report
+    }
+
+    fn walk(&self, gold: Option<&Value>, pred: Option<&Value>, path: &str, to: &mut FieldReport) {
+        match (gold.unwrap_or(&Value::Null), pred.unwrap_or(&Value::Null)) {
+            (Value::Null, extra) => to.counts.extra += leaves::count(extra),
+            (Value::Object(gold), Value::Object(pred)) => {
+                for (key, value) in gold {
+                    self.walk(Some(value), pred.get(key), &format!("{path}/{}", escaped(key)), to);
+                }
+                let extra = pred.iter().filter(|(key, _)| !gold.contains_key(*key));
+                to.counts.extra += extra.map(|(_, value)| leaves::count(value)).sum::<u64>();
+            }
+            (Value::Array(gold), Value::Array(pred)) if !gold.is_empty() => {
+                let path = format!("{path}/*");
+                for (gold, pred) in pairing::pairs(self, gold, pred) {
+                    self.walk(gold, pred, &path, to);
+                }
+            }
+            (gold, pred) if is_leaf(gold) => {
+                let is_correct = self.is_same(gold, pred);
+                to.expect(path, is_correct);
+                // The leaf itself stands in the place of the expected one; more than one is too many.
+                to.counts.extra += leaves::count(pred).saturating_sub(1);
+            }
+            (gold, pred) => {
+                to.miss(gold, path);
+                let in_place = u64::from(is_leaf(pred) && leaves::count(gold) > 0);
+                to.counts.extra += leaves::count(pred).saturating_sub(in_place);
+            }
+        }
+    }
+
+    fn is_same(&self, gold: &Value, pred: &Value) -> bool {
+        match (gold, pred) {
+            (Value::Number(gold), Value::Number(pred)) => self.is_close(gold, pred),
+            (Value::String(gold), Value::String(pred)) => self.is_same_text(gold, pred),
+            (gold, pred) => gold == pred,
+        }
+    }
+
+    fn is_close(&self, gold: &Number, pred: &Number) -> bool {
+        // Integers beyond 2^53 are told apart, unless the tolerance says otherwise.
+        if gold == pred {
+            return true;
+        }
+        let (Some(exact), Some(other)) = (gold.as_f64(), pred.as_f64()) else { return false };
+        let both_whole = !gold.is_f64() && !pred.is_f64();
+        let tolerance = self.abs_tolerance.max(self.rel_tolerance * exact.abs());
+        let difference = (exact - other).abs();
+        if tolerance > 0.0 { difference <= tolerance } else { difference == 0.0 && !both_whole }
+    }
+
+    fn is_same_text(&self, gold: &str, pred: &str) -> bool {
+        let (gold, pred) = (self.form.apply(gold), self.form.apply(pred));
+        match self.ignore_case {
+            true => gold.trim().to_lowercase() == pred.trim().to_lowercase(),
+            false => gold == pred,
+        }
+    }
+}
+
+fn is_leaf(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Object(_) => false,
+        Value::Array(items) => items.is_empty(),
+        _ => true,
+    }
+}

@@ -1,0 +1,61 @@
+//! Which items of two lists belong together.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::compare::FieldOptions;
+use super::leaves;
+
+/// Whether the place of an item in a list matters.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ListOrder {
+    /// The first with the first, the second with the second.
+    #[default]
+    Ordered,
+    /// The pair of most right fields first, then of those left the next, each item once; of equal pairs
+    /// the one that stands first. Nearly always the best pairing, and for lists of texts always.
+    Unordered,
+}
+
+/// Items of both lists in pairs; the rest of the longer one without partner.
+pub(super) fn pairs<'a>(
+    options: &FieldOptions,
+    gold: &'a [Value],
+    pred: &'a [Value],
+) -> Vec<(Option<&'a Value>, Option<&'a Value>)> {
+    let partner_of = match options.lists {
+        ListOrder::Ordered => (0..gold.len()).map(|at| (at < pred.len()).then_some(at)).collect(),
+        ListOrder::Unordered => most_alike(options, gold, pred),
+    };
+    let mut is_free = vec![true; pred.len()];
+    partner_of.iter().flatten().for_each(|at: &usize| is_free[*at] = false);
+    let paired = gold.iter().zip(partner_of);
+    let mut pairs: Vec<_> = paired.map(|(item, at)| (Some(item), at.map(|at| &pred[at]))).collect();
+    let free = pred.iter().zip(is_free).filter(|(_, is_free)| *is_free);
+    pairs.extend(free.map(|(item, _)| (None, Some(item))));
+    pairs
+}
+
+/// The partner of each gold item.
+fn most_alike(options: &FieldOptions, gold: &[Value], pred: &[Value]) -> Vec<Option<usize>> {
+    let mut candidates = Vec::new();
+    for (at, item) in gold.iter().enumerate() {
+        for (other_at, other) in pred.iter().enumerate() {
+            let correct = options.compare(item, other).counts.correct;
+            let wrong = leaves::count(other).saturating_sub(correct);
+            candidates.push((std::cmp::Reverse(correct), wrong, at, other_at));
+        }
+    }
+    candidates.sort_unstable();
+    let mut partner_of = vec![None; gold.len()];
+    let mut is_taken = vec![false; pred.len()];
+    for (_, _, at, other) in candidates {
+        if partner_of[at].is_none() && !is_taken[other] {
+            partner_of[at] = Some(other);
+            is_taken[other] = true;
+        }
+    }
+    partner_of
+}

@@ -1,0 +1,198 @@
+//! BLEU (Papineni et al. 2002), of a sentence and of a corpus, as sacrebleu 2.6 computes it.
+
+mod tokens;
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+pub use self::tokens::BleuTokens;
+use super::words::Words;
+use super::{NoReferences, NormalForm, ngrams};
+use crate::corpus::CorpusFormula;
+
+/// What is done where a prediction shares no n-gram of some length with its references (Chen and Cherry
+/// 2014).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum BleuSmoothing {
+    /// Nothing: the score is 0.
+    None,
+    /// Such a count is 0.1 instead of 0.
+    Floor,
+    /// One more match and one more n-gram for each length but the first.
+    AddOne,
+    /// The first such count is 1/2, the second 1/4 and so on: NIST's `mteval-v13a`.
+    #[default]
+    Exp,
+}
+
+/// How BLEU is computed; the default is sacrebleu's.
+///
+/// ```
+/// use dsrs_metrics::text::BleuOptions;
+///
+/// let bleu = BleuOptions::default();
+/// let counts = bleu.counts("the cat sat on the mat", &["the cat sat on a mat"])?;
+/// assert_eq!((counts[0], counts[1]), (6, 6)); // words of the prediction, and of the reference
+/// assert_eq!(counts[2..6], [5, 3, 2, 1]); // shared n-grams, of
+/// assert_eq!(counts[6..], [6, 5, 4, 3]);
+/// assert!((bleu.sentence_score(&counts) - 0.537_284_965_911_770_9).abs() < 1e-12);
+/// # Ok::<(), dsrs_metrics::text::NoReferences>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct BleuOptions {
+    /// How texts are cut into words.
+    pub tokens: BleuTokens,
+    /// What a length without a match counts.
+    pub smoothing: BleuSmoothing,
+    /// The longest n-gram, from 1 to 16; others count as the nearest of these.
+    pub max_order: usize,
+    /// Whether case is ignored.
+    pub lowercase: bool,
+    /// The form in which texts are compared. sacrebleu compares them as they are.
+    pub form: NormalForm,
+}
+
+impl Default for BleuOptions {
+    fn default() -> Self {
+        Self {
+            tokens: BleuTokens::V13a,
+            smoothing: BleuSmoothing::Exp,
+            max_order: 4,
+            lowercase: false,
+            form: NormalForm::Nfc,
+        }
+    }
+}
+
+const MOST_ORDERS: usize = 16;
+
+impl BleuOptions {
+    fn orders(&self) -> usize {
+        self.max_order.clamp(1, MOST_ORDERS)
+    }
+
+    /// What a row contributes: length of the prediction, length of the reference nearest to it (the
+    /// shorter of two), then for each order the matches, then for each order the n-grams of the
+    /// prediction. An n-gram matches as often as the reference that has it most often.
+    ///
+    /// # Errors
+    /// [`NoReferences`] if there is none.
+    pub fn counts<S: AsRef<str>>(
+        &self,
+        prediction: &str,
+        references: &[S],
+    ) -> Result<Vec<u64>, NoReferences> {
+        if references.is_empty() {
+            return Err(NoReferences);
+        }
+        let references = references.iter().map(AsRef::as_ref);
+        let texts: Vec<Vec<Cow<'_, str>>> =
+            std::iter::once(prediction).chain(references).map(|text| self.words(text)).collect();
+        let mut words = Words::default();
+        let texts: Vec<Vec<u32>> =
+            texts.iter().map(|text| words.ids(text.iter().map(|word| &**word))).collect();
+        let texts: Vec<&[u32]> = texts.iter().map(Vec::as_slice).collect();
+        Ok(self.count(&texts))
+    }
+
+    /// The first text is the prediction.
+    fn count(&self, texts: &[&[u32]]) -> Vec<u64> {
+        let (orders, length) = (self.orders(), texts[0].len());
+        let nearest = texts[1..].iter().map(|text| text.len());
+        let nearest = nearest.min_by_key(|other| (other.abs_diff(length), *other)).unwrap_or(0);
+        let mut counts = vec![length as u64, nearest as u64];
+        counts.resize(2 + orders, 0);
+        ngrams::shared(texts, orders, |order, grams| {
+            let most = grams[1..].iter().copied().max().unwrap_or(0);
+            counts[2 + order] += grams[0].min(most);
+        });
+        counts.extend((0..orders).map(|order| ngrams::total(length, order)));
+        counts
+    }
+
+    fn words<'a>(&self, text: &'a str) -> Vec<Cow<'a, str>> {
+        let composed = self.form.apply(text);
+        let text = match self.lowercase {
+            true => Cow::Owned(composed.to_lowercase()),
+            false => composed,
+        };
+        self.tokens.of(text)
+    }
+
+    /// The BLEU of one row in [0, 1], over the orders that the prediction is long enough for
+    /// (sacrebleu's `effective_order`). sacrebleu's number is this times 100.
+    #[must_use]
+    pub fn sentence_score(&self, counts: &[u64]) -> f64 {
+        self.score(counts, true)
+    }
+
+    fn score(&self, counts: &[u64], effective: bool) -> f64 {
+        let orders = self.orders();
+        let Some((lengths, grams)) = counts.split_first_chunk::<2>() else { return 0.0 };
+        let Some((matches, totals)) = grams.split_at_checked(orders) else { return 0.0 };
+        if totals.len() != orders || matches.iter().all(|count| *count == 0) {
+            return 0.0;
+        }
+        let mut halving = 1.0;
+        let (mut logs, mut longest) = (0.0, 0);
+        for (order, (matches, total)) in matches.iter().zip(totals).enumerate() {
+            let precision = self.precision(order, *matches, *total, &mut halving);
+            let Some(precision) = precision else { break };
+            longest = order + 1;
+            logs += if precision > 0.0 { precision.ln() } else { NO_MATCH };
+        }
+        if !effective {
+            // Orders that nothing is long enough for have no match either.
+            logs += (longest..orders).map(|_| NO_MATCH).sum::<f64>();
+            longest = orders;
+        }
+        let longest = u32::try_from(longest).map_or(1.0, f64::from);
+        brevity(*lengths) * (logs / longest).exp()
+    }
+
+    /// The share of n-grams that match; `None` where there are none.
+    #[expect(clippy::cast_precision_loss, reason = "counts of words stay far below 2^53")]
+    fn precision(&self, order: usize, matches: u64, total: u64, halving: &mut f64) -> Option<f64> {
+        let (mut matches, mut total) = (matches as f64, total as f64);
+        if self.smoothing == BleuSmoothing::AddOne && order > 0 {
+            (matches, total) = (matches + 1.0, total + 1.0);
+        }
+        if total == 0.0 {
+            return None;
+        }
+        if matches == 0.0 {
+            matches = match self.smoothing {
+                BleuSmoothing::Exp => {
+                    *halving *= 2.0;
+                    1.0 / *halving
+                }
+                BleuSmoothing::Floor => 0.1,
+                BleuSmoothing::None | BleuSmoothing::AddOne => 0.0,
+            };
+        }
+        Some(matches / total)
+    }
+}
+
+/// What stands for the logarithm of 0, so that such a score is as good as 0.
+const NO_MATCH: f64 = -9_999_999_999.0;
+
+/// Shortness is punished, because precision does not see it.
+#[expect(clippy::cast_precision_loss, reason = "counts of words stay far below 2^53")]
+fn brevity([prediction, reference]: [u64; 2]) -> f64 {
+    match prediction {
+        0 if reference > 0 => 0.0,
+        _ if prediction < reference => (1.0 - reference as f64 / prediction as f64).exp(),
+        _ => 1.0,
+    }
+}
+
+/// The BLEU of a corpus in [0, 1]: all orders count.
+impl CorpusFormula for BleuOptions {
+    fn corpus_score(&self, counts: &[u64]) -> Option<f64> {
+        Some(self.score(counts, false))
+    }
+}

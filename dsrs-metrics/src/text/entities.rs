@@ -1,0 +1,182 @@
+//! Lists of names compared as lists: each found one counts once.
+//!
+//! Which pairs of an expected and a predicted name belong together is a bipartite matching; how alike
+//! two names are is `edits.rs`'s.
+
+use std::borrow::Cow;
+
+use super::edits::share_left;
+use super::form::NormalForm;
+
+/// How many of the expected entities were found, and how many there are on each side.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EntityCounts {
+    /// Pairs of an expected and a predicted entity that are alike; none is in two pairs.
+    pub found: u64,
+    /// Expected entities.
+    pub expected: u64,
+    /// Predicted entities.
+    pub predicted: u64,
+}
+
+impl EntityCounts {
+    /// Pairs entities that are at least `similarity` alike, each with at most one of the other side, in
+    /// as many pairs as possible.
+    ///
+    /// Entities are compared without white space at their ends, in lower case and in NFC; what is then
+    /// empty is no entity. Alike means [`EditDistance::Indel`](super::EditDistance::Indel), `rapidfuzz.fuzz.ratio` over 100. The
+    /// number of pairs is that of a largest matching (augmenting paths, Kuhn 1955), so it depends on no
+    /// order. A list that repeats an entity has it as often as it says it.
+    ///
+    /// ```
+    /// use dsrs_metrics::text::EntityCounts;
+    ///
+    /// let counts = EntityCounts::of(&["Rijksmuseum"], &["Rijksmuseum", "Rijksmuzeum"], 0.85);
+    /// assert_eq!((counts.found, counts.expected, counts.predicted), (1, 1, 2));
+    /// assert_eq!(counts.f1(), 2.0 / 3.0);
+    /// ```
+    pub fn of<E: AsRef<str>, P: AsRef<str>>(
+        expected: &[E],
+        predicted: &[P],
+        similarity: f64,
+    ) -> Self {
+        let expected: Vec<_> =
+            expected.iter().filter_map(|entity| named(entity.as_ref())).collect();
+        let predicted: Vec<_> =
+            predicted.iter().filter_map(|entity| named(entity.as_ref())).collect();
+        Self::of_named(&expected, &predicted, similarity)
+    }
+
+    /// As [`of`](Self::of), where an entity that is repeated, but for case and white space, is one.
+    pub fn of_distinct<E: AsRef<str>, P: AsRef<str>>(
+        expected: &[E],
+        predicted: &[P],
+        similarity: f64,
+    ) -> Self {
+        let mut expected: Vec<_> =
+            expected.iter().filter_map(|entity| named(entity.as_ref())).collect();
+        let mut predicted: Vec<_> =
+            predicted.iter().filter_map(|entity| named(entity.as_ref())).collect();
+        for side in [&mut expected, &mut predicted] {
+            side.sort_unstable();
+            side.dedup();
+        }
+        Self::of_named(&expected, &predicted, similarity)
+    }
+
+    fn of_named(expected: &[Vec<char>], predicted: &[Vec<char>], similarity: f64) -> Self {
+        let alike: Vec<Vec<usize>> = expected
+            .iter()
+            .map(|entity| {
+                let alike = |at: &usize| are_alike(entity, &predicted[*at], similarity);
+                (0..predicted.len()).filter(alike).collect()
+            })
+            .collect();
+        Self {
+            found: largest_matching(&alike, predicted.len()) as u64,
+            expected: expected.len() as u64,
+            predicted: predicted.len() as u64,
+        }
+    }
+
+    /// The harmonic mean of precision and recall, in [0, 1]: 1 where nothing was expected and nothing
+    /// predicted, 0 where only one side is empty.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "counts of entities stay far below 2^53")]
+    pub fn f1(self) -> f64 {
+        match self.expected + self.predicted {
+            0 => 1.0,
+            both => 2.0 * self.found as f64 / both as f64,
+        }
+    }
+}
+
+/// The form in which entities are compared; `None` for what names nothing.
+fn named(entity: &str) -> Option<Vec<char>> {
+    let entity = entity.trim();
+    let lower = match entity.is_ascii() {
+        true => Cow::Owned(entity.to_ascii_lowercase()),
+        false => Cow::Owned(NormalForm::Nfc.apply(entity).to_lowercase()),
+    };
+    let composed: Cow<'_, str> = NormalForm::Nfc.apply(&lower);
+    (!composed.is_empty()).then(|| composed.chars().collect())
+}
+
+fn are_alike(a: &[char], b: &[char], similarity: f64) -> bool {
+    if a == b {
+        return similarity <= 1.0;
+    }
+    let whole = a.len() + b.len();
+    // The difference in length is the least distance there can be.
+    if share_left(a.len().abs_diff(b.len()), whole) < similarity {
+        return false;
+    }
+    let distance = rapidfuzz::distance::indel::distance(a.iter().copied(), b.iter().copied());
+    share_left(distance, whole) >= similarity
+}
+
+/// How many pairs there are in a largest matching; `alike[i]` are the partners that `i` may have.
+fn largest_matching(alike: &[Vec<usize>], partners: usize) -> usize {
+    let mut partner_of = vec![None; partners];
+    // A search marks what it has seen with its own number, so that nothing has to be cleared.
+    let mut seen = vec![usize::MAX; partners];
+    (0..alike.len()).filter(|&from| augments(alike, from, &mut partner_of, &mut seen)).count()
+}
+
+/// Looks for an augmenting path, without recursion: chains may be as long as the list.
+fn augments(
+    alike: &[Vec<usize>],
+    root: usize,
+    partner_of: &mut [Option<usize>],
+    seen: &mut [usize],
+) -> bool {
+    // Where each step stands: an entity, and how many of its partners were tried.
+    let mut path = vec![(root, 0)];
+    while let Some((from, tried)) = path.last_mut() {
+        let Some(&to) = alike[*from].get(*tried) else {
+            path.pop();
+            continue;
+        };
+        *tried += 1;
+        if std::mem::replace(&mut seen[to], root) == root {
+            continue;
+        }
+        match partner_of[to] {
+            Some(taken) => path.push((taken, 0)),
+            None => {
+                for (from, tried) in path {
+                    partner_of[alike[from][tried - 1]] = Some(from);
+                }
+                return true;
+            }
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{EntityCounts, largest_matching};
+
+    #[test]
+    fn a_matching_gives_up_a_pair_to_make_two() {
+        assert_eq!(largest_matching(&[vec![0, 1], vec![0]], 2), 2);
+        assert_eq!(largest_matching(&[vec![0], vec![0], vec![0]], 1), 1);
+        assert_eq!(largest_matching(&[vec![1, 0], vec![1], vec![1, 2]], 3), 3);
+        assert_eq!(largest_matching(&[vec![], vec![0]], 1), 1);
+    }
+
+    #[test]
+    fn long_chains_need_no_stack() {
+        let length = 20_000;
+        let alike: Vec<_> = (0..length).map(|at| vec![at, at + 1]).chain([vec![0]]).collect();
+        assert_eq!(largest_matching(&alike, length + 1), length + 1);
+    }
+
+    #[test]
+    fn forms_case_and_ends_do_not_matter() {
+        assert_eq!(EntityCounts::of(&[" E\u{301}mile "], &["émile"], 1.0).found, 1);
+        let counts = EntityCounts::of(&["", "  "], &[" "], 0.8);
+        assert_eq!((counts, counts.f1()), (EntityCounts::default(), 1.0));
+    }
+}

@@ -1,0 +1,136 @@
+//! ROUGE (Lin 2004) as Google's `rouge-score` 0.1.2 computes it, without its stemmer.
+
+use serde::{Deserialize, Serialize};
+
+use super::scripts::pieces;
+use super::unicode::{is_mark, is_word};
+use super::words::Words;
+use super::{NoReferences, NormalForm, ngrams};
+
+/// What ROUGE counts as a word.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum RougeTokens {
+    /// Runs of ASCII letters and digits in lower case, `rouge-score`'s default. Everything else separates:
+    /// "naïve" is "na" and "ve", and Chinese has no word at all.
+    #[default]
+    Ascii,
+    /// Runs of letters, digits and marks of any script in lower case; each letter of a script that is
+    /// written without spaces is a word.
+    Unicode,
+}
+
+/// Words of a text, in the order of the text.
+///
+/// ```
+/// use dsrs_metrics::text::RougeTokens;
+///
+/// assert_eq!(RougeTokens::Ascii.of("The naïve cat's 東京"), ["the", "na", "ve", "cat", "s"]);
+/// assert_eq!(RougeTokens::Unicode.of("The naïve cat's 東京"), ["the", "naïve", "cat", "s", "東", "京"]);
+/// ```
+impl RougeTokens {
+    /// The words.
+    #[must_use]
+    pub fn of(self, text: &str) -> Vec<String> {
+        let lower = text.to_lowercase();
+        match self {
+            Self::Ascii => {
+                let words = lower.split(|c: char| !c.is_ascii_alphanumeric());
+                words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+            }
+            Self::Unicode => {
+                let lower = NormalForm::Nfc.apply(&lower);
+                let words = lower.split(|c: char| c == '_' || !(is_word(c) || is_mark(c)));
+                words.flat_map(pieces).map(str::to_owned).collect()
+            }
+        }
+    }
+}
+
+/// Which ROUGE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Rouge {
+    /// n-grams of this many words, 1 or more.
+    N(usize),
+    /// The longest common subsequence of words.
+    L,
+}
+
+/// Precision, recall and their harmonic mean, each in [0, 1].
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct RougeScore {
+    /// The share of the prediction that the reference has.
+    pub precision: f64,
+    /// The share of the reference that the prediction has.
+    pub recall: f64,
+    /// `2pr / (p + r)`; 0 where both are 0, also for two empty texts.
+    pub f1: f64,
+}
+
+impl Rouge {
+    /// The score with the reference that gives the best F1, the first of those.
+    ///
+    /// # Errors
+    /// [`NoReferences`] if there is none.
+    ///
+    /// ```
+    /// use dsrs_metrics::text::{Rouge, RougeTokens};
+    ///
+    /// let score = Rouge::L.score("the cat sat", &["the cat was sitting", "a dog"], RougeTokens::Ascii)?;
+    /// assert_eq!((score.precision, score.recall), (2.0 / 3.0, 0.5));
+    /// # Ok::<(), dsrs_metrics::text::NoReferences>(())
+    /// ```
+    pub fn score<S: AsRef<str>>(
+        self,
+        prediction: &str,
+        references: &[S],
+        tokens: RougeTokens,
+    ) -> Result<RougeScore, NoReferences> {
+        let prediction = tokens.of(prediction);
+        let scores = references.iter().map(|text| self.one(&prediction, &tokens.of(text.as_ref())));
+        let best = scores.reduce(|best, next| if next.f1 > best.f1 { next } else { best });
+        best.ok_or(NoReferences)
+    }
+
+    fn one(self, prediction: &[String], reference: &[String]) -> RougeScore {
+        let mut words = Words::default();
+        let mut ids = |side| words.ids(<[String]>::iter(side).map(String::as_str));
+        let (ours, theirs): (Vec<u32>, Vec<u32>) = (ids(prediction), ids(reference));
+        match self {
+            Self::L => {
+                let shared = common_subsequence(&ours, &theirs);
+                RougeScore::new(shared as u64, ours.len() as u64, theirs.len() as u64)
+            }
+            Self::N(n) => {
+                let order = n.max(1) - 1;
+                let mut shared = 0;
+                ngrams::shared(&[&ours, &theirs], order + 1, |at, grams| {
+                    shared += if at == order { grams[0].min(grams[1]) } else { 0 };
+                });
+                let total = |side: &[u32]| ngrams::total(side.len(), order);
+                RougeScore::new(shared, total(&ours), total(&theirs))
+            }
+        }
+    }
+}
+
+fn common_subsequence(a: &[u32], b: &[u32]) -> usize {
+    rapidfuzz::distance::lcs_seq::similarity(a.iter().copied(), b.iter().copied())
+}
+
+impl RougeScore {
+    #[expect(clippy::cast_precision_loss, reason = "counts of words stay far below 2^53")]
+    fn new(shared: u64, prediction: u64, reference: u64) -> Self {
+        if shared == 0 {
+            return Self::default();
+        }
+        let precision = shared as f64 / prediction as f64;
+        let recall = shared as f64 / reference as f64;
+        // In `rouge-score`'s order of operations: where references are equally good, its last bit decides
+        // whose precision and recall are shown.
+        Self { precision, recall, f1: 2.0 * precision * recall / (precision + recall) }
+    }
+}

@@ -1,0 +1,197 @@
+//! Intents and entities as in the heritage document, and where it is left.
+
+use dsrs_metrics::metrics::{
+    EntityF1, EntityTypeAccuracy, IntentAccuracy, IntentAccuracyWithFallback,
+};
+use dsrs_metrics::prelude::*;
+use dsrs_metrics::text::EntityCounts;
+use dsrs_metrics::{Configure, Params};
+use proptest::prelude::{prop, prop_assert, prop_assert_eq, proptest};
+
+fn intent(metric: &impl Metric, expected: &str, intent: &str) -> f64 {
+    let (gold, pred) =
+        (example! { "expected_intent" => expected }, prediction! { "intent" => intent });
+    metric.call_now(MetricCall::new(&gold, &pred)).unwrap().unwrap().score.value
+}
+
+fn entities<const E: usize, const P: usize>(
+    metric: &EntityF1,
+    expected: [&str; E],
+    predicted: [&str; P],
+) -> f64 {
+    let (expected, predicted) = (expected.to_vec(), predicted.to_vec());
+    let gold = example! { "expected_entities" => expected };
+    metric.score(&gold, &prediction! { "entities" => predicted }).unwrap().value
+}
+
+#[test]
+fn intents_ignore_case_ends_and_form() {
+    assert_eq!(intent(&IntentAccuracy, "temporal", " Temporal\n"), 1.0);
+    assert_eq!(intent(&IntentAccuracy, "temporal", "relational"), 0.0);
+    assert_eq!(intent(&IntentAccuracy, "temporal", ""), 0.0);
+    assert_eq!(intent(&IntentAccuracy, "gen\u{e9}alogie", "GENE\u{301}ALOGIE"), 1.0);
+    assert_eq!(IntentAccuracy::SPEC.name, "intent_accuracy");
+}
+
+#[test]
+fn related_intents_have_partial_credit_in_either_order() {
+    let metric = IntentAccuracyWithFallback::default();
+    for (a, b) in [
+        ("statistical", "exploration"),
+        ("entity_lookup", "relational"),
+        ("temporal", "entity_lookup"),
+    ] {
+        assert_eq!(
+            [intent(&metric, a, b), intent(&metric, b, a), intent(&metric, a, a)],
+            [0.5, 0.5, 1.0]
+        );
+    }
+    assert_eq!(intent(&metric, "statistical", "relational"), 0.0);
+    assert_eq!(intent(&metric, "temporal", "relational"), 0.0, "being related is not passed on");
+}
+
+#[test]
+fn pairs_and_credit_are_configured_from_text() {
+    let mut params = Params::default();
+    params.insert("related", r#"[["a", "B"]]"#);
+    params.insert("credit", "0.25");
+    let metric = IntentAccuracyWithFallback::configure(&params).unwrap();
+    assert_eq!(
+        [intent(&metric, "b", "A"), intent(&metric, "statistical", "exploration")],
+        [0.25, 0.0]
+    );
+    let beyond = IntentAccuracyWithFallback::builder().credit(1.5).build();
+    let (gold, pred) =
+        (example! { "expected_intent" => "temporal" }, prediction! { "intent" => "entity_lookup" });
+    assert_eq!(
+        beyond.score(&gold, &pred).unwrap_err().to_string(),
+        "metric `intent_accuracy_with_fallback`: the score 1.5 lies outside the declared range 0.0..=1.0"
+    );
+}
+
+#[test]
+fn entities_that_are_alike_are_found() {
+    let metric = EntityF1::default();
+    assert_eq!(entities(&metric, ["Rijksmuseum", "Louvre"], ["louvre", "Rijks museum"]), 1.0);
+    assert_eq!(entities(&metric, ["Rijksmuseum", "Louvre"], ["Prado"]), 0.0);
+    assert_eq!(entities(&metric, ["Louvre"], ["Louvre", "Prado"]), 2.0 / 3.0);
+}
+
+#[test]
+fn the_threshold_is_met_exactly() {
+    // 16 of 20 characters in common: fuzz.ratio gives 80.
+    let pair = (["abcdefghij"], ["abcdefghXY"]);
+    let at =
+        |similarity| entities(&EntityF1::builder().similarity(similarity).build(), pair.0, pair.1);
+    assert_eq!([at(0.8), at(0.800_001), at(0.0), at(1.0)], [1.0, 0.0, 1.0, 0.0]);
+}
+
+#[test]
+fn one_prediction_is_one_entity() {
+    // The document's loop finds the one prediction for each of both: F1 would be 2 * (2/1 * 2/2) / 3.
+    assert_eq!(
+        entities(&EntityF1::default(), ["Rijksmuseum", "Rijksmuseums"], ["Rijksmuseum"]),
+        2.0 / 3.0
+    );
+}
+
+#[test]
+fn pairs_are_as_many_as_possible() {
+    // "abcd" is nearest to itself, but then "abce" has nobody.
+    let counts = EntityCounts::of(&["abcd", "abce"], &["abcd", "abdd"], 0.75);
+    assert_eq!(counts.found, 2);
+}
+
+#[test]
+fn empty_sides_are_defined_and_empty_names_are_no_entities() {
+    let metric = EntityF1::default();
+    assert_eq!(entities(&metric, [], []), 1.0);
+    assert_eq!(entities(&metric, ["Louvre"], []), 0.0);
+    assert_eq!(entities(&metric, [], ["Louvre"]), 0.0);
+    assert_eq!(entities(&metric, ["", " "], [""]), 1.0);
+    assert_eq!(entities(&metric, ["Louvre", ""], ["Louvre"]), 1.0);
+}
+
+#[test]
+fn a_text_is_a_list_separated_by_commas() {
+    let gold = example! { "expected_entities" => ["Louvre", "Prado"] };
+    let score = |text: &str| {
+        EntityF1::default().score(&gold, &prediction! { "entities" => text }).unwrap().value
+    };
+    assert_eq!([score("Prado, Louvre,"), score("Prado"), score("")], [1.0, 2.0 / 3.0, 0.0]);
+}
+
+#[test]
+fn a_prediction_without_entities_fails() {
+    let error = EntityF1::default()
+        .score(&example! { "expected_entities" => ["a"] }, &prediction! {})
+        .unwrap_err();
+    assert_eq!(error.to_string(), "metric `entity_f1`: no field `pred.entities`; it has no fields");
+}
+
+#[test]
+fn trap_06_saying_it_five_times_does_not_help() {
+    let (gold, pred) = (["Paris"], ["Paris", "paris", "Paris ", "PARIS", "Paris"]);
+    assert_eq!(entities(&EntityF1::default(), gold, pred), 2.0 / 6.0);
+    let distinct = EntityF1::builder().distinct(true).build();
+    assert_eq!(entities(&distinct, gold, pred), 1.0);
+}
+
+#[test]
+fn trap_08_composed_and_decomposed_names_are_the_same() {
+    let exact = EntityF1::builder().similarity(1.0).build();
+    assert_eq!(
+        entities(&exact, ["Musée d\u{2019}Orsay", "東京"], ["東京", "muse\u{301}e d\u{2019}orsay"]),
+        1.0
+    );
+    assert_eq!(entities(&exact, ["東京"], ["京都"]), 0.0);
+}
+
+#[test]
+fn types_are_compared_letter_for_letter() {
+    let metric = EntityTypeAccuracy::default();
+    let score = |gold: Example, pred: Prediction| metric.score(&gold, &pred).unwrap().value;
+    let person = || example! { "expected_entity_type" => "person" };
+    assert_eq!(score(person(), prediction! { "entity_type" => "person" }), 1.0);
+    assert_eq!(score(person(), prediction! { "entity_type" => "Person" }), 0.0);
+    assert_eq!(score(person(), prediction! {}), 0.0);
+    assert_eq!(score(example! {}, prediction! { "entity_type" => "institution" }), 1.0);
+    assert_eq!(score(example! {}, prediction! {}), 1.0, "as in the document");
+    let needed = EntityTypeAccuracy::builder().missing(String::new()).build();
+    assert_eq!(
+        needed.score(&person(), &prediction! {}).unwrap_err().to_string(),
+        "metric `entity_type_accuracy`: there is no `pred.entity_type`, and no type for `missing`"
+    );
+}
+
+fn largest_by_trying(alike: &[Vec<bool>], from: usize, taken: &mut Vec<bool>) -> u64 {
+    if from == alike.len() {
+        return 0;
+    }
+    let mut best = largest_by_trying(alike, from + 1, taken);
+    for to in 0..taken.len() {
+        if alike[from][to] && !taken[to] {
+            taken[to] = true;
+            best = best.max(1 + largest_by_trying(alike, from + 1, taken));
+            taken[to] = false;
+        }
+    }
+    best
+}
+
+proptest! {
+    #[test]
+    fn no_matching_is_larger(
+        expected in prop::collection::vec("[abc]{1,4}", 0..6),
+        predicted in prop::collection::vec("[abc]{1,4}", 0..6),
+    ) {
+        let counts = EntityCounts::of(&expected, &predicted, 0.6);
+        let alike = |a: &String, b: &String| dsrs_metrics::text::EditDistance::Indel.similarity(a, b) >= 0.6;
+        let table: Vec<Vec<bool>> =
+            expected.iter().map(|a| predicted.iter().map(|b| alike(a, b)).collect()).collect();
+        prop_assert_eq!(counts.found, largest_by_trying(&table, 0, &mut vec![false; predicted.len()]));
+        let swapped = EntityCounts::of(&predicted, &expected, 0.6);
+        prop_assert_eq!(counts.found, swapped.found);
+        prop_assert!((0.0..=1.0).contains(&counts.f1()));
+    }
+}
