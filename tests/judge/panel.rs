@@ -55,6 +55,30 @@ async fn grades_become_one_by_median_average_or_majority() {
     }
 }
 
+/// 3 and -2 lie outside 0..=1, and their mean does not.
+#[tokio::test]
+async fn trap_04_one_judge_outside_the_range_is_not_made_up_for_by_another() {
+    /// Say how much better it got.
+    #[judge(score = gain, range = 0.0..=1.0, aggregation = average, reasoning = false)]
+    struct Gain {
+        #[input(pred)]
+        answer: String,
+        #[output]
+        gain: f64,
+    }
+    let (gold, pred) = rows();
+    let judge = |gains: [f64; 2]| {
+        let models = gains.map(|gain| named("a:b", json!({ "gain": gain })));
+        GainJudge::builder().models(models).build()
+    };
+    assert_eq!(judge([0.0, 1.0]).evaluate(&gold, &pred).await.unwrap().value, 0.5);
+    let error = judge([3.0, -2.0]).evaluate(&gold, &pred).await.unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "metric `gain`: 0 of 2 judges answered, and 2 must; the first that did not: a:b: the score that follows from its answer is 3, which lies outside 0.0..=1.0"
+    );
+}
+
 #[tokio::test]
 async fn one_model_asked_three_times_draws_three_times() {
     /// Say whether the answer is short.
