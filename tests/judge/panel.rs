@@ -114,6 +114,27 @@ async fn a_lost_judge_is_counted_and_lowers_the_confidence() {
     assert_eq!(lost, &json!([{ "judge": "a:down", "error": "a:down gave no reply within 1 s" }]));
 }
 
+/// An order that contradicts the other leaves half the confidence, also among judges that agree.
+#[tokio::test]
+async fn trap_26_judges_that_are_torn_are_unsure_together() {
+    /// Say which is better.
+    #[judge(pairwise(ours, theirs), reasoning = false)]
+    struct Better {
+        #[input(gold)]
+        ours: String,
+        #[input(pred)]
+        theirs: String,
+        #[output]
+        better: Preference,
+    }
+    let torn = || named("a:torn", json!({ "better": "first" }));
+    let judge = BetterJudge::builder().models([torn(), torn(), down()]).build();
+    let (gold, pred) = (example! { "ours" => "A" }, prediction! { "theirs" => "B" });
+    let score = judge.evaluate(&gold, &pred).await.unwrap();
+    assert_eq!((score.value, score.confidence), (0.5, 0.5 * (2.0 / 3.0)));
+    assert_eq!(score.cost_msats, 4 * 7, "both orders of each that answered");
+}
+
 #[tokio::test]
 async fn without_a_quorum_there_is_no_score() {
     let (gold, pred) = rows();

@@ -289,11 +289,13 @@ async fn a_cost_without_a_price_is_the_declared_one_and_a_cached_reply_is_free()
     let judge = |lm: ScriptedLm| PoliteJudge::default().with_lm(lm);
     let unpriced = judge(ScriptedLm::new().otherwise(polite(true)));
     assert_eq!(unpriced.evaluate(&gold, &pred).await.unwrap().cost_msats, 10);
-    let cached = || {
+    let cached = |cost_msats| {
         let mut reply = LmReply::new(polite(true).to_string());
-        reply.cached = true;
-        reply.with_cost(0)
+        (reply.cached, reply.cost_msats) = (true, cost_msats);
+        reply
     };
-    let cached = judge(ScriptedLm::new().otherwise(cached()));
-    assert_eq!(cached.evaluate(&gold, &pred).await.unwrap().cost_msats, 0);
+    for cost_msats in [Some(0), None] {
+        let cached = judge(ScriptedLm::new().otherwise(cached(cost_msats)));
+        assert_eq!(cached.evaluate(&gold, &pred).await.unwrap().cost_msats, 0, "{cost_msats:?}");
+    }
 }
