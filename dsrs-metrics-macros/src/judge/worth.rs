@@ -57,7 +57,7 @@ impl<'ast> Visit<'ast> for Divisions<'_> {
         if let (BinOp::Div(_), Some(left), Some(right)) = (&binary.op, left, right)
             && let Some(name) = left.or(right)
         {
-            let written = as_written(&Expr::Binary(binary.clone()));
+            let written = as_written(binary);
             self.errors.at(binary, format!("`{written}` divides whole numbers, which drops the fraction: make `{name}` an `f64`, or write `f64::from({name})` and numbers like `4.0`"));
             return;
         }
