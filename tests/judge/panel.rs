@@ -114,6 +114,30 @@ async fn a_lost_judge_is_counted_and_lowers_the_confidence() {
     assert_eq!(lost, &json!([{ "judge": "a:down", "error": "a:down gave no reply within 1 s" }]));
 }
 
+/// On a scale whose ends are -1 and 1 the other order is the other sign.
+#[tokio::test]
+async fn trap_26_a_margin_is_mirrored_on_its_own_scale() {
+    /// Say by how much the first is better.
+    #[judge(pairwise(ours, theirs), score = margin, reasoning = false)]
+    struct Margin {
+        #[input(gold)]
+        ours: String,
+        #[input(pred)]
+        theirs: String,
+        #[output(range = -1.0..=1.0)]
+        margin: f64,
+    }
+    let (gold, pred) = (example! { "ours" => "A" }, prediction! { "theirs" => "B" });
+    for (straight, swapped, value, confidence) in
+        [(1.0, -1.0, 1.0, 1.0), (0.75, -0.25, 0.5, 0.875), (1.0, 1.0, 0.0, 0.5)]
+    {
+        let replies = [straight, swapped].map(|margin| json!({ "margin": margin }));
+        let judge = MarginJudge::default().with_lm(ScriptedLm::new().replies(replies));
+        let score = judge.evaluate(&gold, &pred).await.unwrap();
+        assert_eq!((score.value, score.confidence), (value, confidence), "{straight} {swapped}");
+    }
+}
+
 /// An order that contradicts the other leaves half the confidence, also among judges that agree.
 #[tokio::test]
 async fn trap_26_judges_that_are_torn_are_unsure_together() {
