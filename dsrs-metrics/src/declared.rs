@@ -12,7 +12,7 @@ use crate::spec::MetricSpec;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a metric that the compiler knows",
     label = "not a metric, or one written by hand",
-    note = "components are named after functions with `#[metric]`, or after structs with it;\na metric written by hand goes into `Composite::builder(..)`"
+    note = "components are named after functions with `#[metric]`, or after structs with it; the judge\nof `struct Polite` is `polite_judge`; a metric written by hand goes into `Composite::builder(..)`"
 )]
 pub trait Declared: Sized {
     /// [`Decided`](crate::returns::Decided) or [`Undecided`](crate::returns::Undecided).

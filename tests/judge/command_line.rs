@@ -56,3 +56,26 @@ fn a_model_that_is_none_is_said_and_no_row_is_judged_offline_in_its_place() {
     }
     assert_eq!(lines.lines().count(), 2);
 }
+
+#[test]
+fn what_is_measured_of_the_offline_judge_is_said_to_be_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = ROWS.replacen("\"id\": 1", "\"good\": true, \"id\": 1", 1);
+    let rows = rows.replacen("\"id\": 2", "\"good\": false, \"id\": 2", 1);
+    std::fs::write(folder.path().join("rows.jsonl"), rows).unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_scorer"));
+        let output = command.env_remove("DSRS_LM").current_dir(&folder).args(arguments).output();
+        String::from_utf8(output.unwrap().stdout).unwrap()
+    };
+    for out in ["out.jsonl", "out.csv"] {
+        run(&["score", "rows.jsonl", "-m", "semantic_f1", "--out", out, "--quiet"]);
+        let text = run(&["agree", out, "--label", "good"]);
+        let head = "semantic_f1 against good (2 rows with judge: offline-lexical)\n";
+        assert!(text.starts_with(head), "{out}: {text}");
+        let json = run(&["agree", out, "--label", "good", "--json"]);
+        let report: Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(report["metrics"]["semantic_f1"]["judged_offline"], 2, "{out}");
+        assert_eq!(report["metrics"]["semantic_f1"]["compared"], 2, "{out}");
+    }
+}

@@ -218,6 +218,33 @@ async fn outputs_are_enums_lists_nested_types_labels_and_options() {
     assert!(user(request).contains("[\n  \"a\",\n  \"b\"\n]"));
 }
 
+#[derive(Debug, Clone, serde::Deserialize, JsonSchema)]
+#[schemars(crate = "dsrs_metrics::judge::schemars")]
+struct Step {
+    holds: bool,
+    parts: Vec<Step>,
+}
+
+/// Check the proof.
+#[judge(score = proof.holds && proof.parts.iter().all(|part| part.holds))]
+struct Proof {
+    #[input(pred)]
+    answer: String,
+    #[output]
+    proof: Step,
+}
+
+#[test]
+fn a_type_that_holds_itself_is_defined_beside_the_answer() {
+    let schema = ProofJudge::signature().schema();
+    let step = &schema["$defs"]["Step"];
+    for whole in [&schema["properties"]["proof"], step] {
+        assert_eq!(whole["required"], json!(["holds", "parts"]));
+        assert_eq!(whole["properties"]["parts"]["items"], json!({ "$ref": "#/$defs/Step" }));
+    }
+    assert_eq!(step["additionalProperties"], false, "closed like any other");
+}
+
 /// Prefer the better answer.
 #[judge(lower_is_better, threshold = 0.2, range = 0.0..=1.0, score = 1.0 - quality, strict)]
 struct Badness {

@@ -78,13 +78,18 @@ proptest! {
     }
 
     #[test]
-    fn trap_02_text_around_a_verdict_never_changes_it(before in "[^`{]*", after in any::<String>()) {
+    fn trap_02_a_verdict_with_text_around_it_is_none(
+        before in prop_oneof!["\\s*", "[^`{]*"],
+        after in prop_oneof!["\\s*".boxed(), any::<String>().boxed()],
+    ) {
         let judge = |text: String| PoliteJudge::default().with_lm(ScriptedLm::new().otherwise(text));
         let pred = prediction! { "answer" => "a" };
         for says in [true, false] {
             let text = format!("{before}```json\n{}\n```{after}", polite(says));
-            if let Ok(score) = judge(text).evaluate(&example! {}, &pred).now_or_never().unwrap() {
-                prop_assert_eq!(score.value, f64::from(u8::from(says)));
+            let is_alone = before.trim().is_empty() && after.trim().is_empty();
+            match judge(text).evaluate(&example! {}, &pred).now_or_never().unwrap() {
+                Ok(score) => prop_assert_eq!((score.value, is_alone), (f64::from(u8::from(says)), true)),
+                Err(error) => prop_assert!(!is_alone, "{error}"),
             }
         }
     }

@@ -55,6 +55,30 @@ async fn grades_become_one_by_median_average_or_majority() {
     }
 }
 
+/// 3 and -2 lie outside 0..=1, and their mean does not.
+#[tokio::test]
+async fn trap_04_one_judge_outside_the_range_is_not_made_up_for_by_another() {
+    /// Say how much better it got.
+    #[judge(score = gain, range = 0.0..=1.0, aggregation = average, reasoning = false)]
+    struct Gain {
+        #[input(pred)]
+        answer: String,
+        #[output]
+        gain: f64,
+    }
+    let (gold, pred) = rows();
+    let judge = |gains: [f64; 2]| {
+        let models = gains.map(|gain| named("a:b", json!({ "gain": gain })));
+        GainJudge::builder().models(models).build()
+    };
+    assert_eq!(judge([0.0, 1.0]).evaluate(&gold, &pred).await.unwrap().value, 0.5);
+    let error = judge([3.0, -2.0]).evaluate(&gold, &pred).await.unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "metric `gain`: 0 of 2 judges answered, and 2 must; the first that did not: a:b: the score that follows from its answer is 3, which lies outside 0.0..=1.0"
+    );
+}
+
 #[tokio::test]
 async fn one_model_asked_three_times_draws_three_times() {
     /// Say whether the answer is short.
@@ -88,6 +112,51 @@ async fn a_lost_judge_is_counted_and_lowers_the_confidence() {
     assert_eq!((scored.score.value, scored.score.confidence), (1.0, 2.0 / 3.0));
     let lost = &scored.metadata().unwrap()["lost"];
     assert_eq!(lost, &json!([{ "judge": "a:down", "error": "a:down gave no reply within 1 s" }]));
+}
+
+/// On a scale whose ends are -1 and 1 the other order is the other sign.
+#[tokio::test]
+async fn trap_26_a_margin_is_mirrored_on_its_own_scale() {
+    /// Say by how much the first is better.
+    #[judge(pairwise(ours, theirs), score = margin, reasoning = false)]
+    struct Margin {
+        #[input(gold)]
+        ours: String,
+        #[input(pred)]
+        theirs: String,
+        #[output(range = -1.0..=1.0)]
+        margin: f64,
+    }
+    let (gold, pred) = (example! { "ours" => "A" }, prediction! { "theirs" => "B" });
+    for (straight, swapped, value, confidence) in
+        [(1.0, -1.0, 1.0, 1.0), (0.75, -0.25, 0.5, 0.875), (1.0, 1.0, 0.0, 0.5)]
+    {
+        let replies = [straight, swapped].map(|margin| json!({ "margin": margin }));
+        let judge = MarginJudge::default().with_lm(ScriptedLm::new().replies(replies));
+        let score = judge.evaluate(&gold, &pred).await.unwrap();
+        assert_eq!((score.value, score.confidence), (value, confidence), "{straight} {swapped}");
+    }
+}
+
+/// An order that contradicts the other leaves half the confidence, also among judges that agree.
+#[tokio::test]
+async fn trap_26_judges_that_are_torn_are_unsure_together() {
+    /// Say which is better.
+    #[judge(pairwise(ours, theirs), reasoning = false)]
+    struct Better {
+        #[input(gold)]
+        ours: String,
+        #[input(pred)]
+        theirs: String,
+        #[output]
+        better: Preference,
+    }
+    let torn = || named("a:torn", json!({ "better": "first" }));
+    let judge = BetterJudge::builder().models([torn(), torn(), down()]).build();
+    let (gold, pred) = (example! { "ours" => "A" }, prediction! { "theirs" => "B" });
+    let score = judge.evaluate(&gold, &pred).await.unwrap();
+    assert_eq!((score.value, score.confidence), (0.5, 0.5 * (2.0 / 3.0)));
+    assert_eq!(score.cost_msats, 4 * 7, "both orders of each that answered");
 }
 
 #[tokio::test]

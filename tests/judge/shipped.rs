@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use dsrs_metrics::Evaluate;
+use dsrs_metrics::judge::Panel;
 use dsrs_metrics::judge::shipped::{
     AnswerGroundedness, AnswerRelevance, CompleteAndGrounded, DecompositionalSemanticF1,
     GEvalCompleteness, LlmJudge, PairwisePreference, SemanticEquivalence, SemanticF1,
@@ -65,6 +66,19 @@ async fn complete_and_grounded_asks_two_questions_that_do_not_see_each_other() {
         .otherwise(json!({ "reasoning": "c", "completeness": 0.5 }));
     let error = CompleteAndGrounded::default().with_lm(half).evaluate(&gold, &pred).await;
     assert!(error.unwrap_err().to_string().contains("gave no verdict"));
+}
+
+#[tokio::test]
+async fn two_questions_are_as_sure_as_the_less_certain() {
+    let (gold, pred) = rows();
+    let model = |completeness: f64| {
+        ScriptedLm::new()
+            .when("retrieved_context", json!({ "reasoning": "g", "groundedness": 1.0 }))
+            .otherwise(json!({ "reasoning": "c", "completeness": completeness }))
+    };
+    let panel = Panel::new().models([model(0.25), model(0.75)]);
+    let score = CompleteAndGrounded { panel }.evaluate(&gold, &pred).await.unwrap();
+    assert_eq!((score.value, score.confidence), (2.0 / 3.0, 0.75));
 }
 
 #[tokio::test]

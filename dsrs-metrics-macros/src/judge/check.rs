@@ -9,6 +9,7 @@ use super::attr::{Models, Pairwise};
 use super::field::{Labels, Source};
 use super::lower::{PANEL, SETTERS};
 use super::model::{Field, Input, Judge, Output, Score, is_bool, is_preference};
+use super::worth::worth_makes_sense;
 use crate::errors::Errors;
 use crate::metric::bind::{last_segment_is, option_of};
 use crate::metric::{bounds, hides_prelude, literal, range_is_closed};
@@ -28,6 +29,7 @@ pub(crate) fn check(judge: &mut Judge, errors: &mut Errors) {
     panel_makes_sense(judge, errors);
     pairwise_makes_sense(judge, errors);
     score_makes_sense(judge, errors);
+    worth_makes_sense(judge, errors);
 }
 
 fn signature_is_whole(judge: &Judge, errors: &mut Errors) {
@@ -133,9 +135,13 @@ fn labels_make_sense(labels: &Labels, ty: &Type, written: &str, errors: &mut Err
 }
 
 fn is_number(ty: &Type) -> bool {
-    const NUMBERS: [&str; 12] =
-        ["f32", "f64", "i8", "i16", "i32", "i64", "isize", "u8", "u16", "u32", "u64", "usize"];
-    NUMBERS.iter().any(|name| last_segment_is(ty, name))
+    is_whole_number(ty) || ["f32", "f64"].iter().any(|name| last_segment_is(ty, name))
+}
+
+pub(super) fn is_whole_number(ty: &Type) -> bool {
+    const WHOLE: [&str; 10] =
+        ["i8", "i16", "i32", "i64", "isize", "u8", "u16", "u32", "u64", "usize"];
+    WHOLE.iter().any(|name| last_segment_is(ty, name))
 }
 
 /// Whether a type is certainly what it is called.

@@ -8,7 +8,7 @@ use syn::{Attribute, Error, Expr, Ident, LitStr, Token};
 use crate::errors::Errors;
 use crate::list::{self, Seen};
 use crate::metric::attr::after_equals;
-use crate::names::as_written;
+use crate::names::{self, as_written};
 
 /// Where an input comes from.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -194,12 +194,8 @@ impl InputAttr {
                 ));
             }
             _ => {
-                return Err(Error::new(
-                    key.span(),
-                    format!(
-                        "`#[input]` takes `gold`, `pred` or `param`, and `default` and `desc = \"..\"`, not `{name}`"
-                    ),
-                ));
+                self.is_noted = true;
+                return Err(Error::new(key.span(), unknown_item(&name)));
             }
         }
         Ok(())
@@ -242,6 +238,22 @@ impl InputAttr {
         }
         self.rename = Some(rename);
         Ok(())
+    }
+}
+
+fn unknown_item(name: &str) -> String {
+    let source = match name {
+        "prediction" | "output" | "response" => Some("pred"),
+        "example" | "label" | "expected" | "truth" => Some("gold"),
+        _ => names::nearest(name, &["gold", "pred", "param"]),
+    };
+    match source {
+        Some(source) => {
+            format!("there is no half of a row called `{name}`: write `#[input({source})]`")
+        }
+        None => format!(
+            "`#[input]` takes `gold`, `pred` or `param`, and `default` and `desc = \"..\"`, not `{name}`"
+        ),
     }
 }
 

@@ -8,6 +8,7 @@ mod fallback;
 mod field;
 mod lower;
 mod model;
+mod worth;
 
 use proc_macro2::TokenStream;
 use quote::quote;

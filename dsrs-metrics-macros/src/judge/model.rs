@@ -204,8 +204,13 @@ fn no_score(outputs: &[Output], errors: &mut Errors) {
     let names: Vec<_> = outputs.iter().map(|output| output.field.name()).collect();
     let list = names.join("`, `");
     let ident = &first.field.ident;
-    let message = match outputs {
-        [_] => format!(
+    let label = first.attr.labels.as_ref().and_then(|labels| labels.texts.first());
+    let message = match (outputs, label) {
+        ([_], Some(label)) => format!(
+            "nothing says what the labels of `{list}` are worth: write `#[judge(score = {list} == {:?})]`, or a `match` that gives each a number",
+            label.value()
+        ),
+        ([_], None) => format!(
             "nothing says how `{list}` becomes a score: write `#[judge(score = {list})]`, or call it `score`"
         ),
         _ => format!(

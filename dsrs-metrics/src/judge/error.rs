@@ -1,6 +1,7 @@
 //! Why a judge gave no verdict.
 
 use crate::lm::LmError;
+use crate::spec::ScoreRange;
 
 /// Why a judge gave no verdict. None of these says anything of the answer that was to be judged, so none
 /// becomes a score.
@@ -72,6 +73,16 @@ pub enum JudgeError {
         lm: String,
         /// The score.
         value: f64,
+    },
+    /// The outputs were read, but what `score = ..` makes of them lies outside the metric's range.
+    #[error("{lm}: the score that follows from its answer is {value}, which lies outside {range}")]
+    OutOfRange {
+        /// The model.
+        lm: String,
+        /// The score.
+        value: f64,
+        /// Where the metric's scores lie.
+        range: ScoreRange,
     },
     /// Too few judges answered.
     #[error(

@@ -1,11 +1,12 @@
 //! From a reply to a judge's answer: finding the JSON, reading each output, holding it against its range
 //! and labels. Whoever asks again is in `ask.rs`.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use serde::de::{DeserializeOwned, Deserializer, MapAccess, Visitor};
+use serde::de::{DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
 use super::signature::Signature;
@@ -89,11 +90,15 @@ impl<T: DeserializeOwned + JsonSchema> Answer for T {
     fn schema() -> Value {
         let mut settings = SchemaSettings::draft2020_12();
         settings.inline_subschemas = true;
-        let schema = settings.into_generator().into_root_schema_for::<T>();
-        let mut schema = Value::from(schema);
+        let mut generator = settings.into_generator();
+        // Not as a root: there a type that holds itself is `#`, and that is the whole answer.
+        let mut schema = Value::from(generator.subschema_for::<T>());
+        let definitions = generator.take_definitions(true);
         if let Value::Object(schema) = &mut schema {
-            schema.remove("$schema");
             schema.remove("title");
+            if !definitions.is_empty() {
+                schema.insert("$defs".to_owned(), Value::Object(definitions));
+            }
         }
         closed(&mut schema);
         schema
@@ -112,7 +117,9 @@ impl<T: DeserializeOwned + JsonSchema> Answer for T {
         }
         match T::deserialize(&value) {
             Ok(answer) => Some(answer),
-            Err(error) => reply.flaw(format!("`{name}` is {}: {error}", found(&value))),
+            Err(error) => {
+                reply.flaw(format!("`{name}` is {}: {}", found(&value), in_short(&error)))
+            }
         }
     }
 }
@@ -142,54 +149,110 @@ pub(super) struct Flaw {
     pub(super) is_cut: bool,
 }
 
-/// The one JSON object of a reply: the whole text, or the whole of its only code block.
+/// The one JSON object of a reply: the whole text, or the whole of its only code block. An object amid prose is
+/// no verdict, since it may be quoted from the data, or stand there to be contradicted.
 fn object(text: &str) -> Result<Map<String, Value>, Flaw> {
-    let text = text.trim();
+    let text = after_thoughts(text.trim());
     let flaw = |said: &str| Flaw { said: said.to_owned(), is_cut: false };
     if text.is_empty() {
         return Err(flaw("the reply is empty"));
     }
     let inside = if text.starts_with('{') { text } else { code_block(text).map_err(flaw)? };
-    serde_json::from_str::<Unique>(inside).map(|object| object.0).map_err(|error| Flaw {
-        said: format!("the reply is no JSON object: {error}"),
+    let read = serde_json::from_str::<NoTwins>(inside).and_then(|_| serde_json::from_str(inside));
+    read.map_err(|error| Flaw {
+        said: format!("the reply is no JSON object: {}", in_short(&error)),
         is_cut: error.is_eof(),
     })
 }
 
+/// What follows the thoughts that open models write before their reply. Thoughts that quote their own end
+/// leave more than one object, which is no verdict.
+fn after_thoughts(text: &str) -> &str {
+    let thoughts =
+        text.strip_prefix("<think>").and_then(|thoughts| thoughts.split_once("</think>"));
+    thoughts.map_or(text, |(_, reply)| reply.trim_start())
+}
+
 /// What stands between the first and the last fence of Markdown; the end, if there is only one.
 fn code_block(text: &str) -> Result<&str, &'static str> {
-    let (_, after) = text.split_once("```").ok_or("the reply is no JSON object")?;
-    let block = after.rsplit_once("```").map_or(after, |(block, _)| block);
+    let Some(after) = text.strip_prefix("```") else {
+        return Err(match text.contains('{') {
+            true => "the JSON object stands amid other text",
+            false => "the reply is no JSON object",
+        });
+    };
+    let block = match after.rsplit_once("```") {
+        Some((block, "")) => block,
+        Some(_) => return Err("the JSON object stands amid other text"),
+        None => after,
+    };
     let unnamed = block.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
     Ok(unnamed.trim())
 }
 
-/// An object none of whose keys stands twice: of two verdicts neither is one.
-struct Unique(Map<String, Value>);
-
-impl<'de> serde::Deserialize<'de> for Unique {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(UniqueVisitor).map(Self)
+/// An error in one line of at most 160 characters: it may quote the reply, and the reply the row.
+fn in_short(error: &serde_json::Error) -> String {
+    let line: String =
+        error.to_string().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    match line.char_indices().nth(160) {
+        Some((end, _)) => format!("{}...", &line[..end]),
+        None => line,
     }
 }
 
-struct UniqueVisitor;
+/// Reads over JSON none of whose objects has a key twice: of two verdicts neither is one.
+struct NoTwins;
 
-impl<'de> Visitor<'de> for UniqueVisitor {
-    type Value = Map<String, Value>;
+impl<'de> serde::Deserialize<'de> for NoTwins {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Self)
+    }
+}
+
+impl<'de> Visitor<'de> for NoTwins {
+    type Value = Self;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
+        f.write_str("JSON")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut fields = Map::new();
-        while let Some((key, value)) = map.next_entry::<String, Value>()? {
-            if fields.contains_key(&key) {
+    fn visit_unit<E>(self) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self, A::Error> {
+        while items.next_element::<Self>()?.is_some() {}
+        Ok(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self, A::Error> {
+        let mut keys = HashSet::new();
+        while let Some((key, _)) = map.next_entry::<String, Self>()? {
+            if keys.contains(&key) {
                 return Err(serde::de::Error::custom(format!("`{key}` stands twice")));
             }
-            fields.insert(key, value);
+            keys.insert(key);
         }
-        Ok(fields)
+        Ok(self)
     }
 }

@@ -113,7 +113,7 @@ async fn ask_all<J: Judge>(
     let mut questions = Vec::with_capacity(lms.len() * prompts.len());
     for (index, lm) in lms.iter().enumerate() {
         for prompt in &prompts {
-            questions.push(ask(judge, &**lm, prompt, draw(lms, index)));
+            questions.push(ask(judge, &**lm, prompt, draw(lms, index), spec.range));
         }
     }
     let limit = judge.panel().limit(signature);

@@ -20,6 +20,7 @@ use super::nearest::nearest;
 use super::output::print;
 use super::registry::Registry;
 use crate::agreement::{Agreement, Label, Rating};
+use crate::judge::OFFLINE;
 use crate::spec::Direction;
 pub(super) use error::AgreeError;
 use error::Place;
@@ -33,7 +34,21 @@ struct Report<'a> {
     label: &'a str,
     /// Labels of rows that the results do not have.
     labels_without_row: u64,
-    metrics: IndexMap<&'a str, Agreement>,
+    metrics: IndexMap<&'a str, Measured>,
+}
+
+#[derive(Serialize)]
+struct Measured {
+    #[serde(flatten)]
+    agreement: Agreement,
+    /// Rows that no model judged.
+    #[serde(skip_serializing_if = "is_zero")]
+    judged_offline: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for this form")]
+fn is_zero(rows: &u64) -> bool {
+    *rows == 0
 }
 
 pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode, CliError> {
@@ -50,7 +65,9 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
     labels.check(label_file(args), &args.label)?;
     let mut metrics = IndexMap::new();
     for (name, ratings) in &results.ratings {
-        metrics.insert(name.as_str(), agreement(registry, name, ratings, &results, &labels, args)?);
+        let agreement = agreement(registry, name, ratings, &results, &labels, args)?;
+        let judged_offline = results.judged_offline.get(name).copied().unwrap_or(0);
+        metrics.insert(name.as_str(), Measured { agreement, judged_offline });
     }
     let report = Report {
         rows: results.ids.len(),
@@ -153,9 +170,13 @@ impl Report<'_> {
     }
 
     fn text(&self) -> String {
-        let table = |(name, agreement): (&&str, &Agreement)| {
+        let table = |(name, Measured { agreement, judged_offline }): (&&str, &Measured)| {
             let label = self.label;
-            format!("{name} against {label}\n{agreement}\n")
+            let by = match judged_offline {
+                0 => String::new(),
+                rows => format!(" ({rows} rows with judge: {OFFLINE})"),
+            };
+            format!("{name} against {label}{by}\n{agreement}\n")
         };
         let mut text = self.metrics.iter().map(table).collect::<Vec<_>>().join("\n");
         if self.labels_without_row > 0 {

@@ -11,6 +11,7 @@ use super::labels::{self, Labels};
 use crate::agreement::Rating;
 use crate::cli::error::CliError;
 use crate::data::{LooseRow, LooseRows};
+use crate::judge::OFFLINE;
 use crate::pair::Origin;
 use crate::record::found;
 
@@ -22,6 +23,8 @@ pub(super) struct Results {
     pub(super) ratings: IndexMap<String, Vec<Rating>>,
     /// The metrics that there are, whichever were asked for.
     pub(super) known: Vec<String>,
+    /// In how many rows the offline judge gave what a metric of `ratings` says.
+    pub(super) judged_offline: HashMap<String, u64>,
     /// The labels that stand in the same rows.
     pub(super) labels: Labels,
 }
@@ -58,6 +61,9 @@ impl Results {
         }
         for (name, ratings) in &mut self.ratings {
             ratings.push(rating(&row, name)?);
+            if is_judged_offline(&row, name) {
+                *self.judged_offline.entry(name.clone()).or_default() += 1;
+            }
         }
         self.labels.add(labels::in_result(&row, label)?, &row);
         self.ids.push(row.id);
@@ -103,6 +109,25 @@ fn rating(row: &LooseRow, name: &str) -> Result<Rating, AgreeError> {
         }
         _ if outcome == "scored" => Ok(Rating::from(None::<bool>)),
         _ => entry.rating("", &|key| entry.get(key)),
+    }
+}
+
+/// Whether no model gave what this metric, or a component of it, says of the row. In CSV its details tell.
+fn is_judged_offline(row: &LooseRow, name: &str) -> bool {
+    let metric = name.split_once('.').map_or(name, |(metric, _)| metric);
+    let entry = Entry { row, metric };
+    let details = entry.get("details").and_then(|details| Some(details.as_str()?.to_owned()));
+    let label = format!("judge: {OFFLINE}");
+    details.is_some_and(|details| row.textual && details.contains(&label))
+        || ["metadata", "components"].into_iter().filter_map(|key| entry.get(key)).any(bears_label)
+}
+
+fn bears_label(value: Value) -> bool {
+    match value {
+        Value::Object(fields) => fields
+            .into_iter()
+            .any(|(key, value)| (key == "judge" && value == OFFLINE) || bears_label(value)),
+        _ => false,
     }
 }
 

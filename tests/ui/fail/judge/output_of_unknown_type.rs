@@ -1,7 +1,7 @@
 use dsrs_metrics::prelude::*;
 
 /// Say whether the answer is polite.
-#[judge(score = 1.0)]
+#[judge(score = { let _ = tone; 1.0 })]
 struct Polite {
     #[input(pred)]
     answer: String,
