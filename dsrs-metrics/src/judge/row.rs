@@ -15,7 +15,9 @@ use super::prompt::Prompt;
 use super::reply::{JudgeOutput, Reply};
 use super::signature::Signature;
 use super::untrusted::Content;
+use crate::declared::Declared;
 use crate::lm::{LanguageModel, Usage};
+use crate::need::{Need, Needy};
 use crate::spec::{MetricSpec, ScoreKind};
 
 /// The confidence of a pairwise judge that prefers the first of two answers, whichever it is.
@@ -66,6 +68,20 @@ pub async fn row<J: Judge, K: Kind>(
         },
     };
     Judged::new(result, paid)
+}
+
+/// The models of a judge's panel. A judge that answers offline where none is configured needs none.
+impl<J: Judge + Declared> Needy for J {
+    fn needs(&self, all: &mut Vec<Need>) {
+        let (signature, spec) = (J::signature(), <J as Declared>::SPEC);
+        let lms = self.panel().check(signature, spec.kind == ScoreKind::Bool);
+        match lms.and_then(|()| self.panel().resolve(signature)) {
+            Ok(Some(lms)) => all.extend(lms.into_iter().map(|lm| Need::model(spec.name, lm))),
+            Ok(None) if signature.offline.is_some() => {}
+            Ok(None) => all.push(Need::missing(spec.name, JudgeError::NoModel)),
+            Err(error) => all.push(Need::missing(spec.name, error)),
+        }
+    }
 }
 
 fn offline<J: Judge>(
@@ -197,7 +213,9 @@ fn settle(
     let lost = || members.iter().filter_map(|member| member.verdict.as_ref().err());
     let quorum = panel.quorum_of(signature);
     if heard.len() < quorum {
-        let first = lost().next().cloned().unwrap_or(JudgeError::NoModel);
+        // If money is what was missing, that is why: the row could still be judged.
+        let unpaid = lost().find(|error| error.budget_msats().is_some());
+        let first = unpaid.or_else(|| lost().next()).cloned().unwrap_or(JudgeError::NoModel);
         return Err(match members.len() {
             1 => first,
             asked => {

@@ -53,7 +53,8 @@ impl LmBudget {
         let left = self.limit.saturating_sub(held.spent + held.reserved);
         if msats > left {
             let (needed_msats, left_msats) = (msats, left);
-            return Err(LmError::OverBudget { lm: lm.to_owned(), needed_msats, left_msats });
+            let (lm, budget_msats) = (lm.to_owned(), self.limit);
+            return Err(LmError::OverBudget { lm, needed_msats, left_msats, budget_msats });
         }
         held.reserved += msats;
         Ok(Reserved { budget: self, msats, spent: msats })
