@@ -10,6 +10,7 @@ use super::ask::{Asked, Paid, Verdict, ask};
 use super::error::JudgeError;
 use super::fold::{agreement, fold};
 use super::judged::{Judged, Judgement, Kind, OFFLINE};
+use super::left_out::LeftOut;
 use super::panel::Panel;
 use super::prompt::Prompt;
 use super::reply::{JudgeOutput, Reply};
@@ -135,8 +136,9 @@ async fn ask_all<J: Judge>(
     let limit = judge.panel().limit(signature);
     let asked: Vec<Asked> = futures_util::stream::iter(questions).buffered(limit).collect().await;
     let mut paid = Paid::default();
-    let (mut usage, mut calls) = (Usage::default(), 0);
+    let (mut usage, mut calls, mut left_out) = (Usage::default(), 0, LeftOut::new());
     for asked in &asked {
+        left_out.extend(&asked.left_out);
         paid.add(asked.paid);
         usage += asked.usage;
         calls += asked.calls;
@@ -153,9 +155,24 @@ async fn ask_all<J: Judge>(
         if usage != Usage::default() {
             judgement.metadata.insert("usage".to_owned(), json!(usage));
         }
+        say_left_out(&mut judgement, &left_out);
         judgement
     });
     (judgement, paid)
+}
+
+/// Says that a model was asked otherwise than the judge's author wrote.
+fn say_left_out(judgement: &mut Judgement, left_out: &LeftOut) {
+    if left_out.is_empty() {
+        return;
+    }
+    let names: Vec<_> = left_out.iter().map(|parameter| parameter.name()).collect();
+    let said = format!("(asked without {}, which the model does not take)", names.join(" and "));
+    judgement.details = Some(match judgement.details.take() {
+        Some(details) => format!("{details}\n{said}"),
+        None => said,
+    });
+    judgement.metadata.insert("left_out".to_owned(), json!(names));
 }
 
 /// The prompt, or for a pair both orders of it.
