@@ -94,7 +94,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let lm = Arc::new(Timed { lm, calls, nanos, rows: rows as u64 });
     let devset = (0..rows).map(|row| {
         let response = format!("The answer to question {row}, in a sentence of some length.");
-        Ok::<_, String>(example! { "question" => format!("Question {row}?"), "response" => response })
+        Ok::<_, String>(
+            example! { "question" => format!("Question {row}?"), "response" => response },
+        )
     });
     let evaluate = Evaluate::builder()
         .devset_stream(futures_util::stream::iter(devset))

@@ -145,7 +145,8 @@ impl<G: Send + Sync, P: Send + Sync> Inner<G, P> {
 
     /// The budget did not even cover the proxies.
     fn skipped(&self, budget: u64) -> Rollout {
-        let outcomes = self.proxies.iter().map(|_| Outcome::Skipped { budget, cost_msats: 0 }).collect();
+        let outcomes =
+            self.proxies.iter().map(|_| Outcome::Skipped { budget, cost_msats: 0 }).collect();
         Rollout { passed: false, ..self.unpaid(outcomes, None, budget) }
     }
 
