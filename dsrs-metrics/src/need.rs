@@ -27,7 +27,7 @@ impl Need {
 
 impl fmt::Debug for Need {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lm = self.lm.as_ref().map(|lm| lm.id());
+        let lm = self.lm.as_deref().map(LanguageModel::id);
         f.debug_struct("Need").field("metric", &self.metric).field("lm", &lm).finish()
     }
 }
