@@ -1,15 +1,20 @@
 //! How many rows a judge does in a second, when its model takes 50 ms and 1,000 rows are judged at a time.
 //!
 //! ```sh
-//! cargo run --release --example judge_throughput -- 50000 1000
+//! cargo run --release --example judge_throughput -- 200000 1000
 //! ```
 //!
-//! The bound is concurrency / latency; everything below it is what judging costs besides waiting.
+//! The bound is concurrency / latency, with the latency that the model really had: a timer of 50 ms goes off a
+//! little later, and much later on a busy machine. Everything below is what judging costs besides waiting.
+//! On Linux the memory is printed too, early and late in the run.
 
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-use dsrs_metrics::lm::ScriptedLm;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use dsrs_metrics::lm::{LanguageModel, LmError, LmReply, LmRequest, ScriptedLm};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Evaluate, ProgramError};
 
@@ -32,6 +37,46 @@ struct SemanticRecallPrecision {
     precision: f64,
 }
 
+/// A model that notes how long its calls take, and how much memory there is in use.
+struct Timed {
+    lm: ScriptedLm,
+    calls: AtomicU64,
+    nanos: AtomicU64,
+    rows: u64,
+}
+
+#[async_trait]
+impl LanguageModel for Timed {
+    fn id(&self) -> &str {
+        self.lm.id()
+    }
+
+    async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
+        let start = Instant::now();
+        let reply = self.lm.complete(request).await;
+        let nanos = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        self.nanos.fetch_add(nanos, Ordering::Relaxed);
+        let calls = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
+        if (calls == self.rows / 10 || calls == self.rows * 9 / 10)
+            && let Some(memory) = resident()
+        {
+            println!("{memory} in use after {calls} calls");
+        }
+        reply
+    }
+
+    async fn probe(&self) -> Result<(), LmError> {
+        Ok(())
+    }
+}
+
+/// The memory that the process has in use, as Linux says it.
+fn resident() -> Option<String> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    Some(line.trim().to_owned())
+}
+
 async fn respond(inputs: Example) -> Result<Prediction, ProgramError> {
     let question = inputs.get("question").and_then(|question| question.as_str());
     Ok(prediction! { "response" => question.unwrap_or_default() })
@@ -45,20 +90,27 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let reply = r#"{ "reasoning": "Half of it.", "recall": 0.5, "precision": 1.0 }"#;
     let lm = ScriptedLm::new().latency(LATENCY).remember(0).otherwise(reply);
+    let (calls, nanos) = (AtomicU64::new(0), AtomicU64::new(0));
+    let lm = Arc::new(Timed { lm, calls, nanos, rows: rows as u64 });
     let devset = (0..rows).map(|row| {
         let response = format!("The answer to question {row}, in a sentence of some length.");
-        example! { "question" => format!("Question {row}?"), "response" => response }
+        Ok::<_, String>(
+            example! { "question" => format!("Question {row}?"), "response" => response },
+        )
     });
     let evaluate = Evaluate::builder()
-        .devset(devset)
-        .metric(SemanticRecallPrecisionJudge::default().with_lm(lm))
+        .devset_stream(futures_util::stream::iter(devset))
+        .keep_results(false)
+        .metric(SemanticRecallPrecisionJudge::default().with_lm(Arc::clone(&lm)))
         .concurrency(concurrency)
         .build()?;
 
     let start = Instant::now();
     let result = evaluate.run(respond).await?;
     let rate = rows as f64 / start.elapsed().as_secs_f64();
-    let bound = concurrency as f64 / LATENCY.as_secs_f64();
+    let latency = lm.nanos.load(Ordering::Relaxed) as f64 / 1e9 / rows as f64;
+    let bound = concurrency as f64 / latency;
     println!("{result}\n{rate:.0} rows/s, {:.1}% of {bound:.0}", 100.0 * rate / bound);
+    println!("the model took {:.2} ms a call", 1e3 * latency);
     Ok(())
 }

@@ -6,6 +6,7 @@ use std::marker::PhantomData;
 
 use crate::identity::Identity;
 use crate::metric::Metric;
+use crate::need::Need;
 use crate::spec::MetricSpec;
 
 /// A metric of which the compiler knows all that can be known before it runs; written by `#[metric]`.
@@ -38,6 +39,11 @@ pub trait Declared: Sized {
     /// Adds the identities of the metric and of all its components.
     fn identities(&self, all: &mut Vec<Identity>) {
         all.extend(self.identity());
+    }
+
+    /// As [`Metric::needs`].
+    fn needs(&self, all: &mut Vec<Need>) {
+        let _ = all;
     }
 }
 

@@ -100,6 +100,15 @@ pub enum MetricError {
         /// The proxies that rejected the row.
         by: String,
     },
+    /// The budget for language models does not cover the call. The harness counts the row as skipped, not as a
+    /// failure.
+    #[error("metric `{metric}`: the budget of {budget_msats} msat does not cover the call")]
+    OverBudget {
+        /// The metric's name.
+        metric: String,
+        /// The budget, in millisatoshis.
+        budget_msats: u64,
+    },
     /// A component of a composite has no score, and the user did not say what then.
     #[error("metric `{metric}`: its component `{component}` has no score: {reason}")]
     NoComponent {

@@ -21,6 +21,7 @@ mod identity;
 pub mod judge;
 mod memo;
 mod metric;
+mod need;
 mod outcome;
 mod pair;
 mod params;
@@ -67,6 +68,7 @@ pub use crate::evaluate::{
     RowResult, Running,
 };
 pub use crate::metric::{AcceptanceTest, FeedbackEvaluator, Metric, MetricCall, ScoredAtOnce};
+pub use crate::need::Need;
 pub use crate::outcome::Outcome;
 pub use crate::pair::{Origin, Pair};
 pub use crate::params::{Configure, ParamError, Params};

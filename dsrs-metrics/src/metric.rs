@@ -11,6 +11,7 @@ use crate::declared::Declared;
 use crate::error::Result;
 use crate::identity::Identity;
 use crate::memo::Memo;
+use crate::need::Need;
 use crate::returns::Decided;
 use crate::row::{Example, Prediction, Trace};
 use crate::score::{FeedbackMetric, Grade, MetricScore, Scored};
@@ -227,6 +228,12 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         all.extend(self.identity());
     }
 
+    /// Adds the language models that the metric asks, its components' too, or why there is none. A harness
+    /// probes each of them once, before the first row is paid for.
+    fn needs(&self, all: &mut Vec<Need>) {
+        let _ = all;
+    }
+
     /// The answer to an optimizer: the score without a trace, the verdict with one.
     ///
     /// # Errors
@@ -281,6 +288,9 @@ macro_rules! forward_metric {
                 if (**self).identity().is_none() {
                     all.splice(before..before, self.identity());
                 }
+            }
+            fn needs(&self, all: &mut Vec<Need>) {
+                (**self).needs(all);
             }
         }
     )*};

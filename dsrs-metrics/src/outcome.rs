@@ -15,10 +15,12 @@ pub enum Outcome {
         /// The name of the metric that rejected the row.
         by: String,
     },
-    /// The budget did not cover the call, so the metric was not asked.
+    /// The budget did not cover the call, so the metric was not asked, or not to the end.
     Skipped {
         /// The budget, in millisatoshis.
         budget: u64,
+        /// What was paid before it was used up, in millisatoshis: by a judge that could not ask all it had to.
+        cost_msats: u64,
     },
     /// The metric returned `None`.
     Abstained,
@@ -56,6 +58,7 @@ impl Outcome {
         match self {
             Self::Scored(scored) => scored.score.cost_msats,
             Self::MetricFailed { error } => error.cost_msats(),
+            Self::Skipped { cost_msats, .. } => *cost_msats,
             _ => 0,
         }
     }
@@ -65,6 +68,7 @@ impl Outcome {
         *self = match std::mem::replace(self, Self::Abstained) {
             Self::Scored(scored) => Self::Scored(scored.paid_elsewhere()),
             Self::MetricFailed { error } => Self::MetricFailed { error: error.paid_elsewhere() },
+            Self::Skipped { budget, .. } => Self::Skipped { budget, cost_msats: 0 },
             other => other,
         };
     }
@@ -106,6 +110,9 @@ impl From<Result<Scored, MetricError>> for Outcome {
             Err(error) => match error.reason() {
                 MetricError::Abstained { .. } => Self::Abstained,
                 MetricError::Gated { by, .. } => Self::Gated { by: by.clone() },
+                MetricError::OverBudget { budget_msats, .. } => {
+                    Self::Skipped { budget: *budget_msats, cost_msats: error.cost_msats() }
+                }
                 _ => Self::MetricFailed { error },
             },
         }

@@ -94,6 +94,10 @@ impl From<Output> for Ran {
 /// The program, with nothing of the surroundings that changes what it prints.
 fn scorer() -> Command {
     let mut command = Command::new(Path::new(env!("CARGO_BIN_EXE_scorer")));
-    command.env_remove("COLUMNS").env("RUST_BACKTRACE", "0").stdin(Stdio::null());
+    command
+        .env_remove("COLUMNS")
+        .env_remove("DSRS_LM")
+        .env("RUST_BACKTRACE", "0")
+        .stdin(Stdio::null());
     command
 }

@@ -42,19 +42,27 @@ fn with_no_model_configured_every_output_says_that_none_judged() {
 
 #[cfg(feature = "lm")]
 #[test]
-fn a_model_that_is_none_is_said_and_no_row_is_judged_offline_in_its_place() {
-    let (_, lines) = score(
-        &["-m", "semantic_f1", "--max-errors", "5", "--quiet"],
-        &[("DSRS_LM", "nobody:nothing")],
-    );
-    for line in lines.lines() {
-        let line: Value = serde_json::from_str(line).unwrap();
-        let outcome = &line["scores"]["semantic_f1"];
-        assert_eq!(outcome["outcome"], "metric_failed");
-        let error = outcome["error"].as_str().unwrap();
-        assert!(error.contains("`nobody:nothing` names no known provider"), "{error}");
+fn a_model_that_is_none_ends_the_run_and_no_row_is_judged_offline_in_its_place() {
+    let args = ["-m", "semantic_f1", "--max-errors", "5", "--quiet"];
+    let (output, lines) = score(&args, &[("DSRS_LM", "nobody:nothing")]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), lines.as_str()), (Some(2), ""), "{said}");
+    assert!(said.contains("`nobody:nothing` names no known provider"), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+}
+
+#[cfg(not(feature = "lm"))]
+#[test]
+fn a_program_without_models_says_how_to_build_with_them() {
+    for option in
+        [&["--lm", "openai:m"][..], &["--budget", "5 sat"], &["--no-cache"], &["--refresh"]]
+    {
+        let (output, lines) = score(&[&["-m", "semantic_f1"], option].concat(), &[]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), lines.as_str()), (Some(2), ""), "{said}");
+        let start = format!("error: {}: this program asks no language models; ", option[0]);
+        assert!(said.starts_with(&start) && said.contains("--features cli,lm"), "{said}");
     }
-    assert_eq!(lines.lines().count(), 2);
 }
 
 #[test]

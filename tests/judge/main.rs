@@ -6,6 +6,7 @@ mod injection;
 mod laws;
 mod models;
 mod panel;
+mod probes;
 mod replies;
 mod setup;
 mod shipped;

@@ -8,7 +8,7 @@ use dsrs_metrics::judge::Models;
 use dsrs_metrics::lm::{LanguageModel, LmError, ScriptedLm};
 use dsrs_metrics::prelude::*;
 
-use super::setup::{PoliteJudge, polite, rows};
+use super::setup::{PoliteJudge, polite, rows, unconfigured};
 
 /// Say whether the answer is short.
 #[judge(models(["a:one", "b:two"]), quorum = 1)]
@@ -22,14 +22,13 @@ struct Short {
 #[tokio::test]
 async fn a_judge_without_a_model_says_what_to_set() {
     let (gold, pred) = rows();
-    let error = PoliteJudge::default().evaluate(&gold, &pred).await.unwrap_err().to_string();
+    let judge = PoliteJudge::default();
+    let error = unconfigured(judge.evaluate(&gold, &pred)).await.unwrap_err().to_string();
     assert!(error.starts_with("metric `polite`: no language model is configured: "), "{error}");
     assert!(error.contains("set DSRS_LM=provider:model") && !error.contains('\n'), "{error}");
-    let error = ShortJudge::default().evaluate(&gold, &pred).await.unwrap_err().to_string();
-    let expected = match cfg!(feature = "lm") {
-        true => "`a:one` names no known provider",
-        false => "nothing here can connect to `a:one`: build with feature `lm`",
-    };
+    let judge = ShortJudge::default();
+    let error = unconfigured(judge.evaluate(&gold, &pred)).await.unwrap_err().to_string();
+    let expected = "nothing here can connect to `a:one`: build with feature `lm`";
     assert!(error.contains(expected), "{error}");
     assert!(!error.contains('\n'));
 }

@@ -1,5 +1,7 @@
 //! Judges and models that several tests use.
 
+use dsrs_metrics::Settings;
+use dsrs_metrics::judge::Models;
 use dsrs_metrics::lm::{LmRequest, ScriptedLm};
 use dsrs_metrics::prelude::*;
 use serde_json::{Value, json};
@@ -37,6 +39,11 @@ pub(crate) struct Polite {
     answer: String,
     #[output]
     polite: bool,
+}
+
+/// Runs where nothing is configured, whatever `DSRS_LM` says in the surroundings.
+pub(crate) async fn unconfigured<F: Future>(run: F) -> F::Output {
+    Settings::new().with(Models::default()).scope(run).await
 }
 
 pub(crate) fn rows() -> (Example, Prediction) {

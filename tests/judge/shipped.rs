@@ -12,7 +12,7 @@ use dsrs_metrics::lm::{LmRequest, ScriptedLm};
 use dsrs_metrics::prelude::*;
 use serde_json::json;
 
-use super::setup::{says, user};
+use super::setup::{says, unconfigured, user};
 
 fn rows() -> (Example, Prediction) {
     let gold = example! {
@@ -137,7 +137,7 @@ async fn trap_26_the_shipped_pairwise_judge_asks_both_orders() {
 async fn offline_the_shipped_judges_answer_from_token_overlap_and_say_so() {
     let (gold, pred) = rows();
     async fn offline(metric: impl Metric, gold: &Example, pred: &Prediction) -> f64 {
-        let scored = metric.call(MetricCall::new(gold, pred)).await.unwrap();
+        let scored = unconfigured(metric.call(MetricCall::new(gold, pred))).await.unwrap();
         let details = scored.score.details.as_deref().unwrap();
         assert!(details.contains("judge: offline-lexical. "), "{details}");
         assert_eq!(scored.score.cost_msats, 0);
@@ -168,7 +168,7 @@ async fn the_headline_says_that_no_model_judged() {
         let pred = pred.clone();
         async move { Ok::<_, String>(pred) }
     };
-    let result = evaluate.run(answer).await.unwrap();
+    let result = unconfigured(evaluate.run(answer)).await.unwrap();
     let headline = result.to_string();
     assert_eq!(headline, "semantic_f1  0.5000 (mean of 1/1, 0 failed; judge: offline-lexical)");
 }

@@ -134,6 +134,14 @@ async fn a_parameter_that_a_model_does_not_take_is_named() {
 }
 
 #[tokio::test]
+async fn a_parameter_is_named_in_a_proxys_words_too() {
+    let said = "litellm.UnsupportedParamsError: gpt-5-mini doesn't support temperature=0.0.";
+    let error = failure(openai(400, "400", said)).await;
+    let LmError::ParameterUnsupported { parameter, .. } = &error else { panic!("{error}") };
+    assert_eq!(parameter, "temperature");
+}
+
+#[tokio::test]
 async fn statuses_that_may_pass_are_told_from_those_that_do_not() {
     let transient =
         |status: u16| async move { failure(Answer::error(status, "busy")).await.is_transient() };

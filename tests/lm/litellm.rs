@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 use dsrs_metrics::lm::{
     LanguageModel, Lm, LmError, Price, Prices, ReplySchema, RetryPolicy, StopReason, Usage,
 };
+use dsrs_metrics::prelude::*;
+use dsrs_metrics::{Evaluate, EvaluateError, EvaluationResult, Pair};
 use serde_json::json;
 
 use crate::{ask, plain, quick};
@@ -29,6 +31,12 @@ model_list:
     litellm_params: {model: openai/gpt-5-mini, api_key: sk-upstream, mock_response: "litellm.ContextWindowExceededError"}
   - model_name: limited
     litellm_params: {model: openai/gpt-5-mini, api_key: sk-upstream, rpm: 5, mock_response: '{"score": 0.5}'}
+  - model_name: verdict
+    litellm_params: {model: openai/gpt-5-mini, api_key: sk-upstream, mock_response: '{"reasoning": "because", "polite": true, "recall": 0.5, "precision": 1.0}'}
+  - model_name: talker
+    litellm_params: {model: openai/gpt-5-mini, api_key: sk-upstream, mock_response: "I would say it is fine."}
+  - model_name: limited-verdict
+    litellm_params: {model: openai/gpt-5-mini, api_key: sk-upstream, rpm: 5, mock_response: '{"reasoning": "because", "polite": true}'}
 router_settings:
   optional_pre_call_checks: ["enforce_model_rate_limits"]
   num_retries: 0
@@ -124,6 +132,8 @@ async fn a_real_openai_compatible_server_end_to_end() {
     replies_and_their_cost(&proxy).await;
     errors(&proxy).await;
     rate_limits(&proxy).await;
+    judges(&proxy).await;
+    judges_on_the_command_line(&proxy).await;
 }
 
 async fn replies_and_their_cost(proxy: &Proxy) {
@@ -192,4 +202,92 @@ async fn rate_limits(proxy: &Proxy) {
     assert!(matches!(error, LmError::RateLimited { .. }), "{error}");
     let asked = error.retry_after().expect("the proxy says how long to wait");
     assert!((1..=60).contains(&asked.as_secs()), "{asked:?}");
+}
+
+/// Say whether the response is polite.
+#[judge]
+struct Polite {
+    #[input(pred)]
+    response: String,
+    #[output]
+    polite: bool,
+}
+
+/// Twelve rows before the judge, one at a time.
+async fn judged(lm: Lm) -> Result<EvaluationResult, EvaluateError> {
+    let judge = PoliteJudge::default().with_lm(lm);
+    let evaluate = Evaluate::builder().metric(judge).concurrency(1).build().unwrap();
+    let row = |id: u32| {
+        let pred = prediction! { "response" => format!("Here you are, number {id}.") };
+        Pair::new(id.to_string(), example! {}, pred)
+    };
+    evaluate.score((0..12).map(row)).await
+}
+
+async fn judges(proxy: &Proxy) {
+    let fine = judged(proxy.model("verdict")).await.unwrap();
+    assert_eq!(fine.first_error, None);
+    assert_eq!(fine.to_string(), "polite  100.00% (12/12, 0 failed)");
+    // The proxy refuses a temperature of 0 for this model, as OpenAI does.
+    let scored = fine.results[0].outcomes[0].scored().unwrap();
+    assert_eq!(scored.metadata().unwrap()["left_out"], json!(["temperature"]));
+    // 10 tokens of prompt at 1 and 20 of reply at 2.
+    assert_eq!(fine.metrics[0].cost_msats, 12 * 50);
+
+    let talker = judged(proxy.model("talker")).await.unwrap();
+    assert_eq!((talker.metrics[0].scored, talker.metrics[0].failed), (0, 12));
+    let error = talker.first_error.unwrap();
+    assert!(error.contains("gave no verdict, also when told why"), "{error}");
+    assert_eq!(talker.metrics[0].cost_msats, 12 * 2 * 50, "asked once more, and paid for");
+
+    for (model, said) in [("broken", "status 500"), ("busy", "limits the rate")] {
+        let failed = judged(proxy.retrying(model, quick(2))).await.unwrap();
+        assert_eq!((failed.metrics[0].scored, failed.metrics[0].failed), (0, 12), "{model}");
+        let error = failed.first_error.unwrap();
+        assert!(error.contains(said) && error.contains("attempt 2 of 2"), "{error}");
+    }
+    let limited = judged(proxy.model("limited-verdict")).await.unwrap();
+    let summary = &limited.metrics[0];
+    assert!(summary.failed > 0 && summary.scored + summary.failed == 12, "{limited}");
+    assert_eq!(summary.mean_scored, (summary.scored > 0).then_some(1.0), "{limited}");
+    assert!(limited.first_error.unwrap().contains("limits the rate"));
+
+    let nobody = judged(proxy.model("nobody")).await.unwrap_err();
+    assert!(matches!(nobody, EvaluateError::NotReady { .. }), "{nobody}");
+    assert!(nobody.to_string().starts_with("metric `polite`: openai:nobody does not exist there"));
+}
+
+async fn judges_on_the_command_line(proxy: &Proxy) {
+    let folder = tempfile::tempdir().unwrap();
+    let row = |id: u32| {
+        let gold = json!({ "question": "Where?", "response": "in Paris" });
+        format!("{}\n", json!({ "id": id, "gold": gold, "pred": { "response": "Paris" } }))
+    };
+    std::fs::write(folder.path().join("rows.jsonl"), (0..10).map(row).collect::<String>()).unwrap();
+    let run = async |model: &str, key: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_judge_scorer"));
+        command.args(["score", "rows.jsonl", "-m", "semantic_f1,polite", "--json", "--no-cache"]);
+        command.args(["--lm", model]).current_dir(folder.path()).env_remove("DSRS_LM");
+        command.env("OPENAI_BASE_URL", &proxy.url).env("OPENAI_API_KEY", key);
+        command.env("NO_PROXY", "127.0.0.1");
+        tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
+    };
+    let fine = run("openai:verdict", KEY).await;
+    let said = String::from_utf8(fine.stderr).unwrap();
+    assert_eq!(fine.status.code(), Some(0), "{said}");
+    let report: serde_json::Value = serde_json::from_slice(&fine.stdout).unwrap();
+    assert_eq!(report["metrics"]["semantic_f1"]["mean"], 2.0 / 3.0);
+    assert_eq!(report["metrics"]["polite"]["score"], 100.0);
+    // The calls that the model refused for their temperature failed and cost nothing.
+    assert!(said.starts_with("language models: ") && said.contains("200 + 400 tokens"), "{said}");
+
+    for (model, key, words) in [
+        ("openai:nobody", KEY, "openai:nobody does not exist there"),
+        ("openai:verdict", "sk-wrong-key-0123", "does not accept the key"),
+    ] {
+        let refused = run(model, key).await;
+        let said = String::from_utf8(refused.stderr).unwrap();
+        assert_eq!((refused.status.code(), said.lines().count()), (Some(2), 1), "{said}");
+        assert!(said.contains(words) && !said.contains("sk-wrong"), "{said}");
+    }
 }

@@ -5,6 +5,8 @@
 mod cache;
 mod errors;
 mod faults;
+mod judge_command_line;
+mod judge_faults;
 mod keys;
 mod killed;
 mod layers;

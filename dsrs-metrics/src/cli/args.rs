@@ -44,8 +44,8 @@ pub(super) struct ListArguments {
 /// is bad input and ends the run, unless --max-errors is given: then it is a failed row. A metric
 /// that fails on a row for another reason always gives a failed row.
 ///
-/// Exit code: 0 done; 1 a metric is worse than its --fail-under, or --max-errors was reached; 2 bad
-/// usage or bad input; 130 stopped by Ctrl-C, what was done is kept.
+/// Exit code: 0 done; 1 a metric is worse than its --fail-under, --max-errors was reached, or --budget did
+/// not cover all rows; 2 bad usage or bad input; 130 stopped by Ctrl-C, what was done is kept.
 #[derive(Debug, Args)]
 pub(super) struct ScoreArguments {
     /// Files of rows: .jsonl, .json or .csv; `-` is standard input
@@ -92,9 +92,32 @@ pub(super) struct ScoreArguments {
     /// How long the metrics may take for one row, e.g. 30s or 2min
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(super) timeout: Option<Duration>,
+    #[command(flatten)]
+    pub(super) lm: LmArguments,
     /// Print neither progress nor warnings
     #[arg(short, long)]
     pub(super) quiet: bool,
+}
+
+/// Which language model judges ask, and what that may cost.
+#[derive(Debug, Clone, Args)]
+pub(super) struct LmArguments {
+    /// The language model that judges ask, e.g. openai:gpt-5-mini; instead of that in DSRS_LM
+    #[arg(long, value_name = "PROVIDER:MODEL")]
+    pub(super) lm: Option<String>,
+    /// The most that the judges' calls may cost together, e.g. "5000 msat". Rows that it does not cover are
+    /// skipped
+    #[arg(long, value_name = "MONEY", value_parser = money)]
+    pub(super) budget: Option<u64>,
+    /// Ask models without a price too, although there is a budget; they count as free
+    #[arg(long, requires = "budget")]
+    pub(super) allow_unpriced: bool,
+    /// Neither read nor keep replies of language models
+    #[arg(long, conflicts_with = "refresh")]
+    pub(super) no_cache: bool,
+    /// Ask for all replies of language models anew, and keep them instead of the old ones
+    #[arg(long)]
+    pub(super) refresh: bool,
 }
 
 /// Hold the metrics of a result file against labels
@@ -187,5 +210,33 @@ fn duration(text: &str) -> Result<Duration, String> {
         Ok(Duration::ZERO) => Err("a timeout of zero fails every row".to_owned()),
         Ok(duration) => Ok(duration),
         Err(error) => Err(error.to_string()),
+    }
+}
+
+/// `5000 msat` or `5 sat`, in millisatoshis.
+fn money(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let split = text.find(|c: char| !c.is_ascii_digit() && c != '_').unwrap_or(text.len());
+    let (number, unit) = (text[..split].replace('_', ""), text[split..].trim());
+    let per_unit = match unit {
+        "msat" | "msats" => 1,
+        "sat" | "sats" => 1000,
+        _ => return Err("write a whole number of msat or sat, as in \"5000 msat\"".to_owned()),
+    };
+    let msats = number.parse::<u64>().ok().and_then(|number| number.checked_mul(per_unit));
+    msats.ok_or_else(|| format!("`{text}` is no whole number of msat that fits into 64 bits"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::money;
+
+    #[test]
+    fn money_has_a_unit() {
+        assert_eq!(["5000 msat", "5sat", "1_000 msats"].map(money), [Ok(5000), Ok(5000), Ok(1000)]);
+        for wrong in ["5000", "-1 msat", "0.5 sat", "5 USD", ""] {
+            assert!(money(wrong).unwrap_err().contains("\"5000 msat\""), "{wrong}");
+        }
+        assert!(money("99999999999999999999 msat").unwrap_err().contains("64 bits"));
     }
 }

@@ -30,6 +30,11 @@ pub(super) enum CliError {
     Out { file: PathBuf, reason: String },
     #[error("a concurrency of 0 scores nothing: --concurrency takes 1 or more")]
     NoConcurrency,
+    #[cfg(not(feature = "lm"))]
+    #[error(
+        "{option}: this program asks no language models; build it with them: `cargo install dsrs-metrics --features cli,lm`, or feature `lm` of the dependency `dsrs-metrics`"
+    )]
+    NoLm { option: &'static str },
     #[error("standard input can be read only once")]
     StandardInputTwice,
     #[error(transparent)]

@@ -31,6 +31,7 @@ use crate::error::Result;
 use crate::identity::Identity;
 use crate::memo::Sharing;
 use crate::metric::{Metric, MetricCall};
+use crate::need::Need;
 use crate::row::{Example, Prediction};
 use crate::score::{MetricScore, Scored};
 pub use crate::scoring::OnMissing;
@@ -230,6 +231,10 @@ impl<G: Sync, P: Sync> Metric<G, P> for Composite<G, P> {
 
     fn identities(&self, all: &mut Vec<Identity>) {
         self.leaves.iter().for_each(|leaf| Metric::<G, P>::identities(leaf, all));
+    }
+
+    fn needs(&self, all: &mut Vec<Need>) {
+        self.leaves.iter().for_each(|leaf| Metric::<G, P>::needs(leaf, all));
     }
 }
 

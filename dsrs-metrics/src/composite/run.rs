@@ -177,6 +177,9 @@ impl<'a, L: Deref> Run<'a, L> {
         if let Some(Outcome::Gated { by }) = outcome.as_deref() {
             return MetricError::Gated { metric, by: by.clone() };
         }
+        if let Some(Outcome::Skipped { budget, .. }) = outcome.as_deref() {
+            return MetricError::OverBudget { metric, budget_msats: *budget };
+        }
         let reason = outcome.map_or_else(String::new, |outcome| {
             outcome.error().unwrap_or_else(|| format!("it {}", outcome.name()))
         });

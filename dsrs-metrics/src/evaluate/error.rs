@@ -55,6 +55,15 @@ pub enum EvaluateError {
         /// The failure score.
         value: f64,
     },
+    /// A metric cannot score any row: the language model that it asks is not configured or does not answer.
+    /// Found out before any row is paid for.
+    #[error("metric `{metric}`: {reason}")]
+    NotReady {
+        /// The metric, or the component of one.
+        metric: String,
+        /// What to set.
+        reason: String,
+    },
     /// Two rows could not be told apart in the results.
     #[error("rows {first} and {second} both have the id `{id}`: ids must be unique within a run")]
     DuplicateId {

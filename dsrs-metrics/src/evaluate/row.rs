@@ -15,6 +15,7 @@ use crate::error::MetricError;
 use crate::identity::Identity;
 use crate::memo::{self, Sharing};
 use crate::metric::{Metric, MetricCall};
+use crate::need::Need;
 use crate::outcome::Outcome;
 use crate::pair::Origin;
 use crate::program::Program;
@@ -96,6 +97,13 @@ pub(super) fn sharing<G: Sync, P: Sync>(metrics: &[MetricEntry<'_, G, P>]) -> Op
     let mut all = Vec::new();
     metrics.iter().for_each(|entry| entry.metric.identities(&mut all));
     Sharing::among(&all)
+}
+
+/// Everything that the metrics need.
+pub(super) fn needs<G: Sync, P: Sync>(metrics: &[MetricEntry<'_, G, P>]) -> Vec<Need> {
+    let mut all = Vec::new();
+    metrics.iter().for_each(|entry| entry.metric.needs(&mut all));
+    all
 }
 
 type Attempt<T> = Result<T, Failure>;

@@ -24,6 +24,7 @@ use super::row::{Plan, RowResult};
 use super::source::Source;
 use super::stop::Stop;
 use super::summary::Tally;
+use crate::need;
 use crate::program::Program;
 use crate::report::{Progress, Render, ResultFiles};
 use crate::settings::Settings;
@@ -68,6 +69,7 @@ where
     Kind: 'static,
 {
     check_runtime(&plan)?;
+    need::probe(super::row::needs(&plan.metrics)).await?;
     let run = Arc::new(Run::prepare(plan, source, render, options)?);
     #[cfg(feature = "ctrl-c")]
     let _listening = match options.stop_on_ctrl_c {
@@ -99,6 +101,7 @@ where
     G: Send + Sync,
     P: Send + Sync,
 {
+    need::probe(super::row::needs(&plan.metrics)).await?;
     let run = Run::prepare(Arc::new(plan), source, super::score_line, options)?;
     // Within one task there is nobody to hire more when they are needed, but rows are counted here.
     let (_, rows) = run.source.size_hint();

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::error::JudgeError;
+use super::left_out::{self, LeftOut, Parameter};
 use super::prompt::Prompt;
 use super::reply::{Flaw, Reply};
 use super::row::Judge;
@@ -25,6 +26,8 @@ pub(super) struct Asked {
     pub(super) paid: Paid,
     pub(super) usage: Usage,
     pub(super) calls: u32,
+    /// What the model does not take, and was asked without.
+    pub(super) left_out: LeftOut,
 }
 
 /// What was paid, in msat.
@@ -51,23 +54,29 @@ pub(super) async fn ask<J: Judge>(
     range: Option<ScoreRange>,
 ) -> Asked {
     let signature = J::signature();
+    let left_out = left_out::of(lm);
+    let mut sampling = signature.sampling_of(draw);
+    left_out.iter().for_each(|parameter| {
+        parameter.leave_out(&mut sampling);
+    });
     let request = LmRequest::new(signature.purpose.clone())
         .system(prompt.system.clone())
         .user(prompt.user.clone())
         .with_schema(signature.reply_schema())
-        .with_sampling(signature.sampling_of(draw))
+        .with_sampling(sampling)
         .with_draw(draw);
-    let mut asked = Asking { paid: Paid::default(), usage: Usage::default(), calls: 0 };
+    let mut asked = Asking { paid: Paid::default(), usage: Usage::default(), calls: 0, left_out };
     let verdict = asked.settle(judge, lm, request).await;
     let verdict = verdict.and_then(|verdict| sound(lm, verdict, range));
-    let Asking { paid, usage, calls } = asked;
-    Asked { verdict, paid, usage, calls }
+    let Asking { paid, usage, calls, left_out } = asked;
+    Asked { verdict, paid, usage, calls, left_out }
 }
 
 struct Asking {
     paid: Paid,
     usage: Usage,
     calls: u32,
+    left_out: LeftOut,
 }
 
 impl Asking {
@@ -75,9 +84,9 @@ impl Asking {
         &mut self,
         judge: &J,
         lm: &dyn LanguageModel,
-        request: LmRequest,
+        mut request: LmRequest,
     ) -> Result<Verdict, JudgeError> {
-        let reply = self.call(lm, &request).await?;
+        let reply = self.call(lm, &mut request).await?;
         let flaw = match read(judge, &reply.text) {
             Ok(verdict) => return Ok(verdict),
             Err(flaw) => flaw,
@@ -85,16 +94,37 @@ impl Asking {
         if flaw.is_cut && reply.stop == StopReason::Length {
             return Err(JudgeError::CutShort { lm: lm.id().to_owned() });
         }
-        let repaired = request.assistant(reply.text).user(repair(&flaw));
-        let reply = self.call(lm, &repaired).await?;
+        let mut repaired = request.assistant(reply.text).user(repair(&flaw));
+        let reply = self.call(lm, &mut repaired).await?;
         match read(judge, &reply.text) {
             Ok(verdict) => Ok(verdict),
             Err(flaw) => Err(unreadable(lm, &reply, flaw)),
         }
     }
 
-    /// One call: its price and tokens count, whatever comes.
+    /// One call, and again without a sampling parameter that the model refuses.
     async fn call(
+        &mut self,
+        lm: &dyn LanguageModel,
+        request: &mut LmRequest,
+    ) -> Result<LmReply, JudgeError> {
+        loop {
+            let error = match self.once(lm, request).await {
+                Err(JudgeError::Model(error)) => error,
+                other => return other,
+            };
+            match Parameter::refused(&error) {
+                Some(parameter) if parameter.leave_out(&mut request.sampling) => {
+                    left_out::remember(lm, parameter);
+                    self.left_out.insert(parameter);
+                }
+                _ => return Err(error.into()),
+            }
+        }
+    }
+
+    /// One call: its price and tokens count, whatever comes.
+    async fn once(
         &mut self,
         lm: &dyn LanguageModel,
         request: &LmRequest,

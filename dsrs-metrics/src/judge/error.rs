@@ -99,3 +99,17 @@ pub enum JudgeError {
         first: Box<JudgeError>,
     },
 }
+
+impl JudgeError {
+    /// The budget, if that is why there is no verdict.
+    pub(super) fn budget_msats(&self) -> Option<u64> {
+        match self {
+            Self::Model(error) => match error.root() {
+                LmError::OverBudget { budget_msats, .. } => Some(*budget_msats),
+                _ => None,
+            },
+            Self::NoQuorum { first, .. } => first.budget_msats(),
+            _ => None,
+        }
+    }
+}

@@ -104,7 +104,15 @@ impl<K: Kind> MetricReturn for Judged<K> {
         } else {
             self.paid.msats
         };
-        let failed = |error| MetricError::failed(spec.name, error).with_cost_msats(cost);
+        let failed = |error: JudgeError| {
+            let reason = match error.budget_msats() {
+                Some(budget_msats) => {
+                    MetricError::OverBudget { metric: spec.name.to_owned(), budget_msats }
+                }
+                None => MetricError::failed(spec.name, error),
+            };
+            reason.with_cost_msats(cost)
+        };
         let judgement = self.result.map_err(failed)?;
         let Judgement { value, confidence, details, feedback, metadata } = judgement;
         let score = MetricScore { value, confidence, details, cost_msats: cost };

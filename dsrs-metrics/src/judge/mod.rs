@@ -42,6 +42,7 @@ mod ask;
 mod error;
 mod fold;
 mod judged;
+mod left_out;
 mod models;
 mod panel;
 mod prompt;

@@ -10,6 +10,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::error::JudgeError;
 use crate::lm::{LanguageModel, LmError};
+#[cfg(feature = "lm")]
+use crate::lm::{Lm, LmBuilder};
 use crate::settings::Settings;
 
 /// A model that a judge asks.
@@ -84,7 +86,8 @@ impl<L: LanguageModel + 'static> IntoModel for L {
 /// ```
 #[derive(Clone, Default)]
 pub struct Models {
-    configured: Option<Arc<dyn LanguageModel>>,
+    /// Held or named.
+    configured: Option<JudgeModel>,
     connect: Option<Arc<Connect>>,
 }
 
@@ -93,7 +96,7 @@ type Connect = dyn Fn(&str) -> Result<Arc<dyn LanguageModel>, LmError> + Send + 
 impl Models {
     /// Asks `lm` wherever a judge names no model.
     pub fn new(lm: impl LanguageModel + 'static) -> Self {
-        Self { configured: Some(Arc::new(lm)), connect: None }
+        Self { configured: Some(JudgeModel::Held(Arc::new(lm))), connect: None }
     }
 
     /// Finds a model by its name, as `provider:model`. It is asked for each row, so it keeps what it has
@@ -115,24 +118,32 @@ impl Models {
     /// [`LmError`], if what `DSRS_LM` names is no model.
     #[cfg(feature = "lm")]
     pub fn from_env() -> Result<Self, LmError> {
-        use crate::lm::Lm;
+        let named = Self::built_by(None, |builder| builder);
+        match Lm::from_env() {
+            Ok(lm) => Ok(Self { configured: Self::new(lm).configured, ..named }),
+            Err(LmError::NotChosen { .. }) => Ok(named),
+            Err(error) => Err(error),
+        }
+    }
 
-        let configured: Option<Arc<dyn LanguageModel>> = match Lm::from_env() {
-            Ok(lm) => Some(Arc::new(lm)),
-            Err(LmError::NotChosen { .. }) => None,
-            Err(error) => return Err(error),
-        };
+    /// Models that are built when a judge first asks for them, each once and all by the same settings; `id` is
+    /// the one that is asked where a judge names none.
+    #[cfg(feature = "lm")]
+    pub(crate) fn built_by(
+        id: Option<String>,
+        set_up: impl Fn(LmBuilder) -> LmBuilder + Send + Sync + 'static,
+    ) -> Self {
         let known: Mutex<HashMap<String, Arc<dyn LanguageModel>>> = Mutex::default();
-        let models = Self { configured, connect: None };
-        Ok(models.connecting(move |id| {
+        let models = Self { configured: id.map(JudgeModel::Named), connect: None };
+        models.connecting(move |id| {
             let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(lm) = known.get(id) {
                 return Ok(Arc::clone(lm));
             }
-            let lm: Arc<dyn LanguageModel> = Arc::new(Lm::from_id(id)?);
+            let lm: Arc<dyn LanguageModel> = Arc::new(set_up(Lm::builder(id)).build()?);
             known.insert(id.to_owned(), Arc::clone(&lm));
             Ok(lm)
-        }))
+        })
     }
 
     /// The models of the scope, or else those of the environment.
@@ -150,12 +161,18 @@ impl Models {
         Ok(None)
     }
 
-    pub(super) fn configured(&self) -> Option<Arc<dyn LanguageModel>> {
-        self.configured.clone()
+    pub(super) fn configured(&self) -> Result<Option<Arc<dyn LanguageModel>>, JudgeError> {
+        match &self.configured {
+            Some(JudgeModel::Held(lm)) => Ok(Some(Arc::clone(lm))),
+            Some(JudgeModel::Named(id)) => self.named(id).map(Some),
+            Some(JudgeModel::Configured) | None => Ok(None),
+        }
     }
 
     pub(super) fn named(&self, id: &str) -> Result<Arc<dyn LanguageModel>, JudgeError> {
-        if let Some(lm) = self.configured.as_ref().filter(|lm| lm.id() == id) {
+        if let Some(JudgeModel::Held(lm)) = &self.configured
+            && lm.id() == id
+        {
             return Ok(Arc::clone(lm));
         }
         match &self.connect {
@@ -167,7 +184,6 @@ impl Models {
 
 impl fmt::Debug for Models {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let configured = self.configured.as_deref().map(LanguageModel::id);
-        f.debug_struct("Models").field("configured", &configured).finish_non_exhaustive()
+        f.debug_struct("Models").field("configured", &self.configured).finish_non_exhaustive()
     }
 }

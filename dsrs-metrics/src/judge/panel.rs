@@ -173,7 +173,9 @@ impl Panel {
                 JudgeModel::Held(lm) => lms.push(Arc::clone(lm)),
                 JudgeModel::Named(id) => lms.push(named(id)?),
                 JudgeModel::Configured => {
-                    match scope.as_ref().and_then(|models| models.configured()) {
+                    let configured =
+                        scope.as_ref().map(|models| models.configured()).transpose()?;
+                    match configured.flatten() {
                         Some(lm) => lms.push(lm),
                         None if members.iter().all(|m| matches!(m, JudgeModel::Configured)) => {
                             return Ok(None);

@@ -10,12 +10,15 @@ use super::ask::{Asked, Paid, Verdict, ask};
 use super::error::JudgeError;
 use super::fold::{agreement, fold};
 use super::judged::{Judged, Judgement, Kind, OFFLINE};
+use super::left_out::LeftOut;
 use super::panel::Panel;
 use super::prompt::Prompt;
 use super::reply::{JudgeOutput, Reply};
 use super::signature::Signature;
 use super::untrusted::Content;
+use crate::declared::Declared;
 use crate::lm::{LanguageModel, Usage};
+use crate::need::{Need, Needy};
 use crate::spec::{MetricSpec, ScoreKind};
 
 /// The confidence of a pairwise judge that prefers the first of two answers, whichever it is.
@@ -66,6 +69,20 @@ pub async fn row<J: Judge, K: Kind>(
         },
     };
     Judged::new(result, paid)
+}
+
+/// The models of a judge's panel. A judge that answers offline where none is configured needs none.
+impl<J: Judge + Declared> Needy for J {
+    fn needs(&self, all: &mut Vec<Need>) {
+        let (signature, spec) = (J::signature(), <J as Declared>::SPEC);
+        let lms = self.panel().check(signature, spec.kind == ScoreKind::Bool);
+        match lms.and_then(|()| self.panel().resolve(signature)) {
+            Ok(Some(lms)) => all.extend(lms.into_iter().map(|lm| Need::model(spec.name, lm))),
+            Ok(None) if signature.offline.is_some() => {}
+            Ok(None) => all.push(Need::missing(spec.name, JudgeError::NoModel)),
+            Err(error) => all.push(Need::missing(spec.name, error)),
+        }
+    }
 }
 
 fn offline<J: Judge>(
@@ -119,8 +136,9 @@ async fn ask_all<J: Judge>(
     let limit = judge.panel().limit(signature);
     let asked: Vec<Asked> = futures_util::stream::iter(questions).buffered(limit).collect().await;
     let mut paid = Paid::default();
-    let (mut usage, mut calls) = (Usage::default(), 0);
+    let (mut usage, mut calls, mut left_out) = (Usage::default(), 0, LeftOut::new());
     for asked in &asked {
+        left_out.extend(&asked.left_out);
         paid.add(asked.paid);
         usage += asked.usage;
         calls += asked.calls;
@@ -137,9 +155,24 @@ async fn ask_all<J: Judge>(
         if usage != Usage::default() {
             judgement.metadata.insert("usage".to_owned(), json!(usage));
         }
+        say_left_out(&mut judgement, &left_out);
         judgement
     });
     (judgement, paid)
+}
+
+/// Says that a model was asked otherwise than the judge's author wrote.
+fn say_left_out(judgement: &mut Judgement, left_out: &LeftOut) {
+    if left_out.is_empty() {
+        return;
+    }
+    let names: Vec<_> = left_out.iter().map(|parameter| parameter.name()).collect();
+    let said = format!("(asked without {}, which the model does not take)", names.join(" and "));
+    judgement.details = Some(match judgement.details.take() {
+        Some(details) => format!("{details}\n{said}"),
+        None => said,
+    });
+    judgement.metadata.insert("left_out".to_owned(), json!(names));
 }
 
 /// The prompt, or for a pair both orders of it.
@@ -197,7 +230,9 @@ fn settle(
     let lost = || members.iter().filter_map(|member| member.verdict.as_ref().err());
     let quorum = panel.quorum_of(signature);
     if heard.len() < quorum {
-        let first = lost().next().cloned().unwrap_or(JudgeError::NoModel);
+        // If money is what was missing, that is why: the row could still be judged.
+        let unpaid = lost().find(|error| error.budget_msats().is_some());
+        let first = unpaid.or_else(|| lost().next()).cloned().unwrap_or(JudgeError::NoModel);
         return Err(match members.len() {
             1 => first,
             asked => {

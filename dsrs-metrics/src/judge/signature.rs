@@ -1,7 +1,7 @@
 //! What a judge asks, apart from any row: instruction, inputs, outputs, and how it is asked unless its
 //! user says otherwise. `#[judge]` writes one; the prompt is made in `prompt.rs`.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value, json};
 
@@ -33,7 +33,7 @@ pub struct Signature {
     pub(super) quorum: Option<usize>,
     pub(super) offline: Option<Offline>,
     name: String,
-    reply: OnceLock<ReplySchema>,
+    reply: OnceLock<Arc<ReplySchema>>,
     plain_system: OnceLock<String>,
 }
 
@@ -167,8 +167,9 @@ impl Signature {
     }
 
     /// The schema as it stands in a request, put together once.
-    pub(super) fn reply_schema(&self) -> ReplySchema {
-        self.reply.get_or_init(|| ReplySchema::new(self.name.clone(), self.schema())).clone()
+    pub(super) fn reply_schema(&self) -> Arc<ReplySchema> {
+        let schema = || Arc::new(ReplySchema::new(self.name.clone(), self.schema()));
+        Arc::clone(self.reply.get_or_init(schema))
     }
 
     /// The system message, put together once for a judge without configuration.

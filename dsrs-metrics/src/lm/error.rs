@@ -195,7 +195,7 @@ pub enum LmError {
     },
     /// The call could cost more than is left.
     #[error(
-        "{lm}: the call may cost {needed_msats} msat, and {left_msats} msat of the budget are left"
+        "{lm}: the call may cost {needed_msats} msat, and {left_msats} of the budget's {budget_msats} msat are left"
     )]
     OverBudget {
         /// The model.
@@ -204,6 +204,8 @@ pub enum LmError {
         needed_msats: u64,
         /// What is left, in msat.
         left_msats: u64,
+        /// The whole budget, in msat.
+        budget_msats: u64,
     },
     /// The cache can't be used.
     #[error("the reply cache {path}: {reason}")]

@@ -1,8 +1,10 @@
 //! The layer that says what a call cost, and keeps a budget.
 
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use tokio::sync::Notify;
 
 use super::price::{Price, Prices};
 use super::{LanguageModel, LmError, LmReply, LmRequest, Usage};
@@ -10,12 +12,15 @@ use super::{LanguageModel, LmError, LmReply, LmRequest, Usage};
 /// Money that all calls of a run may cost together, in msat. Clones share it.
 ///
 /// The most that a call can cost is set aside before it, and settled after it, so the limit is never
-/// overrun, whatever the concurrency. A call that might have been charged although no reply came (a timeout,
+/// overrun, whatever the concurrency. A call that what is set aside for others keeps from being covered waits until
+/// they are settled: most calls cost far less than they might. A call that might have been charged although no reply came (a timeout,
 /// a broken connection, half a reply) counts with all that was set aside.
 #[derive(Debug, Clone)]
 pub struct LmBudget {
     limit: u64,
     state: Arc<Mutex<Held>>,
+    /// Told whenever a call is settled.
+    settled: Arc<Notify>,
 }
 
 #[derive(Debug, Default)]
@@ -28,7 +33,7 @@ impl LmBudget {
     /// A limit of so many msat.
     #[must_use]
     pub fn msats(limit: u64) -> Self {
-        Self { limit, state: Arc::default() }
+        Self { limit, state: Arc::default(), settled: Arc::default() }
     }
 
     /// What is spent so far.
@@ -48,15 +53,31 @@ impl LmBudget {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn reserve(&self, lm: &str, msats: u64) -> Result<Reserved<'_>, LmError> {
+    async fn reserve(&self, lm: &str, msats: u64) -> Result<Reserved<'_>, LmError> {
+        loop {
+            let mut settled = pin!(self.settled.notified());
+            // From here on no settling is missed.
+            settled.as_mut().enable();
+            if let Some(reserved) = self.try_reserve(lm, msats)? {
+                return Ok(reserved);
+            }
+            settled.await;
+        }
+    }
+
+    /// `None` if the call might be covered once others are settled.
+    fn try_reserve(&self, lm: &str, msats: u64) -> Result<Option<Reserved<'_>>, LmError> {
         let mut held = self.lock();
-        let left = self.limit.saturating_sub(held.spent + held.reserved);
-        if msats > left {
-            let (needed_msats, left_msats) = (msats, left);
-            return Err(LmError::OverBudget { lm: lm.to_owned(), needed_msats, left_msats });
+        let left_msats = self.limit.saturating_sub(held.spent);
+        if msats > left_msats {
+            let (lm, needed_msats, budget_msats) = (lm.to_owned(), msats, self.limit);
+            return Err(LmError::OverBudget { lm, needed_msats, left_msats, budget_msats });
+        }
+        if msats > left_msats.saturating_sub(held.reserved) {
+            return Ok(None);
         }
         held.reserved += msats;
-        Ok(Reserved { budget: self, msats, spent: msats })
+        Ok(Some(Reserved { budget: self, msats, spent: msats }))
     }
 }
 
@@ -73,6 +94,8 @@ impl Drop for Reserved<'_> {
         let mut held = self.budget.lock();
         held.reserved -= self.msats;
         held.spent += self.spent;
+        drop(held);
+        self.budget.settled.notify_waiters();
     }
 }
 
@@ -126,7 +149,7 @@ impl<L: LanguageModel> Priced<L> {
         let max_tokens = *request.sampling.max_tokens.get_or_insert(MAX_TOKENS);
         let worst = Usage::new(most_prompt_tokens(&request), u64::from(max_tokens));
         let worst = self.prices.msats(price, &worst).unwrap_or(u64::MAX);
-        let mut reserved = budget.reserve(id, worst)?;
+        let mut reserved = budget.reserve(id, worst).await?;
         let mut result = self.inner.complete(&request).await;
         match &mut result {
             Ok(reply) => {

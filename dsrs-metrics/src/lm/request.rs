@@ -1,6 +1,7 @@
 //! What is asked of a language model, and what it replies.
 
 use std::ops::AddAssign;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -28,8 +29,9 @@ use serde_json::Value;
 pub struct LmRequest {
     /// The conversation so far.
     pub messages: Vec<Message>,
-    /// What the reply must look like; `None` leaves it free.
-    pub schema: Option<ReplySchema>,
+    /// What the reply must look like; `None` leaves it free. Shared, since a judge asks for the same form in
+    /// every row.
+    pub schema: Option<Arc<ReplySchema>>,
     /// How to sample.
     pub sampling: Sampling,
     /// Who asks, and in which version: `judge semantic_f1 version 2`. Part of the cache key, so that a
@@ -73,8 +75,8 @@ impl LmRequest {
 
     /// Asks for a reply of this form.
     #[must_use]
-    pub fn with_schema(mut self, schema: ReplySchema) -> Self {
-        self.schema = Some(schema);
+    pub fn with_schema(mut self, schema: impl Into<Arc<ReplySchema>>) -> Self {
+        self.schema = Some(schema.into());
         self
     }
 

@@ -138,7 +138,7 @@ impl<'a> OutcomeLine<'a> {
                 _ => None,
             },
             budget_msats: match outcome {
-                Outcome::Skipped { budget } => Some(*budget),
+                Outcome::Skipped { budget, .. } => Some(*budget),
                 _ => None,
             },
             parts: scored.map_or(&[], crate::score::Scored::parts),

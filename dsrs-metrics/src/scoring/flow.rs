@@ -138,14 +138,15 @@ impl<G: Send + Sync, P: Send + Sync> Inner<G, P> {
 
     /// It passed the gate, and the budget did not cover the truth metrics.
     fn unpaid(&self, outcomes: Vec<Outcome>, proxy: Option<f64>, budget: u64) -> Rollout {
-        let truth = self.truth.iter().map(|_| Outcome::Skipped { budget });
+        let truth = self.truth.iter().map(|_| Outcome::Skipped { budget, cost_msats: 0 });
         let standing = Standing::Skipped { budget };
         Rollout { standing, passed: true, proxy, outcomes: joined(outcomes, truth) }
     }
 
     /// The budget did not even cover the proxies.
     fn skipped(&self, budget: u64) -> Rollout {
-        let outcomes = self.proxies.iter().map(|_| Outcome::Skipped { budget }).collect();
+        let outcomes =
+            self.proxies.iter().map(|_| Outcome::Skipped { budget, cost_msats: 0 }).collect();
         Rollout { passed: false, ..self.unpaid(outcomes, None, budget) }
     }
 

@@ -36,6 +36,7 @@ fn statics(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     });
     let identities = of_components(cx, "identity");
     let all_identities = of_components(cx, "identities");
+    let all_needs = of_components(cx, "needs");
     let (count, bounds) = (Literal::usize_unsuffixed(cx.leaves.len()), bounds(cx));
     quote_spanned! {*span=>
         static __PLAN: #private::LazyLock<#compiled::Plan> = #private::LazyLock::new(|| {
@@ -56,6 +57,10 @@ fn statics(cx: &Context<'_>, tree: &Tree) -> TokenStream {
             #(#all_identities;)*
         }
 
+        fn __needs(all: &mut #private::vec::Vec<#private::Need>) {
+            #(#all_needs;)*
+        }
+
         fn __components<'row, GoldRow, PredRow>() -> [&'row dyn #runtime::Metric<GoldRow, PredRow>; #count]
         where
             GoldRow: ::core::marker::Sync + 'row,
@@ -68,19 +73,19 @@ fn statics(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     }
 }
 
-/// A call of each component about its identity.
+/// A call of each component about its identity or needs.
 fn of_components(cx: &Context<'_>, method: &str) -> Vec<TokenStream> {
     let call = |(index, leaf): (usize, &&Component)| {
         let (alias, method) = (cx.alias(index), Ident::new(method, leaf.span));
         let index = Literal::usize_unsuffixed(index);
         let runtime = names::runtime(cx.attrs.krate.as_ref(), leaf.span);
-        let all = (method == "identities").then(|| quote_spanned!(cx.span=> , all));
+        let all = (method != "identity").then(|| quote_spanned!(cx.span=> , all));
         quote_spanned!(leaf.span=> <#alias as #runtime::Declared>::#method(&__COMPONENTS.#index #all))
     };
     cx.leaves.iter().enumerate().map(call).collect()
 }
 
-/// The composite's own identity, and its components'.
+/// The composite's own identity, and its components'; what they need.
 pub(super) fn identity(cx: &Context<'_>) -> TokenStream {
     let Context { span, private, .. } = cx;
     quote_spanned! {*span=>
@@ -91,6 +96,10 @@ pub(super) fn identity(cx: &Context<'_>) -> TokenStream {
         fn identities(&self, all: &mut #private::vec::Vec<#private::Identity>) {
             ::core::iter::Extend::extend(all, #private::Identity::of::<Self>(&[]));
             __identities(all);
+        }
+
+        fn needs(&self, all: &mut #private::vec::Vec<#private::Need>) {
+            __needs(all);
         }
     }
 }

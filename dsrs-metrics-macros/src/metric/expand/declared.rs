@@ -67,6 +67,12 @@ fn identity(cx: &Context<'_>) -> TokenStream {
             use #private::Unknown as _;
             #private::Identity::of::<Self>(&[#(#texts),*])
         }
+
+        fn needs(&self, all: &mut #private::vec::Vec<#private::Need>) {
+            #[allow(unused_imports)]
+            use #private::NeedsNothing as _;
+            #private::Asking(self).needs(all)
+        }
     }
 }
 

@@ -120,6 +120,10 @@ fn identity(cx: &Context<'_>) -> TokenStream {
         fn identity(&self) -> ::core::option::Option<#private::Identity> {
             #runtime::Declared::identity(self)
         }
+
+        fn needs(&self, all: &mut #private::vec::Vec<#private::Need>) {
+            #runtime::Declared::needs(self, all)
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! `--fail-under`: what is good enough.
+//! `--fail-under` and `--budget`: what is good enough.
 
 use super::super::args::{Limit, ScoreArguments};
 use super::super::error::CliError;
@@ -60,4 +60,18 @@ pub(super) fn worse(
         }
     };
     args.fail_under.iter().filter_map(worse).collect()
+}
+
+/// A line for each metric that the budget did not see to the end.
+pub(super) fn unpaid(
+    result: &EvaluationResult,
+    args: &ScoreArguments,
+) -> impl Iterator<Item = String> {
+    let names = args.metrics.iter().map(|name| name.trim());
+    let summaries = names.filter_map(|name| result.metric(name));
+    let unpaid = summaries.filter(|_| args.lm.budget.is_some()).filter(|metric| metric.skipped > 0);
+    unpaid.map(|metric| {
+        let (name, skipped, rows) = (&metric.name, metric.skipped, metric.rows());
+        format!("{name}: --budget did not cover {skipped} of {rows} rows, which were skipped")
+    })
 }

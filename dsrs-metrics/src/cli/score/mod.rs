@@ -1,10 +1,11 @@
 //! `score`: rows in, a headline for each metric out.
 //!
-//! Which metrics, with which parameters, is in `metrics.rs`; which rows are refused in `rows.rs`; what
-//! is good enough in `limits.rs`. The scoring is the harness's: `evaluate/`.
+//! Which metrics, with which parameters, is in `metrics.rs`; which rows are refused in `rows.rs`; which
+//! language models judges ask in `models.rs`; what is good enough in `limits.rs`. The scoring is the harness's: `evaluate/`.
 
 mod limits;
 mod metrics;
+mod models;
 mod rows;
 
 use std::ffi::OsStr;
@@ -21,6 +22,7 @@ use super::registry::Registry;
 use crate::data::{DataReader, Pairs};
 use crate::evaluate::{Ending, Evaluate, EvaluateBuilder, EvaluationResult};
 use crate::row::{Example, Prediction};
+use models::RunModels;
 use rows::{CheckedRows, UnusedMappings};
 
 /// What the shell says of a program that Ctrl-C ended.
@@ -32,6 +34,7 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     }
     let metrics = metrics::configured(registry, args)?;
     limits::check(args)?;
+    let models = RunModels::new(&args.lm)?;
     let pairs = open(args)?;
     let mut builder = Evaluate::builder()
         .metrics(metrics.iter().cloned())
@@ -53,8 +56,11 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     let checked = if args.max_errors.is_none() { metrics } else { Vec::new() };
     let unused = UnusedMappings::default();
     let rows = CheckedRows::new(pairs, checked, args.mappings.clone(), Arc::clone(&unused));
-    let result = score(&builder.build()?, rows, args)?;
-    report(registry, &result, &unused, args)
+    let result = score(&builder.build()?, rows, &models, args);
+    if let Some(taken) = models.taken().filter(|_| !args.quiet) {
+        say(taken);
+    }
+    report(registry, &result?, &unused, args)
 }
 
 fn open(args: &ScoreArguments) -> Result<Pairs, CliError> {
@@ -103,11 +109,12 @@ fn save(builder: Builder, out: &Path, data: &[PathBuf]) -> Result<Builder, CliEr
 fn score(
     evaluate: &Evaluate,
     rows: CheckedRows,
+    models: &RunModels,
     args: &ScoreArguments,
 ) -> Result<EvaluationResult, CliError> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(CliError::Runtime)?;
-    let result = runtime.block_on(async {
+    let result = runtime.block_on(models.settings().scope(async {
         // A pipe may keep its reader waiting, and Ctrl-C must not wait with it.
         if args.data.iter().all(|file| is_regular(file)) {
             evaluate.score(rows).await
@@ -116,7 +123,7 @@ fn score(
             evaluate.score_stream(rows).await
         }
         .map_err(CliError::from)
-    });
+    }));
     // A thread that waits for standard input is left behind.
     runtime.shutdown_background();
     result
@@ -146,7 +153,8 @@ fn report(
         warn(result, unused);
         limits::warn(result, args);
     }
-    let worse = limits::worse(registry, result, args);
+    let mut worse = limits::worse(registry, result, args);
+    worse.extend(limits::unpaid(result, args));
     for line in &worse {
         say(line);
     }

@@ -4,6 +4,7 @@
 use super::lexical;
 use super::texts::TextOrList;
 use crate::judge::{IntoModel, Judged, Panel, Untrusted, f1, row};
+use crate::need::{Need, Needy};
 use dsrs_metrics::{judge, metric};
 
 /// Judge how complete a system's response is: which share of what the ground truth says does the response say
@@ -74,6 +75,13 @@ pub async fn complete_and_grounded(
         ["completeness", "groundedness"],
         |completeness, groundedness| f1(groundedness, completeness),
     )
+}
+
+impl Needy for CompleteAndGrounded {
+    fn needs(&self, all: &mut Vec<Need>) {
+        Needy::needs(&AnswerCompletenessJudge { panel: self.panel.clone() }, all);
+        Needy::needs(&ResponseGroundednessJudge { panel: self.panel.clone() }, all);
+    }
 }
 
 impl CompleteAndGrounded {

@@ -160,9 +160,12 @@ fn parameter(body: &str) -> Option<&'static str> {
         ["temperature", "top_p", "seed", "max_completion_tokens", "max_tokens"];
     let words = body.to_lowercase();
     let unsupported = ["unsupported", "not supported", "does not support", "deprecated"];
-    let quoted =
-        |name: &&str| ["'", "`", "\""].iter().any(|q| words.contains(&format!("{q}{name}{q}")));
-    unsupported.iter().any(|word| words.contains(word)).then(|| NAMES.into_iter().find(quoted))?
+    let named = |name: &&str| {
+        let is_quoted = ["'", "`", "\""].iter().any(|q| words.contains(&format!("{q}{name}{q}")));
+        // A LiteLLM proxy: "gpt-5-mini doesn't support temperature=0.0".
+        is_quoted || words.contains(&format!(" {name}="))
+    };
+    unsupported.iter().any(|word| words.contains(word)).then(|| NAMES.into_iter().find(named))?
 }
 
 fn refused_key(status: u16, said: String, target: &Target) -> LmError {

@@ -1,0 +1,216 @@
+//! What a run finds out before its first row.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use dsrs_metrics::composite::{Composite, min, part};
+use dsrs_metrics::judge::Models;
+use dsrs_metrics::lm::{LanguageModel, LmError, LmReply, LmRequest, ScriptedLm, StopReason};
+use dsrs_metrics::metrics::F1;
+use dsrs_metrics::prelude::*;
+use dsrs_metrics::{Evaluate, EvaluateError, EvaluationResult, Outcome, Pair, Settings};
+
+use super::setup::{Grade5Judge, PoliteJudge, SemanticRecallPrecisionJudge, grade, polite, says};
+
+/// A model that counts its probes, which end so.
+#[derive(Default)]
+struct Probed {
+    error: Option<LmError>,
+    probes: AtomicU32,
+    calls: AtomicU32,
+}
+
+impl Probed {
+    fn failing(error: LmError) -> Arc<Self> {
+        Arc::new(Self { error: Some(error), ..Self::default() })
+    }
+
+    fn counts(&self) -> (u32, u32) {
+        (self.probes.load(Ordering::SeqCst), self.calls.load(Ordering::SeqCst))
+    }
+}
+
+#[async_trait]
+impl LanguageModel for Probed {
+    fn id(&self) -> &str {
+        "test:probed"
+    }
+
+    async fn complete(&self, _: &LmRequest) -> Result<LmReply, LmError> {
+        self.calls.fetch_add(1, Ordering::SeqCst);
+        Ok(LmReply::new(r#"{ "reasoning": "", "polite": true, "score": 4 }"#))
+    }
+
+    async fn probe(&self) -> Result<(), LmError> {
+        self.probes.fetch_add(1, Ordering::SeqCst);
+        self.error.clone().map_or(Ok(()), Err)
+    }
+}
+
+fn no_key() -> LmError {
+    LmError::NoKey { lm: "test:probed".into(), variable: "TEST_API_KEY".into() }
+}
+
+fn rows() -> Vec<Pair> {
+    let row = |id: u32| {
+        let pred = prediction! { "answer" => format!("answer {id}") };
+        Pair::new(id.to_string(), example! { "answer" => "one" }, pred)
+    };
+    (0..5).map(row).collect()
+}
+
+async fn run(metrics: Vec<Arc<dyn Metric>>) -> Result<EvaluationResult, EvaluateError> {
+    let evaluate = Evaluate::builder().metrics(metrics).concurrency(4).build().unwrap();
+    // Whatever the surroundings say: nothing is configured.
+    let nothing = Settings::new().with(Models::default());
+    Box::pin(nothing.scope(evaluate.score(rows()))).await
+}
+
+#[tokio::test]
+async fn a_model_is_probed_once_a_run_however_many_judges_ask_it() {
+    let lm = Arc::new(Probed::default());
+    let settings = Settings::new().with(Models::new(Arc::clone(&lm)));
+    let evaluate = Evaluate::builder()
+        .metric(Grade5Judge::default())
+        .metric(F1::default())
+        .metric(PoliteJudge::default())
+        .build()
+        .unwrap();
+    let result = settings.scope(evaluate.score(rows())).await.unwrap();
+    assert_eq!((result.metrics[0].scored, lm.counts()), (5, (1, 10)));
+}
+
+#[tokio::test]
+async fn a_model_that_cannot_answer_ends_the_run_before_the_first_row() {
+    let lm = Probed::failing(no_key());
+    let judge = PoliteJudge::default().with_lm(Arc::clone(&lm));
+    let error = run(vec![Arc::new(F1::default()), Arc::new(judge.clone())]).await.unwrap_err();
+    let reason = "test:probed needs a key: set TEST_API_KEY".to_owned();
+    assert_eq!(error, EvaluateError::NotReady { metric: "polite".to_owned(), reason });
+    // A judge within a composite is seen too.
+    let both = min([part(F1::default()), part(judge)]);
+    let composite = Composite::builder("both", both).build().unwrap();
+    let error = run(vec![Arc::new(composite)]).await.unwrap_err();
+    assert_eq!(error.to_string(), "metric `polite`: test:probed needs a key: set TEST_API_KEY");
+    assert_eq!(lm.counts(), (2, 0));
+}
+
+#[tokio::test]
+async fn a_judge_with_nothing_configured_ends_the_run_and_a_shipped_one_answers_offline() {
+    let error = run(vec![Arc::new(PoliteJudge::default())]).await.unwrap_err();
+    let said = error.to_string();
+    assert!(said.starts_with("metric `polite`: no language model is configured: "), "{said}");
+    let shipped = dsrs_metrics::judge::shipped::LlmJudge::default();
+    let mut needs = Vec::new();
+    let nothing = Settings::new().with(Models::default());
+    nothing.scope_sync(|| Metric::<Example, Prediction>::needs(&shipped, &mut needs));
+    assert!(needs.is_empty(), "{needs:?}");
+}
+
+#[tokio::test]
+async fn a_provider_that_is_only_busy_is_there() {
+    let busy = LmError::RateLimited { lm: "m".into(), retry_after: None, said: String::new() };
+    let lm = Probed::failing(busy);
+    let result = run(vec![Arc::new(PoliteJudge::default().with_lm(Arc::clone(&lm)))]).await;
+    assert_eq!((result.unwrap().metrics[0].scored, lm.counts()), (5, (1, 5)));
+}
+
+fn over_budget() -> LmError {
+    let lm = "scripted:lm".to_owned();
+    LmError::OverBudget { lm, needed_msats: 70, left_msats: 20, budget_msats: 90 }
+}
+
+#[tokio::test]
+async fn trap_23_a_row_that_the_budget_does_not_cover_is_skipped_with_what_it_cost_until_then() {
+    // The first row is judged; the second has no verdict, and no money for a repair; then none is left.
+    let lm = ScriptedLm::new().cost(7).replies([
+        Ok(LmReply::new(polite(true).to_string())),
+        Ok(LmReply::new("hm").with_stop(StopReason::End)),
+    ]);
+    let lm = lm.otherwise(over_budget());
+    let judge = PoliteJudge::default().with_lm(lm);
+    let evaluate = Evaluate::builder().metric(judge).concurrency(1).build().unwrap();
+    let result = evaluate.score(rows()).await.unwrap();
+    let skipped = |cost_msats| Outcome::Skipped { budget: 90, cost_msats };
+    assert_eq!(result.results[1].outcomes[0], skipped(7));
+    assert_eq!(result.results[2].outcomes[0], skipped(0));
+    assert_eq!(result.to_string(), "polite  100.00% (1/1, 0 failed, 4 skipped)");
+    assert_eq!(result.metrics[0].cost_msats, 14);
+}
+
+#[tokio::test]
+async fn a_composite_whose_judge_has_no_money_left_is_skipped() {
+    let judge = PoliteJudge::default().with_lm(ScriptedLm::new().otherwise(over_budget()));
+    let both = min([part(F1::default()), part(judge)]);
+    let composite = Composite::builder("both", both).build().unwrap();
+    let result = run(vec![Arc::new(composite)]).await.unwrap();
+    assert_eq!((result.metrics[0].skipped, result.metrics[0].failed), (5, 0));
+}
+
+/// A model that refuses these parameters, as OpenAI's reasoning models refuse a temperature of 0.
+fn picky(id: &str) -> ScriptedLm {
+    ScriptedLm::new().named(id).cost(7).otherwise(|request: &LmRequest| {
+        let refuse = |parameter: &str| LmError::ParameterUnsupported {
+            lm: "picky".into(),
+            parameter: parameter.into(),
+            said: "only the default".into(),
+        };
+        let sampling = request.sampling;
+        match (sampling.temperature, sampling.seed) {
+            (Some(_), _) => Err(refuse("temperature")),
+            (_, Some(_)) => Err(refuse("seed")),
+            _ => Ok(LmReply::new(grade(4).to_string())),
+        }
+    })
+}
+
+#[tokio::test]
+async fn a_parameter_that_a_model_refuses_is_left_out_from_then_on_and_said() {
+    let lm = Arc::new(picky("test:picky"));
+    let judge = Grade5Judge::default().with_lm(Arc::clone(&lm));
+    let pred = prediction! { "answer" => "Paris" };
+    let gold = example! {};
+    let first = judge.call(MetricCall::new(&gold, &pred)).await.unwrap();
+    assert_eq!((first.score.value, lm.calls()), (4.0, 3));
+    let again = judge.call(MetricCall::new(&gold, &pred)).await.unwrap();
+    assert_eq!(lm.calls(), 4, "the model is known now");
+    for scored in [first, again] {
+        let left_out = &scored.metadata().unwrap()["left_out"];
+        assert_eq!(left_out, &serde_json::json!(["seed", "temperature"]));
+        let said = "because\n(asked without seed and temperature, which the model does not take)";
+        assert_eq!(scored.score.details.as_deref(), Some(said));
+    }
+    // Another model is asked as the judge says.
+    let other = Arc::new(says(grade(4)).named("test:patient"));
+    let judge = Grade5Judge::default().with_lm(Arc::clone(&other));
+    let scored = judge.call(MetricCall::new(&gold, &pred)).await.unwrap();
+    assert_eq!(other.requests()[0].sampling.temperature, Some(0.0));
+    assert!(!scored.metadata().unwrap().contains_key("left_out"));
+}
+
+#[tokio::test]
+async fn a_parameter_that_a_judge_needs_is_not_left_out() {
+    let lm =
+        Arc::new(ScriptedLm::new().named("test:short").otherwise(LmError::ParameterUnsupported {
+            lm: "test:short".into(),
+            parameter: "max_tokens".into(),
+            said: "use another".into(),
+        }));
+    let judge = Grade5Judge::default().with_lm(Arc::clone(&lm));
+    let pred = prediction! { "answer" => "Paris" };
+    let error = judge.evaluate(&example! {}, &pred).await.unwrap_err().to_string();
+    assert!(error.contains("does not take this `max_tokens`"), "{error}");
+    assert_eq!(lm.calls(), 1);
+}
+
+#[tokio::test]
+async fn the_schema_is_shared_by_all_requests() {
+    let lm = Arc::new(says(super::setup::recall_precision(1.0, 1.0)));
+    let judge = SemanticRecallPrecisionJudge::default().with_lm(Arc::clone(&lm));
+    let (gold, pred) = super::setup::rows();
+    judge.evaluate(&gold, &pred).await.unwrap();
+    judge.evaluate(&gold, &pred).await.unwrap();
+    let requests = lm.requests();
+    let schema = |at: usize| requests[at].schema.as_ref().unwrap();
+    assert!(Arc::ptr_eq(schema(0), schema(1)));
+}

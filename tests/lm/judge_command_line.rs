@@ -1,0 +1,169 @@
+//! Judges on the command line before a server on this machine.
+
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+
+use crate::server::{Answer, Asked, Server};
+
+fn rows(count: usize) -> String {
+    let row = |id: usize| {
+        let gold = json!({ "question": "Where?", "response": "in Paris" });
+        json!({ "id": id, "gold": gold, "pred": { "response": format!("answer {id}") } })
+    };
+    (0..count).map(|id| format!("{}\n", row(id))).collect()
+}
+
+/// What the program did, and the lines of its result file.
+struct Ran {
+    code: Option<i32>,
+    out: String,
+    err: String,
+    lines: Vec<Value>,
+    files: usize,
+}
+
+/// `judge_scorer score ROWS --out OUT ..` with these variables and no others that matter.
+async fn score(count: usize, args: &[&str], variables: &[(&str, &str)]) -> Ran {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("rows.jsonl"), rows(count)).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_judge_scorer"));
+    let of_surroundings =
+        ["DSRS_LM", "OPENAI_API_KEY", "OPENAI_BASE_URL", "DSRS_PRICES", "DSRS_CACHE"];
+    of_surroundings.iter().for_each(|name| {
+        command.env_remove(name);
+    });
+    command.env("NO_PROXY", "127.0.0.1").envs(variables.iter().copied());
+    command.args(["score", "rows.jsonl", "--out", "out.jsonl"]).args(args);
+    command.current_dir(folder.path());
+    let ran = tokio::task::spawn_blocking(move || command.output().unwrap());
+    let Output { status, stdout, stderr } = ran.await.unwrap();
+    let lines = std::fs::read_to_string(folder.path().join("out.jsonl")).unwrap_or_default();
+    Ran {
+        code: status.code(),
+        out: String::from_utf8(stdout).unwrap(),
+        err: String::from_utf8(stderr).unwrap(),
+        lines: lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect(),
+        files: std::fs::read_dir(folder.path()).unwrap().count(),
+    }
+}
+
+fn verdict(_: &Asked) -> Answer {
+    Answer::chat(r#"{"reasoning": "because", "polite": true, "recall": 0.5, "precision": 1.0}"#)
+}
+
+/// One line that says what to set, exit 2, nothing written.
+#[track_caller]
+fn refused(ran: &Ran, said: &str) {
+    assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{}", ran.err);
+    assert_eq!((ran.err.lines().count(), ran.files), (1, 1), "{}", ran.err);
+    assert!(ran.err.starts_with("error: ") && ran.err.contains(said), "{}", ran.err);
+}
+
+const MODEL: &str = "openai:gpt-5-mini";
+
+#[tokio::test]
+async fn what_is_wrong_with_the_model_is_said_before_the_first_row() {
+    let none = score(3, &["-m", "polite"], &[]).await;
+    refused(&none, "metric `polite`: no language model is configured: set DSRS_LM=provider:model");
+    let no_key = score(3, &["-m", "polite", "--lm", MODEL], &[]).await;
+    refused(&no_key, "openai:gpt-5-mini needs a key: set OPENAI_API_KEY");
+    let nobody = score(3, &["-m", "f1,polite", "--lm", "nobody:m"], &[("DSRS_LM", MODEL)]).await;
+    refused(&nobody, "`nobody:m` names no known provider");
+    let here = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")];
+    let nowhere = score(3, &["-m", "semantic_f1", "--lm", MODEL, "--no-cache"], &here).await;
+    refused(&nowhere, "openai:gpt-5-mini can't be reached at ");
+
+    let server = Server::start(|_| Answer::error(404, "no such model")).await;
+    let url = server.url("/v1");
+    let there = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url.as_str()), ("DSRS_LM", MODEL)];
+    let unknown = score(3, &["-m", "semantic_f1,polite", "--no-cache"], &there).await;
+    refused(&unknown, "openai:gpt-5-mini does not exist there: check the model's name");
+    assert_eq!(server.asked().len(), 1, "two judges, one model, one probe");
+}
+
+#[tokio::test]
+async fn a_run_without_judges_needs_no_model() {
+    let mapped = ["--map", "gold.answer=gold.response", "--map", "pred.answer=pred.response"];
+    let args = [&["-m", "f1"], &mapped[..]].concat();
+    let ran = score(3, &args, &[("DSRS_LM", "nobody:m")]).await;
+    assert_eq!((ran.code, ran.lines.len()), (Some(0), 3), "{}", ran.err);
+}
+
+#[tokio::test]
+async fn the_model_judges_and_the_last_line_says_what_it_took() {
+    let server = Server::start(verdict).await;
+    let (url, cache) = (server.url("/v1"), tempfile::tempdir().unwrap());
+    let variables = [
+        ("OPENAI_API_KEY", "sk-secret-0123456789"),
+        ("OPENAI_BASE_URL", url.as_str()),
+        ("DSRS_LM", "nobody:m"),
+        ("DSRS_CACHE", cache.path().to_str().unwrap()),
+    ];
+    let args = ["-m", "polite,semantic_f1", "--lm", MODEL, "--json"];
+    let ran = score(4, &args, &variables).await;
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    let report: Value = serde_json::from_str(&ran.out).unwrap();
+    // 60 * 0.25 + 40 * 0.025 + 10 * 2 msat a call.
+    let polite = &report["metrics"]["polite"];
+    assert_eq!((&polite["score"], &polite["cost_msats"]), (&json!(100.0), &json!(4 * 36)));
+    assert_eq!(report["metrics"]["semantic_f1"]["cost_msats"], 4 * 36);
+    let taken = "language models: 8 calls (0 cached, 0 failed), 800 + 80 tokens, 288 msat\n";
+    assert_eq!(ran.err, taken);
+    assert_eq!(server.asked().len(), 9, "and one probe");
+
+    let again = score(4, &args, &variables).await;
+    assert_eq!(again.err, "language models: 8 calls (8 cached, 0 failed), 0 + 0 tokens, 0 msat\n");
+    assert_eq!(server.asked().len(), 10);
+    let anew = score(4, &[&args[..], &["--refresh"]].concat(), &variables).await;
+    assert_eq!((anew.err.as_str(), server.asked().len()), (taken, 19));
+    let without = score(4, &[&args[..], &["--no-cache", "--quiet"]].concat(), &variables).await;
+    assert_eq!((without.err.as_str(), server.asked().len()), ("", 28));
+    for ran in [&ran, &again, &anew] {
+        assert!(!format!("{}{}{:?}", ran.out, ran.err, ran.lines).contains("sk-secret"));
+    }
+}
+
+#[tokio::test]
+async fn rows_that_the_budget_does_not_cover_are_skipped_and_counted() {
+    let server = Server::start(verdict).await;
+    let url = server.url("/v1");
+    let variables = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url.as_str())];
+    let args = ["-m", "polite", "--lm", MODEL, "--no-cache", "--budget", "9500 msat"];
+    let ran = score(60, &args, &variables).await;
+    assert_eq!(ran.code, Some(1), "{}", ran.err);
+    let of = |outcome: &str| {
+        let is = |line: &&Value| line["scores"]["polite"]["outcome"] == outcome;
+        ran.lines.iter().filter(is).count()
+    };
+    let (scored, skipped) = (of("scored"), of("skipped"));
+    assert_eq!(scored + skipped, 60, "{:?}", ran.lines);
+    assert!(scored > 5 && skipped > 5, "{scored} scored");
+    assert_eq!(server.asked().len(), scored + 1, "what is skipped is not asked");
+    assert!(scored as u64 * 36 <= 9500);
+    let headline = format!("polite  100.00% ({scored}/{scored}, 0 failed, {skipped} skipped)\n");
+    assert_eq!(ran.out, headline);
+    let said = format!("polite: --budget did not cover {skipped} of 60 rows, which were skipped\n");
+    assert!(ran.err.ends_with(&said), "{}", ran.err);
+}
+
+#[tokio::test]
+async fn trap_23_a_model_without_a_price_is_refused_under_a_budget_unless_allowed() {
+    let server = Server::start(verdict).await;
+    let url = server.url("/v1");
+    let variables = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url.as_str())];
+    let args = ["-m", "polite", "--lm", "openai:own", "--no-cache", "--budget", "9500 msat"];
+    let ran = score(3, &args, &variables).await;
+    refused(&ran, "openai:own has no price, so a budget can't be kept");
+    assert_eq!(server.asked().len(), 0);
+    let ran = score(3, &[&args[..], &["--allow-unpriced"]].concat(), &variables).await;
+    assert_eq!(ran.code, Some(0), "{}", ran.err);
+    assert!(ran.err.ends_with("0 msat (3 calls without a price)\n"), "{}", ran.err);
+}
+
+#[tokio::test]
+async fn a_budget_without_a_unit_is_bad_usage() {
+    let ran = score(1, &["-m", "polite", "--budget", "5000"], &[]).await;
+    assert_eq!((ran.code, ran.files), (Some(2), 1));
+    assert!(ran.err.contains("as in \"5000 msat\""), "{}", ran.err);
+}

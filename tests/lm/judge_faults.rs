@@ -1,0 +1,203 @@
+//! 5,000 rows before a judge whose server fails in every way there is: each row ends in the right outcome, none
+//! twice, none lost, and no failure counts as a score.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use dsrs_metrics::judge::Prompt;
+use dsrs_metrics::prelude::*;
+use dsrs_metrics::{Evaluate, Outcome, Pair};
+use serde_json::json;
+
+use crate::server::{Answer, Asked, Server};
+use crate::{plain, quick};
+
+const ROWS: usize = 5000;
+const ATTEMPTS: u32 = 4;
+
+/// Grade the answer.
+#[judge(reasoning = false, range = 0.0..=1.0)]
+struct Graded {
+    #[input(pred)]
+    answer: String,
+    #[output(range = 0.0..=1.0)]
+    score: f64,
+}
+
+/// What the server does to one attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fault {
+    Busy,
+    Internal,
+    Unavailable,
+    Cut,
+    Html,
+    HalfJson,
+    /// These are replies, but no verdicts.
+    OutOfRange,
+    Missing,
+    HalfVerdict,
+    /// No fault at all.
+    Slow,
+}
+
+const MIX: [Fault; 10] = [
+    Fault::Busy,
+    Fault::Internal,
+    Fault::Unavailable,
+    Fault::Cut,
+    Fault::Html,
+    Fault::HalfJson,
+    Fault::OutOfRange,
+    Fault::Missing,
+    Fault::HalfVerdict,
+    Fault::Slow,
+];
+
+impl Fault {
+    fn is_reply(self) -> bool {
+        matches!(self, Self::OutOfRange | Self::Missing | Self::HalfVerdict | Self::Slow)
+    }
+
+    /// What the row's error says.
+    fn words(self) -> &'static str {
+        match self {
+            Self::Busy => "limits the rate",
+            Self::Internal => "status 500",
+            Self::Unavailable => "status 503",
+            Self::Cut => "the connection broke",
+            Self::Html | Self::HalfJson => "something that is no reply",
+            Self::OutOfRange => "`score` is 7.5, which lies outside 0.0..=1.0",
+            Self::Missing => "`score` is missing",
+            Self::HalfVerdict => "was cut short before its verdict",
+            Self::Slow => unreachable!("no fault"),
+        }
+    }
+}
+
+/// A sequence of numbers that looks random and is the same every time (SplitMix64).
+fn mixed(seed: u64) -> u64 {
+    let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// What happens to an attempt at the question (round 0) or its repair (round 1); nothing, in two of five
+/// cases. Some rows fail every time.
+fn fault(row: usize, round: usize, attempt: u32) -> Option<Fault> {
+    let dice = mixed((row as u64) << 16 | (round as u64) << 8 | u64::from(attempt));
+    if row % 97 == 3 {
+        return Some(MIX[(dice % 9) as usize]);
+    }
+    (dice % 10 >= 4).then(|| MIX[((dice >> 8) % MIX.len() as u64) as usize])
+}
+
+/// What must become of a row, worked out without the library: the last fault, if any, and the attempts of
+/// both rounds.
+fn expected(row: usize) -> (Option<Fault>, [u32; 2]) {
+    let mut attempts = [0; 2];
+    for round in 0..2 {
+        let last = loop {
+            let fault = fault(row, round, attempts[round]);
+            attempts[round] += 1;
+            match fault {
+                Some(fault) if !fault.is_reply() && attempts[round] < ATTEMPTS => {}
+                last => break last,
+            }
+        };
+        match last {
+            None | Some(Fault::Slow) => return (None, attempts),
+            Some(fault) if !fault.is_reply() || round == 1 => return (Some(fault), attempts),
+            Some(_) => {}
+        }
+    }
+    unreachable!("the second round returns")
+}
+
+fn score(row: usize) -> f64 {
+    (row % 101) as f64 / 100.0
+}
+
+type Seen = Mutex<HashMap<usize, [u32; 2]>>;
+
+/// The row and the round of a question; `None` for the probe.
+fn question(asked: &Asked) -> Option<(usize, usize)> {
+    let messages = asked.body["messages"].as_array()?;
+    let inputs = Prompt::parse(messages.get(1)?["content"].as_str()?)?;
+    let row = inputs[0].content?.strip_prefix("answer ")?.parse().ok()?;
+    Some((row, usize::from(messages.len() > 2)))
+}
+
+fn answer(seen: &Seen, asked: &Asked) -> Answer {
+    let Some((row, round)) = question(asked) else { return Answer::chat(r#"{"ok": true}"#) };
+    let attempt = {
+        let mut seen = seen.lock().unwrap();
+        let attempts = &mut seen.entry(row).or_default()[round];
+        *attempts += 1;
+        *attempts - 1
+    };
+    let verdict = Answer::chat(&json!({ "score": score(row) }).to_string());
+    match fault(row, round, attempt) {
+        None => verdict,
+        Some(Fault::Slow) => verdict.slow(Duration::from_millis(60)),
+        Some(Fault::Busy) => {
+            let wait = if row % 20 == 0 { "1" } else { "0" };
+            Answer::error(429, "slow down").with_header("retry-after", wait)
+        }
+        Some(Fault::Internal) => Answer::error(500, "oops"),
+        Some(Fault::Unavailable) => Answer::html(503, "<html>down</html>"),
+        Some(Fault::Cut) => verdict.cut(),
+        Some(Fault::Html) => Answer::html(200, "<html>log in</html>"),
+        Some(Fault::HalfJson) => verdict.truncated(),
+        Some(Fault::OutOfRange) => Answer::chat(r#"{"score": 7.5}"#),
+        Some(Fault::Missing) => Answer::chat("{}"),
+        Some(Fault::HalfVerdict) => Answer::chat(r#"{"score": 0."#),
+    }
+}
+
+fn check(row: usize, outcome: &Outcome, attempts: [u32; 2]) {
+    let (fault, tries) = expected(row);
+    assert_eq!(attempts, tries, "row {row}: attempts; it ended in {outcome:?}");
+    match (outcome, fault) {
+        (Outcome::Scored(scored), None) => assert_eq!(scored.score.value, score(row), "row {row}"),
+        (Outcome::MetricFailed { error }, Some(fault)) => {
+            let error = error.to_string();
+            assert!(error.contains(fault.words()), "row {row}: {fault:?} became {error}");
+        }
+        (outcome, fault) => panic!("row {row}: {fault:?} became {outcome:?}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn trap_14_five_thousand_judged_rows_through_every_fault() {
+    let seen: Arc<Seen> = Arc::default();
+    let told = Arc::clone(&seen);
+    let server = Server::forgetful(move |asked| answer(&told, asked)).await;
+    let lm =
+        plain("openai:judge-faults", &server.url("/v1")).retry(quick(ATTEMPTS)).build().unwrap();
+    let judge = GradedJudge::default().with_lm(lm.clone());
+    let evaluate = Evaluate::builder().metric(judge).concurrency(200).build().unwrap();
+    let rows = (0..ROWS).map(|row| {
+        let pred = prediction! { "answer" => format!("answer {row}") };
+        Pair::new(row.to_string(), example! {}, pred)
+    });
+    let result = evaluate.score(rows).await.unwrap();
+
+    let seen = seen.lock().unwrap();
+    assert_eq!((result.results.len(), seen.len()), (ROWS, ROWS), "none is lost");
+    for (row, judged) in result.results.iter().enumerate() {
+        assert_eq!(judged.id, row.to_string(), "none twice");
+        check(row, &judged.outcomes[0], seen[&row]);
+    }
+    let right: Vec<f64> = (0..ROWS).filter(|row| expected(*row).0.is_none()).map(score).collect();
+    let summary = &result.metrics[0];
+    let (scored, failed) = (right.len() as u64, (ROWS - right.len()) as u64);
+    assert_eq!((summary.scored, summary.failed), (scored, failed));
+    assert!(failed > 200, "the mixture has rows that fail: {failed}");
+    let mean = right.iter().sum::<f64>() / right.len() as f64;
+    assert!((summary.mean_scored.unwrap() - mean).abs() < 1e-12);
+    let calls = (0..ROWS).map(|row| expected(row).1.iter().filter(|tries| **tries > 0).count());
+    assert_eq!(lm.ledger().total().calls, calls.sum::<usize>() as u64, "counted once each");
+}
