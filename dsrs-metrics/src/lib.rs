@@ -33,6 +33,7 @@ mod settings;
 mod spec;
 pub mod stats;
 mod sum;
+pub mod syntax;
 
 #[doc(hidden)]
 pub mod __private;

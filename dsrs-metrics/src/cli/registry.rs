@@ -59,7 +59,12 @@ fn add_builtin(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add::<metrics::HotpotF1>()?;
     registry.add::<metrics::Precision>()?;
     registry.add::<metrics::Recall>()?;
-    registry.add::<metrics::NumericMatch>()
+    registry.add::<metrics::NumericMatch>()?;
+    registry.add::<metrics::Format>()?;
+    registry.add::<metrics::Keyword>()?;
+    registry.add::<metrics::Length>()?;
+    registry.add::<metrics::Syntax>()?;
+    registry.add::<metrics::WasRepeated>()
 }
 
 impl Registry {

@@ -1,15 +1,24 @@
 //! The built-in metrics, under the names of the reference documents.
 //!
 //! Each is a `#[metric]` function over the pure functions of [`text`](crate::text), with the struct of
-//! the same name beside it. All read `gold.answer` and `pred.answer`; rows with other names are mapped
-//! (`--map` on the command line).
+//! the same name beside it. They read `gold.answer` and `pred.answer` unless their documentation names other fields;
+//! rows with other names are mapped (`--map` on the command line). Metrics that may be asked about any field have a
+//! parameter `field` as well.
 
 mod answers;
+mod check;
+mod field;
 mod numeric;
+mod proxy;
 mod text;
 
 pub use answers::StrOrList;
+pub use check::{Check, Unscored};
 pub use numeric::{NumericMatch, TextOrNumber, numeric_match};
+pub use proxy::{
+    Format, Keyword, Length, Syntax, WasRepeated, format, keyword, length, same_value, syntax,
+    was_repeated,
+};
 pub use text::{
     AnswerExactMatch, AnswerPassageMatch, Em, F1, HotpotF1, Precision, Recall, answer_exact_match,
     answer_passage_match, em, f1, hotpot_f1, precision, recall,

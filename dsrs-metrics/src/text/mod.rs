@@ -15,6 +15,7 @@ mod score;
 mod scripts;
 mod unicode;
 mod unicode_tables;
+mod words;
 
 pub use dspy::{ARTICLES, normalize_text};
 pub use number::{DecimalMark, Number, NumericOptions, last_number, numeric_match};
@@ -22,6 +23,7 @@ pub use passage::dpr_normalize;
 pub use profile::Profile;
 pub use references::{PassageAnswers, References};
 pub use score::HOTPOT_LABELS;
+pub use words::{Searchable, count_tokens, count_words};
 
 /// There was no reference answer to compare with.
 ///
