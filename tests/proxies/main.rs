@@ -1,10 +1,14 @@
 //! The checks of form: format, keywords, length, syntax, tool calls.
 
 mod balance;
+mod diff;
 mod format;
 mod keyword;
+mod languages;
 mod length;
 mod repeated;
+mod schema;
+mod trees;
 
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{MetricCall, Scored};

@@ -64,7 +64,10 @@ fn add_builtin(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add::<metrics::Keyword>()?;
     registry.add::<metrics::Length>()?;
     registry.add::<metrics::Syntax>()?;
-    registry.add::<metrics::WasRepeated>()
+    #[cfg(feature = "schema")]
+    registry.add::<metrics::ToolParamsSchema>()?;
+    registry.add::<metrics::WasRepeated>()?;
+    registry.add::<metrics::Diff>()
 }
 
 impl Registry {

@@ -7,6 +7,7 @@
 
 mod answers;
 mod check;
+mod diff;
 mod field;
 mod numeric;
 mod proxy;
@@ -14,11 +15,14 @@ mod text;
 
 pub use answers::StrOrList;
 pub use check::{Check, Unscored};
+pub use diff::{Diff, DiffStrictness, diff};
 pub use numeric::{NumericMatch, TextOrNumber, numeric_match};
 pub use proxy::{
     Format, Keyword, Length, Syntax, WasRepeated, format, keyword, length, same_value, syntax,
     was_repeated,
 };
+#[cfg(feature = "schema")]
+pub use proxy::{InvalidSchema, ToolParamsSchema, ToolSchemas, tool_params_schema};
 pub use text::{
     AnswerExactMatch, AnswerPassageMatch, Em, F1, HotpotF1, Precision, Recall, answer_exact_match,
     answer_passage_match, em, f1, hotpot_f1, precision, recall,

@@ -47,6 +47,12 @@ pub enum SyntaxError {
         /// How long it was given, in seconds.
         seconds: u64,
     },
+    /// A text is valid JSON, but cannot be held as a value.
+    #[error("valid JSON that cannot be compared: {reason}")]
+    Unreadable {
+        /// What the parser said.
+        reason: String,
+    },
     /// The parser and its grammar do not fit together.
     #[error("the {language:?} grammar cannot be loaded: {reason}")]
     Grammar {
@@ -62,7 +68,6 @@ impl Language {
     ///
     /// # Errors
     /// [`SyntaxError`] if the text cannot be parsed at all; wrong text is no error.
-    #[cfg_attr(not(feature = "syntax"), expect(clippy::unused_self, reason = "there is no parser"))]
     pub fn fault(self, text: &str) -> Result<Option<Fault>, SyntaxError> {
         #[cfg(feature = "syntax")]
         return super::parse::fault(self, text);
@@ -73,21 +78,42 @@ impl Language {
         }
     }
 
-    /// Whether two texts have the same syntax tree, layout and comments aside; `None` if one of them has an error.
+    /// Whether two texts have the same syntax tree, layout and comments aside.
     ///
-    /// Names, literals and operators must be equal as written; nothing is renamed. Layout that means something, such as
-    /// Python's indentation, is part of the tree. JSON is compared as data: the order of keys and the form of
-    /// numbers do not matter.
+    /// Layout is what a formatter may change: white space, line breaks, trailing commas, semicolons that only end a
+    /// statement, the kind of quotes in Python and JavaScript, the case of SQL's keywords. Python's indentation is no
+    /// layout. Names, literals, operators and parentheses must be equal as written: a renamed local is a difference.
+    /// JSON is compared as data: neither the order of keys nor the form of numbers matters.
     ///
     /// # Errors
-    /// As [`fault`](Self::fault).
-    pub fn same(self, left: &str, right: &str) -> Result<Option<bool>, SyntaxError> {
+    /// [`SyntaxError`] if a text cannot be parsed at all; wrong text is no error.
+    pub fn compare(self, left: &str, right: &str) -> Result<Comparison, SyntaxError> {
         #[cfg(feature = "syntax")]
-        return super::same::same(self, left, right);
+        return super::same::compare(self, left, right);
         #[cfg(not(feature = "syntax"))]
         {
             let _ = (left, right);
             Err(SyntaxError::NoParser(self))
         }
+    }
+}
+
+/// How two texts of one language compare.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Comparison {
+    /// They have the same tree.
+    Same,
+    /// Their trees differ.
+    Different,
+    /// The first has an error.
+    LeftBroken(Fault),
+    /// The second has an error, and the first has none.
+    RightBroken(Fault),
+}
+
+impl Comparison {
+    #[cfg(feature = "syntax")]
+    pub(super) fn of(same: bool) -> Self {
+        if same { Self::Same } else { Self::Different }
     }
 }

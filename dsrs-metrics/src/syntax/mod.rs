@@ -13,7 +13,7 @@ mod same;
 use std::fmt;
 
 pub use balance::{Balance, unbalanced};
-pub use language::{Language, SyntaxError};
+pub use language::{Comparison, Language, SyntaxError};
 
 /// What is wrong with a piece of code, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,10 +9,14 @@ mod format;
 mod keyword;
 mod length;
 mod syntax;
+#[cfg(feature = "schema")]
+mod tool_params_schema;
 mod was_repeated;
 
 pub use format::{Format, format};
 pub use keyword::{Keyword, keyword};
 pub use length::{Length, length};
 pub use syntax::{Syntax, syntax};
+#[cfg(feature = "schema")]
+pub use tool_params_schema::{InvalidSchema, ToolParamsSchema, ToolSchemas, tool_params_schema};
 pub use was_repeated::{WasRepeated, same_value, was_repeated};
