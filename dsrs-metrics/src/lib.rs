@@ -27,6 +27,8 @@ mod record;
 mod report;
 mod returns;
 mod row;
+#[cfg(feature = "sandbox")]
+pub mod sandbox;
 mod score;
 mod scoring;
 mod settings;

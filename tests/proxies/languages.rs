@@ -36,8 +36,8 @@ fn right_and_wrong_in_each_language() {
 #[test]
 fn the_feedback_says_where() {
     assert_eq!(
-        said(&syntax(Language::Json), "{\n  \"é\": tru\n}").1,
-        "line 2, column 12: expected ident"
+        said(&syntax(Language::Json), "{\n  \"é\": [1 2]\n}").1,
+        "line 2, column 11: expected `,` or `]`"
     );
     let said = said(&syntax(Language::Rust), "fn f() {\n    let x = 1\n    g();\n}").1;
     assert!(said.starts_with("line 2, column "), "{said}");
@@ -51,7 +51,7 @@ fn an_unknown_language_is_found_before_the_first_row() {
         Syntax::configure(&params)
     };
     let error = configured("cobol").unwrap_err().to_string();
-    assert!(error.contains("`cobol`") && error.contains("`rust`, `python`"), "{error}");
+    assert!(error.contains("`cobol`") && error.contains("`rust`, `py`, `python`"), "{error}");
     assert_eq!(said(&configured("py").unwrap(), "x = 1").0, 1.0);
 }
 

@@ -51,6 +51,13 @@ pub enum RegistryError {
     },
 }
 
+#[cfg(feature = "sandbox")]
+fn add_sandboxed(registry: &mut Registry) -> Result<(), RegistryError> {
+    registry.add::<metrics::Sandbox>()?;
+    registry.add::<metrics::TestPass>()?;
+    registry.add::<metrics::VerificationDelta>()
+}
+
 fn add_builtin(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add::<metrics::AnswerExactMatch>()?;
     registry.add::<metrics::AnswerPassageMatch>()?;
@@ -67,6 +74,8 @@ fn add_builtin(registry: &mut Registry) -> Result<(), RegistryError> {
     #[cfg(feature = "schema")]
     registry.add::<metrics::ToolParamsSchema>()?;
     registry.add::<metrics::WasRepeated>()?;
+    #[cfg(feature = "sandbox")]
+    add_sandboxed(registry)?;
     registry.add::<metrics::Diff>()
 }
 

@@ -11,6 +11,8 @@ mod diff;
 mod field;
 mod numeric;
 mod proxy;
+#[cfg(feature = "sandbox")]
+mod sandbox;
 mod text;
 
 pub use answers::StrOrList;
@@ -23,6 +25,11 @@ pub use proxy::{
 };
 #[cfg(feature = "schema")]
 pub use proxy::{InvalidSchema, ToolParamsSchema, ToolSchemas, tool_params_schema};
+#[cfg(feature = "sandbox")]
+pub use sandbox::{
+    Isolation, Sandbox, SandboxFiles, Source, TestPass, VerificationDelta, field, gold, sandbox,
+    test_pass, verification_delta,
+};
 pub use text::{
     AnswerExactMatch, AnswerPassageMatch, Em, F1, HotpotF1, Precision, Recall, answer_exact_match,
     answer_passage_match, em, f1, hotpot_f1, precision, recall,

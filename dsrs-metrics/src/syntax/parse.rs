@@ -22,10 +22,12 @@ pub(super) fn fault(language: Language, text: &str) -> Result<Option<Fault>, Syn
 /// What is ignored is read without recursion, so nesting of any depth can be read.
 pub(super) fn json_fault(text: &str) -> Option<Fault> {
     let error = serde_json::from_str::<IgnoredAny>(text).err()?;
-    let (line, column) = (error.line().max(1), error.column().max(1));
     let what = error.to_string();
     let what = what.rsplit_once(" at line ").map_or(&*what, |(what, _)| what).to_owned();
-    Some(Fault { line, column, what })
+    // serde counts columns in bytes.
+    let lines = text.split_inclusive('\n').take(error.line().saturating_sub(1));
+    let start: usize = lines.map(str::len).sum();
+    Some(Fault::at(text, start + error.column().saturating_sub(1), what))
 }
 
 /// The syntax tree; of a wrong text one that says where it is wrong.

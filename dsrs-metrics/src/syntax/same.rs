@@ -130,7 +130,8 @@ impl<'a> Tokens<'a> {
         if matches!(kind, ")" | "]" | "}" | ">") && !parent.contains("tuple") {
             self.drop_trailing_comma();
         }
-        self.all.push(Token::Leaf(kind, self.spelled(kind, text)));
+        let (kind, text) = self.spelled(kind, text);
+        self.all.push(Token::Leaf(kind, text));
     }
 
     /// Whether a semicolon or line break only ends a statement.
@@ -153,14 +154,16 @@ impl<'a> Tokens<'a> {
 
     /// A leaf as it is compared: quotes of either kind are one where the language does not tell them apart, and
     /// SQL's keywords have no case.
-    fn spelled(&self, kind: &str, text: &'a str) -> &'a str {
+    fn spelled(&self, kind: &'static str, text: &'a str) -> (&'static str, &'a str) {
         let quotes_are_one =
             matches!(self.language, Language::Python | Language::JavaScript | Language::TypeScript);
         match kind {
-            "string_start" | "string_end" if quotes_are_one => text.trim_end_matches(['"', '\'']),
-            "\"" | "'" if quotes_are_one => "",
-            kind if self.language == Language::Sql && kind.starts_with("keyword_") => "",
-            _ => text,
+            "string_start" | "string_end" if quotes_are_one => {
+                (kind, text.trim_end_matches(['"', '\'']))
+            }
+            "\"" | "'" if quotes_are_one => ("\"", ""),
+            _ if self.language == Language::Sql && kind.starts_with("keyword_") => (kind, ""),
+            _ => (kind, text),
         }
     }
 }
