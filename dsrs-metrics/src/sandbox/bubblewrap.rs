@@ -125,8 +125,8 @@ fn folders(bwrap: &mut Command, job: &Job, staged: &Path) {
     let disk = (job.limits.disk_mb * 1024 * 1024).to_string();
     bwrap.args(["--size", &disk, "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]);
     bwrap.args(["--size", &disk, "--tmpfs", "/box"]);
-    bwrap.args(["--dir", "/box/work", "--dir", "/box/tmp", "--dir", "/box/home"]);
-    bwrap.args(["--symlink", "/box/tmp", "/tmp"]);
+    bwrap.args(["--dir", "/box/work", "--dir", "/box/home"]);
+    bwrap.args(["--size", &disk, "--tmpfs", "/tmp"]);
     for path in &job.readable {
         bwrap.arg("--ro-bind").arg(path).arg(path);
     }

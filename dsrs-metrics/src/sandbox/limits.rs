@@ -23,7 +23,8 @@ pub struct Limits {
     pub processes: u64,
     /// The largest file, in MiB.
     pub file_mb: u64,
-    /// All files in the work folder and in `/tmp` together, in MiB. They are held in memory.
+    /// All files in the work folder together, in MiB, and as much again in `/tmp` and in `/dev/shm`. They are held in
+    /// memory.
     pub disk_mb: u64,
     /// Standard output and standard error together, in KiB.
     pub output_kb: u64,
