@@ -1,6 +1,7 @@
 //! The checks of form: format, keywords, length, syntax, tool calls.
 
 mod balance;
+mod command_line;
 mod diff;
 mod format;
 mod keyword;

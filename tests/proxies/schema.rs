@@ -11,7 +11,8 @@ fn metric(schema: &Value) -> ToolParamsSchema {
 
 #[track_caller]
 fn said(metric: &ToolParamsSchema, tool: &str, params: Value) -> (f64, String) {
-    let (gold, pred) = (example! {}, prediction! { "tool" => tool, "params" => params });
+    let gold = example! {};
+    let pred = Prediction::from_iter([("tool", Value::from(tool)), ("params", params)]);
     let scored = metric.call_now(MetricCall::new(&gold, &pred)).unwrap().unwrap();
     (scored.score.value, scored.feedback().unwrap_or_default().into_owned())
 }

@@ -24,13 +24,13 @@ fn exit_codes_streams_and_folders() {
     if !can_isolate() {
         return;
     }
-    let report = run(sh("pwd; echo err >&2; exit 7"));
+    let report = run(&sh("pwd; echo err >&2; exit 7"));
     assert_eq!(report.ending, Ending::Exited(7));
     assert_eq!((&*report.stdout, &*report.stderr), ("/box/work\n", "err\n"));
-    assert_eq!(run(sh("kill -9 $$")).ending, Ending::Exited(137));
-    let bytes = run(sh("printf 'a\\377b\\000c'"));
+    assert_eq!(run(&sh("kill -9 $$")).ending, Ending::Exited(137));
+    let bytes = run(&sh("printf 'a\\377b\\000c'"));
     assert_eq!(bytes.stdout, "a\u{fffd}b\0c");
-    assert_eq!(run(sh("exec 1>&- 2>&-; sleep 0.2; exit 3")).ending, Ending::Exited(3));
+    assert_eq!(run(&sh("exec 1>&- 2>&-; sleep 0.2; exit 3")).ending, Ending::Exited(3));
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn files_folders_and_readable_paths() {
         readable: vec![readable.path().to_owned()],
         ..Job::default()
     };
-    let report = run(job);
+    let report = run(&job);
     assert_eq!(
         report.stdout, "from the folder and the row a file, not the link readablex\n",
         "{}",

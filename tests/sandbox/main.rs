@@ -3,6 +3,7 @@
 //! Without bubblewrap the tests that need it say so and pass, unless `DSRS_METRICS_REQUIRE` is 1.
 
 mod attacks;
+mod command_line;
 mod counts;
 mod humaneval;
 mod jobs;
@@ -32,10 +33,10 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 /// A Python program in a sandbox.
 fn python(program: &str, limits: Limits) -> Report {
     let files = vec![("main.py".to_owned(), program.to_owned())];
-    run(Job { command: "python3 main.py".to_owned(), files, limits, ..Job::default() })
+    run(&Job { command: "python3 main.py".to_owned(), files, limits, ..Job::default() })
 }
 
 #[track_caller]
-fn run(job: Job) -> Report {
-    block_on(Bubblewrap::new().run(&job)).unwrap_or_else(|error| panic!("{error}"))
+fn run(job: &Job) -> Report {
+    block_on(Bubblewrap::new().run(job)).unwrap_or_else(|error| panic!("{error}"))
 }

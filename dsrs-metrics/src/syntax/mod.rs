@@ -29,7 +29,8 @@ pub struct Fault {
 impl Fault {
     /// At a byte of the text.
     fn at(text: &str, byte: usize, what: String) -> Self {
-        let before = &text[..text.floor_char_boundary(byte)];
+        let at = (0..=byte.min(text.len())).rev().find(|&at| text.is_char_boundary(at));
+        let before = &text[..at.unwrap_or(0)];
         let start = before.rfind('\n').map_or(0, |newline| newline + 1);
         let line = before.matches('\n').count() + 1;
         Self { line, column: before[start..].chars().count() + 1, what }

@@ -207,5 +207,6 @@ pub(super) fn complaint(
 pub(super) fn tail(text: &str) -> &str {
     const SHOWN: usize = 2000;
     let text = text.trim_end();
-    &text[text.floor_char_boundary(text.len().saturating_sub(SHOWN))..]
+    let start = text.char_indices().rev().nth(SHOWN - 1).map_or(0, |(at, _)| at);
+    &text[start..]
 }
