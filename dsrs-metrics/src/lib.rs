@@ -27,6 +27,7 @@ mod record;
 mod report;
 mod returns;
 mod row;
+mod same_value;
 #[cfg(feature = "sandbox")]
 pub mod sandbox;
 mod score;

@@ -57,7 +57,7 @@ fn trap_25_no_secret_file_or_variable_is_seen() {
     let folder = tempfile::tempdir().unwrap();
     let secret = folder.path().join("secret");
     std::fs::write(&secret, "hunter2").unwrap();
-    let here = std::env::current_dir().unwrap();
+    let here = std::env::current_exe().unwrap();
     let program = format!(
         "import os, glob\n\
          for path in [{:?}, {:?}, '/root', '/home', '/etc/passwd', '/etc/shadow', '/proc/1/root/etc/shadow', '/var', '/run']:\n\

@@ -15,13 +15,13 @@ mod proxy;
 mod sandbox;
 mod text;
 
+pub use crate::same_value::same_value;
 pub use answers::StrOrList;
 pub use check::{Check, Unscored};
 pub use diff::{Diff, DiffStrictness, diff};
 pub use numeric::{NumericMatch, TextOrNumber, numeric_match};
 pub use proxy::{
-    Format, Keyword, Length, Syntax, WasRepeated, format, keyword, length, same_value, syntax,
-    was_repeated,
+    Format, Keyword, Length, Syntax, WasRepeated, format, keyword, length, syntax, was_repeated,
 };
 #[cfg(feature = "schema")]
 pub use proxy::{InvalidSchema, ToolParamsSchema, ToolSchemas, tool_params_schema};

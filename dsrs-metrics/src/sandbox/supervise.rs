@@ -148,8 +148,9 @@ impl Run {
         };
         let timed_out = ending.is_none() && status.is_none();
         (self.end)(&mut self.child);
+        // What was written before the end may still wait to be read, on either stream.
         let until = Instant::now() + DRAIN;
-        while self.open > 0 && ending.is_none() {
+        while self.open > 0 {
             let left = until.saturating_duration_since(Instant::now());
             match self.chunks.recv_timeout(left) {
                 Ok(chunk) => self.keep(chunk),

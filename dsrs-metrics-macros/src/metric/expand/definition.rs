@@ -17,7 +17,7 @@ pub(crate) fn definition(cx: &Context<'_>) -> TokenStream {
     let vis = &model.function.vis;
     let function = &model.function.sig.ident;
     let attrs = model.function.attrs.iter().filter(|attr| belongs_to_struct(attr));
-    let doc = format!("The metric of the function [`{function}`].");
+    let doc = format!("The metric of the function [`{function}`](fn@{function}).");
     let derives = derives(cx);
     let body = if is_unit(cx) {
         quote_spanned!(*span=> ;)

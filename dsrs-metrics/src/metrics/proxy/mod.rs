@@ -19,4 +19,4 @@ pub use length::{Length, length};
 pub use syntax::{Syntax, syntax};
 #[cfg(feature = "schema")]
 pub use tool_params_schema::{InvalidSchema, ToolParamsSchema, ToolSchemas, tool_params_schema};
-pub use was_repeated::{WasRepeated, same_value, was_repeated};
+pub use was_repeated::{WasRepeated, was_repeated};
