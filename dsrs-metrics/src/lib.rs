@@ -31,6 +31,9 @@ mod report;
 pub mod retrieval;
 mod returns;
 mod row;
+mod same_value;
+#[cfg(feature = "sandbox")]
+pub mod sandbox;
 mod score;
 mod scoring;
 mod settings;
@@ -38,6 +41,7 @@ mod spec;
 pub mod stats;
 pub mod structured;
 mod sum;
+pub mod syntax;
 
 #[doc(hidden)]
 pub mod __private;

@@ -46,6 +46,13 @@ pub enum RegistryError {
     },
 }
 
+#[cfg(feature = "sandbox")]
+fn add_sandboxed(registry: &mut Registry) -> Result<(), RegistryError> {
+    registry.add::<metrics::Sandbox>()?;
+    registry.add::<metrics::TestPass>()?;
+    registry.add::<metrics::VerificationDelta>()
+}
+
 fn add_builtin(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add::<metrics::AnswerExactMatch>()?;
     registry.add::<metrics::AnswerPassageMatch>()?;
@@ -82,7 +89,17 @@ fn add_builtin(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add::<metrics::Wer>()?;
     registry.add::<metrics::Cer>()?;
     registry.add::<metrics::EditSimilarity>()?;
-    registry.add::<metrics::JsonFieldAccuracy>()
+    registry.add::<metrics::JsonFieldAccuracy>()?;
+    registry.add::<metrics::Format>()?;
+    registry.add::<metrics::Keyword>()?;
+    registry.add::<metrics::Length>()?;
+    registry.add::<metrics::Syntax>()?;
+    #[cfg(feature = "schema")]
+    registry.add::<metrics::ToolParamsSchema>()?;
+    registry.add::<metrics::WasRepeated>()?;
+    #[cfg(feature = "sandbox")]
+    add_sandboxed(registry)?;
+    registry.add::<metrics::Diff>()
 }
 
 impl Registry {

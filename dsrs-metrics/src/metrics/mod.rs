@@ -2,19 +2,29 @@
 //!
 //! Each is a `#[metric]` function over the pure functions of [`text`](crate::text),
 //! [`retrieval`](crate::retrieval) and [`structured`](crate::structured), with the struct of the same
-//! name beside it. The text metrics read `gold.answer` and `pred.answer`, the others the fields that
-//! their documentation names; rows with other names are mapped (`--map` on the command line).
+//! name beside it. They read `gold.answer` and `pred.answer` unless their documentation names other
+//! fields; rows with other names are mapped (`--map` on the command line). Metrics that may be asked
+//! about any field have a parameter `field` as well.
 
 mod answers;
+mod check;
+mod diff;
 mod edits;
+mod field;
 mod heritage;
 mod numeric;
 mod overlap;
+mod proxy;
 mod retrieval;
+#[cfg(feature = "sandbox")]
+mod sandbox;
 mod structured;
 mod text;
 
+pub use crate::same_value::same_value;
 pub use answers::StrOrList;
+pub use check::{Check, Unscored};
+pub use diff::{Diff, DiffStrictness, diff};
 pub use edits::{Cer, EditSimilarity, Wer, cer, edit_similarity, wer};
 pub use heritage::{
     EntityF1, EntityTypeAccuracy, IntentAccuracy, IntentAccuracyWithFallback, entity_f1,
@@ -22,9 +32,19 @@ pub use heritage::{
 };
 pub use numeric::{NumericMatch, TextOrNumber, numeric_match};
 pub use overlap::{Bleu, Chrf, Rouge1, Rouge2, RougeL, bleu, chrf, rouge_l, rouge1, rouge2};
+pub use proxy::{
+    Format, Keyword, Length, Syntax, WasRepeated, format, keyword, length, syntax, was_repeated,
+};
+#[cfg(feature = "schema")]
+pub use proxy::{InvalidSchema, ToolParamsSchema, ToolSchemas, tool_params_schema};
 pub use retrieval::{
     AveragePrecision, HitRate, Ndcg, PrecisionAtK, RecallAtK, ReciprocalRank, average_precision,
     hit_rate, ndcg, precision_at_k, recall_at_k, reciprocal_rank,
+};
+#[cfg(feature = "sandbox")]
+pub use sandbox::{
+    Isolation, Sandbox, SandboxFiles, Source, TestPass, VerificationDelta, field, gold, sandbox,
+    test_pass, verification_delta,
 };
 pub use structured::{JsonFieldAccuracy, json_field_accuracy};
 pub use text::{

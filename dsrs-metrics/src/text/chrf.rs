@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::edits::split;
 use super::unicode::is_space;
-use super::words::Words;
+use super::vocabulary::Words;
 use super::{NoReferences, NormalForm, ngrams};
 use crate::corpus::CorpusFormula;
 

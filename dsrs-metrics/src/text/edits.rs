@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::unicode::is_space;
-use super::words::Words;
+use super::vocabulary::Words;
 
 /// Which edits a similarity counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]

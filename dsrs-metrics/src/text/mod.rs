@@ -22,6 +22,7 @@ mod score;
 mod scripts;
 mod unicode;
 mod unicode_tables;
+mod vocabulary;
 mod words;
 
 pub use bleu::{BleuOptions, BleuSmoothing, BleuTokens};
@@ -36,6 +37,7 @@ pub use profile::Profile;
 pub use references::{PassageAnswers, References};
 pub use rouge::{Rouge, RougeScore, RougeTokens};
 pub use score::HOTPOT_LABELS;
+pub use words::{Searchable, count_tokens, count_words};
 
 /// There was no reference answer to compare with.
 ///

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::scripts::pieces;
 use super::unicode::{is_mark, is_word};
-use super::words::Words;
+use super::vocabulary::Words;
 use super::{NoReferences, NormalForm, ngrams};
 
 /// What ROUGE counts as a word.

@@ -8,7 +8,7 @@ use syn::ext::IdentExt as _;
 
 use super::super::bind::{option_of, ungrouped};
 use super::super::model::Param;
-use super::super::types::Form;
+use super::super::types::{Form, is_string};
 use super::Context;
 use super::definition::{default_fn, docs, is_unit, marker, marker_value, owner};
 use crate::names::upper_camel;
@@ -224,6 +224,18 @@ fn taken(cx: &Context<'_>, ty: &Type) -> (TokenStream, TokenStream) {
     };
     let is_converted = matches!(form, Form::Text | Form::Slice(_) | Form::Raw)
         || named.is_some_and(|name| converts.contains(&name.as_str()));
+    if let Form::Slice(item) = &form
+        && is_string(item)
+    {
+        // `["a", "b"]` as well as what holds `String`s.
+        let texts = quote_spanned! {*span=>
+            impl ::core::iter::IntoIterator<Item = impl ::core::convert::Into<#private::string::String>>
+        };
+        let collected = quote_spanned! {*span=>
+            ::core::iter::IntoIterator::into_iter(value).map(::core::convert::Into::into).collect()
+        };
+        return (texts, collected);
+    }
     if is_converted {
         let into = quote_spanned!(*span=> impl ::core::convert::Into<#owner>);
         return (into, quote_spanned!(*span=> ::core::convert::Into::into(value)));

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 pub use self::tokens::BleuTokens;
-use super::words::Words;
+use super::vocabulary::Words;
 use super::{NoReferences, NormalForm, ngrams};
 use crate::corpus::CorpusFormula;
 

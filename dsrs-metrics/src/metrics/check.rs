@@ -1,0 +1,107 @@
+//! What a built-in metric says of a row: pass or fail with the reason, or why it can say neither.
+
+use crate::error::{MetricError, Result};
+use crate::returns::{Decided, MetricReturn};
+use crate::score::{FeedbackMetric, MetricScore, Scored};
+use crate::spec::{MetricSpec, ScoreKind, Side};
+
+/// Pass or fail, with the reason for a failure.
+///
+/// It counts like a `bool`; the reason is the feedback that an optimizer reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Check {
+    /// Whether the row passes.
+    pub passed: bool,
+    /// What is wrong, or worth knowing.
+    pub feedback: Option<String>,
+}
+
+impl Check {
+    /// A pass that needs no words.
+    #[must_use]
+    pub const fn pass() -> Self {
+        Self { passed: true, feedback: None }
+    }
+
+    /// A failure and its reason.
+    pub fn fail(reason: impl Into<String>) -> Self {
+        Self { passed: false, feedback: Some(reason.into()) }
+    }
+
+    /// A pass if there is no reason against it.
+    #[must_use]
+    pub fn unless(reason: Option<String>) -> Self {
+        Self { passed: reason.is_none(), feedback: reason }
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl MetricReturn for Check {
+    const KIND: ScoreKind = ScoreKind::Bool;
+    type Verdict = Decided;
+
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+        let value = f64::from(u8::from(self.passed));
+        let Some(feedback) = self.feedback else {
+            return Scored::of_value(value, spec);
+        };
+        let score = MetricScore::new(value).with_cost_msats(spec.cost_msats);
+        Scored::of_feedback(score, FeedbackMetric::new(value, feedback), spec)
+    }
+}
+
+/// Why a built-in metric cannot score a row.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Unscored {
+    /// The row lacks the field that the metric was told to read.
+    NoField {
+        /// The half of the row.
+        side: Side,
+        /// The field.
+        field: String,
+        /// The fields that the row has instead.
+        present: Vec<String>,
+    },
+    /// A field holds something that the metric cannot read.
+    WrongType {
+        /// The half of the row.
+        side: Side,
+        /// The field.
+        field: String,
+        /// What it should hold.
+        expected: &'static str,
+        /// What it holds.
+        found: String,
+    },
+    /// Anything else, in a sentence.
+    Because(String),
+}
+
+impl Unscored {
+    pub(super) fn because(reason: impl std::fmt::Display) -> Self {
+        Self::Because(reason.to_string())
+    }
+
+    fn of(self, metric: &str) -> MetricError {
+        let metric = metric.to_owned();
+        match self {
+            Self::NoField { side, field, present } => {
+                MetricError::MissingField { metric, side, field, present }
+            }
+            Self::WrongType { side, field, expected, found } => {
+                MetricError::WrongType { metric, side, field, expected: expected.to_owned(), found }
+            }
+            Self::Because(message) => MetricError::Failed { metric, message },
+        }
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: MetricReturn> MetricReturn for Result<T, Unscored> {
+    const KIND: ScoreKind = T::KIND;
+    type Verdict = T::Verdict;
+
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+        self.map_err(|error| error.of(spec.name))?.into_scored(spec)
+    }
+}

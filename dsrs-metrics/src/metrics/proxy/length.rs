@@ -1,0 +1,125 @@
+//! Whether an output is as long as it should be.
+
+use crate::metric;
+use crate::metrics::check::Unscored;
+use crate::metrics::field;
+use crate::row::Prediction;
+use crate::score::FeedbackMetric;
+use crate::spec::Side;
+use crate::text::{count_tokens, count_words};
+
+/// Whether the output's length lies within bounds, with partial credit near them.
+///
+/// In [0, 1]: 1 within all bounds, which is a pass; below a minimum `length / minimum`, above a maximum
+/// `maximum / length`, and the worst of these where several bounds are broken. Without `partial_credit` anything below 1
+/// is 0. Characters are Unicode characters (scalar values, as in Python's `len`), never bytes; words are those of
+/// [`count_words`], tokens those of [`count_tokens`], a documented approximation. Reads the text of `pred.answer`, or of the
+/// field that `field` names (`*` for the whole prediction as JSON). A metric without bounds, or with a minimum above its
+/// maximum, fails its rows.
+///
+/// ```
+/// use dsrs_metrics::metrics::Length;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let metric = Length::builder().min_chars(4).max_chars(8).field("summary").build();
+/// let score = |text: &str| metric.score(&example! {}, &prediction! { "summary" => text });
+/// assert_eq!(score("東京都です")?.value, 1.0);
+/// assert_eq!(score("ja")?.value, 0.5);
+/// assert_eq!(score("sixteen letters!")?.value, 0.5);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(range = 0.0..=1.0, threshold = 1.0)]
+#[expect(clippy::too_many_arguments, reason = "a bound each way for each unit")]
+pub fn length(
+    pred: &Prediction,
+    /// Fewest characters.
+    #[param]
+    min_chars: Option<u64>,
+    /// Most characters.
+    #[param]
+    max_chars: Option<u64>,
+    /// Fewest words.
+    #[param]
+    min_words: Option<u64>,
+    /// Most words.
+    #[param]
+    max_words: Option<u64>,
+    /// Fewest tokens.
+    #[param]
+    min_tokens: Option<u64>,
+    /// Most tokens.
+    #[param]
+    max_tokens: Option<u64>,
+    /// Whether a length near the bounds is worth something.
+    #[param(default = true)]
+    partial_credit: bool,
+    /// The field of the prediction that is looked at, or `*` for all of it.
+    #[param(default = "answer")]
+    field: &str,
+) -> Result<FeedbackMetric, Unscored> {
+    let bounds = [
+        Bounds { unit: "characters", count: chars, min: min_chars, max: max_chars },
+        Bounds { unit: "words", count: count_words, min: min_words, max: max_words },
+        Bounds { unit: "tokens", count: count_tokens, min: min_tokens, max: max_tokens },
+    ];
+    check(&bounds)?;
+    let text = field::text(&pred.data, Side::Pred, field)?;
+    let judged = bounds.iter().filter(|bounds| bounds.is_set()).map(|bounds| bounds.judge(&text));
+    let (score, feedback) = judged
+        .reduce(|worst, next| if next.0 < worst.0 { next } else { worst })
+        .unwrap_or((1.0, String::new()));
+    let score = if partial_credit || score >= 1.0 { score } else { 0.0 };
+    Ok(FeedbackMetric::new(score, feedback))
+}
+
+fn chars(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// The bounds in one unit.
+struct Bounds {
+    unit: &'static str,
+    count: fn(&str) -> usize,
+    min: Option<u64>,
+    max: Option<u64>,
+}
+
+impl Bounds {
+    fn is_set(&self) -> bool {
+        self.min.is_some() || self.max.is_some()
+    }
+
+    /// Score in [0, 1] and a sentence.
+    #[expect(clippy::cast_precision_loss, reason = "lengths of texts are exact in a float")]
+    fn judge(&self, text: &str) -> (f64, String) {
+        let unit = self.unit;
+        let found = (self.count)(text) as u64;
+        match (self.min, self.max) {
+            (Some(min), _) if found < min => {
+                (found as f64 / min as f64, format!("{found} {unit}, at least {min} expected"))
+            }
+            (_, Some(max)) if found > max => {
+                (max as f64 / found as f64, format!("{found} {unit}, at most {max} expected"))
+            }
+            _ => (1.0, format!("{found} {unit}")),
+        }
+    }
+}
+
+fn check(bounds: &[Bounds]) -> Result<(), Unscored> {
+    if !bounds.iter().any(Bounds::is_set) {
+        let message = "no bounds: set `min_chars`, `max_chars`, `min_words`, `max_words`, `min_tokens` or `max_tokens`";
+        return Err(Unscored::because(message));
+    }
+    for Bounds { unit, min, max, .. } in bounds {
+        if let (Some(min), Some(max)) = (min, max)
+            && min > max
+        {
+            let message = format!("no text has at least {min} and at most {max} {unit}");
+            return Err(Unscored::Because(message));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,22 @@
+//! Cheap checks of form, which need no gold answer: format, keywords, length, syntax, repetition. They are free and
+//! take microseconds.
+//!
+//! `format`, `keyword`, `length` and `syntax` look at one field of the prediction, `answer` unless their parameter
+//! `field` says otherwise; `field = "*"` is the whole prediction as JSON. A value that is no text is taken as its JSON,
+//! `null` as empty text.
+
+mod format;
+mod keyword;
+mod length;
+mod syntax;
+#[cfg(feature = "schema")]
+mod tool_params_schema;
+mod was_repeated;
+
+pub use format::{Format, format};
+pub use keyword::{Keyword, keyword};
+pub use length::{Length, length};
+pub use syntax::{Syntax, syntax};
+#[cfg(feature = "schema")]
+pub use tool_params_schema::{InvalidSchema, ToolParamsSchema, ToolSchemas, tool_params_schema};
+pub use was_repeated::{WasRepeated, was_repeated};

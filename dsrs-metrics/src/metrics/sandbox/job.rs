@@ -1,0 +1,212 @@
+//! What a metric that runs something is told: which fields become which files, and who isolates.
+
+use std::sync::Arc;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+
+use crate::metrics::check::Unscored;
+use crate::metrics::field as fields;
+use crate::row::{Example, Prediction};
+use crate::sandbox::{
+    Bubblewrap, Ending, Job, Limits, Report, SandboxProvider, Unconfined, check_path,
+};
+use crate::spec::Side;
+
+/// What a file of the work folder holds.
+///
+/// On a command line a field is its name (`"program"` or `"pred.program"` of the prediction, `"gold.test"` of the gold row), a text is
+/// `{"text": "..."}`, and a list is its parts one after the other.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(from = "Written")]
+pub enum Source {
+    /// A field of one half of the row; what is no text is written as JSON.
+    Field(Side, String),
+    /// A text, the same for each row.
+    Text(String),
+    /// One after the other, with nothing in between.
+    Parts(Vec<Source>),
+}
+
+/// A field of the prediction.
+pub fn field(name: impl Into<String>) -> Source {
+    Source::Field(Side::Pred, name.into())
+}
+
+/// A field of the gold row.
+pub fn gold(name: impl Into<String>) -> Source {
+    Source::Field(Side::Gold, name.into())
+}
+
+/// A source as a command line has it.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Field(String),
+    Text { text: String },
+    Parts(Vec<Source>),
+}
+
+impl From<Written> for Source {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::Text { text } => Self::Text(text),
+            Written::Parts(parts) => Self::Parts(parts),
+            Written::Field(name) => {
+                match (name.strip_prefix("gold."), name.strip_prefix("pred.")) {
+                    (Some(name), _) => gold(name),
+                    (_, Some(name)) => field(name),
+                    _ => field(name),
+                }
+            }
+        }
+    }
+}
+
+impl Source {
+    fn write(
+        &self,
+        example: &Example,
+        pred: &Prediction,
+        into: &mut String,
+    ) -> Result<(), Unscored> {
+        match self {
+            Self::Text(text) => into.push_str(text),
+            Self::Parts(parts) => {
+                for part in parts {
+                    part.write(example, pred, into)?;
+                }
+            }
+            Self::Field(side, name) => {
+                let row = if *side == Side::Gold { &example.data } else { &pred.data };
+                into.push_str(&fields::written(fields::value(row, *side, name)?));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The files of the work folder: for each its relative path and what it holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SandboxFiles(Vec<(String, Source)>);
+
+impl SandboxFiles {
+    /// Adds a file.
+    pub fn push(&mut self, path: impl Into<String>, source: Source) {
+        self.0.push((path.into(), source));
+    }
+}
+
+impl<P: Into<String>> FromIterator<(P, Source)> for SandboxFiles {
+    fn from_iter<I: IntoIterator<Item = (P, Source)>>(files: I) -> Self {
+        Self(files.into_iter().map(|(path, source)| (path.into(), source)).collect())
+    }
+}
+
+impl<'de> Deserialize<'de> for SandboxFiles {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let files = indexmap::IndexMap::<String, Source>::deserialize(deserializer)?;
+        for path in files.keys() {
+            check_path(path).map_err(D::Error::custom)?;
+        }
+        Ok(files.into_iter().collect())
+    }
+}
+
+/// Who runs the command; [`Bubblewrap`] unless another is named.
+///
+/// On a command line there is `bubblewrap` only.
+#[derive(Debug, Clone)]
+pub struct Isolation(Arc<dyn SandboxProvider>);
+
+impl Isolation {
+    /// Another provider.
+    pub fn by(provider: impl SandboxProvider + 'static) -> Self {
+        Self(Arc::new(provider))
+    }
+
+    /// None at all: the command can do whatever the harness can do. See [`Unconfined`].
+    #[must_use]
+    pub fn none_because_i_trust_the_code() -> Self {
+        Self::by(Unconfined::run_without_isolation_because_i_trust_the_code())
+    }
+}
+
+impl Default for Isolation {
+    fn default() -> Self {
+        Self::by(Bubblewrap::new())
+    }
+}
+
+impl<'de> Deserialize<'de> for Isolation {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        match &*name {
+            "bubblewrap" => Ok(Self::default()),
+            other => Err(D::Error::custom(format!(
+                "no isolation is called `{other}`; there is `bubblewrap`"
+            ))),
+        }
+    }
+}
+
+/// The parameters that all metrics of this folder have, as one metric was given them.
+pub(super) struct Asked<'a> {
+    pub(super) command: &'a str,
+    pub(super) files: &'a SandboxFiles,
+    pub(super) folder: &'a str,
+    pub(super) readable: &'a [String],
+    pub(super) timeout_secs: u64,
+    pub(super) limits: &'a Limits,
+    pub(super) isolation: &'a Isolation,
+}
+
+impl Asked<'_> {
+    /// Runs the command over the row's files.
+    pub(super) async fn run(
+        &self,
+        example: &Example,
+        pred: &Prediction,
+    ) -> Result<Report, Unscored> {
+        let mut files = Vec::with_capacity(self.files.0.len());
+        for (path, source) in &self.files.0 {
+            let mut content = String::new();
+            source.write(example, pred, &mut content)?;
+            files.push((path.clone(), content));
+        }
+        let job = Job {
+            command: self.command.to_owned(),
+            files,
+            folder: (!self.folder.is_empty()).then(|| self.folder.into()),
+            readable: self.readable.iter().map(Into::into).collect(),
+            limits: Limits { time_secs: self.timeout_secs, ..self.limits.clone() },
+        };
+        self.isolation.0.run(&job).await.map_err(Unscored::because)
+    }
+}
+
+/// Why the command did not end with the expected exit code. Neither time nor place is in it, so it is the same each time.
+pub(super) fn complaint(
+    report: &Report,
+    expected: i32,
+    limits: &Limits,
+    timeout_secs: u64,
+) -> Option<String> {
+    let what = match report.ending {
+        Ending::Exited(code) if code == expected => return None,
+        Ending::Exited(code) => format!("exit code {code}, expected {expected}"),
+        Ending::TimedOut => format!("stopped after {timeout_secs} s"),
+        Ending::TooMuchOutput => format!("stopped after {} KiB of output", limits.output_kb),
+        Ending::TooMuchMemory => format!("stopped at {} MiB of memory", limits.memory_mb),
+    };
+    let said = if report.stderr.trim().is_empty() { &report.stdout } else { &report.stderr };
+    Some(format!("{what}\n{}", tail(said)).trim_end().to_owned())
+}
+
+/// The end of an output, where errors are.
+pub(super) fn tail(text: &str) -> &str {
+    const SHOWN: usize = 2000;
+    let text = text.trim_end();
+    let start = text.char_indices().rev().nth(SHOWN - 1).map_or(0, |(at, _)| at);
+    &text[start..]
+}

@@ -1,0 +1,51 @@
+//! When two JSON values say the same, for tool calls and for JSON as code.
+
+use serde_json::{Number, Value};
+
+/// Whether two JSON values are the same, whatever the order of their keys and however their numbers are written.
+///
+/// Numbers are compared exactly: 1 is 1.0, and 9007199254740993 is not 9007199254740992.0. Texts are compared as they
+/// are.
+///
+/// ```
+/// use dsrs_metrics::metrics::same_value;
+/// use serde_json::json;
+///
+/// assert!(same_value(&json!({ "a": 1, "b": [2.0] }), &json!({ "b": [2], "a": 1e0 })));
+/// assert!(!same_value(&json!("1"), &json!(1)));
+/// ```
+#[must_use]
+pub fn same_value(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Number(left), Value::Number(right)) => same_number(left, right),
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len() && left.iter().zip(right).all(|(l, r)| same_value(l, r))
+        }
+        (Value::Object(left), Value::Object(right)) => {
+            let same = |(key, value)| right.get(key).is_some_and(|other| same_value(value, other));
+            left.len() == right.len() && left.iter().all(same)
+        }
+        (left, right) => left == right,
+    }
+}
+
+fn same_number(left: &Number, right: &Number) -> bool {
+    match (whole(left), whole(right)) {
+        (Some(left), Some(right)) => left == right,
+        (None, None) => left.as_f64() == right.as_f64(),
+        _ => false,
+    }
+}
+
+/// The number as a whole one, if it is and fits.
+#[expect(clippy::cast_possible_truncation, reason = "whole and in range, so nothing is lost")]
+fn whole(number: &Number) -> Option<i128> {
+    if let Some(number) = number.as_i64() {
+        return Some(i128::from(number));
+    }
+    if let Some(number) = number.as_u64() {
+        return Some(i128::from(number));
+    }
+    let number = number.as_f64()?;
+    (number.fract() == 0.0 && number.abs() < 1e38).then_some(number as i128)
+}

@@ -1,0 +1,232 @@
+//! How many tests passed, read from what test programs print: JUnit XML, TAP, cargo, jest, pytest, unittest and go.
+//!
+//! The output is that of the program under test, which can print what it likes: a count is as honest as the code. Ask for
+//! the exit code as well.
+
+use std::ops::AddAssign;
+
+/// How many tests ran, and how they ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Tests that passed.
+    pub passed: u64,
+    /// Tests that failed, or that could not be run.
+    pub failed: u64,
+    /// Tests that were left out, or that were expected to fail and did.
+    pub skipped: u64,
+}
+
+impl Counts {
+    /// Tests that were run: those that passed or failed.
+    #[must_use]
+    pub const fn run(self) -> u64 {
+        self.passed.saturating_add(self.failed)
+    }
+}
+
+impl AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        self.passed = self.passed.saturating_add(other.passed);
+        self.failed = self.failed.saturating_add(other.failed);
+        self.skipped = self.skipped.saturating_add(other.skipped);
+    }
+}
+
+/// The counts in an output, or `None` if no test program's summary is in it.
+///
+/// The first of these forms that the output has is read: JUnit XML; TAP (with a plan; planned tests that are missing failed);
+/// `cargo test` (all its summaries added up); jest; pytest; Python's unittest (the last summary of each); `go test`, by test
+/// with `-v` or `-json`, else each package as one test.
+///
+/// ```
+/// use dsrs_metrics::sandbox::counts::{Counts, parse};
+///
+/// let counts = parse("=== 1 failed, 24 passed, 2 skipped in 0.12s ===");
+/// assert_eq!(counts, Some(Counts { passed: 24, failed: 1, skipped: 2 }));
+/// assert_eq!(parse("24 passed the salt"), None);
+/// ```
+#[must_use]
+pub fn parse(output: &str) -> Option<Counts> {
+    [junit, tap, cargo, jest, pytest, unittest, go].into_iter().find_map(|form| form(output))
+}
+
+fn junit(output: &str) -> Option<Counts> {
+    let start = output.find("<testsuite")?;
+    let end = ["</testsuites>", "</testsuite>"]
+        .iter()
+        .find_map(|end| output.rfind(end).map(|at| at + end.len()).filter(|at| *at > start))?;
+    let document = roxmltree::Document::parse(&output[start..end]).ok()?;
+    let mut counts = Counts::default();
+    for case in document.descendants().filter(|node| node.has_tag_name("testcase")) {
+        let has = |name| case.children().any(|child| child.has_tag_name(name));
+        match (has("failure") || has("error"), has("skipped")) {
+            (true, _) => counts.failed += 1,
+            (false, true) => counts.skipped += 1,
+            (false, false) => counts.passed += 1,
+        }
+    }
+    Some(counts)
+}
+
+fn tap(output: &str) -> Option<Counts> {
+    let plan = |line: &str| line.strip_prefix("1..")?.split([' ', '#']).next()?.trim().parse().ok();
+    let planned: u64 = output.lines().find_map(plan)?;
+    let mut counts = Counts::default();
+    for line in output.lines() {
+        let (ok, rest) = match (line.strip_prefix("ok"), line.strip_prefix("not ok")) {
+            (Some(rest), _) => (true, rest),
+            (_, Some(rest)) => (false, rest),
+            _ => continue,
+        };
+        if !(rest.is_empty() || rest.starts_with(' ')) {
+            continue;
+        }
+        let directive = rest.rsplit_once('#').map(|(_, text)| text.trim().to_ascii_lowercase());
+        match directive.as_deref() {
+            Some(text) if text.starts_with("skip") => counts.skipped += 1,
+            Some(text) if text.starts_with("todo") && !ok => counts.skipped += 1,
+            _ if ok => counts.passed += 1,
+            _ => counts.failed += 1,
+        }
+    }
+    let missing = planned.saturating_sub(counts.run() + counts.skipped);
+    counts.failed += missing;
+    Some(counts)
+}
+
+fn cargo(output: &str) -> Option<Counts> {
+    let summaries = output.lines().filter_map(|line| {
+        let rest = line.trim_start().strip_prefix("test result: ")?;
+        let (_, rest) = rest.split_once(". ")?;
+        listed(rest, ';', |what| match what {
+            "passed" => Some(Kind::Passed),
+            "failed" => Some(Kind::Failed),
+            "ignored" => Some(Kind::Skipped),
+            _ => None,
+        })
+    });
+    summaries.reduce(|mut all, one| {
+        all += one;
+        all
+    })
+}
+
+fn jest(output: &str) -> Option<Counts> {
+    output.lines().rev().find_map(|line| {
+        let rest = line.trim_start().strip_prefix("Tests:")?;
+        listed(rest, ',', |what| match what {
+            "passed" => Some(Kind::Passed),
+            "failed" => Some(Kind::Failed),
+            "skipped" | "todo" | "pending" => Some(Kind::Skipped),
+            _ => None,
+        })
+    })
+}
+
+fn pytest(output: &str) -> Option<Counts> {
+    output.lines().rev().find_map(|line| {
+        let line = line.trim().trim_matches('=').trim();
+        let (summary, time) = line.rsplit_once(" in ")?;
+        let is_time = time.split('s').next()?.parse::<f64>().is_ok();
+        if is_time && summary == "no tests ran" {
+            return Some(Counts::default());
+        }
+        let counts = listed(summary, ',', |what| match what {
+            "passed" | "xpassed" => Some(Kind::Passed),
+            "failed" | "error" | "errors" => Some(Kind::Failed),
+            "skipped" | "xfailed" => Some(Kind::Skipped),
+            _ => None,
+        });
+        counts.filter(|_| is_time)
+    })
+}
+
+fn unittest(output: &str) -> Option<Counts> {
+    let (_, after) =
+        output.rsplit_once("\nRan ").or_else(|| Some(("", output.strip_prefix("Ran ")?)))?;
+    let ran: u64 = after.split_once(" test")?.0.parse().ok()?;
+    let verdict = after.lines().skip(1).find(|line| !line.is_empty())?;
+    if !(verdict.starts_with("OK") || verdict.starts_with("FAILED")) {
+        return None;
+    }
+    let mut counts = Counts::default();
+    let inside = verdict.split_once('(').map_or("", |(_, rest)| rest.trim_end_matches(')'));
+    for (name, number) in inside.split(", ").filter_map(|item| item.split_once('=')) {
+        let number: u64 = number.parse().ok()?;
+        match name {
+            "failures" | "errors" | "unexpected successes" => counts.failed += number,
+            _ => counts.skipped += number,
+        }
+    }
+    counts.passed = ran.saturating_sub(counts.failed + counts.skipped);
+    Some(counts)
+}
+
+fn go(output: &str) -> Option<Counts> {
+    let (mut tests, mut packages) = (Counts::default(), Counts::default());
+    for line in output.lines() {
+        let trimmed = line.trim_start();
+        if let Some(kind) = go_test(trimmed) {
+            kind.count(&mut tests, 1);
+        } else if line.starts_with("ok  \t") {
+            packages.passed += 1;
+        } else if line.starts_with("FAIL\t") {
+            packages.failed += 1;
+        }
+    }
+    let found = if tests == Counts::default() { packages } else { tests };
+    (found != Counts::default()).then_some(found)
+}
+
+/// One test of `go test -v` or `-json`.
+fn go_test(line: &str) -> Option<Kind> {
+    if line.starts_with('{') {
+        let event: serde_json::Value = serde_json::from_str(line).ok()?;
+        event.get("Test")?;
+        return match event.get("Action")?.as_str()? {
+            "pass" => Some(Kind::Passed),
+            "fail" => Some(Kind::Failed),
+            "skip" => Some(Kind::Skipped),
+            _ => None,
+        };
+    }
+    match line.strip_prefix("--- ")?.split(':').next()? {
+        "PASS" => Some(Kind::Passed),
+        "FAIL" => Some(Kind::Failed),
+        "SKIP" => Some(Kind::Skipped),
+        _ => None,
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Passed,
+    Failed,
+    Skipped,
+}
+
+impl Kind {
+    fn count(self, counts: &mut Counts, number: u64) {
+        let into = match self {
+            Self::Passed => &mut counts.passed,
+            Self::Failed => &mut counts.failed,
+            Self::Skipped => &mut counts.skipped,
+        };
+        *into = into.saturating_add(number);
+    }
+}
+
+/// `1 failed, 24 passed`: at least one number with a word that means something.
+fn listed(text: &str, separator: char, kind: fn(&str) -> Option<Kind>) -> Option<Counts> {
+    let mut counts = Counts::default();
+    let mut any = false;
+    for item in text.split(separator) {
+        let mut words = item.split_whitespace();
+        let number = words.next().and_then(|number| number.parse::<u64>().ok());
+        if let (Some(number), Some(kind)) = (number, words.next().and_then(kind)) {
+            kind.count(&mut counts, number);
+            any = true;
+        }
+    }
+    any.then_some(counts)
+}

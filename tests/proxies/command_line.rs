@@ -1,0 +1,110 @@
+//! The proxies from the command line: each is listed, and takes its parameters as text.
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+/// What the scorer says of rows on standard input.
+fn scored(rows: &str, args: &[&str]) -> Result<Value, String> {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_scorer"))
+        .args(["score", "-", "--json"])
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A command line that is wrong is refused before the rows are read.
+    let _ = child.stdin.take().unwrap().write_all(rows.as_bytes());
+    let ran = child.wait_with_output().unwrap();
+    match ran.status.code() {
+        Some(0) => Ok(serde_json::from_slice(&ran.stdout).unwrap()),
+        code => Err(format!("{code:?} {}", String::from_utf8_lossy(&ran.stderr))),
+    }
+}
+
+#[track_caller]
+fn mean(rows: &str, metric: &str, params: &[&str]) -> f64 {
+    let params: Vec<String> = params.iter().map(|param| format!("{metric}.{param}")).collect();
+    let params = params.iter().flat_map(|param| ["--param", param]);
+    let args: Vec<&str> = ["-m", metric].into_iter().chain(params).collect();
+    scored(rows, &args).unwrap()["metrics"][metric]["mean"].as_f64().unwrap()
+}
+
+#[test]
+fn every_proxy_is_listed_with_what_it_costs() {
+    let ran = Command::new(env!("CARGO_BIN_EXE_scorer")).args(["list", "--json"]).output().unwrap();
+    let listed: Vec<Value> = serde_json::from_slice(&ran.stdout).unwrap();
+    let spec = |name: &str| listed.iter().find(|spec| spec["name"] == name).unwrap();
+    for name in ["format", "keyword", "length", "syntax", "tool_params_schema", "was_repeated"] {
+        assert_eq!((&spec(name)["tier"], &spec(name)["cost_msats"]), (&"proxy".into(), &0.into()));
+    }
+    assert_eq!((&spec("diff")["tier"], &spec("diff")["cost_msats"]), (&"truth".into(), &0.into()));
+    for name in ["sandbox", "test_pass", "verification_delta"] {
+        assert_eq!(
+            (&spec(name)["tier"], &spec(name)["cost_msats"]),
+            (&"truth".into(), &500.into())
+        );
+    }
+}
+
+#[test]
+fn parameters_are_text() {
+    let rows = "{\"pred\": {\"answer\": \"{\\\"a\\\": 1}\", \"code\": \"return TODO\"}}\n\
+                {\"pred\": {\"answer\": \"{\\\"a\\\": 1\", \"code\": \"return 1\"}}\n";
+    assert_eq!(mean(rows, "format", &["require_valid_json=true"]), 0.5);
+    assert_eq!(mean(rows, "format", &["required_fields=[\"a\"]"]), 0.5);
+    assert_eq!(
+        mean(rows, "keyword", &["required=[\"return\"]", "forbidden=[\"TODO\"]", "field=code"]),
+        0.5
+    );
+    assert_eq!(mean(rows, "length", &["min_chars=16", "field=code"]), (11.0 / 16.0 + 0.5) / 2.0);
+    assert_eq!(mean(rows, "syntax", &[]), 0.5);
+    assert_eq!(mean(rows, "syntax", &["language=json"]), 0.5);
+    let rows = "{\"gold\": {\"execution_history\": [{\"tool\": \"t\", \"params\": {\"n\": 1}}]}, \"pred\": {\"tool\": \"t\", \"params\": {\"n\": 1.0}}}";
+    assert_eq!(mean(rows, "was_repeated", &[]), 0.0);
+    assert_eq!(
+        mean(rows, "tool_params_schema", &["schemas={\"t\": {\"required\": [\"n\"]}}"]),
+        1.0
+    );
+    let rows = "{\"gold\": {\"answer\": \"f( 1 )\"}, \"pred\": {\"answer\": \"f(1)\"}}";
+    assert_eq!(mean(rows, "diff", &[]), 0.0);
+    assert_eq!(mean(rows, "diff", &["strictness=ast_equivalent", "language=py"]), 1.0);
+}
+
+#[test]
+fn what_is_wrong_is_said_before_the_first_row() {
+    for (args, said) in [
+        (["-m", "syntax", "--param", "syntax.language=cobol"], "unknown variant `cobol`"),
+        (["-m", "diff", "--param", "diff.strictness=semantic"], "unknown variant `semantic`"),
+        (
+            [
+                "-m",
+                "tool_params_schema",
+                "--param",
+                "tool_params_schema.schemas={\"t\": {\"type\": 1}}",
+            ],
+            "the schema of tool `t` is invalid: /type: ",
+        ),
+    ] {
+        let error = scored("{\"pred\": {\"answer\": \"x\"}}", &args).unwrap_err();
+        assert!(error.starts_with("Some(2)") && error.contains(said), "{error}");
+    }
+}
+
+#[test]
+fn text_that_is_no_utf_8_is_bad_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = folder.path().join("rows.jsonl");
+    std::fs::write(&rows, b"{\"pred\": {\"answer\": \"a\xff\"}}\n").unwrap();
+    let ran = Command::new(env!("CARGO_BIN_EXE_scorer"))
+        .arg("score")
+        .arg(&rows)
+        .args(["-m", "format"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(2), "{said}");
+    assert!(said.contains("UTF-8"), "{said}");
+}

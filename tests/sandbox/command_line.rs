@@ -1,0 +1,63 @@
+//! The metrics that run something, from the command line.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::can_isolate;
+
+const ROWS: &str = r#"{"id": 1, "pred": {"program": "print(1)"}}
+{"id": 2, "pred": {"program": "raise SystemExit(2)"}}
+{"id": 3, "pred": {"program": "open('/etc/shadow')"}}
+{"id": 4, "pred": {}}
+"#;
+
+#[test]
+fn a_command_and_its_files_are_parameters() {
+    if !can_isolate() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (rows, out) = (folder.path().join("rows.jsonl"), folder.path().join("out.jsonl"));
+    std::fs::write(&rows, ROWS).unwrap();
+    let ran = Command::new(env!("CARGO_BIN_EXE_scorer"))
+        .arg("score")
+        .arg(&rows)
+        .args(["-m", "sandbox", "--json", "--max-errors", "5"])
+        .args(["--param", "sandbox.command=python3 check.py"])
+        .args(["--param", r#"sandbox.files={"check.py":"program"}"#])
+        .arg("--out")
+        .arg(&out)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(0), "{said}");
+    let summary: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let metric = &summary["metrics"]["sandbox"];
+    assert_eq!((&metric["scored"], &metric["failed"]), (&3.into(), &1.into()), "{summary}");
+    assert_eq!((&metric["kind"], &metric["mean_scored"]), (&"bool".into(), &(1.0 / 3.0).into()));
+    let lines = std::fs::read_to_string(&out).unwrap();
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let score = |at: usize| &lines[at]["scores"]["sandbox"];
+    assert_eq!(score(0)["value"], 1.0);
+    assert_eq!(score(1)["feedback"], "exit code 2, expected 0");
+    let feedback = score(2)["feedback"].as_str().unwrap();
+    assert!(feedback.contains("FileNotFoundError"), "{feedback}");
+    assert_eq!(score(3)["outcome"], "metric_failed");
+}
+
+#[test]
+fn a_command_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = folder.path().join("rows.jsonl");
+    std::fs::write(&rows, ROWS).unwrap();
+    let ran = Command::new(env!("CARGO_BIN_EXE_scorer"))
+        .arg("score")
+        .arg(&rows)
+        .args(["-m", "sandbox"])
+        .output()
+        .unwrap();
+    assert_eq!(ran.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert!(said.contains("metric `sandbox` needs its parameter `command`"), "{said}");
+}
