@@ -63,3 +63,7 @@ pub const fn range_is_not_empty(spec: &MetricSpec<'_>) -> bool {
         None => true,
     }
 }
+
+/// What metrics need, by a name of its own: where the crate's path is a mistake, rustc proposes other
+/// things of a common name.
+pub type Needs = Vec<Need>;

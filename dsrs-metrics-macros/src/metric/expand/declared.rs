@@ -68,7 +68,7 @@ fn identity(cx: &Context<'_>) -> TokenStream {
             #private::Identity::of::<Self>(&[#(#texts),*])
         }
 
-        fn needs(&self, all: &mut #private::vec::Vec<#private::Need>) {
+        fn needs(&self, all: &mut #private::Needs) {
             #[allow(unused_imports)]
             use #private::NeedsNothing as _;
             #private::Asking(self).needs(all)

@@ -121,7 +121,7 @@ fn identity(cx: &Context<'_>) -> TokenStream {
             #runtime::Declared::identity(self)
         }
 
-        fn needs(&self, all: &mut #private::vec::Vec<#private::Need>) {
+        fn needs(&self, all: &mut #private::Needs) {
             #runtime::Declared::needs(self, all)
         }
     }
