@@ -115,7 +115,7 @@ pub enum LmError {
         /// What the provider said.
         said: String,
     },
-    /// Too many requests or tokens for now.
+    /// Too many requests or tokens at this moment.
     #[error(
         "{lm} limits the rate: lower the concurrency or set requests and tokens per minute; it says: {said}"
     )]
