@@ -125,13 +125,15 @@ fn classes_by_name_have_no_order_until_a_scale_gives_one() {
     let found = agreement(rows);
     assert_eq!(found.classes, ["high", "low", "mid"]);
     assert_eq!(found.accuracy.successes, Some(3));
-    assert!(found.kappa.value.is_some());
+    // 3 of 5 agree, 7 of 25 by chance.
+    assert!((found.kappa.value.unwrap() - 4.0 / 9.0).abs() < 1e-12);
     for figure in [&found.kappa_linear, &found.kappa_quadratic, &found.spearman] {
         assert_eq!(note(figure), "undefined: the classes have no order, give it as a scale");
     }
     let ordered = Agreement::builder().scale(["low", "mid", "high"]).of(rows).unwrap();
     assert_eq!(ordered.kappa.value, found.kappa.value);
-    assert!(ordered.kappa_linear.value.is_some() && ordered.spearman.value.is_some());
+    assert!((ordered.kappa_linear.value.unwrap() - 6.0 / 11.0).abs() < 1e-12);
+    assert!((ordered.spearman.value.unwrap() - 0.5_f64.sqrt()).abs() < 1e-12);
 }
 
 #[test]

@@ -60,7 +60,10 @@ fn few_rows_have_an_estimate_without_interval() {
     assert_eq!((few.kappa.ci95, few.spearman.ci95), (None, None));
     assert_eq!(note(&few.kappa), "not enough rows for an interval, it needs 10");
     let twice = agreement(pairs.into_iter().chain(pairs));
-    assert!(twice.kappa.ci95.is_some() && twice.spearman.ci95.is_some());
+    for figure in [&twice.kappa, &twice.spearman] {
+        let (value, interval) = (figure.value.unwrap(), figure.ci95.unwrap());
+        assert!(interval.low < value && value < interval.high, "{value} {interval:?}");
+    }
     assert_eq!(twice.kappa.note, None);
 }
 

@@ -250,7 +250,8 @@ fn one_file_by_two_names_is_refused() {
         refused(&folder.path().join("a"), &folder.path().join("link"));
     }
     let [a, b] = ["a", "b"].map(|name| folder.path().join(name));
-    assert!(scoring().save_as_jsonl(a).save_as_json(b).build().is_ok());
+    let two_files = scoring().save_as_jsonl(a).save_as_json(b).build();
+    assert_eq!(two_files.map(|_| ()).map_err(|error| error.to_string()), Ok(()));
 }
 
 #[cfg(unix)]
