@@ -147,14 +147,14 @@ pub(super) fn form(word: &str) -> &'static str {
 }
 
 /// What stands in parentheses.
-fn content(input: ParseStream<'_>) -> syn::Result<TokenStream> {
+pub(super) fn content(input: ParseStream<'_>) -> syn::Result<TokenStream> {
     let content;
     parenthesized!(content in input);
     content.parse()
 }
 
 /// The parts that could be read, and whether that is all of them.
-fn parts(tokens: TokenStream, errors: &mut Errors) -> (Vec<Part>, bool) {
+pub(super) fn parts(tokens: TokenStream, errors: &mut Errors) -> (Vec<Part>, bool) {
     let (mut parts, mut is_complete) = (Vec::new(), true);
     list::for_each(tokens, errors, |input, _, errors| match Part::parse(input, errors) {
         Ok(part) => {
@@ -211,7 +211,11 @@ fn wrong_operator(input: ParseStream<'_>, text: &str) -> Error {
 }
 
 /// A number, or a constant, up to the next comma.
-fn number(operator: &impl ToTokens, input: ParseStream<'_>, form: &str) -> syn::Result<Expr> {
+pub(super) fn number(
+    operator: &impl ToTokens,
+    input: ParseStream<'_>,
+    form: &str,
+) -> syn::Result<Expr> {
     let found = list::to_comma(&input.fork())?;
     if found.is_empty() {
         let message = format!("a number is missing: write `{form}`");
@@ -340,87 +344,4 @@ fn arguments(text: &str, tokens: TokenStream, errors: &mut Errors) -> Vec<(Ident
         Ok(())
     });
     args
-}
-
-/// `proxy(..) >= 0.5` or `truth(..)`, as far as it was understood.
-#[derive(Default)]
-struct Halves {
-    proxies: Option<(Vec<Part>, Option<Expr>)>,
-    truths: Option<Vec<Part>>,
-    broken: bool,
-}
-
-impl Gate {
-    fn parse(word: Ident, content: TokenStream, errors: &mut Errors) -> syn::Result<Self> {
-        let mut halves = Halves::default();
-        list::for_each(content, errors, |input, seen, errors| {
-            let read = halves.half(input, seen, errors);
-            halves.broken |= read.is_err();
-            read
-        });
-        let at = |message: &str| Error::new(word.span(), message);
-        let incomplete = match &halves {
-            Halves { broken: true, .. } => None,
-            Halves { proxies: None, .. } => {
-                Some("the gate has no proxies: write `gate(proxy(cheap) >= 0.5, truth(dear))`")
-            }
-            Halves { truths: None, .. } => {
-                Some("the gate leads to nothing: write `gate(proxy(cheap) >= 0.5, truth(dear))`")
-            }
-            _ => None,
-        };
-        if let Some(message) = incomplete {
-            return Err(at(message));
-        }
-        let (proxies, at_least) = halves.proxies.unwrap_or_default();
-        let truths = halves.truths.unwrap_or_default();
-        let at_least = at_least.unwrap_or_else(|| syn::parse_quote!(0.5));
-        Ok(Self { word, proxies, at_least, truths })
-    }
-}
-
-impl Halves {
-    fn half(
-        &mut self,
-        input: ParseStream<'_>,
-        seen: &mut list::Seen,
-        errors: &mut Errors,
-    ) -> syn::Result<()> {
-        let expects = "a gate has two halves: write `gate(proxy(cheap) >= 0.5, truth(dear))`";
-        let word = input.call(Ident::parse_any).map_err(|_| input.error(expects))?;
-        let is_proxy = match word.to_string().as_str() {
-            "proxy" | "proxies" => true,
-            "truth" | "truths" => false,
-            _ => return Err(Error::new(word.span(), expects)),
-        };
-        let right = if is_proxy { "proxy" } else { "truth" };
-        if word != right || !input.peek(token::Paren) {
-            return Err(Error::new(word.span(), format!("write `{right}(..)`")));
-        }
-        seen.note(&word, errors);
-        let content = content(input)?;
-        if content.is_empty() {
-            let message = format!("`{word}` has no parts: write `{word}(name)`");
-            return Err(Error::new(word.span(), message));
-        }
-        let (parts, _) = parts(content, errors);
-        if !is_proxy {
-            self.truths = Some(parts);
-            return self.no_bound(input);
-        }
-        if !input.peek(Token![>=]) {
-            let message = "from where on do the proxies pass? write `proxy(..) >= 0.5`";
-            return Err(Error::new(word.span(), message));
-        }
-        let operator = input.parse::<Token![>=]>()?;
-        self.proxies = Some((parts, Some(number(&operator, input, "proxy(..) >= 0.5")?)));
-        Ok(())
-    }
-
-    fn no_bound(&self, input: ParseStream<'_>) -> syn::Result<()> {
-        if list::at_end(input) || input.peek(Ident::peek_any) {
-            return Ok(());
-        }
-        Err(input.error("truths are behind the gate, where nothing waits for a bound; for one on the whole write `threshold = 0.5` behind the gate"))
-    }
 }

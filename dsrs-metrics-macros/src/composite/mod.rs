@@ -4,6 +4,7 @@ mod attr;
 mod check;
 mod expand;
 mod expression;
+mod gate;
 mod item;
 
 use proc_macro2::TokenStream;
