@@ -1,7 +1,7 @@
 //! What is known of a metric before it runs: name, tier, cost, range, direction, threshold, fields.
 //!
 //! `#[metric]` writes a [`MetricSpec`] as a `const`; hand-written metrics build one at run time with
-//! the `with_*` methods. How a raw score is held against the spec lives in `score.rs`.
+//! the `with_*` methods. How a raw score is held against the spec lives in `score/scored.rs`.
 
 use std::fmt;
 

@@ -3,8 +3,9 @@
 use super::OnMissing;
 use super::derived::{Bound, Derived, is_weight, total_cost, wrong_sum};
 use super::error::Mistake;
-use super::fold::{Child, Node, Value, Weighted};
+use super::fold::Value;
 use super::shape::{Leaf, Shape};
+use super::tree::{Child, Node, Weighted};
 use crate::spec::{MetricSpec, MetricTier, ScoreRange};
 
 /// The components that were found, each once.

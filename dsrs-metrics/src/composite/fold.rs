@@ -3,89 +3,10 @@
 use smallvec::SmallVec;
 
 use super::OnMissing;
+use super::tree::{Child, Node, Term, Weighted};
 use crate::components::Kept;
 use crate::outcome::Outcome;
 use crate::spec::ScoreRange;
-
-/// A checked expression over numbered components.
-#[derive(Debug)]
-pub(super) enum Node {
-    Leaf(usize),
-    Weighted(Weighted),
-    All(Vec<Child>),
-    Any(Vec<Child>),
-    Min(Vec<Child>),
-    Max(Vec<Child>),
-    Gate { proxies: Vec<Child>, at_least: f64, truths: Vec<Child>, range: Option<ScoreRange> },
-    Invert(Box<Child>, ScoreRange),
-    AtLeast(Box<Child>, f64),
-}
-
-/// A weighted mean.
-#[derive(Debug)]
-pub(super) struct Weighted {
-    terms: Vec<Term>,
-    /// Whether two terms cannot be told apart by name and weight, so that their sum needs sorting.
-    is_ambiguous: bool,
-    /// Components and weights in the order of the sum, if the terms are components and nothing else.
-    plain: Option<Box<[(usize, f64)]>>,
-    range: Option<ScoreRange>,
-}
-
-#[derive(Debug)]
-struct Term {
-    child: Child,
-    weight: f64,
-    /// Its place in the sum, which does not depend on the order in which the parts are written.
-    place: usize,
-}
-
-impl Weighted {
-    pub(super) fn new(parts: Vec<(Child, f64)>, range: Option<ScoreRange>) -> Self {
-        let mut order: Vec<usize> = (0..parts.len()).collect();
-        let compare = |a: usize, b: usize| {
-            let ((a, a_weight), (b, b_weight)) = (&parts[a], &parts[b]);
-            a.name.cmp(&b.name).then(a_weight.total_cmp(b_weight))
-        };
-        order.sort_by(|a, b| compare(*a, *b));
-        let is_ambiguous = order.windows(2).any(|pair| compare(pair[0], pair[1]).is_eq());
-        let mut places = vec![0; parts.len()];
-        order.into_iter().enumerate().for_each(|(place, part)| places[part] = place);
-        let terms = parts.into_iter().zip(places);
-        let terms = terms.map(|((child, weight), place)| Term { child, weight, place });
-        let terms: Vec<Term> = terms.collect();
-        let plain = if is_ambiguous { None } else { plain(&terms) };
-        Self { terms, is_ambiguous, plain, range }
-    }
-
-    /// The sum of terms, each in its place, zero for those that are missing.
-    #[inline]
-    fn sum(&self, terms: &mut [f64]) -> f64 {
-        if self.is_ambiguous { stable_sum(terms) } else { terms.iter().sum() }
-    }
-
-    pub(super) fn children(&self) -> impl Iterator<Item = &Child> {
-        self.terms.iter().map(|term| &term.child)
-    }
-}
-
-fn plain(terms: &[Term]) -> Option<Box<[(usize, f64)]>> {
-    let mut plain = vec![(0, 0.0); terms.len()];
-    for Term { child, weight, place } in terms {
-        let Node::Leaf(index) = child.node else { return None };
-        plain[*place] = (index, *weight);
-    }
-    Some(plain.into())
-}
-
-/// A part of a combination.
-#[derive(Debug)]
-pub(super) struct Child {
-    pub(super) node: Node,
-    /// What it counts as where it is missing and the user said zero: the worst that it could say.
-    pub(super) worst: Value,
-    pub(super) name: String,
-}
 
 /// What a part says of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -117,40 +38,6 @@ type Few = SmallVec<[f64; FEW]>;
 
 const FEW: usize = 8;
 
-/// An expression, and how many components, in their order, stand before all that is behind a gate.
-#[derive(Debug)]
-pub(super) struct Tree {
-    pub(super) node: Node,
-    pub(super) ungated: usize,
-}
-
-impl Tree {
-    pub(super) fn new(node: Node) -> Self {
-        let (mut ungated, mut shut) = (0, false);
-        ungated_in(&node, &mut ungated, &mut shut);
-        Self { node, ungated }
-    }
-}
-
-/// Components are numbered as they are first mentioned.
-fn ungated_in(node: &Node, ungated: &mut usize, shut: &mut bool) {
-    match node {
-        Node::Leaf(index) if !*shut => *ungated = (*ungated).max(index + 1),
-        Node::Leaf(_) => {}
-        Node::Weighted(weighted) => {
-            weighted.children().for_each(|part| ungated_in(&part.node, ungated, shut));
-        }
-        Node::All(parts) | Node::Any(parts) | Node::Min(parts) | Node::Max(parts) => {
-            parts.iter().for_each(|part| ungated_in(&part.node, ungated, shut));
-        }
-        Node::Invert(part, _) | Node::AtLeast(part, _) => ungated_in(&part.node, ungated, shut),
-        Node::Gate { proxies, .. } => {
-            proxies.iter().for_each(|part| ungated_in(&part.node, ungated, shut));
-            *shut = true;
-        }
-    }
-}
-
 /// Folds an expression over what became of its components; `ask` sees to those that were not asked.
 /// Why there is no value, if there is none, is left in `missing`.
 pub(super) fn fold(
@@ -161,22 +48,11 @@ pub(super) fn fold(
     ask: impl FnMut(usize, &mut Kept),
 ) -> Said {
     if let Node::Weighted(weighted) = node
-        && let Some(value) = plain_sum(weighted, kept)
+        && let Some(value) = weighted.plain_sum(kept)
     {
         return Said::Value(Value { value, passed: None });
     }
     Fold { on_missing, kept, ask, missing }.node(node)
-}
-
-/// The weighted sum where there is nothing to decide: of components that all have a plain score. It gives
-/// what [`Fold::weighted`] gives, without its detours.
-#[inline]
-fn plain_sum(weighted: &Weighted, kept: &[Kept]) -> Option<f64> {
-    let mut sum = 0.0;
-    for (index, weight) in weighted.plain.as_deref()? {
-        sum += weight * kept.get(*index)?.plain()?;
-    }
-    Some(weighted.range.map_or(sum, |range| within(range, sum)))
 }
 
 #[inline]
@@ -405,6 +281,6 @@ pub(super) fn stable_sum(terms: &mut [f64]) -> f64 {
 }
 
 /// Takes back what rounding put outside a range in which the exact value lies.
-fn within(range: ScoreRange, value: f64) -> f64 {
+pub(super) fn within(range: ScoreRange, value: f64) -> f64 {
     value.max(range.min).min(range.max)
 }

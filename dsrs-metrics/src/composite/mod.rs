@@ -16,6 +16,7 @@ mod rules;
 mod run;
 mod sentence;
 mod shape;
+mod tree;
 mod wanted;
 
 use std::fmt;

@@ -7,7 +7,8 @@ use std::ops::Deref;
 use futures_util::future::join_all;
 
 use super::OnMissing;
-use super::fold::{Missing, Said, Tree, Value, fold, said};
+use super::fold::{Missing, Said, Value, fold, said};
+use super::tree::Tree;
 use super::wanted::wanted;
 use crate::components::{Components, Kept, Place};
 use crate::error::{MetricError, Result};

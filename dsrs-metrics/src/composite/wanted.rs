@@ -1,7 +1,8 @@
 //! Which components can be asked now, where some must be awaited. What their answers make is in `fold.rs`.
 
 use super::OnMissing;
-use super::fold::{Child, Fold, Missing, Node, Said, Stop, said};
+use super::fold::{Fold, Missing, Said, Stop, said};
+use super::tree::{Child, Node};
 use crate::components::Kept;
 
 /// The components that can be asked now: those without an outcome, but behind a gate only once its
