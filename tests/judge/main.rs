@@ -1,6 +1,7 @@
 //! Judges from attribute to score, over scripted models.
 
 mod command_line;
+mod diff;
 mod forms;
 mod injection;
 mod laws;
