@@ -6,7 +6,6 @@ use dsrs_metrics::judge::{JsonSchema, Judge as _, Overflow};
 use dsrs_metrics::lm::{Role, ScriptedLm};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Evaluate, Outcome, ScoreKind, ScoreRange};
-use serde::Deserialize;
 use serde_json::json;
 
 use super::setup::{
@@ -147,16 +146,14 @@ async fn a_row_without_a_field_is_not_judged() {
     assert!(!Metric::can_evaluate(&judge, &example! {}, &prediction! {}));
 }
 
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[answer]
 #[serde(rename_all = "snake_case")]
-#[schemars(crate = "dsrs_metrics::judge::schemars")]
 enum Tone {
     Friendly,
     Rude,
 }
 
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[schemars(crate = "dsrs_metrics::judge::schemars")]
+#[answer]
 struct Finding {
     quote: String,
     severity: u8,

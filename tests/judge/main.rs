@@ -1,5 +1,6 @@
 //! Judges from attribute to score, over scripted models.
 
+mod answers;
 mod command_line;
 mod diff;
 mod forms;

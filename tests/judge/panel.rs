@@ -159,6 +159,34 @@ async fn trap_26_judges_that_are_torn_are_unsure_together() {
     assert_eq!(score.cost_msats, 4 * 7, "both orders of each that answered");
 }
 
+/// Half of them say yes: that is no majority, and no "no" either.
+#[tokio::test]
+async fn trap_02_judges_that_are_divided_have_given_no_verdict() {
+    let (gold, pred) = rows();
+    let votes =
+        |votes: &[bool]| votes.iter().map(|vote| named("a:b", polite(*vote))).collect::<Vec<_>>();
+    let judged = |models: Vec<ScriptedLm>| {
+        let judge = PoliteJudge::builder().models(models).build();
+        async move { judge.evaluate(&example! {}, &prediction! { "answer" => "" }).await }
+    };
+    let error = judged(votes(&[true, false, true, false])).await.unwrap_err();
+    assert_eq!(error.cost_msats(), 28, "it was paid for");
+    assert_eq!(
+        error.to_string(),
+        "metric `polite`: 2 of 4 judges say yes and 2 say no, which is no verdict: ask an odd number of judges"
+    );
+    let mut one_lost = votes(&[true, false]);
+    one_lost.push(down());
+    assert_eq!(
+        judged(one_lost).await.unwrap_err().to_string(),
+        "metric `polite`: 1 of 3 judges say yes and 1 say no, which is no verdict: ask an odd number of judges (one did not answer)"
+    );
+    assert_eq!(judged(votes(&[false, false, true, false])).await.unwrap().value, 0.0);
+    let judge = PoliteJudge::builder().models(votes(&[true, false])).build();
+    let trace = Trace::default();
+    assert!(judge.accepts(&gold, &pred, &trace).await.is_err(), "nothing is accepted");
+}
+
 #[tokio::test]
 async fn without_a_quorum_there_is_no_score() {
     let (gold, pred) = rows();
@@ -204,6 +232,11 @@ async fn a_panel_that_can_give_no_score_is_refused_before_anyone_is_asked() {
         assert_eq!(error, format!("metric `polite`: {message}"));
     }
     assert_eq!(lm.calls(), 0);
+    let alone = PoliteJudge::builder().quorum(3).with_lm(Arc::clone(&lm)).build();
+    assert_eq!(
+        alone.evaluate(&gold, &pred).await.unwrap_err().to_string(),
+        "metric `polite`: a quorum of 3 makes no sense for one judge: set it to 1, or ask more judges"
+    );
 }
 
 struct Counting {
