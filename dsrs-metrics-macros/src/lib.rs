@@ -1,6 +1,7 @@
-//! The macros of dsrs-metrics: `#[metric]`, `#[judge]` and `#[derive(Record)]`. Use them through that crate, which
+//! The macros of dsrs-metrics: `#[metric]`, `#[judge]`, `#[answer]` and `#[derive(Record)]`. Use them through that crate, which
 //! documents them.
 
+mod answer;
 mod composite;
 mod contract;
 mod errors;
@@ -22,6 +23,12 @@ pub fn metric(args: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_attribute]
 pub fn judge(args: TokenStream, item: TokenStream) -> TokenStream {
     judge::expand(args.into(), &item.into()).into()
+}
+
+/// Lets a judge answer with a type. See the crate `dsrs-metrics`.
+#[proc_macro_attribute]
+pub fn answer(args: TokenStream, item: TokenStream) -> TokenStream {
+    answer::expand(args.into(), &item.into()).into()
 }
 
 /// Lets every dynamic metric score a struct without conversion. See the crate `dsrs-metrics`.

@@ -6,13 +6,14 @@ pub use crate::declared::{First, Of, OfNoMetric};
 pub use crate::error::FieldError;
 pub use crate::give::{Give, GiveOptional};
 pub use crate::identity::{Identity, Known, Plain, Unknown};
+pub use crate::judge::configured::{PANEL, read_panel};
 pub use crate::need::{Asking, Need, NeedsNothing, Needy};
 pub use crate::params::read_param;
 pub use crate::record::{
     Char, Field, Get, GetOptional, Owned, Raw, ReadValue, Ref, Slice, Text, Want, read_row,
 };
 pub use crate::returns::{Asker, Decided, Returned, Undecided};
-pub use serde::Deserialize;
+pub use serde::{self, Deserialize};
 pub use serde_json::{Value, json};
 pub use std::sync::{LazyLock, OnceLock};
 pub use std::{borrow, boxed, string, vec};

@@ -23,6 +23,11 @@ impl Need {
     pub fn missing(metric: impl Into<String>, reason: impl fmt::Display) -> Self {
         Self { metric: metric.into(), lm: Err(reason.to_string()) }
     }
+
+    /// The same need of a metric in whose name another one asks.
+    pub(crate) fn of(self, metric: &str) -> Self {
+        Self { metric: metric.to_owned(), ..self }
+    }
 }
 
 impl fmt::Debug for Need {

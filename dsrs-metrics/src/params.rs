@@ -74,6 +74,11 @@ impl Params {
         self.values.insert(name.into(), value.into());
     }
 
+    /// Whether there is a value for this parameter.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.values.contains_key(name)
+    }
+
     /// Checks that the metric has each of the parameters.
     ///
     /// # Errors

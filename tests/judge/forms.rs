@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use dsrs_metrics::judge::{JsonSchema, Judge as _};
+use dsrs_metrics::judge::{JsonSchema, Judge as _, Overflow};
 use dsrs_metrics::lm::{Role, ScriptedLm};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Outcome, ScoreKind, ScoreRange};
-use serde::Deserialize;
+use dsrs_metrics::{Evaluate, Outcome, ScoreKind, ScoreRange};
 use serde_json::json;
 
 use super::setup::{
@@ -51,7 +50,10 @@ fn the_struct_stays_and_its_halves_stand_beside_it() {
         precision: whole.precision,
     };
     assert_eq!(input.question.get(), "q");
-    assert_eq!(SemanticRecallPrecisionJudge::default().worth(output), 2.0 / 3.0);
+    assert_eq!(
+        SemanticRecallPrecisionJudge::default().worth(output, &Overflow::default()),
+        2.0 / 3.0
+    );
 }
 
 #[tokio::test]
@@ -144,16 +146,14 @@ async fn a_row_without_a_field_is_not_judged() {
     assert!(!Metric::can_evaluate(&judge, &example! {}, &prediction! {}));
 }
 
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[answer]
 #[serde(rename_all = "snake_case")]
-#[schemars(crate = "dsrs_metrics::judge::schemars")]
 enum Tone {
     Friendly,
     Rude,
 }
 
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[schemars(crate = "dsrs_metrics::judge::schemars")]
+#[answer]
 struct Finding {
     quote: String,
     severity: u8,
@@ -297,28 +297,34 @@ async fn feedback_is_for_optimizers_and_reasoning_for_people() {
 #[tokio::test]
 async fn a_judge_is_a_metric_of_the_harness() {
     let lm = ScriptedLm::new()
+        .cost(7)
         .when("good", polite(true))
         .when("bad", polite(false))
         .otherwise("I have no idea");
-    let rows =
-        ["good", "bad", "odd"].map(|answer| (example! {}, prediction! { "answer" => answer }));
-    let evaluator = dsrs_metrics::Evaluate::builder()
+    let asks = |answer: &str| example! { "ask" => answer }.with_inputs(["ask"]);
+    let evaluate = Evaluate::builder()
+        .devset(["good", "bad", "odd", "good one"].map(asks))
         .metric(PoliteJudge::default().with_lm(lm))
-        .devset(rows.iter().map(|(gold, _)| gold.clone()).collect::<Vec<_>>())
+        .concurrency(3)
         .build()
         .unwrap();
-    drop(evaluator);
-    let judge = PoliteJudge::default()
-        .with_lm(ScriptedLm::new().when("good", polite(true)).otherwise("I have no idea"));
-    let outcome = |answer: &'static str| {
-        let judge = judge.clone();
-        async move {
-            let (gold, pred) = (example! {}, prediction! { "answer" => answer });
-            Outcome::from(judge.call(MetricCall::new(&gold, &pred)).await)
-        }
+    let program = |inputs: Example| async move {
+        Ok::<_, String>(prediction! { "answer" => inputs.get("ask").cloned().unwrap() })
     };
-    assert_eq!(outcome("good").await.value(), Some(1.0));
-    assert_eq!(outcome("odd").await.name(), "metric_failed");
+    let result = evaluate.run(program).await.unwrap();
+    assert_eq!(
+        result.to_string(),
+        "polite  50.00% (2/4, 1 failed counted as 0; 66.67% of the 3 scored)"
+    );
+    let outcomes: Vec<&Outcome> = result.results.iter().map(|row| &row.outcomes[0]).collect();
+    assert_eq!(
+        outcomes.iter().map(|outcome| outcome.value()).collect::<Vec<_>>(),
+        [Some(1.0), Some(0.0), None, Some(1.0)]
+    );
+    assert_eq!(outcomes[2].name(), "metric_failed");
+    assert!(outcomes[2].error().unwrap().contains("gave no verdict, also when told why"));
+    let polite = &result.metrics[0];
+    assert_eq!((polite.scored, polite.failed, polite.cost_msats), (3, 1, 5 * 7));
 }
 
 /// Whether the answer is short.

@@ -1,6 +1,8 @@
 //! Judges from attribute to score, over scripted models.
 
+mod answers;
 mod command_line;
+mod diff;
 mod forms;
 mod injection;
 mod laws;

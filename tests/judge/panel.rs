@@ -159,6 +159,34 @@ async fn trap_26_judges_that_are_torn_are_unsure_together() {
     assert_eq!(score.cost_msats, 4 * 7, "both orders of each that answered");
 }
 
+/// Half of them say yes: that is no majority, and no "no" either.
+#[tokio::test]
+async fn trap_02_judges_that_are_divided_have_given_no_verdict() {
+    let (gold, pred) = rows();
+    let votes =
+        |votes: &[bool]| votes.iter().map(|vote| named("a:b", polite(*vote))).collect::<Vec<_>>();
+    let judged = |models: Vec<ScriptedLm>| {
+        let judge = PoliteJudge::builder().models(models).build();
+        async move { judge.evaluate(&example! {}, &prediction! { "answer" => "" }).await }
+    };
+    let error = judged(votes(&[true, false, true, false])).await.unwrap_err();
+    assert_eq!(error.cost_msats(), 28, "it was paid for");
+    assert_eq!(
+        error.to_string(),
+        "metric `polite`: 2 of 4 judges say yes and 2 say no, which is no verdict: ask an odd number of judges"
+    );
+    let mut one_lost = votes(&[true, false]);
+    one_lost.push(down());
+    assert_eq!(
+        judged(one_lost).await.unwrap_err().to_string(),
+        "metric `polite`: 1 of 3 judges say yes and 1 say no, which is no verdict: ask an odd number of judges (one did not answer)"
+    );
+    assert_eq!(judged(votes(&[false, false, true, false])).await.unwrap().value, 0.0);
+    let judge = PoliteJudge::builder().models(votes(&[true, false])).build();
+    let trace = Trace::default();
+    assert!(judge.accepts(&gold, &pred, &trace).await.is_err(), "nothing is accepted");
+}
+
 #[tokio::test]
 async fn without_a_quorum_there_is_no_score() {
     let (gold, pred) = rows();
@@ -197,13 +225,18 @@ async fn a_panel_that_can_give_no_score_is_refused_before_anyone_is_asked() {
         ),
         (
             judge().aggregation(Aggregation::Average).build(),
-            "judges that say yes or no vote, and Average gives neither: take Aggregation::Majority",
+            "judges that say yes or no vote, and the average of votes is neither: take the majority",
         ),
     ] {
         let error = judge.evaluate(&gold, &pred).await.unwrap_err().to_string();
         assert_eq!(error, format!("metric `polite`: {message}"));
     }
     assert_eq!(lm.calls(), 0);
+    let alone = PoliteJudge::builder().quorum(3).with_lm(Arc::clone(&lm)).build();
+    assert_eq!(
+        alone.evaluate(&gold, &pred).await.unwrap_err().to_string(),
+        "metric `polite`: a quorum of 3 makes no sense for one judge: set it to 1, or ask more judges"
+    );
 }
 
 struct Counting {
@@ -306,16 +339,73 @@ async fn a_pair_of_which_one_order_is_lost_is_lost() {
     assert!(error.contains("gave no verdict"), "{error}");
 }
 
-#[test]
-fn a_panel_is_configured_from_text() {
-    let configured = |panel: &str| {
+#[tokio::test]
+async fn a_panel_is_configured_from_text() {
+    let configured = |key: &str, value: &str| {
         let mut params = Params::default();
-        params.insert("panel", panel);
-        PoliteJudge::configure(&params)
+        params.insert(key, value);
+        Grade5Judge::configure(&params)
     };
-    let panel =
-        r#"{"models": ["openai:gpt-5-mini", "default"], "aggregation": "majority", "quorum": 1}"#;
-    assert_eq!(configured(panel).unwrap().num_judges(), 2);
-    let error = configured(r#"{"model": "x"}"#).unwrap_err().to_string();
-    assert!(error.contains("panel") && error.contains("unknown field `model`"), "{error}");
+    for models in ["openai:gpt-5-mini,default", r#"["openai:gpt-5-mini", "default"]"#] {
+        assert_eq!(configured("models", models).unwrap().num_judges(), 2, "{models}");
+    }
+    let (gold, pred) = rows();
+    let mut params = Params::default();
+    for (key, value) in [
+        ("models", "default, default,default"),
+        ("aggregation", "average"),
+        ("max_concurrent_judges", "1"),
+        ("quorum", "2"),
+    ] {
+        params.insert(key, value);
+    }
+    let replies = [grade(1), json!("none"), json!("none"), grade(4)];
+    let lm = ScriptedLm::new().replies(replies);
+    let score = Grade5Judge::configure(&params).unwrap().with_lm(lm).evaluate(&gold, &pred).await;
+    assert_eq!(score.unwrap().value, 2.5);
+    for (key, value, said) in [
+        ("aggregation", "mean", "unknown variant `mean`, expected one of `majority`, `median`"),
+        ("models", "gpt", "`gpt` does not name a model with its provider"),
+        ("models", "[]", "the list is empty"),
+        ("quorum", "0", "a number of judges is a whole number from 1 on"),
+        ("max_concurrent_judges", "x", "a number of judges is a whole number from 1 on"),
+        ("panel", "{}", "it takes `models`, `aggregation`, `max_concurrent_judges`, `quorum`"),
+    ] {
+        let error = configured(key, value).unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+    }
+}
+
+/// What `list` shows of a judge can be typed.
+#[test]
+fn the_parameters_of_a_panel_stand_in_the_spec_with_what_the_judge_says() {
+    /// Say whether the answer is short.
+    #[judge(models(["openai:a", default]), quorum = 1)]
+    struct Short {
+        #[input(pred)]
+        answer: String,
+        #[param(default = 9)]
+        words: u32,
+        #[output]
+        short: bool,
+    }
+    let said = |spec: dsrs_metrics::MetricSpec<'static>| {
+        spec.params.iter().map(|param| (param.name, param.default.unwrap())).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        said(ShortJudge::SPEC),
+        [
+            ("words", "9"),
+            ("models", "openai:a,default"),
+            ("aggregation", "majority"),
+            ("max_concurrent_judges", "all"),
+            ("quorum", "1"),
+        ]
+    );
+    assert_eq!(said(Grade5Judge::SPEC)[1], ("aggregation", "median"));
+    let mut params = Params::default();
+    params.insert("words", "3");
+    params.insert("models", "default");
+    let judge = ShortJudge::configure(&params).unwrap();
+    assert_eq!((judge.words, judge.num_judges()), (3, 1));
 }

@@ -36,9 +36,11 @@ impl LanguageModel for Probed {
         "test:probed"
     }
 
-    async fn complete(&self, _: &LmRequest) -> Result<LmReply, LmError> {
+    async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         self.calls.fetch_add(1, Ordering::SeqCst);
-        Ok(LmReply::new(r#"{ "reasoning": "", "polite": true, "score": 4 }"#))
+        let is_grade = request.messages[0].content.contains("Grade");
+        let reply = if is_grade { grade(4) } else { polite(true) };
+        Ok(LmReply::new(reply.to_string()))
     }
 
     async fn probe(&self) -> Result<(), LmError> {

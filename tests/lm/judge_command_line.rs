@@ -48,8 +48,12 @@ async fn score(count: usize, args: &[&str], variables: &[(&str, &str)]) -> Ran {
     }
 }
 
-fn verdict(_: &Asked) -> Answer {
-    Answer::chat(r#"{"reasoning": "because", "polite": true, "recall": 0.5, "precision": 1.0}"#)
+fn verdict(asked: &Asked) -> Answer {
+    let of_f1 = asked.body["messages"].to_string().contains("`recall`");
+    Answer::chat(match of_f1 {
+        true => r#"{"reasoning": "because", "recall": 0.5, "precision": 1.0}"#,
+        false => r#"{"reasoning": "because", "polite": true}"#,
+    })
 }
 
 /// One line that says what to set, exit 2, nothing written.

@@ -32,7 +32,9 @@ model_list:
   - model_name: limited
     litellm_params: {model: openai/gpt-5-mini, api_key: sk-upstream, rpm: 5, mock_response: '{"score": 0.5}'}
   - model_name: verdict
-    litellm_params: {model: openai/gpt-5-mini, api_key: sk-upstream, mock_response: '{"reasoning": "because", "polite": true, "recall": 0.5, "precision": 1.0}'}
+    litellm_params: {model: openai/gpt-5-mini, api_key: sk-upstream, mock_response: '{"reasoning": "because", "polite": true}'}
+  - model_name: shares
+    litellm_params: {model: openai/gpt-5-mini, api_key: sk-upstream, mock_response: '{"reasoning": "because", "recall": 0.5, "precision": 1.0}'}
   - model_name: talker
     litellm_params: {model: openai/gpt-5-mini, api_key: sk-upstream, mock_response: "I would say it is fine."}
   - model_name: limited-verdict
@@ -267,6 +269,7 @@ async fn judges_on_the_command_line(proxy: &Proxy) {
     let run = async |model: &str, key: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_judge_scorer"));
         command.args(["score", "rows.jsonl", "-m", "semantic_f1,polite", "--json", "--no-cache"]);
+        command.args(["--param", "semantic_f1.models=openai:shares"]);
         command.args(["--lm", model]).current_dir(folder.path()).env_remove("DSRS_LM");
         command.env("OPENAI_BASE_URL", &proxy.url).env("OPENAI_API_KEY", key);
         command.env("NO_PROXY", "127.0.0.1");

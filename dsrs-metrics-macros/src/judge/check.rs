@@ -139,9 +139,13 @@ fn is_number(ty: &Type) -> bool {
 }
 
 pub(super) fn is_whole_number(ty: &Type) -> bool {
+    whole_number(ty).is_some()
+}
+
+pub(super) fn whole_number(ty: &Type) -> Option<&'static str> {
     const WHOLE: [&str; 10] =
         ["i8", "i16", "i32", "i64", "isize", "u8", "u16", "u32", "u64", "usize"];
-    WHOLE.iter().any(|name| last_segment_is(ty, name))
+    WHOLE.into_iter().find(|name| last_segment_is(ty, name))
 }
 
 /// Whether a type is certainly what it is called.

@@ -31,8 +31,34 @@ pub(crate) fn metric(judge: &Judge, errors: &mut Errors) -> Option<Model> {
     let mut model = Model::new(function, attrs, errors);
     model.names.component = names::snake(&struct_name.to_string());
     model.names.origin = format!("The judge of the signature [`{}`].", judge.item.ident);
+    model.panel = panel(judge);
     crate::metric::check(&model, errors);
     Some(model)
+}
+
+/// What `#[judge(..)]` says of who judges, as a user would type it; by the place among the parameters that a panel is
+/// on a command line.
+fn panel(judge: &Judge) -> Vec<(usize, String)> {
+    let attrs = &judge.attrs;
+    let verdict = judge.score.as_ref().is_some_and(|score| score.is_verdict);
+    let by_kind = || if verdict { "majority" } else { "median" }.to_owned();
+    let aggregation = attrs.aggregation.as_ref().map_or_else(by_kind, ToString::to_string);
+    let said = [
+        attrs.models.as_ref().map(models),
+        Some(aggregation),
+        attrs.max_concurrent.as_ref().map(ToString::to_string),
+        attrs.quorum.as_ref().map(ToString::to_string),
+    ];
+    said.into_iter().enumerate().filter_map(|(place, said)| Some((place, said?))).collect()
+}
+
+fn models(models: &super::attr::Models) -> String {
+    let times = models.times.as_ref().and_then(|times| times.base10_parse().ok()).unwrap_or(1);
+    let names = models.list.iter().map(|model| match model {
+        syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => text.value(),
+        other => names::as_written(other),
+    });
+    vec![names.collect::<Vec<_>>().join(","); times].join(",")
 }
 
 fn shared(attrs: &MetricAttrs) -> MetricAttrs {

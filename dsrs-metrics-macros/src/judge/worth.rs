@@ -1,9 +1,14 @@
-//! Scores that compile and are never what was meant: a fraction that whole numbers drop, and a constant.
+//! Scores that compile and are never what was meant: a fraction that whole numbers drop, a constant, a whole number
+//! that leaves its type.
 
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote_spanned};
 use syn::visit::{self, Visit};
+use syn::visit_mut::{self, VisitMut};
 use syn::{BinOp, Expr, Lit};
 
-use super::check::is_whole_number;
+use super::check::{is_whole_number, whole_number};
+use super::field::Source;
 use super::model::{Judge, Output, Score};
 use crate::errors::Errors;
 use crate::names::as_written;
@@ -62,5 +67,93 @@ impl<'ast> Visit<'ast> for Divisions<'_> {
             return;
         }
         visit::visit_expr_binary(self, binary);
+    }
+}
+
+/// The score's expression with whole numbers of the answer computed so that an overflow is noted in `overflow`.
+pub(super) fn checked(judge: &Judge, expr: &Expr, runtime: &TokenStream, overflow: &Ident) -> Expr {
+    let mut expr = expr.clone();
+    Checked { judge, runtime, overflow }.visit_expr_mut(&mut expr);
+    expr
+}
+
+struct Checked<'a> {
+    judge: &'a Judge,
+    runtime: &'a TokenStream,
+    overflow: &'a Ident,
+}
+
+/// A type of whole numbers, as far as an expression shows it: a literal may be of any.
+#[derive(Clone, PartialEq)]
+enum Whole {
+    Any,
+    Of(String),
+}
+
+impl Checked<'_> {
+    /// The type of an expression that is plainly a whole number.
+    fn whole(&self, expr: &Expr) -> Option<Whole> {
+        match expr {
+            Expr::Paren(inner) => self.whole(&inner.expr),
+            Expr::Group(inner) => self.whole(&inner.expr),
+            Expr::Lit(literal) => match &literal.lit {
+                Lit::Int(int) if int.suffix().is_empty() => Some(Whole::Any),
+                Lit::Int(int) => Some(Whole::Of(int.suffix().to_owned())),
+                _ => None,
+            },
+            Expr::Path(path) => whole_type(self.type_of(path.path.get_ident()?)?),
+            Expr::Cast(cast) => whole_type(&cast.ty),
+            Expr::MethodCall(call) if call.args.is_empty() => {
+                let counts = ["len", "count"].iter().any(|name| call.method == name);
+                counts.then(|| Whole::Of("usize".to_owned()))
+            }
+            Expr::Binary(binary) if method(&binary.op).is_some() => {
+                match (self.whole(&binary.left)?, self.whole(&binary.right)?) {
+                    (Whole::Any, other) | (other, Whole::Any) => Some(other),
+                    (left, right) => (left == right).then_some(left),
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// The type of an output or parameter.
+    fn type_of(&self, name: &Ident) -> Option<&syn::Type> {
+        let outputs = self.judge.outputs.iter().map(|output| &output.field);
+        let params = self.judge.inputs.iter().filter(|it| it.attr.source == Some(Source::Param));
+        let mut fields = outputs.chain(params.map(|input| &input.field));
+        fields.find(|field| field.ident == *name).map(|field| &field.ty)
+    }
+}
+
+fn whole_type(ty: &syn::Type) -> Option<Whole> {
+    whole_number(ty).map(|name| Whole::Of(name.to_owned()))
+}
+
+fn method(op: &BinOp) -> Option<&'static str> {
+    match op {
+        BinOp::Add(_) => Some("add"),
+        BinOp::Sub(_) => Some("sub"),
+        BinOp::Mul(_) => Some("mul"),
+        BinOp::Rem(_) => Some("rem"),
+        _ => None,
+    }
+}
+
+impl VisitMut for Checked<'_> {
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        let is_whole = matches!(self.whole(expr), Some(Whole::Of(_)));
+        let written = as_written(&*expr);
+        visit_mut::visit_expr_mut(self, expr);
+        if let Expr::Binary(binary) = &*expr
+            && let (true, Some(method)) = (is_whole, method(&binary.op))
+        {
+            let Self { runtime, overflow, .. } = self;
+            let (left, right) = (&binary.left, &binary.right);
+            let method = format_ident!("{method}", span = overflow.span());
+            let span = overflow.span();
+            let call = quote_spanned!(span=> #runtime::judge::Whole::#method(#left, #right, #overflow, #written));
+            *expr = Expr::Verbatim(call);
+        }
     }
 }

@@ -202,6 +202,15 @@ fn is_field_type(ty: &Type) -> bool {
     is_list || NAMES.iter().any(|name| last_segment_is(inner, name))
 }
 
+/// Whether a parameter says who judges: a `judge::Panel`, which is several parameters on a command line.
+pub(crate) fn is_panel(ty: &Type) -> bool {
+    let Type::Path(path) = ungrouped(ty) else {
+        return false;
+    };
+    let names: Vec<_> = path.path.segments.iter().rev().take(2).map(|it| &it.ident).collect();
+    matches!(names[..], [panel, judge] if panel == "Panel" && judge == "judge")
+}
+
 fn expect(
     fits: bool,
     binding: Binding,

@@ -147,6 +147,8 @@ pub(crate) struct Model {
     pub(crate) rows: Rows,
     /// The function's generics without its lifetimes, which are rustc's to infer at the call.
     pub(crate) generics: Generics,
+    /// What a judge says of its panel in place of a default, by the place among the panel's parameters.
+    pub(crate) panel: Vec<(usize, String)>,
 }
 
 /// How the metric and its parts are called.
@@ -192,7 +194,7 @@ impl Model {
         let params = params(&mut function.sig, &attrs, errors);
         let rows = Rows::of(&params, &attrs);
         let generics = without_lifetimes(&function.sig.generics);
-        Self { function, attrs, names, params, rows, generics }
+        Self { function, attrs, names, params, rows, generics, panel: Vec::new() }
     }
 
     pub(crate) fn is_async(&self) -> bool {

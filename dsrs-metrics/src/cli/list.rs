@@ -80,14 +80,19 @@ fn describe(spec: &MetricSpec<'_>, whole: bool, width: usize) -> String {
 
 /// What a field of our own types may hold; other types stand as they were written.
 fn in_words(ty: &str) -> &str {
+    // That a field may be absent is said beside it.
+    let ty = ty.strip_prefix("Option<").and_then(|ty| ty.strip_suffix('>')).unwrap_or(ty);
     match ty {
-        "StrOrList<'_>" => "text or list of texts",
+        "StrOrList<'_>" | "TextOrList" => "text or list of texts",
         "TextOrNumber<'_>" => "text or number",
         "Relevant<'_>" => "list of ids or map from id to grade",
         "Retrieved<'_>" => "ranked list of ids or map from id to score",
         other => other,
     }
 }
+
+/// How a list of texts becomes one of `String`s.
+const OWNED: &str = ".map(str::to_owned).to_vec()";
 
 /// A default as a user would type it: text without its quotes, and `whole_word` for
 /// `Mode::WholeWord`. Only the source of the default is known, so the latter is a guess: that a path
@@ -97,6 +102,11 @@ fn as_typed(default: &str) -> Cow<'_, str> {
     match serde_json::from_str::<String>(default) {
         Ok(text) if !text.is_empty() => return text.into(),
         _ => {}
+    }
+    if let Some(list) = default.strip_suffix(OWNED)
+        && list.ends_with(']')
+    {
+        return list.into();
     }
     variant(default).map_or(default.into(), |variant| snake_case(variant).into())
 }
@@ -199,6 +209,7 @@ mod tests {
             ("Axis::X", "x"),
             (r#""a \"b\"""#, "a \"b\""),
             (r#""""#, r#""""#),
+            (r#"["a", "b"].map(str::to_owned).to_vec()"#, r#"["a", "b"]"#),
             ("1.0", "1.0"),
             ("true", "true"),
             ("f64::MAX", "f64::MAX"),

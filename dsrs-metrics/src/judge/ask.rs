@@ -7,6 +7,7 @@ use super::left_out::{self, LeftOut, Parameter};
 use super::prompt::Prompt;
 use super::reply::{Flaw, Reply};
 use super::row::Judge;
+use super::worth::worth;
 use crate::lm::{LanguageModel, LmReply, LmRequest, StopReason, Usage};
 use crate::spec::ScoreRange;
 
@@ -87,8 +88,8 @@ impl Asking {
         mut request: LmRequest,
     ) -> Result<Verdict, JudgeError> {
         let reply = self.call(lm, &mut request).await?;
-        let flaw = match read(judge, &reply.text) {
-            Ok(verdict) => return Ok(verdict),
+        let flaw = match read(judge, lm, &reply.text) {
+            Ok(verdict) => return verdict,
             Err(flaw) => flaw,
         };
         if flaw.is_cut && reply.stop == StopReason::Length {
@@ -96,8 +97,8 @@ impl Asking {
         }
         let mut repaired = request.assistant(reply.text).user(repair(&flaw));
         let reply = self.call(lm, &mut repaired).await?;
-        match read(judge, &reply.text) {
-            Ok(verdict) => Ok(verdict),
+        match read(judge, lm, &reply.text) {
+            Ok(verdict) => verdict,
             Err(flaw) => Err(unreadable(lm, &reply, flaw)),
         }
     }
@@ -146,9 +147,14 @@ impl Asking {
     }
 }
 
-fn read<J: Judge>(judge: &J, text: &str) -> Result<Verdict, Flaw> {
+/// The verdict, unless the reply is none. To ask again is no help where only the score's expression fails.
+fn read<J: Judge>(
+    judge: &J,
+    lm: &dyn LanguageModel,
+    text: &str,
+) -> Result<Result<Verdict, JudgeError>, Flaw> {
     let (output, answer) = Reply::find(J::signature(), text)?.read::<J::Output>()?;
-    Ok(Verdict { value: judge.worth(output), answer })
+    Ok(worth(judge, output, lm.id()).map(|value| Verdict { value, answer }))
 }
 
 /// A verdict whose score is one of the metric's: several judges' scores must not make up for one that is not.

@@ -84,6 +84,34 @@ pub enum JudgeError {
         /// Where the metric's scores lie.
         range: ScoreRange,
     },
+    /// What `score = ..` computes of the outputs does not fit into its type.
+    #[error(
+        "{lm}: `{expression}` overflows with its answer: write `f64::from(..)` around whole numbers, and `1.0` instead of `1`"
+    )]
+    Overflow {
+        /// The model.
+        lm: String,
+        /// The part of the score that overflows.
+        expression: &'static str,
+    },
+    /// What `score = ..` makes of the outputs panicked.
+    #[error("{lm}: the score that follows from its answer panicked: {message}")]
+    ScorePanicked {
+        /// The model.
+        lm: String,
+        /// The panic's message.
+        message: String,
+    },
+    /// As many judges say yes as say no.
+    #[error(
+        "{votes} of {asked} judges say yes and {votes} say no, which is no verdict: ask an odd number of judges{}", Lost(*votes, *asked)
+    )]
+    Divided {
+        /// How many say yes, and how many no.
+        votes: usize,
+        /// How many were asked.
+        asked: usize,
+    },
     /// Too few judges answered.
     #[error(
         "{heard} of {asked} judges answered, and {quorum} must; the first that did not: {first}"
@@ -98,6 +126,19 @@ pub enum JudgeError {
         /// Why the first of the others did not.
         first: Box<JudgeError>,
     },
+}
+
+/// Those who say neither.
+struct Lost(usize, usize);
+
+impl std::fmt::Display for Lost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.1.saturating_sub(2 * self.0) {
+            0 => Ok(()),
+            1 => f.write_str(" (one did not answer)"),
+            lost => write!(f, " ({lost} did not answer)"),
+        }
+    }
 }
 
 impl JudgeError {

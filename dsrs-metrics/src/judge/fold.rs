@@ -3,16 +3,20 @@
 use super::panel::Aggregation;
 use crate::spec::ScoreRange;
 
-/// The value that `aggregation` makes of the judges' values, of which there is at least one.
-pub(super) fn fold(values: &[f64], aggregation: Aggregation, is_bool: bool) -> f64 {
+/// The value that `aggregation` makes of the judges' grades, of which there is at least one.
+pub(super) fn fold(values: &[f64], aggregation: Aggregation) -> f64 {
     match aggregation {
         Aggregation::Average => mean(values),
         Aggregation::Median => median(values),
-        Aggregation::Majority if is_bool => f64::from(u8::from(
-            values.iter().filter(|value| **value >= 1.0).count() * 2 > values.len(),
-        )),
         Aggregation::Majority => median(&most_frequent(values)),
     }
+}
+
+/// What more than half of the judges say, 1 for yes and 0 for no; `None` if they are divided.
+pub(super) fn majority(votes: &[f64]) -> Option<f64> {
+    let yes = votes.iter().filter(|vote| **vote >= 1.0).count();
+    let no = votes.len() - yes;
+    (yes != no).then(|| f64::from(u8::from(yes > no)))
 }
 
 /// How far the judges agree, in [0, 1]: the mean of their closeness to the value that was made of theirs,
@@ -58,23 +62,24 @@ fn most_frequent(values: &[f64]) -> Vec<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{agreement, fold};
+    use super::{agreement, fold, majority};
     use crate::judge::Aggregation::{Average, Majority, Median};
     use crate::spec::ScoreRange;
 
     #[test]
     fn each_aggregation_has_its_value() {
         let grades = [1.0, 5.0, 5.0, 2.0];
-        assert_eq!(fold(&grades, Average, false), 3.25);
-        assert_eq!(fold(&grades, Median, false), 3.5);
-        assert_eq!(fold(&grades, Majority, false), 5.0);
-        assert_eq!(fold(&[1.0, 4.0, 2.0], Majority, false), 2.0, "all are equally frequent");
+        assert_eq!(fold(&grades, Average), 3.25);
+        assert_eq!(fold(&grades, Median), 3.5);
+        assert_eq!(fold(&grades, Majority), 5.0);
+        assert_eq!(fold(&[1.0, 4.0, 2.0], Majority), 2.0, "all are equally frequent");
     }
 
     #[test]
-    fn a_tie_of_votes_is_no_pass() {
-        assert_eq!(fold(&[1.0, 0.0], Majority, true), 0.0);
-        assert_eq!(fold(&[1.0, 0.0, 1.0], Majority, true), 1.0);
+    fn divided_judges_have_said_nothing() {
+        assert_eq!(majority(&[1.0, 0.0]), None);
+        assert_eq!(majority(&[1.0, 0.0, 1.0]), Some(1.0));
+        assert_eq!(majority(&[0.0, 0.0, 1.0]), Some(0.0));
     }
 
     #[test]

@@ -39,11 +39,13 @@
 //! ```
 
 mod ask;
+pub(crate) mod configured;
 mod error;
 mod fold;
 mod judged;
 mod left_out;
 mod models;
+mod offline;
 mod panel;
 mod prompt;
 mod reply;
@@ -60,12 +62,17 @@ pub use self::error::JudgeError;
 pub use self::judged::Judged;
 pub(crate) use self::judged::OFFLINE;
 pub use self::models::{IntoModel, JudgeModel, Models};
+pub use self::offline::AnswersOffline;
+#[doc(hidden)]
+pub use self::offline::Offline;
 pub use self::panel::{Aggregation, Panel};
 pub use self::prompt::{Fenced, Prompt};
 pub use self::reply::{Answer, JudgeOutput, Reply};
+pub use self::row::Judge;
 #[doc(hidden)]
 pub use self::row::row;
-pub use self::row::{Judge, Offline};
 pub use self::signature::{OutputSpec, Signature};
 pub use self::untrusted::{Content, Shown, Untrusted};
+#[doc(hidden)]
+pub use self::worth::{Overflow, Whole};
 pub use self::worth::{Preference, Worth, f1, rescale};

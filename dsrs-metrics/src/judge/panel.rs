@@ -15,8 +15,9 @@ use crate::lm::LanguageModel;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Aggregation {
-    /// Of yes and no, what more than half of the judges say; a tie is a no. Of grades, the one that most
-    /// judges give, and of several such the middle one. The default for judges that say yes or no.
+    /// Of yes and no, what more than half of the judges say that answered; judges that are divided, one half against
+    /// the other, have given no verdict. Of grades, the one that most judges give, and of several such the middle
+    /// one. The default for judges that say yes or no.
     Majority,
     /// The middle value; of two in the middle, their mean. The default for grades.
     Median,
@@ -26,14 +27,12 @@ pub enum Aggregation {
 
 /// Which models a judge asks, where that differs from what `#[judge]` says.
 ///
-/// As text (`--param NAME.panel=..`) it is an object:
-/// `{"models": ["openai:gpt-4.1-mini", "default"], "aggregation": "median", "quorum": 1}`.
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+/// On a command line each part is a parameter of the judge: `--param NAME.models=openai:gpt-5-mini,default`,
+/// `--param NAME.aggregation=median`, and so on. A metric of yours that asks judges itself has them too if it
+/// takes `#[param(default)] panel: dsrs_metrics::judge::Panel`.
+#[derive(Debug, Clone, Default)]
 pub struct Panel {
-    #[serde(skip)]
     lm: Option<JudgeModel>,
-    #[serde(deserialize_with = "by_name")]
     models: Vec<JudgeModel>,
     aggregation: Option<Aggregation>,
     max_concurrent_judges: Option<usize>,
@@ -53,11 +52,6 @@ impl crate::identity::Plain for Panel {
         }
         into.push_str(&format!("{} {aggregation:?} {quorum:?}", lm.is_some()));
     }
-}
-
-fn by_name<'de, D: serde::Deserializer<'de>>(names: D) -> Result<Vec<JudgeModel>, D::Error> {
-    let names = Vec::<String>::deserialize(names)?;
-    Ok(names.into_iter().map(IntoModel::into_model).collect())
 }
 
 impl Panel {
@@ -132,14 +126,20 @@ impl Panel {
     pub(super) fn check(&self, signature: &Signature, is_bool: bool) -> Result<(), JudgeError> {
         let (asked, quorum) = (self.num_judges(signature), self.quorum_of(signature));
         if !(1..=asked).contains(&quorum) {
-            return Err(JudgeError::Panel(format!(
-                "a quorum of {quorum} makes no sense for {asked} judges: set one from 1 to {asked}"
-            )));
+            return Err(JudgeError::Panel(match asked {
+                1 => format!(
+                    "a quorum of {quorum} makes no sense for one judge: set it to 1, or ask more judges"
+                ),
+                asked => format!(
+                    "a quorum of {quorum} makes no sense for {asked} judges: set one from 1 to {asked}"
+                ),
+            }));
         }
         let aggregation = self.aggregation_of(signature, is_bool);
         if is_bool && aggregation != Aggregation::Majority {
             return Err(JudgeError::Panel(format!(
-                "judges that say yes or no vote, and {aggregation:?} gives neither: take Aggregation::Majority"
+                "judges that say yes or no vote, and the {} of votes is neither: take the majority",
+                format!("{aggregation:?}").to_lowercase()
             )));
         }
         Ok(())

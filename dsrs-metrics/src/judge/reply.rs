@@ -38,7 +38,13 @@ impl<'a> Reply<'a> {
     /// Reads the whole answer, and what it said, field by field.
     pub(super) fn read<O: JudgeOutput>(mut self) -> Result<(O, Map<String, Value>), Flaw> {
         let said = self.fields.clone();
-        match O::read(&mut self) {
+        let output = O::read(&mut self);
+        // Every output was taken. What is left was not asked for, and may well be another verdict.
+        let others: Vec<String> = self.fields.keys().take(3).map(|key| in_brief(key, 40)).collect();
+        if !others.is_empty() {
+            self.flaws.push(format!("`{}` was not asked for", others.join("`, `")));
+        }
+        match output {
             Some(output) if self.flaws.is_empty() => Ok((output, said)),
             _ => Err(Flaw { said: self.flaws.join("; "), is_cut: false }),
         }
@@ -75,7 +81,7 @@ impl<'a> Reply<'a> {
 #[diagnostic::on_unimplemented(
     message = "a judge cannot answer with `{Self}`",
     label = "not an answer",
-    note = "an output is `bool`, a number, `String`, `Vec<_>`, an `Option` of these, or any type that derives\n`serde::Deserialize` and `schemars::JsonSchema` (there is a `schemars` in `dsrs_metrics::judge`)"
+    note = "an output is `bool`, a number, `String`, `Vec<_>`, an `Option` of these, or a type of yours: write `#[answer]`\nabove it, or derive `serde::Deserialize` and `schemars::JsonSchema`"
 )]
 pub trait Answer: Sized {
     /// The JSON schema.
@@ -192,9 +198,13 @@ fn code_block(text: &str) -> Result<&str, &'static str> {
 
 /// An error in one line of at most 160 characters: it may quote the reply, and the reply the row.
 fn in_short(error: &serde_json::Error) -> String {
-    let line: String =
-        error.to_string().chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    match line.char_indices().nth(160) {
+    in_brief(&error.to_string(), 160)
+}
+
+/// The beginning of a text, in one line.
+fn in_brief(text: &str, length: usize) -> String {
+    let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    match line.char_indices().nth(length) {
         Some((end, _)) => format!("{}...", &line[..end]),
         None => line,
     }

@@ -8,14 +8,16 @@ use serde_json::{Map, Value, json};
 
 use super::ask::{Asked, Paid, Verdict, ask};
 use super::error::JudgeError;
-use super::fold::{agreement, fold};
+use super::fold::{agreement, fold, majority};
 use super::judged::{Judged, Judgement, Kind, OFFLINE};
 use super::left_out::LeftOut;
+use super::offline::Offline;
 use super::panel::Panel;
 use super::prompt::Prompt;
 use super::reply::{JudgeOutput, Reply};
 use super::signature::Signature;
 use super::untrusted::Content;
+use super::worth::{Overflow, worth};
 use crate::declared::Declared;
 use crate::lm::{LanguageModel, Usage};
 use crate::need::{Need, Needy};
@@ -44,11 +46,8 @@ pub trait Judge: Send + Sync {
     fn configured(&self) -> Vec<(&'static str, Content)>;
 
     /// What an answer is worth.
-    fn worth(&self, output: Self::Output) -> f64;
+    fn worth(&self, output: Self::Output, overflow: &Overflow) -> f64;
 }
-
-/// What a judge answers when no model is configured, from what it is shown, in the order of the signature.
-pub type Offline = fn(&[Option<&str>]) -> Map<String, Value>;
 
 /// Judges one row.
 #[doc(hidden)]
@@ -63,7 +62,7 @@ pub async fn row<J: Judge, K: Kind>(
     let (result, paid) = match lms.and_then(|()| judge.panel().resolve(signature)) {
         Err(error) => (Err(error), Paid::default()),
         Ok(Some(lms)) => ask_all(judge, &lms, contents, spec).await,
-        Ok(None) => match signature.offline {
+        Ok(None) => match &signature.offline {
             Some(answer) => (offline(judge, answer, &contents), Paid::default()),
             None => (Err(JudgeError::NoModel), Paid::default()),
         },
@@ -87,13 +86,19 @@ impl<J: Judge + Declared> Needy for J {
 
 fn offline<J: Judge>(
     judge: &J,
-    answer: Offline,
+    answer: &Offline,
     contents: &[Content],
 ) -> Result<Judgement, JudgeError> {
+    let signature = J::signature();
     let texts: Vec<Option<&str>> = contents.iter().map(|content| content.0.as_deref()).collect();
-    let answer = answer(&texts);
+    let mut answer = answer.answer(&texts);
+    // A function may answer for several judges, and has no thoughts to write down.
+    answer.retain(|name, _| signature.output_spec(name).is_some());
+    if signature.output_spec("reasoning").is_some() {
+        answer.entry("reasoning").or_insert_with(|| json!(""));
+    }
     let text = Value::Object(answer).to_string();
-    let read = Reply::find(J::signature(), &text).and_then(Reply::read::<J::Output>);
+    let read = Reply::find(signature, &text).and_then(Reply::read::<J::Output>);
     let (output, answer) = read.map_err(|flaw| JudgeError::Unreadable {
         lm: OFFLINE.to_owned(),
         flaws: flaw.said,
@@ -104,7 +109,8 @@ fn offline<J: Judge>(
     let reasoning = answer.get("reasoning").and_then(Value::as_str).unwrap_or_default();
     let details = Some(format!("judge: {OFFLINE}. {reasoning}").trim_end().to_owned());
     metadata.insert("answer".to_owned(), Value::Object(answer));
-    Ok(Judgement { value: judge.worth(output), confidence: 1.0, details, feedback: None, metadata })
+    let value = worth(judge, output, OFFLINE)?;
+    Ok(Judgement { value, confidence: 1.0, details, feedback: None, metadata })
 }
 
 /// What one judge of the panel said, from one order of the row or from both.
@@ -242,7 +248,11 @@ fn settle(
     }
     let is_bool = spec.kind == ScoreKind::Bool;
     let values: Vec<f64> = heard.iter().map(|(_, opinion)| opinion.value).collect();
-    let value = fold(&values, panel.aggregation_of(signature, is_bool), is_bool);
+    let divided = JudgeError::Divided { votes: values.len() / 2, asked: members.len() };
+    let value = match is_bool {
+        true => majority(&values).ok_or(divided)?,
+        false => fold(&values, panel.aggregation_of(signature, is_bool)),
+    };
     let own: Vec<f64> = heard.iter().map(|(_, opinion)| opinion.confidence).collect();
     #[expect(clippy::cast_precision_loss, reason = "nobody asks 2^52 judges")]
     let (sure, share) =

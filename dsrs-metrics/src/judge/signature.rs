@@ -6,9 +6,9 @@ use std::sync::{Arc, OnceLock};
 use serde_json::{Map, Value, json};
 
 use super::models::JudgeModel;
+use super::offline::Offline;
 use super::panel::Aggregation;
 use super::prompt::system;
-use super::row::Offline;
 use super::untrusted::Content;
 use crate::lm::{ReplySchema, Sampling};
 use crate::spec::{MetricSpec, ScoreRange};
@@ -149,7 +149,7 @@ impl Signature {
             let mut schema = output.whole_schema();
             if let Some(Value::Object(own)) = schema.as_object_mut().and_then(|s| s.remove("$defs"))
             {
-                definitions.extend(own);
+                add_definitions(&mut definitions, own, &mut schema);
             }
             properties.insert(output.name.to_owned(), schema);
         }
@@ -192,6 +192,50 @@ impl Signature {
 
     pub(super) fn output_spec(&self, name: &str) -> Option<&OutputSpec> {
         self.outputs.iter().find(|output| output.name == name)
+    }
+}
+
+/// Adds the definitions of one output. Types of other outputs may have their names and be others: then they are
+/// called otherwise, here and wherever `schema` refers to them.
+fn add_definitions(
+    definitions: &mut Map<String, Value>,
+    own: Map<String, Value>,
+    schema: &mut Value,
+) {
+    let is_known = |(name, value): (&String, &Value)| definitions.get(name) == Some(value);
+    if own.iter().all(is_known) {
+        return;
+    }
+    let mut renamed: Vec<(String, String)> = Vec::new();
+    for name in own.keys().filter(|name| definitions.contains_key(*name)) {
+        let is_taken = |new: &String| definitions.contains_key(new) || own.contains_key(new);
+        let new = (2_u32..).map(|number| format!("{name}{number}")).find(|new| !is_taken(new));
+        renamed.push((name.clone(), new.unwrap_or_default()));
+    }
+    refer(schema, &renamed);
+    for (name, mut value) in own {
+        refer(&mut value, &renamed);
+        let new = renamed.iter().find(|(old, _)| *old == name).map(|(_, new)| new.clone());
+        definitions.insert(new.unwrap_or(name), value);
+    }
+}
+
+/// Calls the definitions by their new names.
+fn refer(schema: &mut Value, renamed: &[(String, String)]) {
+    const DEFINITIONS: &str = "#/$defs/";
+    match schema {
+        Value::Object(fields) => {
+            for (key, value) in fields {
+                let reference = value.as_str().filter(|_| key == "$ref");
+                let name = reference.and_then(|reference| reference.strip_prefix(DEFINITIONS));
+                match renamed.iter().find(|(old, _)| Some(&**old) == name) {
+                    Some((_, new)) => *value = json!(format!("{DEFINITIONS}{new}")),
+                    None => refer(value, renamed),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| refer(item, renamed)),
+        _ => {}
     }
 }
 
@@ -265,8 +309,8 @@ impl Signature {
     }
 
     #[must_use]
-    pub fn offline(mut self, answer: Offline) -> Self {
-        self.offline = Some(answer);
+    pub fn offline(mut self, function: Offline) -> Self {
+        self.offline = Some(function);
         self
     }
 }

@@ -1,7 +1,64 @@
 //! From what a judge answers to a score: what is a number, and the formulas that judges share.
 
+use std::cell::Cell;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::error::JudgeError;
+use super::row::Judge;
+use crate::evaluate::panic;
+
+/// What an answer of `lm` is worth.
+pub(super) fn worth<J: Judge>(judge: &J, output: J::Output, lm: &str) -> Result<f64, JudgeError> {
+    let overflow = Overflow::default();
+    let value = panic::catch(false, || judge.worth(output, &overflow));
+    if let Some(expression) = overflow.0.get() {
+        return Err(JudgeError::Overflow { lm: lm.to_owned(), expression });
+    }
+    value.map_err(|panic| JudgeError::ScorePanicked { lm: lm.to_owned(), message: panic.message })
+}
+
+/// The first part of a score that overflowed, as its author wrote it.
+#[derive(Debug, Default)]
+pub struct Overflow(Cell<Option<&'static str>>);
+
+impl Overflow {
+    fn note(&self, written: &'static str) {
+        self.0.set(self.0.get().or(Some(written)));
+    }
+}
+
+/// Whole numbers, which `score = ..` computes with: `grade - 1` of a grade 0 is noted, where plain arithmetic would
+/// panic in one build and wrap in another.
+pub trait Whole: Sized {
+    /// The sum.
+    fn add(self, other: Self, overflow: &Overflow, written: &'static str) -> Self;
+    /// The difference.
+    fn sub(self, other: Self, overflow: &Overflow, written: &'static str) -> Self;
+    /// The product.
+    fn mul(self, other: Self, overflow: &Overflow, written: &'static str) -> Self;
+    /// The remainder.
+    fn rem(self, other: Self, overflow: &Overflow, written: &'static str) -> Self;
+}
+
+macro_rules! whole {
+    ($($number:ty),*) => {$(
+        whole!(@ $number: add checked_add sub checked_sub mul checked_mul rem checked_rem);
+    )*};
+    (@ $number:ty: $($name:ident $checked:ident)*) => {
+        #[diagnostic::do_not_recommend]
+        impl Whole for $number {$(
+            fn $name(self, other: Self, overflow: &Overflow, written: &'static str) -> Self {
+                self.$checked(other).unwrap_or_else(|| {
+                    overflow.note(written);
+                    self
+                })
+            }
+        )*}
+    };
+}
+whole!(i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
 
 /// Types that `score = ..` may have, besides `bool`.
 #[diagnostic::on_unimplemented(

@@ -24,7 +24,7 @@ mod text;
 pub use crate::same_value::same_value;
 pub use answers::StrOrList;
 pub use check::{Check, Unscored};
-pub use diff::{Diff, DiffStrictness, diff};
+pub use diff::{Diff, DiffBuilder, DiffStrictness};
 pub use edits::{Cer, EditSimilarity, Wer, cer, edit_similarity, wer};
 pub use heritage::{
     EntityF1, EntityTypeAccuracy, IntentAccuracy, IntentAccuracyWithFallback, entity_f1,

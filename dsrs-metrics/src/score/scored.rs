@@ -101,6 +101,20 @@ impl Scored {
         self
     }
 
+    /// A judge's score with what was found before it was asked: after its details, and as the critique of a row
+    /// that does not pass.
+    pub(crate) fn with_findings(mut self, findings: &str) -> Self {
+        let details = match self.score.details.take() {
+            Some(details) => format!("{details}\n{findings}"),
+            None => findings.to_owned(),
+        };
+        if let (Some(false), Note::Critique(critique)) = (self.passed, &mut self.note) {
+            critique.feedback.get_or_insert_with(|| details.clone());
+        }
+        self.score.details = Some(details);
+        self
+    }
+
     /// The same answer to whoever did not pay for it.
     pub(crate) fn paid_elsewhere(mut self) -> Self {
         self.score.cost_msats = 0;

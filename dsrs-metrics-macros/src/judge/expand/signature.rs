@@ -1,12 +1,13 @@
 //! `impl Judge`: the signature that the runtime asks about, what is shown, and the score.
 
-use proc_macro2::{Literal, TokenStream};
-use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use proc_macro2::{Literal, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::Expr;
 
 use super::super::field::Source;
 use super::super::lower::PANEL;
 use super::super::model::{Field, Input, Output};
+use super::super::worth::checked;
 use super::Context;
 use super::output::adds_reasoning;
 use crate::metric::{bounds, number};
@@ -151,7 +152,12 @@ fn options(cx: &Context<'_>) -> TokenStream {
         calls.extend(quote_spanned!(*span=> .pairwise(#first, #second)));
     }
     if let Some(offline) = &attrs.offline {
-        calls.extend(quote_spanned!(*span=> .offline(#offline)));
+        let function = at(
+            cx,
+            offline,
+            |start, runtime| quote_spanned!(start=> #runtime::judge::AnswersOffline::offline),
+        );
+        calls.extend(quote_spanned!(*span=> .offline(#function)));
     }
     calls
 }
@@ -164,22 +170,32 @@ fn model(cx: &Context<'_>, model: &Expr) -> TokenStream {
         Expr::Path(path) if path.path.is_ident("default") => {
             quote_spanned!(start=> #runtime::judge::JudgeModel::Configured)
         }
-        model => {
-            let (_, end) = ends(model);
-            let path = quote_spanned!(start=> #runtime::judge::IntoModel::into_model);
-            let mut inside = proc_macro2::Group::new(
-                proc_macro2::Delimiter::Parenthesis,
-                model.to_token_stream(),
-            );
-            inside.set_span(end.resolved_at(cx.span));
-            quote!(#path #inside)
-        }
+        model => at(
+            cx,
+            model,
+            |start, runtime| quote_spanned!(start=> #runtime::judge::IntoModel::into_model),
+        ),
     }
+}
+
+/// A call of a function of ours about what the user wrote, at its own place, so that rustc says there what is wrong.
+fn at(
+    cx: &Context<'_>,
+    written: &impl ToTokens,
+    function: impl FnOnce(Span, TokenStream) -> TokenStream,
+) -> TokenStream {
+    let (start, end) = ends(written);
+    let runtime = names::runtime(cx.metric.attrs.krate.as_ref(), start);
+    let function = function(start, runtime);
+    let mut inside =
+        proc_macro2::Group::new(proc_macro2::Delimiter::Parenthesis, written.to_token_stream());
+    inside.set_span(end.resolved_at(cx.span));
+    quote!(#function #inside)
 }
 
 /// `score`: the user's expression over the outputs and parameters.
 fn score(cx: &Context<'_>) -> TokenStream {
-    let Context { judge, span, output, .. } = cx;
+    let Context { judge, span, runtime, output, .. } = cx;
     let Some(score) = &judge.score else {
         return TokenStream::new();
     };
@@ -190,19 +206,17 @@ fn score(cx: &Context<'_>) -> TokenStream {
         let name = &input.field.ident;
         quote_spanned!(*span=> let #name = ::core::clone::Clone::clone(&self.#name);)
     });
-    let expr = &score.expr;
+    let overflow = format_ident!("__overflow", span = *span);
+    let expr = &checked(judge, &score.expr, cx.runtime, &overflow);
     let verdict = format_ident!("__verdict", span = *span);
     let value = if score.is_verdict {
         let (start, _) = ends(expr);
         quote_spanned!(start=> let #verdict: ::core::primitive::bool = #expr;)
     } else {
-        let (start, end) = ends(expr);
-        let runtime = names::runtime(cx.metric.attrs.krate.as_ref(), start);
-        let path = quote_spanned!(start=> #runtime::judge::Worth::worth);
-        let mut inside =
-            proc_macro2::Group::new(proc_macro2::Delimiter::Parenthesis, expr.to_token_stream());
-        inside.set_span(end.resolved_at(*span));
-        quote_spanned!(start=> let #verdict: ::core::primitive::f64 = #path #inside;)
+        let (start, _) = ends(expr);
+        let worth =
+            at(cx, expr, |start, runtime| quote_spanned!(start=> #runtime::judge::Worth::worth));
+        quote_spanned!(start=> let #verdict: ::core::primitive::f64 = #worth;)
     };
     let worth = if score.is_verdict {
         quote_spanned!(*span=> ::core::primitive::f64::from(::core::primitive::u8::from(#verdict)))
@@ -211,7 +225,11 @@ fn score(cx: &Context<'_>) -> TokenStream {
     };
     quote_spanned! {*span=>
         #[allow(unused_variables, unused_parens)]
-        fn worth(&self, __output: #output) -> ::core::primitive::f64 {
+        fn worth(
+            &self,
+            __output: #output,
+            #overflow: &#runtime::judge::Overflow,
+        ) -> ::core::primitive::f64 {
             let #output { #(#outputs,)* .. } = __output;
             #(#params)*
             #value

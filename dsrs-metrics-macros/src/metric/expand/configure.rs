@@ -3,31 +3,43 @@
 use proc_macro2::{Literal, TokenStream};
 use quote::quote_spanned;
 
+use super::super::bind::is_panel;
 use super::Context;
 use super::definition::{default_fn, is_unit, marker_value, owner};
+use super::spec::PANEL;
 
 pub(super) fn configure(cx: &Context<'_>) -> TokenStream {
     let Context { span, ident, runtime, private, .. } = cx;
     let (impl_generics, ty_generics, where_clause) = cx.split();
     let read = &cx.read;
-    let readable = cx.model.configs().map(|(_, param, _)| {
+    let from_text = cx.model.configs().filter(|(_, param, _)| !is_panel(&param.ty));
+    let readable = from_text.map(|(_, param, _)| {
         let owner = owner(cx, param);
         quote_spanned!(*span=> for<#read> #owner: #private::Deserialize<#read>,)
     });
-    let values = cx.model.configs().enumerate().map(|(index, (name, param, config))| {
-        let index = Literal::usize_unsuffixed(index);
-        let owner = owner(cx, param);
-        let default = match default_fn(cx, name, param, config) {
-            Some(default) => quote_spanned!(*span=> ::core::option::Option::Some(Self::#default)),
-            None => quote_spanned!(*span=> ::core::option::Option::None),
+    let mut place = 0;
+    let values = cx.model.configs().map(|(name, param, config)| {
+        let value = if is_panel(&param.ty) {
+            place += PANEL;
+            quote_spanned!(*span=> #private::read_panel(params, spec))
+        } else {
+            let index = Literal::usize_unsuffixed(place);
+            place += 1;
+            let owner = owner(cx, param);
+            let default = match default_fn(cx, name, param, config) {
+                Some(default) => quote_spanned!(*span=> ::core::option::Option::Some(Self::#default)),
+                None => quote_spanned!(*span=> ::core::option::Option::None),
+            };
+            quote_spanned!(*span=> #private::read_param::<#owner>(params, spec, &spec.params[#index], #default))
         };
         quote_spanned! {*span=>
-            #name: match #private::read_param::<#owner>(params, spec, &spec.params[#index], #default) {
+            #name: match #value {
                 ::core::result::Result::Ok(value) => value,
                 ::core::result::Result::Err(error) => return ::core::result::Result::Err(error),
             }
         }
     });
+    let values: Vec<_> = values.collect();
     let marker = marker_value(cx);
     let value = if is_unit(cx) {
         quote_spanned!(*span=> Self)

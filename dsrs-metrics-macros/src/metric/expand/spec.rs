@@ -6,7 +6,9 @@ use syn::spanned::Spanned as _;
 use syn::{Expr, Lifetime};
 
 use super::super::attr::doc_text;
+use super::super::bind::{is_panel, option_of};
 use super::super::check::{bounds, cost_msats, literal};
+use super::super::model::{Config, Param};
 use super::super::types::in_lifetime;
 use super::Context;
 use crate::contract::spec_readers;
@@ -90,29 +92,45 @@ pub(crate) fn number(expr: &Expr) -> TokenStream {
 }
 
 fn params(cx: &Context<'_>) -> Vec<TokenStream> {
-    let runtime = cx.runtime;
-    let param = |(name, param, config): (
-        &syn::Ident,
-        &super::super::model::Param,
-        &super::super::model::Config,
-    )| {
-        let name = syn::ext::IdentExt::unraw(name).to_string();
-        let ty = as_written(&param.ty);
-        let doc = doc_text(&param.attrs);
-        let default = match &config.default {
-            Some(default) => default.expr.as_ref().map_or("default".to_owned(), as_written),
-            None => "None".to_owned(),
-        };
-        let optional =
-            config.default.is_some() || super::super::bind::option_of(&param.ty).is_some();
-        let default = if optional {
-            quote_spanned!(cx.span=> ::core::option::Option::Some(#default))
-        } else {
-            quote_spanned!(cx.span=> ::core::option::Option::None)
-        };
-        quote_spanned!(cx.span=> #runtime::ParamSpec { name: #name, ty: #ty, default: #default, doc: #doc })
+    let several = |(name, param, config): (&Ident, &Param, &Config)| match is_panel(&param.ty) {
+        true => panel(cx),
+        false => vec![self::param(cx, name, param, config)],
     };
-    cx.model.configs().map(param).collect()
+    cx.model.configs().flat_map(several).collect()
+}
+
+fn param(cx: &Context<'_>, name: &Ident, param: &Param, config: &Config) -> TokenStream {
+    let runtime = cx.runtime;
+    let name = syn::ext::IdentExt::unraw(name).to_string();
+    let ty = as_written(&param.ty);
+    let doc = doc_text(&param.attrs);
+    let default = match &config.default {
+        Some(default) => default.expr.as_ref().map_or("default".to_owned(), as_written),
+        None => "None".to_owned(),
+    };
+    let optional = config.default.is_some() || option_of(&param.ty).is_some();
+    let default = if optional {
+        quote_spanned!(cx.span=> ::core::option::Option::Some(#default))
+    } else {
+        quote_spanned!(cx.span=> ::core::option::Option::None)
+    };
+    quote_spanned!(cx.span=> #runtime::ParamSpec { name: #name, ty: #ty, default: #default, doc: #doc })
+}
+
+/// How many parameters of a command line a panel is.
+pub(super) const PANEL: usize = 4;
+
+/// A panel's parameters, with what the judge says of each.
+fn panel(cx: &Context<'_>) -> Vec<TokenStream> {
+    let (runtime, private) = (cx.runtime, &cx.private);
+    let param = |index: usize| {
+        let said = cx.model.panel.iter().find(|(at, _)| *at == index).map(
+            |(_, said)| quote_spanned!(cx.span=> default: ::core::option::Option::Some(#said),),
+        );
+        let index = Literal::usize_unsuffixed(index);
+        quote_spanned!(cx.span=> #runtime::ParamSpec { #said ..#private::PANEL[#index] })
+    };
+    (0..PANEL).map(param).collect()
 }
 
 /// `<Ret as MetricReturn>::item` at the return type's own place, so that rustc's complaint stands

@@ -3,7 +3,7 @@
 
 use super::lexical;
 use super::texts::TextOrList;
-use crate::judge::{IntoModel, Judged, Panel, Untrusted, f1, row};
+use crate::judge::{IntoModel, Judged, Untrusted, f1, row};
 use crate::need::{Need, Needy};
 use dsrs_metrics::{judge, metric};
 
@@ -51,7 +51,7 @@ pub async fn complete_and_grounded(
     #[pred("context")] retrieved_context: TextOrList,
     /// Which models are asked, and how their answers become one.
     #[param(default)]
-    panel: Panel,
+    panel: judge::Panel,
 ) -> Judged<f64> {
     let complete = AnswerCompletenessJudge { panel: panel.clone() };
     let about_truth = AnswerCompletenessInput {

@@ -1,84 +1,39 @@
-//! Whether an answer is the expected one, by letters, by words or by syntax tree.
+//! What letters, words and syntax trees show, and the diff that people read. What they mean is asked in `mod.rs`.
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
-use super::check::{Check, Unscored};
-use super::field;
-use crate::metric;
-use crate::row::{Example, Prediction};
-use crate::spec::Side;
+use super::DiffStrictness;
+use crate::metrics::check::{Check, Unscored};
+use crate::metrics::field;
 use crate::syntax::{Comparison, Language};
 
-/// How much two texts may differ and still be the same.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum DiffStrictness {
-    /// Not at all: character by character.
-    Exact,
-    /// In white space: a run of it is one space, and around the text it is nothing. `a b` is not `ab`.
-    #[default]
-    NormalizedWhitespace,
-    /// In layout and comments: the syntax trees must be the same. Needs a language, and the feature `syntax`.
-    AstEquivalent,
-    // Equal in meaning, judged by a language model, is the next step; it stands here once there is a judge to ask.
-}
-
-/// Whether the answer equals the expected one, with a line diff in the feedback where it does not.
-///
-/// Passes or fails. Reads the text of `gold.answer` and `pred.answer`, or of the field that `field` names, on both sides; a gold list
-/// holds texts of which any will do, and the diff is with the first. `ast_equivalent` compares syntax trees in the
-/// given `language` (`rust`, `python`, `javascript`, `typescript`, `json`, `sql`, `bash`), by the rules of
-/// [`Language::compare`]; an answer that does not parse fails, an expected one that does not is an error.
-///
-/// ```
-/// use dsrs_metrics::metrics::{Diff, DiffStrictness};
-/// use dsrs_metrics::prelude::*;
-///
-/// # fn main() -> dsrs_metrics::Result<()> {
-/// let metric = Diff::builder().strictness(DiffStrictness::NormalizedWhitespace).field("answer").build();
-/// let gold = example! { "answer" => "one two\nthree" };
-/// assert_eq!(metric.score(&gold, &prediction! { "answer" => " one  two three\n" })?.value, 1.0);
-/// assert_eq!(metric.score(&gold, &prediction! { "answer" => "one twothree" })?.value, 0.0);
-/// # Ok(())
-/// # }
-/// ```
-#[metric(tier = truth)]
-pub fn diff(
-    example: &Example,
-    pred: &Prediction,
-    /// How much may differ: `exact`, `normalized_whitespace` or `ast_equivalent`.
-    #[param(default = DiffStrictness::NormalizedWhitespace)]
+/// Passes if the answer is one of the expected texts.
+pub(super) fn compare(
     strictness: DiffStrictness,
-    /// The language of both sides, for `ast_equivalent`.
-    #[param]
     language: Option<Language>,
-    /// The field that is compared, on both sides.
-    #[param(default = "answer")]
-    field: &str,
+    expected: &[Cow<'_, str>],
+    found: &str,
 ) -> Result<Check, Unscored> {
-    let expected = expected(field::value(&example.data, Side::Gold, field)?)?;
-    let found = field::text(&pred.data, Side::Pred, field)?;
     let mut broken = None;
-    for text in &expected {
-        match same(strictness, language, text, &found)? {
+    for text in expected {
+        match same(strictness, language, text, found)? {
             Same::Yes => return Ok(Check::pass()),
             Same::No => {}
             Same::Broken(fault) => broken = Some(fault),
         }
     }
-    let lines = readable(&expected[0], &found);
+    let lines = readable(&expected[0], found);
     Ok(Check::fail(match broken {
         Some(fault) => format!("the answer does not parse: {fault}\n{lines}"),
         None => lines,
     }))
 }
 
-fn expected(gold: &Value) -> Result<Vec<Cow<'_, str>>, Unscored> {
+/// The expected texts, of which there is at least one.
+pub(super) fn expected(gold: &Value) -> Result<Vec<Cow<'_, str>>, Unscored> {
     match gold {
         Value::Array(texts) if texts.is_empty() => {
             Err(Unscored::because("the list of expected answers is empty: give at least one"))
@@ -104,7 +59,8 @@ fn same(
 ) -> Result<Same, Unscored> {
     let same = match strictness {
         DiffStrictness::Exact => expected == found,
-        DiffStrictness::NormalizedWhitespace => {
+        // What differs by no more than this means the same, too; of the rest a model says it.
+        DiffStrictness::NormalizedWhitespace | DiffStrictness::Semantic => {
             expected.split_whitespace().eq(found.split_whitespace())
         }
         DiffStrictness::AstEquivalent => {

@@ -1,0 +1,119 @@
+//! `#[answer]`: a type that a judge can answer with gets the derives for it, by paths that need no crate but ours.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens as _, quote, quote_spanned};
+use syn::parse::{Parse as _, ParseStream, Parser as _};
+use syn::{Attribute, Data, DeriveInput, Error, Ident, Path, Token};
+
+use crate::names;
+
+/// Expands `#[answer(args)] item`.
+pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
+    let expanded = krate(args).and_then(|krate| Ok(derived(&parsed(item)?, krate.as_ref())));
+    expanded.unwrap_or_else(|error| {
+        let error = error.into_compile_error();
+        quote!(#item #error)
+    })
+}
+
+fn krate(args: TokenStream) -> syn::Result<Option<Path>> {
+    let parser = |input: ParseStream<'_>| {
+        if input.is_empty() {
+            return Ok(None);
+        }
+        let message = "`#[answer]` takes nothing, or `crate = path`";
+        let key = input.parse::<Token![crate]>();
+        let key = key.map_err(|error| Error::new(error.span(), message))?;
+        input.parse::<Token![=]>().map_err(|_| Error::new(key.span, message))?;
+        Ok(Some(input.call(Path::parse_mod_style)?))
+    };
+    parser.parse2(args)
+}
+
+fn parsed(item: &TokenStream) -> syn::Result<DeriveInput> {
+    let at = |what: &str, span| {
+        Error::new(span, format!("`#[answer]` goes on an enum or a struct, not on {what}"))
+    };
+    let input = syn::parse2::<DeriveInput>(item.clone()).map_err(|error| {
+        let words = item.clone().into_iter().filter_map(|token| match token {
+            proc_macro2::TokenTree::Ident(word) => Some(word),
+            _ => None,
+        });
+        let mut kinds = words.filter_map(|word| Some((kind(&word)?, word.span())));
+        kinds.next().map_or(error, |(what, span)| at(what, span))
+    })?;
+    match &input.data {
+        Data::Union(union) => Err(at("a union", union.union_token.span)),
+        _ => Ok(input),
+    }
+}
+
+fn kind(word: &Ident) -> Option<&'static str> {
+    Some(match word.to_string().as_str() {
+        "fn" => "a function",
+        "trait" => "a trait",
+        "impl" => "an impl block",
+        "mod" => "a module",
+        "type" => "a type alias",
+        _ => return None,
+    })
+}
+
+/// The item with the derives that it does not have yet.
+fn derived(item: &DeriveInput, krate: Option<&Path>) -> TokenStream {
+    let span = item.ident.span();
+    let runtime = names::runtime(krate, span);
+    let own: Vec<Ident> = item.attrs.iter().flat_map(derives).collect();
+    let has = |name: &str| own.iter().any(|ident| ident == name);
+    let serde = quote_spanned!(span=> #runtime::__private::serde);
+    let schemars = quote_spanned!(span=> #runtime::judge::schemars);
+    let mut all = Vec::new();
+    for (name, path) in [
+        ("Debug", quote_spanned!(span=> ::core::fmt::Debug)),
+        ("Clone", quote_spanned!(span=> ::core::clone::Clone)),
+        ("PartialEq", quote_spanned!(span=> ::core::cmp::PartialEq)),
+        ("Deserialize", quote_spanned!(span=> #serde::Deserialize)),
+        ("JsonSchema", quote_spanned!(span=> #schemars::JsonSchema)),
+    ] {
+        all.extend((!has(name)).then_some(path));
+    }
+    let at = |path: &TokenStream| path.to_string().replace(' ', "");
+    let of_serde = (!has("Deserialize")).then(|| {
+        let path = at(&serde);
+        let closed = is_closed(item).then(|| quote_spanned!(span=> #[serde(deny_unknown_fields)]));
+        quote_spanned!(span=> #[serde(crate = #path)] #closed)
+    });
+    let of_schemars = (!has("JsonSchema")).then(|| {
+        let path = at(&schemars);
+        quote_spanned!(span=> #[schemars(crate = #path)])
+    });
+    quote!(#[derive(#(#all),*)] #of_serde #of_schemars #item)
+}
+
+/// Whether a field of no name that was asked for can be refused: of a struct, unless `serde` is told otherwise.
+fn is_closed(item: &DeriveInput) -> bool {
+    let Data::Struct(data) = &item.data else {
+        return false;
+    };
+    let says = |attrs: &[Attribute], word: &str| {
+        let of_serde = attrs.iter().filter(|attr| attr.path().is_ident("serde"));
+        of_serde.into_iter().any(|attr| attr.to_token_stream().to_string().contains(word))
+    };
+    let flattens = data.fields.iter().any(|field| says(&field.attrs, "flatten"));
+    matches!(data.fields, syn::Fields::Named(_))
+        && !flattens
+        && !says(&item.attrs, "deny_unknown_fields")
+        && !says(&item.attrs, "transparent")
+}
+
+/// What an attribute derives, by the last word of each path.
+fn derives(attr: &Attribute) -> Vec<Ident> {
+    if !attr.path().is_ident("derive") {
+        return Vec::new();
+    }
+    let paths = attr.parse_args_with(|input: ParseStream<'_>| {
+        syn::punctuated::Punctuated::<Path, Token![,]>::parse_terminated_with(input, Path::parse)
+    });
+    let last = |path: Path| path.segments.last().map(|last| last.ident.clone());
+    paths.map_or_else(|_| Vec::new(), |paths| paths.into_iter().filter_map(last).collect())
+}

@@ -1,0 +1,129 @@
+//! How a [`Diff`] is made: in code, or from the parameters of a command line.
+
+use super::{Diff, DiffStrictness};
+use crate::judge::configured::{PANEL, read_panel};
+use crate::judge::{Aggregation, IntoModel, Panel};
+use crate::params::{Configure, ParamError, Params, read_param};
+use crate::spec::{MetricSpec, MetricTier, ParamSpec, ScoreKind};
+use crate::syntax::Language;
+
+const FIELD: &str = "answer";
+
+const STRICTNESS: ParamSpec<'static> = ParamSpec {
+    name: "strictness",
+    ty: "exact | normalized_whitespace | ast_equivalent | semantic",
+    default: Some("normalized_whitespace"),
+    doc: "How much may differ.",
+};
+
+const LANGUAGE: ParamSpec<'static> = ParamSpec {
+    name: "language",
+    ty: "Option<Language>",
+    default: Some("None"),
+    doc: "The language of both sides, for `ast_equivalent`.",
+};
+
+const COMPARED: ParamSpec<'static> = ParamSpec {
+    name: "field",
+    ty: "text",
+    default: Some(FIELD),
+    doc: "The field that is compared, on both sides.",
+};
+
+const PARAMS: [ParamSpec<'static>; 7] = {
+    let [models, aggregation, limit, quorum] = PANEL;
+    let aggregation = ParamSpec { default: Some("majority"), ..aggregation };
+    [STRICTNESS, LANGUAGE, COMPARED, models, aggregation, limit, quorum]
+};
+
+impl Diff {
+    /// All that is known of the metric before it runs, at all strictnesses but
+    /// [`DiffStrictness::Semantic`]: of a value, [`Metric::spec`](crate::Metric::spec) says what it costs.
+    pub const SPEC: MetricSpec<'static> = MetricSpec::new("diff")
+        .with_doc("Whether the answer equals the expected one, with a line diff where it does not. `semantic` asks a language model, for at most 50 msat a row.")
+        .with_tier(MetricTier::Truth)
+        .with_kind(ScoreKind::Bool)
+        .with_params(&PARAMS);
+}
+
+/// Builds a [`Diff`].
+#[derive(Debug, Clone, Default)]
+#[must_use = "a builder does nothing before `build`"]
+pub struct DiffBuilder {
+    strictness: DiffStrictness,
+    language: Option<Language>,
+    field: Option<String>,
+    panel: Panel,
+}
+
+impl DiffBuilder {
+    /// How much may differ; white space, unless this is called.
+    pub fn strictness(mut self, strictness: DiffStrictness) -> Self {
+        self.strictness = strictness;
+        self
+    }
+
+    /// The language of both sides, for [`DiffStrictness::AstEquivalent`].
+    pub fn language(mut self, language: Language) -> Self {
+        self.language = Some(language);
+        self
+    }
+
+    /// The field that is compared, on both sides; `answer`, unless this is called.
+    pub fn field(mut self, field: impl Into<String>) -> Self {
+        self.field = Some(field.into());
+        self
+    }
+
+    /// Asks this model wherever the panel names none, for [`DiffStrictness::Semantic`].
+    pub fn with_lm(mut self, lm: impl IntoModel) -> Self {
+        self.panel = self.panel.with_lm(lm);
+        self
+    }
+
+    /// Asks each of these models; the majority decides.
+    pub fn models<M: IntoModel>(mut self, models: impl IntoIterator<Item = M>) -> Self {
+        self.panel = self.panel.models(models);
+        self
+    }
+
+    /// How the answers of several judges become one.
+    pub fn aggregation(mut self, aggregation: Aggregation) -> Self {
+        self.panel = self.panel.aggregation(aggregation);
+        self
+    }
+
+    /// How many judges are asked at the same time, at least one.
+    pub fn max_concurrent_judges(mut self, limit: usize) -> Self {
+        self.panel = self.panel.max_concurrent_judges(limit);
+        self
+    }
+
+    /// How many judges must answer for a score.
+    pub fn quorum(mut self, quorum: usize) -> Self {
+        self.panel = self.panel.quorum(quorum);
+        self
+    }
+
+    /// The metric.
+    #[must_use]
+    pub fn build(self) -> Diff {
+        let Self { strictness, language, field, panel } = self;
+        Diff { strictness, language, field: field.unwrap_or_else(|| FIELD.to_owned()), panel }
+    }
+}
+
+impl Configure for Diff {
+    const SPEC: MetricSpec<'static> = Self::SPEC;
+
+    fn configure(params: &Params) -> Result<Self, ParamError> {
+        let spec = &Self::SPEC;
+        params.check(spec)?;
+        Ok(Self {
+            strictness: read_param(params, spec, &STRICTNESS, Some(DiffStrictness::default))?,
+            language: read_param(params, spec, &LANGUAGE, Some(|| None))?,
+            field: read_param(params, spec, &COMPARED, Some(|| FIELD.to_owned()))?,
+            panel: read_panel(params, spec)?,
+        })
+    }
+}

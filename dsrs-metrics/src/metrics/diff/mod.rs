@@ -1,0 +1,256 @@
+//! Whether an answer is the expected one, by letters, by words, by syntax tree or by meaning.
+//!
+//! Written by hand where the others are `#[metric]` functions: it answers at once but for one strictness, at
+//! which a language model must be awaited. How texts are compared is in `compare.rs`, how a `Diff` is made in
+//! `builder.rs`.
+
+mod builder;
+mod compare;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+pub use self::builder::DiffBuilder;
+use self::compare::{compare, expected};
+use super::check::{Check, Unscored};
+use super::field;
+use crate::declared::{Declared, GoldRows, PredRows};
+use crate::error::{MetricError, Result};
+use crate::identity::{Identity, Plain as _};
+use crate::judge::shipped::{EquivalenceOfAnswersInput, SemanticEquivalence, TextOrList};
+use crate::judge::{self, IntoModel, Judged, Panel, Untrusted};
+use crate::metric::{Metric, MetricCall, ScoredAtOnce};
+use crate::need::{Need, Needy};
+use crate::returns::{Decided, MetricReturn};
+use crate::row::{Example, Prediction};
+use crate::score::{MetricScore, Scored};
+use crate::spec::{MetricSpec, MetricTier, Side};
+use crate::syntax::Language;
+
+/// How much two texts may differ and still be the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum DiffStrictness {
+    /// Not at all: character by character.
+    Exact,
+    /// In white space: a run of it is one space, and around the text it is nothing. `a b` is not `ab`.
+    #[default]
+    NormalizedWhitespace,
+    /// In layout and comments: the syntax trees must be the same. Needs a language, and the feature `syntax`.
+    AstEquivalent,
+    /// In everything but meaning, which the judge [`SemanticEquivalence`] decides, for at most 50 msat a row.
+    Semantic,
+}
+
+/// Whether the answer equals the expected one, with a line diff in the feedback where it does not.
+///
+/// Passes or fails. Reads the text of `gold.answer` and `pred.answer`, or of the field that `field` names, on both sides; a gold list
+/// holds texts of which any will do, and the diff is with the first. `ast_equivalent` compares syntax trees in the
+/// given `language` (`rust`, `python`, `javascript`, `typescript`, `json`, `sql`, `bash`), by the rules of
+/// [`Language::compare`]; an answer that does not parse fails, an expected one that does not is an error.
+///
+/// ```
+/// use dsrs_metrics::metrics::{Diff, DiffStrictness};
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let metric = Diff::builder().strictness(DiffStrictness::NormalizedWhitespace).field("answer").build();
+/// let gold = example! { "answer" => "one two\nthree" };
+/// assert_eq!(metric.score(&gold, &prediction! { "answer" => " one  two three\n" })?.value, 1.0);
+/// assert_eq!(metric.score(&gold, &prediction! { "answer" => "one twothree" })?.value, 0.0);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// `semantic` asks a language model whether both mean the same, as the judge
+/// [`SemanticEquivalence`] does and with the same settings (`with_lm`, `models`, `aggregation`, ..); with no model
+/// configured token overlap answers, and says so. Texts that differ only in white space are equal without
+/// asking. Its reasoning and the diff are the score's details. Only there must the metric be awaited:
+///
+/// ```
+/// use dsrs_metrics::lm::ScriptedLm;
+/// use dsrs_metrics::metrics::{Diff, DiffStrictness};
+/// use dsrs_metrics::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> dsrs_metrics::Result<()> {
+/// let lm = ScriptedLm::new().otherwise(r#"{ "reasoning": "6 is six.", "equivalent": true }"#);
+/// let metric = Diff::builder().strictness(DiffStrictness::Semantic).with_lm(lm).build();
+/// let score = metric.evaluate(&example! { "answer" => "six" }, &prediction! { "answer" => "6" }).await?;
+/// assert_eq!(score.value, 1.0);
+/// assert_eq!(score.details.as_deref(), Some("6 is six.\n--- expected\n+++ answer\n-six\n+6"));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A declared composite knows its components' cost, and whether they must be awaited, before it runs. So there
+/// `diff` takes the other strictnesses, and for this one the component is `semantic_equivalence`.
+#[derive(Debug, Clone)]
+pub struct Diff {
+    /// How much may differ.
+    pub strictness: DiffStrictness,
+    /// The language of both sides, for [`DiffStrictness::AstEquivalent`].
+    pub language: Option<Language>,
+    /// The field that is compared, on both sides.
+    pub field: String,
+    /// Who judges, for [`DiffStrictness::Semantic`].
+    pub panel: Panel,
+}
+
+impl Default for Diff {
+    fn default() -> Self {
+        Self::builder().build()
+    }
+}
+
+const NOT_AT_ONCE: &str = "at `semantic` it asks a language model, so it must be awaited: write `.evaluate(&gold, &pred).await`";
+
+const IN_COMPOSITE: &str = "at `semantic` it must be awaited and costs up to 50 msat, which a declared composite knows of its components before it runs: name `semantic_equivalence` instead, or use `Composite::builder`";
+
+impl Diff {
+    /// Starts to build the metric.
+    pub fn builder() -> DiffBuilder {
+        DiffBuilder::default()
+    }
+
+    /// Asks this model wherever the panel names none.
+    #[must_use]
+    pub fn with_lm(mut self, lm: impl IntoModel) -> Self {
+        self.panel = self.panel.with_lm(lm);
+        self
+    }
+
+    /// Scores one pair of rows, unless a model has to be asked.
+    ///
+    /// # Errors
+    /// A missing field, an expected answer that does not parse, a difference that only a model can judge.
+    pub fn score(&self, gold: &Example, pred: &Prediction) -> Result<MetricScore> {
+        let not_at_once = || Err(MetricError::failed(Self::SPEC.name, NOT_AT_ONCE));
+        Ok(self.call_now(MetricCall::new(gold, pred)).unwrap_or_else(not_at_once)?.score)
+    }
+
+    /// Scores one pair of rows.
+    ///
+    /// # Errors
+    /// As [`score`](Self::score), and what becomes of a judge that gives no verdict.
+    pub async fn evaluate(&self, gold: &Example, pred: &Prediction) -> Result<MetricScore> {
+        Ok(self.call(MetricCall::new(gold, pred)).await?.score)
+    }
+
+    fn is_semantic(&self) -> bool {
+        self.strictness == DiffStrictness::Semantic
+    }
+
+    fn compared(&self, gold: &Example, pred: &Prediction) -> Result<Check, Unscored> {
+        let expected = expected(field::value(&gold.data, Side::Gold, &self.field)?)?;
+        let found = field::text(&pred.data, Side::Pred, &self.field)?;
+        compare(self.strictness, self.language, &expected, &found)
+    }
+
+    /// What a model says of answers that are known to differ.
+    async fn judged(&self, gold: &Example, pred: &Prediction) -> Result<Judged<bool>, Unscored> {
+        let expected = expected(field::value(&gold.data, Side::Gold, &self.field)?)?;
+        let found = field::text(&pred.data, Side::Pred, &self.field)?;
+        let mut expected: Vec<String> = expected.into_iter().map(Into::into).collect();
+        let expected = match &mut expected[..] {
+            [one] => TextOrList::Text(std::mem::take(one)),
+            _ => TextOrList::List(expected),
+        };
+        let input = EquivalenceOfAnswersInput {
+            expected: Untrusted::new(expected),
+            actual: Untrusted::new(TextOrList::Text(found.into_owned())),
+        };
+        Ok(judge::row(&self.judge(), &input, const { &SemanticEquivalence::SPEC }).await)
+    }
+
+    fn judge(&self) -> SemanticEquivalence {
+        SemanticEquivalence { panel: self.panel.clone() }
+    }
+
+    fn identity(&self) -> Option<Identity> {
+        let Self { strictness, language, field, panel } = self;
+        let mut judges = String::new();
+        panel.tell(&mut judges);
+        let config = [format!("{strictness:?}"), format!("{language:?}"), field.clone(), judges];
+        Identity::of::<Self>(&config.map(Some))
+    }
+}
+
+#[async_trait]
+impl Metric for Diff {
+    fn name(&self) -> &str {
+        Self::SPEC.name
+    }
+
+    fn tier(&self) -> MetricTier {
+        Self::SPEC.tier
+    }
+
+    fn cost_estimate(&self) -> u64 {
+        if self.is_semantic() { SemanticEquivalence::SPEC.cost_msats } else { 0 }
+    }
+
+    fn spec(&self) -> MetricSpec<'_> {
+        let spec = Self::SPEC.with_cost_msats(self.cost_estimate());
+        if self.is_semantic() { spec.with_async() } else { spec }
+    }
+
+    async fn evaluate(&self, gold: &Example, pred: &Prediction) -> Result<MetricScore> {
+        Self::evaluate(self, gold, pred).await
+    }
+
+    async fn call(&self, call: MetricCall<'_>) -> Result<Scored> {
+        let diff = match self.compared(call.gold, call.pred) {
+            Ok(Check { passed: false, feedback: Some(diff) }) if self.is_semantic() => diff,
+            settled => return settled.into_scored(&Self::SPEC),
+        };
+        let judged = self.judged(call.gold, call.pred).await;
+        let scored = judged.into_scored(&Metric::spec(self))?;
+        Ok(scored.with_findings(&diff))
+    }
+
+    fn call_now(&self, call: MetricCall<'_>) -> Option<Result<Scored>> {
+        let compared = self.compared(call.gold, call.pred);
+        let is_asked = self.is_semantic() && compared.as_ref().is_ok_and(|check| !check.passed);
+        (!is_asked).then(|| compared.into_scored(&Self::SPEC))
+    }
+
+    fn identity(&self) -> Option<Identity> {
+        Self::identity(self)
+    }
+
+    fn needs(&self, all: &mut Vec<Need>) {
+        if self.is_semantic() {
+            let mut needs = Vec::new();
+            Needy::needs(&self.judge(), &mut needs);
+            all.extend(needs.into_iter().map(|need| need.of(Self::SPEC.name)));
+        }
+    }
+}
+
+impl<G> ScoredAtOnce<G> for Diff {}
+
+/// For declared composites, which take it at the strictnesses that its const spec is true of.
+impl Declared for Diff {
+    type Verdict = Decided;
+    type OverGold = GoldRows<Example>;
+    type OverPred = PredRows<Prediction>;
+    type Start = DiffBuilder;
+
+    const SPEC: MetricSpec<'static> = Self::SPEC;
+
+    fn start() -> DiffBuilder {
+        Self::builder()
+    }
+
+    fn identity(&self) -> Option<Identity> {
+        Self::identity(self)
+    }
+
+    fn needs(&self, all: &mut Vec<Need>) {
+        if self.is_semantic() {
+            all.push(Need::missing(Self::SPEC.name, IN_COMPOSITE));
+        }
+    }
+}
