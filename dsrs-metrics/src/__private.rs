@@ -6,6 +6,7 @@ pub use crate::declared::{First, Of, OfNoMetric};
 pub use crate::error::FieldError;
 pub use crate::give::{Give, GiveOptional};
 pub use crate::identity::{Identity, Known, Plain, Unknown};
+pub use crate::named::{Given, NamedFields, Opaque, Serialized, Shown, configured};
 pub use crate::need::{Asking, Need, NeedsNothing, Needy};
 pub use crate::params::read_param;
 pub use crate::record::{

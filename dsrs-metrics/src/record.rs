@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use crate::cell::{Cell, read_fields};
 use crate::error::{FieldError, MetricError};
+use crate::named::Given;
 use crate::row::{Example, Fields, Prediction};
 use crate::spec::{FieldSpec, MetricSpec, Side};
 
@@ -68,6 +69,13 @@ use crate::spec::{FieldSpec, MetricSpec, Side};
 pub trait Record {
     /// The fields and their types, in the order of the struct.
     const FIELDS: &'static [FieldSpec<'static>];
+
+    /// The field of a name that is known only while a metric runs.
+    #[doc(hidden)]
+    fn given(&self, name: &str) -> Option<Given<'_>> {
+        let _ = name;
+        None
+    }
 }
 
 /// One character of a field's name.
@@ -258,7 +266,7 @@ fn read<'r, W: ReadValue<'r>>(
             }
             _ => found(value),
         };
-        Box::new(FieldError::WrongType { field: field.name, expected: field.ty, found })
+        Box::new(FieldError::WrongType { field: field.name.into(), expected: field.ty, found })
     })
 }
 
@@ -285,7 +293,7 @@ pub(crate) fn found(value: &Value) -> String {
 
 fn missing(row: &Fields, field: &FieldSpec<'static>) -> Box<FieldError> {
     let present = row.keys().map(str::to_owned).collect();
-    Box::new(FieldError::Missing { field: field.name, present })
+    Box::new(FieldError::Missing { field: field.name.into(), present })
 }
 
 macro_rules! dynamic_row {

@@ -3,6 +3,7 @@
 mod balance;
 mod command_line;
 mod diff;
+mod fields;
 mod format;
 mod keyword;
 mod languages;
