@@ -74,6 +74,8 @@ pub use crate::evaluate::{
     RowResult, Running,
 };
 pub use crate::metric::{AcceptanceTest, FeedbackEvaluator, Metric, MetricCall, ScoredAtOnce};
+#[doc(hidden)]
+pub use crate::named::NamedFields;
 pub use crate::need::Need;
 pub use crate::outcome::Outcome;
 pub use crate::pair::{Origin, Pair};

@@ -42,16 +42,17 @@ pub enum Given<'r> {
     Failed(String),
 }
 
-macro_rules! dynamic_row {
-    ($($row:ty),*) => {$(
-        impl NamedFields for $row {
-            fn text_of(&self, name: &str) -> Result<Cow<'_, str>, Box<FieldError>> {
-                in_fields(&self.data, name)
-            }
-        }
-    )*};
+impl NamedFields for Example {
+    fn text_of(&self, name: &str) -> Result<Cow<'_, str>, Box<FieldError>> {
+        in_fields(&self.data, name)
+    }
 }
-dynamic_row!(Example, Prediction);
+
+impl NamedFields for Prediction {
+    fn text_of(&self, name: &str) -> Result<Cow<'_, str>, Box<FieldError>> {
+        in_fields(&self.data, name)
+    }
+}
 
 pub(crate) fn in_fields<'r>(row: &'r Fields, name: &str) -> Result<Cow<'r, str>, Box<FieldError>> {
     match row.get(name) {

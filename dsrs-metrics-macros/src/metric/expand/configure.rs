@@ -28,6 +28,11 @@ pub(super) fn configure(cx: &Context<'_>) -> TokenStream {
             }
         }
     });
+    let defaults =
+        cx.model.configs().map(|(name, param, config)| match default_fn(cx, name, param, config) {
+            Some(default) => quote_spanned!(*span=> #private::Typed(&Self::#default()).text()),
+            None => quote_spanned!(*span=> ::core::option::Option::None),
+        });
     let marker = marker_value(cx);
     let value = if is_unit(cx) {
         quote_spanned!(*span=> Self)
@@ -56,6 +61,12 @@ pub(super) fn configure(cx: &Context<'_>) -> TokenStream {
                     ::core::result::Result::Ok(()) => ::core::result::Result::Ok(#value),
                     ::core::result::Result::Err(error) => ::core::result::Result::Err(error),
                 }
+            }
+
+            fn defaults() -> #private::vec::Vec<::core::option::Option<#private::string::String>> {
+                #[allow(unused_imports)]
+                use #private::Untyped as _;
+                #private::vec![#(#defaults),*]
             }
         }
     }

@@ -244,8 +244,8 @@ pub(super) fn bounds(cx: &Context<'_>, any_lifetime: bool) -> TokenStream {
         let ty = cx.row_type(side);
         let traits = uses(cx, side).into_iter().map(|field| {
             if field.named_by().is_some() {
-                let private = &cx.private;
-                return quote_spanned!(field.param.span.resolved_at(*span)=> #private::NamedFields);
+                let runtime = cx.runtime;
+                return quote_spanned!(field.param.span.resolved_at(*span)=> #runtime::NamedFields);
             }
             let ident = field.trait_ident(cx);
             quote_spanned!(field.param.span=> #for_any #ident<#arguments>)

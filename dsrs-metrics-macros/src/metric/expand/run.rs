@@ -107,8 +107,8 @@ fn side_variant(cx: &Context<'_>, side: Side) -> TokenStream {
 /// The look-up of a field in the row of `rows`, an expression with fields `gold` and `pred`.
 pub(super) fn got(cx: &Context<'_>, field: &FieldUse<'_>, rows: &TokenStream) -> TokenStream {
     if let Some(name) = field.named_by() {
-        let (private, side) = (&cx.private, side_ident(field.side, cx));
-        return quote_spanned!(cx.span=> #private::NamedFields::text_of(#rows.#side, &self.#name));
+        let (runtime, side) = (cx.runtime, side_ident(field.side, cx));
+        return quote_spanned!(cx.span=> #runtime::NamedFields::text_of(#rows.#side, &self.#name));
     }
     let row = cx.row_type(field.side);
     let get = field.get_trait(cx, &syn::Lifetime::new("'_", cx.span));
