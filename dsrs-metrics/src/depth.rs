@@ -20,6 +20,9 @@ impl fmt::Display for TooDeep {
 
 /// Whether the value is nested deeper than [`MAX_DEPTH`]; found without recursion.
 pub(crate) fn is_too_deep(value: &Value) -> bool {
+    if !(value.is_array() || value.is_object()) {
+        return false;
+    }
     let mut rest = vec![(value, 0)];
     while let Some((value, depth)) = rest.pop() {
         if depth > MAX_DEPTH {

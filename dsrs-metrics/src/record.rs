@@ -14,6 +14,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::cell::{Cell, read_fields};
+use crate::depth::{self, TooDeep};
 use crate::error::{FieldError, MetricError};
 use crate::named::Given;
 use crate::row::{Example, Fields, Prediction};
@@ -173,6 +174,7 @@ impl<'r, T: Deserialize<'r>> FieldType<'r> for T {
     fn read(value: &'r Value, textual: bool) -> serde_json::Result<Self> {
         match value {
             Value::String(text) if textual => T::deserialize(Cell(text)),
+            deep if depth::is_too_deep(deep) => Err(serde::de::Error::custom(TooDeep)),
             value => T::deserialize(value),
         }
     }
@@ -230,6 +232,9 @@ pub trait RowType<'r>: Sized {
 #[diagnostic::do_not_recommend]
 impl<'r, T: Deserialize<'r>> RowType<'r> for T {
     fn read(row: &'r Fields) -> serde_json::Result<Self> {
+        if row.iter().any(|(_, value)| depth::is_too_deep(value)) {
+            return Err(serde::de::Error::custom(TooDeep));
+        }
         read_fields(row)
     }
 }

@@ -1,5 +1,6 @@
 //! The checks of form: format, keywords, length, syntax, tool calls.
 
+mod bad_input;
 mod balance;
 mod command_line;
 mod diff;

@@ -10,6 +10,7 @@ use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
+use crate::depth::{self, TooDeep};
 use crate::metric;
 use crate::metrics::check::{Check, Unscored};
 
@@ -63,7 +64,11 @@ pub fn tool_params_schema(
         let message = format!("there is no tool `{tool}`; there is `{}`", tools.join("`, `"));
         return Ok(Check::fail(message));
     };
-    judge(validator, &given(params.unwrap_or(&Value::Null)))
+    let params = given(params.unwrap_or(&Value::Null));
+    match depth::is_too_deep(&params) {
+        true => Err(Unscored::Because(format!("field `pred.params` holds {TooDeep}"))),
+        false => judge(validator, &params),
+    }
 }
 
 /// The parameters, which may be JSON written as text.
@@ -131,6 +136,7 @@ impl ToolSchemas {
 
     fn read(schemas: &Value) -> Result<Self, String> {
         match schemas {
+            deep if depth::is_too_deep(deep) => Err(format!("the schemas are {TooDeep}")),
             Value::Object(schemas) => Self::new(schemas).map_err(|error| error.to_string()),
             _ => Err("schemas are a JSON object from a tool's name to its schema".to_owned()),
         }
@@ -138,6 +144,9 @@ impl ToolSchemas {
 }
 
 fn prepare(tool: String, schema: &Value) -> Result<(String, Tool), InvalidSchema> {
+    if depth::is_too_deep(schema) {
+        return Err(InvalidSchema { tool, reason: TooDeep.to_string() });
+    }
     let patterns = PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT);
     let options =
         jsonschema::options().should_validate_formats(false).with_pattern_options(patterns);
