@@ -11,17 +11,25 @@ pub(crate) struct Paths<'a> {
     pub(crate) private: &'a TokenStream,
 }
 
-/// `SPEC` as a `const`, and the inherent methods that read from it.
-pub(crate) fn spec_readers(paths: &Paths<'_>, vis: &Visibility, spec: &TokenStream) -> TokenStream {
+/// `SPEC` as a `const`, and the inherent methods that read from it. `own` is the spec of one value, if that may
+/// differ from the type's.
+pub(crate) fn spec_readers(
+    paths: &Paths<'_>,
+    vis: &Visibility,
+    spec: &TokenStream,
+    own: Option<&TokenStream>,
+) -> TokenStream {
     let Paths { span, runtime, .. } = paths;
+    let constant = own.is_none().then(|| quote_spanned!(*span=> const));
+    let own = own.cloned().unwrap_or_else(|| quote_spanned!(*span=> Self::SPEC));
     quote_spanned! {*span=>
         /// All that is known of the metric before it runs.
         #vis const SPEC: #runtime::MetricSpec<'static> = #spec;
 
         /// All that is known of the metric before it runs.
         #[must_use]
-        #vis const fn spec(&self) -> #runtime::MetricSpec<'static> {
-            Self::SPEC
+        #vis #constant fn spec(&self) -> #runtime::MetricSpec<'static> {
+            #own
         }
 
         /// The metric's name.
@@ -44,9 +52,14 @@ pub(crate) fn spec_readers(paths: &Paths<'_>, vis: &Visibility, spec: &TokenStre
     }
 }
 
-/// What of `Metric` reads from the spec, and the metric's identity.
-pub(crate) fn described(paths: &Paths<'_>, identity: &TokenStream) -> TokenStream {
+/// What of `Metric` reads from the spec, and the metric's identity. `own` as in [`spec_readers`].
+pub(crate) fn described(
+    paths: &Paths<'_>,
+    own: Option<&TokenStream>,
+    identity: &TokenStream,
+) -> TokenStream {
     let Paths { span, runtime, .. } = paths;
+    let own = own.cloned().unwrap_or_else(|| quote_spanned!(*span=> Self::SPEC));
     quote_spanned! {*span=>
         fn name(&self) -> &::core::primitive::str {
             Self::SPEC.name
@@ -61,7 +74,7 @@ pub(crate) fn described(paths: &Paths<'_>, identity: &TokenStream) -> TokenStrea
         }
 
         fn spec(&self) -> #runtime::MetricSpec<'_> {
-            Self::SPEC
+            #own
         }
 
         #identity

@@ -209,6 +209,10 @@ impl Expansion<'_> {
             let (name, ty) = (&field.name, as_written(&field.field.ty));
             quote_spanned!(span=> #runtime::FieldSpec { name: #name, ty: #ty, required: true })
         });
+        let given = self.fields.iter().map(|field| {
+            let (name, place) = (&field.name, &field.field.ident);
+            quote_spanned!(span=> #name => (&#runtime::__private::Shown(&self.#place)).given(),)
+        });
         let fields = self.fields.iter().map(|field| self.field(field));
         let reads = self.reads();
         quote_spanned! {span=>
@@ -218,6 +222,18 @@ impl Expansion<'_> {
                 #[automatically_derived]
                 impl #impl_generics #runtime::Record for #ident #ty_generics #where_clause {
                     const FIELDS: &'static [#runtime::FieldSpec<'static>] = &[#(#specs),*];
+
+                    fn given(
+                        &self,
+                        name: &::core::primitive::str,
+                    ) -> ::core::option::Option<#runtime::__private::Given<'_>> {
+                        #[allow(unused_imports)]
+                        use #runtime::__private::{Opaque as _, Serialized as _};
+                        ::core::option::Option::Some(match name {
+                            #(#given)*
+                            _ => return ::core::option::Option::None,
+                        })
+                    }
                 }
                 #(#fields)*
                 #reads

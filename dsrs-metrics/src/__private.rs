@@ -7,8 +7,9 @@ pub use crate::error::FieldError;
 pub use crate::give::{Give, GiveOptional};
 pub use crate::identity::{Identity, Known, Plain, Unknown};
 pub use crate::judge::configured::{PANEL, read_panel};
+pub use crate::named::{Given, Opaque, Serialized, Shown, configured};
 pub use crate::need::{Asking, Need, NeedsNothing, Needy};
-pub use crate::params::read_param;
+pub use crate::params::{Typed, Untyped, read_param};
 pub use crate::record::{
     Char, Field, Get, GetOptional, Owned, Raw, ReadValue, Ref, Slice, Text, Want, read_row,
 };

@@ -1,5 +1,6 @@
 //! Why a metric gave no score for a row.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::spec::{MetricSpec, ScoreRange, Side};
@@ -197,8 +198,8 @@ impl MetricError {
 #[derive(Debug, Clone, PartialEq)]
 #[doc(hidden)]
 pub enum FieldError {
-    Missing { field: &'static str, present: Vec<String> },
-    WrongType { field: &'static str, expected: &'static str, found: String },
+    Missing { field: Cow<'static, str>, present: Vec<String> },
+    WrongType { field: Cow<'static, str>, expected: &'static str, found: String },
 }
 
 impl FieldError {
@@ -208,12 +209,12 @@ impl FieldError {
         let metric = spec.name.to_owned();
         match self {
             Self::Missing { field, present } => {
-                MetricError::MissingField { metric, side, field: field.to_owned(), present }
+                MetricError::MissingField { metric, side, field: field.into_owned(), present }
             }
             Self::WrongType { field, expected, found } => MetricError::WrongType {
                 metric,
                 side,
-                field: field.to_owned(),
+                field: field.into_owned(),
                 expected: expected.to_owned(),
                 found,
             },

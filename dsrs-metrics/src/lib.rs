@@ -14,6 +14,7 @@ pub mod composite;
 mod corpus;
 pub mod data;
 mod declared;
+mod depth;
 mod error;
 mod evaluate;
 mod give;
@@ -21,6 +22,7 @@ mod identity;
 pub mod judge;
 mod memo;
 mod metric;
+mod named;
 mod need;
 mod outcome;
 mod pair;
@@ -74,6 +76,8 @@ pub use crate::evaluate::{
     RowResult, Running,
 };
 pub use crate::metric::{AcceptanceTest, FeedbackEvaluator, Metric, MetricCall, ScoredAtOnce};
+#[doc(hidden)]
+pub use crate::named::NamedFields;
 pub use crate::need::Need;
 pub use crate::outcome::Outcome;
 pub use crate::pair::{Origin, Pair};

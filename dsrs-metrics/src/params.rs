@@ -1,6 +1,7 @@
 //! Configuration of a metric that is known at run time: `--param NAME.KEY=VALUE`.
 
 use indexmap::IndexMap;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -112,7 +113,40 @@ pub trait Configure: Sized {
     /// # Errors
     /// [`ParamError`] if a parameter is unknown, missing or of the wrong type.
     fn configure(params: &Params) -> Result<Self, ParamError>;
+
+    /// The parameters' defaults as they would be typed, in the order of the spec: `folded`, `0.8`, `["a","b"]`. `None` for one
+    /// without a default, and for one whose type does not implement `Serialize`.
+    #[must_use]
+    fn defaults() -> Vec<Option<String>> {
+        Vec::new()
+    }
 }
+
+/// A default of any type. Of one that can be serialized the inherent `text` is called, of any other that of [`Untyped`],
+/// so that a macro need not know which it is.
+#[derive(Debug)]
+#[doc(hidden)]
+pub struct Typed<'a, T>(pub &'a T);
+
+impl<T: Serialize> Typed<'_, T> {
+    /// The value as it would be typed: a text that says itself as it is, anything else as JSON.
+    #[must_use]
+    pub fn text(&self) -> Option<String> {
+        match serde_json::to_value(self.0).ok()? {
+            Value::String(text) if !text.is_empty() && text.trim() == text => Some(text),
+            value => Some(value.to_string()),
+        }
+    }
+}
+
+#[doc(hidden)]
+pub trait Untyped {
+    fn text(&self) -> Option<String> {
+        None
+    }
+}
+
+impl<T> Untyped for Typed<'_, T> {}
 
 /// One parameter's value, or its default.
 ///

@@ -14,7 +14,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::cell::{Cell, read_fields};
+use crate::depth::{self, TooDeep};
 use crate::error::{FieldError, MetricError};
+use crate::named::Given;
 use crate::row::{Example, Fields, Prediction};
 use crate::spec::{FieldSpec, MetricSpec, Side};
 
@@ -68,6 +70,13 @@ use crate::spec::{FieldSpec, MetricSpec, Side};
 pub trait Record {
     /// The fields and their types, in the order of the struct.
     const FIELDS: &'static [FieldSpec<'static>];
+
+    /// The field of a name that is known only while a metric runs.
+    #[doc(hidden)]
+    fn given(&self, name: &str) -> Option<Given<'_>> {
+        let _ = name;
+        None
+    }
 }
 
 /// One character of a field's name.
@@ -165,6 +174,7 @@ impl<'r, T: Deserialize<'r>> FieldType<'r> for T {
     fn read(value: &'r Value, textual: bool) -> serde_json::Result<Self> {
         match value {
             Value::String(text) if textual => T::deserialize(Cell(text)),
+            deep if depth::is_too_deep(deep) => Err(serde::de::Error::custom(TooDeep)),
             value => T::deserialize(value),
         }
     }
@@ -222,6 +232,9 @@ pub trait RowType<'r>: Sized {
 #[diagnostic::do_not_recommend]
 impl<'r, T: Deserialize<'r>> RowType<'r> for T {
     fn read(row: &'r Fields) -> serde_json::Result<Self> {
+        if row.iter().any(|(_, value)| depth::is_too_deep(value)) {
+            return Err(serde::de::Error::custom(TooDeep));
+        }
         read_fields(row)
     }
 }
@@ -258,7 +271,7 @@ fn read<'r, W: ReadValue<'r>>(
             }
             _ => found(value),
         };
-        Box::new(FieldError::WrongType { field: field.name, expected: field.ty, found })
+        Box::new(FieldError::WrongType { field: field.name.into(), expected: field.ty, found })
     })
 }
 
@@ -285,7 +298,7 @@ pub(crate) fn found(value: &Value) -> String {
 
 fn missing(row: &Fields, field: &FieldSpec<'static>) -> Box<FieldError> {
     let present = row.keys().map(str::to_owned).collect();
-    Box::new(FieldError::Missing { field: field.name, present })
+    Box::new(FieldError::Missing { field: field.name.into(), present })
 }
 
 macro_rules! dynamic_row {

@@ -16,17 +16,28 @@ use serde_json::{Number, Value};
 /// ```
 #[must_use]
 pub fn same_value(left: &Value, right: &Value) -> bool {
-    match (left, right) {
-        (Value::Number(left), Value::Number(right)) => same_number(left, right),
-        (Value::Array(left), Value::Array(right)) => {
-            left.len() == right.len() && left.iter().zip(right).all(|(l, r)| same_value(l, r))
+    // Values may be nested as deep as they like, so there is no recursion.
+    let mut rest = Vec::new();
+    let mut pair = Some((left, right));
+    while let Some((left, right)) = pair.take().or_else(|| rest.pop()) {
+        let same = match (left, right) {
+            (Value::Number(left), Value::Number(right)) => same_number(left, right),
+            (Value::Array(left), Value::Array(right)) => {
+                rest.extend(left.iter().zip(right));
+                left.len() == right.len()
+            }
+            (Value::Object(left), Value::Object(right)) => {
+                let both = |(key, value)| right.get(key).map(|other| (value, other));
+                rest.extend(left.iter().map_while(both));
+                left.len() == right.len() && left.keys().all(|key| right.contains_key(key))
+            }
+            (left, right) => left == right,
+        };
+        if !same {
+            return false;
         }
-        (Value::Object(left), Value::Object(right)) => {
-            let same = |(key, value)| right.get(key).is_some_and(|other| same_value(value, other));
-            left.len() == right.len() && left.iter().all(same)
-        }
-        (left, right) => left == right,
     }
+    true
 }
 
 fn same_number(left: &Number, right: &Number) -> bool {

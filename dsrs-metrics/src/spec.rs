@@ -64,7 +64,7 @@ impl fmt::Display for ScoreRange {
 }
 
 /// A field that a metric reads from a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 pub struct FieldSpec<'a> {
     /// The field's name in the row.
     pub name: &'a str,
@@ -87,6 +87,10 @@ pub struct ParamSpec<'a> {
     pub default: Option<&'a str>,
     /// The parameter's documentation.
     pub doc: &'a str,
+    /// The fields that the parameter names, by half of the row and place among its fields.
+    #[doc(hidden)]
+    #[serde(skip)]
+    pub names: &'a [(Side, usize)],
 }
 
 /// Everything that is known of a metric before it runs.

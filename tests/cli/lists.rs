@@ -49,7 +49,7 @@ fn defaults_can_be_typed_and_types_are_words() {
         "  reads  pred.shown: text or number\n",
         "  param  mode: Mode = whole_word\n",
         "  param  ignored: String = a, b\n",
-        "  param  limit: f64 = f64::MAX\n",
+        "  param  limit: f64 = 1.7976931348623157e+308\n",
     ] {
         assert!(shown.contains(line), "{line:?} is not in {shown}");
     }
@@ -63,7 +63,7 @@ fn defaults_can_be_typed_and_types_are_words() {
     ] {
         assert!(ndcg.contains(line), "{line:?} is not in {ndcg}");
     }
-    assert!(list(&["bleu"], "100").contains("  param  tokens: BleuTokens = v13a - "));
+    assert!(list(&["bleu"], "100").contains("  param  tokens: BleuTokens = 13a - "));
 }
 
 #[test]
@@ -155,4 +155,37 @@ fn nobody_on_standard_error_is_no_bug() {
     let mut child = command.spawn().unwrap();
     drop(child.stderr.take());
     assert_eq!(child.wait().unwrap().code(), Some(2));
+}
+
+#[test]
+fn every_default_of_a_built_in_metric_can_be_typed() {
+    let specs: Value = serde_json::from_str(&list(&["--json"], "100")).unwrap();
+    let mut typed = 0;
+    for spec in specs.as_array().unwrap() {
+        let name = spec["name"].as_str().unwrap();
+        let params = spec["params"].as_array().unwrap();
+        let given = params.iter().filter_map(|param| {
+            let (key, default) = (param["name"].as_str().unwrap(), param["default"].as_str()?);
+            // The models of a judge cannot be written.
+            (key != "panel").then(|| format!("{name}.{key}={default}"))
+        });
+        let given: Vec<String> = given.collect();
+        let required = params.iter().filter(|param| param["default"].is_null());
+        let required: Vec<&str> = required.map(|param| param["name"].as_str().unwrap()).collect();
+        if required.iter().any(|name| *name != "command") {
+            continue;
+        }
+        typed += given.len();
+        let command = format!("{name}.command=true");
+        let mut score = scorer();
+        score.args(["score", "-", "-m", name]).stdin(Stdio::null());
+        score.args(required.iter().flat_map(|_| ["--param", &command]));
+        let ran =
+            Ran::from(score.args(given.iter().flat_map(|it| ["--param", it])).output().unwrap());
+        assert!(!ran.err.contains("parameter"), "{given:?}: {}", ran.err);
+    }
+    assert!(typed > 100, "{typed}");
+    let intents = list(&["intent_accuracy_with_fallback"], "200");
+    assert!(intents.contains(r#" = [["statistical","exploration"],"#), "{intents}");
+    assert!(list(&["ndcg"], "100").contains("k: Cutoffs = ["), "{}", list(&["ndcg"], "100"));
 }

@@ -1,8 +1,10 @@
 //! The checks of form: format, keywords, length, syntax, tool calls.
 
+mod bad_input;
 mod balance;
 mod command_line;
 mod diff;
+mod fields;
 mod format;
 mod keyword;
 mod languages;

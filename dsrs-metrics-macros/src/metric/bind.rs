@@ -107,7 +107,7 @@ impl Binding {
             }
         };
         let default = attr.default;
-        let field = FieldParam { name, name_span, renamed, default };
+        let field = FieldParam { name, name_span, renamed, named_by: attr.named_by, default };
         check_field(side, &field, typed, attrs, errors);
         Self::Field(side, field)
     }

@@ -6,6 +6,7 @@ mod check;
 mod expand;
 mod fallback;
 mod model;
+mod named;
 mod role;
 mod rows;
 mod types;
@@ -25,6 +26,7 @@ pub(crate) use check::{
 pub(crate) use expand::{builder_params, expand_hidden, number};
 pub(crate) use fallback::stub;
 pub(crate) use model::{Function, Model, without_attributes, without_roles};
+pub(crate) use named::text;
 
 /// Expands `#[metric(args)] item`.
 pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {

@@ -8,6 +8,7 @@ use syn::{Attribute, FnArg, Generics, Pat, ReturnType, Signature, Token, Type, V
 
 use super::attr::MetricAttrs;
 use super::bind::{self, Binding};
+use super::named;
 use super::role::{DefaultValue, Role, RoleAttr};
 use super::rows::Rows;
 use crate::errors::Errors;
@@ -180,6 +181,8 @@ pub(crate) struct FieldParam {
     pub(crate) name: String,
     pub(crate) name_span: Span,
     pub(crate) renamed: bool,
+    /// The `#[param]` that says which field it is, whose default is its name here.
+    pub(crate) named_by: Option<Ident>,
     pub(crate) default: Option<DefaultValue>,
 }
 
@@ -191,7 +194,9 @@ pub(crate) struct Config {
 impl Model {
     pub(crate) fn new(mut function: Function, attrs: MetricAttrs, errors: &mut Errors) -> Self {
         let names = Names::new(&function, &attrs);
-        let params = params(&mut function.sig, &attrs, errors);
+        let mut params = params(&mut function.sig, &attrs, errors);
+        named::resolve(&mut params, &attrs, errors);
+        named::need_not_be_used(&mut function.sig, &params);
         let rows = Rows::of(&params, &attrs);
         let generics = without_lifetimes(&function.sig.generics);
         Self { function, attrs, names, params, rows, generics, panel: Vec::new() }

@@ -42,6 +42,8 @@ impl Role {
 pub(crate) struct RoleAttr {
     pub(crate) role: Role,
     pub(crate) rename: Option<LitStr>,
+    /// The `#[param]` that says which field it is.
+    pub(crate) named_by: Option<Ident>,
     pub(crate) default: Option<DefaultValue>,
 }
 
@@ -72,7 +74,7 @@ impl RoleAttr {
     }
 
     fn parse(role: Role, attr: &Attribute, errors: &mut Errors) -> Self {
-        let mut parsed = Self { role, rename: None, default: None };
+        let mut parsed = Self { role, rename: None, named_by: None, default: None };
         match &attr.meta {
             syn::Meta::Path(_) => {}
             syn::Meta::List(list) => {
@@ -105,6 +107,13 @@ impl RoleAttr {
         let found = list::to_comma(&input.fork())?;
         let wrong = || Error::new_spanned(&found, self.expected(&as_written(&found)));
         let key = Ident::parse_any(input).map_err(|_| wrong())?;
+        if key == "named_by" && self.role != Role::Param {
+            seen.note(&key, errors);
+            input.parse::<Token![=]>().map_err(|_| Error::new_spanned(&key, NAMED_BY))?;
+            let explain = |_: &str| NAMED_BY.to_owned();
+            self.named_by = Some(list::value(&key, input, syn::parse::Parse::parse, explain)?);
+            return Ok(());
+        }
         if key != "default" {
             return Err(wrong());
         }
@@ -136,6 +145,8 @@ impl RoleAttr {
         }
     }
 }
+
+const NAMED_BY: &str = "`named_by` takes the name of a `#[param]`, as in `named_by = field`";
 
 /// The field's name in `answer`, `"answer"`, `rename = "answer"` or `name = "answer"`.
 fn meant_name(found: &str) -> Option<String> {

@@ -12,13 +12,16 @@ use super::error::CliError;
 use super::nearest::nearest;
 use super::output::print;
 use super::registry::{Entry, Registry};
-use crate::spec::{MetricSpec, MetricTier, ScoreKind};
+use crate::spec::{MetricSpec, MetricTier, ParamSpec, ScoreKind};
 
 /// Where nothing says how wide the reader's screen is.
 const WIDTH: usize = 100;
 
 pub(super) fn run(registry: &Registry, args: &ListArguments) -> Result<ExitCode, CliError> {
-    let specs = chosen(registry, &args.names)?;
+    let metrics = chosen(registry, &args.names)?;
+    let params: Vec<_> = metrics.iter().map(Listed::params).collect();
+    let specs = metrics.iter().zip(&params).map(|(metric, params)| metric.spec.with_params(params));
+    let specs: Vec<MetricSpec<'_>> = specs.collect();
     if args.json {
         // Specs hold only text, numbers and booleans.
         let json = serde_json::to_string_pretty(&specs).unwrap_or_default();
@@ -32,12 +35,35 @@ pub(super) fn run(registry: &Registry, args: &ListArguments) -> Result<ExitCode,
     Ok(ExitCode::SUCCESS)
 }
 
-fn chosen<'r>(registry: &'r Registry, names: &[String]) -> Result<Vec<MetricSpec<'r>>, CliError> {
-    if names.is_empty() {
-        return Ok(registry.entries().map(Entry::spec).collect());
+/// A metric and its parameters' defaults as they would be typed.
+struct Listed<'r> {
+    spec: MetricSpec<'r>,
+    defaults: Vec<Option<Cow<'r, str>>>,
+}
+
+impl<'r> From<&'r Entry> for Listed<'r> {
+    fn from(entry: &'r Entry) -> Self {
+        let spec = entry.spec();
+        let typed = entry.defaults().into_iter().chain(std::iter::repeat(None));
+        let typed = typed.map(|typed| typed.map(Cow::Owned));
+        let params = spec.params.iter().zip(typed);
+        let defaults = params.map(|(param, typed)| typed.or_else(|| param.default.map(as_typed)));
+        Self { spec, defaults: defaults.collect() }
     }
-    let find = |name: &String| find(registry, name).map(Entry::spec);
-    names.iter().map(find).collect()
+}
+
+impl Listed<'_> {
+    fn params(&self) -> Vec<ParamSpec<'_>> {
+        let params = self.spec.params.iter().zip(&self.defaults);
+        params.map(|(param, default)| ParamSpec { default: default.as_deref(), ..*param }).collect()
+    }
+}
+
+fn chosen<'r>(registry: &'r Registry, names: &[String]) -> Result<Vec<Listed<'r>>, CliError> {
+    if names.is_empty() {
+        return Ok(registry.entries().map(Listed::from).collect());
+    }
+    names.iter().map(|name| find(registry, name).map(Listed::from)).collect()
 }
 
 /// The metric of that name.
@@ -68,8 +94,12 @@ fn describe(spec: &MetricSpec<'_>, whole: bool, width: usize) -> String {
         wrap(&mut text, width, "  reads  ", "         ", &field);
     }
     for param in spec.params {
-        let default = param.default.map(|value| format!(" = {}", as_typed(value)));
-        let default = default.unwrap_or_else(|| ", required".to_owned());
+        let default = match param.default {
+            // What `#[param(default)]` makes, of a type that cannot be written.
+            Some("default") => ", optional".to_owned(),
+            Some(value) => format!(" = {value}"),
+            None => ", required".to_owned(),
+        };
         let doc = paragraphs(param.doc).into_iter().next();
         let doc = doc.map_or(String::new(), |doc| format!(" - {doc}"));
         let param = format!("{}: {}{default}{doc}", param.name, param.ty);
@@ -91,22 +121,14 @@ fn in_words(ty: &str) -> &str {
     }
 }
 
-/// How a list of texts becomes one of `String`s.
-const OWNED: &str = ".map(str::to_owned).to_vec()";
-
-/// A default as a user would type it: text without its quotes, and `whole_word` for
-/// `Mode::WholeWord`. Only the source of the default is known, so the latter is a guess: that a path
+/// A default whose type cannot be written, as a user would type it: `whole_word` for `Mode::WholeWord`. Only
+/// the source of the default is known, so it is a guess: that a path
 /// from a type to a name in camel case is a variant, and that it is read in snake case. Anything
 /// else, a constant like `f64::MAX` too, stands as it was written.
 fn as_typed(default: &str) -> Cow<'_, str> {
     match serde_json::from_str::<String>(default) {
         Ok(text) if !text.is_empty() => return text.into(),
         _ => {}
-    }
-    if let Some(list) = default.strip_suffix(OWNED)
-        && list.ends_with(']')
-    {
-        return list.into();
     }
     variant(default).map_or(default.into(), |variant| snake_case(variant).into())
 }
@@ -209,7 +231,6 @@ mod tests {
             ("Axis::X", "x"),
             (r#""a \"b\"""#, "a \"b\""),
             (r#""""#, r#""""#),
-            (r#"["a", "b"].map(str::to_owned).to_vec()"#, r#"["a", "b"]"#),
             ("1.0", "1.0"),
             ("true", "true"),
             ("f64::MAX", "f64::MAX"),

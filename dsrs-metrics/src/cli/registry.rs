@@ -24,6 +24,7 @@ pub(super) enum Entry {
     Configured {
         spec: MetricSpec<'static>,
         make: fn(&Params) -> Result<Arc<dyn Metric>, ParamError>,
+        defaults: fn() -> Vec<Option<String>>,
     },
     Made(Arc<dyn Metric>),
 }
@@ -127,7 +128,7 @@ impl Registry {
         let make = |params: &Params| -> Result<Arc<dyn Metric>, ParamError> {
             Ok(Arc::new(M::configure(params)?))
         };
-        self.insert(M::SPEC.name, Entry::Configured { spec: M::SPEC, make })
+        self.insert(M::SPEC.name, Entry::Configured { spec: M::SPEC, make, defaults: M::defaults })
     }
 
     /// Adds a metric as it is, a closure for example.
@@ -171,6 +172,14 @@ impl Entry {
         match self {
             Self::Configured { spec, .. } => *spec,
             Self::Made(metric) => metric.spec(),
+        }
+    }
+
+    /// The parameters' defaults as they would be typed, as far as that is known.
+    pub(super) fn defaults(&self) -> Vec<Option<String>> {
+        match self {
+            Self::Configured { defaults, .. } => defaults(),
+            Self::Made(_) => Vec::new(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The fields that a `#[metric]` composite reads: those of its components, each once, as a `const`.
 
 use super::rules::same;
+use crate::named::WHOLE;
 use crate::spec::{FieldSpec, MetricSpec, Side};
 
 const NONE: FieldSpec<'static> = FieldSpec { name: "", ty: "", required: false };
@@ -10,6 +11,79 @@ const fn fields<'a>(spec: &MetricSpec<'a>, side: Side) -> &'a [FieldSpec<'a>] {
         Side::Gold => spec.gold,
         Side::Pred => spec.pred,
     }
+}
+
+/// What a component reads on one side, if parameters are given these texts: one that names a field names that one.
+#[must_use]
+pub const fn configured<const N: usize>(
+    spec: &MetricSpec<'static>,
+    side: Side,
+    texts: &[(&str, &'static str)],
+) -> [FieldSpec<'static>; N] {
+    let mut configured = [NONE; N];
+    let mut len = 0;
+    let all = fields(spec, side);
+    let mut field = 0;
+    while field < all.len() {
+        let name = name(spec, side, field, texts);
+        if !same(name, WHOLE) {
+            configured[len] = FieldSpec { name, ..all[field] };
+            len += 1;
+        }
+        field += 1;
+    }
+    configured
+}
+
+/// How many fields these are: where the whole row is read, there is none to name.
+#[must_use]
+pub const fn count_configured(
+    spec: &MetricSpec<'static>,
+    side: Side,
+    texts: &[(&str, &'static str)],
+) -> usize {
+    let mut count = 0;
+    let mut field = 0;
+    while field < fields(spec, side).len() {
+        if !same(name(spec, side, field, texts), WHOLE) {
+            count += 1;
+        }
+        field += 1;
+    }
+    count
+}
+
+/// A field's name as it is configured.
+const fn name(
+    spec: &MetricSpec<'static>,
+    side: Side,
+    field: usize,
+    texts: &[(&str, &'static str)],
+) -> &'static str {
+    let mut text = 0;
+    while text < texts.len() {
+        let mut param = 0;
+        while param < spec.params.len() {
+            let names = spec.params[param].names;
+            if same(spec.params[param].name, texts[text].0) && has(names, side, field) {
+                return texts[text].1;
+            }
+            param += 1;
+        }
+        text += 1;
+    }
+    fields(spec, side)[field].name
+}
+
+const fn has(names: &[(Side, usize)], side: Side, field: usize) -> bool {
+    let mut index = 0;
+    while index < names.len() {
+        if names[index].0 as u8 == side as u8 && names[index].1 == field {
+            return true;
+        }
+        index += 1;
+    }
+    false
 }
 
 /// How many fields of different names there are on one side.

@@ -42,11 +42,13 @@ use crate::spec::{FieldSpec, MetricSpec, MetricTier, Side};
 #[doc(hidden)]
 pub mod compiled {
     pub use super::derived::Derived;
-    pub use super::fields::{count, union};
+    pub use super::fields::{configured, count, count_configured, union};
     pub use super::plan::Plan;
     pub use super::rules::*;
     pub use super::shape::{Leaf, Named, Shape};
 }
+
+pub(crate) use names::word as kept_word;
 
 /// Several metrics that make one, set up at run time: from a config file, or in a sweep over weights.
 ///

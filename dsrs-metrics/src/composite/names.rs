@@ -13,7 +13,7 @@ static KNOWN: Mutex<(BTreeSet<&'static str>, BTreeSet<Names>)> =
     Mutex::new((BTreeSet::new(), BTreeSet::new()));
 
 /// One word, kept.
-pub(super) fn word(name: &str) -> &'static str {
+pub(crate) fn word(name: &str) -> &'static str {
     kept(std::iter::once(name))[0]
 }
 

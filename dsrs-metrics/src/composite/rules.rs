@@ -79,6 +79,20 @@ pub const fn has_range(part: &str, derived: &Derived) -> Option<Sentence> {
     Some(found.text(" declares none: write `#[metric(range = 0.0..=1.0)]` on it"))
 }
 
+/// Which field a component reads is known to the compiler.
+#[must_use]
+pub const fn field_is_known(part: &str, spec: &MetricSpec<'_>, param: &str) -> Option<Sentence> {
+    let mut index = 0;
+    while index < spec.params.len() {
+        if same(spec.params[index].name, param) && !spec.params[index].names.is_empty() {
+            let found = names(param).text(" says which field ").name(part).text(" reads");
+            return Some(found.text(", which the compiler must know: write it out as text"));
+        }
+        index += 1;
+    }
+    None
+}
+
 /// Proxies stand before the gate.
 #[must_use]
 pub const fn is_proxy(part: &str, derived: &Derived) -> Option<Sentence> {

@@ -17,24 +17,28 @@ pub const PANEL: [ParamSpec<'static>; 4] = [
         ty: "provider:model,..",
         default: Some("default"),
         doc: "Who judges: models with commas between them. `default` is the configured one; one that stands twice is asked twice.",
+        names: &[],
     },
     ParamSpec {
         name: "aggregation",
         ty: "majority | median | average",
         default: Some("majority of yes and no, median of grades"),
         doc: "How the answers of several judges become one.",
+        names: &[],
     },
     ParamSpec {
         name: "max_concurrent_judges",
         ty: "number",
         default: Some("all"),
         doc: "How many judges are asked about a row at the same time.",
+        names: &[],
     },
     ParamSpec {
         name: "quorum",
         ty: "number",
         default: Some("more than half"),
         doc: "How many judges must answer for a score.",
+        names: &[],
     },
 ];
 

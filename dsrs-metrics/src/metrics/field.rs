@@ -1,43 +1,47 @@
-//! The field that a metric with a parameter `field` reads, as text.
+//! The field that a metric is told to read in a way of its own; most say `#[pred(named_by = ..)]` instead.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 
 use super::check::Unscored;
+use crate::depth::{self, TooDeep};
+use crate::error::FieldError;
+use crate::named;
 use crate::row::Fields;
 use crate::spec::Side;
 
-/// What stands for the whole row instead of one of its fields.
-pub(super) const WHOLE: &str = "*";
-
-/// The field as it is.
+/// The field as it is, not nested deeper than can be written.
 pub(super) fn value<'r>(row: &'r Fields, side: Side, field: &str) -> Result<&'r Value, Unscored> {
-    row.get(field).ok_or_else(|| Unscored::NoField {
+    let missing = || Unscored::NoField {
         side,
         field: field.to_owned(),
         present: row.keys().map(str::to_owned).collect(),
+    };
+    let value = row.get(field).ok_or_else(missing)?;
+    match depth::is_too_deep(value) {
+        true => Err(Unscored::Because(format!("field `{side}.{field}` holds {TooDeep}"))),
+        false => Ok(value),
+    }
+}
+
+/// The field as text: text as it is, `null` as nothing, anything else as the JSON that it is; `*` is all fields.
+pub(super) fn text<'r>(row: &'r Fields, side: Side, field: &str) -> Result<Cow<'r, str>, Unscored> {
+    named::in_fields(row, field).map_err(|error| match *error {
+        FieldError::Missing { field, present } => {
+            Unscored::NoField { side, field: field.into_owned(), present }
+        }
+        FieldError::WrongType { field, expected, found } => {
+            Unscored::WrongType { side, field: field.into_owned(), expected, found }
+        }
     })
 }
 
-/// The field as text: text as it is, `null` as nothing, anything else as the JSON that it is.
-pub(super) fn text<'r>(row: &'r Fields, side: Side, field: &str) -> Result<Cow<'r, str>, Unscored> {
-    if field == WHOLE && !row.contains_key(field) {
-        return Ok(json(row));
-    }
-    value(row, side, field).map(written)
-}
-
-/// A value as text.
+/// A value that [`value`] gave, or a part of it, as text.
 pub(super) fn written(value: &Value) -> Cow<'_, str> {
     match value {
         Value::String(text) => Cow::Borrowed(text),
         Value::Null => Cow::Borrowed(""),
-        other => json(other),
+        other => named::json(other),
     }
-}
-
-fn json(value: &impl serde::Serialize) -> Cow<'static, str> {
-    // Values and rows hold only what JSON can say.
-    Cow::Owned(serde_json::to_string(value).unwrap_or_default())
 }

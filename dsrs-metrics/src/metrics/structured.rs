@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::corpus::{CorpusCounts, WithCorpus};
+use crate::depth::{self, TooDeep};
 use crate::metric;
 use crate::score::Scores;
 use crate::structured::{FieldCounts, FieldOptions, ListOrder};
@@ -62,6 +63,11 @@ pub fn json_field_accuracy(
 ) -> Result<WithCorpus<Scores>, String> {
     let options =
         FieldOptions { abs_tolerance, rel_tolerance, ignore_case, lists, form: NormalForm::Nfc };
+    for (field, value) in [("gold.answer", answer), ("pred.answer", prediction)] {
+        if depth::is_too_deep(value) {
+            return Err(format!("field `{field}` holds {TooDeep}"));
+        }
+    }
     let gold = parsed(answer).map_err(|error| format!("`gold.answer` is no JSON: {error}"))?;
     let pred = parsed(prediction);
     let is_json = pred.is_ok();

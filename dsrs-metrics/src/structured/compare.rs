@@ -111,6 +111,9 @@ impl FieldReport {
 impl FieldOptions {
     /// Compares a prediction with the gold value.
     ///
+    /// Values are walked by recursion, like `serde_json` reads them. It reads 127 levels of lists and objects in each other; a
+    /// value that was built with many more can take more stack than there is.
+    ///
     /// A field that is `null` or `{}` is the same as one that is missing; `[]` is not. Numbers are compared by value (1 is 1.0)
     /// and never with texts. Where an object stands against a list or a leaf, every field below is wrong.
     #[must_use]

@@ -124,7 +124,7 @@ fn inherent(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     let Context { span, ident, runtime, .. } = cx;
     let vis = &cx.item.item.vis;
     let (spec, bounds) = (spec(cx, tree), bounds(cx));
-    let readers = spec_readers(&cx.paths(), vis, &quote_spanned!(*span=> __SPEC));
+    let readers = spec_readers(&cx.paths(), vis, &quote_spanned!(*span=> __SPEC), None);
     let result = quote_spanned! {*span=>
         ::core::result::Result<#runtime::MetricScore, #runtime::MetricError>
     };
@@ -220,7 +220,7 @@ fn metric(cx: &Context<'_>) -> TokenStream {
     let evaluate = run(quote_spanned!(*span=> #runtime::MetricCall::new(gold, pred)));
     let call = run(quote_spanned!(*span=> call));
     let (described, futures) =
-        (described(paths, &identity(cx)), futures(paths, &gold, &pred, &evaluate, &call));
+        (described(paths, None, &identity(cx)), futures(paths, &gold, &pred, &evaluate, &call));
     quote_spanned! {*span=>
         #[automatically_derived]
         impl<GoldRow, PredRow> #runtime::Metric<GoldRow, PredRow> for #ident

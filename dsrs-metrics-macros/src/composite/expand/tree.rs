@@ -4,11 +4,12 @@
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::Expr;
+use syn::ext::IdentExt as _;
 
 use super::super::check::{is_literal, is_verdict, may_be_a_number, may_have_a_threshold};
 use super::super::expression::{Combination, Component, Expression, Gate, Kind, Part};
 use super::Context;
-use crate::metric::number;
+use crate::metric::{number, text};
 use crate::names::ends;
 
 /// What the expansion of an expression is made of.
@@ -24,6 +25,7 @@ pub(super) struct Tree {
 pub(super) fn tree(cx: &Context<'_>) -> Tree {
     let mut writer = Writer { cx, items: components(cx), constants: 0 };
     let Known { derived, shape } = writer.expression(cx.whole);
+    writer.fields_are_known();
     writer.whole(&derived);
     Tree { items: writer.items, derived, shape }
 }
@@ -36,10 +38,8 @@ fn components(cx: &Context<'_>) -> TokenStream {
         let (alias, ty) = (cx.alias(index), &leaf.ty);
         quote_spanned!(leaf.span=> type #alias = #ty;)
     });
-    let specs = cx.leaves.iter().enumerate().map(|(index, leaf)| {
-        let alias = cx.alias(index);
-        quote_spanned!(leaf.span=> <#alias as #runtime::Declared>::SPEC)
-    });
+    let (tables, specs): (Vec<_>, Vec<_>) =
+        cx.leaves.iter().enumerate().map(|(index, leaf)| leaf_spec(cx, index, leaf)).unzip();
     let known = (0..cx.leaves.len()).map(|index| {
         let (known, index) = (leaf_known(cx, index), Literal::usize_unsuffixed(index));
         quote_spanned! {*span=>
@@ -48,9 +48,43 @@ fn components(cx: &Context<'_>) -> TokenStream {
     });
     quote_spanned! {*span=>
         #(#aliases)*
+        #(#tables)*
         const __SPECS: [#runtime::MetricSpec<'static>; #count] = [#(#specs),*];
         #(#known)*
     }
+}
+
+/// The spec of a component as it is configured: an argument may name the field that it reads, which is then a
+/// text that the compiler sees. In front of it the tables that it refers to.
+fn leaf_spec(cx: &Context<'_>, index: usize, leaf: &Component) -> (TokenStream, TokenStream) {
+    let Context { span, runtime, compiled, .. } = cx;
+    let alias = cx.alias(index);
+    let spec = quote_spanned!(leaf.span=> <#alias as #runtime::Declared>::SPEC);
+    let texts = leaf.args.iter().filter_map(|(key, value)| {
+        let (key, value) = (key.unraw().to_string(), text(value)?);
+        Some(quote_spanned!(*span=> (#key, #value)))
+    });
+    let texts: Vec<_> = texts.collect();
+    if texts.is_empty() {
+        return (TokenStream::new(), spec);
+    }
+    let given = format_ident!("__TEXTS{index}", span = *span);
+    let [(gold_table, gold), (pred_table, pred)] = ["Gold", "Pred"].map(|side| {
+        let table = format_ident!("__{}{index}", side.to_uppercase(), span = *span);
+        let side = Ident::new(side, *span);
+        let fields = quote_spanned!(*span=> &#spec, #runtime::Side::#side, #given);
+        let item = quote_spanned! {*span=>
+            const #table: [#runtime::FieldSpec<'static>; #compiled::count_configured(#fields)] =
+                #compiled::configured(#fields);
+        };
+        (item, table)
+    });
+    let tables = quote_spanned! {*span=>
+        const #given: &[(&::core::primitive::str, &::core::primitive::str)] = &[#(#texts),*];
+        #gold_table
+        #pred_table
+    };
+    (tables, quote_spanned!(leaf.span=> #spec.with_fields(&#gold, &#pred)))
 }
 
 fn leaf_known(cx: &Context<'_>, index: usize) -> Ident {
@@ -111,6 +145,18 @@ impl Writer<'_> {
     fn rule_of(&mut self, part: &Expression, rule: &str, derived: &Ident) {
         let (text, span) = (part.text(), part.span());
         self.rule((span, span), rule, &quote_spanned!(self.cx.span=> #text, &#derived));
+    }
+
+    /// An argument that names a field is a text, of which the compiler knows what it is.
+    fn fields_are_known(&mut self) {
+        for (index, leaf) in self.cx.leaves.iter().enumerate() {
+            for (key, value) in leaf.args.iter().filter(|(_, value)| text(value).is_none()) {
+                let (component, key) = (&leaf.text, key.unraw().to_string());
+                let index = Literal::usize_unsuffixed(index);
+                let args = quote_spanned!(self.cx.span=> #component, &__SPECS[#index], #key);
+                self.rule(ends(value), "field_is_known", &args);
+            }
+        }
     }
 
     fn expression(&mut self, expression: &Expression) -> Known {

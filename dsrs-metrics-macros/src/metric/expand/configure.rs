@@ -40,6 +40,16 @@ pub(super) fn configure(cx: &Context<'_>) -> TokenStream {
         }
     });
     let values: Vec<_> = values.collect();
+    let defaults = cx.model.configs().flat_map(|(name, param, config)| {
+        let none = quote_spanned!(*span=> ::core::option::Option::None);
+        match default_fn(cx, name, param, config) {
+            _ if is_panel(&param.ty) => vec![none; PANEL],
+            Some(default) => {
+                vec![quote_spanned!(*span=> #private::Typed(&Self::#default()).text())]
+            }
+            None => vec![none],
+        }
+    });
     let marker = marker_value(cx);
     let value = if is_unit(cx) {
         quote_spanned!(*span=> Self)
@@ -68,6 +78,12 @@ pub(super) fn configure(cx: &Context<'_>) -> TokenStream {
                     ::core::result::Result::Ok(()) => ::core::result::Result::Ok(#value),
                     ::core::result::Result::Err(error) => ::core::result::Result::Err(error),
                 }
+            }
+
+            fn defaults() -> #private::vec::Vec<::core::option::Option<#private::string::String>> {
+                #[allow(unused_imports)]
+                use #private::Untyped as _;
+                #private::vec![#(#defaults),*]
             }
         }
     }

@@ -31,6 +31,11 @@ impl FieldUse<'_> {
         self.is_option || self.field.default.is_some()
     }
 
+    /// The struct's field that holds the row's field's name, where that is configured.
+    pub(super) fn named_by(&self) -> Option<&Ident> {
+        self.field.named_by.as_ref()
+    }
+
     /// The trait that a row of any type must fulfil.
     pub(super) fn trait_ident(&self, cx: &Context<'_>) -> Ident {
         let name = |field: &str| format!("{}Reads{}", cx.ident, upper_camel(field));
@@ -150,13 +155,14 @@ pub(super) fn aliases(cx: &Context<'_>) -> TokenStream {
 /// The traits that rows of any type must fulfil.
 pub(super) fn traits(cx: &Context<'_>) -> TokenStream {
     let open = cx.open_sides();
-    open.flat_map(|side| uses(cx, side)).map(|field| field_trait(cx, &field)).collect()
+    let fields = open.flat_map(|side| uses(cx, side)).filter(|field| field.named_by().is_none());
+    fields.map(|field| field_trait(cx, &field)).collect()
 }
 
 /// Whether the expansion has `#[diagnostic::..]` attributes, which rustc does not know in a crate
 /// without prelude: nothing else may be the first to need one.
 pub(super) fn has_sentences(cx: &Context<'_>) -> bool {
-    cx.open_sides().any(|side| !uses(cx, side).is_empty())
+    cx.open_sides().flat_map(|side| uses(cx, side)).any(|field| field.named_by().is_none())
 }
 
 fn field_trait(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
@@ -237,6 +243,10 @@ pub(super) fn bounds(cx: &Context<'_>, any_lifetime: bool) -> TokenStream {
     let bound = |side: Side| {
         let ty = cx.row_type(side);
         let traits = uses(cx, side).into_iter().map(|field| {
+            if field.named_by().is_some() {
+                let runtime = cx.runtime;
+                return quote_spanned!(field.param.span.resolved_at(*span)=> #runtime::NamedFields);
+            }
             let ident = field.trait_ident(cx);
             quote_spanned!(field.param.span=> #for_any #ident<#arguments>)
         });

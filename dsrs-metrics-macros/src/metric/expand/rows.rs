@@ -65,7 +65,8 @@ fn checks(cx: &Context<'_>) -> TokenStream {
 /// What reads from the spec, and the calls.
 fn methods(cx: &Context<'_>, gold: &TokenStream, pred: &TokenStream) -> TokenStream {
     let Context { span, runtime, private, .. } = cx;
-    let described = described(&cx.paths(), &identity(cx));
+    let own = super::spec::own(cx);
+    let described = described(&cx.paths(), own.as_ref(), &identity(cx));
     let call = quote_spanned!(*span=> call);
     let run = run(cx, &call);
     let new_call = quote_spanned!(*span=> #runtime::MetricCall::new(gold, pred));
@@ -151,7 +152,8 @@ pub(super) fn bridge(cx: &Context<'_>) -> TokenStream {
         .map(|clause| clause.predicates.iter())
         .into_iter()
         .flatten();
-    let described = described(&cx.paths(), &identity(cx));
+    let own = super::spec::own(cx);
+    let described = described(&cx.paths(), own.as_ref(), &identity(cx));
     let body = bridged(cx, &typed_sides);
     let evaluate = quote_spanned! {*span=>
         { let __call = #runtime::MetricCall::new(gold, pred); #body }

@@ -106,6 +106,10 @@ fn side_variant(cx: &Context<'_>, side: Side) -> TokenStream {
 
 /// The look-up of a field in the row of `rows`, an expression with fields `gold` and `pred`.
 pub(super) fn got(cx: &Context<'_>, field: &FieldUse<'_>, rows: &TokenStream) -> TokenStream {
+    if let Some(name) = field.named_by() {
+        let (runtime, side) = (cx.runtime, side_ident(field.side, cx));
+        return quote_spanned!(cx.span=> #runtime::NamedFields::text_of(#rows.#side, &self.#name));
+    }
     let row = cx.row_type(field.side);
     let get = field.get_trait(cx, &syn::Lifetime::new("'_", cx.span));
     let method = if field.is_optional() { "get_optional" } else { "get" };
@@ -164,6 +168,9 @@ fn argument(cx: &Context<'_>, index: usize, param: &Param) -> TokenStream {
 fn lent(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
     let span = cx.span;
     let held = held(field, cx);
+    if field.named_by().is_some() {
+        return quote_spanned!(span=> &*#held);
+    }
     // `&str` and `&Value` are held as themselves; what else is borrowed may be owned while it is held.
     let borrowed = matches!(field.form, Form::Slice(_) | Form::Ref(_));
     match (&field.field.default, field.is_option, borrowed) {

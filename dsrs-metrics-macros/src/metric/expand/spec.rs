@@ -6,23 +6,56 @@ use syn::spanned::Spanned as _;
 use syn::{Expr, Lifetime};
 
 use super::super::attr::doc_text;
-use super::super::bind::{is_panel, option_of};
+use super::super::bind::{Side, is_panel, option_of};
 use super::super::check::{bounds, cost_msats, literal};
 use super::super::model::{Config, Param};
 use super::super::types::in_lifetime;
 use super::Context;
+use super::fields::{FieldUse, uses};
 use crate::contract::spec_readers;
 use crate::names::{self, as_written, ends};
 
 pub(super) fn inherent(cx: &Context<'_>) -> TokenStream {
     let Context { span, ident, .. } = cx;
     let (impl_generics, ty_generics, where_clause) = cx.split();
-    let readers = spec_readers(&cx.paths(), &cx.model.function.vis, &expression(cx));
+    let (vis, own) = (&cx.model.function.vis, own(cx));
+    let readers = spec_readers(&cx.paths(), vis, &expression(cx), own.as_ref());
     quote_spanned! {*span=>
         impl #impl_generics #ident #ty_generics #where_clause {
             #readers
         }
     }
+}
+
+/// The spec of one value, where a parameter names a field.
+pub(super) fn own(cx: &Context<'_>) -> Option<TokenStream> {
+    let Context { span, private, .. } = cx;
+    let names = Side::BOTH.into_iter().flat_map(|side| uses(cx, side)).filter_map(|field| {
+        let by = field.named_by()?;
+        let place = place(cx, &field);
+        Some(quote_spanned!(*span=> (#place, &*self.#by)))
+    });
+    let names: Vec<_> = names.collect();
+    (!names.is_empty())
+        .then(|| quote_spanned!(*span=> #private::configured(Self::SPEC, &[#(#names),*])))
+}
+
+/// The half of the row and the place among its fields.
+fn place(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
+    let (span, runtime) = (cx.span, cx.runtime);
+    let position = Literal::usize_unsuffixed(field.position);
+    let side = match field.side {
+        Side::Gold => quote_spanned!(span=> Gold),
+        Side::Pred => quote_spanned!(span=> Pred),
+    };
+    quote_spanned!(span=> (#runtime::Side::#side, #position))
+}
+
+/// The fields that a parameter names.
+fn named(cx: &Context<'_>, by: &Ident) -> Vec<TokenStream> {
+    let fields = Side::BOTH.into_iter().flat_map(|side| uses(cx, side));
+    let fields = fields.filter(|field| field.named_by() == Some(by));
+    fields.map(|field| place(cx, &field)).collect()
 }
 
 fn expression(cx: &Context<'_>) -> TokenStream {
@@ -101,6 +134,7 @@ fn params(cx: &Context<'_>) -> Vec<TokenStream> {
 
 fn param(cx: &Context<'_>, name: &Ident, param: &Param, config: &Config) -> TokenStream {
     let runtime = cx.runtime;
+    let names = named(cx, name);
     let name = syn::ext::IdentExt::unraw(name).to_string();
     let ty = as_written(&param.ty);
     let doc = doc_text(&param.attrs);
@@ -114,7 +148,7 @@ fn param(cx: &Context<'_>, name: &Ident, param: &Param, config: &Config) -> Toke
     } else {
         quote_spanned!(cx.span=> ::core::option::Option::None)
     };
-    quote_spanned!(cx.span=> #runtime::ParamSpec { name: #name, ty: #ty, default: #default, doc: #doc })
+    quote_spanned!(cx.span=> #runtime::ParamSpec { name: #name, ty: #ty, default: #default, doc: #doc, names: &[#(#names),*] })
 }
 
 /// How many parameters of a command line a panel is.

@@ -4,7 +4,7 @@ use super::{Diff, DiffStrictness};
 use crate::judge::configured::{PANEL, read_panel};
 use crate::judge::{Aggregation, IntoModel, Panel};
 use crate::params::{Configure, ParamError, Params, read_param};
-use crate::spec::{MetricSpec, MetricTier, ParamSpec, ScoreKind};
+use crate::spec::{FieldSpec, MetricSpec, MetricTier, ParamSpec, ScoreKind, Side};
 use crate::syntax::Language;
 
 const FIELD: &str = "answer";
@@ -14,6 +14,7 @@ const STRICTNESS: ParamSpec<'static> = ParamSpec {
     ty: "exact | normalized_whitespace | ast_equivalent | semantic",
     default: Some("normalized_whitespace"),
     doc: "How much may differ.",
+    names: &[],
 };
 
 const LANGUAGE: ParamSpec<'static> = ParamSpec {
@@ -21,6 +22,7 @@ const LANGUAGE: ParamSpec<'static> = ParamSpec {
     ty: "Option<Language>",
     default: Some("None"),
     doc: "The language of both sides, for `ast_equivalent`.",
+    names: &[],
 };
 
 const COMPARED: ParamSpec<'static> = ParamSpec {
@@ -28,7 +30,13 @@ const COMPARED: ParamSpec<'static> = ParamSpec {
     ty: "text",
     default: Some(FIELD),
     doc: "The field that is compared, on both sides.",
+    names: &[(Side::Gold, 0), (Side::Pred, 0)],
 };
+
+/// The field that is compared, on one side.
+const fn read(ty: &'static str) -> FieldSpec<'static> {
+    FieldSpec { name: FIELD, ty, required: true }
+}
 
 const PARAMS: [ParamSpec<'static>; 7] = {
     let [models, aggregation, limit, quorum] = PANEL;
@@ -43,6 +51,7 @@ impl Diff {
         .with_doc("Whether the answer equals the expected one, with a line diff where it does not. `semantic` asks a language model, for at most 50 msat a row.")
         .with_tier(MetricTier::Truth)
         .with_kind(ScoreKind::Bool)
+        .with_fields(&[read("text or list of texts")], &[read("text")])
         .with_params(&PARAMS);
 }
 

@@ -20,6 +20,7 @@ use crate::identity::{Identity, Plain as _};
 use crate::judge::shipped::{EquivalenceOfAnswersInput, SemanticEquivalence, TextOrList};
 use crate::judge::{self, IntoModel, Judged, Panel, Untrusted};
 use crate::metric::{Metric, MetricCall, ScoredAtOnce};
+use crate::named;
 use crate::need::{Need, Needy};
 use crate::returns::{Decided, MetricReturn};
 use crate::row::{Example, Prediction};
@@ -192,7 +193,8 @@ impl Metric for Diff {
     }
 
     fn spec(&self) -> MetricSpec<'_> {
-        let spec = Self::SPEC.with_cost_msats(self.cost_estimate());
+        let fields = [Side::Gold, Side::Pred].map(|side| ((side, 0), &*self.field));
+        let spec = named::configured(Self::SPEC, &fields).with_cost_msats(self.cost_estimate());
         if self.is_semantic() { spec.with_async() } else { spec }
     }
 

@@ -7,9 +7,6 @@ use serde::de::IgnoredAny;
 
 use crate::metric;
 use crate::metrics::check::{Check, Unscored};
-use crate::metrics::field;
-use crate::row::Prediction;
-use crate::spec::Side;
 
 /// Whether the output is there, is JSON, and has its fields.
 ///
@@ -33,7 +30,7 @@ use crate::spec::Side;
 /// ```
 #[metric]
 pub fn format(
-    pred: &Prediction,
+    #[pred(named_by = field)] text: &str,
     /// Whether empty text fails.
     #[param(default = true)]
     require_non_empty: bool,
@@ -47,7 +44,6 @@ pub fn format(
     #[param(default = "answer")]
     field: &str,
 ) -> Result<Check, Unscored> {
-    let text = field::text(&pred.data, Side::Pred, field)?;
     let empty = text.trim().is_empty();
     if empty && require_non_empty {
         return Ok(Check::fail("the output is empty"));

@@ -2,10 +2,7 @@
 
 use crate::metric;
 use crate::metrics::check::Unscored;
-use crate::metrics::field;
-use crate::row::Prediction;
 use crate::score::FeedbackMetric;
-use crate::spec::Side;
 use crate::text::Searchable;
 
 /// The share of the required keywords that the output has; 0 if it has a forbidden one.
@@ -32,7 +29,7 @@ use crate::text::Searchable;
 /// ```
 #[metric(range = 0.0..=1.0, threshold = 1.0)]
 pub fn keyword(
-    pred: &Prediction,
+    #[pred(named_by = field)] text: &str,
     /// Keywords that the output must have, all of them.
     #[param(default)]
     required: &[String],
@@ -53,7 +50,6 @@ pub fn keyword(
     field: &str,
 ) -> Result<FeedbackMetric, Unscored> {
     check(required, forbidden)?;
-    let text = field::text(&pred.data, Side::Pred, field)?;
     let text = Searchable::new(&text, case_sensitive, whole_words);
     let banned: Vec<&String> = forbidden.iter().filter(|word| text.contains(word)).collect();
     let missing: Vec<&String> = required.iter().filter(|word| !text.contains(word)).collect();

@@ -2,10 +2,7 @@
 
 use crate::metric;
 use crate::metrics::check::Unscored;
-use crate::metrics::field;
-use crate::row::Prediction;
 use crate::score::FeedbackMetric;
-use crate::spec::Side;
 use crate::text::{count_tokens, count_words};
 
 /// Whether the output's length lies within bounds, with partial credit near them.
@@ -33,7 +30,7 @@ use crate::text::{count_tokens, count_words};
 #[metric(range = 0.0..=1.0, threshold = 1.0)]
 #[expect(clippy::too_many_arguments, reason = "a bound each way for each unit")]
 pub fn length(
-    pred: &Prediction,
+    #[pred(named_by = field)] text: &str,
     /// Fewest characters.
     #[param]
     min_chars: Option<u64>,
@@ -65,7 +62,6 @@ pub fn length(
         Bounds { unit: "tokens", count: count_tokens, min: min_tokens, max: max_tokens },
     ];
     check(&bounds)?;
-    let text = field::text(&pred.data, Side::Pred, field)?;
     let judged = bounds.iter().filter(|bounds| bounds.is_set()).map(|bounds| bounds.judge(&text));
     let (score, feedback) = judged
         .reduce(|worst, next| if next.0 < worst.0 { next } else { worst })

@@ -2,9 +2,6 @@
 
 use crate::metric;
 use crate::metrics::check::{Check, Unscored};
-use crate::metrics::field;
-use crate::row::Prediction;
-use crate::spec::Side;
 use crate::syntax::{Balance, Language, unbalanced};
 
 /// Whether brackets and quotes are balanced, or, with a language, whether its parser finds no error.
@@ -29,7 +26,7 @@ use crate::syntax::{Balance, Language, unbalanced};
 /// ```
 #[metric]
 pub fn syntax(
-    pred: &Prediction,
+    #[pred(named_by = field)] text: &str,
     /// Whether `()`, `[]` and `{}` must match.
     #[param(default = true)]
     check_balanced_brackets: bool,
@@ -43,7 +40,6 @@ pub fn syntax(
     #[param(default = "answer")]
     field: &str,
 ) -> Result<Check, Unscored> {
-    let text = field::text(&pred.data, Side::Pred, field)?;
     let fault = match language {
         Some(language) => language.fault(&text).map_err(Unscored::because)?,
         None => {

@@ -7,9 +7,10 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, ValidationError, Validator};
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
+use crate::depth::{self, TooDeep};
 use crate::metric;
 use crate::metrics::check::{Check, Unscored};
 
@@ -58,12 +59,16 @@ pub fn tool_params_schema(
     if schemas.0.is_empty() {
         return Err(Unscored::because("no schemas: set `schemas`, or give the row `gold.schemas`"));
     }
-    let Some(validator) = schemas.0.get(tool) else {
+    let Some(Tool { validator, .. }) = schemas.0.get(tool) else {
         let tools: Vec<&str> = schemas.0.keys().map(String::as_str).collect();
         let message = format!("there is no tool `{tool}`; there is `{}`", tools.join("`, `"));
         return Ok(Check::fail(message));
     };
-    judge(validator, &given(params.unwrap_or(&Value::Null)))
+    let params = given(params.unwrap_or(&Value::Null));
+    match depth::is_too_deep(&params) {
+        true => Err(Unscored::Because(format!("field `pred.params` holds {TooDeep}"))),
+        false => judge(validator, &params),
+    }
 }
 
 /// The parameters, which may be JSON written as text.
@@ -99,7 +104,13 @@ fn tell(error: &ValidationError<'_>) -> String {
 
 /// The schemas of tools, ready for use.
 #[derive(Clone, Default)]
-pub struct ToolSchemas(Arc<IndexMap<String, Validator>>);
+pub struct ToolSchemas(Arc<IndexMap<String, Tool>>);
+
+/// A tool's schema, as it was given and ready for use.
+struct Tool {
+    schema: Value,
+    validator: Validator,
+}
 
 /// A tool's schema that is no JSON Schema.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -125,18 +136,22 @@ impl ToolSchemas {
 
     fn read(schemas: &Value) -> Result<Self, String> {
         match schemas {
+            deep if depth::is_too_deep(deep) => Err(format!("the schemas are {TooDeep}")),
             Value::Object(schemas) => Self::new(schemas).map_err(|error| error.to_string()),
             _ => Err("schemas are a JSON object from a tool's name to its schema".to_owned()),
         }
     }
 }
 
-fn prepare(tool: String, schema: &Value) -> Result<(String, Validator), InvalidSchema> {
+fn prepare(tool: String, schema: &Value) -> Result<(String, Tool), InvalidSchema> {
+    if depth::is_too_deep(schema) {
+        return Err(InvalidSchema { tool, reason: TooDeep.to_string() });
+    }
     let patterns = PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT);
     let options =
         jsonschema::options().should_validate_formats(false).with_pattern_options(patterns);
     match options.build(schema) {
-        Ok(validator) => Ok((tool, validator)),
+        Ok(validator) => Ok((tool, Tool { schema: schema.clone(), validator })),
         Err(error) => {
             let pointer = error.instance_path().as_str();
             let place = if pointer.is_empty() { String::new() } else { format!("{pointer}: ") };
@@ -148,6 +163,12 @@ fn prepare(tool: String, schema: &Value) -> Result<(String, Validator), InvalidS
 impl fmt::Debug for ToolSchemas {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("ToolSchemas").field(&self.0.keys().collect::<Vec<_>>()).finish()
+    }
+}
+
+impl Serialize for ToolSchemas {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, tool)| (name, &tool.schema)))
     }
 }
 

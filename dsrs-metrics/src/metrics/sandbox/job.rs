@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer};
+use serde::ser::SerializeMap as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::metrics::check::Unscored;
 use crate::metrics::field as fields;
@@ -17,8 +18,8 @@ use crate::spec::Side;
 ///
 /// On a command line a field is its name (`"program"` or `"pred.program"` of the prediction, `"gold.test"` of the gold row), a text is
 /// `{"text": "..."}`, and a list is its parts one after the other.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(from = "Written")]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(from = "Written", into = "Written")]
 pub enum Source {
     /// A field of one half of the row; what is no text is written as JSON.
     Field(Side, String),
@@ -39,7 +40,7 @@ pub fn gold(name: impl Into<String>) -> Source {
 }
 
 /// A source as a command line has it.
-#[derive(Deserialize)]
+#[derive(Deserialize, Serialize)]
 #[serde(untagged)]
 enum Written {
     Field(String),
@@ -59,6 +60,16 @@ impl From<Written> for Source {
                     _ => field(name),
                 }
             }
+        }
+    }
+}
+
+impl From<Source> for Written {
+    fn from(source: Source) -> Self {
+        match source {
+            Source::Text(text) => Self::Text { text },
+            Source::Parts(parts) => Self::Parts(parts),
+            Source::Field(side, name) => Self::Field(format!("{side}.{name}")),
         }
     }
 }
@@ -113,6 +124,16 @@ impl<'de> Deserialize<'de> for SandboxFiles {
     }
 }
 
+impl Serialize for SandboxFiles {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut files = serializer.serialize_map(Some(self.0.len()))?;
+        for (path, source) in &self.0 {
+            files.serialize_entry(path, source)?;
+        }
+        files.end()
+    }
+}
+
 /// Who runs the command; [`Bubblewrap`] unless another is named.
 ///
 /// On a command line there is `bubblewrap` only.
@@ -135,6 +156,12 @@ impl Isolation {
 impl Default for Isolation {
     fn default() -> Self {
         Self::by(Bubblewrap::new())
+    }
+}
+
+impl Serialize for Isolation {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.name())
     }
 }
 

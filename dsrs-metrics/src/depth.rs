@@ -1,0 +1,68 @@
+//! How deep a JSON value may be nested where it is walked or written by recursion.
+
+use std::fmt;
+
+use serde_json::Value;
+
+/// Levels of lists and objects inside of each other. `serde_json` reads no more, so only a value that was built in
+/// memory can have them.
+pub(crate) const MAX_DEPTH: usize = 128;
+
+/// A value is nested deeper than [`MAX_DEPTH`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TooDeep;
+
+impl fmt::Display for TooDeep {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a value nested more than {MAX_DEPTH} levels deep")
+    }
+}
+
+/// Whether the value is nested deeper than [`MAX_DEPTH`]; found without recursion.
+pub(crate) fn is_too_deep(value: &Value) -> bool {
+    if !(value.is_array() || value.is_object()) {
+        return false;
+    }
+    let mut rest = vec![(value, 0)];
+    while let Some((value, depth)) = rest.pop() {
+        if depth > MAX_DEPTH {
+            return true;
+        }
+        match value {
+            Value::Array(items) => rest.extend(nested(items.iter(), depth)),
+            Value::Object(fields) => rest.extend(nested(fields.values(), depth)),
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Those that may have something inside.
+fn nested<'v>(
+    values: impl Iterator<Item = &'v Value>,
+    depth: usize,
+) -> impl Iterator<Item = (&'v Value, usize)> {
+    values
+        .filter(|value| value.is_array() || value.is_object())
+        .map(move |value| (value, depth + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{MAX_DEPTH, is_too_deep};
+
+    #[test]
+    fn depth_counts_lists_and_objects() {
+        let nested = |levels: usize| {
+            (0..levels).fold(json!(1), |value, level| match level % 2 {
+                0 => json!([value]),
+                _ => json!({ "a": value }),
+            })
+        };
+        assert!(!is_too_deep(&nested(MAX_DEPTH)));
+        assert!(!is_too_deep(&Value::Array(vec![json!([]); 1000])));
+        assert!(is_too_deep(&nested(MAX_DEPTH + 2)));
+    }
+}

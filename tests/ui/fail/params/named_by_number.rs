@@ -1,0 +1,8 @@
+use dsrs_metrics::prelude::*;
+
+#[metric]
+fn is_short(#[pred(named_by = field)] text: &str, #[param(default = 1)] field: usize) -> bool {
+    text.len() < 10
+}
+
+fn main() {}
