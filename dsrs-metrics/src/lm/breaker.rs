@@ -1,5 +1,6 @@
 //! Leaving a dead provider alone.
 
+use std::borrow::Cow;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -125,6 +126,10 @@ impl<L: LanguageModel> LanguageModel for Breaker<L> {
         self.inner.endpoint()
     }
 
+    fn as_sent<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {
+        self.inner.as_sent(request)
+    }
+
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         let trying = self.enter()?;
         let _trying = Trying(trying.then_some(&self.state));
@@ -133,7 +138,7 @@ impl<L: LanguageModel> LanguageModel for Breaker<L> {
         result
     }
 
-    async fn probe(&self) -> Result<(), LmError> {
+    async fn probe(&self) -> Result<Option<LmReply>, LmError> {
         self.inner.probe().await
     }
 }

@@ -1,5 +1,6 @@
 //! The real model: the client with all layers around it, and its builder.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -110,11 +111,15 @@ impl LanguageModel for Lm {
         self.layers.endpoint()
     }
 
+    fn as_sent<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {
+        self.layers.as_sent(request)
+    }
+
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         self.layers.complete(request).await
     }
 
-    async fn probe(&self) -> Result<(), LmError> {
+    async fn probe(&self) -> Result<Option<LmReply>, LmError> {
         self.layers.probe().await
     }
 }
@@ -378,7 +383,7 @@ impl LmBuilder {
                 reason:
                     "there is no home folder; set DSRS_CACHE to a folder, or do without a cache"
                         .to_owned(),
-                cost_msats: None,
+                cost_msats: Some(0),
             });
         };
         ReplyCache::open(folder, self.cache_bytes).map(Some)

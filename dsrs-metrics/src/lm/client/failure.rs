@@ -75,12 +75,12 @@ fn transport(error: &reqwest::Error, target: &Target, timeout: Duration) -> LmEr
         return LmError::Unreachable { lm, address: target.address(), reason };
     }
     if error.is_timeout() {
-        return LmError::Timeout { lm, seconds: timeout.as_secs_f64() };
+        return LmError::Timeout { lm, seconds: timeout.as_secs_f64(), cost_msats: None };
     }
     if error.is_builder() {
         return LmError::Other { lm, reason };
     }
-    LmError::Disconnected { lm, reason }
+    LmError::Disconnected { lm, reason, cost_msats: None }
 }
 
 /// An error's causes, innermost last; reqwest's outermost text quotes the address, which may hold a key.
