@@ -41,9 +41,9 @@ impl LanguageModel for Probed {
         Ok(LmReply::new(r#"{ "reasoning": "", "polite": true, "score": 4 }"#))
     }
 
-    async fn probe(&self) -> Result<(), LmError> {
+    async fn probe(&self) -> Result<Option<LmReply>, LmError> {
         self.probes.fetch_add(1, Ordering::SeqCst);
-        self.error.clone().map_or(Ok(()), Err)
+        self.error.clone().map_or(Ok(None), Err)
     }
 }
 

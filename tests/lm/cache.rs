@@ -129,7 +129,7 @@ async fn refresh_asks_anew_and_keeps_the_new_reply_and_off_does_neither() {
 #[tokio::test]
 async fn failures_are_not_kept() {
     let folder = folder();
-    let busy = LmError::Timeout { lm: "scripted:lm".to_owned(), seconds: 1.0 };
+    let busy = LmError::Timeout { lm: "scripted:lm".to_owned(), seconds: 1.0, cost_msats: None };
     let scripted = ScriptedLm::new().replies([busy.clone()]).otherwise("yes");
     let lm = Cached::new(scripted, open(&folder), CacheMode::Use);
     assert_eq!(lm.complete(&ask("?")).await, Err(busy));

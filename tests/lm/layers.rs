@@ -19,7 +19,7 @@ fn busy(retry_after: Option<u64>) -> LmError {
 }
 
 fn dead() -> LmError {
-    LmError::Disconnected { lm: "scripted:lm".to_owned(), reason: "reset".to_owned() }
+    LmError::Disconnected { lm: "scripted:lm".to_owned(), reason: "reset".to_owned(), cost_msats: None }
 }
 
 #[tokio::test(start_paused = true)]

@@ -39,7 +39,7 @@ async fn trap_23_an_unpriced_model_under_a_budget_is_an_error_unless_allowed() {
     assert_eq!(lm.complete(&ask("?")).await, Err(unpriced));
     assert_eq!(scripted.calls(), 0);
     let lm = lm.allow_unpriced(true);
-    assert_eq!(lm.probe().await, Ok(()));
+    assert_eq!(lm.probe().await, Ok(None));
     assert_eq!(lm.complete(&ask("?")).await.unwrap().cost_msats, None);
 }
 
@@ -92,8 +92,8 @@ async fn what_may_have_been_charged_counts_and_what_was_not_does_not() {
     let down = LmError::Status { lm: lm(), status: 503, retry_after: None, said: String::new() };
     assert_eq!(spent(down).await, 0);
     for error in [
-        LmError::Timeout { lm: lm(), seconds: 1.0 },
-        LmError::Disconnected { lm: lm(), reason: String::new() },
+        LmError::Timeout { lm: lm(), seconds: 1.0, cost_msats: None },
+        LmError::Disconnected { lm: lm(), reason: String::new(), cost_msats: None },
         LmError::BadReply { lm: lm(), reason: String::new(), cost_msats: None },
     ] {
         let msats = spent(error).await;

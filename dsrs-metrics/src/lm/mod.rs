@@ -26,6 +26,8 @@ mod request;
 mod retry;
 mod scripted;
 #[cfg(feature = "lm")]
+mod shared;
+#[cfg(feature = "lm")]
 mod stack;
 
 use std::borrow::Cow;
@@ -35,7 +37,7 @@ use async_trait::async_trait;
 use serde_json::json;
 
 #[cfg(feature = "lm")]
-pub use self::breaker::{Breaker, BreakerPolicy};
+pub use self::breaker::{Breaker, BreakerPolicy, Circuit};
 #[cfg(feature = "lm")]
 pub use self::cache::{CacheMode, Cached, ReplyCache};
 pub use self::error::LmError;

@@ -11,6 +11,7 @@ use async_trait::async_trait;
 use secrecy::SecretString;
 
 use super::client::{Client, Proxy, Target, Variables, Wire};
+use super::shared::{self, Limits};
 use super::{
     Breaker, BreakerPolicy, CacheMode, Cached, LanguageModel, Ledger, Limited, Limiter, LmBudget,
     LmError, LmReply, LmRequest, Metered, Priced, Prices, ReplyCache, Retry, RetryPolicy,
@@ -43,7 +44,7 @@ use super::{
 /// | `OLLAMA_HOST` | Ollama's host and port |
 /// | `OPENAI_ORG_ID`, `OPENAI_PROJECT_ID` | organisation and project |
 /// | `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY` | the proxy |
-/// | `DSRS_REQUESTS_PER_MINUTE`, `DSRS_TOKENS_PER_MINUTE` | the [limit](Limiter) |
+/// | `DSRS_REQUESTS_PER_MINUTE`, `DSRS_TOKENS_PER_MINUTE` | the [limit](Limiter) of an account: all models of the process with the same address and key keep to it together |
 /// | `DSRS_CACHE` | the folder of the [cache](ReplyCache) |
 /// | `DSRS_PRICES` | a file of [prices](Prices) |
 /// | `DSRS_MSATS_PER_USD` | how many msat a dollar is |
@@ -232,15 +233,16 @@ impl LmBuilder {
         self
     }
 
-    /// When a dead provider is left alone.
+    /// When a dead provider is left alone. Models of the process that have the same address and policy find out
+    /// together.
     #[must_use]
     pub fn breaker(mut self, policy: BreakerPolicy) -> Self {
         self.breaker = policy;
         self
     }
 
-    /// The limit on requests and tokens per minute, instead of that in the variables; give the same one to all
-    /// models of an account.
+    /// The limit on requests and tokens per minute, instead of that in the variables. That one is shared by all models of the
+    /// process that have the same address and key; this one by those that it is given to.
     #[must_use]
     pub fn limiter(mut self, limiter: Limiter) -> Self {
         self.limiter = Some(limiter);
@@ -303,16 +305,19 @@ impl LmBuilder {
     /// opened. Whether the provider answers is found out by [`probe`](LanguageModel::probe).
     pub fn build(self) -> Result<Lm, LmError> {
         let prices = self.price_table()?;
-        let limiter = self.limits()?;
+        let limits = self.limits()?;
         let cache = self.open_cache()?;
         let target = Target::find(&self.id, self.key, self.base_url, &self.variables)?;
+        let own = self.limiter;
+        let limiter = own.unwrap_or_else(|| shared::limiter(target.account(), limits));
+        let circuit = shared::circuit(target.place(), self.breaker);
         let client = Client::new(target, self.wire)?;
         let mut priced = Priced::new(client, prices).allow_unpriced(self.allow_unpriced);
         if let Some(budget) = self.budget {
             priced = priced.budget(budget);
         }
         let limited = Limited::new(priced, limiter);
-        let retried = Retry::new(Breaker::new(limited, self.breaker), self.retry);
+        let retried = Retry::new(Breaker::sharing(limited, circuit), self.retry);
         let ledger = self.ledger;
         let layers: Arc<dyn LanguageModel> = match &cache {
             Some(cache) => {
@@ -339,19 +344,11 @@ impl LmBuilder {
         }
     }
 
-    fn limits(&self) -> Result<Limiter, LmError> {
-        let mut limiter = self.limiter.clone().unwrap_or_default();
-        if self.limiter.is_some() {
-            return Ok(limiter);
-        }
+    fn limits(&self) -> Result<Limits, LmError> {
         let positive = |limit: &u32| *limit > 0;
-        if let Some(limit) = self.number("DSRS_REQUESTS_PER_MINUTE", positive)? {
-            limiter = limiter.requests_per_minute(limit);
-        }
-        if let Some(limit) = self.number("DSRS_TOKENS_PER_MINUTE", positive)? {
-            limiter = limiter.tokens_per_minute(limit);
-        }
-        Ok(limiter)
+        let requests = self.number("DSRS_REQUESTS_PER_MINUTE", positive)?;
+        let tokens = self.number("DSRS_TOKENS_PER_MINUTE", positive)?;
+        Ok((requests, tokens))
     }
 
     /// The number that a variable holds.
