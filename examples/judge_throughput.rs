@@ -65,8 +65,8 @@ impl LanguageModel for Timed {
         reply
     }
 
-    async fn probe(&self) -> Result<(), LmError> {
-        Ok(())
+    async fn probe(&self) -> Result<Option<LmReply>, LmError> {
+        Ok(None)
     }
 }
 

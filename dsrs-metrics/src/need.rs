@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::evaluate::EvaluateError;
 use crate::lm::{LanguageModel, LmError};
 
 /// A language model that a metric asks, or why it has none; see [`Metric::needs`](crate::Metric::needs).
@@ -17,6 +16,12 @@ impl Need {
     /// The metric asks this model.
     pub fn model(metric: impl Into<String>, lm: Arc<dyn LanguageModel>) -> Self {
         Self { metric: metric.into(), lm: Ok(lm) }
+    }
+
+    /// The model, if there is one.
+    #[cfg(all(feature = "cli", feature = "lm"))]
+    pub(crate) fn lm(&self) -> Option<&Arc<dyn LanguageModel>> {
+        self.lm.as_ref().ok()
     }
 
     /// The metric can score no row; `reason` is one line that says what to set.
@@ -37,9 +42,16 @@ impl fmt::Debug for Need {
     }
 }
 
+/// A metric that can score no row, and one line that says what to set.
+#[derive(Debug)]
+pub(crate) struct NotReady {
+    pub(crate) metric: String,
+    pub(crate) reason: String,
+}
+
 /// Asks each model once whether it answers at all, all at the same time.
-pub(crate) async fn probe(needs: Vec<Need>) -> Result<(), EvaluateError> {
-    let not_ready = |metric: String, reason| Err(EvaluateError::NotReady { metric, reason });
+pub(crate) async fn probe(needs: Vec<Need>) -> Result<(), NotReady> {
+    let not_ready = |metric, reason| Err(NotReady { metric, reason });
     let mut models: Vec<(String, Arc<dyn LanguageModel>)> = Vec::new();
     for Need { metric, lm } in needs {
         match lm {

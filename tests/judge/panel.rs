@@ -17,7 +17,7 @@ fn named(id: &str, reply: serde_json::Value) -> ScriptedLm {
 }
 
 fn down() -> ScriptedLm {
-    let error = LmError::Timeout { lm: "a:down".into(), seconds: 1.0 };
+    let error = LmError::Timeout { lm: "a:down".into(), seconds: 1.0, cost_msats: None };
     ScriptedLm::new().named("a:down").otherwise(error)
 }
 

@@ -8,7 +8,9 @@ use dsrs_metrics::judge::Models;
 use dsrs_metrics::lm::{LanguageModel, LmError, LmReply, LmRequest, ScriptedLm, StopReason};
 use dsrs_metrics::metrics::F1;
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, EvaluateError, EvaluationResult, Outcome, Pair, Settings};
+use dsrs_metrics::{
+    Evaluate, EvaluateError, EvaluationResult, Outcome, Pair, Scorer, ScorerError, Settings,
+};
 
 use super::setup::{Grade5Judge, PoliteJudge, SemanticRecallPrecisionJudge, grade, polite, says};
 
@@ -43,9 +45,9 @@ impl LanguageModel for Probed {
         Ok(LmReply::new(reply.to_string()))
     }
 
-    async fn probe(&self) -> Result<(), LmError> {
+    async fn probe(&self) -> Result<Option<LmReply>, LmError> {
         self.probes.fetch_add(1, Ordering::SeqCst);
-        self.error.clone().map_or(Ok(()), Err)
+        self.error.clone().map_or(Ok(None), Err)
     }
 }
 
@@ -115,6 +117,28 @@ async fn a_provider_that_is_only_busy_is_there() {
     let lm = Probed::failing(busy);
     let result = run(vec![Arc::new(PoliteJudge::default().with_lm(Arc::clone(&lm)))]).await;
     assert_eq!((result.unwrap().metrics[0].scored, lm.counts()), (5, (1, 5)));
+}
+
+#[tokio::test]
+async fn a_scorer_probes_before_its_first_row_too() {
+    let no_key = Probed::failing(no_key());
+    let judge = || PoliteJudge::default().with_lm(Arc::clone(&no_key));
+    let scorer = Scorer::builder().metric(judge()).build().unwrap();
+    let error = scorer.score_all(rows(), 4).await.unwrap_err();
+    let reason = "test:probed needs a key: set TEST_API_KEY".to_owned();
+    let not_ready = ScorerError::NotReady { metric: "polite".to_owned(), reason };
+    assert_eq!(error, not_ready);
+    assert_eq!(error.to_string(), "metric `polite`: test:probed needs a key: set TEST_API_KEY");
+    assert_eq!(no_key.counts(), (1, 0));
+    // Row by row it is for the user to ask.
+    assert_eq!(scorer.probe().await, Err(not_ready));
+    assert_eq!(no_key.counts(), (2, 0));
+
+    let lm = Arc::new(Probed::default());
+    let judge = PoliteJudge::default().with_lm(Arc::clone(&lm));
+    let scorer = Scorer::builder().metric(judge).build().unwrap();
+    assert_eq!(scorer.score_all(rows(), 4).await.unwrap().summary.scored, 5);
+    assert_eq!(lm.counts(), (1, 5));
 }
 
 fn over_budget() -> LmError {

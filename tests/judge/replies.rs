@@ -245,7 +245,7 @@ async fn trap_14_a_provider_that_fails_says_nothing_of_the_answer() {
     assert_eq!(error.to_string(), "metric `grade5`: openai:gpt answered with status 503: busy");
     let repair_fails = ScriptedLm::new().replies([
         Ok(LmReply::new("what?")),
-        Err(LmError::Timeout { lm: "a:b".into(), seconds: 60.0 }),
+        Err(LmError::Timeout { lm: "a:b".into(), seconds: 60.0, cost_msats: None }),
     ]);
     let error = graded(&Arc::new(repair_fails)).await.unwrap_err();
     assert_eq!(error.to_string(), "metric `grade5`: a:b gave no reply within 60 s");

@@ -81,7 +81,7 @@ async fn a_probe_finds_a_model_that_does_not_exist_and_a_key_that_does_not_fit()
         let lm = plain(&format!("openai:{model}"), &server.url("/v1")).build().unwrap();
         async move { lm.probe().await }
     };
-    assert_eq!(probe("good").await, Ok(()));
+    assert_eq!(probe("good").await.unwrap().unwrap().text, "{\"ok\":true}");
     assert_eq!(
         probe("m").await.unwrap_err().to_string(),
         "openai:m does not exist there: check the model's name; the provider says: The model `m` does not exist"

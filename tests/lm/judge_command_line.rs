@@ -15,21 +15,34 @@ fn rows(count: usize) -> String {
 }
 
 /// What the program did, and the lines of its result file.
-struct Ran {
-    code: Option<i32>,
-    out: String,
-    err: String,
-    lines: Vec<Value>,
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+    pub(crate) lines: Vec<Value>,
     files: usize,
 }
 
 /// `judge_scorer score ROWS --out OUT ..` with these variables and no others that matter.
-async fn score(count: usize, args: &[&str], variables: &[(&str, &str)]) -> Ran {
+pub(crate) async fn score(count: usize, args: &[&str], variables: &[(&str, &str)]) -> Ran {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("rows.jsonl"), rows(count)).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_judge_scorer"));
-    let of_surroundings =
-        ["DSRS_LM", "OPENAI_API_KEY", "OPENAI_BASE_URL", "DSRS_PRICES", "DSRS_CACHE"];
+    let of_surroundings = [
+        "DSRS_LM",
+        "OPENAI_API_KEY",
+        "OPENAI_BASE_URL",
+        "OPENAI_ORG_ID",
+        "DSRS_PRICES",
+        "DSRS_CACHE",
+        "DSRS_REQUESTS_PER_MINUTE",
+        "DSRS_TOKENS_PER_MINUTE",
+        "HTTP_PROXY",
+        "http_proxy",
+        "ALL_PROXY",
+        "all_proxy",
+        "no_proxy",
+    ];
     of_surroundings.iter().for_each(|name| {
         command.env_remove(name);
     });
@@ -48,7 +61,7 @@ async fn score(count: usize, args: &[&str], variables: &[(&str, &str)]) -> Ran {
     }
 }
 
-fn verdict(asked: &Asked) -> Answer {
+pub(crate) fn verdict(asked: &Asked) -> Answer {
     let of_f1 = asked.body["messages"].to_string().contains("`recall`");
     Answer::chat(match of_f1 {
         true => r#"{"reasoning": "because", "recall": 0.5, "precision": 1.0}"#,
@@ -58,13 +71,13 @@ fn verdict(asked: &Asked) -> Answer {
 
 /// One line that says what to set, exit 2, nothing written.
 #[track_caller]
-fn refused(ran: &Ran, said: &str) {
+pub(crate) fn refused(ran: &Ran, said: &str) {
     assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{}", ran.err);
     assert_eq!((ran.err.lines().count(), ran.files), (1, 1), "{}", ran.err);
     assert!(ran.err.starts_with("error: ") && ran.err.contains(said), "{}", ran.err);
 }
 
-const MODEL: &str = "openai:gpt-5-mini";
+pub(crate) const MODEL: &str = "openai:gpt-5-mini";
 
 #[tokio::test]
 async fn what_is_wrong_with_the_model_is_said_before_the_first_row() {
@@ -112,12 +125,15 @@ async fn the_model_judges_and_the_last_line_says_what_it_took() {
     let polite = &report["metrics"]["polite"];
     assert_eq!((&polite["score"], &polite["cost_msats"]), (&json!(100.0), &json!(4 * 36)));
     assert_eq!(report["metrics"]["semantic_f1"]["cost_msats"], 4 * 36);
-    let taken = "language models: 8 calls (0 cached, 0 failed), 800 + 80 tokens, 288 msat\n";
+    let taken = "language models: 9 calls (0 cached, 0 failed), 900 + 90 tokens, 324 msat; of these 1 probe, 36 msat\n";
     assert_eq!(ran.err, taken);
-    assert_eq!(server.asked().len(), 9, "and one probe");
+    assert_eq!(server.asked().len(), 9);
 
     let again = score(4, &args, &variables).await;
-    assert_eq!(again.err, "language models: 8 calls (8 cached, 0 failed), 0 + 0 tokens, 0 msat\n");
+    assert_eq!(
+        again.err,
+        "language models: 9 calls (8 cached, 0 failed), 100 + 10 tokens, 36 msat; of these 1 probe, 36 msat\n"
+    );
     assert_eq!(server.asked().len(), 10);
     let anew = score(4, &[&args[..], &["--refresh"]].concat(), &variables).await;
     assert_eq!((anew.err.as_str(), server.asked().len()), (taken, 19));
@@ -148,7 +164,8 @@ async fn rows_that_the_budget_does_not_cover_are_skipped_and_counted() {
     let headline = format!("polite  100.00% ({scored}/{scored}, 0 failed, {skipped} skipped)\n");
     assert_eq!(ran.out, headline);
     let said = format!("polite: --budget did not cover {skipped} of 60 rows, which were skipped\n");
-    assert!(ran.err.ends_with(&said), "{}", ran.err);
+    let last = ran.err.strip_prefix(&said).unwrap_or_else(|| panic!("{}", ran.err));
+    assert!(last.starts_with("language models: ") && last.lines().count() == 1, "{last}");
 }
 
 #[tokio::test]
@@ -162,7 +179,8 @@ async fn trap_23_a_model_without_a_price_is_refused_under_a_budget_unless_allowe
     assert_eq!(server.asked().len(), 0);
     let ran = score(3, &[&args[..], &["--allow-unpriced"]].concat(), &variables).await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    assert!(ran.err.ends_with("0 msat (3 calls without a price)\n"), "{}", ran.err);
+    let said = "0 msat (and 4 calls of unknown cost); of these 1 probe, 0 msat\n";
+    assert!(ran.err.ends_with(said), "{}", ran.err);
 }
 
 #[tokio::test]

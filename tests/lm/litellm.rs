@@ -282,7 +282,7 @@ async fn judges_on_the_command_line(proxy: &Proxy) {
     assert_eq!(report["metrics"]["semantic_f1"]["mean"], 2.0 / 3.0);
     assert_eq!(report["metrics"]["polite"]["score"], 100.0);
     // The calls that the model refused for their temperature failed and cost nothing.
-    assert!(said.starts_with("language models: ") && said.contains("200 + 400 tokens"), "{said}");
+    assert!(said.starts_with("language models: ") && said.contains("210 + 420 tokens"), "{said}");
 
     for (model, key, words) in [
         ("openai:nobody", KEY, "openai:nobody does not exist there"),

@@ -7,13 +7,17 @@ mod errors;
 mod faults;
 mod judge_command_line;
 mod judge_faults;
+mod kept;
 mod keys;
 mod killed;
 mod layers;
 mod litellm;
 mod money;
+mod refusals;
 mod server;
 mod settings;
+mod shared;
+mod spent;
 mod wire;
 
 use std::time::Duration;

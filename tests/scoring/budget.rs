@@ -135,7 +135,8 @@ async fn a_dropped_future_gives_back_what_its_calls_had_not_spent() {
     {
         let (gold, running) = (example! {}, scorer.clone());
         let row = running.score(&gold, &pred);
-        assert!(tokio::time::timeout(Duration::from_secs(1), row).await.is_err());
+        let gave_up = tokio::time::timeout(Duration::from_secs(1), row).await.unwrap_err();
+        assert_eq!(gave_up.to_string(), "deadline has elapsed");
     }
     assert!(started.load(Ordering::SeqCst));
     let report = scorer.budget();
@@ -143,7 +144,7 @@ async fn a_dropped_future_gives_back_what_its_calls_had_not_spent() {
 
     let rows = vec![pair(pred.clone()), pair(pred)];
     let running = tokio::time::timeout(Duration::from_secs(1), scorer.score_all(rows, 2)).await;
-    assert!(running.is_err());
+    assert_eq!(running.unwrap_err().to_string(), "deadline has elapsed");
     // Dropping the run ends its tasks when they next have their turn.
     while scorer.budget().reserved > 0 {
         tokio::task::yield_now().await;

@@ -45,7 +45,8 @@ fn every_metric_needs_a_range_that_can_be_brought_to_0_and_1() {
     let no_range = |metric: &str| ScorerError::NoRange { metric: metric.to_owned() };
     assert_eq!(refused(cheap().metric(number("x"))), no_range("x"));
     assert_eq!(refused(cheap().metric(number("y").with_tier(truth))), no_range("y"));
-    assert!(cheap().metric(metric_fn("z", |_, _| true)).build().is_ok(), "a bool has one");
+    let with_bool = cheap().metric(metric_fn("z", |_, _| true)).build().unwrap();
+    assert!(with_bool.metrics().all().any(|metric| metric.name() == "z"), "a bool has one");
     for (min, max) in [(1.0, 1.0), (1.0, 0.0), (0.0, f64::INFINITY), (f64::MIN, f64::MAX)] {
         let error = refused(cheap().metric(number("x").with_range(min, max)));
         assert!(matches!(error, ScorerError::UnusableRange { .. }), "{error}");
@@ -74,8 +75,10 @@ fn trap_23_a_metric_without_a_price_cannot_escape_the_budget() {
         "the budget cannot hold `test_pass`, a truth metric that declares no cost: declare one \
          with `#[metric(cost = \"100 msat\")]`, or say `.free(\"test_pass\")` if it really has none"
     );
-    assert!(scorer().budget_msats(100).free("test_pass").build().is_ok());
-    assert!(scorer().build().is_ok(), "without a budget there is nothing to escape");
+    let free = scorer().budget_msats(100).free("test_pass").build().unwrap();
+    assert_eq!(free.config().budget_msats, Some(100));
+    let unlimited = scorer().build().unwrap();
+    assert_eq!(unlimited.config().budget_msats, None, "without one there is nothing to escape");
     let error = refused(scorer().budget_msats(100).free("test_pas"));
     assert_eq!(error, ScorerError::UnknownFree { name: "test_pas".to_owned() });
 }

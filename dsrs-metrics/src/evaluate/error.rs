@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::need::NotReady;
+
 /// Why an evaluation could not be set up or gave no result.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -124,6 +126,12 @@ pub enum EvaluateError {
         /// What it said.
         message: String,
     },
+}
+
+impl From<NotReady> for EvaluateError {
+    fn from(NotReady { metric, reason }: NotReady) -> Self {
+        Self::NotReady { metric, reason }
+    }
 }
 
 struct First<'a>(&'a Option<String>);

@@ -8,7 +8,7 @@ use super::prompt::Prompt;
 use super::reply::{Flaw, Reply};
 use super::row::Judge;
 use super::worth::worth;
-use crate::lm::{LanguageModel, LmReply, LmRequest, StopReason, Usage};
+use crate::lm::{LanguageModel, LmError, LmReply, LmRequest, StopReason, Usage};
 use crate::spec::ScoreRange;
 
 /// What one model said to one question.
@@ -25,17 +25,35 @@ pub(super) struct Verdict {
 pub(super) struct Asked {
     pub(super) verdict: Result<Verdict, JudgeError>,
     pub(super) paid: Paid,
-    pub(super) usage: Usage,
-    pub(super) calls: u32,
+    pub(super) calls: Calls,
     /// What the model does not take, and was asked without.
     pub(super) left_out: LeftOut,
+}
+
+/// How often a model was asked.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Calls {
+    /// Calls that were made, those without a reply included.
+    pub(super) made: u32,
+    /// Calls that were answered from the cache, or by an equal call under way.
+    pub(super) cached: u32,
+    /// Tokens of those that were made.
+    pub(super) usage: Usage,
+}
+
+impl Calls {
+    pub(super) fn add(&mut self, other: Self) {
+        self.made += other.made;
+        self.cached += other.cached;
+        self.usage += other.usage;
+    }
 }
 
 /// What was paid, in msat.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Paid {
     pub(super) msats: u64,
-    /// Whether a call that was made has no price.
+    /// Whether nothing says what one of the calls cost, or not all of it.
     pub(super) is_unpriced: bool,
 }
 
@@ -66,17 +84,16 @@ pub(super) async fn ask<J: Judge>(
         .with_schema(signature.reply_schema())
         .with_sampling(sampling)
         .with_draw(draw);
-    let mut asked = Asking { paid: Paid::default(), usage: Usage::default(), calls: 0, left_out };
+    let mut asked = Asking { paid: Paid::default(), calls: Calls::default(), left_out };
     let verdict = asked.settle(judge, lm, request).await;
     let verdict = verdict.and_then(|verdict| sound(lm, verdict, range));
-    let Asking { paid, usage, calls, left_out } = asked;
-    Asked { verdict, paid, usage, calls, left_out }
+    let Asking { paid, calls, left_out } = asked;
+    Asked { verdict, paid, calls, left_out }
 }
 
 struct Asking {
     paid: Paid,
-    usage: Usage,
-    calls: u32,
+    calls: Calls,
     left_out: LeftOut,
 }
 
@@ -130,13 +147,9 @@ impl Asking {
         lm: &dyn LanguageModel,
         request: &LmRequest,
     ) -> Result<LmReply, JudgeError> {
-        self.calls += 1;
-        let reply = lm.complete(request).await.inspect_err(|error| {
-            self.paid.msats = self.paid.msats.saturating_add(error.cost_msats().unwrap_or(0));
-        })?;
-        let is_unpriced = reply.cost_msats.is_none() && !reply.cached;
-        self.paid.add(Paid { msats: reply.cost_msats.unwrap_or(0), is_unpriced });
-        self.usage += reply.usage;
+        let reply = lm.complete(request).await;
+        self.count(&reply);
+        let reply = reply?;
         match &reply.stop {
             StopReason::Refusal(said) => {
                 Err(JudgeError::Refused { lm: lm.id().to_owned(), said: beginning(said) })
@@ -144,6 +157,19 @@ impl Asking {
             StopReason::Filtered => Err(JudgeError::Filtered { lm: lm.id().to_owned() }),
             _ => Ok(reply),
         }
+    }
+
+    fn count(&mut self, reply: &Result<LmReply, LmError>) {
+        let (cost, is_unpriced) = match reply {
+            Ok(reply) => (reply.cost_msats, reply.is_unpriced()),
+            Err(error) => (error.cost_msats(), error.cost_msats().is_none()),
+        };
+        self.paid.add(Paid { msats: cost.unwrap_or(0), is_unpriced });
+        self.calls.add(match reply {
+            Ok(reply) if reply.cached => Calls { cached: 1, ..Calls::default() },
+            Ok(reply) => Calls { made: 1, usage: reply.usage, ..Calls::default() },
+            Err(_) => Calls { made: 1, ..Calls::default() },
+        });
     }
 }
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::error::JudgeError;
-use crate::lm::{LanguageModel, LmError};
+use crate::lm::{LanguageModel, Ledger, LmError};
 #[cfg(feature = "lm")]
 use crate::lm::{Lm, LmBuilder};
 use crate::settings::Settings;
@@ -89,6 +89,7 @@ pub struct Models {
     /// Held or named.
     configured: Option<JudgeModel>,
     connect: Option<Arc<Connect>>,
+    ledger: Option<Ledger>,
 }
 
 type Connect = dyn Fn(&str) -> Result<Arc<dyn LanguageModel>, LmError> + Send + Sync;
@@ -96,7 +97,7 @@ type Connect = dyn Fn(&str) -> Result<Arc<dyn LanguageModel>, LmError> + Send + 
 impl Models {
     /// Asks `lm` wherever a judge names no model.
     pub fn new(lm: impl LanguageModel + 'static) -> Self {
-        Self { configured: Some(JudgeModel::Held(Arc::new(lm))), connect: None }
+        Self { configured: Some(JudgeModel::Held(Arc::new(lm))), ..Self::default() }
     }
 
     /// Finds a model by its name, as `provider:model`. It is asked for each row, so it keeps what it has
@@ -111,19 +112,27 @@ impl Models {
     }
 
     /// The model that `DSRS_LM` names, if it names one, and any other by its name, with what the
-    /// environment says of their keys and addresses; see [`Lm`](crate::lm::Lm). Judges see these without being
+    /// environment says of their keys and addresses; see [`Lm`](crate::lm::Lm). All count in one
+    /// [ledger](Self::ledger), and those of one account keep to its limits together. Judges see these without being
     /// told, unless their scope has models of its own.
     ///
     /// # Errors
     /// [`LmError`], if what `DSRS_LM` names is no model.
     #[cfg(feature = "lm")]
     pub fn from_env() -> Result<Self, LmError> {
-        let named = Self::built_by(None, |builder| builder);
-        match Lm::from_env() {
-            Ok(lm) => Ok(Self { configured: Self::new(lm).configured, ..named }),
-            Err(LmError::NotChosen { .. }) => Ok(named),
-            Err(error) => Err(error),
+        let id = Self::chosen();
+        let models = Self::built_by(id.clone(), |builder| builder);
+        if let (Some(id), Some(connect)) = (id, &models.connect) {
+            connect(&id)?;
         }
+        Ok(models)
+    }
+
+    /// What `DSRS_LM` names.
+    #[cfg(feature = "lm")]
+    pub(crate) fn chosen() -> Option<String> {
+        let id = std::env::var("DSRS_LM").ok()?;
+        Some(id.trim().to_owned()).filter(|id| !id.is_empty())
     }
 
     /// Models that are built when a judge first asks for them, each once and all by the same settings; `id` is
@@ -134,16 +143,26 @@ impl Models {
         set_up: impl Fn(LmBuilder) -> LmBuilder + Send + Sync + 'static,
     ) -> Self {
         let known: Mutex<HashMap<String, Arc<dyn LanguageModel>>> = Mutex::default();
-        let models = Self { configured: id.map(JudgeModel::Named), connect: None };
+        let ledger = Ledger::new();
+        let configured = id.map(JudgeModel::Named);
+        let models = Self { configured, connect: None, ledger: Some(ledger.clone()) };
         models.connecting(move |id| {
             let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
             if let Some(lm) = known.get(id) {
                 return Ok(Arc::clone(lm));
             }
-            let lm: Arc<dyn LanguageModel> = Arc::new(set_up(Lm::builder(id)).build()?);
+            let builder = Lm::builder(id).ledger(ledger.clone());
+            let lm: Arc<dyn LanguageModel> = Arc::new(set_up(builder).build()?);
             known.insert(id.to_owned(), Arc::clone(&lm));
             Ok(lm)
         })
+    }
+
+    /// What all calls took so far, if these models are those of the environment; a model that was given counts for
+    /// itself.
+    #[must_use]
+    pub fn ledger(&self) -> Option<&Ledger> {
+        self.ledger.as_ref()
     }
 
     /// The models of the scope, or else those of the environment.
@@ -161,7 +180,7 @@ impl Models {
         Ok(None)
     }
 
-    pub(super) fn configured(&self) -> Result<Option<Arc<dyn LanguageModel>>, JudgeError> {
+    pub(crate) fn configured(&self) -> Result<Option<Arc<dyn LanguageModel>>, JudgeError> {
         match &self.configured {
             Some(JudgeModel::Held(lm)) => Ok(Some(Arc::clone(lm))),
             Some(JudgeModel::Named(id)) => self.named(id).map(Some),

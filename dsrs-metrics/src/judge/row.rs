@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures_util::StreamExt as _;
 use serde_json::{Map, Value, json};
 
-use super::ask::{Asked, Paid, Verdict, ask};
+use super::ask::{Asked, Calls, Paid, Verdict, ask};
 use super::error::JudgeError;
 use super::fold::{agreement, fold, majority};
 use super::judged::{Judged, Judgement, Kind, OFFLINE};
@@ -142,12 +142,11 @@ async fn ask_all<J: Judge>(
     let limit = judge.panel().limit(signature);
     let asked: Vec<Asked> = futures_util::stream::iter(questions).buffered(limit).collect().await;
     let mut paid = Paid::default();
-    let (mut usage, mut calls, mut left_out) = (Usage::default(), 0, LeftOut::new());
+    let (mut calls, mut left_out) = (Calls::default(), LeftOut::new());
     for asked in &asked {
         left_out.extend(&asked.left_out);
         paid.add(asked.paid);
-        usage += asked.usage;
-        calls += asked.calls;
+        calls.add(asked.calls);
     }
     let mut asked = asked.into_iter();
     let members = lms.iter().map(|lm| {
@@ -157,9 +156,10 @@ async fn ask_all<J: Judge>(
     });
     let members: Vec<Member> = members.collect();
     let judgement = settle(judge.panel(), signature, &members, spec).map(|mut judgement| {
-        judgement.metadata.insert("calls".to_owned(), json!(calls));
-        if usage != Usage::default() {
-            judgement.metadata.insert("usage".to_owned(), json!(usage));
+        judgement.metadata.insert("calls".to_owned(), json!(calls.made));
+        judgement.metadata.insert("cached".to_owned(), json!(calls.cached));
+        if calls.usage != Usage::default() {
+            judgement.metadata.insert("usage".to_owned(), json!(calls.usage));
         }
         say_left_out(&mut judgement, &left_out);
         judgement

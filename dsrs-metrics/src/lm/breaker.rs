@@ -1,6 +1,7 @@
 //! Leaving a dead provider alone.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::borrow::Cow;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -9,7 +10,7 @@ use tokio::time::Instant;
 use super::{LanguageModel, LmError, LmReply, LmRequest};
 
 /// When a provider counts as dead, and for how long it is then left alone.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct BreakerPolicy {
     /// Failures in a row, over all workers; default 20.
     pub failures: u32,
@@ -33,8 +34,15 @@ impl Default for BreakerPolicy {
 #[derive(Debug)]
 pub struct Breaker<L> {
     inner: L,
+    circuit: Circuit,
+}
+
+/// What is known of whether a provider lives. Clones share it: give the same one to all models at one address, so that
+/// one model finds out for all that nobody answers there.
+#[derive(Debug, Clone)]
+pub struct Circuit {
     policy: BreakerPolicy,
-    state: Mutex<State>,
+    state: Arc<Mutex<State>>,
 }
 
 #[derive(Debug, Default)]
@@ -53,25 +61,36 @@ struct Open {
 }
 
 impl<L> Breaker<L> {
-    /// Watches the calls of `inner`.
+    /// Watches the calls of `inner` alone.
     pub fn new(inner: L, policy: BreakerPolicy) -> Self {
-        Self { inner, policy, state: Mutex::default() }
+        Self::sharing(inner, Circuit::new(policy))
+    }
+
+    /// Watches the calls of `inner` together with those of others that share the circuit.
+    pub fn sharing(inner: L, circuit: Circuit) -> Self {
+        Self { inner, circuit }
+    }
+}
+
+impl Circuit {
+    /// A provider that is not known to be dead.
+    #[must_use]
+    pub fn new(policy: BreakerPolicy) -> Self {
+        Self { policy, state: Arc::default() }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-impl<L: LanguageModel> Breaker<L> {
     /// Whether a call may be made; if it is the one that tries, says so.
-    fn enter(&self) -> Result<bool, LmError> {
+    fn enter(&self, lm: &str) -> Result<bool, LmError> {
         let mut state = self.lock();
         let Some(open) = &mut state.open else { return Ok(false) };
         let now = Instant::now();
         if now < open.until || open.trying {
             let retry_in = open.until.saturating_duration_since(now);
-            let (lm, last) = (self.inner.id().to_owned(), open.last.clone());
+            let (lm, last) = (lm.to_owned(), open.last.clone());
             return Err(LmError::CircuitOpen { lm, retry_in, last });
         }
         open.trying = true;
@@ -87,7 +106,8 @@ impl<L: LanguageModel> Breaker<L> {
         let now = Instant::now();
         let first = *state.first_failure.get_or_insert(now);
         state.failures += 1;
-        let dead = state.failures >= self.policy.failures && now - first >= self.policy.over;
+        let dead = state.failures >= self.policy.failures
+            && now.saturating_duration_since(first) >= self.policy.over;
         if trying || (dead && state.open.is_none()) {
             let until = now + self.policy.pause;
             state.open = Some(Open { until, last: error.to_string(), trying: false });
@@ -103,12 +123,12 @@ fn counts(error: &LmError) -> bool {
 }
 
 /// If the call that tries is dropped before its end, another one may try.
-struct Trying<'a>(Option<&'a Mutex<State>>);
+struct Trying<'a>(Option<&'a Circuit>);
 
 impl Drop for Trying<'_> {
     fn drop(&mut self) {
-        let Some(state) = self.0 else { return };
-        let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(circuit) = self.0 else { return };
+        let mut state = circuit.lock();
         if let Some(open) = &mut state.open {
             open.trying = false;
         }
@@ -125,15 +145,19 @@ impl<L: LanguageModel> LanguageModel for Breaker<L> {
         self.inner.endpoint()
     }
 
+    fn as_sent<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {
+        self.inner.as_sent(request)
+    }
+
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
-        let trying = self.enter()?;
-        let _trying = Trying(trying.then_some(&self.state));
+        let trying = self.circuit.enter(self.inner.id())?;
+        let _trying = Trying(trying.then_some(&self.circuit));
         let result = self.inner.complete(request).await;
-        self.leave(&result, trying);
+        self.circuit.leave(&result, trying);
         result
     }
 
-    async fn probe(&self) -> Result<(), LmError> {
+    async fn probe(&self) -> Result<Option<LmReply>, LmError> {
         self.inner.probe().await
     }
 }

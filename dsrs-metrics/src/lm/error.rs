@@ -74,6 +74,8 @@ pub enum LmError {
         lm: String,
         /// How it broke.
         reason: String,
+        /// The most that it may have been charged, in msat; `None` if that is not known.
+        cost_msats: Option<u64>,
     },
     /// The provider has no such model.
     #[error("{lm} does not exist there: check the model's name; the provider says: {said}")]
@@ -154,6 +156,8 @@ pub enum LmError {
         lm: String,
         /// The limit in seconds.
         seconds: f64,
+        /// The most that it may have been charged, in msat; `None` if that is not known.
+        cost_msats: Option<u64>,
     },
     /// The provider answered with success, but what came is no reply: an HTML page, half a document.
     #[error("{lm} sent something that is no reply: {reason}")]
@@ -162,7 +166,7 @@ pub enum LmError {
         lm: String,
         /// What came instead.
         reason: String,
-        /// What it cost in msat, if it was charged.
+        /// The most that it may have been charged, in msat; `None` if that is not known.
         cost_msats: Option<u64>,
     },
     /// The provider failed so often that it is left alone for a while.
@@ -182,7 +186,7 @@ pub enum LmError {
         attempts: u32,
         /// The last failure.
         last: Box<LmError>,
-        /// What the attempts cost in msat, if any was charged.
+        /// What all attempts cost together, in msat; `None` if that is not known of one of them.
         cost_msats: Option<u64>,
     },
     /// There is a budget, but no price for the model.
@@ -214,7 +218,7 @@ pub enum LmError {
         path: String,
         /// What is wrong with it.
         reason: String,
-        /// What the reply that could not be kept cost, in msat.
+        /// What the reply that could not be kept cost, in msat; `None` if that is not known.
         cost_msats: Option<u64>,
     },
     /// A [`ScriptedLm`](super::ScriptedLm) has no reply for a prompt.
@@ -242,7 +246,7 @@ impl LmError {
     /// ```
     /// use dsrs_metrics::lm::LmError;
     ///
-    /// let busy = LmError::Timeout { lm: "openai:gpt-5-mini".into(), seconds: 60.0 };
+    /// let busy = LmError::Timeout { lm: "openai:gpt-5-mini".into(), seconds: 60.0, cost_msats: None };
     /// assert!(busy.is_transient());
     /// let keyless = LmError::NoKey { lm: "openai:gpt-5-mini".into(), variable: "OPENAI_API_KEY".into() };
     /// assert!(!keyless.is_transient());
@@ -273,15 +277,37 @@ impl LmError {
         }
     }
 
-    /// What was paid although there is no reply, in msat; `None` if nothing was, or nothing is known.
+    /// What was paid although there is no reply, in msat: 0 where nothing is charged (an error that the provider reports, no
+    /// connection); the most that the call can have cost where it may have been charged (a timeout, a broken
+    /// connection, half a reply); `None` where that is not known, since the model has no price, or
+    /// neither a budget nor `max_tokens` bounds the reply.
     #[must_use]
     pub fn cost_msats(&self) -> Option<u64> {
         match self {
-            Self::BadReply { cost_msats, .. }
+            Self::Timeout { cost_msats, .. }
+            | Self::Disconnected { cost_msats, .. }
+            | Self::BadReply { cost_msats, .. }
             | Self::Cache { cost_msats, .. }
             | Self::GaveUp { cost_msats, .. } => *cost_msats,
-            _ => None,
+            _ => Some(0),
         }
+    }
+
+    /// The same failure, where it may have been charged so much, or it is not known how much.
+    #[cfg(feature = "lm")]
+    pub(super) fn charged(mut self, msats: Option<u64>) -> Self {
+        match &mut self {
+            Self::Timeout { cost_msats, .. }
+            | Self::Disconnected { cost_msats, .. }
+            | Self::BadReply { cost_msats, .. }
+            | Self::Cache { cost_msats, .. } => *cost_msats = msats,
+            Self::GaveUp { last, cost_msats, .. } => {
+                *last = Box::new((**last).clone().charged(msats));
+                *cost_msats = msats;
+            }
+            _ => {}
+        }
+        self
     }
 
     /// The failure itself, if this is what was left after several attempts.

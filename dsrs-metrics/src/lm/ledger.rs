@@ -1,5 +1,6 @@
 //! What a run took: calls, tokens and msat, per purpose and together.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::AddAssign;
@@ -8,22 +9,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::{LanguageModel, LmError, LmReply, LmRequest, Usage};
+use super::charges::Charges;
+use super::{LanguageModel, LmError, LmReply, LmRequest, PROBE, Usage};
 
 /// A sum over calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Account {
-    /// Calls, all of them.
+    /// Calls, all of them; [probes](LanguageModel::probe) too.
     pub calls: u64,
     /// Calls that were answered from the cache, or by an equal call under way.
     pub cached: u64,
-    /// Calls without a reply.
+    /// Calls without a reply, those that were dropped on their way included.
     pub failed: u64,
     /// Tokens of the calls that were paid for.
     pub usage: Usage,
-    /// What is known to have been paid, in msat.
+    /// What was paid, in msat, as far as that is known.
     pub cost_msats: u64,
-    /// Replies that were not cached and whose cost is not known: if there are any, the cost is a lower bound.
+    /// Calls of which nothing says what they cost, or not all of it: if there are any, the cost is a lower bound.
     pub unpriced: u64,
 }
 
@@ -37,10 +39,18 @@ impl Account {
             Ok(reply) => Self {
                 usage: reply.usage,
                 cost_msats: reply.cost_msats.unwrap_or(0),
-                unpriced: u64::from(reply.cost_msats.is_none()),
+                unpriced: u64::from(reply.is_unpriced()),
                 ..one
             },
-            Err(error) => Self { failed: 1, cost_msats: error.cost_msats().unwrap_or(0), ..one },
+            Err(error) => {
+                let cost = error.cost_msats();
+                Self {
+                    failed: 1,
+                    cost_msats: cost.unwrap_or(0),
+                    unpriced: u64::from(cost.is_none()),
+                    ..one
+                }
+            }
         }
     }
 }
@@ -56,7 +66,7 @@ impl AddAssign for Account {
     }
 }
 
-/// `12 calls (3 cached, 1 failed), 4500 + 210 tokens, 640 msat (2 calls without a price)`
+/// `12 calls (3 cached, 1 failed), 4500 + 210 tokens, 640 msat (and 2 calls of unknown cost)`
 impl fmt::Display for Account {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { calls, cached, failed, usage, cost_msats, unpriced } = self;
@@ -66,12 +76,16 @@ impl fmt::Display for Account {
         write!(f, "{prompt} + {completion} tokens, {cost_msats} msat")?;
         match unpriced {
             0 => Ok(()),
-            _ => write!(f, " ({unpriced} calls without a price)"),
+            _ => write!(f, " (and {unpriced} calls of unknown cost)"),
         }
     }
 }
 
 /// Sums over all calls of a run. Clones share it.
+///
+/// Its money is what the budget was charged, and what the rows' outcomes carry: each reply and each error says what it cost
+/// ([`LmReply::cost_msats`], [`LmError::cost_msats`]), and all three take it from there. Two things are in no row: probes (under
+/// the purpose `probe`), and calls that were dropped on their way because their row ran out of time.
 #[derive(Debug, Clone, Default)]
 pub struct Ledger {
     accounts: Arc<Mutex<BTreeMap<String, Account>>>,
@@ -102,8 +116,11 @@ impl Ledger {
 
     /// Counts one call.
     pub fn record(&self, purpose: &str, result: &Result<LmReply, LmError>) {
+        self.add(purpose, Account::of(result));
+    }
+
+    fn add(&self, purpose: &str, account: Account) {
         let mut accounts = self.lock();
-        let account = Account::of(result);
         match accounts.get_mut(purpose) {
             Some(sum) => *sum += account,
             None => {
@@ -146,6 +163,37 @@ impl<L> Metered<L> {
     }
 }
 
+/// A call under way. Dropped before its end it is counted as failed, with what it was charged until then.
+struct UnderWay<'a> {
+    ledger: &'a Ledger,
+    purpose: &'a str,
+    charges: Arc<Charges>,
+    has_ended: bool,
+}
+
+impl<'a> UnderWay<'a> {
+    fn new(ledger: &'a Ledger, purpose: &'a str) -> Self {
+        Self { ledger, purpose, charges: Arc::default(), has_ended: false }
+    }
+
+    async fn until_end<T>(mut self, call: impl Future<Output = T>) -> T {
+        let result = self.charges.hear(call).await;
+        self.has_ended = true;
+        result
+    }
+}
+
+impl Drop for UnderWay<'_> {
+    fn drop(&mut self) {
+        if self.has_ended {
+            return;
+        }
+        let (cost_msats, unpriced) = (self.charges.msats(), u64::from(self.charges.is_unknown()));
+        let dropped = Account { calls: 1, failed: 1, cost_msats, unpriced, ..Account::default() };
+        self.ledger.add(self.purpose, dropped);
+    }
+}
+
 #[async_trait]
 impl<L: LanguageModel> LanguageModel for Metered<L> {
     fn id(&self) -> &str {
@@ -156,13 +204,22 @@ impl<L: LanguageModel> LanguageModel for Metered<L> {
         self.inner.endpoint()
     }
 
+    fn as_sent<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {
+        self.inner.as_sent(request)
+    }
+
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
-        let result = self.inner.complete(request).await;
+        let under_way = UnderWay::new(&self.ledger, &request.purpose);
+        let result = under_way.until_end(self.inner.complete(request)).await;
         self.ledger.record(&request.purpose, &result);
         result
     }
 
-    async fn probe(&self) -> Result<(), LmError> {
-        self.inner.probe().await
+    async fn probe(&self) -> Result<Option<LmReply>, LmError> {
+        let probed = UnderWay::new(&self.ledger, PROBE).until_end(self.inner.probe()).await;
+        if let Some(result) = probed.clone().transpose() {
+            self.ledger.record(PROBE, &result);
+        }
+        probed
     }
 }

@@ -3,6 +3,7 @@
 //! `governor` counts cells that are gone once taken. Tokens are not known before the reply, so they are
 //! reserved and then settled, which needs a bucket that can be given back to; hence this small one.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -187,31 +188,53 @@ impl<L: LanguageModel> LanguageModel for Limited<L> {
         self.inner.endpoint()
     }
 
+    fn as_sent<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {
+        self.inner.as_sent(request)
+    }
+
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
-        let prompt = prompt_tokens(request);
-        let reply_tokens = request.sampling.max_tokens.map_or(1024.0, f64::from);
-        let taken = prompt + reply_tokens;
-        self.limiter.take(taken).await;
+        let estimate = Estimate::of(request);
+        self.limiter.take(estimate.total()).await;
         let reply = self.inner.complete(request).await;
-        let used = match &reply {
-            Ok(reply) => match reply.usage.total() {
-                0 => taken,
-                total => exact(total),
-            },
-            Err(_) => prompt,
-        };
-        self.limiter.settle(taken, used);
+        self.limiter.settle(estimate.total(), estimate.used(reply.as_ref().map(Some)));
         reply
     }
 
-    async fn probe(&self) -> Result<(), LmError> {
-        self.inner.probe().await
+    async fn probe(&self) -> Result<Option<LmReply>, LmError> {
+        let estimate = Estimate::of(&super::probe_request());
+        self.limiter.take(estimate.total()).await;
+        let reply = self.inner.probe().await;
+        self.limiter.settle(estimate.total(), estimate.used(reply.as_ref().map(Option::as_ref)));
+        reply
     }
 }
 
-fn prompt_tokens(request: &LmRequest) -> f64 {
-    let bytes: usize = request.messages.iter().map(|message| message.content.len() + 12).sum();
-    exact((bytes as u64).div_ceil(3))
+/// The tokens of a call, before it is made.
+struct Estimate {
+    prompt: f64,
+    reply: f64,
+}
+
+impl Estimate {
+    fn of(request: &LmRequest) -> Self {
+        let bytes: usize = request.messages.iter().map(|message| message.content.len() + 12).sum();
+        let reply = request.sampling.max_tokens.map_or(1024.0, f64::from);
+        Self { prompt: exact((bytes as u64).div_ceil(3)), reply }
+    }
+
+    fn total(&self) -> f64 {
+        self.prompt + self.reply
+    }
+
+    /// What the call used; a provider that does not say is taken to have used what was estimated.
+    fn used(&self, reply: Result<Option<&LmReply>, &LmError>) -> f64 {
+        match reply {
+            Ok(Some(reply)) if reply.usage.total() > 0 => exact(reply.usage.total()),
+            Ok(Some(_)) => self.total(),
+            Ok(None) => 0.0,
+            Err(_) => self.prompt,
+        }
+    }
 }
 
 fn exact(tokens: u64) -> f64 {

@@ -10,6 +10,7 @@
 mod breaker;
 #[cfg(feature = "lm")]
 mod cache;
+mod charges;
 #[cfg(feature = "lm")]
 mod client;
 mod error;
@@ -25,15 +26,18 @@ mod request;
 mod retry;
 mod scripted;
 #[cfg(feature = "lm")]
+mod shared;
+#[cfg(feature = "lm")]
 mod stack;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde_json::json;
 
 #[cfg(feature = "lm")]
-pub use self::breaker::{Breaker, BreakerPolicy};
+pub use self::breaker::{Breaker, BreakerPolicy, Circuit};
 #[cfg(feature = "lm")]
 pub use self::cache::{CacheMode, Cached, ReplyCache};
 pub use self::error::LmError;
@@ -100,6 +104,13 @@ pub trait LanguageModel: Send + Sync {
         None
     }
 
+    /// The request as it is sent, where that is not the one that is given: a layer that fills in what a request
+    /// leaves open says so here, and layers around others pass it on. The key of a cached reply is made of it, so that it
+    /// stands for what the model was asked.
+    fn as_sent<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {
+        Cow::Borrowed(request)
+    }
+
     /// Asks once.
     ///
     /// # Errors
@@ -108,27 +119,34 @@ pub trait LanguageModel: Send + Sync {
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError>;
 
     /// Finds out, before any row is paid for, whether the model answers at all: whether there is a key, a
-    /// host, a model of this name. The question is as small as can be; caches and retries are passed by.
+    /// host, a model of this name. The question is as small as can be; caches and retries are passed by, and what it
+    /// costs is counted like any other call's, under the purpose `probe`. Gives the reply, if it took a call to find out.
     ///
     /// # Errors
     /// [`LmError`], which says what to set.
-    async fn probe(&self) -> Result<(), LmError> {
-        let schema = json!({
-            "type": "object",
-            "properties": { "ok": { "type": "boolean" } },
-            "required": ["ok"],
-            "additionalProperties": false,
-        });
-        let request = LmRequest::new("probe")
-            .user("Reply with the JSON object {\"ok\": true}.")
-            .with_schema(ReplySchema::new("probe", schema))
-            .with_sampling(Sampling { max_tokens: Some(PROBE_TOKENS), ..Sampling::default() });
-        self.complete(&request).await.map(drop)
+    async fn probe(&self) -> Result<Option<LmReply>, LmError> {
+        self.complete(&probe_request()).await.map(Some)
     }
 }
 
+/// The purpose of probes.
+pub(crate) const PROBE: &str = "probe";
+
 /// Enough for the answer; the smallest limit that every provider takes is 16.
 const PROBE_TOKENS: u32 = 32;
+
+fn probe_request() -> LmRequest {
+    let schema = json!({
+        "type": "object",
+        "properties": { "ok": { "type": "boolean" } },
+        "required": ["ok"],
+        "additionalProperties": false,
+    });
+    LmRequest::new(PROBE)
+        .user("Reply with the JSON object {\"ok\": true}.")
+        .with_schema(ReplySchema::new("probe", schema))
+        .with_sampling(Sampling { max_tokens: Some(PROBE_TOKENS), ..Sampling::default() })
+}
 
 macro_rules! forward_language_model {
     ($($pointer:ty),*) => {$(
@@ -143,11 +161,15 @@ macro_rules! forward_language_model {
                 (**self).endpoint()
             }
 
+            fn as_sent<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {
+                (**self).as_sent(request)
+            }
+
             async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
                 (**self).complete(request).await
             }
 
-            async fn probe(&self) -> Result<(), LmError> {
+            async fn probe(&self) -> Result<Option<LmReply>, LmError> {
                 (**self).probe().await
             }
         }

@@ -1,11 +1,13 @@
 //! The layer that says what a call cost, and keeps a budget.
 
+use std::borrow::Cow;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use tokio::sync::Notify;
 
+use super::charges;
 use super::price::{Price, Prices};
 use super::{LanguageModel, LmError, LmReply, LmRequest, Usage};
 
@@ -81,8 +83,8 @@ impl LmBudget {
     }
 }
 
-/// Money set aside for one call. Dropped without being settled (the call was cancelled on its way), it counts
-/// as spent: the provider may charge it.
+/// Money set aside for one call.
+#[derive(Debug)]
 struct Reserved<'a> {
     budget: &'a LmBudget,
     msats: u64,
@@ -99,7 +101,29 @@ impl Drop for Reserved<'_> {
     }
 }
 
+/// A call under way. Dropped before its end (the call was cancelled), it counts with the most that it can cost: the
+/// provider may charge it.
+struct Attempt<'a> {
+    /// What it cost, or until that is known the most that it can cost; `None` if nothing says.
+    cost: Option<u64>,
+    reserved: Option<Reserved<'a>>,
+}
+
+impl Drop for Attempt<'_> {
+    fn drop(&mut self) {
+        charges::tell(self.cost);
+        if let (Some(reserved), Some(cost)) = (&mut self.reserved, self.cost) {
+            reserved.spent = cost;
+        }
+    }
+}
+
 /// A model whose replies say what they cost.
+///
+/// Here alone it is decided what a call counts with: the reply's tokens at their price; nothing where the provider reports an error
+/// or cannot be reached; and the most that it can have cost where it may have been charged although no whole reply
+/// came (a timeout, a broken connection, half a reply, a call that was dropped), if `max_tokens` bounds that. The budget is charged so
+/// much, and the reply or error carries it to the [`Ledger`](super::Ledger) and to the outcome of the row.
 ///
 /// With a budget, a model without a price is an error ([`LmError::Unpriced`]), unless
 /// [unpriced calls are allowed](Self::allow_unpriced): nothing escapes the limit unnoticed. A request that sets no
@@ -137,46 +161,61 @@ impl<L: LanguageModel> Priced<L> {
         self
     }
 
-    async fn within(&self, budget: &LmBudget, request: &LmRequest) -> Result<LmReply, LmError> {
-        let id = self.inner.id();
-        let Some(price) = &self.price else {
-            if self.allow_unpriced {
-                return self.inner.complete(request).await;
-            }
-            return Err(LmError::Unpriced { lm: id.to_owned() });
+    /// Makes a call whose request is `sent`, and says what it cost.
+    async fn paid<T>(
+        &self,
+        sent: &LmRequest,
+        call: impl Future<Output = Result<T, LmError>>,
+        reply_of: fn(&mut T) -> Option<&mut LmReply>,
+    ) -> Result<T, LmError> {
+        let worst = self.worst(sent);
+        let reserved = self.reserve(worst).await?;
+        let mut attempt = Attempt { cost: worst, reserved };
+        let mut result = call.await.map_err(|error| match error.cost_msats() {
+            None => error.charged(worst),
+            Some(_) => error,
+        });
+        attempt.cost = match &mut result {
+            Ok(answer) => match reply_of(answer) {
+                Some(reply) => {
+                    // Under a budget, a reply that does not say its tokens costs what it can have cost.
+                    let at_most = attempt.reserved.as_ref().map(|reserved| reserved.msats);
+                    reply.cost_msats = self.cost(reply).or(at_most);
+                    reply.cost_msats
+                }
+                None => Some(0),
+            },
+            Err(error) => error.cost_msats(),
         };
-        let mut request = request.clone();
-        let max_tokens = *request.sampling.max_tokens.get_or_insert(MAX_TOKENS);
-        let worst = Usage::new(most_prompt_tokens(&request), u64::from(max_tokens));
-        let worst = self.prices.msats(price, &worst).unwrap_or(u64::MAX);
-        let mut reserved = budget.reserve(id, worst).await?;
-        let mut result = self.inner.complete(&request).await;
-        match &mut result {
-            Ok(reply) => {
-                // A reply that does not say its tokens costs what it can have cost.
-                let cost = self.cost(reply).unwrap_or(worst);
-                reply.cost_msats = Some(cost);
-                reserved.spent = cost;
-            }
-            Err(LmError::BadReply { cost_msats, .. }) => *cost_msats = Some(worst),
-            Err(error) if !may_be_charged(error) => reserved.spent = 0,
-            Err(_) => {}
-        }
         result
     }
 
-    fn cost(&self, reply: &LmReply) -> Option<u64> {
-        let price = self.price.as_ref()?;
-        reply.cost_msats.or_else(|| self.prices.msats(price, &reply.usage))
+    /// Sets the most that the call can cost aside, if there is a budget.
+    async fn reserve(&self, worst: Option<u64>) -> Result<Option<Reserved<'_>>, LmError> {
+        let Some(budget) = &self.budget else { return Ok(None) };
+        match worst {
+            Some(worst) => budget.reserve(self.inner.id(), worst).await.map(Some),
+            None if self.allow_unpriced => Ok(None),
+            None => Err(LmError::Unpriced { lm: self.inner.id().to_owned() }),
+        }
     }
-}
 
-/// Whether the provider may have worked on the call and charge it, although there is no reply.
-fn may_be_charged(error: &LmError) -> bool {
-    matches!(
-        error,
-        LmError::Timeout { .. } | LmError::Disconnected { .. } | LmError::BadReply { .. }
-    )
+    /// The most that a call can cost, if the model has a price and something bounds the reply.
+    fn worst(&self, sent: &LmRequest) -> Option<u64> {
+        let price = self.price.as_ref()?;
+        let most = match sent.sampling.max_tokens {
+            Some(tokens) => u64::from(tokens),
+            None if price.output == 0.0 => 0,
+            None => return None,
+        };
+        let worst = self.prices.msats(price, &Usage::new(most_prompt_tokens(sent), most));
+        Some(worst.unwrap_or(u64::MAX))
+    }
+
+    fn cost(&self, reply: &LmReply) -> Option<u64> {
+        let of_tokens = || self.prices.msats(self.price.as_ref()?, &reply.usage);
+        reply.cost_msats.or_else(of_tokens)
+    }
 }
 
 /// No token is shorter than a byte; the rest is what the provider puts around a message and a schema.
@@ -196,19 +235,22 @@ impl<L: LanguageModel> LanguageModel for Priced<L> {
         self.inner.endpoint()
     }
 
-    async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
-        if let Some(budget) = &self.budget {
-            return self.within(budget, request).await;
+    /// Under a budget a request has a limit on the reply's tokens, since nothing else bounds what it can cost.
+    fn as_sent<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {
+        let mut sent = self.inner.as_sent(request);
+        let is_bounded = self.budget.is_some() && self.price.is_some();
+        if is_bounded && sent.sampling.max_tokens.is_none() {
+            sent.to_mut().sampling.max_tokens = Some(MAX_TOKENS);
         }
-        let mut reply = self.inner.complete(request).await?;
-        reply.cost_msats = self.cost(&reply);
-        Ok(reply)
+        sent
     }
 
-    async fn probe(&self) -> Result<(), LmError> {
-        if self.budget.is_some() && self.price.is_none() && !self.allow_unpriced {
-            return Err(LmError::Unpriced { lm: self.inner.id().to_owned() });
-        }
-        self.inner.probe().await
+    async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
+        let sent = self.as_sent(request);
+        self.paid(&sent, self.inner.complete(&sent), |reply| Some(reply)).await
+    }
+
+    async fn probe(&self) -> Result<Option<LmReply>, LmError> {
+        self.paid(&super::probe_request(), self.inner.probe(), Option::as_mut).await
     }
 }

@@ -160,6 +160,9 @@ pub struct LmReply {
     /// What the call cost in msat, failed attempts included; 0 if the reply came from the cache,
     /// `None` if there is no price.
     pub cost_msats: Option<u64>,
+    /// Whether it cost more than that: an attempt before it broke off, and nothing says what that was charged.
+    #[serde(default)]
+    pub cost_is_lower_bound: bool,
     /// Whether it came from the cache, or from an equal call that was already under way: it cost
     /// nothing.
     pub cached: bool,
@@ -174,6 +177,7 @@ impl LmReply {
             usage: Usage::default(),
             model: String::new(),
             cost_msats: None,
+            cost_is_lower_bound: false,
             cached: false,
         }
     }
@@ -199,6 +203,11 @@ impl LmReply {
         self
     }
 
+    /// Whether nothing says what it cost in full.
+    pub(crate) fn is_unpriced(&self) -> bool {
+        !self.cached && (self.cost_msats.is_none() || self.cost_is_lower_bound)
+    }
+
     /// Says what it cost, in msat.
     #[must_use]
     pub fn with_cost(mut self, msats: u64) -> Self {
@@ -222,6 +231,14 @@ pub enum StopReason {
     Filtered,
     /// Anything else, as the provider calls it.
     Other(String),
+}
+
+impl StopReason {
+    /// Whether the model came to its own end.
+    #[cfg(feature = "lm")]
+    pub(super) fn is_an_end(&self) -> bool {
+        matches!(self, Self::End | Self::Other(_))
+    }
 }
 
 /// Tokens of a call; `None` where the provider does not say.

@@ -1,5 +1,6 @@
 //! Asking again after a failure that may pass.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -62,7 +63,7 @@ impl RetryPolicy {
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), LmError> {
-/// let busy = LmError::Timeout { lm: "scripted:lm".into(), seconds: 1.0 };
+/// let busy = LmError::Timeout { lm: "scripted:lm".into(), seconds: 1.0, cost_msats: None };
 /// let lm = ScriptedLm::new().replies([busy]).otherwise("at last");
 /// let policy = RetryPolicy { first_delay: Duration::from_millis(1), ..RetryPolicy::default() };
 /// let lm = Retry::new(lm, policy);
@@ -93,9 +94,13 @@ impl<L: LanguageModel> LanguageModel for Retry<L> {
         self.inner.endpoint()
     }
 
+    fn as_sent<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {
+        self.inner.as_sent(request)
+    }
+
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         let mut delays = self.policy.delays();
-        let mut paid = None;
+        let mut paid = Some(0);
         let mut attempts = 1;
         loop {
             let error = match self.inner.complete(request).await {
@@ -117,7 +122,7 @@ impl<L: LanguageModel> LanguageModel for Retry<L> {
         }
     }
 
-    async fn probe(&self) -> Result<(), LmError> {
+    async fn probe(&self) -> Result<Option<LmReply>, LmError> {
         self.inner.probe().await
     }
 }
@@ -130,17 +135,12 @@ fn given_up(last: LmError, attempts: u32, cost_msats: Option<u64>) -> LmError {
 }
 
 fn with_paid(mut reply: LmReply, paid: Option<u64>) -> LmReply {
-    reply.cost_msats = match reply.cost_msats {
-        Some(cost) => sum(Some(cost), paid),
-        // The sum of something and an unknown is unknown.
-        None => None,
-    };
+    reply.cost_is_lower_bound |= paid.is_none();
+    reply.cost_msats = reply.cost_msats.map(|cost| cost.saturating_add(paid.unwrap_or(0)));
     reply
 }
 
+/// The sum of something and an unknown is unknown.
 fn sum(a: Option<u64>, b: Option<u64>) -> Option<u64> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.saturating_add(b)),
-        (a, b) => a.or(b),
-    }
+    Some(a?.saturating_add(b?))
 }

@@ -27,7 +27,7 @@ use super::{LanguageModel, LmError, LmReply, LmRequest, Usage};
 /// # async fn main() -> Result<(), LmError> {
 /// let lm = ScriptedLm::new()
 ///     .when("capital of France", json!({ "score": 1.0 }))
-///     .when("busy", LmError::Timeout { lm: "scripted:lm".into(), seconds: 1.0 })
+///     .when("busy", LmError::Timeout { lm: "scripted:lm".into(), seconds: 1.0, cost_msats: None })
 ///     .replies(["first", "second"])
 ///     .otherwise(|request: &LmRequest| format!("{} messages", request.messages.len()))
 ///     .latency(Duration::from_millis(1));
@@ -214,8 +214,8 @@ impl LanguageModel for ScriptedLm {
     }
 
     /// It always answers; the script is left as it is.
-    async fn probe(&self) -> Result<(), LmError> {
-        Ok(())
+    async fn probe(&self) -> Result<Option<LmReply>, LmError> {
+        Ok(None)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The real model: the client with all layers around it, and its builder.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -10,6 +11,7 @@ use async_trait::async_trait;
 use secrecy::SecretString;
 
 use super::client::{Client, Proxy, Target, Variables, Wire};
+use super::shared::{self, Limits};
 use super::{
     Breaker, BreakerPolicy, CacheMode, Cached, LanguageModel, Ledger, Limited, Limiter, LmBudget,
     LmError, LmReply, LmRequest, Metered, Priced, Prices, ReplyCache, Retry, RetryPolicy,
@@ -42,7 +44,7 @@ use super::{
 /// | `OLLAMA_HOST` | Ollama's host and port |
 /// | `OPENAI_ORG_ID`, `OPENAI_PROJECT_ID` | organisation and project |
 /// | `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY` | the proxy |
-/// | `DSRS_REQUESTS_PER_MINUTE`, `DSRS_TOKENS_PER_MINUTE` | the [limit](Limiter) |
+/// | `DSRS_REQUESTS_PER_MINUTE`, `DSRS_TOKENS_PER_MINUTE` | the [limit](Limiter) of an account: all models of the process with the same address and key keep to it together |
 /// | `DSRS_CACHE` | the folder of the [cache](ReplyCache) |
 /// | `DSRS_PRICES` | a file of [prices](Prices) |
 /// | `DSRS_MSATS_PER_USD` | how many msat a dollar is |
@@ -110,11 +112,15 @@ impl LanguageModel for Lm {
         self.layers.endpoint()
     }
 
+    fn as_sent<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {
+        self.layers.as_sent(request)
+    }
+
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         self.layers.complete(request).await
     }
 
-    async fn probe(&self) -> Result<(), LmError> {
+    async fn probe(&self) -> Result<Option<LmReply>, LmError> {
         self.layers.probe().await
     }
 }
@@ -227,15 +233,16 @@ impl LmBuilder {
         self
     }
 
-    /// When a dead provider is left alone.
+    /// When a dead provider is left alone. Models of the process that have the same address and policy find out
+    /// together.
     #[must_use]
     pub fn breaker(mut self, policy: BreakerPolicy) -> Self {
         self.breaker = policy;
         self
     }
 
-    /// The limit on requests and tokens per minute, instead of that in the variables; give the same one to all
-    /// models of an account.
+    /// The limit on requests and tokens per minute, instead of that in the variables. That one is shared by all models of the
+    /// process that have the same address and key; this one by those that it is given to.
     #[must_use]
     pub fn limiter(mut self, limiter: Limiter) -> Self {
         self.limiter = Some(limiter);
@@ -298,16 +305,19 @@ impl LmBuilder {
     /// opened. Whether the provider answers is found out by [`probe`](LanguageModel::probe).
     pub fn build(self) -> Result<Lm, LmError> {
         let prices = self.price_table()?;
-        let limiter = self.limits()?;
+        let limits = self.limits()?;
         let cache = self.open_cache()?;
         let target = Target::find(&self.id, self.key, self.base_url, &self.variables)?;
+        let own = self.limiter;
+        let limiter = own.unwrap_or_else(|| shared::limiter(target.account(), limits));
+        let circuit = shared::circuit(target.place(), self.breaker);
         let client = Client::new(target, self.wire)?;
         let mut priced = Priced::new(client, prices).allow_unpriced(self.allow_unpriced);
         if let Some(budget) = self.budget {
             priced = priced.budget(budget);
         }
         let limited = Limited::new(priced, limiter);
-        let retried = Retry::new(Breaker::new(limited, self.breaker), self.retry);
+        let retried = Retry::new(Breaker::sharing(limited, circuit), self.retry);
         let ledger = self.ledger;
         let layers: Arc<dyn LanguageModel> = match &cache {
             Some(cache) => {
@@ -334,19 +344,11 @@ impl LmBuilder {
         }
     }
 
-    fn limits(&self) -> Result<Limiter, LmError> {
-        let mut limiter = self.limiter.clone().unwrap_or_default();
-        if self.limiter.is_some() {
-            return Ok(limiter);
-        }
+    fn limits(&self) -> Result<Limits, LmError> {
         let positive = |limit: &u32| *limit > 0;
-        if let Some(limit) = self.number("DSRS_REQUESTS_PER_MINUTE", positive)? {
-            limiter = limiter.requests_per_minute(limit);
-        }
-        if let Some(limit) = self.number("DSRS_TOKENS_PER_MINUTE", positive)? {
-            limiter = limiter.tokens_per_minute(limit);
-        }
-        Ok(limiter)
+        let requests = self.number("DSRS_REQUESTS_PER_MINUTE", positive)?;
+        let tokens = self.number("DSRS_TOKENS_PER_MINUTE", positive)?;
+        Ok((requests, tokens))
     }
 
     /// The number that a variable holds.
@@ -378,7 +380,7 @@ impl LmBuilder {
                 reason:
                     "there is no home folder; set DSRS_CACHE to a folder, or do without a cache"
                         .to_owned(),
-                cost_msats: None,
+                cost_msats: Some(0),
             });
         };
         ReplyCache::open(folder, self.cache_bytes).map(Some)

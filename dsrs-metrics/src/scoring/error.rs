@@ -1,6 +1,7 @@
 //! Why a scorer could not be set up or run. Rows without a score are no such error: they are counted.
 
 use super::aggregate::AggregationError;
+use crate::need::NotReady;
 use crate::spec::{MetricTier, ScoreRange};
 
 /// Why a [`Scorer`](super::Scorer) could not be set up, or gave no result.
@@ -71,6 +72,14 @@ pub enum ScorerError {
         /// The name.
         name: String,
     },
+    /// A metric could score no row: the language model that it asks does not answer.
+    #[error("metric `{metric}`: {reason}")]
+    NotReady {
+        /// The metric.
+        metric: String,
+        /// One line that says what to set.
+        reason: String,
+    },
     /// Nothing would ever run.
     #[error("a concurrency of 0 runs nothing: use at least 1")]
     ZeroConcurrency,
@@ -92,6 +101,12 @@ pub enum ScorerError {
         /// What it said.
         message: String,
     },
+}
+
+impl From<NotReady> for ScorerError {
+    fn from(NotReady { metric, reason }: NotReady) -> Self {
+        Self::NotReady { metric, reason }
+    }
 }
 
 fn cannot_stand(tier: MetricTier) -> &'static str {

@@ -36,6 +36,8 @@ pub use self::summary::ScoringSummary;
 use self::budget::Ledger;
 use self::call::Entry;
 use crate::memo::Sharing;
+use crate::metric::Metric;
+use crate::need;
 use crate::row::{Example, Prediction};
 
 /// Scores rows with cheap proxy metrics first, and with expensive truth metrics only where the
@@ -120,6 +122,19 @@ impl Scorer {
 }
 
 impl<G: Send + Sync, P: Send + Sync> Scorer<G, P> {
+    /// Finds out whether the language models that the metrics ask answer at all, with one small call to each:
+    /// whether there is a key, a host, a model of this name. [`score_all`](Self::score_all) does so before its first row; before
+    /// rows that are scored one by one it is for you to do. What it costs is in the models' own ledgers, not in the budget, which
+    /// holds what metrics cost.
+    ///
+    /// # Errors
+    /// [`ScorerError::NotReady`], which names the metric and says what to set.
+    pub async fn probe(&self) -> Result<(), ScorerError> {
+        let mut needs = Vec::new();
+        self.inner.set.all().for_each(|metric| Metric::<G, P>::needs(metric, &mut needs));
+        Ok(need::probe(needs).await?)
+    }
+
     /// Scores a row with one rollout. A row without a score is no error: its
     /// [standing](RowScore::standing) says why there is none.
     pub async fn score(&self, gold: &G, pred: &P) -> RowScore {

@@ -99,7 +99,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     /// ```
     ///
     /// # Errors
-    /// No rows, a concurrency of 0, rows whose iterator panics, or no tokio runtime; never a row
+    /// No rows, a concurrency of 0, a language model that does not [answer](Self::probe), rows whose iterator panics, or no tokio runtime; never a row
     /// without a score.
     pub async fn score_all<R: Into<Rollouts<G, P>> + 'static>(
         &self,
@@ -110,6 +110,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
             return Err(ScorerError::ZeroConcurrency);
         }
         Handle::try_current().map_err(|_| ScorerError::Runtime)?;
+        self.probe().await?;
         let rows = panic::catch(false, || rows.into_iter().map(Into::into))
             .map_err(|panic| ScorerError::Rows { message: panic.message })?;
         let (_, most) = rows.size_hint();

@@ -35,6 +35,9 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     let metrics = metrics::configured(registry, args)?;
     limits::check(args)?;
     let models = RunModels::new(&args.lm)?;
+    if let Some(warning) = models.unasked(&args.lm, &metrics).filter(|_| !args.quiet) {
+        say(warning);
+    }
     let pairs = open(args)?;
     let mut builder = Evaluate::builder()
         .metrics(metrics.iter().cloned())
@@ -57,10 +60,12 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     let unused = UnusedMappings::default();
     let rows = CheckedRows::new(pairs, checked, args.mappings.clone(), Arc::clone(&unused));
     let result = score(&builder.build()?, rows, &models, args);
-    if let Some(taken) = models.taken().filter(|_| !args.quiet) {
+    let taken = models.taken(result.is_err()).filter(|_| !args.quiet);
+    let code = result.and_then(|result| report(registry, &result, &unused, args));
+    if let Some(taken) = taken {
         say(taken);
     }
-    report(registry, &result?, &unused, args)
+    code
 }
 
 fn open(args: &ScoreArguments) -> Result<Pairs, CliError> {

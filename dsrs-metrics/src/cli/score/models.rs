@@ -14,6 +14,10 @@ pub(super) use unbuilt::RunModels;
 
 #[cfg(not(feature = "lm"))]
 mod unbuilt {
+    use std::sync::Arc;
+
+    use crate::metric::Metric;
+
     use super::{CliError, LmArguments, Settings};
 
     /// No models: they are not built in.
@@ -39,7 +43,16 @@ mod unbuilt {
         }
 
         #[expect(clippy::unused_self, reason = "as where there are models")]
-        pub(in super::super) fn taken(&self) -> Option<String> {
+        pub(in super::super) fn unasked(
+            &self,
+            _: &LmArguments,
+            _: &[Arc<dyn Metric>],
+        ) -> Option<String> {
+            None
+        }
+
+        #[expect(clippy::unused_self, reason = "as where there are models")]
+        pub(in super::super) fn taken(&self, _: bool) -> Option<String> {
             None
         }
     }
@@ -47,45 +60,77 @@ mod unbuilt {
 
 #[cfg(feature = "lm")]
 mod real {
+    use std::sync::Arc;
+
     use super::{CliError, LmArguments, Settings};
     use crate::judge::Models;
-    use crate::lm::{CacheMode, Ledger, LmBudget, LmBuilder};
+    use crate::lm::{CacheMode, LmBudget, LmBuilder, PROBE};
+    use crate::metric::Metric;
+    use crate::need::Need;
 
     /// The models of one run; all count in one ledger and keep to one budget.
     pub(in super::super) struct RunModels {
         models: Models,
-        ledger: Ledger,
     }
 
     impl RunModels {
         /// The model of `--lm`, or else that of `DSRS_LM`, if there is one; named ones when a judge names them.
         pub(in super::super) fn new(args: &LmArguments) -> Result<Self, CliError> {
-            let ledger = Ledger::new();
             let budget = args.budget.map(LmBudget::msats);
             let (allow_unpriced, cache) = (args.allow_unpriced, cache_mode(args));
-            let of_run = ledger.clone();
             let set_up = move |builder: LmBuilder| {
-                let builder = builder.ledger(of_run.clone()).cache_mode(cache);
-                let builder = builder.allow_unpriced(allow_unpriced);
+                let builder = builder.cache_mode(cache).allow_unpriced(allow_unpriced);
                 match &budget {
                     Some(budget) => builder.budget(budget.clone()),
                     None => builder,
                 }
             };
-            let id = args.lm.clone().or_else(|| std::env::var("DSRS_LM").ok());
-            let id = id.map(|id| id.trim().to_owned()).filter(|id| !id.is_empty());
-            let models = Models::built_by(id, set_up);
-            Ok(Self { models, ledger })
+            let given = args.lm.as_ref().map(|id| id.trim().to_owned());
+            let id = given.filter(|id| !id.is_empty()).or_else(Models::chosen);
+            Ok(Self { models: Models::built_by(id, set_up) })
         }
 
         pub(in super::super) fn settings(&self) -> Settings {
             Settings::new().with(self.models.clone())
         }
 
-        /// What the calls took, if there were any.
-        pub(in super::super) fn taken(&self) -> Option<String> {
-            let total = self.ledger.total();
-            (total.calls > 0).then(|| format!("language models: {total}"))
+        /// What is to be said if `--lm` names a model that no metric asks.
+        pub(in super::super) fn unasked(
+            &self,
+            args: &LmArguments,
+            metrics: &[Arc<dyn Metric>],
+        ) -> Option<String> {
+            let id = args.lm.as_ref()?;
+            let mut needs = Vec::new();
+            self.settings().scope_sync(|| {
+                metrics.iter().for_each(|metric| Metric::needs(metric, &mut needs));
+            });
+            let is_asked = |need: &Need| match need.lm() {
+                Some(lm) => {
+                    let configured = self.models.configured().ok().flatten();
+                    configured.is_some_and(|configured| Arc::ptr_eq(lm, &configured))
+                }
+                // What is wrong with a model is said by the run itself.
+                None => true,
+            };
+            let none = !needs.iter().any(is_asked);
+            none.then(|| format!("warning: --lm {id}: no metric of this run asks that model"))
+        }
+
+        /// What the calls took, if there were any. A run that was refused after its probes says only why.
+        pub(in super::super) fn taken(&self, is_refused: bool) -> Option<String> {
+            let ledger = self.models.ledger()?;
+            let (total, by_purpose) = (ledger.total(), ledger.by_purpose());
+            let probes = by_purpose.get(PROBE).copied().unwrap_or_default();
+            if total.calls == 0 || (is_refused && total.calls == probes.calls) {
+                return None;
+            }
+            let of_these = match probes.calls {
+                0 => String::new(),
+                1 => format!("; of these 1 probe, {} msat", probes.cost_msats),
+                calls => format!("; of these {calls} probes, {} msat", probes.cost_msats),
+            };
+            Some(format!("language models: {total}{of_these}"))
         }
     }
 

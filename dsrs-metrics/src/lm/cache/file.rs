@@ -97,7 +97,7 @@ fn open(path: &Path) -> Result<Database, DatabaseError> {
 
 pub(super) fn failed(path: &Path, error: &dyn fmt::Display) -> LmError {
     let (path, reason) = (path.display().to_string(), error.to_string());
-    LmError::Cache { path, reason, cost_msats: None }
+    LmError::Cache { path, reason, cost_msats: Some(0) }
 }
 
 fn not_opened(path: &Path, error: &DatabaseError) -> LmError {

@@ -1,11 +1,14 @@
 //! What makes two calls the same call.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::super::{LanguageModel, LmRequest};
 
-/// All that a reply depends on, written so that equal calls give equal bytes, and its hash.
+/// All that a reply depends on, in full, and its hash.
+///
+/// It is the request as it is sent, whole and in order: a model writes its answer in the order of the schema's properties, so
+/// that even their order counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Key {
     pub(super) text: String,
@@ -14,53 +17,17 @@ pub(super) struct Key {
 
 pub(super) type Hash = [u8; 32];
 
-/// Goes up whenever the form of the key changes.
-const FORM: u32 = 1;
+/// Goes up whenever the form of the key changes, or what is kept.
+const FORM: u32 = 2;
 
 impl Key {
-    pub(super) fn of(lm: &dyn LanguageModel, request: &LmRequest) -> Self {
-        let LmRequest { messages, schema, sampling, purpose, draw } = request;
-        let value = json!({
-            "form": FORM,
-            "lm": lm.id(),
-            "endpoint": lm.endpoint(),
-            "messages": messages,
-            "schema": schema,
-            "sampling": sampling,
-            "purpose": purpose,
-            "draw": draw,
-        });
-        let mut text = String::new();
-        write(&value, &mut text);
+    /// The key of a request [as it is sent](LanguageModel::as_sent).
+    pub(super) fn of(lm: &dyn LanguageModel, sent: &LmRequest) -> Self {
+        let (id, endpoint) = (lm.id(), lm.endpoint());
+        let call = json!({ "form": FORM, "lm": id, "endpoint": endpoint, "request": sent });
+        let text = call.to_string();
         let hash = Sha256::digest(text.as_bytes()).into();
         Self { text, hash }
-    }
-}
-
-/// JSON with the keys of every object in order: how a schema was put together does not count.
-fn write(value: &Value, out: &mut String) {
-    match value {
-        Value::Object(map) => {
-            let mut entries: Vec<_> = map.iter().collect();
-            entries.sort_unstable_by_key(|(key, _)| key.as_str());
-            out.push('{');
-            for (at, (key, value)) in entries.into_iter().enumerate() {
-                out.push_str(if at == 0 { "" } else { "," });
-                out.push_str(&Value::from(key.as_str()).to_string());
-                out.push(':');
-                write(value, out);
-            }
-            out.push('}');
-        }
-        Value::Array(items) => {
-            out.push('[');
-            for (at, item) in items.iter().enumerate() {
-                out.push_str(if at == 0 { "" } else { "," });
-                write(item, out);
-            }
-            out.push(']');
-        }
-        plain => out.push_str(&plain.to_string()),
     }
 }
 
@@ -80,12 +47,14 @@ mod tests {
         LmRequest::new("judge a version 1").system("x").user("y").with_schema(schema)
     }
 
+    /// With feature `lm` objects keep the order in which they are written, and are sent so.
+    fn in_order(schema: &str) -> ReplySchema {
+        ReplySchema::new("s", serde_json::from_str(schema).unwrap())
+    }
+
     #[test]
-    fn equal_calls_have_equal_keys_however_the_schema_was_written() {
-        let schema: serde_json::Value =
-            serde_json::from_str(r#"{"required":["a","b"],"type":"object"}"#).unwrap();
-        let other = base().with_schema(ReplySchema::new("s", schema));
-        assert_eq!(key("p:m", &base()), key("p:m", &other));
+    fn equal_requests_have_equal_keys() {
+        assert_eq!(key("p:m", &base()), key("p:m", &base().clone()));
     }
 
     #[test]
@@ -96,6 +65,8 @@ mod tests {
             base().user("z"),
             base().assistant("y"),
             base().with_schema(ReplySchema::new("t", json!({ "type": "object" }))),
+            base().with_schema(in_order(r#"{"properties":{"a":{},"b":{}}}"#)),
+            base().with_schema(in_order(r#"{"properties":{"b":{},"a":{}}}"#)),
             base().with_draw(1),
             sampled(Sampling { temperature: Some(0.0), ..none }),
             sampled(Sampling { temperature: Some(1.0), ..none }),
@@ -112,6 +83,6 @@ mod tests {
         let mut keys: Vec<_> = changed.iter().map(|request| key("p:m", request).hash).collect();
         keys.extend([key("p:m", &base()).hash, key("p:n", &base()).hash, key("q:m", &base()).hash]);
         let unique: std::collections::HashSet<_> = keys.iter().collect();
-        assert_eq!(unique.len(), 15);
+        assert_eq!(unique.len(), 17);
     }
 }

@@ -7,6 +7,7 @@ mod key;
 mod store;
 mod tables;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,8 +21,8 @@ use super::{LanguageModel, LmError, LmReply, LmRequest};
 /// Where replies are kept: a file in a folder, safe against crashes.
 ///
 /// A reply is on disk before the call returns. The key is provider, model, address, messages, schema, every
-/// sampling parameter, the purpose (which names the judge and its version) and the draw; the file holds it in full,
-/// and a reply is only given for an equal one. Keys of an account are never in it. Several models of one process share
+/// sampling parameter, the purpose (which names the judge and its version) and the draw, all as they are sent
+/// ([`LanguageModel::as_sent`]); the file holds it in full, and a reply is only given for an equal one. Keys of an account are never in it. Several models of one process share
 /// the file; a second process is refused with a clear error, since it may not write to it.
 #[derive(Debug, Clone)]
 pub struct ReplyCache {
@@ -85,8 +86,13 @@ pub enum CacheMode {
 
 /// A model whose replies are kept, so that no call is paid twice.
 ///
+/// What is kept is what the model said and ended by itself, as it came: also what a judge cannot read, so that a
+/// run that is resumed takes the same way, through the same repair, and pays for none of it twice
+/// ([`CacheMode::Refresh`] asks anew). Not kept are failures, and replies that say nothing of the row: cut short by the limit on
+/// tokens, withheld by a filter, declined through the provider's own field, or empty. The next run asks again.
+///
 /// Equal calls that are under way at the same time are one call: the others wait for it and get its
-/// reply (or its failure). Failures are not kept. If the one that calls is dropped, one of those that wait calls instead.
+/// reply (or its failure). If the one that calls is dropped, one of those that wait calls instead.
 ///
 /// ```
 /// use dsrs_metrics::lm::{CacheMode, Cached, LanguageModel, LmRequest, ReplyCache, ScriptedLm};
@@ -139,11 +145,15 @@ impl<L: LanguageModel> Cached<L> {
             return Ok(for_nothing(reply));
         }
         let reply = self.inner.complete(request).await?;
+        if !is_kept(&reply) {
+            return Ok(reply);
+        }
         match self.cache.store.put(key, &reply).await {
-            Err(LmError::Cache { path, reason, .. }) => {
-                Err(LmError::Cache { path, reason, cost_msats: reply.cost_msats })
+            Ok(()) => Ok(reply),
+            Err(error) => {
+                let cost = reply.cost_msats.filter(|_| !reply.cost_is_lower_bound);
+                Err(error.charged(cost))
             }
-            kept => kept.map(|()| reply),
         }
     }
 }
@@ -189,44 +199,44 @@ impl<L: LanguageModel> LanguageModel for Cached<L> {
         self.inner.endpoint()
     }
 
+    fn as_sent<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {
+        self.inner.as_sent(request)
+    }
+
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         if self.mode == CacheMode::Off {
             return self.inner.complete(request).await;
         }
-        let key = Key::of(&self.inner, request);
+        let sent = self.inner.as_sent(request);
+        let key = Key::of(&self.inner, &sent);
         let seat = self.board(key.hash);
         let mut landed = seat.flight.lock().await;
         if let Some(result) = &*landed {
             return match result {
                 Ok(reply) => Ok(for_nothing(reply.clone())),
-                Err(error) => Err(free(error.clone())),
+                Err(error) => Err(error.clone().charged(Some(0))),
             };
         }
-        let result = self.reply(&key, request).await;
+        let result = self.reply(&key, &sent).await;
         *landed = Some(result.clone());
         seat.land();
         result
     }
 
-    async fn probe(&self) -> Result<(), LmError> {
+    async fn probe(&self) -> Result<Option<LmReply>, LmError> {
         self.inner.probe().await
     }
 }
 
-fn for_nothing(mut reply: LmReply) -> LmReply {
-    reply.cached = true;
-    reply.cost_msats = Some(0);
-    reply
+/// Whether the model came to its own end and said something.
+fn is_kept(reply: &LmReply) -> bool {
+    reply.stop.is_an_end() && !reply.text.trim().is_empty()
 }
 
 /// What the one call cost is counted once.
-fn free(error: LmError) -> LmError {
-    match error {
-        LmError::GaveUp { attempts, last, .. } => {
-            LmError::GaveUp { attempts, last: Box::new(free(*last)), cost_msats: None }
-        }
-        LmError::BadReply { lm, reason, .. } => LmError::BadReply { lm, reason, cost_msats: None },
-        LmError::Cache { path, reason, .. } => LmError::Cache { path, reason, cost_msats: None },
-        other => other,
-    }
+fn for_nothing(mut reply: LmReply) -> LmReply {
+    reply.cached = true;
+    reply.cost_msats = Some(0);
+    reply.cost_is_lower_bound = false;
+    reply
 }

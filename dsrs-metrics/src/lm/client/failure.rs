@@ -75,12 +75,12 @@ fn transport(error: &reqwest::Error, target: &Target, timeout: Duration) -> LmEr
         return LmError::Unreachable { lm, address: target.address(), reason };
     }
     if error.is_timeout() {
-        return LmError::Timeout { lm, seconds: timeout.as_secs_f64() };
+        return LmError::Timeout { lm, seconds: timeout.as_secs_f64(), cost_msats: None };
     }
     if error.is_builder() {
         return LmError::Other { lm, reason };
     }
-    LmError::Disconnected { lm, reason }
+    LmError::Disconnected { lm, reason, cost_msats: None }
 }
 
 /// An error's causes, innermost last; reqwest's outermost text quotes the address, which may hold a key.
@@ -208,9 +208,9 @@ fn said(body: &str, target: &Target) -> String {
 /// One line of at most [`SAID`] characters, without anything that may be a key.
 fn clean(text: &str, target: &Target) -> String {
     let mut text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if let Some(key) =
-        target.key.as_ref().map(ExposeSecret::expose_secret).filter(|k| !k.is_empty())
-    {
+    // What is shorter is no secret, but `none` or `EMPTY` for a server that wants anything at all.
+    let is_secret = |key: &&str| key.len() >= 6;
+    if let Some(key) = target.key.as_ref().map(ExposeSecret::expose_secret).filter(is_secret) {
         text = text.replace(key, "***");
     }
     let edge = |c: char| c.is_whitespace() || "\"'`,;:()[]{}<>=".contains(c);

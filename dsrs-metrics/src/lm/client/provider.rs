@@ -4,9 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use genai::adapter::AdapterKind;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
+use sha2::{Digest, Sha256};
 
 use super::super::LmError;
+use super::super::shared::Place;
 
 /// Where settings are looked up: the environment, unless told otherwise.
 #[derive(Clone)]
@@ -132,6 +134,27 @@ impl Target {
         let url = self.base_url.take().unwrap_or_else(default);
         self.shown_base_url = (url != default()).then(|| shown(&url));
         self.base_url = Some(url);
+    }
+
+    /// Where it is, as a hash: the address, or the provider that has an address of its own.
+    pub(in super::super) fn place(&self) -> Place {
+        Sha256::digest(self.whereabouts()).into()
+    }
+
+    /// Whose calls these are there, as a hash: the address and what identifies an account at it.
+    pub(in super::super) fn account(&self) -> Place {
+        let key = self.key.as_ref().map_or("", ExposeSecret::expose_secret);
+        let mut account = Sha256::new_with_prefix(self.whereabouts());
+        for part in self.headers.iter().map(|(_, value)| value.as_str()).chain([key]) {
+            account.update([0]);
+            account.update(part);
+        }
+        account.finalize().into()
+    }
+
+    fn whereabouts(&self) -> &str {
+        let provider = || self.id.split(':').next().unwrap_or_default();
+        self.base_url.as_deref().unwrap_or_else(|| family(provider()))
     }
 
     /// Where the provider is looked for, for messages.

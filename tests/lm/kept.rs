@@ -1,0 +1,205 @@
+//! What the cache holds: the key is the request that is sent, and of the replies those are kept that say something.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use dsrs_metrics::lm::{
+    CacheMode, Cached, LanguageModel, LmBudget, LmReply, LmRequest, Price, Priced, Prices,
+    ReplyCache, ReplySchema, Sampling, ScriptedLm, StopReason, Usage,
+};
+use dsrs_metrics::prelude::*;
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::server::{Answer, Server};
+use crate::{ask, plain};
+
+fn open() -> (TempDir, ReplyCache) {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = ReplyCache::open(folder.path(), 1 << 30).unwrap();
+    (folder, cache)
+}
+
+#[tokio::test]
+async fn trap_21_a_limit_that_a_budget_puts_on_the_reply_is_in_the_key() {
+    let (_folder, cache) = open();
+    let scripted = ScriptedLm::new().otherwise("yes").usage(Usage::new(1, 1));
+    let price = Price { input: 1.0, output: 1.0, cached_input: None };
+    let priced = || Priced::new(&scripted, Prices::none().with("scripted:lm", price));
+    let cached = |lm| Cached::new(lm, cache.clone(), CacheMode::Use);
+    let under_budget = cached(priced().budget(LmBudget::msats(1_000_000)));
+    let without = cached(priced());
+    let limit = |tokens| Sampling { max_tokens: Some(tokens), ..Sampling::default() };
+
+    assert!(!under_budget.complete(&ask("?")).await.unwrap().cached);
+    assert!(!without.complete(&ask("?")).await.unwrap().cached, "it is sent without a limit");
+    let same = ask("?").with_sampling(limit(4096));
+    assert!(without.complete(&same).await.unwrap().cached, "it is what was sent under the budget");
+    let other = ask("?").with_sampling(limit(4095));
+    assert!(!without.complete(&other).await.unwrap().cached);
+    let sent: Vec<_> = scripted.requests().iter().map(|r| r.sampling.max_tokens).collect();
+    assert_eq!(sent, [Some(4096), None, Some(4095)]);
+}
+
+fn with_schema(schema: &str) -> LmRequest {
+    ask("?").with_schema(ReplySchema::new("s", serde_json::from_str(schema).unwrap()))
+}
+
+/// Requests that differ in one thing each, and some that do not.
+fn variants() -> Vec<LmRequest> {
+    let sampled = |sampling| ask("?").with_sampling(sampling);
+    let none = Sampling::default();
+    vec![
+        ask("?"),
+        ask("?"),
+        ask("!"),
+        ask("?").system("?"),
+        ask("?").assistant("?"),
+        sampled(Sampling { temperature: Some(0.0), ..none }),
+        sampled(Sampling { temperature: Some(0.5), ..none }),
+        sampled(Sampling { top_p: Some(0.5), ..none }),
+        sampled(Sampling { max_tokens: Some(4096), ..none }),
+        sampled(Sampling { max_tokens: Some(16), ..none }),
+        sampled(Sampling { seed: Some(0), ..none }),
+        sampled(Sampling { seed: Some(1), ..none }),
+        with_schema(
+            r#"{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}}}"#,
+        ),
+        with_schema(
+            r#"{"type":"object","properties":{"b":{"type":"number"},"a":{"type":"number"}}}"#,
+        ),
+        with_schema(r#"{"type":"object","properties":{"a":{"type":"number"}}}"#),
+        with_schema(r#"{"type":"object","properties":{"a":{"type":"number"}}}"#),
+    ]
+}
+
+/// Over the real client: what counts is the body that a server is sent.
+#[tokio::test]
+async fn trap_21_two_requests_have_one_key_if_and_only_if_one_body_is_sent() {
+    let server = Server::start(|_| Answer::chat("yes")).await;
+    let folder = tempfile::tempdir().unwrap();
+    let build = |mode, is_limited| {
+        let lm = plain("openai:gpt-5-mini", &server.url("/v1")).cache_mode(mode);
+        let lm = lm.cache_folder(folder.path());
+        if is_limited { lm.budget(LmBudget::msats(1 << 40)) } else { lm }.build().unwrap()
+    };
+    let mut bodies = HashSet::new();
+    for is_limited in [false, true] {
+        let (direct, cached) =
+            (build(CacheMode::Off, is_limited), build(CacheMode::Use, is_limited));
+        for request in variants() {
+            direct.complete(&request).await.unwrap();
+            let body = server.asked().last().unwrap().body.to_string();
+            let reply = cached.complete(&request).await.unwrap();
+            assert_eq!(reply.cached, !bodies.insert(body.clone()), "{body}");
+        }
+    }
+    // 14 without a budget; with one, those that set a limit themselves are the same, and so is the one that sets 4,096.
+    assert_eq!(bodies.len(), 14 + 11);
+}
+
+async fn is_kept(reply: LmReply) -> bool {
+    let (_folder, cache) = open();
+    let scripted = ScriptedLm::new().replies([reply]).otherwise("asked again");
+    let lm = Cached::new(&scripted, cache, CacheMode::Use);
+    lm.complete(&ask("?")).await.unwrap();
+    let again = lm.complete(&ask("?")).await.unwrap();
+    assert_eq!(scripted.calls(), if again.cached { 1 } else { 2 });
+    again.cached
+}
+
+#[tokio::test]
+async fn what_the_model_said_and_ended_is_kept_and_what_says_nothing_is_not() {
+    let text = |text: &str, stop| LmReply::new(text).with_stop(stop);
+    for kept in [
+        text(r#"{"score": 1}"#, StopReason::End),
+        text("no JSON at all", StopReason::End),
+        text(r#"{"score": 1}"#, StopReason::Other("eos".to_owned())),
+    ] {
+        assert!(is_kept(kept.clone()).await, "{kept:?}");
+    }
+    for passing in [
+        text(r#"{"sco"#, StopReason::Length),
+        text("", StopReason::Filtered),
+        text(r#"{"score": 1}"#, StopReason::Filtered),
+        text("", StopReason::Refusal("I can't.".to_owned())),
+        text("", StopReason::Other("recitation".to_owned())),
+        text(" \n", StopReason::End),
+    ] {
+        assert!(!is_kept(passing.clone()).await, "{passing:?}");
+    }
+}
+
+/// Grade the answer.
+#[judge(reasoning = false)]
+struct Graded {
+    #[input(pred)]
+    answer: String,
+    #[output(range = 0.0..=1.0)]
+    score: f64,
+}
+
+/// Judges one row, in a run of its own.
+async fn judged(cache: &ReplyCache, mode: CacheMode, lm: &Arc<ScriptedLm>) -> Result<f64, String> {
+    let lm = Cached::new(Arc::clone(lm), cache.clone(), mode);
+    let judge = GradedJudge::default().with_lm(lm);
+    let scored = judge.evaluate(&example! {}, &prediction! { "answer" => "Paris" }).await;
+    scored.map(|score| score.value).map_err(|error| error.to_string())
+}
+
+#[tokio::test]
+async fn a_reply_that_no_judge_can_read_is_not_paid_twice_and_a_refresh_asks_anew() {
+    let (_folder, cache) = open();
+    let lm = ScriptedLm::new().replies(["hm", "hm again", r#"{"score": 0.5}"#]);
+    let lm = Arc::new(lm);
+    let failed = judged(&cache, CacheMode::Use, &lm).await.unwrap_err();
+    assert!(failed.contains("gave no verdict, also when told why"), "{failed}");
+    assert_eq!(lm.calls(), 2);
+    assert_eq!(judged(&cache, CacheMode::Use, &lm).await, Err(failed), "by the same way");
+    assert_eq!(lm.calls(), 2, "and for nothing");
+    assert_eq!(judged(&cache, CacheMode::Refresh, &lm).await, Ok(0.5));
+    assert_eq!(judged(&cache, CacheMode::Use, &lm).await, Ok(0.5));
+    assert_eq!(lm.calls(), 3);
+}
+
+#[tokio::test]
+async fn a_row_that_was_cut_filtered_or_declined_is_asked_again_by_the_next_run() {
+    for (stop, said) in [
+        (StopReason::Length, "was cut short"),
+        (StopReason::Filtered, "filter withheld"),
+        (StopReason::Refusal("no".to_owned()), "declined to judge: no"),
+    ] {
+        let (_folder, cache) = open();
+        let lost = LmReply::new(r#"{"score"#).with_stop(stop);
+        let lm = Arc::new(ScriptedLm::new().replies([lost]).otherwise(r#"{"score": 0.5}"#));
+        let failed = judged(&cache, CacheMode::Use, &lm).await.unwrap_err();
+        assert!(failed.contains(said), "{failed}");
+        assert_eq!(judged(&cache, CacheMode::Use, &lm).await, Ok(0.5));
+        assert_eq!(judged(&cache, CacheMode::Use, &lm).await, Ok(0.5));
+        assert_eq!(lm.calls(), 2, "and what it then said is kept");
+    }
+}
+
+#[tokio::test]
+async fn a_score_tells_what_was_asked_from_what_was_known() {
+    let (_folder, cache) = open();
+    let scripted =
+        ScriptedLm::new().otherwise(r#"{"score": 0.5}"#).usage(Usage::new(40, 2)).cost(42);
+    let lm = Arc::new(Cached::new(scripted, cache, CacheMode::Use));
+    let judge = GradedJudge::default().with_lm(lm);
+    let (gold, pred) = (example! {}, prediction! { "answer" => "Paris" });
+    let mut told = Vec::new();
+    for _ in 0..2 {
+        let scored = judge.call(MetricCall::new(&gold, &pred)).await.unwrap();
+        let metadata = scored.metadata().unwrap();
+        let tokens = metadata.get("usage").map(|usage| usage["prompt_tokens"].clone());
+        told.push((
+            metadata["calls"].clone(),
+            metadata["cached"].clone(),
+            tokens,
+            scored.score.cost_msats,
+        ));
+    }
+    assert_eq!(told[0], (json!(1), json!(0), Some(json!(40)), 42));
+    assert_eq!(told[1], (json!(0), json!(1), None, 0));
+}

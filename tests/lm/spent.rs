@@ -1,0 +1,174 @@
+//! One story of money: what the budget is charged is what the ledger says, and what the rows' outcomes carry.
+
+use std::time::Duration;
+
+use dsrs_metrics::judge::Prompt;
+use dsrs_metrics::lm::{
+    Account, LanguageModel, Ledger, Limited, Limiter, LmBudget, LmError, LmReply, LmRequest,
+    Metered, Price, Priced, Prices, Retry, RetryPolicy, Sampling, ScriptedLm, Usage,
+};
+use dsrs_metrics::prelude::*;
+use dsrs_metrics::{Evaluate, EvaluationResult, Outcome, Pair};
+use serde_json::json;
+
+use crate::server::{Answer, Asked, Server};
+use crate::{ask, plain, quick};
+
+/// A dollar per million tokens of either kind: a token is a msat.
+const PRICE: Price = Price { input: 1.0, output: 1.0, cached_input: None };
+
+/// Grade the answer.
+#[judge(reasoning = false, cost = "5 msat")]
+struct Graded {
+    #[input(pred)]
+    answer: String,
+    #[output(range = 0.0..=1.0)]
+    score: f64,
+}
+
+async fn judged(lm: impl LanguageModel + 'static, rows: usize) -> EvaluationResult {
+    let judge = GradedJudge::default().with_lm(lm);
+    let evaluate = Evaluate::builder().metric(judge).concurrency(20).build().unwrap();
+    let rows = (0..rows).map(|row| {
+        let pred = prediction! { "answer" => format!("answer {row}") };
+        Pair::new(row.to_string(), example! {}, pred)
+    });
+    evaluate.score(rows).await.unwrap()
+}
+
+fn cost(outcome: &Outcome) -> u64 {
+    match outcome {
+        Outcome::Scored(scored) => scored.score.cost_msats,
+        Outcome::MetricFailed { error } => error.cost_msats(),
+        Outcome::Skipped { cost_msats, .. } => *cost_msats,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn spent_by_rows(result: &EvaluationResult) -> u64 {
+    result.results.iter().map(|row| cost(&row.outcomes[0])).sum()
+}
+
+/// Timeouts, cut connections, half replies, errors that cost nothing, unreadable verdicts, and good ones.
+fn fault(asked: &Asked) -> Answer {
+    let verdict = Answer::chat(&json!({ "score": 0.5 }).to_string());
+    let row = || -> Option<usize> {
+        let messages = asked.body["messages"].as_array()?;
+        let inputs = Prompt::parse(messages.get(1)?["content"].as_str()?)?;
+        inputs[0].content?.strip_prefix("answer ")?.parse().ok()
+    };
+    // The probe is answered.
+    let Some(row) = row() else { return verdict };
+    match row % 8 {
+        1 => verdict.slow(Duration::from_secs(3)),
+        2 => verdict.cut(),
+        3 => verdict.truncated(),
+        4 => Answer::error(503, "down"),
+        5 => Answer::chat("hm"),
+        6 => Answer::html(200, "<html>log in</html>"),
+        _ => verdict,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn trap_23_budget_ledger_and_rows_say_the_same_whatever_fails() {
+    let server = Server::forgetful(fault).await;
+    let (budget, ledger) = (LmBudget::msats(1 << 40), Ledger::new());
+    let lm = plain("openai:m", &server.url("/v1"))
+        .prices(Prices::none().with("openai:*", PRICE))
+        .budget(budget.clone())
+        .ledger(ledger.clone())
+        .timeout(Duration::from_millis(300))
+        .retry(quick(2));
+    let result = judged(lm.build().unwrap(), 80).await;
+    let (failed, scored) = (result.metrics[0].failed, result.metrics[0].scored);
+    assert_eq!((failed, scored), (60, 20));
+    let (total, probe) = (ledger.total(), ledger.by_purpose()["probe"]);
+    assert_eq!((probe.calls, probe.cost_msats), (1, 110), "100 + 10 tokens");
+    assert_eq!(total.cost_msats, budget.spent_msats());
+    assert_eq!(total.cost_msats, spent_by_rows(&result) + probe.cost_msats);
+    assert_eq!((total.unpriced, result.metrics[0].cost_msats), (0, spent_by_rows(&result)));
+    // What broke off counts with all that it can have cost, in both attempts; what was refused costs nothing.
+    let of_row = |row: usize| cost(&result.results[row].outcomes[0]);
+    for broken in [1, 2, 3, 6] {
+        assert!((2 * 4096..2 * 6000).contains(&of_row(broken)), "{broken}: {}", of_row(broken));
+    }
+    assert_eq!((of_row(4), of_row(5), of_row(7)), (0, 220, 110));
+}
+
+fn timeout() -> LmError {
+    LmError::Timeout { lm: "scripted:lm".to_owned(), seconds: 1.0, cost_msats: None }
+}
+
+fn stack(
+    scripted: ScriptedLm,
+    budget: Option<LmBudget>,
+    ledger: &Ledger,
+) -> impl LanguageModel + use<> {
+    let priced = Priced::new(scripted, Prices::none().with("scripted:lm", PRICE));
+    let priced = match budget {
+        Some(budget) => priced.budget(budget),
+        None => priced,
+    };
+    let limited = Limited::new(priced, Limiter::new());
+    Metered::new(Retry::new(limited, RetryPolicy::default()), ledger.clone())
+}
+
+fn limited(text: &str, max_tokens: u32) -> LmRequest {
+    ask(text).with_sampling(Sampling { max_tokens: Some(max_tokens), ..Sampling::default() })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_is_dropped_is_in_the_ledger_with_what_the_budget_was_charged() {
+    let (budget, ledger) = (LmBudget::msats(1 << 40), Ledger::new());
+    let slow = ScriptedLm::new()
+        .replies([Err(timeout()), Ok(LmReply::new("late"))])
+        .latency(Duration::from_secs(10));
+    let lm = stack(slow, Some(budget.clone()), &ledger);
+    let request = limited("?", 1000);
+    // The first attempt fails after 10 s; the second is under way when all is dropped.
+    let dropped = tokio::time::timeout(Duration::from_secs(15), lm.complete(&request)).await;
+    assert_eq!(dropped.unwrap_err().to_string(), "deadline has elapsed");
+    let spent = budget.spent_msats();
+    assert!((2000..2400).contains(&spent), "{spent}");
+    let account = Account { calls: 1, failed: 1, cost_msats: spent, ..Account::default() };
+    assert_eq!(ledger.total(), account);
+    assert_eq!(budget.spent_msats() + budget.left_msats(), 1 << 40, "nothing stays set aside");
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_bound_a_broken_call_is_of_unknown_cost_and_never_free() {
+    let usage = Usage::new(30, 12);
+    let scripted = || ScriptedLm::new().replies([timeout()]).otherwise("yes").usage(usage);
+    // Nothing bounds the reply: a lower bound, and it says so.
+    let ledger = Ledger::new();
+    let reply = stack(scripted(), None, &ledger).complete(&ask("?")).await.unwrap();
+    assert_eq!((reply.cost_msats, reply.cost_is_lower_bound), (Some(42), true));
+    let said =
+        "1 calls (0 cached, 0 failed), 30 + 12 tokens, 42 msat (and 1 calls of unknown cost)";
+    assert_eq!(ledger.total().to_string(), said);
+    // `max_tokens` does, with or without a budget.
+    let ledger = Ledger::new();
+    let reply = stack(scripted(), None, &ledger).complete(&limited("?", 1000)).await.unwrap();
+    assert!(!reply.cost_is_lower_bound);
+    assert!((1042..1300).contains(&reply.cost_msats.unwrap()), "{reply:?}");
+    assert_eq!(
+        (ledger.total().cost_msats, ledger.total().unpriced),
+        (reply.cost_msats.unwrap(), 0)
+    );
+    // A call that never succeeds.
+    let (ledger, always) = (Ledger::new(), ScriptedLm::new().otherwise(timeout()));
+    let error = stack(always, None, &ledger).complete(&ask("?")).await.unwrap_err();
+    assert_eq!(error.cost_msats(), None);
+    assert_eq!((ledger.total().failed, ledger.total().unpriced), (1, 1));
+    let refused =
+        LmError::RateLimited { lm: String::new(), retry_after: None, said: String::new() };
+    assert_eq!(refused.cost_msats(), Some(0), "what is refused is not charged");
+}
+
+#[tokio::test]
+async fn a_row_whose_cost_is_unknown_counts_with_the_declared_one() {
+    let lm = ScriptedLm::new().otherwise(timeout());
+    let result = judged(lm, 3).await;
+    assert_eq!(result.metrics[0].cost_msats, 3 * 5);
+}
