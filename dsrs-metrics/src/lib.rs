@@ -23,6 +23,7 @@ mod memo;
 mod metric;
 mod need;
 mod outcome;
+pub mod outcome_coupled;
 mod pair;
 mod params;
 mod program;

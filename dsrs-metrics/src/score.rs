@@ -114,6 +114,12 @@ impl Scores {
         Self { parts: vec![Part { name: name.into(), value }] }
     }
 
+    /// Scores of which none is the headline.
+    pub(crate) fn of(parts: impl Iterator<Item = (&'static str, f64)>) -> Self {
+        let parts = parts.map(|(name, value)| Part { name: name.to_owned(), value }).collect();
+        Self { parts }
+    }
+
     /// One more score; a name that is there already takes the new value.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, value: f64) -> Self {
@@ -333,10 +339,11 @@ impl Scored {
         Self { score, passed: None, note }.settled(spec.name, spec)
     }
 
-    /// Several named scores, each held against the spec.
+    /// Several named scores, each held against the spec, with a critique if there is one.
     pub(crate) fn of_parts(
         score: MetricScore,
         scores: Scores,
+        feedback: Option<String>,
         spec: &MetricSpec<'_>,
     ) -> Result<Self> {
         // Parts first: the headline is one of them, and a part's error says which.
@@ -345,7 +352,7 @@ impl Scored {
             let error = wrong(part.value, 1.0, &name, spec);
             return Err(error.with_cost_msats(score.cost_msats));
         }
-        let critique = Critique { parts: scores.parts, ..Critique::default() };
+        let critique = Critique { feedback, parts: scores.parts, ..Critique::default() };
         let note = Note::Critique(Box::new(critique));
         Self { score, passed: None, note }.settled(spec.name, spec)
     }

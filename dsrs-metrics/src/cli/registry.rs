@@ -99,7 +99,13 @@ fn add_builtin(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add::<metrics::WasRepeated>()?;
     #[cfg(feature = "sandbox")]
     add_sandboxed(registry)?;
-    registry.add::<metrics::Diff>()
+    registry.add::<metrics::Diff>()?;
+    registry.add::<metrics::SubtaskPlanning>()?;
+    registry.add::<metrics::SubtaskExecution>()?;
+    registry.add::<metrics::Synthesis>()?;
+    registry.add::<metrics::ToolStepUtility>()?;
+    registry.add::<metrics::Combined>()?;
+    registry.add::<metrics::OutcomeCoupled>()
 }
 
 impl Registry {

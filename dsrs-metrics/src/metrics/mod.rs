@@ -6,13 +6,16 @@
 //! fields; rows with other names are mapped (`--map` on the command line). Metrics that may be asked
 //! about any field have a parameter `field` as well.
 
+mod adjutant;
 mod answers;
+mod breakdown;
 mod check;
 mod diff;
 mod edits;
 mod field;
 mod heritage;
 mod numeric;
+mod outcome_coupled;
 mod overlap;
 mod proxy;
 mod retrieval;
@@ -22,7 +25,12 @@ mod structured;
 mod text;
 
 pub use crate::same_value::same_value;
+pub use adjutant::{
+    Combined, SubtaskExecution, SubtaskPlanning, Synthesis, ToolStepUtility, subtask_execution,
+    subtask_planning, synthesis, tool_step_utility,
+};
 pub use answers::StrOrList;
+pub use breakdown::{Breakdown, InvalidWeights, Weights};
 pub use check::{Check, Unscored};
 pub use diff::{Diff, DiffStrictness, diff};
 pub use edits::{Cer, EditSimilarity, Wer, cer, edit_similarity, wer};
@@ -31,6 +39,7 @@ pub use heritage::{
     entity_type_accuracy, intent_accuracy, intent_accuracy_with_fallback,
 };
 pub use numeric::{NumericMatch, TextOrNumber, numeric_match};
+pub use outcome_coupled::{OutcomeCoupled, outcome_coupled};
 pub use overlap::{Bleu, Chrf, Rouge1, Rouge2, RougeL, bleu, chrf, rouge_l, rouge1, rouge2};
 pub use proxy::{
     Format, Keyword, Length, Syntax, WasRepeated, format, keyword, length, syntax, was_repeated,
