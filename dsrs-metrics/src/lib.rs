@@ -38,6 +38,8 @@ pub mod sandbox;
 mod score;
 mod scoring;
 mod settings;
+#[cfg(feature = "sparql")]
+pub mod sparql;
 mod spec;
 pub mod stats;
 pub mod structured;

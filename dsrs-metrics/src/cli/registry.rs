@@ -75,6 +75,8 @@ fn add_builtin(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add::<metrics::IntentAccuracyWithFallback>()?;
     registry.add::<metrics::EntityF1>()?;
     registry.add::<metrics::EntityTypeAccuracy>()?;
+    #[cfg(feature = "sparql")]
+    registry.add::<metrics::SparqlSyntaxValid>()?;
     registry.add::<metrics::PrecisionAtK>()?;
     registry.add::<metrics::RecallAtK>()?;
     registry.add::<metrics::HitRate>()?;

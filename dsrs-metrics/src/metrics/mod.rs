@@ -21,6 +21,8 @@ mod proxy;
 mod retrieval;
 #[cfg(feature = "sandbox")]
 mod sandbox;
+#[cfg(feature = "sparql")]
+mod sparql;
 mod structured;
 mod text;
 
@@ -55,6 +57,8 @@ pub use sandbox::{
     Isolation, Sandbox, SandboxFiles, Source, TestPass, VerificationDelta, field, gold, sandbox,
     test_pass, verification_delta,
 };
+#[cfg(feature = "sparql")]
+pub use sparql::{SparqlSyntaxValid, sparql_syntax_valid};
 pub use structured::{JsonFieldAccuracy, json_field_accuracy};
 pub use text::{
     AnswerExactMatch, AnswerPassageMatch, Em, F1, HotpotF1, Precision, Recall, answer_exact_match,
