@@ -14,6 +14,7 @@ mod diff;
 mod edits;
 mod field;
 mod heritage;
+mod heritage_rag;
 mod numeric;
 mod outcome_coupled;
 mod overlap;
@@ -40,6 +41,9 @@ pub use heritage::{
     EntityF1, EntityTypeAccuracy, IntentAccuracy, IntentAccuracyWithFallback, entity_f1,
     entity_type_accuracy, intent_accuracy, intent_accuracy_with_fallback,
 };
+pub use heritage_rag::{AnswerPresent, SourcesUsed, answer_present, sources_used};
+#[cfg(feature = "sparql")]
+pub use heritage_rag::{HeritageRag, HeritageRagStrict};
 pub use numeric::{NumericMatch, TextOrNumber, numeric_match};
 pub use outcome_coupled::{OutcomeCoupled, outcome_coupled};
 pub use overlap::{Bleu, Chrf, Rouge1, Rouge2, RougeL, bleu, chrf, rouge_l, rouge1, rouge2};
