@@ -9,7 +9,7 @@ use crate::{configured, error, parts, refusal, value};
 
 const REASONING: &str = "The name was misleading";
 
-fn executed(result: Value) -> (Vec<f64>, String) {
+fn executed(result: &Value) -> (Vec<f64>, String) {
     let pred = prediction! { "result" => result, "reasoning" => REASONING };
     parts(&SubtaskExecution::default(), &pred)
 }
@@ -22,7 +22,7 @@ fn results_that_say_what_was_done() {
         json!({ "command": "cargo test" }),
         json!("\"what was read\""),
     ] {
-        assert_eq!(executed(result.clone()), (vec![1.0; 3], String::new()), "{result}");
+        assert_eq!(executed(&result), (vec![1.0; 3], String::new()), "{result}");
     }
 }
 
@@ -43,12 +43,12 @@ fn results_that_do_not() {
             "`old_string` and `new_string` are the same",
         ),
     ] {
-        assert_eq!(executed(result.clone()), (vec![1.0, 0.0, 1.0], said.to_owned()), "{result}");
+        assert_eq!(executed(&result), (vec![1.0, 0.0, 1.0], said.to_owned()), "{result}");
     }
     let said = "`result` is no JSON: expected value at line 1 column 1";
-    assert_eq!(executed(json!("done")), (vec![0.0, 0.0, 1.0], said.to_owned()));
+    assert_eq!(executed(&json!("done")), (vec![0.0, 0.0, 1.0], said.to_owned()));
     let said = "there is no `result`";
-    assert_eq!(executed(Value::Null), (vec![0.0, 0.0, 1.0], said.to_owned()));
+    assert_eq!(executed(&Value::Null), (vec![0.0, 0.0, 1.0], said.to_owned()));
 }
 
 #[test]

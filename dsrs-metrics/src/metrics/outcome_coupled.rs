@@ -57,11 +57,11 @@ pub fn outcome_coupled(
     #[param(default = 0.1)]
     schema_weight: f64,
     /// How many tests more or fewer count in full.
-    #[param(default = NonZeroU32::MIN)]
-    full_delta: NonZeroU32,
+    #[param(default = 1)]
+    full_delta: u32,
 ) -> Result<Breakdown, Unscored> {
     let weights = [step_utility_weight, repetition_weight, verification_weight, schema_weight];
-    let scorer = scorer(weights).map_err(Unscored::Because)?.with_full_delta(full_delta);
+    let scorer = scorer(weights, full_delta).map_err(Unscored::Because)?;
     let seen = |tests_before, tests_after| StepOutcome {
         step_utility,
         tests_before,
@@ -84,15 +84,19 @@ impl Needy for OutcomeCoupled {
             self.verification_weight,
             self.schema_weight,
         ];
-        let wrong = scorer(weights).err();
+        let wrong = scorer(weights, self.full_delta).err();
         all.extend(wrong.map(|reason| Need::missing(Self::SPEC.name, reason)));
     }
 }
 
-fn scorer(weights: [f64; 4]) -> Result<OutcomeCoupledScorer, String> {
+fn scorer(weights: [f64; 4], full_delta: u32) -> Result<OutcomeCoupledScorer, String> {
     let [step_utility, repetition, verification, schema] = weights;
     let weights = OutcomeWeights { step_utility, repetition, verification, schema };
-    OutcomeCoupledScorer::new(weights).map_err(|error| error.to_string())
+    let scorer = OutcomeCoupledScorer::new(weights).map_err(|error| error.to_string())?;
+    let full_delta = NonZeroU32::new(full_delta);
+    let full_delta =
+        full_delta.ok_or("no share of 0 tests can be taken: `full_delta` is 1 or more")?;
+    Ok(scorer.with_full_delta(full_delta))
 }
 
 /// The difference in passing tests, which is stated, follows from the numbers, or both.
