@@ -45,6 +45,7 @@ pub mod stats;
 pub mod structured;
 mod sum;
 pub mod syntax;
+mod weights;
 
 #[doc(hidden)]
 pub mod __private;
@@ -96,3 +97,4 @@ pub use crate::settings::Settings;
 pub use crate::spec::{
     Direction, FieldSpec, MetricSpec, MetricTier, ParamSpec, ScoreKind, ScoreRange, Side,
 };
+pub use crate::weights::{InvalidWeights, Weights};

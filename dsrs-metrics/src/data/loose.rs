@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
+#[cfg(feature = "cli")]
 use serde_json::Value;
 
 use super::row::{CheckedRow, Row};

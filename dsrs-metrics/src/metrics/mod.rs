@@ -33,7 +33,7 @@ pub use adjutant::{
     subtask_planning, synthesis, tool_step_utility,
 };
 pub use answers::StrOrList;
-pub use breakdown::{Breakdown, InvalidWeights, Weights};
+pub use breakdown::Breakdown;
 pub use check::{Check, Unscored};
 pub use diff::{Diff, DiffStrictness, diff};
 pub use edits::{Cer, EditSimilarity, Wer, cer, edit_similarity, wer};

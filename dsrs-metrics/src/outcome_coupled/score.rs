@@ -2,8 +2,8 @@
 
 use std::num::NonZeroU32;
 
-use crate::metrics::{InvalidWeights, Weights};
 use crate::sum::ExactSum;
+use crate::weights::{InvalidWeights, Weights};
 
 /// What came of one tool call.
 #[derive(Debug, Clone, Copy, PartialEq)]

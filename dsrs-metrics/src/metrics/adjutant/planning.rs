@@ -8,10 +8,11 @@ use serde_json::Value;
 
 use super::checks::{Given, first_fault, missing};
 use crate::metric;
-use crate::metrics::breakdown::{Breakdown, Weights, need_weights};
+use crate::metrics::breakdown::{Breakdown, need_weights};
 use crate::metrics::check::Unscored;
 use crate::need::{Need, Needy};
 use crate::text::Searchable;
+use crate::weights::Weights;
 
 /// Whether a plan is a list of subtasks that can be carried out: four checks, a quarter each.
 ///

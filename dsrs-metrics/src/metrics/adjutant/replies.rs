@@ -6,9 +6,10 @@ use super::checks::{
     Given, boolean, first_fault, is_said, missing, number_in, one_of, substantive,
 };
 use crate::metric;
-use crate::metrics::breakdown::{Breakdown, Weights, need_weights};
+use crate::metrics::breakdown::{Breakdown, need_weights};
 use crate::metrics::check::Unscored;
 use crate::need::{Need, Needy};
+use crate::weights::Weights;
 
 /// Whether the result of a subtask has its form: three checks, 33, 33 and 34 hundredths.
 ///
