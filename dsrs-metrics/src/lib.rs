@@ -25,6 +25,7 @@ mod metric;
 mod named;
 mod need;
 mod outcome;
+pub mod outcome_coupled;
 mod pair;
 mod params;
 mod program;
@@ -39,11 +40,14 @@ pub mod sandbox;
 mod score;
 mod scoring;
 mod settings;
+#[cfg(feature = "sparql")]
+pub mod sparql;
 mod spec;
 pub mod stats;
 pub mod structured;
 mod sum;
 pub mod syntax;
+mod weights;
 
 #[doc(hidden)]
 pub mod __private;
@@ -99,3 +103,4 @@ pub use crate::settings::Settings;
 pub use crate::spec::{
     Direction, FieldSpec, MetricSpec, MetricTier, ParamSpec, ScoreKind, ScoreRange, Side,
 };
+pub use crate::weights::{InvalidWeights, Weights};

@@ -140,7 +140,7 @@ impl MetricReturn for Scores {
     type Verdict = Undecided;
 
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
-        Scored::of_parts(free(self.headline(), spec), self, spec)
+        Scored::of_parts(free(self.headline(), spec), self, None, spec)
     }
 }
 

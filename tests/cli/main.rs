@@ -3,6 +3,7 @@
 mod agree;
 mod bad_input;
 mod floats;
+mod heritage;
 mod interrupts;
 mod lists;
 mod names;

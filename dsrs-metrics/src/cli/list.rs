@@ -160,17 +160,18 @@ fn snake_case(name: &str) -> String {
     snake
 }
 
-/// The paragraphs of a documentation, each on one line, without its examples.
+/// The paragraphs of a documentation, and the items of its lists, each on one line, without its examples.
 fn paragraphs(doc: &str) -> Vec<String> {
     let mut paragraphs = vec![String::new()];
     let mut in_example = false;
     for line in doc.lines().map(str::trim) {
         let fence = line.starts_with("```");
         in_example ^= fence;
-        if line.is_empty() {
+        if line.is_empty() || line.starts_with("- ") {
             paragraphs.push(String::new());
-        } else if let (false, false, Some(last)) = (fence, in_example, paragraphs.last_mut()) {
-            let space = if last.is_empty() { "" } else { " " };
+        }
+        if let (false, false, Some(last)) = (fence, in_example, paragraphs.last_mut()) {
+            let space = if last.is_empty() || line.is_empty() { "" } else { " " };
             last.push_str(space);
             last.push_str(line);
         }
@@ -221,7 +222,14 @@ fn wrap(text: &mut String, width: usize, first: &str, later: &str, line: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::as_typed;
+    use super::{as_typed, paragraphs};
+
+    #[test]
+    fn items_of_a_list_stand_on_lines_of_their_own() {
+        let doc =
+            "Two\n checks:\n\n - one,\n   of two lines;\n - two.\n\n```\n- no item\n```\nThe end.";
+        assert_eq!(paragraphs(doc), ["Two checks:", "- one, of two lines;", "- two.", "The end."]);
+    }
 
     #[test]
     fn defaults_as_they_are_typed() {

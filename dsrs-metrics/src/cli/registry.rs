@@ -54,6 +54,13 @@ fn add_sandboxed(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add::<metrics::VerificationDelta>()
 }
 
+#[cfg(feature = "sparql")]
+fn add_sparql(registry: &mut Registry) -> Result<(), RegistryError> {
+    registry.add::<metrics::SparqlSyntaxValid>()?;
+    registry.add::<metrics::HeritageRag>()?;
+    registry.add::<metrics::HeritageRagStrict>()
+}
+
 fn add_builtin(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add::<metrics::AnswerExactMatch>()?;
     registry.add::<metrics::AnswerPassageMatch>()?;
@@ -76,6 +83,10 @@ fn add_builtin(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add::<metrics::IntentAccuracyWithFallback>()?;
     registry.add::<metrics::EntityF1>()?;
     registry.add::<metrics::EntityTypeAccuracy>()?;
+    registry.add::<metrics::AnswerPresent>()?;
+    registry.add::<metrics::SourcesUsed>()?;
+    #[cfg(feature = "sparql")]
+    add_sparql(registry)?;
     registry.add::<metrics::PrecisionAtK>()?;
     registry.add::<metrics::RecallAtK>()?;
     registry.add::<metrics::HitRate>()?;
@@ -100,7 +111,13 @@ fn add_builtin(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add::<metrics::WasRepeated>()?;
     #[cfg(feature = "sandbox")]
     add_sandboxed(registry)?;
-    registry.add::<metrics::Diff>()
+    registry.add::<metrics::Diff>()?;
+    registry.add::<metrics::SubtaskPlanning>()?;
+    registry.add::<metrics::SubtaskExecution>()?;
+    registry.add::<metrics::Synthesis>()?;
+    registry.add::<metrics::ToolStepUtility>()?;
+    registry.add::<metrics::Combined>()?;
+    registry.add::<metrics::OutcomeCoupled>()
 }
 
 impl Registry {

@@ -1,13 +1,14 @@
-//! Rows of any shape, for commands that read something else than pairs: results and labels.
+//! Rows of any shape, for what is no pair: results and labels.
 
 use std::path::Path;
 use std::sync::Arc;
 
+#[cfg(feature = "cli")]
 use serde_json::Value;
 
 use super::row::{CheckedRow, Row};
 use super::{DataError, Format, Input, OpenFile, ROW_LIMIT};
-use crate::pair::Origin;
+use crate::pair::{Origin, Pair};
 
 /// A row of which nothing is required but that it is an object.
 pub(crate) struct LooseRow {
@@ -15,10 +16,20 @@ pub(crate) struct LooseRow {
     pub(crate) id: String,
     pub(crate) at: Origin,
     /// Whether values are cells of a format that knows only text.
+    #[cfg(feature = "cli")]
     pub(crate) textual: bool,
     row: CheckedRow,
 }
 
+impl LooseRow {
+    /// The row as a pair. What stands in the place of `gold` or `pred` and is no object is an attribute.
+    pub(crate) fn into_pair(mut self) -> Pair {
+        self.row.keep_halves();
+        self.row.into_pair(self.at, |_| self.id)
+    }
+}
+
+#[cfg(feature = "cli")]
 impl LooseRow {
     /// The value at a dotted path: `gold.FIELD`, `pred.FIELD` or any other key of the row.
     pub(crate) fn find(&self, path: &str) -> Option<&Value> {
@@ -38,9 +49,9 @@ pub(crate) struct LooseRows {
 }
 
 impl LooseRows {
-    /// Opens a file, `-` being standard input.
-    pub(crate) fn open(file: &Path) -> Result<Self, DataError> {
-        let file = Input::new(file, None)?.open(ROW_LIMIT)?;
+    /// Opens a file, `-` being standard input; its extension says the format if nothing else does.
+    pub(crate) fn open(file: &Path, format: Option<Format>) -> Result<Self, DataError> {
+        let file = Input::new(file, format)?.open(ROW_LIMIT)?;
         Ok(Self { file, ended: false })
     }
 
@@ -50,7 +61,13 @@ impl LooseRows {
         let mut row = row.check_loosely(&at)?;
         let unnamed = if self.file.format == Format::Json { self.file.read } else { line };
         let id = row.take_id().unwrap_or_else(|| unnamed.to_string());
-        Ok(LooseRow { id, at, textual: row.attributes().textual, row })
+        Ok(LooseRow {
+            id,
+            at,
+            #[cfg(feature = "cli")]
+            textual: row.attributes().textual,
+            row,
+        })
     }
 }
 

@@ -12,7 +12,6 @@ mod format;
 mod integers;
 mod json;
 mod jsonl;
-#[cfg(feature = "cli")]
 mod loose;
 mod mapping;
 mod row;
@@ -23,7 +22,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::pair::{Origin, Pair};
-#[cfg(feature = "cli")]
 pub(crate) use loose::{LooseRow, LooseRows};
 use row::Row;
 pub(crate) use row::Unique;

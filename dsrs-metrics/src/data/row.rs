@@ -47,7 +47,6 @@ impl Row {
     }
 
     /// The row, if it is an object.
-    #[cfg(feature = "cli")]
     pub(super) fn check_loosely(self, at: &Origin) -> Result<CheckedRow, DataError> {
         self.object(at)?.check(at, |_| true)
     }
@@ -140,9 +139,16 @@ impl CheckedRow {
         &self.attributes
     }
 
-    #[cfg(feature = "cli")]
     pub(super) fn take_id(&mut self) -> Option<String> {
         self.id.take()
+    }
+
+    /// Makes attributes of what stands in the place of `gold` and `pred` and is no object.
+    pub(super) fn keep_halves(&mut self) {
+        let halves = [(Side::Gold, self.whole_gold.take()), (Side::Pred, self.whole_pred.take())];
+        for (side, half) in halves {
+            half.map(|half| self.attributes.insert(side.to_string(), half));
+        }
     }
 
     /// Sets what the mapping sets. Without a value the field is absent, even if the row has one of its

@@ -57,7 +57,8 @@ pub enum EvaluateError {
         /// The failure score.
         value: f64,
     },
-    /// A metric cannot score any row: the language model that it asks is not configured or does not answer.
+    /// A metric cannot score any row: the language model that it asks is not configured or does not answer, or it is
+    /// configured wrongly itself.
     /// Found out before any row is paid for.
     #[error("metric `{metric}`: {reason}")]
     NotReady {

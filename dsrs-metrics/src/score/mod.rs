@@ -113,6 +113,12 @@ impl Scores {
         Self { parts: vec![Part { name: name.into(), value }] }
     }
 
+    /// Scores of which none is the headline.
+    pub(crate) fn of(parts: impl Iterator<Item = (&'static str, f64)>) -> Self {
+        let parts = parts.map(|(name, value)| Part { name: name.to_owned(), value }).collect();
+        Self { parts }
+    }
+
     /// One more score; a name that is there already takes the new value.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, value: f64) -> Self {

@@ -225,10 +225,11 @@ impl Scored {
         Self { score, passed: None, note }.settled(spec.name, spec)
     }
 
-    /// Several named scores, each held against the spec.
+    /// Several named scores, each held against the spec, with a critique if there is one.
     pub(crate) fn of_parts(
         score: MetricScore,
         scores: Scores,
+        feedback: Option<String>,
         spec: &MetricSpec<'_>,
     ) -> Result<Self> {
         // Parts first: the headline is one of them, and a part's error says which.
@@ -237,7 +238,7 @@ impl Scored {
             let error = wrong(part.value, 1.0, &name, spec);
             return Err(error.with_cost_msats(score.cost_msats));
         }
-        let critique = Critique { parts: scores.parts, ..Critique::default() };
+        let critique = Critique { feedback, parts: scores.parts, ..Critique::default() };
         let note = Note::Critique(Box::new(critique));
         Self { score, passed: None, note }.settled(spec.name, spec)
     }

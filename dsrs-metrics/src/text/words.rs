@@ -34,6 +34,20 @@ impl<'a> Searchable<'a> {
         Self { text: comparable(text, case_sensitive), case_sensitive, whole_words }
     }
 
+    /// Whether the text begins with the keyword. An empty keyword begins every text.
+    ///
+    /// ```
+    /// # use dsrs_metrics::text::Searchable;
+    /// let text = Searchable::new("Address the reader", false, true);
+    /// assert!(text.starts_with("address") && !text.starts_with("add"));
+    /// ```
+    #[must_use]
+    pub fn starts_with(&self, keyword: &str) -> bool {
+        let keyword = comparable(keyword, self.case_sensitive);
+        let Some(rest) = self.text.strip_prefix(&*keyword) else { return false };
+        !self.whole_words || !continued(keyword.chars().next_back(), rest.chars().next())
+    }
+
     /// Whether the keyword is in the text. An empty keyword is in every text.
     #[must_use]
     pub fn contains(&self, keyword: &str) -> bool {

@@ -74,7 +74,7 @@ pub(super) fn read(
     let mut labels = Labels::default();
     let mut by_id = HashMap::new();
     let mut first = None;
-    for row in LooseRows::open(file)? {
+    for row in LooseRows::open(file, None)? {
         let row = row?;
         let label = label(&row, field, row.find(field))?;
         labels.known.extend(row.keys().map(str::to_owned));

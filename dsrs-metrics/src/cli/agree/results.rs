@@ -36,7 +36,7 @@ pub(super) fn read(file: &Path, metrics: &[String], label: &str) -> Result<Resul
         results.ratings.insert(name.clone(), Vec::new());
     }
     let mut seen = HashMap::new();
-    for row in LooseRows::open(file)? {
+    for row in LooseRows::open(file, None)? {
         let row = row?;
         if let Some(first) = seen.insert(row.id.clone(), row.at.line) {
             return Err(AgreeError::IdTwice { at: row.at, id: row.id, first }.into());

@@ -1,0 +1,98 @@
+//! A score that is the weighted mean of a few parts, each of which says why it is no better. What weights are is
+//! `weights.rs`'s.
+
+use crate::error::Result;
+use crate::need::Need;
+use crate::returns::{MetricReturn, Undecided};
+use crate::score::{MetricScore, Scored, Scores};
+use crate::spec::{MetricSpec, ScoreKind};
+use crate::weights::{Weights, check, mean};
+
+/// Weights in a metric's configuration, which are looked at before the first row.
+pub(super) fn need_weights(metric: &str, weights: &[f64], all: &mut Vec<Need>) {
+    all.extend(check(weights).err().map(|error| Need::missing(metric, error)));
+}
+
+/// The weighted mean of named parts.
+///
+/// As the score of a row, each part is a named score of its own; the details say what every part is worth and why, the feedback
+/// what keeps parts from being 1.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Breakdown {
+    parts: Vec<Weighed>,
+}
+
+/// One part of a [`Breakdown`].
+#[derive(Debug, Clone, PartialEq)]
+struct Weighed {
+    name: &'static str,
+    weight: f64,
+    value: f64,
+    reason: Option<String>,
+}
+
+impl Breakdown {
+    /// Parts that pass or fail: each with the reason against it, if there is one.
+    pub(super) fn of_checks<const N: usize>(
+        weights: Weights<N>,
+        checks: [(&'static str, Option<String>); N],
+    ) -> Self {
+        let value = |reason: Option<String>| (if reason.is_none() { 1.0 } else { 0.0 }, reason);
+        Self::new(weights, checks.map(|(name, reason)| (name, value(reason))))
+    }
+
+    /// Parts in [0, 1], each with its value and the reason why it is no better.
+    pub(super) fn new<const N: usize>(
+        weights: Weights<N>,
+        parts: [(&'static str, (f64, Option<String>)); N],
+    ) -> Self {
+        let weigh = |(weight, (name, (value, reason)))| Weighed { name, weight, value, reason };
+        Self { parts: weights.as_array().into_iter().zip(parts).map(weigh).collect() }
+    }
+
+    /// The score.
+    #[must_use]
+    pub fn value(&self) -> f64 {
+        mean(self.parts.iter().map(|part| (part.weight, part.value)))
+    }
+
+    /// Each part with its value, in order.
+    pub fn parts(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        self.parts.iter().map(|part| (part.name, part.value))
+    }
+
+    /// What keeps the parts from being 1, if anything does.
+    #[must_use]
+    pub fn feedback(&self) -> Option<String> {
+        let reasons: Vec<&str> =
+            self.parts.iter().filter_map(|part| part.reason.as_deref()).collect();
+        (!reasons.is_empty()).then(|| reasons.join("; "))
+    }
+
+    fn details(&self) -> String {
+        let parts: Vec<String> = self.parts.iter().map(Weighed::to_string).collect();
+        parts.join("; ")
+    }
+}
+
+impl std::fmt::Display for Weighed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { name, weight, value, reason } = self;
+        write!(f, "{name} {value}, weight {weight}")?;
+        reason.as_ref().map_or(Ok(()), |reason| write!(f, ": {reason}"))
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl MetricReturn for Breakdown {
+    const KIND: ScoreKind = ScoreKind::Number;
+    type Verdict = Undecided;
+
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+        let score = MetricScore::new(self.value())
+            .with_details(self.details())
+            .with_cost_msats(spec.cost_msats);
+        let scores = Scores::of(self.parts());
+        Scored::of_parts(score, scores, self.feedback(), spec)
+    }
+}

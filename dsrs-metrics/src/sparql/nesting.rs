@@ -1,0 +1,119 @@
+//! How deep a query nests, found without recursion and before anything recurses over it.
+
+/// The depth of brackets and of negations that stand in a row, at the deepest place.
+///
+/// What stands in strings and comments does not count. Of what looks like an IRI only opened brackets do, since
+/// `?a<(1)>` may be one or a comparison. The result is never less than what a parser finds.
+pub(super) fn depth(query: &str) -> usize {
+    let mut scan = Scan { rest: query.as_bytes(), open: 0, negations: 0, deepest: 0 };
+    while let Some(&byte) = scan.rest.first() {
+        scan.step(byte);
+    }
+    scan.deepest
+}
+
+struct Scan<'a> {
+    rest: &'a [u8],
+    open: usize,
+    negations: usize,
+    deepest: usize,
+}
+
+impl Scan<'_> {
+    fn step(&mut self, byte: u8) {
+        let length = match byte {
+            // In a local name a backslash takes away the meaning of what follows it.
+            b'\\' => 2,
+            b'"' | b'\'' => self.string(byte),
+            b'#' => self
+                .rest
+                .iter()
+                .position(|byte| matches!(byte, b'\n' | b'\r'))
+                .unwrap_or(usize::MAX),
+            b'<' => self.iri().unwrap_or(1),
+            _ => 1,
+        };
+        match byte {
+            b'(' | b'[' | b'{' => self.open += 1,
+            b')' | b']' | b'}' => self.open = self.open.saturating_sub(1),
+            b'!' => self.negations += 1,
+            _ => {}
+        }
+        if !matches!(byte, b'!' | b'#' | b' ' | b'\t' | b'\r' | b'\n') {
+            self.negations = 0;
+        }
+        self.deepest = self.deepest.max(self.open + self.negations);
+        self.rest = self.rest.get(length..).unwrap_or_default();
+    }
+
+    /// The length of the string that begins here.
+    fn string(&self, quote: u8) -> usize {
+        let long = self.rest.starts_with(&[quote; 3]);
+        let mut at = if long { 3 } else { 1 };
+        while let Some(&byte) = self.rest.get(at) {
+            match byte {
+                b'\\' => at += 2,
+                _ if long && self.rest[at..].starts_with(&[quote; 3]) => return at + 3,
+                _ if !long && byte == quote => return at + 1,
+                _ => at += 1,
+            }
+        }
+        at
+    }
+
+    /// The length of the IRI that seems to begin here.
+    fn iri(&mut self) -> Option<usize> {
+        let no_iri = |&byte: &u8| {
+            byte <= b' ' || matches!(byte, b'<' | b'>' | b'"' | b'{' | b'}' | b'|' | b'^' | b'`')
+        };
+        let length = 1 + self.rest[1..].iter().position(no_iri)?;
+        if self.rest[length] != b'>' {
+            return None;
+        }
+        let (mut open, mut deepest) = (0_usize, 0);
+        for byte in &self.rest[..length] {
+            match byte {
+                b'(' | b'[' => open += 1,
+                b')' | b']' => open = open.saturating_sub(1),
+                b'!' => deepest += 1,
+                _ => {}
+            }
+            deepest = deepest.max(open);
+        }
+        self.deepest = self.deepest.max(self.open + deepest);
+        self.open += open;
+        Some(length + 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::depth;
+
+    #[test]
+    fn brackets_and_negations_are_counted_where_they_nest() {
+        assert_eq!(depth("SELECT * WHERE { ?s ?p ?o }"), 1);
+        assert_eq!(depth("SELECT * WHERE { { ?s ?p ?o } { ?s ?q (1 2) } }"), 3);
+        assert_eq!(depth("ASK { FILTER(! !!?x) }"), 5);
+        assert_eq!(depth(&"(".repeat(100_000)), 100_000);
+    }
+
+    #[test]
+    fn strings_comments_and_iris_hide_nothing_and_add_nothing() {
+        assert_eq!(depth("ASK { ?s ?p \"((((\" , '[[' , '''(\n'((''' , \"\\\"(((\" }"), 1);
+        assert_eq!(depth("ASK { # (((( \n ?s ?p ?o }"), 1);
+        assert_eq!(
+            depth("ASK { ?s <http://a/b#(((c)> 1 }"),
+            4,
+            "counted, as it could be a comparison"
+        );
+        assert_eq!(depth("ASK { ?s <http://a/b_(c)#d> <http://a/b_(c)> }"), 2);
+        assert_eq!(depth("ASK { FILTER(?a<((((1))))&&?b>2) }"), 6);
+        assert_eq!(
+            depth(&format!("ASK {{ FILTER(?a<{}1{}>2) }}", "(".repeat(50), ")".repeat(50))),
+            52
+        );
+        assert_eq!(depth("\"))))))\" (((((("), 6);
+        assert_eq!(depth("h:o\\'brien (((((("), 6);
+    }
+}

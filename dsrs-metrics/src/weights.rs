@@ -1,0 +1,129 @@
+//! Weights of the parts of a score, known at run time. Those of composites are `composite/`'s, which knows most of them before.
+
+/// How far weights may be from a sum of 1, as in composites.
+const TOLERANCE: f64 = 1e-9;
+
+/// How much each of `N` parts counts: finite, none negative, together 1.
+///
+/// ```
+/// use dsrs_metrics::Weights;
+///
+/// assert_eq!(Weights::new([0.5, 0.3, 0.2]).unwrap().as_array(), [0.5, 0.3, 0.2]);
+/// assert_eq!(
+///     Weights::new([0.5, 0.3]).unwrap_err().to_string(),
+///     "the weights 0.5, 0.3 sum to 0.8; they must sum to 1"
+/// );
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Weights<const N: usize>([f64; N]);
+
+/// Weights that are none.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidWeights {
+    /// A weight is negative, infinite or NaN.
+    #[error("{weight:?} is no weight; weights are finite and not negative")]
+    NoWeight {
+        /// The number.
+        weight: f64,
+    },
+    /// The weights do not sum to 1.
+    #[error("the weights {} sum to {sum}; they must sum to 1", Listed(weights))]
+    Sum {
+        /// The weights.
+        weights: Vec<f64>,
+        /// What they sum to, rounded to twelve places.
+        sum: f64,
+    },
+}
+
+struct Listed<'a>(&'a [f64]);
+
+impl std::fmt::Display for Listed<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let weights: Vec<String> = self.0.iter().map(f64::to_string).collect();
+        f.write_str(&weights.join(", "))
+    }
+}
+
+impl<const N: usize> Weights<N> {
+    /// Checks the weights.
+    ///
+    /// # Errors
+    /// [`InvalidWeights`] if one is negative or not finite, or if they do not sum to 1 (within 1e-9).
+    pub fn new(weights: [f64; N]) -> Result<Self, InvalidWeights> {
+        check(&weights)?;
+        Ok(Self(weights))
+    }
+
+    /// Weights of the reference documents, which are known to be some.
+    pub(crate) const fn known(weights: [f64; N]) -> Self {
+        Self(weights)
+    }
+
+    /// The weights, in the order of the parts.
+    #[must_use]
+    pub const fn as_array(self) -> [f64; N] {
+        self.0
+    }
+
+    /// The weighted mean of as many values; in the range of the values, to the last bit.
+    pub(crate) fn mean(self, values: [f64; N]) -> f64 {
+        mean(self.0.into_iter().zip(values))
+    }
+}
+
+pub(crate) fn check(weights: &[f64]) -> Result<(), InvalidWeights> {
+    let is_weight = |weight: &&f64| (0.0..f64::INFINITY).contains(*weight);
+    if let Some(&weight) = weights.iter().find(|weight| !is_weight(weight)) {
+        return Err(InvalidWeights::NoWeight { weight });
+    }
+    let sum: f64 = weights.iter().sum();
+    if (sum - 1.0).abs() > TOLERANCE {
+        let sum = (sum * 1e12).round() / 1e12;
+        return Err(InvalidWeights::Sum { weights: weights.to_vec(), sum });
+    }
+    Ok(())
+}
+
+/// Dividing by the sum of the weights, in the same order, makes the mean of ones 1 although
+/// 0.4 + 0.3 + 0.2 + 0.1 is not, in binary.
+pub(crate) fn mean(weighted: impl Iterator<Item = (f64, f64)>) -> f64 {
+    let add = |(sum, whole), (weight, value)| (sum + weight * value, whole + weight);
+    let (sum, whole) = weighted.fold((0.0, 0.0), add);
+    sum / whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{InvalidWeights, Weights};
+
+    #[test]
+    fn weights_are_finite_not_negative_and_sum_to_one() {
+        let no_weight = |weights| match Weights::new(weights) {
+            Err(InvalidWeights::NoWeight { weight }) => weight.to_string(),
+            other => format!("{other:?}"),
+        };
+        assert_eq!(no_weight([1.5, -0.5]), "-0.5");
+        assert_eq!(no_weight([f64::NAN, 1.0]), "NaN");
+        assert_eq!(no_weight([f64::INFINITY, 0.0]), "inf");
+        assert_eq!(
+            Weights::new([0.3, 0.3]).unwrap_err().to_string(),
+            "the weights 0.3, 0.3 sum to 0.6; they must sum to 1"
+        );
+        assert_eq!(
+            Weights::new([0.0, 0.0]).unwrap_err().to_string().matches("sum to 0").count(),
+            1
+        );
+        assert_eq!(Weights::new([1.0, 0.0]).unwrap().as_array(), [1.0, 0.0]);
+    }
+
+    #[test]
+    fn the_mean_of_ones_is_one() {
+        for weights in [[0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4], [0.7, 0.1, 0.1, 0.1]] {
+            let weights = Weights::new(weights).unwrap();
+            assert_eq!((weights.mean([1.0; 4]), weights.mean([0.0; 4])), (1.0, 0.0));
+        }
+        assert_ne!(0.4 + 0.3 + 0.2 + 0.1, 1.0, "which is why there is a division");
+    }
+}

@@ -1,0 +1,184 @@
+//! Labelled training data from files.
+
+use std::fs;
+
+use dsrs_metrics::data::DataError;
+use dsrs_metrics::outcome_coupled::{
+    LabelledExample, LabelsError, OutcomeCoupledLabels, OutcomeCoupledScorer, OutcomeWeights,
+    load_jsonl_with_labels,
+};
+use serde_json::{Value, json};
+
+fn row() -> Value {
+    json!({
+        "id": "call-7", "tool": "edit", "params": { "path": "a.rs" },
+        "step_utility": 0.5, "tests_before": 10, "tests_after": 9, "was_repeated": false, "params_valid": true,
+    })
+}
+
+fn with(field: &str, value: Value) -> Value {
+    let mut row = row();
+    row[field] = value;
+    row
+}
+
+fn load(
+    content: impl AsRef<[u8]>,
+    scorer: &OutcomeCoupledScorer,
+) -> Vec<Result<LabelledExample, LabelsError>> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("tool_calls.jsonl");
+    fs::write(&file, content).unwrap();
+    load_jsonl_with_labels(file, scorer).unwrap().collect()
+}
+
+/// What is said of the second of three rows.
+fn said(second: &str) -> String {
+    let content = format!("{}\n\n{second}\n{}\n", row(), row());
+    let mut rows = load(content, &OutcomeCoupledScorer::default());
+    assert_eq!(rows.len(), 2, "it ends with the first error");
+    let said = rows.pop().unwrap().unwrap_err().to_string();
+    let (_, said) =
+        said.split_once("tool_calls.jsonl:").unwrap_or_else(|| panic!("no file: {said}"));
+    said.to_owned()
+}
+
+#[test]
+fn rows_with_their_labels() {
+    let mut rows = load(format!("{}\n", row()), &OutcomeCoupledScorer::default());
+    let LabelledExample { pair, labels } = rows.pop().unwrap().unwrap();
+    assert!((labels.outcome_score - 0.7).abs() < 1e-12);
+    assert_eq!(
+        labels,
+        OutcomeCoupledLabels {
+            step_utility: 0.5,
+            tests_before: 10,
+            tests_after: 9,
+            verification_delta: -1,
+            was_repeated: false,
+            params_valid: true,
+            outcome_score: labels.outcome_score,
+        }
+    );
+    assert_eq!((&*pair.id, pair.origin.as_ref().map(|origin| origin.line)), ("call-7", Some(1)));
+    assert_eq!(
+        serde_json::to_value(&pair.gold).unwrap(),
+        json!({ "tool": "edit", "params": { "path": "a.rs" } })
+    );
+    let mut attributes: Vec<_> = pair.attributes.keys().collect();
+    attributes.sort_unstable();
+    assert_eq!(
+        attributes,
+        ["params_valid", "step_utility", "tests_after", "tests_before", "was_repeated"]
+    );
+}
+
+#[test]
+fn halves_stay_what_they_are() {
+    let mut both = with("gold", json!({ "answer": "x" }));
+    both["pred"] = json!("as it stands");
+    let mut rows = load(both.to_string(), &OutcomeCoupledScorer::default());
+    let LabelledExample { pair, .. } = rows.pop().unwrap().unwrap();
+    assert_eq!(pair.gold.get("answer"), Some(&json!("x")));
+    assert_eq!(pair.attributes.get("pred"), Some(&json!("as it stands")), "nothing is dropped");
+    assert_eq!(pair.attributes.get("tool"), Some(&json!("edit")));
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    let scorer = OutcomeCoupledScorer::default();
+    let labels = load(row().to_string(), &scorer).pop().unwrap().unwrap().labels;
+    let written = serde_json::to_string(&labels).unwrap();
+    let again = load(&written, &scorer).pop().unwrap().unwrap().labels;
+    assert_eq!(again, labels);
+    assert_eq!(serde_json::from_str::<OutcomeCoupledLabels>(&written).unwrap(), labels);
+}
+
+#[test]
+fn labels_that_are_missing_or_wrong_are_named_with_file_and_line() {
+    let mut missing = row();
+    missing.as_object_mut().unwrap().remove("was_repeated");
+    let said_of_missing = said(&missing.to_string());
+    assert!(
+        said_of_missing.starts_with("3: no label `was_repeated`; the row has `"),
+        "{said_of_missing}"
+    );
+    assert!(said_of_missing.contains("`tool`"), "{said_of_missing}");
+    for (field, value, expected) in [
+        (
+            "step_utility",
+            json!("0.5"),
+            "3: label `step_utility` should be a number in -1..=1, found the text \"0.5\"",
+        ),
+        ("step_utility", json!(1.25), "3: a step's utility lies in -1..=1, found 1.25"),
+        (
+            "tests_after",
+            json!(-1),
+            "3: label `tests_after` should be a number of tests, found the number -1",
+        ),
+        (
+            "tests_before",
+            json!(5_000_000_000_u64),
+            "3: label `tests_before` should be a number of tests, found the number 5000000000",
+        ),
+        (
+            "params_valid",
+            json!("yes"),
+            "3: label `params_valid` should be true or false, found the text \"yes\"",
+        ),
+        (
+            "verification_delta",
+            json!(1),
+            "3: `verification_delta` is 1, but `tests_after - tests_before` is 9 - 10",
+        ),
+    ] {
+        assert_eq!(said(&with(field, value).to_string()), expected);
+    }
+}
+
+#[test]
+fn a_score_made_with_other_weights_is_no_training_data() {
+    let said = said(&with("outcome_score", json!(0.8)).to_string());
+    let start = "3: `outcome_score` is 0.8, but the labels make 0.7";
+    let end = "set the weights it was made with, or take `outcome_score` away";
+    assert!(said.starts_with(start) && said.ends_with(end), "{said}");
+    let weights =
+        OutcomeWeights { step_utility: 0.0, repetition: 0.5, verification: 0.2, schema: 0.3 };
+    let scorer = OutcomeCoupledScorer::new(weights).unwrap();
+    let mut rows = load(with("outcome_score", json!(0.8)).to_string(), &scorer);
+    assert_eq!(rows.pop().unwrap().unwrap().labels.outcome_score, 0.8);
+}
+
+#[test]
+fn lines_that_are_no_rows() {
+    assert_eq!(said("{"), "3:1: not valid JSON: EOF while parsing an object");
+    assert!(said("[1]").starts_with("3: a row should be an object"), "{}", said("[1]"));
+    let twice = row().to_string().replacen("\"tool\"", "\"step_utility\": 1, \"tool\"", 1);
+    assert!(said(&twice).contains("the key `step_utility` stands twice"), "{}", said(&twice));
+    let deep = with("params", json!("DEEP")).to_string();
+    let deep = deep.replace("\"DEEP\"", &format!("{}{}", "[".repeat(200), "]".repeat(200)));
+    assert!(said(&deep).contains("nested deeper than 127 levels"));
+    let mut empty = load("\n", &OutcomeCoupledScorer::default());
+    let error = empty.pop().unwrap().unwrap_err();
+    assert!(matches!(error, LabelsError::Data(DataError::Empty { .. })), "{error}");
+    let bytes = load(b"{\"tool\": \"\xFF\"}", &OutcomeCoupledScorer::default()).pop().unwrap();
+    assert!(matches!(bytes, Err(LabelsError::Data(DataError::NotUtf8 { .. }))), "{bytes:?}");
+}
+
+#[test]
+fn a_file_that_is_not_there() {
+    let error = load_jsonl_with_labels("no/such.jsonl", &OutcomeCoupledScorer::default());
+    let error = error.unwrap_err().to_string();
+    assert!(error.starts_with("no/such.jsonl: "), "{error}");
+}
+
+#[test]
+fn a_long_file_is_read_row_by_row() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("tool_calls.jsonl");
+    // The last row is broken, which nobody knows who takes only the first ones.
+    let content = format!("{}{{", format!("{}\n", row()).repeat(1000));
+    fs::write(&file, content).unwrap();
+    let rows = load_jsonl_with_labels(&file, &OutcomeCoupledScorer::default()).unwrap();
+    assert_eq!(rows.take(1000).filter_map(Result::ok).count(), 1000);
+}
