@@ -6,7 +6,7 @@ pub use crate::declared::{First, Of, OfNoMetric};
 pub use crate::error::FieldError;
 pub use crate::give::{Give, GiveOptional};
 pub use crate::identity::{Identity, Known, Plain, Unknown};
-pub use crate::judge::configured::{PANEL, read_panel};
+pub use crate::judge::configured::{PANEL, panel_default, read_panel};
 pub use crate::named::{Given, Opaque, Serialized, Shown, configured};
 pub use crate::need::{Asking, Need, NeedsNothing, Needy};
 pub use crate::params::{Typed, Untyped, read_param};

@@ -80,6 +80,11 @@ impl Params {
         self.values.contains_key(name)
     }
 
+    /// Whether the value for this parameter is this text.
+    pub(crate) fn is(&self, name: &str, text: Option<&str>) -> bool {
+        text.is_some_and(|text| self.values.get(name).is_some_and(|value| value == text))
+    }
+
     /// Checks that the metric has each of the parameters.
     ///
     /// # Errors

@@ -28,7 +28,7 @@ distance
 short_note
   Whether the note is short; without a note it has no opinion.
   proxy, bool, higher is better, free
-  reads  pred.note: Option<&str>, optional
+  reads  pred.note: &str, optional
   param  limit: usize, required
 ";
     assert_eq!(list(&["distance", "short_note"], "79"), expected);
@@ -166,8 +166,7 @@ fn every_default_of_a_built_in_metric_can_be_typed() {
         let params = spec["params"].as_array().unwrap();
         let given = params.iter().filter_map(|param| {
             let (key, default) = (param["name"].as_str().unwrap(), param["default"].as_str()?);
-            // The models of a judge cannot be written.
-            (key != "panel").then(|| format!("{name}.{key}={default}"))
+            Some(format!("{name}.{key}={default}"))
         });
         let given: Vec<String> = given.collect();
         let required = params.iter().filter(|param| param["default"].is_null());

@@ -107,7 +107,7 @@ async fn trap_10_offline_token_overlap_answers_and_says_so() {
 #[tokio::test]
 async fn trap_14_a_model_that_fails_is_a_failure_and_no_difference() {
     let (gold, pred) = rows();
-    let error = LmError::Timeout { lm: "a:down".into(), seconds: 1.0 };
+    let error = LmError::Timeout { lm: "a:down".into(), seconds: 1.0, cost_msats: None };
     let lm = ScriptedLm::new().named("a:down").otherwise(error);
     let error = semantic().with_lm(lm).build().evaluate(&gold, &pred).await.unwrap_err();
     assert_eq!(error.to_string(), "metric `diff`: a:down gave no reply within 1 s");
@@ -141,7 +141,7 @@ impl LanguageModel for Keyless {
         Err(LmError::NoKey { lm: "a:b".into(), variable: "A_KEY".into() })
     }
 
-    async fn probe(&self) -> Result<(), LmError> {
+    async fn probe(&self) -> Result<Option<LmReply>, LmError> {
         Err(LmError::NoKey { lm: "a:b".into(), variable: "A_KEY".into() })
     }
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer};
 use super::models::{IntoModel as _, JudgeModel};
 use super::panel::{Aggregation, Panel};
 use crate::params::{ParamError, Params, read_param};
-use crate::spec::{MetricSpec, ParamSpec};
+use crate::spec::{MetricSpec, ParamSpec, ScoreKind};
 
 /// The parameters that a panel is on a command line.
 pub const PANEL: [ParamSpec<'static>; 4] = [
@@ -28,19 +28,33 @@ pub const PANEL: [ParamSpec<'static>; 4] = [
     },
     ParamSpec {
         name: "max_concurrent_judges",
-        ty: "number",
+        ty: "number | all",
         default: Some("all"),
         doc: "How many judges are asked about a row at the same time.",
         names: &[],
     },
     ParamSpec {
         name: "quorum",
-        ty: "number",
-        default: Some("more than half"),
-        doc: "How many judges must answer for a score.",
+        ty: "number | majority",
+        default: Some("majority"),
+        doc: "How many judges must answer for a score; `majority` is more than half.",
         names: &[],
     },
 ];
+
+/// The default of a panel's parameter where it depends on the metric: how answers become one.
+#[must_use]
+pub fn panel_default(index: usize, spec: &MetricSpec<'_>) -> Option<String> {
+    let param = &PANEL[index];
+    let said = spec.params.iter().find(|said| said.name == param.name);
+    let depends =
+        param.name == "aggregation" && said.is_some_and(|said| said.default == param.default);
+    let aggregation = match spec.kind {
+        ScoreKind::Bool => "majority",
+        ScoreKind::Number => "median",
+    };
+    depends.then(|| aggregation.to_owned())
+}
 
 /// The panel that these parameters describe.
 ///
@@ -55,11 +69,11 @@ pub fn read_panel(params: &Params, spec: &MetricSpec<'static>) -> Result<Panel, 
     if let Some(aggregation) = read::<Aggregation>(params, spec, aggregation)? {
         panel = panel.aggregation(aggregation);
     }
-    if let Some(Judges(limit)) = read(params, spec, limit)? {
-        panel = panel.max_concurrent_judges(limit.get());
+    if let Some(judges) = judges(params, spec, limit)? {
+        panel = panel.max_concurrent_judges(judges);
     }
-    if let Some(Judges(quorum)) = read(params, spec, quorum)? {
-        panel = panel.quorum(quorum.get());
+    if let Some(judges) = judges(params, spec, quorum)? {
+        panel = panel.quorum(judges);
     }
     Ok(panel)
 }
@@ -70,6 +84,18 @@ fn read<T: serde::de::DeserializeOwned>(
     param: &ParamSpec<'static>,
 ) -> Result<Option<T>, ParamError> {
     params.has(param.name).then(|| read_param(params, spec, param, None)).transpose()
+}
+
+/// A number of judges; none if nothing is given, or the word that is the default.
+fn judges(
+    params: &Params,
+    spec: &MetricSpec<'static>,
+    param: &ParamSpec<'static>,
+) -> Result<Option<usize>, ParamError> {
+    if params.is(param.name, param.default) {
+        return Ok(None);
+    }
+    Ok(read(params, spec, param)?.map(|Judges(number)| number.get()))
 }
 
 /// A number of judges.

@@ -43,7 +43,12 @@ pub(super) fn configure(cx: &Context<'_>) -> TokenStream {
     let defaults = cx.model.configs().flat_map(|(name, param, config)| {
         let none = quote_spanned!(*span=> ::core::option::Option::None);
         match default_fn(cx, name, param, config) {
-            _ if is_panel(&param.ty) => vec![none; PANEL],
+            _ if is_panel(&param.ty) => (0..PANEL)
+                .map(|index| {
+                    let index = Literal::usize_unsuffixed(index);
+                    quote_spanned!(*span=> #private::panel_default(#index, &Self::SPEC))
+                })
+                .collect(),
             Some(default) => {
                 vec![quote_spanned!(*span=> #private::Typed(&Self::#default()).text())]
             }

@@ -20,7 +20,7 @@ const STRICTNESS: ParamSpec<'static> = ParamSpec {
 const LANGUAGE: ParamSpec<'static> = ParamSpec {
     name: "language",
     ty: "Option<Language>",
-    default: Some("None"),
+    default: Some("null"),
     doc: "The language of both sides, for `ast_equivalent`.",
     names: &[],
 };

@@ -64,16 +64,14 @@ fn same(
             expected.split_whitespace().eq(found.split_whitespace())
         }
         DiffStrictness::AstEquivalent => {
-            let language = language.ok_or_else(no_language)?;
+            let language = language.ok_or_else(|| Unscored::because(NO_LANGUAGE))?;
             return same_tree(language, expected, found);
         }
     };
     Ok(if same { Same::Yes } else { Same::No })
 }
 
-fn no_language() -> Unscored {
-    Unscored::because("`ast_equivalent` needs to know the language: set `language`")
-}
+pub(super) const NO_LANGUAGE: &str = "`ast_equivalent` needs to know the language: set `language`";
 
 fn same_tree(language: Language, expected: &str, found: &str) -> Result<Same, Unscored> {
     match language.compare(expected, found).map_err(Unscored::because)? {

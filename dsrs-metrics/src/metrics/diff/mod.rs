@@ -11,7 +11,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 pub use self::builder::DiffBuilder;
-use self::compare::{compare, expected};
+use self::compare::{NO_LANGUAGE, compare, expected};
 use super::check::{Check, Unscored};
 use super::field;
 use crate::declared::{Declared, GoldRows, PredRows};
@@ -143,6 +143,11 @@ impl Diff {
         self.strictness == DiffStrictness::Semantic
     }
 
+    fn lacks_language(&self) -> Option<Need> {
+        let lacks = self.strictness == DiffStrictness::AstEquivalent && self.language.is_none();
+        lacks.then(|| Need::missing(Self::SPEC.name, NO_LANGUAGE))
+    }
+
     fn compared(&self, gold: &Example, pred: &Prediction) -> Result<Check, Unscored> {
         let expected = expected(field::value(&gold.data, Side::Gold, &self.field)?)?;
         let found = field::text(&pred.data, Side::Pred, &self.field)?;
@@ -223,6 +228,7 @@ impl Metric for Diff {
     }
 
     fn needs(&self, all: &mut Vec<Need>) {
+        all.extend(self.lacks_language());
         if self.is_semantic() {
             let mut needs = Vec::new();
             Needy::needs(&self.judge(), &mut needs);
@@ -251,6 +257,7 @@ impl Declared for Diff {
     }
 
     fn needs(&self, all: &mut Vec<Need>) {
+        all.extend(self.lacks_language());
         if self.is_semantic() {
             all.push(Need::missing(Self::SPEC.name, IN_COMPOSITE));
         }
