@@ -5,6 +5,7 @@ mod bad_input;
 mod floats;
 mod interrupts;
 mod lists;
+mod metrics_table;
 mod names;
 mod scores;
 mod streams;
