@@ -7,6 +7,7 @@
 use std::error::Error;
 use std::time::Instant;
 
+use dsrs_metrics::MetricError;
 use dsrs_metrics::metrics::{Sandbox, field};
 use dsrs_metrics::prelude::*;
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};

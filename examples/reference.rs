@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use dsrs_metrics::{Example, Prediction};
 use serde_json::Value;
 
-pub type Rows = Vec<(Example, Prediction)>;
+pub(crate) type Rows = Vec<(Example, Prediction)>;
 
 /// The words of a row's texts.
 fn words(gold: &Example, pred: &Prediction) -> usize {
@@ -24,7 +24,11 @@ fn words_of(value: &Value) -> usize {
 }
 
 /// Rows a second on one thread, over about so much time.
-pub fn per_second(rows: &Rows, time: Duration, mut once: impl FnMut(&Example, &Prediction)) -> f64 {
+pub(crate) fn per_second(
+    rows: &Rows,
+    time: Duration,
+    mut once: impl FnMut(&Example, &Prediction),
+) -> f64 {
     let mut round = || rows.iter().for_each(|(gold, pred)| once(black_box(gold), black_box(pred)));
     round();
     let (started, mut rounds) = (Instant::now(), 0_u64);
@@ -36,17 +40,17 @@ pub fn per_second(rows: &Rows, time: Duration, mut once: impl FnMut(&Example, &P
 }
 
 /// The same for the loop.
-pub fn of_words(rows: &Rows, time: Duration) -> f64 {
+pub(crate) fn of_words(rows: &Rows, time: Duration) -> f64 {
     per_second(rows, time, |gold, pred| {
         black_box(words(gold, pred));
     })
 }
 
 /// A line of the table: a metric on its rows, and how many times as long as the loop it takes.
-pub fn line(metric: &str, rows: &str, per_second: f64, loops: f64) -> String {
+pub(crate) fn line(metric: &str, rows: &str, per_second: f64, loops: f64) -> String {
     format!("{metric:34}  {rows:30}  {per_second:>10.0}  {:>8.1}", loops / per_second)
 }
 
-pub fn head() -> String {
+pub(crate) fn head() -> String {
     format!("{:34}  {:30}  {:>10}  {:>8}", "metric", "rows", "rows/s", "x words")
 }

@@ -135,7 +135,9 @@ fn rows_of_any_depth_are_scored_or_refused() {
     assert_eq!(mean(&rows, "tool_params_schema", &[schema]), 0.0);
 
     let nested = format!("{{\"pred\": {{\"answer\": {lists}}}}}\n");
-    for metric in ["format", "keyword", "length", "syntax", "diff", "tool_params_schema", "was_repeated"] {
+    for metric in
+        ["format", "keyword", "length", "syntax", "diff", "tool_params_schema", "was_repeated"]
+    {
         let error = scored(&nested, &["-m", metric]).unwrap_err();
         assert!(error.starts_with("Some(2)"), "{metric}: {error}");
         assert!(error.contains(":1: ") && error.contains("deeper than 127 levels"), "{error}");
