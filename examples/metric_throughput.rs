@@ -1,15 +1,18 @@
-//! How many rows a second each built-in metric scores, on one thread, without the harness.
+//! How many rows a second each built-in metric scores, on one thread, without the harness; and how many times as long it
+//! takes as a loop that counts the words of the same rows.
 //!
 //! `cargo run --release --example metric_throughput [SECONDS_EACH]`
 
+mod reference;
+
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dsrs_metrics::metrics as m;
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::text::{BleuTokens, RougeTokens};
 
-type Rows = Vec<(Example, Prediction)>;
+use reference::Rows;
 
 /// How many different rows there are; more than the caches of a metric could remember.
 const ROWS: usize = 256;
@@ -110,24 +113,6 @@ fn extractions() -> Rows {
     })
 }
 
-/// Rows a second, over about so much time.
-fn throughput(metric: &dyn Metric, rows: &Rows, time: Duration) -> f64 {
-    let round = || {
-        for (gold, pred) in rows {
-            let scored = metric.call_now(MetricCall::new(black_box(gold), black_box(pred)));
-            let scored = scored.expect("built-in metrics need not be awaited");
-            black_box(scored.unwrap_or_else(|error| panic!("{error}")));
-        }
-    };
-    round();
-    let (started, mut rounds) = (Instant::now(), 0_u32);
-    while started.elapsed() < time {
-        round();
-        rounds += 1;
-    }
-    f64::from(rounds) * rows.len() as f64 / started.elapsed().as_secs_f64()
-}
-
 /// A metric with the parameters that are not its defaults.
 struct Measured {
     params: &'static str,
@@ -211,12 +196,18 @@ fn overlap() -> Vec<Measured> {
 
 fn main() {
     let seconds = std::env::args().nth(1).and_then(|seconds| seconds.parse().ok()).unwrap_or(0.5);
-    println!("{:30}  {:30}  {:>10}", "metric", "rows", "rows/s");
+    let time = Duration::from_secs_f64(seconds);
+    println!("{}", reference::head());
     for (what, metrics, rows) in table() {
+        let loops = reference::of_words(&rows, time);
         for Measured { params, metric } in metrics {
-            let per_second = throughput(&*metric, &rows, Duration::from_secs_f64(seconds));
+            let per_second = reference::per_second(&rows, time, |gold, pred| {
+                let scored = metric.call_now(MetricCall::new(gold, pred));
+                let scored = scored.expect("built-in metrics need not be awaited");
+                black_box(scored.unwrap_or_else(|error| panic!("{error}")));
+            });
             let name = format!("{} {params}", metric.name());
-            println!("{name:30}  {what:30}  {per_second:>10.0}");
+            println!("{}", reference::line(&name, what, per_second, loops));
         }
     }
 }

@@ -1,9 +1,12 @@
-//! Rows per second of each proxy on one core, over rows of about 600 characters.
+//! Rows per second of each proxy and of `diff` on one thread, over rows of about 600 characters; and how many times as long
+//! each takes as a loop that counts the words of the same row.
 //!
 //! `cargo run --release -p dsrs-metrics-examples --features proxies --example proxy_throughput`
 
+mod reference;
+
 use std::hint::black_box;
-use std::time::Instant;
+use std::time::Duration;
 
 use dsrs_metrics::MetricCall;
 use dsrs_metrics::metrics::{
@@ -16,18 +19,17 @@ use dsrs_metrics::syntax::Language;
 const PYTHON: &str = "def has_close(numbers: list, threshold: float) -> bool:\n    \"\"\"Are two numbers closer than the threshold? (They may be equal.)\"\"\"\n    for i, a in enumerate(numbers):\n        for j, b in enumerate(numbers):\n            if i != j and abs(a - b) < threshold:  # closer :-)\n                return True\n    return False\n\n\ndef main():\n    data = {'a': [1.0, 2.0, 3.9], 'b': [5, 6, 7]}\n    for name, numbers in data.items():\n        print(f\"{name}: {has_close(numbers, 0.3)}\")\n    print('it\\'s (done')\n\n\nif __name__ == '__main__':\n    main()\n";
 
 fn measure(name: &str, metric: &impl Metric, gold: &Example, pred: &Prediction) {
-    let (started, mut rows) = (Instant::now(), 0_u64);
-    while started.elapsed().as_millis() < 1000 {
-        for _ in 0..64 {
-            let scored = metric.call_now(MetricCall::new(black_box(gold), black_box(pred)));
-            assert!(black_box(scored).is_some_and(|scored| scored.is_ok()), "{name}");
-        }
-        rows += 64;
-    }
-    println!("{name:<36} {:>10.0} rows/s", rows as f64 / started.elapsed().as_secs_f64());
+    let (rows, time) = (vec![(gold.clone(), pred.clone()); 64], Duration::from_secs(1));
+    let loops = reference::of_words(&rows, time);
+    let per_second = reference::per_second(&rows, time, |gold, pred| {
+        let scored = metric.call_now(MetricCall::new(gold, pred));
+        assert!(black_box(scored).is_some_and(|scored| scored.is_ok()), "{name}");
+    });
+    println!("{}", reference::line(name, "", per_second, loops));
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
+    println!("{}", reference::head());
     let items: Vec<_> = (0..20).map(|n| format!("{{\"id\": {n}, \"name\": \"item\"}}")).collect();
     let json = format!("{{\"items\": [{}]}}", items.join(", "));
     let (gold, code) = (example! { "answer" => PYTHON }, prediction! { "answer" => PYTHON });

@@ -6,7 +6,23 @@ use serde_json::{Value, json};
 
 use crate::{Ran, scorer};
 
-fn list(args: &[&str], columns: &str) -> String {
+/// The scorer's own metrics, beside the built-in ones.
+pub(crate) const OWN: [&str; 12] = [
+    "same_text",
+    "distance",
+    "any_of",
+    "short_note",
+    "obeys",
+    "sleeps",
+    "number",
+    "certain",
+    "things",
+    "pickiness",
+    "word_gap",
+    "broken",
+];
+
+pub(crate) fn list(args: &[&str], columns: &str) -> String {
     let output = scorer().arg("list").args(args).env("COLUMNS", columns).output().unwrap();
     let ran = Ran::from(output);
     assert_eq!((ran.code, &*ran.err), (Some(0), ""));
@@ -97,21 +113,7 @@ fn json_has_the_specs() {
     let all: Value = serde_json::from_str(&list(&["--json"], "10")).unwrap();
     let names: Vec<_> = all.as_array().unwrap().iter().map(|spec| spec["name"].clone()).collect();
     assert_eq!(names[0], "answer_exact_match");
-    let own = [
-        "same_text",
-        "distance",
-        "any_of",
-        "short_note",
-        "obeys",
-        "sleeps",
-        "number",
-        "certain",
-        "things",
-        "pickiness",
-        "word_gap",
-        "broken",
-    ];
-    assert_eq!(names[names.len() - own.len()..], own);
+    assert_eq!(names[names.len() - OWN.len()..], OWN);
 
     let one: Value = serde_json::from_str(&list(&["distance", "--json"], "10")).unwrap();
     let fields = json!([{"name": "answer", "type": "f64", "required": true}]);

@@ -6,6 +6,7 @@ mod floats;
 mod heritage;
 mod interrupts;
 mod lists;
+mod metrics_table;
 mod names;
 mod scores;
 mod streams;

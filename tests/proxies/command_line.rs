@@ -111,3 +111,38 @@ fn text_that_is_no_utf_8_is_bad_input() {
     assert_eq!(ran.status.code(), Some(2), "{said}");
     assert!(said.contains("UTF-8"), "{said}");
 }
+
+/// Rows of which each would take the stack, or the evening, of whoever walks them carelessly.
+#[test]
+fn rows_of_any_depth_are_scored_or_refused() {
+    const DEEP: usize = 100_000;
+    let lists = "[".repeat(DEEP) + &"]".repeat(DEEP);
+    let objects = "{\\\"a\\\":".repeat(DEEP) + "1" + &"}".repeat(DEEP);
+    let rows: String = [&lists, &objects, &"(".repeat(DEEP)]
+        .map(|text| {
+            format!(
+                "{{\"gold\": {{\"answer\": \"{{}}\", \"execution_history\": [{{\"tool\": \"t\", \"params\": \"{text}\"}}]}}, \
+                 \"pred\": {{\"answer\": \"{text}\", \"tool\": \"t\", \"params\": \"{text}\"}}}}\n"
+            )
+        })
+        .concat();
+    assert_eq!(mean(&rows, "format", &["require_valid_json=true"]), 2.0 / 3.0);
+    assert_eq!(mean(&rows, "keyword", &["required=[\"(\"]"]), 1.0 / 3.0);
+    assert!(mean(&rows, "length", &["max_chars=1000"]) < 0.01);
+    assert_eq!(mean(&rows, "syntax", &[]), 2.0 / 3.0);
+    assert_eq!(mean(&rows, "syntax", &["language=json"]), 2.0 / 3.0);
+    assert_eq!(mean(&rows, "diff", &[]), 0.0);
+    assert_eq!(mean(&rows, "was_repeated", &[]), 0.0);
+    assert_eq!(mean(&rows, "json_field_accuracy", &[]), 0.0);
+    let schema = "schemas={\"t\": {\"type\": \"object\"}}";
+    assert_eq!(mean(&rows, "tool_params_schema", &[schema]), 0.0);
+
+    let nested = format!("{{\"pred\": {{\"answer\": {lists}}}}}\n");
+    for metric in
+        ["format", "keyword", "length", "syntax", "diff", "tool_params_schema", "was_repeated"]
+    {
+        let error = scored(&nested, &["-m", metric]).unwrap_err();
+        assert!(error.starts_with("Some(2)"), "{metric}: {error}");
+        assert!(error.contains(":1: ") && error.contains("deeper than 127 levels"), "{error}");
+    }
+}

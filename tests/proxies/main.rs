@@ -11,6 +11,7 @@ mod languages;
 mod length;
 mod repeated;
 mod schema;
+mod traps;
 mod trees;
 
 use dsrs_metrics::prelude::*;

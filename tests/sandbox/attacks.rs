@@ -159,6 +159,42 @@ fn trap_25_a_memory_bomb_is_bounded_in_one_process_and_in_many() {
     next_row_is_unaffected();
 }
 
+/// Each process stays far below the limit for one.
+#[test]
+fn trap_25_many_small_processes_are_one_memory_bomb() {
+    if !can_isolate() {
+        return;
+    }
+    let limits = Limits { memory_mb: 300, time_secs: 20, ..Limits::default() };
+    let program = "import os, time\n\
+                   for _ in range(30):\n\
+                   \x20   if os.fork() == 0:\n\
+                   \x20       x = b'x' * (40 << 20)\n\
+                   \x20       time.sleep(15); os._exit(0)\n\
+                   time.sleep(15)";
+    let started = Instant::now();
+    let report = python(program, limits);
+    assert_eq!(report.ending, Ending::TooMuchMemory, "{}", report.stderr);
+    assert!(started.elapsed() < Duration::from_secs(12), "{:?}", started.elapsed());
+    next_row_is_unaffected();
+}
+
+/// Memory that outlives the process which made it, and so is no process's.
+#[test]
+fn trap_25_no_memory_is_held_where_it_is_not_seen() {
+    if !can_isolate() {
+        return;
+    }
+    let program = "import ctypes\n\
+                   c = ctypes.CDLL(None, use_errno=True)\n\
+                   for call in (lambda: c.shmget(0, 1 << 26, 0o1600), lambda: c.semget(0, 1000, 0o1600),\n\
+                   \x20            lambda: c.msgget(0, 0o1600), lambda: c.syscall(425, 8, 0), lambda: c.syscall(447, 0)):\n\
+                   \x20   print(call(), ctypes.get_errno())";
+    let report = python(program, few_seconds());
+    assert_eq!(report.stdout, "-1 1\n".repeat(5), "{}", report.stderr);
+    next_row_is_unaffected();
+}
+
 #[test]
 fn trap_25_ten_gigabytes_of_output_are_not_read() {
     if !can_isolate() {

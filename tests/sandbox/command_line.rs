@@ -61,3 +61,35 @@ fn a_command_is_asked_for() {
     let said = String::from_utf8_lossy(&ran.stderr);
     assert!(said.contains("metric `sandbox` needs its parameter `command`"), "{said}");
 }
+
+/// The commands of the README over the committed programs and calls, run as a shell runs them, print what stands below them.
+#[test]
+fn the_readme_shows_what_its_commands_print() {
+    if !can_isolate() {
+        return;
+    }
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let readme = std::fs::read_to_string(format!("{root}/README.md")).unwrap();
+    let is_ours = |line: &&str| line.starts_with("dsrs-metrics score examples/data/code/");
+    let commands: Vec<&str> = readme.lines().filter(is_ours).collect();
+    assert_eq!(commands.len(), 4, "{commands:?}");
+    let mut printed = Vec::new();
+    for command in commands {
+        let (_, args) = command.split_once(' ').unwrap();
+        let ran = Command::new("/bin/sh")
+            .args(["-c", &format!("\"$0\" {args} --quiet"), env!("CARGO_BIN_EXE_scorer")])
+            .current_dir(root)
+            .output()
+            .unwrap();
+        assert_eq!(
+            ran.status.code(),
+            Some(0),
+            "{command}: {}",
+            String::from_utf8_lossy(&ran.stderr)
+        );
+        printed.push(String::from_utf8(ran.stdout).unwrap());
+    }
+    for shown in [printed[..2].concat(), printed[2..].concat()] {
+        assert!(readme.contains(&format!("```text\n{shown}```")), "{shown}");
+    }
+}

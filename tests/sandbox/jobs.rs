@@ -206,8 +206,23 @@ fn the_number_of_tests_before_must_be_there() {
     );
     assert_eq!(
         error(example! { "tests_passing" => "three" }).to_string(),
-        "metric `verification_delta`: field `gold.tests_passing` should be `a number of tests`, found \"three\""
+        "metric `verification_delta`: field `gold.tests_passing` should be `u64`, found the text \"three\""
     );
+}
+
+#[test]
+fn output_that_is_no_utf_8_is_shown_as_far_as_it_is() {
+    if !can_isolate() {
+        return;
+    }
+    let report = run(&sh("printf 'a\\377b'; printf '\\303' >&2; exit 3"));
+    assert_eq!((&*report.stdout, &*report.stderr), ("a\u{fffd}b", "\u{fffd}"));
+    let metric = Sandbox::builder().command("printf '\\377\\376' >&2; exit 3").build();
+    let scored = scored(&metric, &example! {}, &prediction! {});
+    assert_eq!(scored.score.value, 0.0);
+    assert_eq!(scored.feedback().unwrap(), "exit code 3, expected 0\n\u{fffd}\u{fffd}");
+    let tests = TestPass::builder().command("printf '\\377\\n2 passed in 0.01s\\n'").build();
+    assert_eq!(self::scored(&tests, &example! {}, &prediction! {}).score.value, 1.0);
 }
 
 #[test]

@@ -5,6 +5,8 @@
 //! name beside it. They read `gold.answer` and `pred.answer` unless their documentation names other
 //! fields; rows with other names are mapped (`--map` on the command line). Metrics that may be asked
 //! about any field have a parameter `field` as well.
+//!
+#![doc = include_str!("../../docs/metrics.md")]
 
 mod adjutant;
 mod answers;

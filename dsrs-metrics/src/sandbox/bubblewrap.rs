@@ -8,7 +8,11 @@ use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 
-use super::{Ending, Job, Limits, Report, SandboxError, SandboxProvider, stage, supervise, tree};
+use tempfile::TempPath;
+
+use super::{
+    Ending, Job, Limits, Report, SandboxError, SandboxProvider, calls, stage, supervise, tree,
+};
 
 /// What is shown of the host, read-only: programs and libraries, no configuration but the linker's, no home.
 const SYSTEM: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store"];
@@ -30,6 +34,7 @@ const READY: &str = "dsrs-sandbox: ready\n";
 
 /// Runs first in the sandbox, as its process 1: when it ends, the kernel ends all others.
 const INIT: &str = r#"
+ulimit -n 512 2>/dev/null
 ulimit -c 0 && ulimit -t "$1" && ulimit -f "$2" && ulimit -d "$3" || exit 1
 ulimit -u "$4" 2>/dev/null || ulimit -p "$4" || exit 1
 cp -R /in/. . || exit 1
@@ -45,7 +50,8 @@ const INSTALL: &str = "install bubblewrap 0.8 or newer (`apt-get install bubblew
 ///
 /// The command sees programs and libraries of the host, read-only, its work folder (`/box/work`, in memory, the only place it can
 /// write besides `/tmp` and `/dev/shm`), and what the job makes readable. It has no network, none of the host's environment,
-/// no process of the host in sight, no privilege and no way to more namespaces. Everything it started is dead when
+/// no process of the host in sight, no privilege and no way to more namespaces; calls that hold memory where no process is
+/// seen to have it (System V's shared memory, semaphores and queues, `io_uring`, secret memory) are refused. Everything it started is dead when
 /// [`run`](SandboxProvider::run) returns. If the harness runs as root, commands run as `nobody`.
 ///
 /// ```no_run
@@ -61,7 +67,8 @@ const INSTALL: &str = "install bubblewrap 0.8 or newer (`apt-get install bubblew
 #[derive(Debug, Clone)]
 pub struct Bubblewrap {
     program: PathBuf,
-    checked: Arc<OnceLock<Result<(), SandboxError>>>,
+    /// The filter of system calls, once the program is known to be there.
+    checked: Arc<OnceLock<Result<TempPath, SandboxError>>>,
 }
 
 impl Default for Bubblewrap {
@@ -82,13 +89,17 @@ impl Bubblewrap {
         Self { program: program.into(), checked: Arc::default() }
     }
 
-    /// Whether the program is there and new enough; asked once.
-    fn check(&self) -> Result<(), SandboxError> {
-        self.checked.get_or_init(|| version(&self.program)).clone()
+    /// Whether the program is there and new enough; asked once. The filter of system calls that it is given.
+    fn check(&self) -> Result<&Path, SandboxError> {
+        let check = || version(&self.program).and_then(|()| calls::file());
+        self.checked.get_or_init(check).as_deref().map_err(Clone::clone)
     }
 
-    fn command(&self, job: &Job, staged: &Path) -> Command {
-        let mut bwrap = Command::new(&self.program);
+    fn command(&self, job: &Job, staged: &Path, filter: &Path) -> Command {
+        // The filter is handed over as an open file.
+        let mut bwrap = Command::new("/bin/sh");
+        bwrap.args(["-c", "exec \"$@\" 9<\"$0\""]).arg(filter).arg(&self.program);
+        bwrap.args(["--seccomp", "9"]);
         // What the outer process inherits could be read from inside, so it inherits nothing.
         let path = std::env::var_os("PATH");
         bwrap.env_clear().envs(path.map(|path| ("PATH", path))).current_dir("/").process_group(0);
@@ -163,9 +174,9 @@ impl SandboxProvider for Bubblewrap {
     }
 
     async fn run(&self, job: &Job) -> Result<Report, SandboxError> {
-        self.check()?;
+        let filter = self.check()?;
         let staged = stage::stage(job)?;
-        let command = self.command(job, staged.path());
+        let command = self.command(job, staged.path(), filter);
         let limits = job.limits.clone();
         let mut report = supervise::supervise(command, limits, tree::end_namespace).await?;
         match report.stderr.strip_prefix(READY) {

@@ -17,7 +17,9 @@ pub struct Limits {
     pub time_secs: u64,
     /// Seconds of processor time of each process; the time limit if it is not given.
     pub cpu_secs: Option<u64>,
-    /// Memory, in MiB: of each process, and of all together.
+    /// Memory, in MiB: of each process, and of all together. The former is refused by the kernel, the latter is looked at every
+    /// 20 ms, so that many processes at once can have more for as long. What the kernel holds in pipes and sockets is not
+    /// counted, but a process has at most 512 of them.
     pub memory_mb: u64,
     /// Processes and threads at a time.
     pub processes: u64,

@@ -7,6 +7,7 @@
 compile_error!("the feature `sandbox` needs Linux: its isolation is made of Linux namespaces");
 
 mod bubblewrap;
+mod calls;
 pub mod counts;
 mod limits;
 mod stage;

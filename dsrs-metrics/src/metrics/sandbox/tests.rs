@@ -127,6 +127,7 @@ fn share(counts: Counts, exited_well: bool) -> f64 {
 pub async fn verification_delta(
     example: &Example,
     pred: &Prediction,
+    #[gold] tests_passing: u64,
     /// The command line for `/bin/sh`.
     #[param(default = "cargo test")]
     command: &str,
@@ -150,7 +151,7 @@ pub async fn verification_delta(
     #[param(default)]
     isolation: &Isolation,
 ) -> Result<MetricScore, Unscored> {
-    let before = tests_passing(example)?;
+    let before = tests_passing;
     let asked = Asked { command, files, folder, readable, timeout_secs, limits, isolation };
     let report = asked.run(example, pred).await?;
     let after = counted(&report).map_or(0, |counts| counts.passed);
@@ -162,20 +163,6 @@ pub async fn verification_delta(
     let delta = i128::from(after) - i128::from(before);
     let details = format!("tests passing before: {before}, after: {after}, delta: {delta:+}");
     Ok(MetricScore::new(value).with_confidence(0.9).with_details(details).with_cost_msats(500))
-}
-
-fn tests_passing(example: &Example) -> Result<u64, Unscored> {
-    use crate::metrics::field;
-    use crate::spec::Side;
-
-    let value = field::value(&example.data, Side::Gold, "tests_passing")?;
-    let text = value.as_str().filter(|_| example.data.textual).and_then(|text| text.parse().ok());
-    value.as_u64().or(text).ok_or_else(|| Unscored::WrongType {
-        side: Side::Gold,
-        field: "tests_passing".to_owned(),
-        expected: "a number of tests",
-        found: value.to_string(),
-    })
 }
 
 impl TestPassBuilder {
