@@ -262,8 +262,9 @@ async fn a_worker_whose_row_has_waited_takes_the_next_one_at_once() {
     });
     let metric = metric_fn("any", |_, _| true);
     let evaluate = Evaluate::builder().devset(vec![example! {}; 24]).metric(metric).concurrency(8);
-    evaluate.build().unwrap().run(program).await.unwrap();
+    let result = evaluate.build().unwrap().run(program).await.unwrap();
     wake.abort();
+    assert_eq!(result.metrics[0].scored, 24);
     let expected = "s".repeat(8) + &"es".repeat(16) + &"e".repeat(8);
     assert_eq!(*events.lock().unwrap(), expected);
 }
