@@ -5,14 +5,15 @@
 //! ```
 //!
 //! The bound is concurrency / latency, with the latency that the model really had: a timer of 50 ms goes off a
-//! little later, and much later on a busy machine. Everything below is what judging costs besides waiting.
-//! On Linux the memory is printed too, early and late in the run.
+//! little later, and much later on a busy machine. Everything below is what judging costs besides waiting. The whole run
+//! counts, with its start and its end, where not all workers have a row; the steady state is what lies between a tenth of the
+//! calls and nine tenths. On Linux the memory is printed too, at both.
 
 use std::error::Error;
 use std::time::{Duration, Instant};
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use dsrs_metrics::lm::{LanguageModel, LmError, LmReply, LmRequest, ScriptedLm};
 use dsrs_metrics::prelude::*;
@@ -43,6 +44,17 @@ struct Timed {
     calls: AtomicU64,
     nanos: AtomicU64,
     rows: u64,
+    /// When a tenth of the calls was made, and nine tenths.
+    tenths: [OnceLock<Instant>; 2],
+}
+
+impl Timed {
+    /// Calls per second in between.
+    fn steady(&self) -> Option<f64> {
+        let [early, late] = self.tenths.each_ref().map(OnceLock::get);
+        let calls = (self.rows * 9 / 10 - self.rows / 10) as f64;
+        Some(calls / late?.duration_since(*early?).as_secs_f64())
+    }
 }
 
 #[async_trait]
@@ -57,10 +69,12 @@ impl LanguageModel for Timed {
         let nanos = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         self.nanos.fetch_add(nanos, Ordering::Relaxed);
         let calls = self.calls.fetch_add(1, Ordering::Relaxed) + 1;
-        if (calls == self.rows / 10 || calls == self.rows * 9 / 10)
-            && let Some(memory) = resident()
-        {
-            println!("{memory} in use after {calls} calls");
+        let tenths = [self.rows / 10, self.rows * 9 / 10];
+        if let Some(at) = tenths.iter().position(|tenth| *tenth == calls) {
+            let _ = self.tenths[at].set(Instant::now());
+            if let Some(memory) = resident() {
+                println!("{memory} in use after {calls} calls");
+            }
         }
         reply
     }
@@ -91,7 +105,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let reply = r#"{ "reasoning": "Half of it.", "recall": 0.5, "precision": 1.0 }"#;
     let lm = ScriptedLm::new().latency(LATENCY).remember(0).otherwise(reply);
     let (calls, nanos) = (AtomicU64::new(0), AtomicU64::new(0));
-    let lm = Arc::new(Timed { lm, calls, nanos, rows: rows as u64 });
+    let lm = Arc::new(Timed { lm, calls, nanos, rows: rows as u64, tenths: Default::default() });
     let devset = (0..rows).map(|row| {
         let response = format!("The answer to question {row}, in a sentence of some length.");
         Ok::<_, String>(
@@ -111,6 +125,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let latency = lm.nanos.load(Ordering::Relaxed) as f64 / 1e9 / rows as f64;
     let bound = concurrency as f64 / latency;
     println!("{result}\n{rate:.0} rows/s, {:.1}% of {bound:.0}", 100.0 * rate / bound);
+    if let Some(steady) = lm.steady() {
+        println!("steady state: {steady:.0} rows/s, {:.1}%", 100.0 * steady / bound);
+    }
     println!("the model took {:.2} ms a call", 1e3 * latency);
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The limit is reached and never exceeded; nothing waits for its turn in line.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use super::{SaidLater, report, saying, scoring};
@@ -9,6 +9,7 @@ use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Evaluate, Pair, Settings};
 use futures_util::StreamExt;
 use proptest::prelude::*;
+use tokio::sync::Notify;
 
 fn numbered(rows: usize) -> Vec<Example> {
     (0..rows).map(|row| example! { "n" => row, "say" => "1" }).collect()
@@ -235,4 +236,35 @@ proptest! {
         let expected: Vec<_> = saying(&words).into_iter().map(|pair: Pair| pair.id).collect();
         prop_assert_eq!(ids, expected);
     }
+}
+
+/// While a row waits others have their turn; a worker that gave way once more at its end would stand behind all who woke
+/// with it.
+#[tokio::test]
+async fn a_worker_whose_row_has_waited_takes_the_next_one_at_once() {
+    let (events, woken) = (Arc::new(Mutex::new(String::new())), Arc::new(Notify::new()));
+    let (noted, waking) = (Arc::clone(&events), Arc::clone(&woken));
+    let program = move |_: Example| {
+        let (events, woken) = (Arc::clone(&noted), Arc::clone(&waking));
+        async move {
+            events.lock().unwrap().push('s');
+            woken.notified().await;
+            events.lock().unwrap().push('e');
+            Ok::<_, String>(prediction! {})
+        }
+    };
+    let wake = tokio::spawn(async move {
+        loop {
+            // Longer than a turn may last.
+            tokio::time::sleep(Duration::from_millis(15)).await;
+            woken.notify_waiters();
+        }
+    });
+    let metric = metric_fn("any", |_, _| true);
+    let evaluate = Evaluate::builder().devset(vec![example! {}; 24]).metric(metric).concurrency(8);
+    let result = evaluate.build().unwrap().run(program).await.unwrap();
+    wake.abort();
+    assert_eq!(result.metrics[0].scored, 24);
+    let expected = "s".repeat(8) + &"es".repeat(16) + &"e".repeat(8);
+    assert_eq!(*events.lock().unwrap(), expected);
 }

@@ -4,7 +4,8 @@
 //! A worker is one task for the whole run, not one a row, so nothing is spawned per row and tokio
 //! spreads them over its threads.
 
-use std::pin::pin;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -148,6 +149,23 @@ async fn supervise<G, P>(
     }
 }
 
+/// Waits for a row, whose turn begins anew whenever it goes on after a wait: meanwhile others had theirs. To give way
+/// once more at its end would put it behind all who have woken with it.
+async fn restarting<T>(
+    turn: &mut std::time::Instant,
+    mut row: Pin<&mut impl Future<Output = T>>,
+) -> T {
+    let mut has_waited = false;
+    poll_fn(|context| {
+        if has_waited {
+            *turn = std::time::Instant::now();
+        }
+        has_waited = true;
+        row.as_mut().poll(context)
+    })
+    .await
+}
+
 /// A worker that was cancelled gave up its row; one that panicked is an error.
 fn check_worker(error: JoinError) -> Result<(), EvaluateError> {
     match error.try_into_panic() {
@@ -205,7 +223,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         let mut turn = std::time::Instant::now();
         while let Some((index, input)) = self.source.pull(&self.stop).await {
             self.crew.begin_row();
-            let row = self.plan.finish(index, input, program).await;
+            let row = restarting(&mut turn, pin!(self.plan.finish(index, input, program))).await;
             self.crew.end_row();
             if let Some(render) = self.render {
                 line.clear();

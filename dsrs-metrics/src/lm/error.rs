@@ -302,7 +302,7 @@ impl LmError {
             | Self::BadReply { cost_msats, .. }
             | Self::Cache { cost_msats, .. } => *cost_msats = msats,
             Self::GaveUp { last, cost_msats, .. } => {
-                *last = Box::new((**last).clone().charged(msats));
+                **last = (**last).clone().charged(msats);
                 *cost_msats = msats;
             }
             _ => {}

@@ -47,6 +47,6 @@ pub(super) fn limiter(account: Place, limits: Limits) -> Limiter {
 /// The one circuit of an address under this policy.
 pub(super) fn circuit(address: Place, policy: BreakerPolicy) -> Circuit {
     let mut shared = shared().lock().unwrap_or_else(PoisonError::into_inner);
-    let make = || Circuit::new(policy.clone());
-    shared.circuits.entry((address, policy.clone())).or_insert_with(make).clone()
+    let place = (address, policy.clone());
+    shared.circuits.entry(place).or_insert_with(|| Circuit::new(policy)).clone()
 }
