@@ -6,7 +6,7 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::Value;
 
-/// A value from a row. It has no [`Display`](fmt::Display), so that it cannot be written into a prompt
+/// A value from a row. No type makes it [`Display`](fmt::Display), so that it cannot be written into a prompt
 /// by hand; it reaches one only inside a fence ([`Prompt`](super::Prompt)).
 ///
 /// ```
@@ -61,6 +61,21 @@ impl<T> fmt::Debug for Untrusted<T> {
         f.write_str("Untrusted(..)")
     }
 }
+
+/// For no type; it is here for what rustc says of a prompt that is written by hand.
+impl<T: Trusted> fmt::Display for Untrusted<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, f)
+    }
+}
+
+/// What may stand in a prompt outside of fences, if it came from a row: nothing.
+#[diagnostic::on_unimplemented(
+    message = "what comes from a row cannot be written into a prompt by hand",
+    label = "untrusted: whoever wrote the row could instruct the judge",
+    note = "as an `#[input(..)]` it reaches the prompt between fences that it cannot close;\ncode that computes with it takes `.get()`"
+)]
+trait Trusted {}
 
 /// A value as it will stand in a prompt: text as it is, anything else as JSON.
 #[derive(Clone, PartialEq)]

@@ -1,0 +1,6 @@
+use dsrs_metrics::prelude::*;
+
+#[answer]
+fn tone() {}
+
+fn main() {}

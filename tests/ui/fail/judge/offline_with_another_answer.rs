@@ -1,0 +1,16 @@
+use dsrs_metrics::prelude::*;
+
+fn by_length(inputs: &[Option<&str>]) -> bool {
+    inputs[0].is_some_and(|answer| answer.len() < 20)
+}
+
+/// Say whether the answer is brief.
+#[judge(offline = by_length)]
+struct Brief {
+    #[input(pred)]
+    answer: String,
+    #[output]
+    brief: bool,
+}
+
+fn main() {}

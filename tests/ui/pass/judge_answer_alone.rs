@@ -1,0 +1,47 @@
+//! A type with `#[answer]` needs neither `serde` nor `schemars`, nor a prelude that is what it was.
+#![deny(warnings, missing_docs)]
+#![forbid(unsafe_code)]
+
+use dsrs_metrics::{answer, judge};
+
+mod serde {}
+mod schemars {}
+
+#[allow(dead_code)]
+type Result = ();
+
+/// How it sounds.
+#[answer]
+pub enum Tone {
+    /// Well.
+    Kind,
+    /// Not so well.
+    Rude {
+        /// How bad it is.
+        by: u8,
+    },
+}
+
+/// A finding, which may hold others.
+#[answer]
+pub struct Finding<T> {
+    /// Its tone.
+    pub tone: T,
+    /// More.
+    pub r#more: Vec<Self>,
+}
+
+/// Say which tone the answer has.
+#[judge(score = tone == Tone::Kind && findings.iter().all(|it| it.tone == Tone::Kind))]
+pub struct Toned {
+    #[input(pred)]
+    answer: String,
+    #[output]
+    tone: Tone,
+    #[output]
+    findings: Vec<Finding<Tone>>,
+}
+
+fn main() {
+    let _ = TonedJudge::default();
+}
