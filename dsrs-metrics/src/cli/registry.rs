@@ -53,6 +53,13 @@ fn add_sandboxed(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add::<metrics::VerificationDelta>()
 }
 
+#[cfg(feature = "sparql")]
+fn add_sparql(registry: &mut Registry) -> Result<(), RegistryError> {
+    registry.add::<metrics::SparqlSyntaxValid>()?;
+    registry.add::<metrics::SparqlExecutes>()?;
+    registry.add::<metrics::SparqlReturnsResults>()
+}
+
 fn add_builtin(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add::<metrics::AnswerExactMatch>()?;
     registry.add::<metrics::AnswerPassageMatch>()?;
@@ -76,7 +83,7 @@ fn add_builtin(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add::<metrics::EntityF1>()?;
     registry.add::<metrics::EntityTypeAccuracy>()?;
     #[cfg(feature = "sparql")]
-    registry.add::<metrics::SparqlSyntaxValid>()?;
+    add_sparql(registry)?;
     registry.add::<metrics::PrecisionAtK>()?;
     registry.add::<metrics::RecallAtK>()?;
     registry.add::<metrics::HitRate>()?;
