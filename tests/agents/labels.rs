@@ -2,7 +2,9 @@
 
 use std::fs;
 
+use dsrs_metrics::Evaluate;
 use dsrs_metrics::data::DataError;
+use dsrs_metrics::metrics::OutcomeCoupled;
 use dsrs_metrics::outcome_coupled::{
     LabelledExample, LabelsError, OutcomeCoupledLabels, OutcomeCoupledScorer, OutcomeWeights,
     load_jsonl_with_labels,
@@ -65,12 +67,28 @@ fn rows_with_their_labels() {
         serde_json::to_value(&pair.gold).unwrap(),
         json!({ "tool": "edit", "params": { "path": "a.rs" } })
     );
-    let mut attributes: Vec<_> = pair.attributes.keys().collect();
-    attributes.sort_unstable();
-    assert_eq!(
-        attributes,
-        ["params_valid", "step_utility", "tests_after", "tests_before", "was_repeated"]
-    );
+    assert_eq!(serde_json::to_value(&pair.pred).unwrap(), serde_json::to_value(labels).unwrap());
+    assert_eq!(pair.attributes.len(), 0);
+}
+
+#[tokio::test]
+async fn rows_of_training_data_are_scored_as_they_come() {
+    let mut rows = [row(), with("was_repeated", json!(true)), with("step_utility", json!(-1))];
+    for (number, row) in rows.iter_mut().enumerate() {
+        row["id"] = json!(number);
+    }
+    let content: String = rows.iter().map(|row| format!("{row}\n")).collect();
+    let rows = load(content, &OutcomeCoupledScorer::default());
+    let (pairs, scores): (Vec<_>, Vec<_>) = rows
+        .into_iter()
+        .map(Result::unwrap)
+        .map(|row| (row.pair, row.labels.outcome_score))
+        .unzip();
+    let evaluate = Evaluate::builder().metric(OutcomeCoupled::default()).build().unwrap();
+    let result = evaluate.score(pairs).await.unwrap();
+    let mean = result.metric("outcome_coupled").unwrap().mean.unwrap();
+    assert!((mean - scores.iter().sum::<f64>() / 3.0).abs() < 1e-12, "{mean} {scores:?}");
+    assert_eq!(result.metric("outcome_coupled").unwrap().scored, 3);
 }
 
 #[test]

@@ -114,6 +114,11 @@ fn add_builtin(registry: &mut Registry) -> Result<(), RegistryError> {
     #[cfg(feature = "sandbox")]
     add_sandboxed(registry)?;
     registry.add::<metrics::Diff>()?;
+    add_agents(registry)
+}
+
+/// What coding agents say and do.
+fn add_agents(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add::<metrics::SubtaskPlanning>()?;
     registry.add::<metrics::SubtaskExecution>()?;
     registry.add::<metrics::Synthesis>()?;

@@ -10,23 +10,12 @@ use super::score::{OutcomeCoupledError, OutcomeCoupledScorer};
 use crate::data::{DataError, Format, LooseRow, LooseRows};
 use crate::pair::{Origin, Pair};
 use crate::record::found;
-use crate::row::{Example, Fields};
-
-/// The labels that a row has beside its own fields.
-const LABELS: [&str; 7] = [
-    "step_utility",
-    "tests_before",
-    "tests_after",
-    "verification_delta",
-    "was_repeated",
-    "params_valid",
-    "outcome_score",
-];
+use crate::row::{Example, Fields, Prediction};
 
 /// A row of training data and its labels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelledExample {
-    /// The row. Its labels are among the attributes.
+    /// The row. A row with `gold` or `pred` has its labels among the attributes, any other in its prediction, all seven.
     pub pair: Pair,
     /// The labels; those that the row leaves out are computed.
     pub labels: OutcomeCoupledLabels,
@@ -76,8 +65,9 @@ pub enum LabelsError {
 ///
 /// The labels `step_utility`, `tests_before`, `tests_after`, `was_repeated` and `params_valid` stand in each row;
 /// `verification_delta` and `outcome_score` are computed, and if a row has them as well they must agree with the others and with
-/// the `scorer`. A row with `gold` or `pred` is taken as everywhere in this library. Of any other row all fields but `id` and
-/// the labels are its example, [`Pair::gold`]. `-` is standard input.
+/// the `scorer`. A row with `gold` or `pred` is taken as everywhere in this library. Any other row
+/// is split: the labels are its prediction, so that [`OutcomeCoupled`](crate::metrics::OutcomeCoupled) can score it, and all else but
+/// `id` is its example. `-` is standard input.
 ///
 /// ```
 /// use dsrs_metrics::outcome_coupled::{OutcomeCoupledScorer, load_jsonl_with_labels};
@@ -134,7 +124,7 @@ impl LabelledExamples {
         let at = row.at.clone();
         let pair = row.into_pair();
         let labels = LabelledRow { fields: &pair.attributes, at }.labels(&self.scorer)?;
-        Ok(LabelledExample { pair: with_example(pair), labels })
+        Ok(LabelledExample { pair: split(pair, &labels), labels })
     }
 }
 
@@ -200,16 +190,37 @@ impl LabelledRow<'_> {
     }
 }
 
-/// Of a row without halves, what is no label is the example.
-fn with_example(mut pair: Pair) -> Pair {
+/// A row without halves gets them.
+fn split(mut pair: Pair, labels: &OutcomeCoupledLabels) -> Pair {
     if !pair.gold.data.is_empty() || !pair.pred.data.is_empty() {
         return pair;
     }
-    let is_label = |name: &str| LABELS.contains(&name);
-    let copied = |(name, value): (&str, &Value)| (name.to_owned(), value.clone());
-    let (labels, fields): (Vec<_>, Vec<_>) =
-        pair.attributes.iter().map(copied).partition(|(name, _)| is_label(name));
-    pair.attributes = Fields::from_iter(labels);
-    pair.gold = Example::from(Fields::from_iter(fields));
+    pair.pred = Prediction::from(fields(labels));
+    let mut rest = std::mem::take(&mut pair.attributes);
+    for label in pair.pred.keys() {
+        rest.remove(label);
+    }
+    pair.gold = Example::from(rest);
     pair
+}
+
+fn fields(labels: &OutcomeCoupledLabels) -> Fields {
+    let OutcomeCoupledLabels {
+        step_utility,
+        tests_before,
+        tests_after,
+        verification_delta,
+        was_repeated,
+        params_valid,
+        outcome_score,
+    } = *labels;
+    Fields::from_iter([
+        ("step_utility", Value::from(step_utility)),
+        ("tests_before", tests_before.into()),
+        ("tests_after", tests_after.into()),
+        ("verification_delta", verification_delta.into()),
+        ("was_repeated", was_repeated.into()),
+        ("params_valid", params_valid.into()),
+        ("outcome_score", outcome_score.into()),
+    ])
 }
