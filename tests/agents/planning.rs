@@ -85,14 +85,7 @@ fn paths_and_what_only_looks_like_one() {
 #[test]
 fn trap_06_a_verb_is_a_word_and_an_action_is_the_whole_action() {
     let instruction = |text: &str| checks(subtask("read", "a.rs", text))[3];
-    for text in [
-        "Add a test",
-        "add",
-        "ADD: a test",
-        "- Add a test",
-        "1. \"Add\" a test",
-        "Re\u{301}add".trim_start_matches("Re\u{301}"),
-    ] {
+    for text in ["Add a test", "add", "ADD: a test", "- Add a test", "1. \"Add\" a test", "  Add"] {
         assert_eq!(instruction(text), 1.0, "{text}");
     }
     for text in ["Address the reader", "Additionally, test", "Settle it", "a add", "42", "", "..."]
