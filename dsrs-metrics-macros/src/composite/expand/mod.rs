@@ -2,6 +2,7 @@
 //! the compiler derives from them, the rules that only constants can hold, and the contract.
 
 mod contract;
+mod leaves;
 mod tree;
 mod types;
 

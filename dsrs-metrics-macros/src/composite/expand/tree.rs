@@ -1,5 +1,5 @@
-//! The components, and for each part of the expression what the compiler derives of it, together with the
-//! rules that it holds. A broken rule is a constant that cannot be evaluated, at the guilty token.
+//! For each part of the expression what the compiler derives of it, together with the rules that it holds.
+//! A broken rule is a constant that cannot be evaluated, at the guilty token.
 
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
@@ -8,7 +8,7 @@ use syn::ext::IdentExt as _;
 
 use super::super::check::{is_literal, is_verdict, may_be_a_number, may_have_a_threshold};
 use super::super::expression::{Combination, Component, Expression, Gate, Kind, Part};
-use super::Context;
+use super::{Context, leaves};
 use crate::metric::{number, text};
 use crate::names::ends;
 
@@ -23,72 +23,11 @@ pub(super) struct Tree {
 }
 
 pub(super) fn tree(cx: &Context<'_>) -> Tree {
-    let mut writer = Writer { cx, items: components(cx), constants: 0 };
+    let mut writer = Writer { cx, items: leaves::components(cx), constants: 0 };
     let Known { derived, shape } = writer.expression(cx.whole);
     writer.fields_are_known();
     writer.whole(&derived);
     Tree { items: writer.items, derived, shape }
-}
-
-/// The components' types and specs.
-fn components(cx: &Context<'_>) -> TokenStream {
-    let Context { span, runtime, compiled, .. } = cx;
-    let count = Literal::usize_unsuffixed(cx.leaves.len());
-    let aliases = cx.leaves.iter().enumerate().map(|(index, leaf)| {
-        let (alias, ty) = (cx.alias(index), &leaf.ty);
-        quote_spanned!(leaf.span=> type #alias = #ty;)
-    });
-    let (tables, specs): (Vec<_>, Vec<_>) =
-        cx.leaves.iter().enumerate().map(|(index, leaf)| leaf_spec(cx, index, leaf)).unzip();
-    let known = (0..cx.leaves.len()).map(|index| {
-        let (known, index) = (leaf_known(cx, index), Literal::usize_unsuffixed(index));
-        quote_spanned! {*span=>
-            const #known: #compiled::Derived = #compiled::Derived::of(&__SPECS[#index]);
-        }
-    });
-    quote_spanned! {*span=>
-        #(#aliases)*
-        #(#tables)*
-        const __SPECS: [#runtime::MetricSpec<'static>; #count] = [#(#specs),*];
-        #(#known)*
-    }
-}
-
-/// The spec of a component as it is configured: an argument may name the field that it reads, which is then a
-/// text that the compiler sees. In front of it the tables that it refers to.
-fn leaf_spec(cx: &Context<'_>, index: usize, leaf: &Component) -> (TokenStream, TokenStream) {
-    let Context { span, runtime, compiled, .. } = cx;
-    let alias = cx.alias(index);
-    let spec = quote_spanned!(leaf.span=> <#alias as #runtime::Declared>::SPEC);
-    let texts = leaf.args.iter().filter_map(|(key, value)| {
-        let (key, value) = (key.unraw().to_string(), text(value)?);
-        Some(quote_spanned!(*span=> (#key, #value)))
-    });
-    let texts: Vec<_> = texts.collect();
-    if texts.is_empty() {
-        return (TokenStream::new(), spec);
-    }
-    let given = format_ident!("__TEXTS{index}", span = *span);
-    let [(gold_table, gold), (pred_table, pred)] = ["Gold", "Pred"].map(|side| {
-        let table = format_ident!("__{}{index}", side.to_uppercase(), span = *span);
-        let side = Ident::new(side, *span);
-        let fields = quote_spanned!(*span=> &#spec, #runtime::Side::#side, #given);
-        let item = quote_spanned! {*span=>
-            const #table: [#runtime::FieldSpec<'static>; #compiled::count_configured(#fields)] =
-                #compiled::configured(#fields);
-        };
-        (item, table)
-    });
-    let tables = quote_spanned! {*span=>
-        const #given: &[(&::core::primitive::str, &::core::primitive::str)] = &[#(#texts),*];
-        #gold_table
-        #pred_table
-    };
-    (tables, quote_spanned!(leaf.span=> #spec.with_fields(&#gold, &#pred)))
-}
-
-fn leaf_known(cx: &Context<'_>, index: usize) -> Ident {
-    format_ident!("__LEAF{index}", span = cx.span)
 }
 
 /// What is written for a part.
@@ -170,7 +109,7 @@ impl Writer<'_> {
     fn component(&self, component: &Component) -> Known {
         let Context { span, compiled, .. } = self.cx;
         let index = self.cx.index(component);
-        let derived = leaf_known(self.cx, index);
+        let derived = leaves::known(self.cx, index);
         let configured = &component.configured;
         let index = Literal::usize_unsuffixed(index);
         let shape = quote_spanned! {*span=>

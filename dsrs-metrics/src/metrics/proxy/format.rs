@@ -48,8 +48,8 @@ pub fn format(
     if empty && require_non_empty {
         return Ok(Check::fail("the output is empty"));
     }
-    let json = require_valid_json.then(|| not_json(&text)).flatten();
-    Ok(Check::unless(json.or_else(|| missing(&text, required_fields))))
+    let json = require_valid_json.then(|| not_json(text)).flatten();
+    Ok(Check::unless(json.or_else(|| missing(text, required_fields))))
 }
 
 fn not_json(text: &str) -> Option<String> {

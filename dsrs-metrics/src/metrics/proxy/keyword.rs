@@ -50,7 +50,7 @@ pub fn keyword(
     field: &str,
 ) -> Result<FeedbackMetric, Unscored> {
     check(required, forbidden)?;
-    let text = Searchable::new(&text, case_sensitive, whole_words);
+    let text = Searchable::new(text, case_sensitive, whole_words);
     let banned: Vec<&String> = forbidden.iter().filter(|word| text.contains(word)).collect();
     let missing: Vec<&String> = required.iter().filter(|word| !text.contains(word)).collect();
     Ok(FeedbackMetric::new(

@@ -62,7 +62,7 @@ pub fn length(
         Bounds { unit: "tokens", count: count_tokens, min: min_tokens, max: max_tokens },
     ];
     check(&bounds)?;
-    let judged = bounds.iter().filter(|bounds| bounds.is_set()).map(|bounds| bounds.judge(&text));
+    let judged = bounds.iter().filter(|bounds| bounds.is_set()).map(|bounds| bounds.judge(text));
     let (score, feedback) = judged
         .reduce(|worst, next| if next.0 < worst.0 { next } else { worst })
         .unwrap_or((1.0, String::new()));

@@ -41,11 +41,11 @@ pub fn syntax(
     field: &str,
 ) -> Result<Check, Unscored> {
     let fault = match language {
-        Some(language) => language.fault(&text).map_err(Unscored::because)?,
+        Some(language) => language.fault(text).map_err(Unscored::because)?,
         None => {
             let balance =
                 Balance { brackets: check_balanced_brackets, quotes: check_balanced_quotes };
-            unbalanced(&text, balance)
+            unbalanced(text, balance)
         }
     };
     Ok(Check::unless(fault.map(|fault| fault.to_string())))

@@ -1,0 +1,70 @@
+//! The components: their types, their specs as they are configured, and what the compiler derives of each.
+
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::{format_ident, quote_spanned};
+use syn::ext::IdentExt as _;
+
+use super::super::expression::Component;
+use super::Context;
+use crate::metric::text;
+
+/// The components' types and specs.
+pub(super) fn components(cx: &Context<'_>) -> TokenStream {
+    let Context { span, runtime, compiled, .. } = cx;
+    let count = Literal::usize_unsuffixed(cx.leaves.len());
+    let aliases = cx.leaves.iter().enumerate().map(|(index, leaf)| {
+        let (alias, ty) = (cx.alias(index), &leaf.ty);
+        quote_spanned!(leaf.span=> type #alias = #ty;)
+    });
+    let (tables, specs): (Vec<_>, Vec<_>) =
+        cx.leaves.iter().enumerate().map(|(index, leaf)| leaf_spec(cx, index, leaf)).unzip();
+    let known_of = (0..cx.leaves.len()).map(|index| {
+        let (known, index) = (known(cx, index), Literal::usize_unsuffixed(index));
+        quote_spanned! {*span=>
+            const #known: #compiled::Derived = #compiled::Derived::of(&__SPECS[#index]);
+        }
+    });
+    quote_spanned! {*span=>
+        #(#aliases)*
+        #(#tables)*
+        const __SPECS: [#runtime::MetricSpec<'static>; #count] = [#(#specs),*];
+        #(#known_of)*
+    }
+}
+
+/// The spec of a component as it is configured: an argument may name the field that it reads, which is then a
+/// text that the compiler sees. In front of it the tables that it refers to.
+fn leaf_spec(cx: &Context<'_>, index: usize, leaf: &Component) -> (TokenStream, TokenStream) {
+    let Context { span, runtime, compiled, .. } = cx;
+    let alias = cx.alias(index);
+    let spec = quote_spanned!(leaf.span=> <#alias as #runtime::Declared>::SPEC);
+    let texts = leaf.args.iter().filter_map(|(key, value)| {
+        let (key, value) = (key.unraw().to_string(), text(value)?);
+        Some(quote_spanned!(*span=> (#key, #value)))
+    });
+    let texts: Vec<_> = texts.collect();
+    if texts.is_empty() {
+        return (TokenStream::new(), spec);
+    }
+    let given = format_ident!("__TEXTS{index}", span = *span);
+    let [(gold_table, gold), (pred_table, pred)] = ["Gold", "Pred"].map(|side| {
+        let table = format_ident!("__{}{index}", side.to_uppercase(), span = *span);
+        let side = Ident::new(side, *span);
+        let fields = quote_spanned!(*span=> &#spec, #runtime::Side::#side, #given);
+        let item = quote_spanned! {*span=>
+            const #table: [#runtime::FieldSpec<'static>; #compiled::count_configured(#fields)] =
+                #compiled::configured(#fields);
+        };
+        (item, table)
+    });
+    let tables = quote_spanned! {*span=>
+        const #given: &[(&::core::primitive::str, &::core::primitive::str)] = &[#(#texts),*];
+        #gold_table
+        #pred_table
+    };
+    (tables, quote_spanned!(leaf.span=> #spec.with_fields(&#gold, &#pred)))
+}
+
+pub(super) fn known(cx: &Context<'_>, index: usize) -> Ident {
+    format_ident!("__LEAF{index}", span = cx.span)
+}
