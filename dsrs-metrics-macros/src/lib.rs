@@ -1,11 +1,11 @@
-//! The macros of dsrs-metrics: `#[metric]`, `#[judge]`, `#[answer]` and `#[derive(Record)]`. Use them through that crate, which
+//! The macros of dsrs-metrics: `#[metric]`, `#[judge]`, `#[judge_output]` and `#[derive(Record)]`. Use them through that crate, which
 //! documents them.
 
-mod answer;
 mod composite;
 mod contract;
 mod errors;
 mod judge;
+mod judge_output;
 mod list;
 mod metric;
 mod names;
@@ -27,8 +27,8 @@ pub fn judge(args: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Lets a judge answer with a type. See the crate `dsrs-metrics`.
 #[proc_macro_attribute]
-pub fn answer(args: TokenStream, item: TokenStream) -> TokenStream {
-    answer::expand(args.into(), &item.into()).into()
+pub fn judge_output(args: TokenStream, item: TokenStream) -> TokenStream {
+    judge_output::expand(args.into(), &item.into()).into()
 }
 
 /// Lets every dynamic metric score a struct without conversion. See the crate `dsrs-metrics`.

@@ -58,10 +58,10 @@ pub mod text;
 
 pub use async_trait::async_trait;
 pub use dsrs_metrics_macros::Record;
-#[doc = include_str!("../docs/answer.md")]
-pub use dsrs_metrics_macros::answer;
 #[doc = include_str!("../docs/judge.md")]
 pub use dsrs_metrics_macros::judge;
+#[doc = include_str!("../docs/judge_output.md")]
+pub use dsrs_metrics_macros::judge_output;
 #[doc = include_str!("../docs/metric.md")]
 #[doc = include_str!("../docs/composition.md")]
 pub use dsrs_metrics_macros::metric;

@@ -48,7 +48,7 @@ async fn trap_25_a_field_that_nobody_asked_for_gives_no_orders() {
 }
 
 /// How far a source supports a claim.
-#[answer]
+#[judge_output]
 struct Claim {
     text: String,
     supported: bool,
@@ -80,7 +80,7 @@ async fn a_type_with_answer_needs_no_derives_and_knows_its_fields() {
 }
 
 /// What a type derives already stays as it is.
-#[answer]
+#[judge_output]
 #[derive(Debug, PartialEq, Eq, Clone, Copy, serde::Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 enum Shape {
@@ -115,7 +115,7 @@ async fn an_enum_may_hold_values() {
 mod of_proofs {
     use dsrs_metrics::prelude::*;
 
-    #[answer]
+    #[judge_output]
     pub(crate) struct Node {
         pub(crate) holds: bool,
         pub(crate) next: Vec<Node>,
@@ -125,14 +125,14 @@ mod of_proofs {
 mod of_plans {
     use dsrs_metrics::prelude::*;
 
-    #[answer]
+    #[judge_output]
     pub(crate) struct Node {
         pub(crate) done: u8,
         pub(crate) next: Option<Box<Node>>,
         pub(crate) leaf: Option<Box<Leaf>>,
     }
 
-    #[answer]
+    #[judge_output]
     pub(crate) struct Leaf {
         pub(crate) of: Vec<Node>,
     }

@@ -146,14 +146,14 @@ async fn a_row_without_a_field_is_not_judged() {
     assert!(!Metric::can_evaluate(&judge, &example! {}, &prediction! {}));
 }
 
-#[answer]
+#[judge_output]
 #[serde(rename_all = "snake_case")]
 enum Tone {
     Friendly,
     Rude,
 }
 
-#[answer]
+#[judge_output]
 struct Finding {
     quote: String,
     severity: u8,

@@ -173,13 +173,13 @@ async fn trap_02_judges_that_are_divided_have_given_no_verdict() {
     assert_eq!(error.cost_msats(), 28, "it was paid for");
     assert_eq!(
         error.to_string(),
-        "metric `polite`: 2 of 4 judges say yes and 2 say no, which is no verdict: ask an odd number of judges"
+        "metric `polite`: of 4 judges 2 said yes and 2 said no, which is no verdict: ask an odd number of judges"
     );
     let mut one_lost = votes(&[true, false]);
     one_lost.push(down());
     assert_eq!(
         judged(one_lost).await.unwrap_err().to_string(),
-        "metric `polite`: 1 of 3 judges say yes and 1 say no, which is no verdict: ask an odd number of judges (one did not answer)"
+        "metric `polite`: of 3 judges 1 said yes and 1 said no, which is no verdict: ask an odd number of judges (one did not answer)"
     );
     assert_eq!(judged(votes(&[false, false, true, false])).await.unwrap().value, 0.0);
     let judge = PoliteJudge::builder().models(votes(&[true, false])).build();

@@ -108,8 +108,16 @@ async fn trap_04_five_on_a_scale_of_one_to_five_stays_five() {
 }
 
 #[tokio::test]
+async fn a_whole_number_may_be_written_with_its_fraction() {
+    for (written, value) in [("4.0", 4.0), ("5e0", 5.0), ("10e-1", 1.0)] {
+        let reply = format!(r#"{{ "reasoning": "", "score": {written} }}"#);
+        assert_eq!(graded_by([&*reply]).await.unwrap().value, value, "{written}");
+    }
+}
+
+#[tokio::test]
 async fn trap_04_what_lies_outside_the_scale_is_asked_again_and_never_scored() {
-    for wrong in ["0", "6", "9.2e124", "-1", "4.5", "\"5\"", "null", "true", "[5]"] {
+    for wrong in ["0", "6", "6.0", "-0.0", "9.2e124", "-1", "4.5", "\"5\"", "null", "true", "[5]"] {
         let reply = format!(r#"{{ "reasoning": "", "score": {wrong} }}"#);
         let lm = Arc::new(
             ScriptedLm::new()

@@ -104,7 +104,8 @@ pub enum JudgeError {
     },
     /// As many judges say yes as say no.
     #[error(
-        "{votes} of {asked} judges say yes and {votes} say no, which is no verdict: ask an odd number of judges{}", Lost(*votes, *asked)
+        "of {asked} judges {votes} said yes and {votes} said no, which is no verdict: ask an odd number of judges{}",
+        Lost(*votes, *asked)
     )]
     Divided {
         /// How many say yes, and how many no.

@@ -60,6 +60,15 @@ impl<'a> Reply<'a> {
         None
     }
 
+    /// 5.0 is a whole number, for JSON Schema and so for models, but not for serde.
+    fn as_whole(&self, name: &str, value: Value) -> Value {
+        let spec = self.signature.output_spec(name);
+        let is_whole = spec.is_some_and(|spec| spec.schema["type"] == "integer");
+        let number = value.as_f64().filter(|number| is_whole && value.is_f64() && exact(*number));
+        #[expect(clippy::cast_possible_truncation, reason = "it is a whole number below 2^53")]
+        number.map_or(value, |number| Value::from(number as i64))
+    }
+
     /// What is wrong with a value that has the right type.
     fn misfit(&self, name: &str, value: &Value) -> Option<String> {
         let spec = self.signature.output_spec(name)?;
@@ -81,7 +90,7 @@ impl<'a> Reply<'a> {
 #[diagnostic::on_unimplemented(
     message = "a judge cannot answer with `{Self}`",
     label = "not an answer",
-    note = "an output is `bool`, a number, `String`, `Vec<_>`, an `Option` of these, or a type of yours: write `#[answer]`\nabove it, or derive `serde::Deserialize` and `schemars::JsonSchema`"
+    note = "an output is `bool`, a number, `String`, `Vec<_>`, an `Option` of these, or a type of yours: write `#[judge_output]`\nabove it, or derive `serde::Deserialize` and `schemars::JsonSchema`"
 )]
 pub trait Answer: Sized {
     /// The JSON schema.
@@ -118,6 +127,7 @@ impl<T: DeserializeOwned + JsonSchema> Answer for T {
                 Err(_) => reply.flaw(format!("`{name}` is missing")),
             };
         };
+        let value = reply.as_whole(name, value);
         if let Some(misfit) = reply.misfit(name, &value) {
             return reply.flaw(misfit);
         }
@@ -128,6 +138,11 @@ impl<T: DeserializeOwned + JsonSchema> Answer for T {
             }
         }
     }
+}
+
+/// Whether a number is a whole one that a double holds exactly.
+fn exact(number: f64) -> bool {
+    number.fract() == 0.0 && number.abs() < 9_007_199_254_740_992.0
 }
 
 /// Providers want every object closed, and know no formats of numbers.

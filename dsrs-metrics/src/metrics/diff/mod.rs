@@ -237,7 +237,7 @@ impl Metric for Diff {
     }
 }
 
-impl<G> ScoredAtOnce<G> for Diff {}
+impl<GoldRow> ScoredAtOnce<GoldRow> for Diff {}
 
 /// For declared composites, which take it at the strictnesses that its const spec is true of.
 impl Declared for Diff {

@@ -1,6 +1,6 @@
 use dsrs_metrics::prelude::*;
 
-#[answer]
+#[judge_output]
 union Tone {
     kind: u8,
     rude: i8,

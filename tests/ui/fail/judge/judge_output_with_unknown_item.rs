@@ -1,6 +1,6 @@
 use dsrs_metrics::prelude::*;
 
-#[answer(strict)]
+#[judge_output(strict)]
 enum Tone {
     Kind,
     Rude,

@@ -1,6 +1,6 @@
 use dsrs_metrics::prelude::*;
 
-#[answer]
+#[judge_output]
 fn tone() {}
 
 fn main() {}

@@ -1,8 +1,8 @@
-//! A type with `#[answer]` needs neither `serde` nor `schemars`, nor a prelude that is what it was.
+//! A type with `#[judge_output]` needs neither `serde` nor `schemars`, nor a prelude that is what it was.
 #![deny(warnings, missing_docs)]
 #![forbid(unsafe_code)]
 
-use dsrs_metrics::{answer, judge};
+use dsrs_metrics::{judge, judge_output};
 
 mod serde {}
 mod schemars {}
@@ -11,7 +11,7 @@ mod schemars {}
 type Result = ();
 
 /// How it sounds.
-#[answer]
+#[judge_output]
 pub enum Tone {
     /// Well.
     Kind,
@@ -23,7 +23,7 @@ pub enum Tone {
 }
 
 /// A finding, which may hold others.
-#[answer]
+#[judge_output]
 pub struct Finding<T> {
     /// Its tone.
     pub tone: T,

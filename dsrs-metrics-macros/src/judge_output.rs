@@ -1,19 +1,20 @@
-//! `#[answer]`: a type that a judge can answer with gets the derives for it, by paths that need no crate but ours.
+//! `#[judge_output]`: a type that a judge can answer with gets the derives for it, by paths that need no crate but ours.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::parse::{Parse as _, ParseStream, Parser as _};
 use syn::{Attribute, Data, DeriveInput, Error, Ident, Path, Token};
 
+use crate::errors::Errors;
 use crate::names;
 
-/// Expands `#[answer(args)] item`.
+/// Expands `#[judge_output(args)] item`.
 pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
-    let expanded = krate(args).and_then(|krate| Ok(derived(&parsed(item)?, krate.as_ref())));
-    expanded.unwrap_or_else(|error| {
-        let error = error.into_compile_error();
-        quote!(#item #error)
-    })
+    let mut errors = Errors::default();
+    let krate = errors.ok(krate(args)).flatten();
+    let derived = errors.ok(parsed(item)).map(|item| derived(&item, krate.as_ref()));
+    let (item, errors) = (derived.unwrap_or_else(|| item.clone()), errors.finish());
+    quote!(#item #errors)
 }
 
 fn krate(args: TokenStream) -> syn::Result<Option<Path>> {
@@ -21,7 +22,7 @@ fn krate(args: TokenStream) -> syn::Result<Option<Path>> {
         if input.is_empty() {
             return Ok(None);
         }
-        let message = "`#[answer]` takes nothing, or `crate = path`";
+        let message = "`#[judge_output]` takes nothing, or `crate = path`";
         let key = input.parse::<Token![crate]>();
         let key = key.map_err(|error| Error::new(error.span(), message))?;
         input.parse::<Token![=]>().map_err(|_| Error::new(key.span, message))?;
@@ -32,7 +33,7 @@ fn krate(args: TokenStream) -> syn::Result<Option<Path>> {
 
 fn parsed(item: &TokenStream) -> syn::Result<DeriveInput> {
     let at = |what: &str, span| {
-        Error::new(span, format!("`#[answer]` goes on an enum or a struct, not on {what}"))
+        Error::new(span, format!("`#[judge_output]` goes on an enum or a struct, not on {what}"))
     };
     let input = syn::parse2::<DeriveInput>(item.clone()).map_err(|error| {
         let words = item.clone().into_iter().filter_map(|token| match token {
