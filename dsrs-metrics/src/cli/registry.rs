@@ -56,6 +56,8 @@ fn add_sandboxed(registry: &mut Registry) -> Result<(), RegistryError> {
 #[cfg(feature = "sparql")]
 fn add_sparql(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add::<metrics::SparqlSyntaxValid>()?;
+    registry.add::<metrics::SparqlExecutes>()?;
+    registry.add::<metrics::SparqlReturnsResults>()?;
     registry.add::<metrics::HeritageRag>()?;
     registry.add::<metrics::HeritageRagStrict>()
 }

@@ -62,7 +62,10 @@ pub use sandbox::{
     test_pass, verification_delta,
 };
 #[cfg(feature = "sparql")]
-pub use sparql::{SparqlSyntaxValid, sparql_syntax_valid};
+pub use sparql::{
+    SparqlExecutes, SparqlReturnsResults, SparqlSyntaxValid, sparql_executes,
+    sparql_returns_results, sparql_syntax_valid,
+};
 pub use structured::{JsonFieldAccuracy, json_field_accuracy};
 pub use text::{
     AnswerExactMatch, AnswerPassageMatch, Em, F1, HotpotF1, Precision, Recall, answer_exact_match,

@@ -97,21 +97,42 @@ pub(super) fn read(text: &str) -> Result<Query, QueryError> {
     SparqlParser::new().parse_query(text).map_err(|error| {
         match SparqlParser::new().parse_update(text) {
             Ok(_) => QueryError::Update,
-            Err(_) => QueryError::Syntax(fault(&error)),
+            Err(_) => QueryError::Syntax(fault(&error, text)),
         }
     })
 }
 
-/// The parser gives its error as text, `error at LINE:COLUMN: expected WHAT`; WHAT is what may stand there or what is wrong.
-fn fault(error: &SparqlSyntaxError) -> Fault {
+/// The parser gives its error as text, `error at LINE:COLUMN: expected WHAT`. WHAT lists tokens, which tell a reader
+/// little, and sentences, which tell what is wrong.
+fn fault(error: &SparqlSyntaxError, text: &str) -> Fault {
     let message = error.to_string();
-    let parts = message.strip_prefix("error at ").and_then(|rest| rest.split_once(": "));
-    let place = parts.and_then(|(place, what)| {
+    let place = message.strip_prefix("error at ").and_then(|rest| {
+        let (place, what) = rest.split_once(": expected ")?;
         let (line, column) = place.split_once(':')?;
-        Some((line.parse().ok()?, column.parse().ok()?, what.to_owned()))
+        Some((line.parse::<usize>().ok()?, column.parse::<usize>().ok()?, what))
     });
-    match place {
-        Some((line, column, what)) => Fault { line, column, what },
-        None => Fault { line: 1, column: 1, what: message },
+    let Some((line, column, what)) = place else {
+        return Fault { line: 1, column: 1, what: message };
+    };
+    let sentences: Vec<&str> = what
+        .strip_prefix("one of ")
+        .unwrap_or(what)
+        .split(", ")
+        .filter(|item| item.starts_with(char::is_alphabetic) && item.contains(' '))
+        .collect();
+    let what = match sentences.is_empty() {
+        true => unexpected(text, line, column),
+        false => sentences.join("; "),
+    };
+    Fault { line, column, what }
+}
+
+/// What stands at the place, up to the next white space.
+fn unexpected(text: &str, line: usize, column: usize) -> String {
+    let line = text.split('\n').nth(line - 1).unwrap_or_default();
+    let rest: String = line.chars().skip(column - 1).collect();
+    match rest.split_whitespace().next() {
+        Some(found) => format!("unexpected `{}`", found.chars().take(40).collect::<String>()),
+        None => "the query ends here, or the line, where more is expected".to_owned(),
     }
 }

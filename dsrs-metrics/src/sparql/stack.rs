@@ -3,7 +3,7 @@
 use std::thread;
 
 /// Enough for the deepest tree of a text within the bounds, several times over; memory that is not used costs nothing.
-const STACK_BYTES: usize = 256 << 20;
+pub(super) const STACK_BYTES: usize = 256 << 20;
 
 /// Runs on another thread, and waits for it.
 pub(super) fn deep<T: Send>(run: impl FnOnce() -> T + Send) -> std::io::Result<T> {

@@ -1,0 +1,80 @@
+//! Replays what Python's rdflib says of SPARQL queries over the heritage graph.
+
+use std::io::{BufRead, BufReader};
+use std::process::Command;
+use std::time::Duration;
+
+use dsrs_metrics::sparql::{Answer, Bounds, SparqlStore, check_query};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+const VECTORS: &[u8] = include_bytes!("sparql_vectors.jsonl.gz");
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/parity/make_sparql_vectors.py");
+const GRAPH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/data/heritage/heritage.ttl");
+const PEERS: &str = include_str!("../../.ci/peers.txt");
+
+#[derive(Deserialize)]
+struct Vector {
+    of: String,
+    query: String,
+    valid: bool,
+    answer: Value,
+}
+
+fn vectors() -> impl Iterator<Item = Vector> {
+    BufReader::new(flate2::read::GzDecoder::new(VECTORS)).lines().map(|line| {
+        serde_json::from_str(&line.expect("readable vectors")).expect("a vector a line")
+    })
+}
+
+/// Where Oxigraph and rdflib differ, and why.
+const DIFFERENCES: [(&str, &str); 0] = [];
+
+#[test]
+fn queries_are_judged_and_answered_as_rdflib_does_it() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let store = SparqlStore::from_path(GRAPH).unwrap();
+    let bounds = Bounds { time: Duration::from_secs(10), results: 10_000 };
+    let (mut compared, mut differences) = (0, Vec::new());
+    for vector in vectors() {
+        let valid = check_query(&vector.query).is_ok();
+        let answer = match runtime.block_on(store.ask(&vector.query, bounds)) {
+            Ok(Answer::Boolean(value)) => json!(value),
+            Ok(Answer::Solutions(read) | Answer::Triples(read)) => json!(read),
+            _ => Value::Null,
+        };
+        if (valid, &answer) != (vector.valid, &vector.answer) {
+            let Vector { of, valid: theirs, answer: their_answer, query } = vector;
+            differences
+                .push((of, format!("{valid} {answer}, rdflib {theirs} {their_answer}: {query}")));
+        }
+        compared += 1;
+    }
+    let unexpected =
+        |(of, _): &&(String, String)| !DIFFERENCES.iter().any(|(known, _)| known == of);
+    println!("{compared} vectors, {} differences", differences.len());
+    let told: Vec<_> = differences.iter().filter(unexpected).collect();
+    assert!(told.is_empty(), "{told:#?}");
+    assert_eq!((compared, differences.len()), (556, DIFFERENCES.len()));
+}
+
+#[test]
+fn the_peer_still_says_so() {
+    let program = std::env::var("DSRS_METRICS_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let wanted = PEERS.lines().find(|line| line.starts_with("rdflib")).unwrap();
+    let probe = "import importlib.metadata as m; print('rdflib==' + m.version('rdflib'))";
+    let said = Command::new(&program).args(["-c", probe]).output().map_or_else(
+        |error| error.to_string(),
+        |output| String::from_utf8_lossy(&output.stdout).trim().to_owned(),
+    );
+    if said != wanted {
+        let required = std::env::var("DSRS_METRICS_REQUIRE").is_ok_and(|value| value == "1");
+        assert!(!required, "{program} has {said:?}, not {wanted:?}");
+        println!("skipped: {program} has not {wanted:?}; set DSRS_METRICS_PYTHON to one that has");
+        return;
+    }
+    let ran = Command::new(&program).args([SCRIPT, "--check"]).output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let said = String::from_utf8_lossy(&ran.stdout);
+    assert_eq!(said.trim(), format!("{} vectors, as committed", vectors().count()));
+}
