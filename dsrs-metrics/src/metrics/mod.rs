@@ -33,7 +33,9 @@ pub use heritage::{
     entity_type_accuracy, intent_accuracy, intent_accuracy_with_fallback,
 };
 pub use numeric::{NumericMatch, TextOrNumber, numeric_match};
-pub use overlap::{Bleu, Chrf, Rouge1, Rouge2, RougeL, bleu, chrf, rouge_l, rouge1, rouge2};
+pub use overlap::{
+    Bleu, Chrf, Rouge1, Rouge2, RougeL, RougeLsum, bleu, chrf, rouge_l, rouge_lsum, rouge1, rouge2,
+};
 pub use proxy::{
     Format, Keyword, Length, Syntax, WasRepeated, format, keyword, length, syntax, was_repeated,
 };
