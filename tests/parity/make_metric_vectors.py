@@ -122,8 +122,13 @@ def chrfs(rng):
 
 
 def rouges(rng):
-    scorer = rouge_scorer.RougeScorer(["rouge1", "rouge2", "rougeL"])
-    for prediction, references in rows(rng, 800, 3):
+    scorer = rouge_scorer.RougeScorer(["rouge1", "rouge2", "rougeL", "rougeLsum"])
+    cases = rows(rng, 800, 3)
+    for _ in range(400):
+        lines = [row for row in rows(rng, rng.randint(1, 5))]
+        prediction = "\n".join(prediction for prediction, _ in rng.sample(lines, len(lines)))
+        cases.append((prediction, ["\n".join(references[0] for _, references in lines)]))
+    for prediction, references in cases:
         scores = scorer.score_multi(references, prediction)
         scores = {name: [score.precision, score.recall, score.fmeasure] for name, score in scores.items()}
         yield {"of": "rouge", "prediction": prediction, "references": references, **scores}

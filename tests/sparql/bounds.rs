@@ -127,10 +127,10 @@ fn a_query_beyond_the_readers_bounds_has_no_score() {
 #[test]
 fn long_chains_end() {
     for chain in ["+1", "||0", "&&1"] {
+        let query = |length| format!("ASK {{ FILTER(1{}) }}", chain.repeat(length));
+        refused(&query(20_000), "operands are refused: queries are run up to 5000");
         let started = Instant::now();
-        let query = format!("ASK {{ FILTER(1{}) }}", chain.repeat(20_000));
-        let ran = block_on(graph().ask(&query, bounds(2.0)));
-        println!("{chain}: {ran:?} in {:?}", started.elapsed());
-        assert!(started.elapsed() < Duration::from_secs(8), "{chain}: {:?}", started.elapsed());
+        assert!(ask(&query(1_000)).is_ok(), "{chain}");
+        assert!(started.elapsed() < Duration::from_secs(3), "{chain}: {:?}", started.elapsed());
     }
 }

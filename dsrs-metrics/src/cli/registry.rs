@@ -100,6 +100,7 @@ fn add_builtin(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add::<metrics::Rouge1>()?;
     registry.add::<metrics::Rouge2>()?;
     registry.add::<metrics::RougeL>()?;
+    registry.add::<metrics::RougeLsum>()?;
     registry.add::<metrics::Wer>()?;
     registry.add::<metrics::Cer>()?;
     registry.add::<metrics::EditSimilarity>()?;

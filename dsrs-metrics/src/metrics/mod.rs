@@ -48,7 +48,9 @@ pub use heritage_rag::{AnswerPresent, SourcesUsed, answer_present, sources_used}
 pub use heritage_rag::{HeritageRag, HeritageRagStrict};
 pub use numeric::{NumericMatch, TextOrNumber, numeric_match};
 pub use outcome_coupled::{OutcomeCoupled, outcome_coupled};
-pub use overlap::{Bleu, Chrf, Rouge1, Rouge2, RougeL, bleu, chrf, rouge_l, rouge1, rouge2};
+pub use overlap::{
+    Bleu, Chrf, Rouge1, Rouge2, RougeL, RougeLsum, bleu, chrf, rouge_l, rouge_lsum, rouge1, rouge2,
+};
 pub use proxy::{
     Format, Keyword, Length, Syntax, WasRepeated, format, keyword, length, syntax, was_repeated,
 };

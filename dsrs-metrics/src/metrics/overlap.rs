@@ -189,7 +189,7 @@ pub fn rouge2(
 /// ROUGE-L: the longest common subsequence of words with the best of the references, as F1, precision
 /// and recall.
 ///
-/// As `rouge_1`. Over the whole text, not sentence by sentence (`rougeLsum`).
+/// As `rouge_1`. Over the whole text; `rouge_lsum` goes line by line.
 ///
 /// ```
 /// use dsrs_metrics::metrics::RougeL;
@@ -211,4 +211,43 @@ pub fn rouge_l(
     tokens: RougeTokens,
 ) -> Result<Scores, String> {
     rouge(Rouge::L, &answer, prediction, tokens)
+}
+
+/// The most words that ROUGE-Lsum compares with each other, prediction times references.
+const MOST_PAIRS: usize = 100_000_000;
+
+/// ROUGE-L line by line: the words of each line of the reference that it shares, in order, with any line of the prediction, as F1,
+/// precision and recall.
+///
+/// As `rouge_1`. What `rouge-score` calls `rougeLsum`: for summaries with a sentence a line; a text of one line scores as
+/// by `rouge_l`. Texts whose words make more than 100 million pairs, as two of 10,000 words do, have no score.
+///
+/// ```
+/// use dsrs_metrics::metrics::{RougeL, RougeLsum};
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = example! { "answer" => "the cat sat\nthe dog ran" };
+/// let pred = prediction! { "answer" => "the dog ran\nthe cat sat" };
+/// assert_eq!(RougeLsum::default().score(&gold, &pred)?.value, 1.0);
+/// assert_eq!(RougeL::default().score(&gold, &pred)?.value, 0.5);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(range = 0.0..=1.0)]
+pub fn rouge_lsum(
+    #[gold] answer: StrOrList<'_>,
+    #[pred("answer")] prediction: &str,
+    /// What is a word: `ascii`, as in `rouge-score`, or `unicode`, which knows all scripts.
+    #[param(default = RougeTokens::Ascii)]
+    tokens: RougeTokens,
+) -> Result<Scores, String> {
+    let theirs: usize = answer.iter().map(|text| tokens.of(text).len()).sum();
+    let ours = tokens.of(prediction).len();
+    if ours.saturating_mul(theirs) > MOST_PAIRS {
+        return Err(format!(
+            "{ours} words against {theirs} are too many to compare line by line; take rouge_l"
+        ));
+    }
+    rouge(Rouge::Lsum, &answer, prediction, tokens)
 }

@@ -13,6 +13,9 @@ use super::watched::MAX_TEXT_BYTES;
 /// a second.
 pub(super) const MAX_PATTERNS: usize = 200;
 
+/// How many operands and values expressions may have; the planner's time grows with the square of a chain.
+const MAX_OPERANDS: usize = 5_000;
+
 /// How many rows constants (`VALUES`, `UNION` of nothing) may multiply to; those are made without asking the data.
 const MAX_CONSTANT_ROWS: f64 = 1e6;
 
@@ -46,6 +49,7 @@ fn survey(query: &Query) -> Survey {
 #[derive(Default)]
 struct Survey {
     patterns: usize,
+    operands: usize,
     most_rows: f64,
     most_bytes: f64,
     service: bool,
@@ -60,6 +64,12 @@ impl Survey {
             let patterns = self.patterns;
             return Some(format!(
                 "{patterns} patterns are refused: queries are run up to {MAX_PATTERNS}"
+            ));
+        }
+        if self.operands > MAX_OPERANDS {
+            let operands = self.operands;
+            return Some(format!(
+                "expressions of {operands} operands are refused: queries are run up to {MAX_OPERANDS}"
             ));
         }
         if self.most_rows > MAX_CONSTANT_ROWS {
@@ -164,6 +174,7 @@ impl Survey {
     /// The most bytes that the value of an expression can have.
     fn bytes(&mut self, expression: &Expression) -> f64 {
         use Expression as E;
+        self.operands += 1;
         match expression {
             E::Literal(literal) => count(literal.value().len()),
             E::Exists(pattern) => {

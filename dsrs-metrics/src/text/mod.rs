@@ -18,6 +18,7 @@ mod passage;
 mod profile;
 mod references;
 mod rouge;
+mod rouge_lines;
 mod score;
 mod scripts;
 mod unicode;

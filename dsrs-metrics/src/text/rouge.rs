@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::rouge_lines::shared_by_line;
 use super::scripts::pieces;
 use super::unicode::{is_mark, is_word};
 use super::vocabulary::Words;
@@ -57,6 +58,10 @@ pub enum Rouge {
     N(usize),
     /// The longest common subsequence of words.
     L,
+    /// The same line by line: the words of each line of the reference that are in a longest common subsequence
+    /// with any line of the prediction. Lines are what `\n` separates; `rouge-score` leaves it to its caller, too,
+    /// to put each sentence on a line. Takes time in proportion to the product of both lengths.
+    Lsum,
 }
 
 /// Precision, recall and their harmonic mean, each in [0, 1].
@@ -89,18 +94,34 @@ impl Rouge {
         references: &[S],
         tokens: RougeTokens,
     ) -> Result<RougeScore, NoReferences> {
-        let prediction = tokens.of(prediction);
-        let scores = references.iter().map(|text| self.one(&prediction, &tokens.of(text.as_ref())));
+        let prediction = self.lines(prediction, tokens);
+        let scores =
+            references.iter().map(|text| self.one(&prediction, &self.lines(text.as_ref(), tokens)));
         let best = scores.reduce(|best, next| if next.f1 > best.f1 { next } else { best });
         best.ok_or(NoReferences)
     }
 
-    fn one(self, prediction: &[String], reference: &[String]) -> RougeScore {
-        let mut words = Words::default();
-        let mut ids = |side| words.ids(<[String]>::iter(side).map(String::as_str));
-        let (ours, theirs): (Vec<u32>, Vec<u32>) = (ids(prediction), ids(reference));
+    /// The words, line by line where lines count.
+    fn lines(self, text: &str, tokens: RougeTokens) -> Vec<Vec<String>> {
         match self {
-            Self::L => {
+            Self::Lsum => text.split('\n').map(|line| tokens.of(line)).collect(),
+            Self::L | Self::N(_) => vec![tokens.of(text)],
+        }
+    }
+
+    fn one(self, prediction: &[Vec<String>], reference: &[Vec<String>]) -> RougeScore {
+        let mut words = Words::default();
+        let mut ids = |line| words.ids(<[String]>::iter(line).map(String::as_str));
+        let ours: Vec<Vec<u32>> = prediction.iter().map(|line| ids(line)).collect();
+        let theirs: Vec<Vec<u32>> = reference.iter().map(|line| ids(line)).collect();
+        let total = |side: &[Vec<u32>]| side.iter().map(Vec::len).sum::<usize>() as u64;
+        if self == Self::Lsum {
+            let shared = shared_by_line(&ours, &theirs);
+            return RougeScore::new(shared as u64, total(&ours), total(&theirs));
+        }
+        let (ours, theirs) = (ours.concat(), theirs.concat());
+        match self {
+            Self::L | Self::Lsum => {
                 let shared = common_subsequence(&ours, &theirs);
                 RougeScore::new(shared as u64, ours.len() as u64, theirs.len() as u64)
             }
