@@ -29,11 +29,14 @@ fn the_four_forms_are_queries() {
 #[test]
 fn the_place_of_a_mistake_is_told() {
     wrong("SELECT ?s WHERE {\n  ?s ex:name ?o }", "line 2, column 13: Prefix not found");
-    wrong("SELECT ?é WHERE { ?é ?p ???o }", "line 1, column 27: unexpected `?o`");
-    wrong("SELEC ?s", "line 1, column 6: unexpected `?s`");
+    wrong(
+        "SELECT ?é WHERE { ?é ?p ???o }",
+        "line 1, column 27: not understood at `?o`, or just before it",
+    );
+    wrong("SELEC ?s", "line 1, column 9: not understood just before, or it ends too early");
     wrong(
         "SELECT ?s WHERE { ?s ?p",
-        "line 1, column 24: the query ends here, or the line, where more is expected",
+        "line 1, column 24: not understood just before, or it ends too early",
     );
     wrong("SELECT * WHERE { ?s <rel> 1 }", "line 1, column 26: IRI parsing failed");
     wrong(
@@ -45,7 +48,7 @@ fn the_place_of_a_mistake_is_told() {
 #[test]
 fn the_documents_check_by_text_is_not_ours() {
     // It passes these, which no parser accepts ...
-    let end = "the query ends here, or the line, where more is expected";
+    let end = "not understood just before, or it ends too early";
     wrong("SELECT WHERE {}", &format!("line 1, column 16: {end}"));
     assert_eq!(judged("} SELECT ?s WHERE {").0, 0.0);
     // ... and refuses these.

@@ -56,7 +56,8 @@ impl QueryError {
 /// and `ADJUST`, which Oxigraph adds to SPARQL 1.1, are accepted.
 ///
 /// # Errors
-/// [`QueryError`]; [`QueryError::Syntax`] says in which line and column.
+/// [`QueryError`]; [`QueryError::Syntax`] says in which line and column the parser gave up, which can be a few characters
+/// after the mistake.
 ///
 /// ```
 /// use dsrs_metrics::sparql::check_query;
@@ -127,12 +128,16 @@ fn fault(error: &SparqlSyntaxError, text: &str) -> Fault {
     Fault { line, column, what }
 }
 
-/// What stands at the place, up to the next white space.
+/// What stands at the place, up to the next white space. The parser looks ahead by the length of a keyword, so the mistake may be
+/// a few characters before it.
 fn unexpected(text: &str, line: usize, column: usize) -> String {
     let line = text.split('\n').nth(line - 1).unwrap_or_default();
     let rest: String = line.chars().skip(column - 1).collect();
     match rest.split_whitespace().next() {
-        Some(found) => format!("unexpected `{}`", found.chars().take(40).collect::<String>()),
-        None => "the query ends here, or the line, where more is expected".to_owned(),
+        Some(found) => {
+            let found: String = found.chars().take(40).collect();
+            format!("not understood at `{found}`, or just before it")
+        }
+        None => "not understood just before, or it ends too early".to_owned(),
     }
 }
