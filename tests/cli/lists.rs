@@ -28,7 +28,7 @@ distance
 short_note
   Whether the note is short; without a note it has no opinion.
   proxy, bool, higher is better, free
-  reads  pred.note: Option<&str>, optional
+  reads  pred.note: &str, optional
   param  limit: usize, required
 ";
     assert_eq!(list(&["distance", "short_note"], "79"), expected);
