@@ -161,7 +161,7 @@ fn targets(schema: &Value, whole: &Value, found: &mut Vec<Value>) {
             for (key, value) in fields {
                 match value.as_str().filter(|_| key == "$ref") {
                     Some(path) => {
-                        found.push(whole.pointer(&path[1..]).expect("it is there").clone())
+                        found.push(whole.pointer(&path[1..]).expect("it is there").clone());
                     }
                     None => targets(value, whole, found),
                 }

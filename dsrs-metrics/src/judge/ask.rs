@@ -7,7 +7,6 @@ use super::left_out::{self, LeftOut, Parameter};
 use super::prompt::Prompt;
 use super::reply::{Flaw, Reply};
 use super::row::Judge;
-use super::worth::worth;
 use crate::lm::{LanguageModel, LmReply, LmRequest, StopReason, Usage};
 use crate::spec::ScoreRange;
 
@@ -154,7 +153,7 @@ fn read<J: Judge>(
     text: &str,
 ) -> Result<Result<Verdict, JudgeError>, Flaw> {
     let (output, answer) = Reply::find(J::signature(), text)?.read::<J::Output>()?;
-    Ok(worth(judge, output, lm.id()).map(|value| Verdict { value, answer }))
+    Ok(super::worth::worth(judge, output, lm.id()).map(|value| Verdict { value, answer }))
 }
 
 /// A verdict whose score is one of the metric's: several judges' scores must not make up for one that is not.
