@@ -77,7 +77,7 @@ fn parameters_are_text() {
 fn what_is_wrong_is_said_before_the_first_row() {
     for (args, said) in [
         (["-m", "syntax", "--param", "syntax.language=cobol"], "unknown variant `cobol`"),
-        (["-m", "diff", "--param", "diff.strictness=semantic"], "unknown variant `semantic`"),
+        (["-m", "diff", "--param", "diff.strictness=meaning"], "unknown variant `meaning`"),
         (
             [
                 "-m",
