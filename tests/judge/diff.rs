@@ -209,3 +209,32 @@ fn list_shows_what_can_be_set() {
     assert!(text.contains("semantic"), "{text}");
     assert!(!text.contains("Panel") && !text.contains("::"), "{text}");
 }
+
+#[test]
+fn a_command_line_asks_for_meaning() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = folder.path().join("rows.jsonl");
+    let row = |expected: &str, answer: &str| {
+        json!({ "gold": { "answer": expected }, "pred": { "answer": answer } }).to_string()
+    };
+    let text = [row("six of one", "6 of one"), row("six", "seven"), row("a  b", "a b")].join("\n");
+    std::fs::write(&rows, text).unwrap();
+    let score = |params: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_scorer"));
+        command.env_remove("DSRS_LM").arg("score").arg(&rows).args(["-m", "diff", "--quiet"]);
+        params.iter().for_each(|param| {
+            command.args(["--param", param]);
+        });
+        let output = command.output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    let (code, headline, said) = score(&["diff.strictness=semantic"]);
+    assert_eq!((code, said.as_str()), (Some(0), ""));
+    assert_eq!(headline, "diff  66.67% (2/3, 0 failed; judge: offline-lexical)\n");
+    let (_, headline, _) = score(&[]);
+    assert_eq!(headline, "diff  33.33% (1/3, 0 failed)\n");
+    let (code, _, said) = score(&["diff.strictness=semantic", "diff.quorum=2"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("a quorum of 2 makes no sense for one judge"), "{said}");
+}

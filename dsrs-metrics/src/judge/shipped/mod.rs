@@ -11,6 +11,8 @@
 //! | [`GEvalCompleteness`] | `gold.question`, `gold.response`, `pred.response` | completeness from 1 to 5 as a share of the scale |
 //! | [`PairwisePreference`] | `gold.question`, `gold.response`, `pred.response` | whether the prediction is the better answer |
 //! | [`SemanticEquivalence`] | `gold.answer`, `pred.answer` | whether both mean the same |
+//!
+//! [`Diff`](crate::metrics::Diff) asks the last one at the strictness `semantic`.
 
 mod answers;
 mod completeness;

@@ -7,6 +7,12 @@ use crate::params::{Configure, ParamError, Params, read_param};
 use crate::spec::{FieldSpec, MetricSpec, MetricTier, ParamSpec, ScoreKind, Side};
 use crate::syntax::Language;
 
+const DOC: &str = "Whether the answer equals the expected one, with a line diff where it does not.
+
+Reads the text of `gold.answer` and `pred.answer`, or of the field that `field` names, on both sides; a gold list holds texts of which any will do.
+
+`semantic` asks a language model, for at most 50 msat a row; what differs in white space alone is equal without asking.";
+
 const FIELD: &str = "answer";
 
 const STRICTNESS: ParamSpec<'static> = ParamSpec {
@@ -19,7 +25,7 @@ const STRICTNESS: ParamSpec<'static> = ParamSpec {
 
 const LANGUAGE: ParamSpec<'static> = ParamSpec {
     name: "language",
-    ty: "Option<Language>",
+    ty: "rust | python | javascript | typescript | json | sql | bash",
     default: Some("null"),
     doc: "The language of both sides, for `ast_equivalent`.",
     names: &[],
@@ -48,7 +54,7 @@ impl Diff {
     /// All that is known of the metric before it runs, at all strictnesses but
     /// [`DiffStrictness::Semantic`]: of a value, [`Metric::spec`](crate::Metric::spec) says what it costs.
     pub const SPEC: MetricSpec<'static> = MetricSpec::new("diff")
-        .with_doc("Whether the answer equals the expected one, with a line diff where it does not. `semantic` asks a language model, for at most 50 msat a row.")
+        .with_doc(DOC)
         .with_tier(MetricTier::Truth)
         .with_kind(ScoreKind::Bool)
         .with_fields(&[read("text or list of texts")], &[read("text")])
