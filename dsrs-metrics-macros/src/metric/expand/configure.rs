@@ -55,6 +55,16 @@ pub(super) fn configure(cx: &Context<'_>) -> TokenStream {
             None => vec![none],
         }
     });
+    let defaults: Vec<_> = defaults.collect();
+    let defaults = (!defaults.is_empty()).then(|| {
+        quote_spanned! {*span=>
+            fn defaults() -> #private::vec::Vec<::core::option::Option<#private::string::String>> {
+                #[allow(unused_imports)]
+                use #private::Untyped as _;
+                #private::vec::Vec::from([#(#defaults),*])
+            }
+        }
+    });
     let marker = marker_value(cx);
     let value = if is_unit(cx) {
         quote_spanned!(*span=> Self)
@@ -85,11 +95,7 @@ pub(super) fn configure(cx: &Context<'_>) -> TokenStream {
                 }
             }
 
-            fn defaults() -> #private::vec::Vec<::core::option::Option<#private::string::String>> {
-                #[allow(unused_imports)]
-                use #private::Untyped as _;
-                #private::vec![#(#defaults),*]
-            }
+            #defaults
         }
     }
 }
