@@ -13,6 +13,7 @@ use crate::text::{
 };
 
 use super::StrOrList;
+use super::effort::bounded_pairs;
 
 /// Sentence BLEU with any number of references, in [0, 1]; corpus BLEU beside the mean.
 ///
@@ -196,7 +197,8 @@ pub fn rouge2(
 /// ROUGE-L: the longest common subsequence of words with the best of the references, as F1, precision
 /// and recall.
 ///
-/// As `rouge_1`. Over the whole text; `rouge_lsum` goes line by line.
+/// As `rouge_1`. Over the whole text; `rouge_lsum` goes line by line. Texts whose words make more than
+/// 4,000 million pairs, as two of 64,000 words do, have no score.
 ///
 /// ```
 /// use dsrs_metrics::metrics::RougeL;
@@ -220,6 +222,8 @@ pub fn rouge_l(
     #[param(default = false)]
     use_stemmer: bool,
 ) -> Result<Scores, String> {
+    let theirs = answer.iter().map(|text| tokens.of(text).len()).sum();
+    bounded_pairs("words", tokens.of(prediction).len(), theirs, "take rouge_2")?;
     rouge(Rouge::L, &answer, prediction, RougeOptions { tokens, use_stemmer })
 }
 

@@ -30,6 +30,7 @@ mod words;
 pub use bleu::{BleuOptions, BleuSmoothing, BleuTokens};
 pub use chrf::ChrfOptions;
 pub use dspy::{ARTICLES, normalize_text};
+pub(crate) use edits::split;
 pub use edits::{EditCounts, EditDistance};
 pub use entities::EntityCounts;
 pub use form::NormalForm;
