@@ -20,6 +20,11 @@ pub(super) fn bounded_pairs(
     bounded(what, ours, theirs, MOST_PAIRS, instead)
 }
 
+/// Whether texts of so many bytes cannot have too many characters or words, so that nobody need count them.
+pub(super) fn are_short(ours: usize, theirs: usize) -> bool {
+    (ours as u64).saturating_mul(theirs as u64) <= MOST_PAIRS
+}
+
 /// Fails where two lists have too many items for each other.
 pub(super) fn bounded_comparisons(
     what: &str,
