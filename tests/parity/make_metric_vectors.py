@@ -134,6 +134,22 @@ def rouges(rng):
         yield {"of": "rouge", "prediction": prediction, "references": references, **scores}
 
 
+INFLECTED = """run runs running runner ran nation nations national nationally nationalize relate related relation relational
+easy easily happiness happily happier fly flies flying flied die dies dying sky skies hope hopes hoping hopped hopeful
+hopefully news new innings conditionally generalizations oscillators triplicate formalize adjustable adjustment agreed feed
+controlling rolled yyyy enjoyment geology geologies succeed proceeds as is was the a naïvely""".split()
+
+
+def stemmed_rouges(rng):
+    scorer = rouge_scorer.RougeScorer(["rouge1", "rouge2", "rougeL", "rougeLsum"], use_stemmer=True)
+    phrase = lambda: "".join(rng.choice(INFLECTED) + rng.choice([" ", " ", " ", ", ", "\n"]) for _ in range(rng.randint(0, 14)))
+    cases = [(phrase(), [phrase() for _ in range(rng.randint(1, 3))]) for _ in range(400)] + rows(rng, 100, 3)
+    for prediction, references in cases:
+        scores = scorer.score_multi(references, prediction)
+        scores = {name: [score.precision, score.recall, score.fmeasure] for name, score in scores.items()}
+        yield {"of": "rouge", "use_stemmer": True, "prediction": prediction, "references": references, **scores}
+
+
 def spaced(words):
     """jiwer takes one tab between words for a letter; here white space of any kind separates."""
     return " ".join(words.split())
@@ -187,7 +203,7 @@ def rankings(rng):
 
 
 def vectors():
-    for make in (bleus, chrfs, rouges, rates, similarities, rankings):
+    for make in (bleus, chrfs, rouges, stemmed_rouges, rates, similarities, rankings):
         yield from make(random.Random(f"{SEED} {make.__name__}"))
 
 

@@ -1,7 +1,9 @@
 //! BLEU, chrF, ROUGE, error rates and similarity over rows: values, and what empty, foreign and
 //! decomposed texts give.
 
-use dsrs_metrics::metrics::{Bleu, Cer, Chrf, EditSimilarity, Rouge1, Rouge2, RougeL, Wer};
+use dsrs_metrics::metrics::{
+    Bleu, Cer, Chrf, EditSimilarity, Rouge1, Rouge2, RougeL, RougeLsum, Wer,
+};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::text::{BleuTokens, EditDistance, NormalForm, RougeTokens};
 use dsrs_metrics::{Configure, Direction, Params};
@@ -84,6 +86,41 @@ fn rouge_gives_precision_and_recall_and_the_best_reference() {
         named(2.0 * 0.75 * 0.5 / (0.75 + 0.5), 3.0 / 4.0, 3.0 / 6.0)
     );
     assert_eq!(parts(&RougeL::default()), named(F1, 1.0, 5.0 / 7.0));
+}
+
+#[test]
+fn rouge_takes_stems_for_words_if_told_to() {
+    let (gold, pred) = ("the cat easily runs", "The cats ran, running easily");
+    assert_near(score!(Rouge1::default(), gold, pred), 4.0 / 9.0);
+    // "ran" and the three letters of "the" stay: cat, easili and run are shared, and "the".
+    let stemmed = [("use_stemmer", "true")];
+    assert_near(score!(configured::<Rouge1>(&stemmed), gold, pred), 8.0 / 9.0);
+    assert_near(score!(configured::<Rouge2>(&stemmed), gold, pred), 2.0 / 7.0);
+    assert_near(score!(configured::<RougeL>(&stemmed), gold, pred), 6.0 / 9.0);
+    assert_near(score!(configured::<RougeLsum>(&stemmed), gold, pred), 6.0 / 9.0);
+    let unicode = Rouge1::builder().tokens(RougeTokens::Unicode).use_stemmer(true).build();
+    assert_near(score!(unicode, "東京 cafés", "東京 café"), 1.0);
+}
+
+#[test]
+fn rouge_lsum_says_when_texts_are_too_long_for_it() {
+    let words = |count: usize| "a b\n".repeat(count / 2);
+    let (gold, pred) =
+        (example! { "answer" => words(10_000) }, prediction! { "answer" => words(10_002) });
+    assert_eq!(
+        RougeLsum::default().score(&gold, &pred).unwrap_err().to_string(),
+        "metric `rouge_lsum`: 10002 words against 10000 are too many to compare line by line; take rouge_l"
+    );
+    assert_eq!(score!(RougeLsum::default(), words(1000), words(1000)), 1.0);
+    // References count together.
+    let two = example! { "answer" => [words(6000), words(6000)] };
+    assert_eq!(
+        RougeLsum::default()
+            .score(&two, &prediction! { "answer" => words(10_000) })
+            .unwrap_err()
+            .to_string(),
+        "metric `rouge_lsum`: 10000 words against 12000 are too many to compare line by line; take rouge_l"
+    );
 }
 
 #[test]

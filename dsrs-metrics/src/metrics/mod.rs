@@ -14,6 +14,7 @@ mod breakdown;
 mod check;
 mod diff;
 mod edits;
+mod effort;
 mod field;
 mod heritage;
 mod heritage_rag;

@@ -9,10 +9,11 @@ use crate::metric;
 use crate::score::Scores;
 use crate::text::{
     BleuOptions, BleuSmoothing, BleuTokens, ChrfOptions, NoReferences, NormalForm, Rouge,
-    RougeTokens,
+    RougeOptions, RougeTokens,
 };
 
 use super::StrOrList;
+use super::effort::{are_short, bounded_pairs};
 
 /// Sentence BLEU with any number of references, in [0, 1]; corpus BLEU beside the mean.
 ///
@@ -109,10 +110,11 @@ fn rouge(
     rouge: Rouge,
     answer: &[impl AsRef<str>],
     prediction: &str,
-    tokens: RougeTokens,
+    options: RougeOptions,
 ) -> Result<Scores, String> {
+    let tokens = options.tokens;
     let is_lost = |text: &str| !text.trim().is_empty() && tokens.of(text).is_empty();
-    let score = rouge.score(prediction, answer, tokens).map_err(|error| error.to_string())?;
+    let score = rouge.score(prediction, answer, options).map_err(|error| error.to_string())?;
     if score.f1 == 0.0
         && let Some(lost) = answer.iter().map(AsRef::as_ref).find(|text| is_lost(text))
     {
@@ -130,8 +132,8 @@ fn rouge(
 
 /// ROUGE-1: words shared with the best of the references, as F1, precision and recall.
 ///
-/// Lin 2004 as `rouge-score` 0.1.2 computes it without stemmer; with several references the one of the
-/// best F1. The corpus's score is the mean. An empty prediction or reference scores 0, also both. Unlike
+/// Lin 2004 as `rouge-score` 0.1.2 computes it, without stemmer or with (`use_stemmer`, for English); with
+/// several references the one of the best F1. The corpus's score is the mean. An empty prediction or reference scores 0, also both. Unlike
 /// there, a reference of which no word is left (a text in another script under `tokens=ascii`) is an error
 /// and not 0.
 ///
@@ -154,8 +156,11 @@ pub fn rouge1(
     /// What is a word: `ascii`, as in `rouge-score`, or `unicode`, which knows all scripts.
     #[param(default = RougeTokens::Ascii)]
     tokens: RougeTokens,
+    /// Whether words are compared by their English stems, so that "cats" is "cat".
+    #[param(default = false)]
+    use_stemmer: bool,
 ) -> Result<Scores, String> {
-    rouge(Rouge::N(1), &answer, prediction, tokens)
+    rouge(Rouge::N(1), &answer, prediction, RougeOptions { tokens, use_stemmer })
 }
 
 /// ROUGE-2: pairs of neighbouring words shared with the best of the references, as F1, precision and
@@ -182,14 +187,18 @@ pub fn rouge2(
     /// What is a word: `ascii`, as in `rouge-score`, or `unicode`, which knows all scripts.
     #[param(default = RougeTokens::Ascii)]
     tokens: RougeTokens,
+    /// Whether words are compared by their English stems, so that "cats" is "cat".
+    #[param(default = false)]
+    use_stemmer: bool,
 ) -> Result<Scores, String> {
-    rouge(Rouge::N(2), &answer, prediction, tokens)
+    rouge(Rouge::N(2), &answer, prediction, RougeOptions { tokens, use_stemmer })
 }
 
 /// ROUGE-L: the longest common subsequence of words with the best of the references, as F1, precision
 /// and recall.
 ///
-/// As `rouge_1`. Over the whole text; `rouge_lsum` goes line by line.
+/// As `rouge_1`. Over the whole text; `rouge_lsum` goes line by line. Texts whose words make more than
+/// 4,000 million pairs, as two of 64,000 words do, have no score.
 ///
 /// ```
 /// use dsrs_metrics::metrics::RougeL;
@@ -209,18 +218,26 @@ pub fn rouge_l(
     /// What is a word: `ascii`, as in `rouge-score`, or `unicode`, which knows all scripts.
     #[param(default = RougeTokens::Ascii)]
     tokens: RougeTokens,
+    /// Whether words are compared by their English stems, so that "cats" is "cat".
+    #[param(default = false)]
+    use_stemmer: bool,
 ) -> Result<Scores, String> {
-    rouge(Rouge::L, &answer, prediction, tokens)
+    if !are_short(prediction.len(), answer.iter().map(|text| text.len()).sum()) {
+        let theirs = answer.iter().map(|text| tokens.of(text).len()).sum();
+        bounded_pairs("words", tokens.of(prediction).len(), theirs, "take rouge_2")?;
+    }
+    rouge(Rouge::L, &answer, prediction, RougeOptions { tokens, use_stemmer })
 }
 
 /// The most words that ROUGE-Lsum compares with each other, prediction times references.
 const MOST_PAIRS: usize = 100_000_000;
 
-/// ROUGE-L line by line: the words of each line of the reference that it shares, in order, with any line of the prediction, as F1,
-/// precision and recall.
+/// ROUGE-L line by line: the words of each line of the reference that it shares, in order, with any line of the
+/// prediction, as F1, precision and recall.
 ///
-/// As `rouge_1`. What `rouge-score` calls `rougeLsum`: for summaries with a sentence a line; a text of one line scores as
-/// by `rouge_l`. Texts whose words make more than 100 million pairs, as two of 10,000 words do, have no score.
+/// As `rouge_1`. What `rouge-score` calls `rougeLsum`: for summaries with a sentence a line; a text of one
+/// line scores as by `rouge_l`. Texts whose words make more than 100 million pairs, as two of more than
+/// 10,000 words do, have no score.
 ///
 /// ```
 /// use dsrs_metrics::metrics::{RougeL, RougeLsum};
@@ -241,6 +258,9 @@ pub fn rouge_lsum(
     /// What is a word: `ascii`, as in `rouge-score`, or `unicode`, which knows all scripts.
     #[param(default = RougeTokens::Ascii)]
     tokens: RougeTokens,
+    /// Whether words are compared by their English stems, so that "cats" is "cat".
+    #[param(default = false)]
+    use_stemmer: bool,
 ) -> Result<Scores, String> {
     let theirs: usize = answer.iter().map(|text| tokens.of(text).len()).sum();
     let ours = tokens.of(prediction).len();
@@ -249,5 +269,5 @@ pub fn rouge_lsum(
             "{ours} words against {theirs} are too many to compare line by line; take rouge_l"
         ));
     }
-    rouge(Rouge::Lsum, &answer, prediction, tokens)
+    rouge(Rouge::Lsum, &answer, prediction, RougeOptions { tokens, use_stemmer })
 }

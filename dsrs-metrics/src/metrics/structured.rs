@@ -11,6 +11,8 @@ use crate::score::Scores;
 use crate::structured::{FieldCounts, FieldOptions, ListOrder};
 use crate::text::NormalForm;
 
+use super::effort::bounded_pairing;
+
 /// A value as it is, or the value that a text says.
 fn parsed(value: &Value) -> serde_json::Result<Cow<'_, Value>> {
     match value {
@@ -57,7 +59,7 @@ pub fn json_field_accuracy(
     /// Whether case and white space at the ends of texts are ignored.
     #[param(default = false)]
     ignore_case: bool,
-    /// Whether the place of an item in a list matters: `ordered` or `unordered`.
+    /// Whether the place of an item in a list matters: `ordered` or `unordered`, for a few thousand values.
     #[param(default = ListOrder::Ordered)]
     lists: ListOrder,
 ) -> Result<WithCorpus<Scores>, String> {
@@ -72,6 +74,9 @@ pub fn json_field_accuracy(
     let pred = parsed(prediction);
     let is_json = pred.is_ok();
     let pred = pred.unwrap_or(Cow::Owned(Value::Null));
+    if lists == ListOrder::Unordered {
+        bounded_pairing(&gold, &pred)?;
+    }
     let mut report = match fields {
         [] => options.compare(&gold, &pred),
         fields => options.compare_at(&gold, &pred, fields),

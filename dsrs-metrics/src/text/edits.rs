@@ -121,6 +121,6 @@ impl EditCounts {
 }
 
 /// The words of a text: what stands between white space, as Python's `str.split` has it.
-pub(super) fn split(text: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn split(text: &str) -> impl Iterator<Item = &str> {
     text.split(is_space).filter(|word| !word.is_empty())
 }

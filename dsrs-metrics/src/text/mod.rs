@@ -15,6 +15,7 @@ mod form;
 mod ngrams;
 mod number;
 mod passage;
+mod porter;
 mod profile;
 mod references;
 mod rouge;
@@ -29,6 +30,7 @@ mod words;
 pub use bleu::{BleuOptions, BleuSmoothing, BleuTokens};
 pub use chrf::ChrfOptions;
 pub use dspy::{ARTICLES, normalize_text};
+pub(crate) use edits::split;
 pub use edits::{EditCounts, EditDistance};
 pub use entities::EntityCounts;
 pub use form::NormalForm;
@@ -36,7 +38,7 @@ pub use number::{DecimalMark, Number, NumericOptions, last_number, numeric_match
 pub use passage::dpr_normalize;
 pub use profile::Profile;
 pub use references::{PassageAnswers, References};
-pub use rouge::{Rouge, RougeScore, RougeTokens};
+pub use rouge::{Rouge, RougeOptions, RougeScore, RougeTokens};
 pub use score::HOTPOT_LABELS;
 pub use words::{Searchable, count_tokens, count_words};
 

@@ -1,7 +1,8 @@
-//! ROUGE (Lin 2004) as Google's `rouge-score` 0.1.2 computes it, without its stemmer.
+//! ROUGE (Lin 2004) as Google's `rouge-score` 0.1.2 computes it.
 
 use serde::{Deserialize, Serialize};
 
+use super::porter::stem;
 use super::rouge_lines::shared_by_line;
 use super::scripts::pieces;
 use super::unicode::{is_mark, is_word};
@@ -49,6 +50,36 @@ impl RougeTokens {
     }
 }
 
+/// Which words ROUGE compares.
+///
+/// ```
+/// use dsrs_metrics::text::RougeOptions;
+///
+/// let options = RougeOptions { use_stemmer: true, ..RougeOptions::default() };
+/// assert_eq!(options.words("The cats were easily running"), ["the", "cat", "were", "easili", "run"]);
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct RougeOptions {
+    /// What is a word.
+    pub tokens: RougeTokens,
+    /// Whether words of more than three characters are cut down to their stems, so that "cats" is "cat": Porter 1980
+    /// for English, with nltk's extensions.
+    pub use_stemmer: bool,
+}
+
+impl RougeOptions {
+    /// The words of a text, in the order of the text.
+    #[must_use]
+    pub fn words(self, text: &str) -> Vec<String> {
+        let mut words = self.tokens.of(text);
+        if self.use_stemmer {
+            let longer = words.iter_mut().filter(|word| word.chars().nth(3).is_some());
+            longer.for_each(|word| *word = stem(word));
+        }
+        words
+    }
+}
+
 /// Which ROUGE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -82,9 +113,9 @@ impl Rouge {
     /// [`NoReferences`] if there is none.
     ///
     /// ```
-    /// use dsrs_metrics::text::{Rouge, RougeTokens};
+    /// use dsrs_metrics::text::{Rouge, RougeOptions};
     ///
-    /// let score = Rouge::L.score("the cat sat", &["the cat was sitting", "a dog"], RougeTokens::Ascii)?;
+    /// let score = Rouge::L.score("the cat sat", &["the cat was sitting", "a dog"], RougeOptions::default())?;
     /// assert_eq!((score.precision, score.recall), (2.0 / 3.0, 0.5));
     /// # Ok::<(), dsrs_metrics::text::NoReferences>(())
     /// ```
@@ -92,20 +123,21 @@ impl Rouge {
         self,
         prediction: &str,
         references: &[S],
-        tokens: RougeTokens,
+        options: RougeOptions,
     ) -> Result<RougeScore, NoReferences> {
-        let prediction = self.lines(prediction, tokens);
-        let scores =
-            references.iter().map(|text| self.one(&prediction, &self.lines(text.as_ref(), tokens)));
+        let prediction = self.lines(prediction, options);
+        let scores = references
+            .iter()
+            .map(|text| self.one(&prediction, &self.lines(text.as_ref(), options)));
         let best = scores.reduce(|best, next| if next.f1 > best.f1 { next } else { best });
         best.ok_or(NoReferences)
     }
 
     /// The words, line by line where lines count.
-    fn lines(self, text: &str, tokens: RougeTokens) -> Vec<Vec<String>> {
+    fn lines(self, text: &str, options: RougeOptions) -> Vec<Vec<String>> {
         match self {
-            Self::Lsum => text.split('\n').map(|line| tokens.of(line)).collect(),
-            Self::L | Self::N(_) => vec![tokens.of(text)],
+            Self::Lsum => text.split('\n').map(|line| options.words(line)).collect(),
+            Self::L | Self::N(_) => vec![options.words(text)],
         }
     }
 
