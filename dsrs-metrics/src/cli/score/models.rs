@@ -52,6 +52,11 @@ mod unbuilt {
         }
 
         #[expect(clippy::unused_self, reason = "as where there are models")]
+        pub(in super::super) fn uncovered(&self) -> Option<u64> {
+            None
+        }
+
+        #[expect(clippy::unused_self, reason = "as where there are models")]
         pub(in super::super) fn taken(&self, _: bool) -> Option<String> {
             None
         }
@@ -71,6 +76,7 @@ mod real {
     /// The models of one run; all count in one ledger and keep to one budget.
     pub(in super::super) struct RunModels {
         models: Models,
+        budget: Option<LmBudget>,
     }
 
     impl RunModels {
@@ -78,16 +84,16 @@ mod real {
         pub(in super::super) fn new(args: &LmArguments) -> Result<Self, CliError> {
             let budget = args.budget.map(LmBudget::msats);
             let (allow_unpriced, cache) = (args.allow_unpriced, cache_mode(args));
+            let limit = budget.clone();
             let set_up = move |builder: LmBuilder| {
                 let builder = builder.cache_mode(cache).allow_unpriced(allow_unpriced);
-                match &budget {
+                match &limit {
                     Some(budget) => builder.budget(budget.clone()),
                     None => builder,
                 }
             };
-            let given = args.lm.as_ref().map(|id| id.trim().to_owned());
-            let id = given.filter(|id| !id.is_empty()).or_else(Models::chosen);
-            Ok(Self { models: Models::built_by(id, set_up) })
+            let id = args.lm.clone().or_else(Models::chosen);
+            Ok(Self { models: Models::built_by(id, set_up), budget })
         }
 
         pub(in super::super) fn settings(&self) -> Settings {
@@ -117,6 +123,11 @@ mod real {
             none.then(|| format!("warning: --lm {id}: no metric of this run asks that model"))
         }
 
+        /// The most that a call might cost which the budget did not cover.
+        pub(in super::super) fn uncovered(&self) -> Option<u64> {
+            self.budget.as_ref()?.uncovered_msats()
+        }
+
         /// What the calls took, if there were any. A run that was refused after its probes says only why.
         pub(in super::super) fn taken(&self, is_refused: bool) -> Option<String> {
             let ledger = self.models.ledger()?;
@@ -130,7 +141,13 @@ mod real {
                 1 => format!("; of these 1 probe, {} msat", probes.cost_msats),
                 calls => format!("; of these {calls} probes, {} msat", probes.cost_msats),
             };
-            Some(format!("language models: {total}{of_these}"))
+            let declared = match total.unpriced > probes.unpriced {
+                true => {
+                    "; a row with a call of unknown cost counts with the cost that its judge declares"
+                }
+                false => "",
+            };
+            Some(format!("language models: {total}{of_these}{declared}"))
         }
     }
 
