@@ -188,7 +188,7 @@ async fn trap_23_a_model_without_a_price_is_refused_under_a_budget_unless_allowe
     assert_eq!(server.asked().len(), 0);
     let ran = score(3, &[&args[..], &["--allow-unpriced"]].concat(), &variables).await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    let said = "0 msat (and 4 calls of unknown cost); of these 1 probe, 0 msat; a row with a call of unknown cost counts with the cost that its judge declares\n";
+    let said = "0 msat (and 4 calls of unknown cost); of these 1 probe, 0 msat; rows count with 30 msat, since their judges declare what is unknown\n";
     assert!(ran.err.ends_with(said), "{}", ran.err);
     let costs: Vec<_> =
         ran.lines.iter().map(|l| l["scores"]["polite"]["cost_msats"].clone()).collect();

@@ -174,7 +174,7 @@ async fn the_models_of_a_panel_share_the_limit_and_the_ledger() {
     let ran = score(40, &["-m", "polite", "--param", panel, "--no-cache"], &variables).await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(ran.err.starts_with("language models: 82 calls "), "{}", ran.err);
-    assert!(ran.err.ends_with("; of these 2 probes, 0 msat; a row with a call of unknown cost counts with the cost that its judge declares\n"), "{}", ran.err);
+    assert!(ran.err.ends_with("; of these 2 probes, 0 msat; rows count with 400 msat, since their judges declare what is unknown\n"), "{}", ran.err);
     // 60 at once, the others a tenth of a second apart; a limiter each would let all through.
     let times = times.lock().unwrap();
     let took = times.iter().max().unwrap().duration_since(*times.iter().min().unwrap());

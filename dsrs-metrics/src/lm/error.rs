@@ -128,7 +128,7 @@ pub enum LmError {
     },
     /// Too many requests or tokens at this moment.
     #[error(
-        "{lm} limits the rate: lower the concurrency or set requests and tokens per minute; it says: {said}"
+        "{lm} limits the rate: lower the concurrency, or set DSRS_REQUESTS_PER_MINUTE and DSRS_TOKENS_PER_MINUTE; it says: {said}"
     )]
     RateLimited {
         /// The model.

@@ -60,7 +60,7 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     let unused = UnusedMappings::default();
     let rows = CheckedRows::new(pairs, checked, args.mappings.clone(), Arc::clone(&unused));
     let result = score(&builder.build()?, rows, &models, args);
-    let taken = models.taken(result.is_err()).filter(|_| !args.quiet);
+    let taken = models.taken(result.as_ref().ok()).filter(|_| !args.quiet);
     let code = result.and_then(|result| report(registry, &result, &unused, &models, args));
     if let Some(taken) = taken {
         say(taken);

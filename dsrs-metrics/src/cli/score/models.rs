@@ -5,6 +5,7 @@
 
 use super::super::args::LmArguments;
 use super::super::error::CliError;
+use crate::evaluate::EvaluationResult;
 use crate::settings::Settings;
 
 #[cfg(feature = "lm")]
@@ -18,7 +19,7 @@ mod unbuilt {
 
     use crate::metric::Metric;
 
-    use super::{CliError, LmArguments, Settings};
+    use super::{CliError, EvaluationResult, LmArguments, Settings};
 
     /// No models: they are not built in.
     pub(in super::super) struct RunModels;
@@ -57,7 +58,7 @@ mod unbuilt {
         }
 
         #[expect(clippy::unused_self, reason = "as where there are models")]
-        pub(in super::super) fn taken(&self, _: bool) -> Option<String> {
+        pub(in super::super) fn taken(&self, _: Option<&EvaluationResult>) -> Option<String> {
             None
         }
     }
@@ -67,9 +68,9 @@ mod unbuilt {
 mod real {
     use std::sync::Arc;
 
-    use super::{CliError, LmArguments, Settings};
+    use super::{CliError, EvaluationResult, LmArguments, Settings};
     use crate::judge::Models;
-    use crate::lm::{CacheMode, LmBudget, LmBuilder, PROBE};
+    use crate::lm::{Account, CacheMode, LmBudget, LmBuilder, PROBE};
     use crate::metric::Metric;
     use crate::need::Need;
 
@@ -128,12 +129,12 @@ mod real {
             self.budget.as_ref()?.uncovered_msats()
         }
 
-        /// What the calls took, if there were any. A run that was refused after its probes says only why.
-        pub(in super::super) fn taken(&self, is_refused: bool) -> Option<String> {
+        /// What the calls took, if there were any. A run that was refused after its probes, without a result, says only why.
+        pub(in super::super) fn taken(&self, result: Option<&EvaluationResult>) -> Option<String> {
             let ledger = self.models.ledger()?;
             let (total, by_purpose) = (ledger.total(), ledger.by_purpose());
             let probes = by_purpose.get(PROBE).copied().unwrap_or_default();
-            if total.calls == 0 || (is_refused && total.calls == probes.calls) {
+            if total.calls == 0 || (result.is_none() && total.calls == probes.calls) {
                 return None;
             }
             let of_these = match probes.calls {
@@ -141,14 +142,18 @@ mod real {
                 1 => format!("; of these 1 probe, {} msat", probes.cost_msats),
                 calls => format!("; of these {calls} probes, {} msat", probes.cost_msats),
             };
-            let declared = match total.unpriced > probes.unpriced {
-                true => {
-                    "; a row with a call of unknown cost counts with the cost that its judge declares"
-                }
-                false => "",
-            };
-            Some(format!("language models: {total}{of_these}{declared}"))
+            let rows = result.and_then(|result| declared(result, total, probes));
+            Some(format!("language models: {total}{of_these}{}", rows.unwrap_or_default()))
         }
+    }
+
+    /// What rows count with, if that is more than is known to be paid.
+    fn declared(result: &EvaluationResult, total: Account, probes: Account) -> Option<String> {
+        let counted: u64 = result.metrics.iter().map(|metric| metric.cost_msats).sum();
+        let is_more = counted > total.cost_msats.saturating_sub(probes.cost_msats);
+        (total.unpriced > probes.unpriced && is_more).then(|| {
+            format!("; rows count with {counted} msat, since their judges declare what is unknown")
+        })
     }
 
     fn cache_mode(args: &LmArguments) -> CacheMode {
