@@ -23,6 +23,8 @@ pub mod judge;
 mod memo;
 mod metric;
 mod named;
+#[cfg(any(feature = "cli", feature = "lm"))]
+mod nearest;
 mod need;
 mod outcome;
 pub mod outcome_coupled;

@@ -62,7 +62,7 @@ async fn named_models_are_found_by_the_scope() {
     let models = Models::new(ScriptedLm::new().named("a:one").otherwise(polite(true)));
     let models = models.connecting(move |id| match id {
         "b:two" => Ok(Arc::clone(&two)),
-        id => Err(LmError::UnknownProvider { id: id.to_owned(), known: "b".into() }),
+        id => Err(LmError::UnknownProvider { id: id.to_owned(), nearest: None, known: "b".into() }),
     });
     let settings = Settings::new().with(models);
     let judge = ShortJudge::default();

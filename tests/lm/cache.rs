@@ -265,6 +265,7 @@ fn a_folder_that_cant_be_made_is_named() {
     let error = ReplyCache::open(file.join("cache"), ROOM).unwrap_err();
     let LmError::Cache { path, .. } = &error else { panic!("{error}") };
     assert!(path.ends_with("file/cache"), "{path}");
+    assert!(error.to_string().contains("set DSRS_CACHE to another folder"), "{error}");
 }
 
 /// A disk that forgets: bytes of the file are changed, or its end is lost.

@@ -28,13 +28,28 @@ fn no_key_and_unknown_providers_are_found_before_any_call() {
     assert_eq!(no_key("anthropic:c"), "anthropic:c needs a key: set ANTHROPIC_API_KEY");
     assert_eq!(no_key("gemini:g"), "gemini:g needs a key: set GEMINI_API_KEY");
     assert_eq!(no_key("Google:g"), "gemini:g needs a key: set GEMINI_API_KEY");
-    for id in ["gpt-5-mini", "nobody:gpt", "openai:", ":gpt", ""] {
-        let error = build(id);
-        let LmError::UnknownProvider { id: named, known } = &error else { panic!("{id}: {error}") };
-        assert_eq!(named, id);
-        assert!(known.contains("anthropic") && known.contains("ollama"), "{known}");
-        assert!(error.to_string().contains("write provider:model"), "{error}");
-        assert_eq!(error.to_string().lines().count(), 1);
+    for id in ["gpt-5-mini", "openai", "openai:", ":gpt", ""] {
+        let said = format!(
+            "`{id}` names no model: write provider:model, such as openai:gpt-5-mini; for any OpenAI-compatible server set OPENAI_BASE_URL and write openai:MODEL"
+        );
+        assert_eq!(build(id).to_string(), said);
+    }
+    let error = build("nobody:gpt").to_string();
+    assert!(error.starts_with("`nobody:gpt` names no known provider; write provider:model, where"));
+    assert!(error.contains("anthropic, ") && error.contains("ollama, "), "{error}");
+    assert_eq!(error.lines().count(), 1);
+}
+
+#[test]
+fn a_misspelt_provider_is_asked_about() {
+    for (id, meant) in [
+        ("opnai:gpt-5-mini", "openai:gpt-5-mini"),
+        ("Antropic:claude", "anthropic:claude"),
+        ("gogle:g", "google:g"),
+    ] {
+        let error = Lm::builder(id).variables(|_| None).cache_mode(CacheMode::Off).build();
+        let said = format!("`{id}` names no known provider; did you mean `{meant}`?");
+        assert_eq!(error.unwrap_err().to_string(), said);
     }
 }
 
@@ -49,6 +64,8 @@ fn addresses_and_proxies_that_are_none_are_refused() {
         build("example.org/v1"),
         "the base URL is `example.org/v1`: it should be an address such as https://example.org/v1"
     );
+    let error = build("example.org/v1?key=secret#secret");
+    assert!(error.starts_with("the base URL is `example.org/v1`:"), "{error}");
     let error = plain("openai:m", "http://127.0.0.1:9").proxy("http://u:secret@").build();
     let error = error.unwrap_err().to_string();
     assert!(error.starts_with("the proxy is") && !error.contains("secret"), "{error}");

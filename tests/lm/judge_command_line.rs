@@ -87,6 +87,11 @@ async fn what_is_wrong_with_the_model_is_said_before_the_first_row() {
     refused(&no_key, "openai:gpt-5-mini needs a key: set OPENAI_API_KEY");
     let nobody = score(3, &["-m", "f1,polite", "--lm", "nobody:m"], &[("DSRS_LM", MODEL)]).await;
     refused(&nobody, "`nobody:m` names no known provider");
+    let misspelt = score(3, &["-m", "polite", "--lm", "opnai:m"], &[("DSRS_LM", MODEL)]).await;
+    refused(&misspelt, "did you mean `openai:m`?");
+    let empty = score(3, &["-m", "semantic_f1", "--lm", " "], &[("DSRS_LM", MODEL)]).await;
+    assert_eq!((empty.code, empty.out.as_str(), empty.files), (Some(2), "", 1));
+    assert!(empty.err.contains("'--lm <PROVIDER:MODEL>': write provider:model"), "{}", empty.err);
     let here = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")];
     let nowhere = score(3, &["-m", "semantic_f1", "--lm", MODEL, "--no-cache"], &here).await;
     refused(&nowhere, "openai:gpt-5-mini can't be reached at ");
@@ -163,8 +168,12 @@ async fn rows_that_the_budget_does_not_cover_are_skipped_and_counted() {
     assert!(scored as u64 * 36 <= 9500);
     let headline = format!("polite  100.00% ({scored}/{scored}, 0 failed, {skipped} skipped)\n");
     assert_eq!(ran.out, headline);
-    let said = format!("polite: --budget did not cover {skipped} of 60 rows, which were skipped\n");
-    let last = ran.err.strip_prefix(&said).unwrap_or_else(|| panic!("{}", ran.err));
+    let said = format!(
+        "polite: --budget did not cover {skipped} of 60 rows, which were skipped; a call may cost up to "
+    );
+    let (msats, last) = ran.err.strip_prefix(&said).unwrap().split_once(" msat\n").unwrap();
+    let msats: u64 = msats.parse().unwrap();
+    assert!((36..9500).contains(&msats), "{msats}");
     assert!(last.starts_with("language models: ") && last.lines().count() == 1, "{last}");
 }
 
@@ -173,14 +182,17 @@ async fn trap_23_a_model_without_a_price_is_refused_under_a_budget_unless_allowe
     let server = Server::start(verdict).await;
     let url = server.url("/v1");
     let variables = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url.as_str())];
-    let args = ["-m", "polite", "--lm", "openai:own", "--no-cache", "--budget", "9500 msat"];
+    let args = ["-m", "polite", "--lm", "openai:own", "--no-cache", "--budget", "1 msat"];
     let ran = score(3, &args, &variables).await;
     refused(&ran, "openai:own has no price, so a budget can't be kept");
     assert_eq!(server.asked().len(), 0);
     let ran = score(3, &[&args[..], &["--allow-unpriced"]].concat(), &variables).await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    let said = "0 msat (and 4 calls of unknown cost); of these 1 probe, 0 msat\n";
+    let said = "0 msat (and 4 calls of unknown cost); of these 1 probe, 0 msat; rows count with 30 msat, since their judges declare what is unknown\n";
     assert!(ran.err.ends_with(said), "{}", ran.err);
+    let costs: Vec<_> =
+        ran.lines.iter().map(|l| l["scores"]["polite"]["cost_msats"].clone()).collect();
+    assert_eq!(costs, [10; 3], "as the judge declares, without a charge to the budget");
 }
 
 #[tokio::test]

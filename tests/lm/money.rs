@@ -72,7 +72,11 @@ async fn trap_23_a_budget_is_never_overrun_whatever_the_concurrency() {
     assert!(20_000 - budget.spent_msats() < 300, "{}", budget.spent_msats());
     let error = lm.complete(&request).await.unwrap_err();
     let said = error.to_string();
-    assert!(said.ends_with(" are left") && said.contains("of the budget's 20000 msat"), "{said}");
+    assert!(
+        said.ends_with(" are left: raise the budget")
+            && said.contains("of the budget's 20000 msat"),
+        "{said}"
+    );
 }
 
 #[tokio::test]

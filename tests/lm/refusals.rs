@@ -110,7 +110,7 @@ async fn a_model_that_no_metric_asks_is_said_in_one_line() {
     assert_eq!((quiet.code, quiet.err.as_str()), (Some(0), ""));
     assert_eq!(server.asked().len(), 0);
     // A judge that has models of its own does not ask it either.
-    let panel = r#"polite.panel={"models": ["openai:other"]}"#;
+    let panel = "polite.models=openai:other";
     let own = ["-m", "polite", "--lm", MODEL, "--param", panel, "--no-cache"];
     let ran = score(2, &own, &variables).await;
     assert!(ran.code == Some(0) && ran.err.starts_with(said), "{}", ran.err);
@@ -170,11 +170,11 @@ async fn the_models_of_a_panel_share_the_limit_and_the_ledger() {
         ("OPENAI_BASE_URL", url.as_str()),
         ("DSRS_REQUESTS_PER_MINUTE", "600"),
     ];
-    let panel = r#"polite.panel={"models": ["openai:a", "openai:b"]}"#;
+    let panel = "polite.models=openai:a,openai:b";
     let ran = score(40, &["-m", "polite", "--param", panel, "--no-cache"], &variables).await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(ran.err.starts_with("language models: 82 calls "), "{}", ran.err);
-    assert!(ran.err.ends_with("; of these 2 probes, 0 msat\n"), "{}", ran.err);
+    assert!(ran.err.ends_with("; of these 2 probes, 0 msat; rows count with 400 msat, since their judges declare what is unknown\n"), "{}", ran.err);
     // 60 at once, the others a tenth of a second apart; a limiter each would let all through.
     let times = times.lock().unwrap();
     let took = times.iter().max().unwrap().duration_since(*times.iter().min().unwrap());

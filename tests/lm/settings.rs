@@ -110,6 +110,10 @@ fn a_price_file_that_is_none_is_refused_and_says_why() {
     assert!(error.ends_with("the price of `openai:m` is negative or not finite"), "{error}");
     let error = load(r#"{"openai:m": {"inptu": 1, "output": 1}}"#).unwrap_err().to_string();
     assert!(error.contains("unknown field `inptu`"), "{error}");
+    let error = load(r#"{"gpt-5-mini": {"input": 1, "output": 1}}"#).unwrap_err().to_string();
+    assert!(error.contains("`gpt-5-mini` names no model: write provider:model"), "{error}");
+    let prices = load(r#"{"Google:g": {"input": 7, "output": 1}}"#).unwrap();
+    assert_eq!(prices.get("gemini:g").unwrap().input, 7.0, "by whatever name of the provider");
     let prices = load(r#"{"openai:gpt-5-mini": {"input": 9, "output": 1}}"#).unwrap();
     assert_eq!(prices.get("openai:gpt-5-mini").unwrap().input, 9.0);
     assert_eq!(prices.get("openai:gpt-5-nano").unwrap().input, 0.05, "the others stay");

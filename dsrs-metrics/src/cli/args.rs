@@ -103,13 +103,13 @@ pub(super) struct ScoreArguments {
 #[derive(Debug, Clone, Args)]
 pub(super) struct LmArguments {
     /// The language model that judges ask, e.g. openai:gpt-5-mini; instead of that in DSRS_LM
-    #[arg(long, value_name = "PROVIDER:MODEL")]
+    #[arg(long, value_name = "PROVIDER:MODEL", value_parser = model)]
     pub(super) lm: Option<String>,
-    /// The most that the judges' calls may cost together, e.g. "5000 msat". Rows that it does not cover are
-    /// skipped
+    /// The most that the judges' calls may cost together, e.g. "100 sat" or "5000 msat"; a dollar is 1,000,000
+    /// msat, unless DSRS_MSATS_PER_USD says otherwise. Rows that it does not cover are skipped
     #[arg(long, value_name = "MONEY", value_parser = money)]
     pub(super) budget: Option<u64>,
-    /// Ask models without a price too, although there is a budget; they count as free
+    /// Ask models without a price too, although there is a budget; for it they count as free
     #[arg(long, requires = "budget")]
     pub(super) allow_unpriced: bool,
     /// Neither read nor keep replies of language models
@@ -210,6 +210,14 @@ fn duration(text: &str) -> Result<Duration, String> {
         Ok(Duration::ZERO) => Err("a timeout of zero fails every row".to_owned()),
         Ok(duration) => Ok(duration),
         Err(error) => Err(error.to_string()),
+    }
+}
+
+/// A variable of the shell that is not set gives an empty name, and nobody means the offline judge by that.
+fn model(text: &str) -> Result<String, &'static str> {
+    match text.trim() {
+        "" => Err("write provider:model, as in openai:gpt-5-mini"),
+        id => Ok(id.to_owned()),
     }
 }
 

@@ -9,9 +9,9 @@ use textwrap::Options;
 
 use super::args::ListArguments;
 use super::error::CliError;
-use super::nearest::nearest;
 use super::output::print;
 use super::registry::{Entry, Registry};
+use crate::nearest::nearest;
 use crate::spec::{MetricSpec, MetricTier, ParamSpec, ScoreKind};
 
 /// Where nothing says how wide the reader's screen is.

@@ -8,7 +8,6 @@ mod args;
 mod bugs;
 mod error;
 mod list;
-mod nearest;
 mod output;
 mod registry;
 mod score;

@@ -1,5 +1,6 @@
 //! Why a language model gave no reply.
 
+use std::fmt;
 use std::time::Duration;
 
 /// Why a language model gave no reply. Each is one line that says what to set or to do; a key never
@@ -25,13 +26,21 @@ pub enum LmError {
         /// What it should hold.
         reason: String,
     },
-    /// There is no such provider.
+    /// The provider or the model's own name is missing.
     #[error(
-        "`{id}` names no known provider; write provider:model, where provider is one of {known}; for any other OpenAI-compatible server set OPENAI_BASE_URL and write openai:MODEL"
+        "`{id}` names no model: write provider:model, such as openai:gpt-5-mini; for any OpenAI-compatible server set OPENAI_BASE_URL and write openai:MODEL"
     )]
+    NotAModel {
+        /// What was asked for.
+        id: String,
+    },
+    /// There is no such provider.
+    #[error("`{id}` names no known provider; {}", Known(nearest, known))]
     UnknownProvider {
         /// What was asked for.
         id: String,
+        /// What was probably meant.
+        nearest: Option<String>,
         /// The providers that there are.
         known: String,
     },
@@ -119,7 +128,7 @@ pub enum LmError {
     },
     /// Too many requests or tokens at this moment.
     #[error(
-        "{lm} limits the rate: lower the concurrency or set requests and tokens per minute; it says: {said}"
+        "{lm} limits the rate: lower the concurrency, or set DSRS_REQUESTS_PER_MINUTE and DSRS_TOKENS_PER_MINUTE; it says: {said}"
     )]
     RateLimited {
         /// The model.
@@ -191,7 +200,7 @@ pub enum LmError {
     },
     /// There is a budget, but no price for the model.
     #[error(
-        "{lm} has no price, so a budget can't be kept: add it to the price table (DSRS_PRICES=FILE) or allow unpriced models"
+        "{lm} has no price, so a budget can't be kept: add it to the price table (DSRS_PRICES=FILE) or allow unpriced models (--allow-unpriced)"
     )]
     Unpriced {
         /// The model.
@@ -199,7 +208,7 @@ pub enum LmError {
     },
     /// The call could cost more than is left.
     #[error(
-        "{lm}: the call may cost {needed_msats} msat, and {left_msats} of the budget's {budget_msats} msat are left"
+        "{lm}: the call may cost {needed_msats} msat, and {left_msats} of the budget's {budget_msats} msat are left: raise the budget"
     )]
     OverBudget {
         /// The model.
@@ -237,6 +246,22 @@ pub enum LmError {
         /// What went wrong.
         reason: String,
     },
+}
+
+/// The model that was meant, or else all providers.
+struct Known<'a>(&'a Option<String>, &'a str);
+
+impl fmt::Display for Known<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(nearest, known) = self;
+        match nearest {
+            Some(nearest) => write!(f, "did you mean `{nearest}`?"),
+            None => write!(
+                f,
+                "write provider:model, where provider is one of {known}; for any other OpenAI-compatible server set OPENAI_BASE_URL and write openai:MODEL"
+            ),
+        }
+    }
 }
 
 impl LmError {

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::client::{by_one_name, split};
 use super::{LmError, Usage};
 
 /// Prices of one model, in US dollars per million tokens.
@@ -49,7 +50,7 @@ pub const MSATS_PER_USD: f64 = 1_000_000.0;
 /// for long prompts.
 const SHIPPED: &str = include_str!("prices.json");
 
-/// Prices by `provider:model`.
+/// Prices by `provider:model`; a provider may be written as it may be for [`Lm`](super::Lm).
 ///
 /// A model is looked up by its full name, then without a date or `-latest` at its end, then as
 /// `provider:*`. A file of the user's (`DSRS_PRICES=FILE`, JSON like the shipped table) goes before it:
@@ -91,7 +92,8 @@ impl Prices {
     /// Sets one price; `provider:*` is for all models of a provider that have none of their own.
     #[must_use]
     pub fn with(mut self, id: impl Into<String>, price: Price) -> Self {
-        self.table.insert(id.into(), price);
+        let id = id.into();
+        self.table.insert(by_one_id(&id).unwrap_or(id), price);
         self
     }
 
@@ -119,13 +121,21 @@ impl Prices {
         if let Some((id, _)) = table.iter().find(|(_, price)| !price.is_sound()) {
             return Err(bad(format!("the price of `{id}` is negative or not finite")));
         }
-        self.table.extend(table);
+        for (id, price) in table {
+            let Some(id) = by_one_id(&id) else {
+                return Err(bad(format!(
+                    "`{id}` names no model: write provider:model, such as openai:gpt-5-mini, or openai:* for all of a provider"
+                )));
+            };
+            self.table.insert(id, price);
+        }
         Ok(self)
     }
 
     /// The price of a model.
     #[must_use]
     pub fn get(&self, id: &str) -> Option<Price> {
+        let id = &*by_one_id(id).unwrap_or_else(|| id.to_owned());
         let provider = id.split(':').next().unwrap_or_default();
         let find = |id: &str| self.table.get(id).copied();
         find(id).or_else(|| find(undated(id))).or_else(|| find(&format!("{provider}:*")))
@@ -142,6 +152,12 @@ impl Prices {
         // Rounding errors of the product must not cost another msat.
         Some((msats - 1e-6).ceil().max(0.0) as u64)
     }
+}
+
+/// A model's name as the table has it, with the provider by its one name.
+fn by_one_id(id: &str) -> Option<String> {
+    let (provider, model) = split(id)?;
+    Some(format!("{}:{model}", by_one_name(provider)))
 }
 
 /// A model's name without `-latest`, `-20251001` or `-2025-10-01` at its end.
@@ -168,7 +184,7 @@ fn undated(id: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{Price, Prices, undated};
+    use super::{Price, Prices, by_one_id, undated};
     use crate::lm::Usage;
 
     #[test]
@@ -177,6 +193,8 @@ mod tests {
         assert!(prices.table.len() > 100, "{}", prices.table.len());
         let unsound: Vec<_> = prices.table.iter().filter(|(_, price)| !price.is_sound()).collect();
         assert_eq!(unsound, []);
+        let other = |id: &&String| by_one_id(id).as_ref() != Some(*id);
+        assert_eq!(prices.table.keys().find(other), None, "no price that is never found");
         let haiku = Price { input: 1.0, output: 5.0, cached_input: Some(0.1) };
         assert_eq!(prices.get("anthropic:claude-haiku-4-5"), Some(haiku));
     }

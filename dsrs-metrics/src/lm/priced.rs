@@ -29,6 +29,8 @@ pub struct LmBudget {
 struct Held {
     spent: u64,
     reserved: u64,
+    /// The most that a call might have cost which was not covered.
+    uncovered: Option<u64>,
 }
 
 impl LmBudget {
@@ -49,6 +51,12 @@ impl LmBudget {
     pub fn left_msats(&self) -> u64 {
         let held = self.lock();
         self.limit.saturating_sub(held.spent + held.reserved)
+    }
+
+    /// The most that a call might have cost which it did not cover; `None` if it covered all.
+    #[must_use]
+    pub fn uncovered_msats(&self) -> Option<u64> {
+        self.lock().uncovered
     }
 
     fn lock(&self) -> MutexGuard<'_, Held> {
@@ -72,6 +80,7 @@ impl LmBudget {
         let mut held = self.lock();
         let left_msats = self.limit.saturating_sub(held.spent);
         if msats > left_msats {
+            held.uncovered = held.uncovered.max(Some(msats));
             let (lm, needed_msats, budget_msats) = (lm.to_owned(), msats, self.limit);
             return Err(LmError::OverBudget { lm, needed_msats, left_msats, budget_msats });
         }

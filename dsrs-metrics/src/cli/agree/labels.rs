@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::error::AgreeError;
 use crate::agreement::Label;
 use crate::cli::error::CliError;
-use crate::cli::nearest::nearest;
 use crate::data::{LooseRow, LooseRows};
+use crate::nearest::nearest;
 use crate::pair::Origin;
 use crate::record::found;
 

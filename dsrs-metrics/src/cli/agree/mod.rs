@@ -16,11 +16,11 @@ use serde::Serialize;
 
 use super::args::AgreeArguments;
 use super::error::CliError;
-use super::nearest::nearest;
 use super::output::print;
 use super::registry::Registry;
 use crate::agreement::{Agreement, Label, Rating};
 use crate::judge::OFFLINE;
+use crate::nearest::nearest;
 use crate::spec::Direction;
 pub(super) use error::AgreeError;
 use error::Place;

@@ -62,16 +62,20 @@ pub(super) fn worse(
     args.fail_under.iter().filter_map(worse).collect()
 }
 
-/// A line for each metric that the budget did not see to the end.
+/// A line for each metric that the budget did not see to the end; `call` is the most that a call might cost
+/// which it did not cover.
 pub(super) fn unpaid(
     result: &EvaluationResult,
     args: &ScoreArguments,
+    call: Option<u64>,
 ) -> impl Iterator<Item = String> {
+    let call =
+        call.map(|msats| format!("; a call may cost up to {msats} msat")).unwrap_or_default();
     let names = args.metrics.iter().map(|name| name.trim());
     let summaries = names.filter_map(|name| result.metric(name));
     let unpaid = summaries.filter(|_| args.lm.budget.is_some()).filter(|metric| metric.skipped > 0);
-    unpaid.map(|metric| {
+    unpaid.map(move |metric| {
         let (name, skipped, rows) = (&metric.name, metric.skipped, metric.rows());
-        format!("{name}: --budget did not cover {skipped} of {rows} rows, which were skipped")
+        format!("{name}: --budget did not cover {skipped} of {rows} rows, which were skipped{call}")
     })
 }

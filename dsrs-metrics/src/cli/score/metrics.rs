@@ -7,9 +7,9 @@ use indexmap::IndexMap;
 use super::super::args::ScoreArguments;
 use super::super::error::CliError;
 use super::super::list::find;
-use super::super::nearest::nearest;
 use super::super::registry::{Entry, Registry};
 use crate::metric::Metric;
+use crate::nearest::nearest;
 use crate::params::{ParamError, Params};
 
 /// The metrics in the order in which they were asked for.

@@ -60,8 +60,8 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     let unused = UnusedMappings::default();
     let rows = CheckedRows::new(pairs, checked, args.mappings.clone(), Arc::clone(&unused));
     let result = score(&builder.build()?, rows, &models, args);
-    let taken = models.taken(result.is_err()).filter(|_| !args.quiet);
-    let code = result.and_then(|result| report(registry, &result, &unused, args));
+    let taken = models.taken(result.as_ref().ok()).filter(|_| !args.quiet);
+    let code = result.and_then(|result| report(registry, &result, &unused, &models, args));
     if let Some(taken) = taken {
         say(taken);
     }
@@ -142,6 +142,7 @@ fn report(
     registry: &Registry,
     result: &EvaluationResult,
     unused: &UnusedMappings,
+    models: &RunModels,
     args: &ScoreArguments,
 ) -> Result<ExitCode, CliError> {
     if args.json {
@@ -159,7 +160,7 @@ fn report(
         limits::warn(result, args);
     }
     let mut worse = limits::worse(registry, result, args);
-    worse.extend(limits::unpaid(result, args));
+    worse.extend(limits::unpaid(result, args, models.uncovered()));
     for line in &worse {
         say(line);
     }

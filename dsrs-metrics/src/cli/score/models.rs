@@ -5,6 +5,7 @@
 
 use super::super::args::LmArguments;
 use super::super::error::CliError;
+use crate::evaluate::EvaluationResult;
 use crate::settings::Settings;
 
 #[cfg(feature = "lm")]
@@ -18,7 +19,7 @@ mod unbuilt {
 
     use crate::metric::Metric;
 
-    use super::{CliError, LmArguments, Settings};
+    use super::{CliError, EvaluationResult, LmArguments, Settings};
 
     /// No models: they are not built in.
     pub(in super::super) struct RunModels;
@@ -52,7 +53,12 @@ mod unbuilt {
         }
 
         #[expect(clippy::unused_self, reason = "as where there are models")]
-        pub(in super::super) fn taken(&self, _: bool) -> Option<String> {
+        pub(in super::super) fn uncovered(&self) -> Option<u64> {
+            None
+        }
+
+        #[expect(clippy::unused_self, reason = "as where there are models")]
+        pub(in super::super) fn taken(&self, _: Option<&EvaluationResult>) -> Option<String> {
             None
         }
     }
@@ -62,15 +68,16 @@ mod unbuilt {
 mod real {
     use std::sync::Arc;
 
-    use super::{CliError, LmArguments, Settings};
+    use super::{CliError, EvaluationResult, LmArguments, Settings};
     use crate::judge::Models;
-    use crate::lm::{CacheMode, LmBudget, LmBuilder, PROBE};
+    use crate::lm::{Account, CacheMode, LmBudget, LmBuilder, PROBE};
     use crate::metric::Metric;
     use crate::need::Need;
 
     /// The models of one run; all count in one ledger and keep to one budget.
     pub(in super::super) struct RunModels {
         models: Models,
+        budget: Option<LmBudget>,
     }
 
     impl RunModels {
@@ -78,16 +85,16 @@ mod real {
         pub(in super::super) fn new(args: &LmArguments) -> Result<Self, CliError> {
             let budget = args.budget.map(LmBudget::msats);
             let (allow_unpriced, cache) = (args.allow_unpriced, cache_mode(args));
+            let limit = budget.clone();
             let set_up = move |builder: LmBuilder| {
                 let builder = builder.cache_mode(cache).allow_unpriced(allow_unpriced);
-                match &budget {
+                match &limit {
                     Some(budget) => builder.budget(budget.clone()),
                     None => builder,
                 }
             };
-            let given = args.lm.as_ref().map(|id| id.trim().to_owned());
-            let id = given.filter(|id| !id.is_empty()).or_else(Models::chosen);
-            Ok(Self { models: Models::built_by(id, set_up) })
+            let id = args.lm.clone().or_else(Models::chosen);
+            Ok(Self { models: Models::built_by(id, set_up), budget })
         }
 
         pub(in super::super) fn settings(&self) -> Settings {
@@ -117,12 +124,17 @@ mod real {
             none.then(|| format!("warning: --lm {id}: no metric of this run asks that model"))
         }
 
-        /// What the calls took, if there were any. A run that was refused after its probes says only why.
-        pub(in super::super) fn taken(&self, is_refused: bool) -> Option<String> {
+        /// The most that a call might cost which the budget did not cover.
+        pub(in super::super) fn uncovered(&self) -> Option<u64> {
+            self.budget.as_ref()?.uncovered_msats()
+        }
+
+        /// What the calls took, if there were any. A run that was refused after its probes, without a result, says only why.
+        pub(in super::super) fn taken(&self, result: Option<&EvaluationResult>) -> Option<String> {
             let ledger = self.models.ledger()?;
             let (total, by_purpose) = (ledger.total(), ledger.by_purpose());
             let probes = by_purpose.get(PROBE).copied().unwrap_or_default();
-            if total.calls == 0 || (is_refused && total.calls == probes.calls) {
+            if total.calls == 0 || (result.is_none() && total.calls == probes.calls) {
                 return None;
             }
             let of_these = match probes.calls {
@@ -130,8 +142,18 @@ mod real {
                 1 => format!("; of these 1 probe, {} msat", probes.cost_msats),
                 calls => format!("; of these {calls} probes, {} msat", probes.cost_msats),
             };
-            Some(format!("language models: {total}{of_these}"))
+            let rows = result.and_then(|result| declared(result, total, probes));
+            Some(format!("language models: {total}{of_these}{}", rows.unwrap_or_default()))
         }
+    }
+
+    /// What rows count with, if that is more than is known to be paid.
+    fn declared(result: &EvaluationResult, total: Account, probes: Account) -> Option<String> {
+        let counted: u64 = result.metrics.iter().map(|metric| metric.cost_msats).sum();
+        let is_more = counted > total.cost_msats.saturating_sub(probes.cost_msats);
+        (total.unpriced > probes.unpriced && is_more).then(|| {
+            format!("; rows count with {counted} msat, since their judges declare what is unknown")
+        })
     }
 
     fn cache_mode(args: &LmArguments) -> CacheMode {

@@ -106,11 +106,16 @@ fn not_opened(path: &Path, error: &DatabaseError) -> LmError {
             "another process is using it; wait for its end, set DSRS_CACHE to another folder, or do without a cache".to_owned()
         }
         DatabaseError::Storage(StorageError::Io(error)) if !is_about_data(error) => {
-            error.to_string()
+            no_place(error)
         }
         other => unreadable(other),
     };
     failed(path, &reason)
+}
+
+/// Where it should stand, nothing can.
+pub(super) fn no_place(error: &std::io::Error) -> String {
+    format!("{error}; set DSRS_CACHE to another folder, or do without a cache")
 }
 
 fn unreadable(error: &dyn fmt::Display) -> String {

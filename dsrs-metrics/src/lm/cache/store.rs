@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 
 use super::super::{LmError, LmReply};
-use super::file::{File, failed};
+use super::file::{File, failed, no_place};
 use super::key::{Hash, Key};
 use super::tables::{self, Batch, REPLIES};
 
@@ -70,8 +70,9 @@ fn open_files() -> &'static Mutex<HashMap<PathBuf, Weak<Store>>> {
 
 impl Store {
     pub(super) fn open(folder: &Path, max_bytes: u64) -> Result<Arc<Self>, LmError> {
-        std::fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
-        let folder = folder.canonicalize().map_err(|error| failed(folder, &error))?;
+        let no_folder = |error| failed(folder, &no_place(&error));
+        std::fs::create_dir_all(folder).map_err(no_folder)?;
+        let folder = folder.canonicalize().map_err(no_folder)?;
         let path = folder.join("replies.redb");
         let mut open = open_files().lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(store) = open.get(&path).and_then(Weak::upgrade) {

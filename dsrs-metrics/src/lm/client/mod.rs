@@ -27,7 +27,7 @@ use genai::resolver::{AuthData, Endpoint, ProviderConfig};
 use genai::{Headers, ModelIden};
 use secrecy::ExposeSecret;
 
-pub(super) use self::provider::{Target, Variables};
+pub(super) use self::provider::{Target, Variables, by_one_name, split};
 use super::{LanguageModel, LmError, LmReply, LmRequest, Role};
 
 /// How the connection is made.

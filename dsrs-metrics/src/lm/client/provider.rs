@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::super::LmError;
 use super::super::shared::Place;
+use crate::nearest::nearest;
 
 /// Where settings are looked up: the environment, unless told otherwise.
 #[derive(Clone)]
@@ -93,10 +94,13 @@ impl Target {
         base_url: Option<String>,
         variables: &Variables,
     ) -> Result<Self, LmError> {
-        let (provider, model) = split(id)?;
-        let written = provider.to_lowercase().replace('-', "_");
-        let name = ALIASES.iter().find(|(alias, _)| *alias == written).map_or(&*written, |a| a.1);
-        let Some(kind) = AdapterKind::from_lower_str(name) else { return Err(unknown(id)) };
+        let Some((provider, model)) = split(id) else {
+            return Err(LmError::NotAModel { id: id.to_owned() });
+        };
+        let name = &*by_one_name(provider);
+        let Some(kind) = AdapterKind::from_lower_str(name) else {
+            return Err(unknown(id, name, model));
+        };
         let base_url = match base_url {
             Some(url) => Some(("the base URL".to_owned(), url)),
             None => address(name, variables),
@@ -166,19 +170,26 @@ impl Target {
     }
 }
 
-fn split(id: &str) -> Result<(&str, &str), LmError> {
-    match id.split_once(':') {
-        Some((provider, model)) if !provider.trim().is_empty() && !model.trim().is_empty() => {
-            Ok((provider.trim(), model.trim()))
-        }
-        _ => Err(unknown(id)),
-    }
+/// Provider and model, if there are both.
+pub(in super::super) fn split(id: &str) -> Option<(&str, &str)> {
+    let (provider, model) = id.split_once(':')?;
+    let (provider, model) = (provider.trim(), model.trim());
+    (!provider.is_empty() && !model.is_empty()).then_some((provider, model))
 }
 
-fn unknown(id: &str) -> LmError {
+/// The one name of a provider, however it is written.
+pub(in super::super) fn by_one_name(provider: &str) -> String {
+    let written = provider.to_lowercase().replace('-', "_");
+    let alias = ALIASES.iter().find(|(alias, _)| *alias == written);
+    alias.map_or(written, |(_, name)| (*name).to_owned())
+}
+
+fn unknown(id: &str, provider: &str, model: &str) -> LmError {
     let mut known: Vec<_> = AdapterKind::all().iter().map(AdapterKind::as_lower_str).collect();
     known.sort_unstable();
-    LmError::UnknownProvider { id: id.to_owned(), known: known.join(", ") }
+    let written = known.iter().copied().chain(ALIASES.map(|(alias, _)| alias));
+    let nearest = nearest(provider, written).map(|provider| format!("{provider}:{model}"));
+    LmError::UnknownProvider { id: id.to_owned(), nearest, known: known.join(", ") }
 }
 
 fn key_variables(provider: &str, kind: AdapterKind) -> Vec<String> {
@@ -258,7 +269,7 @@ fn with_path(provider: &str, setting: &str, url: &str) -> Result<String, LmError
     Ok(parsed.to_string())
 }
 
-/// An address without user, password and query, any of which may be a key.
+/// An address without user, password, query and fragment, any of which may be a key.
 pub(super) fn shown(url: &str) -> String {
     match reqwest::Url::parse(url) {
         Ok(mut url) => {
@@ -266,8 +277,12 @@ pub(super) fn shown(url: &str) -> String {
             let _ = url.set_username("");
             let _ = url.set_password(None);
             url.set_query(None);
+            url.set_fragment(None);
             url.to_string()
         }
-        Err(_) => url.rsplit('@').next().unwrap_or_default().to_owned(),
+        Err(_) => {
+            let host = url.rsplit('@').next().unwrap_or_default();
+            host.split(['?', '#']).next().unwrap_or_default().to_owned()
+        }
     }
 }

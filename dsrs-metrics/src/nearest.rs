@@ -1,7 +1,7 @@
-//! The name that was meant.
+//! The name that was meant: of a metric, a parameter, a provider.
 
 /// The candidate that `name` is most likely a misspelling of.
-pub(super) fn nearest<'a>(
+pub(crate) fn nearest<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {
