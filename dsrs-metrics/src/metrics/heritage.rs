@@ -6,9 +6,11 @@
 
 use crate::corpus::{CorpusCounts, WithCorpus};
 use crate::metric;
+use crate::need::{Need, Needy};
 use crate::text::{EntityCounts, NormalForm};
 
 use super::StrOrList;
+use super::check::within;
 
 /// A label as it is compared: without white space at its ends, in lower case, composed.
 fn label(text: &str) -> String {
@@ -79,6 +81,12 @@ pub fn intent_accuracy_with_fallback(
     if related.iter().any(is_pair) { credit } else { 0.0 }
 }
 
+impl Needy for IntentAccuracyWithFallback {
+    fn needs(&self, all: &mut Vec<Need>) {
+        all.extend(Need::unless(Self::SPEC.name, within("credit", self.credit, [0.0, 1.0])));
+    }
+}
+
 /// F1 of the predicted entities, matched with the expected ones by likeness, one to one.
 ///
 /// `2 found / (expected + predicted)`, where `found` is the size of the largest set of pairs that are at
@@ -120,6 +128,15 @@ pub fn entity_f1(
         counts.f1(),
         CorpusCounts::new([counts.found, counts.expected, counts.predicted], micro_f1),
     )
+}
+
+impl Needy for EntityF1 {
+    fn needs(&self, all: &mut Vec<Need>) {
+        all.extend(Need::unless(
+            Self::SPEC.name,
+            within("similarity", self.similarity, [0.0, 1.0]),
+        ));
+    }
 }
 
 fn micro_f1(counts: &[u64]) -> Option<f64> {

@@ -1,12 +1,13 @@
 //! What a metric that runs something is told: which fields become which files, and who isolates.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use serde::de::Error as _;
 use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::metrics::check::Unscored;
+use crate::metrics::check::{Unscored, at_least};
 use crate::metrics::field as fields;
 use crate::row::{Example, Prediction};
 use crate::sandbox::{
@@ -178,6 +179,7 @@ impl<'de> Deserialize<'de> for Isolation {
 }
 
 /// The parameters that all metrics of this folder have, as one metric was given them.
+#[derive(Clone, Copy)]
 pub(super) struct Asked<'a> {
     pub(super) command: &'a str,
     pub(super) files: &'a SandboxFiles,
@@ -189,6 +191,31 @@ pub(super) struct Asked<'a> {
 }
 
 impl Asked<'_> {
+    /// What would fail each row alike.
+    pub(super) fn check(&self) -> Result<(), String> {
+        if self.command.trim().is_empty() {
+            return Err("there is no command to run: set `command`".to_owned());
+        }
+        let Limits { cpu_secs, memory_mb, processes, disk_mb, .. } = *self.limits;
+        at_least("timeout_secs", self.timeout_secs, 1)?;
+        at_least("limits.cpu_secs", cpu_secs.unwrap_or(1), 1)?;
+        at_least("limits.memory_mb", memory_mb, 1)?;
+        at_least("limits.processes", processes, 1)?;
+        at_least("limits.disk_mb", disk_mb, 1)?;
+        if !self.folder.is_empty() && !Path::new(self.folder).is_dir() {
+            return Err(format!("`folder`: there is no folder `{}`", self.folder));
+        }
+        let is_absent =
+            |path: &&String| !Path::new(path).is_absolute() || !Path::new(path).exists();
+        match self.readable.iter().find(is_absent) {
+            Some(path) if Path::new(path).is_absolute() => {
+                Err(format!("`readable`: there is no `{path}`"))
+            }
+            Some(path) => Err(format!("`readable`: `{path}` is no absolute path")),
+            None => Ok(()),
+        }
+    }
+
     /// Runs the command over the row's files.
     pub(super) async fn run(
         &self,
