@@ -235,7 +235,25 @@ impl Asked<'_> {
             readable: self.readable.iter().map(Into::into).collect(),
             limits: Limits { time_secs: self.timeout_secs, ..self.limits.clone() },
         };
-        self.isolation.0.run(&job).await.map_err(Unscored::because)
+        let report = self.isolation.0.run(&job).await.map_err(Unscored::because)?;
+        match self.no_command(&report) {
+            Some(reason) => Err(Unscored::Because(reason)),
+            None => Ok(report),
+        }
+    }
+
+    /// A command that is not there says nothing of the row, and all that the shell says is that.
+    fn no_command(&self, report: &Report) -> Option<String> {
+        let name = self.command.split_whitespace().next()?;
+        let said = report.stderr.trim().strip_suffix("not found")?.trim_end();
+        let said = said.strip_suffix("command").map_or(said, str::trim_end);
+        let is_all = report.ending == Ending::Exited(127) && report.stdout.is_empty();
+        let is_it = is_all && said.lines().count() == 1 && said.ends_with(&format!(" {name}:"));
+        is_it.then(|| {
+            format!(
+                "there is no command `{name}` in the sandbox: it has the host's programs in /usr and /bin, and what `readable` names"
+            )
+        })
     }
 }
 
