@@ -76,7 +76,7 @@ fn parameters_are_text() {
 #[test]
 fn what_is_wrong_is_said_before_the_first_row() {
     for (args, said) in [
-        (["-m", "syntax", "--param", "syntax.language=cobol"], "unknown variant `cobol`"),
+        (["-m", "syntax", "--param", "syntax.language=cobol"], "`sh`, `shell`, found `cobol`"),
         (
             ["-m", "diff", "--param", "diff.strictness=ast_equivalent"],
             "`ast_equivalent` needs to know the language: set `language`",
@@ -138,9 +138,7 @@ fn rows_of_any_depth_are_scored_or_refused() {
     assert_eq!(mean(&rows, "tool_params_schema", &[schema]), 0.0);
 
     let nested = format!("{{\"pred\": {{\"answer\": {lists}}}}}\n");
-    for metric in
-        ["format", "keyword", "length", "syntax", "diff", "tool_params_schema", "was_repeated"]
-    {
+    for metric in ["format", "syntax", "diff", "tool_params_schema", "was_repeated"] {
         let error = scored(&nested, &["-m", metric]).unwrap_err();
         assert!(error.starts_with("Some(2)"), "{metric}: {error}");
         assert!(error.contains(":1: ") && error.contains("deeper than 127 levels"), "{error}");
