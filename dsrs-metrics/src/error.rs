@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use crate::spec::{MetricSpec, ScoreRange, Side};
+use crate::type_words::in_words;
 
 /// A [`Result`](std::result::Result) whose error is a [`MetricError`] unless said otherwise.
 pub type Result<T, E = MetricError> = std::result::Result<T, E>;
@@ -25,7 +26,10 @@ pub enum MetricError {
         present: Vec<String>,
     },
     /// A field holds something that the metric cannot read.
-    #[error("metric `{metric}`: field `{side}.{field}` should be `{expected}`, found {found}")]
+    #[error(
+        "metric `{metric}`: field `{side}.{field}` should be {}, found {found}",
+        Expected(expected)
+    )]
     WrongType {
         /// The metric's name.
         metric: String,
@@ -218,6 +222,21 @@ impl FieldError {
                 expected: expected.to_owned(),
                 found,
             },
+        }
+    }
+}
+
+/// A type in words, or in its own; and what is in words already.
+pub(crate) struct Expected<'a>(pub(crate) &'a str);
+
+impl fmt::Display for Expected<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match in_words(self.0) {
+            Some(words) => f.write_str(&words),
+            None if self.0.contains(' ') && !self.0.contains(['<', '&', '(']) => {
+                f.write_str(self.0)
+            }
+            None => write!(f, "`{}`", self.0),
         }
     }
 }

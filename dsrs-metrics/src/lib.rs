@@ -49,6 +49,7 @@ pub mod stats;
 pub mod structured;
 mod sum;
 pub mod syntax;
+mod type_words;
 mod weights;
 
 #[doc(hidden)]

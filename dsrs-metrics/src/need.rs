@@ -29,6 +29,14 @@ impl Need {
         Self { metric: metric.into(), lm: Err(reason.to_string()) }
     }
 
+    /// What keeps the configuration of a metric from scoring any row, if anything does.
+    pub(crate) fn unless(
+        metric: impl Into<String>,
+        configured: Result<(), impl fmt::Display>,
+    ) -> Option<Self> {
+        configured.err().map(|reason| Self::missing(metric, reason))
+    }
+
     /// The same need of a metric in whose name another one asks.
     pub(crate) fn of(self, metric: &str) -> Self {
         Self { metric: metric.to_owned(), ..self }

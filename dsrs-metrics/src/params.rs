@@ -5,7 +5,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::error::Expected;
 use crate::spec::{MetricSpec, ParamSpec};
+use crate::type_words::{example, in_words};
 
 /// A value for a metric's parameter that is unknown, missing or of the wrong type.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -23,7 +25,8 @@ pub enum ParamError {
     },
     /// The metric cannot do without the parameter.
     #[error(
-        "metric `{metric}` needs its parameter `{param}` ({ty}): --param {metric}.{param}=VALUE"
+        "metric `{metric}` needs its parameter `{param}` ({}): --param {metric}.{param}=VALUE",
+        Expected(ty)
     )]
     Missing {
         /// The metric's name.
@@ -34,7 +37,7 @@ pub enum ParamError {
         ty: String,
     },
     /// The value cannot be read as the parameter's type.
-    #[error("metric `{metric}`: parameter `{param}` should be `{ty}`, found `{found}` ({reason})")]
+    #[error("metric `{metric}`: parameter `{param}` should be {}", Mismatch { ty, found, reason })]
     WrongType {
         /// The metric's name.
         metric: String,
@@ -47,6 +50,34 @@ pub enum ParamError {
         /// What the deserializer said.
         reason: String,
     },
+}
+
+/// What a parameter should be, what it is, and what more there is to say.
+struct Mismatch<'a> {
+    ty: &'a str,
+    found: &'a str,
+    reason: &'a str,
+}
+
+impl std::fmt::Display for Mismatch<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { ty, found, reason } = self;
+        // Of a choice, what there is to choose from says more than the name of its type.
+        let choice =
+            reason.strip_prefix("unknown variant ").and_then(|it| it.split_once(", expected "));
+        if let Some((_, choices)) = choice {
+            return write!(f, "{choices}, found `{found}`");
+        }
+        write!(f, "{}", Expected(ty))?;
+        if let Some(example) = example(ty) {
+            write!(f, ", as in {example}")?;
+        }
+        write!(f, "; found `{found}`")?;
+        // That it is of another type has been said in words.
+        let is_said = in_words(ty).is_some()
+            && ["invalid ", "data did not match"].iter().any(|it| reason.starts_with(it));
+        if is_said { Ok(()) } else { write!(f, " ({reason})") }
+    }
 }
 
 struct Known<'a>(&'a [String]);

@@ -286,13 +286,17 @@ pub(crate) fn found(value: &Value) -> String {
         Value::Null => "null".to_owned(),
         Value::Bool(value) => format!("the boolean {value}"),
         Value::Number(value) => format!("the number {value}"),
-        Value::String(text) if text.chars().count() > 40 => {
-            let start: String = text.chars().take(40).collect();
-            format!("the text {start:?}...")
-        }
-        Value::String(text) => format!("the text {text:?}"),
+        Value::String(text) => format!("the text {}", shown(text)),
         Value::Array(_) => "a list".to_owned(),
         Value::Object(_) => "an object".to_owned(),
+    }
+}
+
+/// A text in quotes, or its start if it is long.
+pub(crate) fn shown(text: &str) -> String {
+    match text.char_indices().nth(40) {
+        Some((end, _)) => format!("{:?}...", &text[..end]),
+        None => format!("{text:?}"),
     }
 }
 

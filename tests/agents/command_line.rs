@@ -132,7 +132,7 @@ fn what_is_wrong_is_one_line() {
     );
     let said = refused(row, &["-m", "synthesis", "--param", "synthesis.weights=[0.5, 0.5]"]);
     assert!(
-        said.contains("parameter `weights` should be `[f64; 4]`, found `[0.5, 0.5]`"),
+        said.contains("parameter `weights` should be a list of 4 numbers, as in '[0.4, 0.3, 0.2, 0.1]'; found `[0.5, 0.5]`\n"),
         "{said}"
     );
     assert_eq!(

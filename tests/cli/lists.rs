@@ -37,15 +37,15 @@ distance
   first line of documentation that is longer than most terminals are wide, so
   that it has to be wrapped somewhere.
   proxy, number in 0.0..=1000.0, lower is better, free
-  reads  gold.answer: f64
-  reads  pred.answer: f64
-  param  scale: f64 = 1.0 - what counts as 1
+  reads  gold.answer: number
+  reads  pred.answer: number
+  param  scale: number = 1.0 - what counts as 1
 
 short_note
   Whether the note is short; without a note it has no opinion.
   proxy, bool, higher is better, free
-  reads  pred.note: &str, optional
-  param  limit: usize, required
+  reads  pred.note: text, optional
+  param  limit: whole number, 0 or more, required
 ";
     assert_eq!(list(&["distance", "short_note"], "79"), expected);
 }
@@ -64,8 +64,8 @@ fn defaults_can_be_typed_and_types_are_words() {
         "  reads  pred.words: text or list of texts\n",
         "  reads  pred.shown: text or number\n",
         "  param  mode: Mode = whole_word\n",
-        "  param  ignored: String = a, b\n",
-        "  param  limit: f64 = 1.7976931348623157e+308\n",
+        "  param  ignored: text = a, b\n",
+        "  param  limit: number = 1.7976931348623157e+308\n",
     ] {
         assert!(shown.contains(line), "{line:?} is not in {shown}");
     }
@@ -188,5 +188,9 @@ fn every_default_of_a_built_in_metric_can_be_typed() {
     assert!(typed > 100, "{typed}");
     let intents = list(&["intent_accuracy_with_fallback"], "200");
     assert!(intents.contains(r#" = [["statistical","exploration"],"#), "{intents}");
-    assert!(list(&["ndcg"], "100").contains("k: Cutoffs = ["), "{}", list(&["ndcg"], "100"));
+    assert!(
+        list(&["ndcg"], "100").contains("k: rank or list of ranks = ["),
+        "{}",
+        list(&["ndcg"], "100")
+    );
 }

@@ -93,3 +93,53 @@ fn the_readme_shows_what_its_commands_print() {
         assert!(readme.contains(&format!("```text\n{shown}```")), "{shown}");
     }
 }
+
+#[test]
+fn trap_14_a_sandbox_that_is_set_up_wrong_is_no_score() {
+    if !can_isolate() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let rows = folder.path().join("rows.jsonl");
+    std::fs::write(&rows, ROWS).unwrap();
+    let said = |params: &[&str]| {
+        let mut score = Command::new(env!("CARGO_BIN_EXE_scorer"));
+        score.arg("score").arg(&rows).args(["-m", "sandbox"]);
+        let ran = score.args(params.iter().flat_map(|it| ["--param", it])).output().unwrap();
+        (ran.status.code(), String::from_utf8(ran.stderr).unwrap())
+    };
+    for (params, expected) in [
+        (
+            &["sandbox.command="][..],
+            "metric `sandbox`: there is no command to run: set `command`\n",
+        ),
+        (
+            &["sandbox.command=true", "sandbox.timeout_secs=0"],
+            "`timeout_secs` is 1 or more, and 0 is not\n",
+        ),
+        (
+            &["sandbox.command=true", "sandbox.folder=/none"],
+            "`folder`: there is no folder `/none`\n",
+        ),
+        (
+            &["sandbox.command=true", "sandbox.readable=[\"/none\"]"],
+            "`readable`: there is no `/none`\n",
+        ),
+        (
+            &["sandbox.command=true", "sandbox.limits={\"time_secs\": 1}"],
+            "unknown field `time_secs`",
+        ),
+        (
+            &["sandbox.command=true", "sandbox.limits={\"memory_mb\": 0}"],
+            "`limits.memory_mb` is 1 or more, and 0 is not\n",
+        ),
+    ] {
+        let (code, said) = said(params);
+        assert_eq!(code, Some(2), "{params:?}: {said}");
+        assert!(said.contains(expected), "{params:?}: {said}");
+    }
+    let huge =
+        "sandbox.limits={\"memory_mb\": 18446744073709551615, \"file_mb\": 18446744073709551615}";
+    let (_, said) = said(&["sandbox.command=true", huge]);
+    assert!(!said.contains("panicked"), "{said}");
+}

@@ -13,6 +13,7 @@ use super::output::print;
 use super::registry::{Entry, Registry};
 use crate::nearest::nearest;
 use crate::spec::{MetricSpec, MetricTier, ParamSpec, ScoreKind};
+use crate::type_words::in_words;
 
 /// Where nothing says how wide the reader's screen is.
 const WIDTH: usize = 100;
@@ -90,7 +91,7 @@ fn describe(spec: &MetricSpec<'_>, whole: bool, width: usize) -> String {
     wrap(&mut text, width, "  ", "         ", &properties(spec));
     for (side, field) in spec.get_input_spec() {
         let optional = if field.required { "" } else { ", optional" };
-        let field = format!("{side}.{}: {}{optional}", field.name, in_words(field.ty));
+        let field = format!("{side}.{}: {}{optional}", field.name, worded(field.ty));
         wrap(&mut text, width, "  reads  ", "         ", &field);
     }
     for param in spec.params {
@@ -102,23 +103,25 @@ fn describe(spec: &MetricSpec<'_>, whole: bool, width: usize) -> String {
         };
         let doc = paragraphs(param.doc).into_iter().next();
         let doc = doc.map_or(String::new(), |doc| format!(" - {doc}"));
-        let param = format!("{}: {}{default}{doc}", param.name, param.ty);
+        let param = format!("{}: {}{default}{doc}", param.name, worded(param.ty));
         wrap(&mut text, width, "  param  ", "         ", &param);
     }
     text
 }
 
-/// What a field of our own types may hold; other types stand as they were written.
-fn in_words(ty: &str) -> &str {
-    // That a field may be absent is said beside it.
+/// What a value of a type may be, without article; types that are nothing but names stand as they were written.
+fn worded(ty: &str) -> Cow<'_, str> {
+    let Some(words) = in_words(ty) else {
+        return inner(ty).into();
+    };
+    let article = ["a ", "an ", "the "].iter().find_map(|article| words.strip_prefix(article));
+    article.map_or(words.clone(), |words| words.to_owned().into())
+}
+
+/// The type of what is there, if it is.
+fn inner(ty: &str) -> &str {
     let ty = ty.strip_prefix("Option<").and_then(|ty| ty.strip_suffix('>')).unwrap_or(ty);
-    match ty {
-        "StrOrList<'_>" | "TextOrList" => "text or list of texts",
-        "TextOrNumber<'_>" => "text or number",
-        "Relevant<'_>" => "list of ids or map from id to grade",
-        "Retrieved<'_>" => "ranked list of ids or map from id to score",
-        other => other,
-    }
+    ty.trim_start_matches('&')
 }
 
 /// A default whose type cannot be written, as a user would type it: `whole_word` for `Mode::WholeWord`. Only

@@ -77,6 +77,37 @@ pub enum Unscored {
     Because(String),
 }
 
+/// Whether a number in a metric's configuration lies where it must.
+///
+/// # Errors
+/// A sentence that names the parameter.
+pub(super) fn within<T: PartialOrd + std::fmt::Display>(
+    param: &str,
+    value: T,
+    [least, most]: [T; 2],
+) -> Result<(), String> {
+    // NaN is within no bounds.
+    let is_within = least <= value && value <= most;
+    is_within
+        .then_some(())
+        .ok_or_else(|| format!("`{param}` lies between {least} and {most}, and {value} does not"))
+}
+
+/// Whether a number in a metric's configuration is not too small.
+///
+/// # Errors
+/// A sentence that names the parameter.
+pub(super) fn at_least<T: PartialOrd + std::fmt::Display>(
+    param: &str,
+    value: T,
+    least: T,
+) -> Result<(), String> {
+    let is_enough = value >= least;
+    is_enough
+        .then_some(())
+        .ok_or_else(|| format!("`{param}` is {least} or more, and {value} is not"))
+}
+
 impl Unscored {
     pub(super) fn because(reason: impl std::fmt::Display) -> Self {
         Self::Because(reason.to_string())

@@ -6,9 +6,11 @@
 
 use crate::corpus::{CorpusCounts, WithCorpus};
 use crate::metric;
+use crate::need::{Need, Needy};
 use crate::text::{EntityCounts, NormalForm};
 
 use super::StrOrList;
+use super::check::within;
 use super::effort::{bounded_comparisons, bounded_pairs};
 
 /// A label as it is compared: without white space at its ends, in lower case, composed.
@@ -80,6 +82,12 @@ pub fn intent_accuracy_with_fallback(
     if related.iter().any(is_pair) { credit } else { 0.0 }
 }
 
+impl Needy for IntentAccuracyWithFallback {
+    fn needs(&self, all: &mut Vec<Need>) {
+        all.extend(Need::unless(Self::SPEC.name, within("credit", self.credit, [0.0, 1.0])));
+    }
+}
+
 /// F1 of the predicted entities, matched with the expected ones by likeness, one to one.
 ///
 /// `2 found / (expected + predicted)`, where `found` is the size of the largest set of pairs that are at
@@ -125,6 +133,15 @@ pub fn entity_f1(
     };
     let sums = [counts.found, counts.expected, counts.predicted];
     Ok(WithCorpus::new(counts.f1(), CorpusCounts::new(sums, micro_f1)))
+}
+
+impl Needy for EntityF1 {
+    fn needs(&self, all: &mut Vec<Need>) {
+        all.extend(Need::unless(
+            Self::SPEC.name,
+            within("similarity", self.similarity, [0.0, 1.0]),
+        ));
+    }
 }
 
 fn micro_f1(counts: &[u64]) -> Option<f64> {

@@ -9,7 +9,10 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Visitor};
 
+use super::check::at_least;
 use crate::metric;
+use crate::need::{Need, Needy};
+use crate::record::shown;
 use crate::text::{DecimalMark, NumericOptions};
 
 /// A text, or a number as if it were written out.
@@ -125,7 +128,17 @@ pub fn numeric_match(
     let options =
         NumericOptions { abs_tolerance, rel_tolerance, decimal_mark, percent_as_fraction };
     let gold = options.last_number(answer.as_str());
-    let gold = gold.ok_or_else(|| format!("no number in `gold.answer`: {:?}", answer.as_str()))?;
+    let gold =
+        gold.ok_or_else(|| format!("no number in `gold.answer`: {}", shown(answer.as_str())))?;
     let prediction = options.last_number(prediction.as_str());
     Ok(prediction.is_some_and(|prediction| prediction.is_close(&gold, &options)))
+}
+
+impl Needy for NumericMatch {
+    fn needs(&self, all: &mut Vec<Need>) {
+        let tolerances =
+            [("abs_tolerance", self.abs_tolerance), ("rel_tolerance", self.rel_tolerance)];
+        let tolerances = tolerances.into_iter().map(|(param, value)| at_least(param, value, 0.0));
+        all.extend(tolerances.filter_map(|one| Need::unless(Self::SPEC.name, one)));
+    }
 }

@@ -6,13 +6,16 @@
 
 use crate::corpus::{CorpusCounts, WithCorpus};
 use crate::metric;
+use crate::need::{Need, Needy};
 use crate::score::Scores;
+use crate::text::ngrams::MOST_ORDERS;
 use crate::text::{
     BleuOptions, BleuSmoothing, BleuTokens, ChrfOptions, NoReferences, NormalForm, Rouge,
     RougeOptions, RougeTokens,
 };
 
 use super::StrOrList;
+use super::check::{at_least, within};
 use super::effort::{are_short, bounded_pairs};
 
 /// Sentence BLEU with any number of references, in [0, 1]; corpus BLEU beside the mean.
@@ -57,6 +60,15 @@ pub fn bleu(
     let bleu = BleuOptions { tokens, smoothing, max_order, lowercase, form };
     let counts = bleu.counts(prediction, &answer)?;
     Ok(WithCorpus::new(bleu.sentence_score(&counts), CorpusCounts::new(counts, bleu)))
+}
+
+impl Needy for Bleu {
+    fn needs(&self, all: &mut Vec<Need>) {
+        all.extend(Need::unless(
+            Self::SPEC.name,
+            within("max_order", self.max_order, [1, MOST_ORDERS]),
+        ));
+    }
 }
 
 /// chrF of a row with the best of its references, in [0, 1]; corpus chrF beside the mean.
@@ -104,6 +116,24 @@ pub fn chrf(
     let counts = chrf.counts(prediction, &answer)?;
     Ok(WithCorpus::new(chrf.score(&counts), CorpusCounts::new(counts, chrf)))
 }
+
+impl Needy for Chrf {
+    fn needs(&self, all: &mut Vec<Need>) {
+        let some = self.char_order + self.word_order > 0;
+        let some = some.then_some(()).ok_or_else(|| NO_ORDER.to_owned());
+        let orders = within("char_order", self.char_order, [0, MOST_ORDERS]).and(within(
+            "word_order",
+            self.word_order,
+            [0, MOST_ORDERS],
+        ));
+        all.extend(Need::unless(
+            Self::SPEC.name,
+            orders.and(some).and(at_least("beta", self.beta, 0.0)),
+        ));
+    }
+}
+
+const NO_ORDER: &str = "no n-grams to compare: set `char_order`, `word_order` or both";
 
 /// A ROUGE with its precision and recall. A reference that has text, but no word, is no reference.
 fn rouge(

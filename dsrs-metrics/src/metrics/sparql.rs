@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use crate::metric;
-use crate::metrics::check::{Check, Unscored};
+use crate::metrics::check::{Check, Unscored, at_least};
+use crate::need::{Need, Needy};
 use crate::sparql::{AskError, Bounds, QueryError, SparqlStore, check_query};
 
 /// Whether the predicted query is SPARQL, by a parser.
@@ -130,6 +131,24 @@ pub async fn sparql_returns_results(
         Ok(answer) if answer.has_results() => Ok(Check::pass()),
         Ok(_) => Ok(Check::fail("the query returns nothing")),
         Err(error) => unanswered(&error),
+    }
+}
+
+impl Needy for SparqlExecutes {
+    fn needs(&self, all: &mut Vec<Need>) {
+        let bounds = at_least("timeout_secs", self.timeout_secs, 1).and(at_least(
+            "max_results",
+            self.max_results,
+            1,
+        ));
+        all.extend(Need::unless(Self::SPEC.name, bounds));
+    }
+}
+
+impl Needy for SparqlReturnsResults {
+    fn needs(&self, all: &mut Vec<Need>) {
+        let bounds = at_least("timeout_secs", self.timeout_secs, 1);
+        all.extend(Need::unless(Self::SPEC.name, bounds));
     }
 }
 

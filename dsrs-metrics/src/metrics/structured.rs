@@ -7,10 +7,12 @@ use serde_json::Value;
 use crate::corpus::{CorpusCounts, WithCorpus};
 use crate::depth::{self, TooDeep};
 use crate::metric;
+use crate::need::{Need, Needy};
 use crate::score::Scores;
 use crate::structured::{FieldCounts, FieldOptions, ListOrder};
 use crate::text::NormalForm;
 
+use super::check::at_least;
 use super::effort::bounded_pairing;
 
 /// A value as it is, or the value that a text says.
@@ -65,6 +67,7 @@ pub fn json_field_accuracy(
 ) -> Result<WithCorpus<Scores>, String> {
     let options =
         FieldOptions { abs_tolerance, rel_tolerance, ignore_case, lists, form: NormalForm::Nfc };
+    fields.iter().try_for_each(|field| pointer(field))?;
     for (field, value) in [("gold.answer", answer), ("pred.answer", prediction)] {
         if depth::is_too_deep(value) {
             return Err(format!("field `{field}` holds {TooDeep}"));
@@ -94,6 +97,25 @@ pub fn json_field_accuracy(
     });
     let sums = [counts.correct, counts.expected, counts.predicted, counts.extra];
     Ok(WithCorpus::new(scores, CorpusCounts::new(sums, micro_accuracy)))
+}
+
+impl Needy for JsonFieldAccuracy {
+    fn needs(&self, all: &mut Vec<Need>) {
+        let tolerances =
+            [("abs_tolerance", self.abs_tolerance), ("rel_tolerance", self.rel_tolerance)];
+        let tolerances = tolerances.into_iter().map(|(param, value)| at_least(param, value, 0.0));
+        let pointers = self.fields.iter().map(|field| pointer(field));
+        let all_of_it = tolerances.chain(pointers);
+        all.extend(all_of_it.filter_map(|one| Need::unless(Self::SPEC.name, one)));
+    }
+}
+
+/// A path without a slash before it would be a field that no value has, right in every row.
+fn pointer(field: &str) -> Result<(), String> {
+    match field.is_empty() || field.starts_with('/') {
+        true => Ok(()),
+        false => Err(format!("`{field}` in `fields` is no JSON pointer: write `/{field}`")),
+    }
 }
 
 fn micro_accuracy(sums: &[u64]) -> Option<f64> {

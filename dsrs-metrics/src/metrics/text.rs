@@ -5,9 +5,11 @@
 )]
 
 use crate::metric;
+use crate::need::{Need, Needy};
 use crate::text::{NoReferences, Profile};
 
 use super::StrOrList;
+use super::check::within;
 
 /// Exact match with any of the reference answers after normalization; dspy's `answer_exact_match`.
 ///
@@ -38,6 +40,12 @@ pub fn answer_exact_match(
     profile: Profile,
 ) -> Result<bool, NoReferences> {
     profile.answer_exact_match(&answer, prediction, frac)
+}
+
+impl Needy for AnswerExactMatch {
+    fn needs(&self, all: &mut Vec<Need>) {
+        all.extend(Need::unless(Self::SPEC.name, within("frac", self.frac, [0.0, 1.0])));
+    }
 }
 
 /// Whether any retrieved passage contains any of the answers; dspy's `answer_passage_match`.

@@ -133,7 +133,7 @@ fn folders(bwrap: &mut Command, job: &Job, staged: &Path) {
         bwrap.args(["--ro-bind-try", path, path]);
     }
     bwrap.args(["--proc", "/proc", "--dev", "/dev"]);
-    let disk = (job.limits.disk_mb * 1024 * 1024).to_string();
+    let disk = job.limits.disk_mb.saturating_mul(1024 * 1024).to_string();
     bwrap.args(["--size", &disk, "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]);
     bwrap.args(["--size", &disk, "--tmpfs", "/box"]);
     bwrap.args(["--dir", "/box/work", "--dir", "/box/home"]);
@@ -146,10 +146,11 @@ fn folders(bwrap: &mut Command, job: &Job, staged: &Path) {
 }
 
 fn init_arguments(limits: &Limits) -> [String; 4] {
-    let blocks = limits.file_mb * 1024 * 2;
-    let kib = limits.memory_mb * 1024;
+    let blocks = limits.file_mb.saturating_mul(1024 * 2);
+    let kib = limits.memory_mb.saturating_mul(1024);
     // The shell that starts the command is one process more.
-    [limits.cpu_secs(), blocks, kib, limits.processes + 1].map(|limit| limit.to_string())
+    [limits.cpu_secs(), blocks, kib, limits.processes.saturating_add(1)]
+        .map(|limit| limit.to_string())
 }
 
 fn version(program: &Path) -> Result<(), SandboxError> {

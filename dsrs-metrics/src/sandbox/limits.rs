@@ -13,7 +13,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
-    /// Seconds by the clock; then everything is killed.
+    /// Seconds by the clock; then everything is killed. Not among the limits that are written as JSON: there it is the metric's
+    /// `timeout_secs`.
+    #[serde(skip, default = "Limits::default_time")]
     pub time_secs: u64,
     /// Seconds of processor time of each process; the time limit if it is not given.
     pub cpu_secs: Option<u64>,
@@ -47,6 +49,10 @@ impl Default for Limits {
 }
 
 impl Limits {
+    fn default_time() -> u64 {
+        Self::default().time_secs
+    }
+
     /// Processor time in seconds.
     #[must_use]
     pub fn cpu_secs(&self) -> u64 {

@@ -100,7 +100,7 @@ impl Run {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break None,
             }
-            if self.said() > self.limits.output_kb * 1024 {
+            if self.said() > self.limits.output_kb.saturating_mul(1024) {
                 break Some(Ending::TooMuchOutput);
             }
             if self.left().is_zero() {
@@ -137,7 +137,7 @@ impl Run {
     }
 
     fn uses_too_much_memory(&self) -> bool {
-        tree::memory(self.child.id()) > self.limits.memory_mb * 1024 * 1024
+        tree::memory(self.child.id()) > self.limits.memory_mb.saturating_mul(1024 * 1024)
     }
 
     fn finish(mut self, ending: Option<Ending>, given_up: &AtomicBool) -> Report {
@@ -159,7 +159,8 @@ impl Run {
         }
         let exited = || Ending::Exited(status.map_or(-1, code));
         let ending = ending.unwrap_or_else(|| if timed_out { Ending::TimedOut } else { exited() });
-        let limit = usize::try_from(self.limits.output_kb * 1024).unwrap_or(usize::MAX);
+        let limit =
+            usize::try_from(self.limits.output_kb.saturating_mul(1024)).unwrap_or(usize::MAX);
         self.out.truncate(limit);
         self.err.truncate(limit);
         Report {

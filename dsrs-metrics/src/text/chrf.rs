@@ -3,9 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::edits::split;
+use super::ngrams::{self, MOST_ORDERS};
 use super::unicode::is_space;
 use super::vocabulary::Words;
-use super::{NoReferences, NormalForm, ngrams};
+use super::{NoReferences, NormalForm};
 use crate::corpus::CorpusFormula;
 
 /// How chrF is computed; the default is sacrebleu's chrF2. With `word_order` 2 it is chrF++.
@@ -49,8 +50,6 @@ impl Default for ChrfOptions {
         }
     }
 }
-
-const MOST_ORDERS: usize = 16;
 
 impl ChrfOptions {
     /// What a row contributes, of the reference that gives the best score: for each order, characters

@@ -12,7 +12,7 @@ mod edits;
 mod entities;
 mod fold;
 mod form;
-mod ngrams;
+pub(crate) mod ngrams;
 mod number;
 mod passage;
 mod porter;

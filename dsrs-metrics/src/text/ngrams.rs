@@ -2,6 +2,9 @@
 //!
 //! A text is a list of numbers, words or characters. What is made of the counts is the scores' business.
 
+/// The longest n-grams that are counted.
+pub(crate) const MOST_ORDERS: usize = 16;
+
 /// Calls `visit(order, counts)` for each n-gram of 1 to `orders` that the first text shares with another,
 /// with how often each text has it; the order of an n-gram is `n - 1`.
 pub(super) fn shared(texts: &[&[u32]], orders: usize, mut visit: impl FnMut(usize, &[u64])) {

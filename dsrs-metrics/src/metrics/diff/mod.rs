@@ -144,8 +144,14 @@ impl Diff {
     }
 
     fn lacks_language(&self) -> Option<Need> {
-        let lacks = self.strictness == DiffStrictness::AstEquivalent && self.language.is_none();
-        lacks.then(|| Need::missing(Self::SPEC.name, NO_LANGUAGE))
+        if self.strictness != DiffStrictness::AstEquivalent {
+            return None;
+        }
+        let parsed = match self.language {
+            Some(language) => language.fault("").map(|_| ()).map_err(|error| error.to_string()),
+            None => Err(NO_LANGUAGE.to_owned()),
+        };
+        Need::unless(Self::SPEC.name, parsed)
     }
 
     fn compared(&self, gold: &Example, pred: &Prediction) -> Result<Check, Unscored> {

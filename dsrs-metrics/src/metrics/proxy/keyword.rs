@@ -2,6 +2,7 @@
 
 use crate::metric;
 use crate::metrics::check::Unscored;
+use crate::need::{Need, Needy};
 use crate::score::FeedbackMetric;
 use crate::text::Searchable;
 
@@ -10,8 +11,8 @@ use crate::text::Searchable;
 /// In [0, 1], 1 is a pass. Without `partial_credit` anything below 1 is 0. Reads the text of `pred.answer`, or of the field
 /// that `field` names (`*` for the whole prediction as JSON). Letters are compared as Unicode has them: composed and
 /// decomposed forms are equal, and without `case_sensitive` so are "STRASSE" and "straße". With `whole_words` a keyword
-/// may not be part of a longer word: "TODO" is not in "TODOS". A metric with no keyword at all, or an empty one, fails
-/// its rows: there would be nothing to look for.
+/// may not be part of a longer word: "TODO" is not in "TODOS". A metric with no keyword at all, or an empty one, is
+/// refused before the first row: there would be nothing to look for.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Keyword;
@@ -49,7 +50,7 @@ pub fn keyword(
     #[param(default = "answer")]
     field: &str,
 ) -> Result<FeedbackMetric, Unscored> {
-    check(required, forbidden)?;
+    check(required, forbidden).map_err(Unscored::Because)?;
     let text = Searchable::new(text, case_sensitive, whole_words);
     let banned: Vec<&String> = forbidden.iter().filter(|word| text.contains(word)).collect();
     let missing: Vec<&String> = required.iter().filter(|word| !text.contains(word)).collect();
@@ -59,12 +60,18 @@ pub fn keyword(
     ))
 }
 
-fn check(required: &[String], forbidden: &[String]) -> Result<(), Unscored> {
+impl Needy for Keyword {
+    fn needs(&self, all: &mut Vec<Need>) {
+        all.extend(Need::unless(Self::SPEC.name, check(&self.required, &self.forbidden)));
+    }
+}
+
+fn check(required: &[String], forbidden: &[String]) -> Result<(), String> {
     if required.is_empty() && forbidden.is_empty() {
-        return Err(Unscored::because("no keywords: set `required`, `forbidden` or both"));
+        return Err("no keywords: set `required`, `forbidden` or both".to_owned());
     }
     match required.iter().chain(forbidden).any(String::is_empty) {
-        true => Err(Unscored::because("an empty keyword is in every text: take it out")),
+        true => Err("an empty keyword is in every text: take it out".to_owned()),
         false => Ok(()),
     }
 }

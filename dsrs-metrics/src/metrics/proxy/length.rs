@@ -2,6 +2,7 @@
 
 use crate::metric;
 use crate::metrics::check::Unscored;
+use crate::need::{Need, Needy};
 use crate::score::FeedbackMetric;
 use crate::text::{count_tokens, count_words};
 
@@ -12,7 +13,7 @@ use crate::text::{count_tokens, count_words};
 /// is 0. Characters are Unicode characters (scalar values, as in Python's `len`), never bytes; words are those of
 /// [`count_words`], tokens those of [`count_tokens`], a documented approximation. Reads the text of `pred.answer`, or of the
 /// field that `field` names (`*` for the whole prediction as JSON). A metric without bounds, or with a minimum above its
-/// maximum, fails its rows.
+/// maximum, is refused before the first row.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Length;
@@ -56,12 +57,8 @@ pub fn length(
     #[param(default = "answer")]
     field: &str,
 ) -> Result<FeedbackMetric, Unscored> {
-    let bounds = [
-        Bounds { unit: "characters", count: chars, min: min_chars, max: max_chars },
-        Bounds { unit: "words", count: count_words, min: min_words, max: max_words },
-        Bounds { unit: "tokens", count: count_tokens, min: min_tokens, max: max_tokens },
-    ];
-    check(&bounds)?;
+    let bounds = bounds([min_chars, max_chars], [min_words, max_words], [min_tokens, max_tokens]);
+    check(&bounds).map_err(Unscored::Because)?;
     let judged = bounds.iter().filter(|bounds| bounds.is_set()).map(|bounds| bounds.judge(text));
     let (score, feedback) = judged
         .reduce(|worst, next| if next.0 < worst.0 { next } else { worst })
@@ -70,7 +67,32 @@ pub fn length(
     Ok(FeedbackMetric::new(score, feedback))
 }
 
-fn chars(text: &str) -> usize {
+impl Needy for Length {
+    fn needs(&self, all: &mut Vec<Need>) {
+        let bounds = bounds(
+            [self.min_chars, self.max_chars],
+            [self.min_words, self.max_words],
+            [self.min_tokens, self.max_tokens],
+        );
+        all.extend(Need::unless(Self::SPEC.name, check(&bounds)));
+    }
+}
+
+/// The least and the most in each unit.
+fn bounds(
+    chars: [Option<u64>; 2],
+    words: [Option<u64>; 2],
+    tokens: [Option<u64>; 2],
+) -> [Bounds; 3] {
+    let bounds = |unit, count, [min, max]: [Option<u64>; 2]| Bounds { unit, count, min, max };
+    [
+        bounds("characters", count_chars as fn(&str) -> usize, chars),
+        bounds("words", count_words, words),
+        bounds("tokens", count_tokens, tokens),
+    ]
+}
+
+fn count_chars(text: &str) -> usize {
     text.chars().count()
 }
 
@@ -104,17 +126,16 @@ impl Bounds {
     }
 }
 
-fn check(bounds: &[Bounds]) -> Result<(), Unscored> {
+fn check(bounds: &[Bounds]) -> Result<(), String> {
     if !bounds.iter().any(Bounds::is_set) {
         let message = "no bounds: set `min_chars`, `max_chars`, `min_words`, `max_words`, `min_tokens` or `max_tokens`";
-        return Err(Unscored::because(message));
+        return Err(message.to_owned());
     }
     for Bounds { unit, min, max, .. } in bounds {
         if let (Some(min), Some(max)) = (min, max)
             && min > max
         {
-            let message = format!("no text has at least {min} and at most {max} {unit}");
-            return Err(Unscored::Because(message));
+            return Err(format!("no text has at least {min} and at most {max} {unit}"));
         }
     }
     Ok(())

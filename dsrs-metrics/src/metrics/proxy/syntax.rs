@@ -2,6 +2,7 @@
 
 use crate::metric;
 use crate::metrics::check::{Check, Unscored};
+use crate::need::{Need, Needy};
 use crate::syntax::{Balance, Language, unbalanced};
 
 /// Whether brackets and quotes are balanced, or, with a language, whether its parser finds no error.
@@ -9,7 +10,7 @@ use crate::syntax::{Balance, Language, unbalanced};
 /// Passes or fails; the feedback says what is wrong and in which line. Without a language brackets in strings and
 /// comments do not count, whatever the language's strings and comments look like; see [`unbalanced`]. With a
 /// language (`rust`, `python`, `javascript`, `typescript`, `json`, `sql`, `bash`) a real parser reads the text; a build without the
-/// feature `syntax` has none, and fails its rows. Reads the text of `pred.answer`, or of the field that `field` names
+/// feature `syntax` has none, and refuses it before the first row, as it does a metric that has nothing to check. Reads the text of `pred.answer`, or of the field that `field` names
 /// (`*` for the whole prediction as JSON). Empty text is balanced; ask [`Format`](crate::metrics::Format) whether it is there.
 ///
 /// ```
@@ -50,3 +51,16 @@ pub fn syntax(
     };
     Ok(Check::unless(fault.map(|fault| fault.to_string())))
 }
+
+impl Needy for Syntax {
+    fn needs(&self, all: &mut Vec<Need>) {
+        let checked = match self.language {
+            Some(language) => language.fault("").map(|_| ()).map_err(|error| error.to_string()),
+            None if self.check_balanced_brackets || self.check_balanced_quotes => Ok(()),
+            None => Err(NOTHING.to_owned()),
+        };
+        all.extend(Need::unless(Self::SPEC.name, checked));
+    }
+}
+
+const NOTHING: &str = "nothing to check, so every text would pass: set `check_balanced_brackets`, `check_balanced_quotes` or `language`";

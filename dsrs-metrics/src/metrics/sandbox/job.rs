@@ -1,12 +1,13 @@
 //! What a metric that runs something is told: which fields become which files, and who isolates.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use serde::de::Error as _;
 use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::metrics::check::Unscored;
+use crate::metrics::check::{Unscored, at_least};
 use crate::metrics::field as fields;
 use crate::row::{Example, Prediction};
 use crate::sandbox::{
@@ -178,6 +179,7 @@ impl<'de> Deserialize<'de> for Isolation {
 }
 
 /// The parameters that all metrics of this folder have, as one metric was given them.
+#[derive(Clone, Copy)]
 pub(super) struct Asked<'a> {
     pub(super) command: &'a str,
     pub(super) files: &'a SandboxFiles,
@@ -189,6 +191,31 @@ pub(super) struct Asked<'a> {
 }
 
 impl Asked<'_> {
+    /// What would fail each row alike.
+    pub(super) fn check(&self) -> Result<(), String> {
+        if self.command.trim().is_empty() {
+            return Err("there is no command to run: set `command`".to_owned());
+        }
+        let Limits { cpu_secs, memory_mb, processes, disk_mb, .. } = *self.limits;
+        at_least("timeout_secs", self.timeout_secs, 1)?;
+        at_least("limits.cpu_secs", cpu_secs.unwrap_or(1), 1)?;
+        at_least("limits.memory_mb", memory_mb, 1)?;
+        at_least("limits.processes", processes, 1)?;
+        at_least("limits.disk_mb", disk_mb, 1)?;
+        if !self.folder.is_empty() && !Path::new(self.folder).is_dir() {
+            return Err(format!("`folder`: there is no folder `{}`", self.folder));
+        }
+        let is_absent =
+            |path: &&String| !Path::new(path).is_absolute() || !Path::new(path).exists();
+        match self.readable.iter().find(is_absent) {
+            Some(path) if Path::new(path).is_absolute() => {
+                Err(format!("`readable`: there is no `{path}`"))
+            }
+            Some(path) => Err(format!("`readable`: `{path}` is no absolute path")),
+            None => Ok(()),
+        }
+    }
+
     /// Runs the command over the row's files.
     pub(super) async fn run(
         &self,
@@ -208,7 +235,25 @@ impl Asked<'_> {
             readable: self.readable.iter().map(Into::into).collect(),
             limits: Limits { time_secs: self.timeout_secs, ..self.limits.clone() },
         };
-        self.isolation.0.run(&job).await.map_err(Unscored::because)
+        let report = self.isolation.0.run(&job).await.map_err(Unscored::because)?;
+        match self.no_command(&report) {
+            Some(reason) => Err(Unscored::Because(reason)),
+            None => Ok(report),
+        }
+    }
+
+    /// A command that is not there says nothing of the row, and all that the shell says is that.
+    fn no_command(&self, report: &Report) -> Option<String> {
+        let name = self.command.split_whitespace().next()?;
+        let said = report.stderr.trim().strip_suffix("not found")?.trim_end();
+        let said = said.strip_suffix("command").map_or(said, str::trim_end);
+        let is_all = report.ending == Ending::Exited(127) && report.stdout.is_empty();
+        let is_it = is_all && said.lines().count() == 1 && said.ends_with(&format!(" {name}:"));
+        is_it.then(|| {
+            format!(
+                "there is no command `{name}` in the sandbox: it has the host's programs in /usr and /bin, and what `readable` names"
+            )
+        })
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::job::{Asked, Isolation, SandboxFiles, Source, complaint};
 use crate::metric;
-use crate::metrics::check::{Check, Unscored};
+use crate::metrics::check::{Check, Unscored, within};
+use crate::need::{Need, Needy};
 use crate::row::{Example, Prediction};
 use crate::sandbox::Limits;
 
@@ -65,6 +66,16 @@ pub async fn sandbox(
     let asked = Asked { command, files, folder, readable, timeout_secs, limits, isolation };
     let report = asked.run(example, pred).await?;
     Ok(Check::unless(complaint(&report, expected_exit_code, limits, timeout_secs)))
+}
+
+impl Needy for Sandbox {
+    fn needs(&self, all: &mut Vec<Need>) {
+        let Self { command, files, folder, readable, limits, isolation, timeout_secs, .. } = self;
+        let timeout_secs = *timeout_secs;
+        let asked = Asked { command, files, folder, readable, timeout_secs, limits, isolation };
+        let code = within("expected_exit_code", self.expected_exit_code, [0, 255]);
+        all.extend(Need::unless(Self::SPEC.name, asked.check().and(code)));
+    }
 }
 
 impl<C> SandboxBuilder<C> {

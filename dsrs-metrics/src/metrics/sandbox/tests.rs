@@ -3,6 +3,7 @@
 use super::job::{Asked, Isolation, SandboxFiles, Source, complaint, tail};
 use crate::metric;
 use crate::metrics::check::Unscored;
+use crate::need::{Need, Needy};
 use crate::row::{Example, Prediction};
 use crate::sandbox::counts::{self, Counts};
 use crate::sandbox::{Limits, Report};
@@ -165,11 +166,29 @@ pub async fn verification_delta(
     Ok(MetricScore::new(value).with_confidence(0.9).with_details(details).with_cost_msats(500))
 }
 
+impl Needy for TestPass {
+    fn needs(&self, all: &mut Vec<Need>) {
+        let Self { command, files, folder, readable, limits, isolation, timeout_secs, .. } = self;
+        let timeout_secs = *timeout_secs;
+        let asked = Asked { command, files, folder, readable, timeout_secs, limits, isolation };
+        all.extend(Need::unless(Self::SPEC.name, asked.check()));
+    }
+}
+
 impl TestPassBuilder {
     /// Adds a file to the work folder.
     pub fn file(mut self, path: impl Into<String>, source: Source) -> Self {
         self.files.get_or_insert_default().push(path, source);
         self
+    }
+}
+
+impl Needy for VerificationDelta {
+    fn needs(&self, all: &mut Vec<Need>) {
+        let Self { command, files, folder, readable, limits, isolation, timeout_secs, .. } = self;
+        let timeout_secs = *timeout_secs;
+        let asked = Asked { command, files, folder, readable, timeout_secs, limits, isolation };
+        all.extend(Need::unless(Self::SPEC.name, asked.check()));
     }
 }
 

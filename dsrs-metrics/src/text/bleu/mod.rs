@@ -7,8 +7,9 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 pub use self::tokens::BleuTokens;
+use super::ngrams::{self, MOST_ORDERS};
 use super::vocabulary::Words;
-use super::{NoReferences, NormalForm, ngrams};
+use super::{NoReferences, NormalForm};
 use crate::corpus::CorpusFormula;
 
 /// What is done where a prediction shares no n-gram of some length with its references (Chen and Cherry
@@ -66,8 +67,6 @@ impl Default for BleuOptions {
         }
     }
 }
-
-const MOST_ORDERS: usize = 16;
 
 impl BleuOptions {
     fn orders(&self) -> usize {
