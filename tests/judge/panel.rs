@@ -364,7 +364,7 @@ async fn a_panel_is_configured_from_text() {
     let score = Grade5Judge::configure(&params).unwrap().with_lm(lm).evaluate(&gold, &pred).await;
     assert_eq!(score.unwrap().value, 2.5);
     for (key, value, said) in [
-        ("aggregation", "mean", "unknown variant `mean`, expected one of `majority`, `median`"),
+        ("aggregation", "mean", "should be one of `majority`, `median`"),
         ("models", "gpt", "`gpt` does not name a model with its provider"),
         ("models", "[]", "the list is empty"),
         ("quorum", "0", "a number of judges is a whole number from 1 on"),
