@@ -134,6 +134,27 @@ async fn trap_26_the_shipped_pairwise_judge_asks_both_orders() {
 }
 
 #[tokio::test]
+async fn trap_26_who_always_prefers_the_first_place_lets_nothing_pass() {
+    let (gold, pred) = rows();
+    let says = |orders: [&str; 2]| {
+        let replies = orders.map(|preferred| json!({ "reasoning": "", "preferred": preferred }));
+        PairwisePreference::default().with_lm(ScriptedLm::new().replies(replies))
+    };
+    for (orders, value, passed) in [
+        (["first", "first"], 0.5, false),
+        (["second", "second"], 0.5, false),
+        (["tie", "tie"], 0.5, false),
+        (["first", "tie"], 0.75, true),
+        (["first", "second"], 1.0, true),
+        (["second", "first"], 0.0, false),
+    ] {
+        let judge = says(orders);
+        let scored = Metric::call(&judge, MetricCall::new(&gold, &pred)).await.unwrap();
+        assert_eq!((scored.score.value, scored.passed), (value, Some(passed)), "{orders:?}");
+    }
+}
+
+#[tokio::test]
 async fn offline_the_shipped_judges_answer_from_token_overlap_and_say_so() {
     let (gold, pred) = rows();
     async fn offline(metric: impl Metric, gold: &Example, pred: &Prediction) -> f64 {

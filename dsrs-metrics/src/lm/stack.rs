@@ -306,8 +306,10 @@ impl LmBuilder {
     pub fn build(self) -> Result<Lm, LmError> {
         let prices = self.price_table()?;
         let limits = self.limits()?;
+        let target =
+            Target::find(&self.id, self.key.clone(), self.base_url.clone(), &self.variables)?;
+        // Last of what may be wrong: it makes a folder.
         let cache = self.open_cache()?;
-        let target = Target::find(&self.id, self.key, self.base_url, &self.variables)?;
         let own = self.limiter;
         let limiter = own.unwrap_or_else(|| shared::limiter(target.account(), limits));
         let circuit = shared::circuit(target.place(), self.breaker);

@@ -81,7 +81,7 @@ pub enum Unscored {
 ///
 /// # Errors
 /// A sentence that names the parameter.
-pub(super) fn within<T: PartialOrd + std::fmt::Display>(
+pub(super) fn within<T: Copy + PartialOrd + std::fmt::Display>(
     param: &str,
     value: T,
     [least, most]: [T; 2],
@@ -97,7 +97,7 @@ pub(super) fn within<T: PartialOrd + std::fmt::Display>(
 ///
 /// # Errors
 /// A sentence that names the parameter.
-pub(super) fn at_least<T: PartialOrd + std::fmt::Display>(
+pub(super) fn at_least<T: Copy + PartialOrd + std::fmt::Display>(
     param: &str,
     value: T,
     least: T,

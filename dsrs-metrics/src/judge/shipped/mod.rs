@@ -9,7 +9,7 @@
 //! | [`AnswerRelevance`] | `gold.question`, `pred.answer` | whether the answer addresses the question |
 //! | [`AnswerGroundedness`] | `pred.context`, `pred.answer` | whether the context supports the answer |
 //! | [`GEvalCompleteness`] | `gold.question`, `gold.response`, `pred.response` | completeness from 1 to 5 as a share of the scale |
-//! | [`PairwisePreference`] | `gold.question`, `gold.response`, `pred.response` | whether the prediction is the better answer |
+//! | [`PairwisePreference`] | `gold.question`, `gold.response`, `pred.response` | whether the prediction is the better answer; it passes if preferred in one order and not worse in the other |
 //! | [`SemanticEquivalence`] | `gold.answer`, `pred.answer` | whether both mean the same |
 //!
 //! [`Diff`](crate::metrics::Diff) asks the last one at the strictness `semantic`.

@@ -9,12 +9,13 @@ use dsrs_metrics::judge;
 ///
 /// The score is 1 where the prediction is better than the gold response, 0 where it is worse and 0.5 where
 /// neither is; both orders are asked, and if they contradict each other it is a tie of half the confidence.
+// Above 0.5, which a judge gives that always prefers the first place.
 #[judge(
     name = "pairwise_preference",
     struct = PairwisePreference,
     pairwise(response_1, response_2),
     cost = "200 msat",
-    threshold = 0.5,
+    threshold = 0.75,
     offline = lexical::preference
 )]
 pub struct PreferenceOfResponses {
