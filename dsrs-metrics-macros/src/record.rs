@@ -211,7 +211,9 @@ impl Expansion<'_> {
         });
         let given = self.fields.iter().map(|field| {
             let (name, place) = (&field.name, &field.field.ident);
-            quote_spanned!(span=> #name => (&#runtime::__private::Shown(&self.#place)).given(),)
+            quote_spanned! {span=>
+                #name => ::core::option::Option::Some((&#runtime::__private::Shown(&self.#place)).given()),
+            }
         });
         let fields = self.fields.iter().map(|field| self.field(field));
         let reads = self.reads();
@@ -229,10 +231,10 @@ impl Expansion<'_> {
                     ) -> ::core::option::Option<#runtime::__private::Given<'_>> {
                         #[allow(unused_imports)]
                         use #runtime::__private::{Opaque as _, Serialized as _};
-                        ::core::option::Option::Some(match name {
+                        match name {
                             #(#given)*
-                            _ => return ::core::option::Option::None,
-                        })
+                            _ => ::core::option::Option::None,
+                        }
                     }
                 }
                 #(#fields)*

@@ -61,7 +61,7 @@ pub(super) fn configure(cx: &Context<'_>) -> TokenStream {
             fn defaults() -> #private::vec::Vec<::core::option::Option<#private::string::String>> {
                 #[allow(unused_imports)]
                 use #private::Untyped as _;
-                #private::vec::Vec::from([#(#defaults),*])
+                <#private::vec::Vec<_> as ::core::convert::From<_>>::from([#(#defaults),*])
             }
         }
     });
