@@ -81,7 +81,7 @@ fn what_is_wrong_is_said_before_the_first_row() {
             ["-m", "diff", "--param", "diff.strictness=ast_equivalent"],
             "`ast_equivalent` needs to know the language: set `language`",
         ),
-        (["-m", "diff", "--param", "diff.strictness=meaning"], "unknown variant `meaning`"),
+        (["-m", "diff", "--param", "diff.strictness=meaning"], "`semantic`, found `meaning`"),
         (
             [
                 "-m",
