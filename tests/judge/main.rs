@@ -2,6 +2,7 @@
 
 mod answers;
 mod command_line;
+mod configured;
 mod diff;
 mod forms;
 mod injection;

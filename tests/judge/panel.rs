@@ -7,7 +7,6 @@ use std::time::Duration;
 use dsrs_metrics::judge::{Aggregation, Preference, Prompt};
 use dsrs_metrics::lm::{LanguageModel, LmError, LmReply, LmRequest, ScriptedLm};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Configure as _, Params};
 use serde_json::json;
 
 use super::setup::{Grade5Judge, PoliteJudge, grade, polite, rows, user};
@@ -337,75 +336,4 @@ async fn a_pair_of_which_one_order_is_lost_is_lost() {
     let judge = BetterJudge::default().with_lm(ScriptedLm::new().replies(replies));
     let error = judge.evaluate(&gold, &pred).await.unwrap_err().to_string();
     assert!(error.contains("gave no verdict"), "{error}");
-}
-
-#[tokio::test]
-async fn a_panel_is_configured_from_text() {
-    let configured = |key: &str, value: &str| {
-        let mut params = Params::default();
-        params.insert(key, value);
-        Grade5Judge::configure(&params)
-    };
-    for models in ["openai:gpt-5-mini,default", r#"["openai:gpt-5-mini", "default"]"#] {
-        assert_eq!(configured("models", models).unwrap().num_judges(), 2, "{models}");
-    }
-    let (gold, pred) = rows();
-    let mut params = Params::default();
-    for (key, value) in [
-        ("models", "default, default,default"),
-        ("aggregation", "average"),
-        ("max_concurrent_judges", "1"),
-        ("quorum", "2"),
-    ] {
-        params.insert(key, value);
-    }
-    let replies = [grade(1), json!("none"), json!("none"), grade(4)];
-    let lm = ScriptedLm::new().replies(replies);
-    let score = Grade5Judge::configure(&params).unwrap().with_lm(lm).evaluate(&gold, &pred).await;
-    assert_eq!(score.unwrap().value, 2.5);
-    for (key, value, said) in [
-        ("aggregation", "mean", "should be one of `majority`, `median`"),
-        ("models", "gpt", "`gpt` does not name a model with its provider"),
-        ("models", "[]", "the list is empty"),
-        ("quorum", "0", "a number of judges is a whole number from 1 on"),
-        ("max_concurrent_judges", "x", "a number of judges is a whole number from 1 on"),
-        ("panel", "{}", "it takes `models`, `aggregation`, `max_concurrent_judges`, `quorum`"),
-    ] {
-        let error = configured(key, value).unwrap_err().to_string();
-        assert!(error.contains(said), "{error}");
-    }
-}
-
-/// What `list` shows of a judge can be typed.
-#[test]
-fn the_parameters_of_a_panel_stand_in_the_spec_with_what_the_judge_says() {
-    /// Say whether the answer is short.
-    #[judge(models(["openai:a", default]), quorum = 1)]
-    struct Short {
-        #[input(pred)]
-        answer: String,
-        #[param(default = 9)]
-        words: u32,
-        #[output]
-        short: bool,
-    }
-    let said = |spec: dsrs_metrics::MetricSpec<'static>| {
-        spec.params.iter().map(|param| (param.name, param.default.unwrap())).collect::<Vec<_>>()
-    };
-    assert_eq!(
-        said(ShortJudge::SPEC),
-        [
-            ("words", "9"),
-            ("models", "openai:a,default"),
-            ("aggregation", "majority"),
-            ("max_concurrent_judges", "all"),
-            ("quorum", "1"),
-        ]
-    );
-    assert_eq!(said(Grade5Judge::SPEC)[1], ("aggregation", "median"));
-    let mut params = Params::default();
-    params.insert("words", "3");
-    params.insert("models", "default");
-    let judge = ShortJudge::configure(&params).unwrap();
-    assert_eq!((judge.words, judge.num_judges()), (3, 1));
 }

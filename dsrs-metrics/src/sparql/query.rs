@@ -62,7 +62,7 @@ impl QueryError {
 /// ```
 /// use dsrs_metrics::sparql::check_query;
 ///
-/// assert!(check_query("SELECT ?s WHERE { ?s ?p ?o }").is_ok());
+/// check_query("SELECT ?s WHERE { ?s ?p ?o }").unwrap();
 /// let error = check_query("SELECT ?s WHERE {\n  ?s ex:name ?o }").unwrap_err();
 /// assert_eq!(error.to_string(), "line 2, column 13: Prefix not found");
 /// ```
