@@ -1,25 +1,25 @@
 //! What the macros' expansions name. No promise is made about anything here.
 
-pub use crate::components::Place;
 pub use crate::composite::compiled;
-pub use crate::declared::{First, Of, OfNoMetric};
-pub use crate::error::FieldError;
-pub use crate::give::{Give, GiveOptional};
-pub use crate::identity::{Identity, Known, Plain, Unknown};
-pub use crate::judge::configured::{PANEL, panel_default, read_panel};
-pub use crate::named::{Given, Opaque, Serialized, Shown, configured};
-pub use crate::need::{Asking, Need, NeedsNothing, Needy};
-pub use crate::params::{Typed, Untyped, read_param};
-pub use crate::record::{
+pub use crate::core::component_results::Place;
+pub use crate::core::declared::{First, Of, OfNoMetric};
+pub use crate::core::dedup::key::{Identity, Known, Plain, Unknown};
+pub use crate::core::error::FieldError;
+pub use crate::core::params::{Typed, Untyped, read_param};
+pub use crate::core::requirements::{Asking, Need, NeedsNothing, Needy};
+pub use crate::core::return_types::{Asker, Decided, Returned, Undecided};
+pub use crate::core::rows::by_name::{Given, Opaque, Serialized, Shown, configured};
+pub use crate::core::rows::fields::{
     Char, Field, Get, GetOptional, Owned, Raw, ReadValue, Ref, Slice, Text, Want, read_row,
 };
-pub use crate::returns::{Asker, Decided, Returned, Undecided};
+pub use crate::core::rows::provide::{Give, GiveOptional};
+pub use crate::judge::configured::{PANEL, panel_default, read_panel};
 pub use serde::{self, Deserialize};
 pub use serde_json::{Value, json};
 pub use std::sync::{LazyLock, OnceLock};
 pub use std::{borrow, boxed, string, vec};
 
-use crate::spec::{Direction, MetricSpec, ScoreKind, ScoreRange};
+use crate::core::spec::{Direction, MetricSpec, ScoreKind, ScoreRange};
 
 /// Thresholds, ranges and directions are for numbers.
 #[must_use]

@@ -6,7 +6,7 @@ use super::error::Mistake;
 use super::fold::Value;
 use super::shape::{Leaf, Shape};
 use super::tree::{Child, Node, Weighted};
-use crate::spec::{MetricSpec, MetricTier, ScoreRange};
+use crate::core::spec::{MetricSpec, MetricTier, ScoreRange};
 
 /// The components that were found, each once.
 pub(super) struct Leaves<L> {

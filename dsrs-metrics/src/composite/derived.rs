@@ -2,7 +2,7 @@
 //! a `#[metric]` composite with them, and `check.rs` that of a composite set up at run time. Each rule
 //! that both hold is a predicate here; how a broken one is worded is in `error.rs` and `declared.rs`.
 
-use crate::spec::{MetricSpec, MetricTier, ScoreKind, ScoreRange};
+use crate::core::spec::{MetricSpec, MetricTier, ScoreKind, ScoreRange};
 
 /// How far weights may be from 1, which ten decimal weights written out never are.
 const WEIGHT_TOLERANCE: f64 = 1e-9;
@@ -326,7 +326,7 @@ const fn smaller(parts: &[(Derived, f64)], of: Term, at: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::{Derived, Term, sum_in_order, wrong_sum};
-    use crate::spec::{MetricSpec, ScoreRange};
+    use crate::core::spec::{MetricSpec, ScoreRange};
 
     fn part(min: f64, max: f64) -> Derived {
         Derived::of(&MetricSpec::new("part").with_range(min, max))

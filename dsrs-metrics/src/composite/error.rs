@@ -1,6 +1,6 @@
 //! What is wrong with a composite, found before the first row is scored.
 
-use crate::spec::{MetricTier, ScoreRange};
+use crate::core::spec::{MetricTier, ScoreRange};
 
 /// A composite that makes no sense.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

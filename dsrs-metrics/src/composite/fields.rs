@@ -1,8 +1,8 @@
 //! The fields that a `#[metric]` composite reads: those of its components, each once, as a `const`.
 
 use super::rules::same;
-use crate::named::WHOLE;
-use crate::spec::{FieldSpec, MetricSpec, Side};
+use crate::core::rows::by_name::WHOLE;
+use crate::core::spec::{FieldSpec, MetricSpec, Side};
 
 const NONE: FieldSpec<'static> = FieldSpec { name: "", ty: "", required: false };
 

@@ -4,9 +4,9 @@ use smallvec::SmallVec;
 
 use super::OnMissing;
 use super::tree::{Child, Node, Term, Weighted};
-use crate::components::Kept;
-use crate::outcome::Outcome;
-use crate::spec::ScoreRange;
+use crate::core::component_results::Kept;
+use crate::core::outcome::Outcome;
+use crate::core::spec::ScoreRange;
 
 /// What a part says of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -9,7 +9,7 @@ mod derived;
 mod error;
 mod fields;
 mod fold;
-mod names;
+mod on_missing;
 mod part;
 mod plan;
 mod rules;
@@ -25,18 +25,19 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 pub use self::error::{CompositeError, Mistake};
+pub use self::on_missing::OnMissing;
 pub use self::part::{Part, all, any, gate, invert, max, min, part, weighted};
 
 use self::plan::Plan;
-use crate::error::Result;
-use crate::identity::Identity;
-use crate::memo::Sharing;
-use crate::metric::{Metric, MetricCall};
-use crate::need::Need;
-use crate::row::{Example, Prediction};
-use crate::score::{MetricScore, Scored};
-pub use crate::scoring::OnMissing;
-use crate::spec::{FieldSpec, MetricSpec, MetricTier, Side};
+use crate::core::dedup::key::Identity;
+use crate::core::dedup::memo::Sharing;
+use crate::core::error::Result;
+use crate::core::interned_names;
+use crate::core::metric::{Metric, MetricCall};
+use crate::core::requirements::Need;
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::core::score::{MetricScore, Scored};
+use crate::core::spec::{FieldSpec, MetricSpec, MetricTier, Side};
 
 /// What `#[metric]` on a struct expands to. No promise is made about anything here.
 #[doc(hidden)]
@@ -47,8 +48,6 @@ pub mod compiled {
     pub use super::rules::*;
     pub use super::shape::{Leaf, Named, Shape};
 }
-
-pub(crate) use names::word as kept_word;
 
 /// Several metrics that make one, set up at run time: from a config file, or in a sweep over weights.
 ///
@@ -122,8 +121,8 @@ fn fields(specs: &[MetricSpec<'_>], side: Side) -> Vec<FieldSpec<'static>> {
         match fields.iter_mut().find(|known| known.name == field.name) {
             Some(known) => known.required |= field.required,
             None => fields.push(FieldSpec {
-                name: names::word(field.name),
-                ty: names::word(field.ty),
+                name: interned_names::word(field.name),
+                ty: interned_names::word(field.ty),
                 required: field.required,
             }),
         }
@@ -185,7 +184,7 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         let leaves = leaves.all;
         let specs: Vec<_> = leaves.iter().map(|leaf| leaf.spec()).collect();
         let spec = self.declared.spec(&derived, &specs)?;
-        let names = names::kept(leaves.iter().map(Metric::<G, P>::name));
+        let names = interned_names::kept(leaves.iter().map(Metric::<G, P>::name));
         let identities = leaves.iter().map(Metric::<G, P>::identity).collect();
         let sharing = Sharing::among(&all_identities(&leaves));
         let plan = Plan::checked(node, names, self.on_missing).sharing(identities, sharing);

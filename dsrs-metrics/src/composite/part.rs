@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::shape::Shape;
-use crate::metric::Metric;
-use crate::row::{Example, Prediction};
+use crate::core::metric::Metric;
+use crate::core::rows::dynamic::{Example, Prediction};
 
 /// A component, or several put together. A part that stands in two places is evaluated once a row if
 /// it is a clone of one value.

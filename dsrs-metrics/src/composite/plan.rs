@@ -6,16 +6,16 @@ use std::ops::Deref;
 use super::OnMissing;
 use super::check::{Leaves, resolve};
 use super::error::Mistake;
-use super::names;
 use super::run::Run;
 use super::shape::{Named, Shape};
 use super::tree::{Node, Tree};
-use crate::error::{MetricError, Result};
-use crate::identity::Identity;
-use crate::memo::{Memo, Sharing};
-use crate::metric::{Metric, MetricCall};
-use crate::score::Scored;
-use crate::spec::MetricSpec;
+use crate::core::dedup::key::Identity;
+use crate::core::dedup::memo::{Memo, Sharing};
+use crate::core::error::{MetricError, Result};
+use crate::core::interned_names;
+use crate::core::metric::{Metric, MetricCall};
+use crate::core::score::Scored;
+use crate::core::spec::MetricSpec;
 
 /// How a composite makes one score of many.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl Plan {
         let tree = resolve(whole, &mut leaves).map(|(node, _)| Tree::new(node));
         let name = |leaf: &Named| format!("{}{}", leaf.spec.name, leaf.configured);
         let names: Vec<String> = leaves.all.iter().map(name).collect();
-        let names = names::kept(names.iter().map(String::as_str));
+        let names = interned_names::kept(names.iter().map(String::as_str));
         Self { tree, names, on_missing, identities, sharing: Sharing::among(all) }
     }
 

@@ -3,7 +3,7 @@
 
 use super::derived::{Bound, Derived, is_weight, total_cost, wrong_sum};
 use super::sentence::Sentence;
-use crate::spec::{MetricSpec, MetricTier, ScoreRange};
+use crate::core::spec::{MetricSpec, MetricTier, ScoreRange};
 
 const fn says(what: &str) -> Sentence {
     Sentence::new().text(what)

@@ -10,15 +10,15 @@ use super::OnMissing;
 use super::fold::{Missing, Said, Value, fold, said};
 use super::tree::Tree;
 use super::wanted::wanted;
-use crate::components::{Components, Kept, Place};
-use crate::error::{MetricError, Result};
-use crate::evaluate::panic;
-use crate::identity::Identity;
-use crate::memo;
-use crate::metric::{Metric, MetricCall};
-use crate::outcome::Outcome;
-use crate::score::Scored;
-use crate::spec::MetricSpec;
+use crate::core::component_results::{Components, Kept, Place};
+use crate::core::dedup::key::Identity;
+use crate::core::dedup::memo;
+use crate::core::error::{MetricError, Result};
+use crate::core::metric::{Metric, MetricCall};
+use crate::core::outcome::Outcome;
+use crate::core::panic;
+use crate::core::score::Scored;
+use crate::core::spec::MetricSpec;
 
 /// The components of one composite on one row. They are held in any way that leads to metrics:
 /// `&dyn Metric` as well as `Arc<dyn Metric>`.

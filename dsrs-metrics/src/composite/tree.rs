@@ -1,8 +1,8 @@
 //! A checked expression, as it is folded.
 
 use super::fold::{Value, stable_sum, within};
-use crate::components::Kept;
-use crate::spec::ScoreRange;
+use crate::core::component_results::Kept;
+use crate::core::spec::ScoreRange;
 
 /// A checked expression over numbered components.
 #[derive(Debug)]

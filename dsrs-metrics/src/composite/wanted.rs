@@ -3,7 +3,7 @@
 use super::OnMissing;
 use super::fold::{Fold, Missing, Said, Stop, said};
 use super::tree::{Child, Node};
-use crate::components::Kept;
+use crate::core::component_results::Kept;
 
 /// The components that can be asked now: those without an outcome, but behind a gate only once its
 /// proxies are known and let the row through.

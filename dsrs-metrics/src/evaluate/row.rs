@@ -9,19 +9,19 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use tokio::time::Instant;
 
-use super::panic::{self, Panic};
 use super::source::Input;
-use crate::error::MetricError;
-use crate::identity::Identity;
-use crate::memo::{self, Sharing};
-use crate::metric::{Metric, MetricCall};
-use crate::need::Need;
-use crate::outcome::Outcome;
-use crate::pair::Origin;
-use crate::program::Program;
-use crate::row::Fields;
-use crate::score::Scored;
-use crate::spec::ScoreKind;
+use crate::core::dedup::key::Identity;
+use crate::core::dedup::memo::{self, Sharing};
+use crate::core::error::MetricError;
+use crate::core::metric::{Metric, MetricCall};
+use crate::core::outcome::Outcome;
+use crate::core::panic::{self, Panic};
+use crate::core::requirements::Need;
+use crate::core::rows::dynamic::Fields;
+use crate::core::rows::pair::Origin;
+use crate::core::score::Scored;
+use crate::core::spec::ScoreKind;
+use crate::evaluate::program::Program;
 
 /// One row of a result.
 #[derive(Debug, Clone, PartialEq)]

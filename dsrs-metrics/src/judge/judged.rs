@@ -7,13 +7,10 @@ use serde_json::{Map, Value};
 
 use super::ask::Paid;
 use super::error::JudgeError;
-use crate::error::{MetricError, Result};
-use crate::returns::{Decided, MetricReturn, Undecided};
-use crate::score::{MetricScore, Scored};
-use crate::spec::{MetricSpec, ScoreKind};
-
-/// The label of every verdict that no model gave.
-pub(crate) const OFFLINE: &str = "offline-lexical";
+use crate::core::error::{MetricError, Result};
+use crate::core::return_types::{Decided, MetricReturn, Undecided};
+use crate::core::score::{MetricScore, Scored};
+use crate::core::spec::{MetricSpec, ScoreKind};
 
 /// What all judges together said of a row; `Kind` is `bool` or `f64`.
 pub struct Judged<Kind> {

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::error::JudgeError;
+use crate::core::settings::Settings;
 use crate::lm::{LanguageModel, Ledger, LmError};
 #[cfg(feature = "lm")]
 use crate::lm::{Lm, LmBuilder};
-use crate::settings::Settings;
 
 /// A model that a judge asks.
 #[derive(Clone)]

@@ -40,7 +40,7 @@ pub struct Panel {
 }
 
 /// Two panels of one text ask the same: models that are held are told apart by where they lie.
-impl crate::identity::Plain for Panel {
+impl crate::core::dedup::key::Plain for Panel {
     fn tell(&self, into: &mut String) {
         let Self { lm, models, aggregation, max_concurrent_judges: _, quorum } = self;
         for model in lm.iter().chain(models) {

@@ -1,9 +1,9 @@
 //! What a built-in metric says of a row: pass or fail with the reason, or why it can say neither.
 
-use crate::error::{MetricError, Result};
-use crate::returns::{Decided, MetricReturn};
-use crate::score::{FeedbackMetric, MetricScore, Scored};
-use crate::spec::{MetricSpec, ScoreKind, Side};
+use crate::core::error::{MetricError, Result};
+use crate::core::return_types::{Decided, MetricReturn};
+use crate::core::score::{FeedbackMetric, MetricScore, Scored};
+use crate::core::spec::{MetricSpec, ScoreKind, Side};
 
 /// Pass or fail, with the reason for a failure.
 ///

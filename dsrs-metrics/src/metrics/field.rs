@@ -5,11 +5,11 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::check::Unscored;
-use crate::depth::{self, TooDeep};
-use crate::error::FieldError;
-use crate::named;
-use crate::row::Fields;
-use crate::spec::Side;
+use crate::core::error::FieldError;
+use crate::core::rows::by_name;
+use crate::core::rows::dynamic::Fields;
+use crate::core::spec::Side;
+use crate::json::depth::{self, TooDeep};
 
 /// The field as it is, not nested deeper than can be written.
 pub(super) fn value<'r>(row: &'r Fields, side: Side, field: &str) -> Result<&'r Value, Unscored> {
@@ -27,7 +27,7 @@ pub(super) fn value<'r>(row: &'r Fields, side: Side, field: &str) -> Result<&'r 
 
 /// The field as text: text as it is, `null` as nothing, anything else as the JSON that it is; `*` is all fields.
 pub(super) fn text<'r>(row: &'r Fields, side: Side, field: &str) -> Result<Cow<'r, str>, Unscored> {
-    named::in_fields(row, field).map_err(|error| match *error {
+    by_name::in_fields(row, field).map_err(|error| match *error {
         FieldError::Missing { field, present } => {
             Unscored::NoField { side, field: field.into_owned(), present }
         }
@@ -42,6 +42,6 @@ pub(super) fn written(value: &Value) -> Cow<'_, str> {
     match value {
         Value::String(text) => Cow::Borrowed(text),
         Value::Null => Cow::Borrowed(""),
-        other => named::json(other),
+        other => by_name::json(other),
     }
 }

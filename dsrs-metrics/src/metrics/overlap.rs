@@ -4,10 +4,11 @@
     reason = "a field parameter is held for the call and passed on as it was read"
 )]
 
-use crate::corpus::{CorpusCounts, WithCorpus};
+use crate::core::corpus::CorpusFormula;
+use crate::core::corpus::{CorpusCounts, WithCorpus};
+use crate::core::requirements::{Need, Needy};
+use crate::core::score::Scores;
 use crate::metric;
-use crate::need::{Need, Needy};
-use crate::score::Scores;
 use crate::text::ngrams::MOST_ORDERS;
 use crate::text::{
     BleuOptions, BleuSmoothing, BleuTokens, ChrfOptions, NoReferences, NormalForm, Rouge,
@@ -16,7 +17,7 @@ use crate::text::{
 
 use super::StrOrList;
 use super::check::{at_least, within};
-use super::effort::{are_short, bounded_pairs};
+use super::input_limits::{are_short, bounded_pairs};
 
 /// Sentence BLEU with any number of references, in [0, 1]; corpus BLEU beside the mean.
 ///
@@ -300,4 +301,18 @@ pub fn rouge_lsum(
         ));
     }
     rouge(Rouge::Lsum, &answer, prediction, RougeOptions { tokens, use_stemmer })
+}
+
+/// The BLEU of a corpus in [0, 1]: all orders count.
+impl CorpusFormula for BleuOptions {
+    fn corpus_score(&self, counts: &[u64]) -> Option<f64> {
+        Some(self.score(counts, false))
+    }
+}
+
+/// The chrF of a corpus in [0, 1]: the same formula over the sums.
+impl CorpusFormula for ChrfOptions {
+    fn corpus_score(&self, counts: &[u64]) -> Option<f64> {
+        Some(self.score(counts))
+    }
 }

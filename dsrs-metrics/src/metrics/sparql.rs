@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use crate::core::requirements::{Need, Needy};
 use crate::metric;
 use crate::metrics::check::{Check, Unscored, at_least};
-use crate::need::{Need, Needy};
 use crate::sparql::{AskError, Bounds, QueryError, SparqlStore, check_query};
 
 /// Whether the predicted query is SPARQL, by a parser.

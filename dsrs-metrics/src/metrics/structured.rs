@@ -4,16 +4,16 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::corpus::{CorpusCounts, WithCorpus};
-use crate::depth::{self, TooDeep};
+use crate::core::corpus::{CorpusCounts, WithCorpus};
+use crate::core::requirements::{Need, Needy};
+use crate::core::score::Scores;
+use crate::json::depth::{self, TooDeep};
 use crate::metric;
-use crate::need::{Need, Needy};
-use crate::score::Scores;
 use crate::structured::{FieldCounts, FieldOptions, ListOrder};
 use crate::text::NormalForm;
 
 use super::check::at_least;
-use super::effort::bounded_pairing;
+use super::input_limits::bounded_pairing;
 
 /// A value as it is, or the value that a text says.
 fn parsed(value: &Value) -> serde_json::Result<Cow<'_, Value>> {

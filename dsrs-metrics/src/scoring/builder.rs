@@ -10,13 +10,13 @@ use super::aggregate::AggregationMethod;
 use super::budget::Ledger;
 use super::call::Entry;
 use super::error::ScorerError;
-use super::gate::OnMissing;
 use super::set::{BoxedMetric, MetricSet};
 use super::{Inner, Scorer};
-use crate::memo::Sharing;
-use crate::metric::Metric;
-use crate::row::{Example, Prediction};
-use crate::spec::MetricTier;
+use crate::composite::OnMissing;
+use crate::core::dedup::memo::Sharing;
+use crate::core::metric::Metric;
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::core::spec::MetricTier;
 
 /// How rows are scored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

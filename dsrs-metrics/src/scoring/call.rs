@@ -9,13 +9,13 @@ use super::error::ScorerError;
 use super::scale::Scale;
 use super::set::BoxedMetric;
 use super::spending::Spending;
-use crate::error::MetricError;
-use crate::evaluate::panic::{self, Panic};
-use crate::identity::Identity;
-use crate::memo;
-use crate::metric::{Metric, MetricCall};
-use crate::outcome::Outcome;
-use crate::score::Scored;
+use crate::core::dedup::key::Identity;
+use crate::core::dedup::memo;
+use crate::core::error::MetricError;
+use crate::core::metric::{Metric, MetricCall};
+use crate::core::outcome::Outcome;
+use crate::core::panic::{self, Panic};
+use crate::core::score::Scored;
 
 type Answer = Result<Result<Scored, MetricError>, Panic>;
 

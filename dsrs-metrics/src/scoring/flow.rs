@@ -10,9 +10,9 @@ use super::gate::{Decision, TierScore, decide, tier_score};
 use super::row::{Rollout, RowScore, combine};
 use super::spending::Spending;
 use super::standing::Standing;
-use crate::memo::Memo;
-use crate::metric::MetricCall;
-use crate::outcome::Outcome;
+use crate::core::dedup::memo::Memo;
+use crate::core::metric::MetricCall;
+use crate::core::outcome::Outcome;
 
 /// The outcomes of one tier, rollout by rollout.
 type TierOutcomes = Vec<Vec<Outcome>>;

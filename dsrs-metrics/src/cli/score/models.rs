@@ -5,8 +5,8 @@
 
 use super::super::args::LmArguments;
 use super::super::error::CliError;
+use crate::core::settings::Settings;
 use crate::evaluate::EvaluationResult;
-use crate::settings::Settings;
 
 #[cfg(feature = "lm")]
 pub(super) use real::RunModels;
@@ -17,7 +17,7 @@ pub(super) use unbuilt::RunModels;
 mod unbuilt {
     use std::sync::Arc;
 
-    use crate::metric::Metric;
+    use crate::core::metric::Metric;
 
     use super::{CliError, EvaluationResult, LmArguments, Settings};
 
@@ -69,10 +69,10 @@ mod real {
     use std::sync::Arc;
 
     use super::{CliError, EvaluationResult, LmArguments, Settings};
+    use crate::core::metric::Metric;
+    use crate::core::requirements::Need;
     use crate::judge::Models;
     use crate::lm::{Account, CacheMode, LmBudget, LmBuilder, PROBE};
-    use crate::metric::Metric;
-    use crate::need::Need;
 
     /// The models of one run; all count in one ledger and keep to one budget.
     pub(in super::super) struct RunModels {

@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures_util::{FutureExt, Stream, stream};
 
 use super::super::bugs::catch;
+use crate::core::error::MetricError;
+use crate::core::metric::{Metric, MetricCall};
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::core::rows::pair::{Origin, Pair};
 use crate::data::{DataError, Mapping, Pairs};
-use crate::error::MetricError;
-use crate::metric::{Metric, MetricCall};
-use crate::pair::{Origin, Pair};
-use crate::row::{Example, Prediction};
 
 /// The mappings that no row could use, known once all rows were read.
 pub(super) type UnusedMappings = Arc<Mutex<Vec<Mapping>>>;

@@ -3,8 +3,8 @@
 
 use super::lexical;
 use super::texts::TextOrList;
+use crate::core::requirements::{Need, Needy};
 use crate::judge::{IntoModel, Judged, Untrusted, f1, row};
-use crate::need::{Need, Needy};
 use dsrs_metrics::{judge, metric};
 
 /// Judge how complete a system's response is: which share of what the ground truth says does the response say

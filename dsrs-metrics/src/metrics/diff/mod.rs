@@ -14,18 +14,18 @@ pub use self::builder::DiffBuilder;
 use self::compare::{NO_LANGUAGE, compare, expected};
 use super::check::{Check, Unscored};
 use super::field;
-use crate::declared::{Declared, GoldRows, PredRows};
-use crate::error::{MetricError, Result};
-use crate::identity::{Identity, Plain as _};
+use crate::core::declared::{Declared, GoldRows, PredRows};
+use crate::core::dedup::key::{Identity, Plain as _};
+use crate::core::error::{MetricError, Result};
+use crate::core::metric::{Metric, MetricCall, ScoredAtOnce};
+use crate::core::requirements::{Need, Needy};
+use crate::core::return_types::{Decided, MetricReturn};
+use crate::core::rows::by_name;
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::core::score::{MetricScore, Scored};
+use crate::core::spec::{MetricSpec, MetricTier, Side};
 use crate::judge::shipped::{EquivalenceOfAnswersInput, SemanticEquivalence, TextOrList};
 use crate::judge::{self, IntoModel, Judged, Panel, Untrusted};
-use crate::metric::{Metric, MetricCall, ScoredAtOnce};
-use crate::named;
-use crate::need::{Need, Needy};
-use crate::returns::{Decided, MetricReturn};
-use crate::row::{Example, Prediction};
-use crate::score::{MetricScore, Scored};
-use crate::spec::{MetricSpec, MetricTier, Side};
 use crate::syntax::Language;
 
 /// How much two texts may differ and still be the same.
@@ -205,7 +205,7 @@ impl Metric for Diff {
 
     fn spec(&self) -> MetricSpec<'_> {
         let fields = [Side::Gold, Side::Pred].map(|side| ((side, 0), &*self.field));
-        let spec = named::configured(Self::SPEC, &fields).with_cost_msats(self.cost_estimate());
+        let spec = by_name::configured(Self::SPEC, &fields).with_cost_msats(self.cost_estimate());
         if self.is_semantic() { spec.with_async() } else { spec }
     }
 

@@ -1,10 +1,10 @@
 //! A command's exit code.
 
 use super::job::{Asked, Isolation, SandboxFiles, Source, complaint};
+use crate::core::requirements::{Need, Needy};
+use crate::core::rows::dynamic::{Example, Prediction};
 use crate::metric;
 use crate::metrics::check::{Check, Unscored, within};
-use crate::need::{Need, Needy};
-use crate::row::{Example, Prediction};
 use crate::sandbox::Limits;
 
 /// Whether a command over the row's files ends with the expected exit code, isolated from everything else.

@@ -1,13 +1,13 @@
 //! Tests that pass, and whether there are more of them than before.
 
 use super::job::{Asked, Isolation, SandboxFiles, Source, complaint, tail};
+use crate::core::requirements::{Need, Needy};
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::core::score::{FeedbackMetric, MetricScore};
 use crate::metric;
 use crate::metrics::check::Unscored;
-use crate::need::{Need, Needy};
-use crate::row::{Example, Prediction};
 use crate::sandbox::counts::{self, Counts};
 use crate::sandbox::{Limits, Report};
-use crate::score::{FeedbackMetric, MetricScore};
 
 /// Whether the tests pass: the test command ends with 0, at least one test ran, and none failed.
 ///
