@@ -5,8 +5,8 @@ use quote::{ToTokens as _, quote, quote_spanned};
 use syn::parse::{Parse as _, ParseStream, Parser as _};
 use syn::{Attribute, Data, DeriveInput, Error, Ident, Path, Token};
 
-use crate::errors::Errors;
-use crate::names;
+use super::shared::names;
+use crate::shared::errors::Errors;
 
 /// Expands `#[judge_output(args)] item`.
 pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {

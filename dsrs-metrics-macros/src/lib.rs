@@ -1,22 +1,27 @@
 //! The macros of dsrs-metrics: `#[metric]`, `#[judge]`, `#[judge_output]` and `#[derive(Record)]`. Use them through that crate, which
 //! documents them.
+//!
+//! This file alone decides which module expands an item. The modules of the attributes import from `shared` and never
+//! from each other.
 
 mod composite;
-mod contract;
-mod errors;
 mod judge;
 mod judge_output;
-mod list;
 mod metric;
-mod names;
 mod record;
+mod shared;
 
 use proc_macro::TokenStream;
+use shared::attributes::is_struct;
 
 /// Turns a plain function into a typed metric. See the crate `dsrs-metrics`.
 #[proc_macro_attribute]
 pub fn metric(args: TokenStream, item: TokenStream) -> TokenStream {
-    metric::expand(args.into(), &item.into()).into()
+    let (args, item) = (args.into(), item.into());
+    if is_struct(&item) {
+        return composite::expand(args, &item).into();
+    }
+    metric::expand(args, &item).into()
 }
 
 /// Turns a signature struct into a metric that a language model answers. See the crate `dsrs-metrics`.

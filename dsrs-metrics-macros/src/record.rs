@@ -1,6 +1,6 @@
 //! `#[derive(Record)]`: each named field of a struct, as the type-level fields that metrics read.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::{
@@ -8,9 +8,11 @@ use syn::{
     Token,
 };
 
-use crate::errors::Errors;
-use crate::list;
-use crate::names::{as_written, path_is_absolute, runtime};
+use super::shared::list;
+use crate::shared::errors::Errors;
+use crate::shared::field_name::name_type;
+use crate::shared::names::{path_is_absolute, runtime};
+use crate::shared::tokens::as_written;
 
 /// Expands `#[derive(Record)]`.
 pub(crate) fn expand(input: &DeriveInput) -> TokenStream {
@@ -147,12 +149,6 @@ fn record_attrs(attrs: &[Attribute], alone: &str, errors: &mut Errors) -> Vec<To
         }
     }
     contents
-}
-
-/// A field's name as a type: a tuple of its characters.
-pub(crate) fn name_type(name: &str, private: &TokenStream, span: Span) -> TokenStream {
-    let chars = name.chars().map(|c| quote_spanned!(span=> #private::Char<#c>));
-    quote_spanned!(span=> (#(#chars,)*))
 }
 
 struct Expansion<'a> {

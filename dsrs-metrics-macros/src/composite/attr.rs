@@ -5,11 +5,13 @@ use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream};
 use syn::{Error, Expr, Ident, LitStr, Path, Token, token};
 
-use super::expression::{Expression, is_combination, near_combination};
-use crate::errors::Errors;
-use crate::list::{self, Seen};
-use crate::metric::{Key, after_equals, key, version};
-use crate::names::nearest;
+use super::expression::Expression;
+use crate::shared::combinators::{is_combinator, nearest_combinator};
+use crate::shared::errors::Errors;
+use crate::shared::function::settings::{Key, after_equals, key, version};
+use crate::shared::list::{self, Seen};
+use crate::shared::names::nearest;
+use crate::shared::tokens::as_written;
 
 const KEYS: [Key; 8] = [
     key("threshold", "threshold = 0.5", "a threshold is a number"),
@@ -74,7 +76,7 @@ impl CompositeAttrs {
             return Err(input.error("`#[metric]` on a struct takes a combination of metrics, such as `weighted(..)`, and items like `threshold = 0.5`"));
         };
         let name = ident.to_string();
-        if is_combination(&name) {
+        if is_combinator(&name) {
             return self.combination(&ident, input, errors);
         }
         let Some(key) = KEYS.iter().find(|key| key.name == name) else {
@@ -109,7 +111,7 @@ impl CompositeAttrs {
         if input.peek(Token![>=]) {
             let ahead = input.fork();
             ahead.parse::<Token![>=]>()?;
-            let bound = crate::names::as_written(list::to_comma(&ahead)?);
+            let bound = as_written(list::to_comma(&ahead)?);
             return Err(input.error(format!(
                 "the whole passes at its threshold: write `threshold = {bound}` behind `{word}(..)`"
             )));
@@ -128,7 +130,7 @@ impl CompositeAttrs {
         let keys = KEYS.map(|key| key.name);
         if ahead.peek(token::Paren) {
             self.has_whole = true;
-            if let Some(near) = near_combination(&name) {
+            if let Some(near) = nearest_combinator(&name) {
                 return at(format!("there is no `{name}(..)`; did you mean `{near}(..)`?"));
             }
         }

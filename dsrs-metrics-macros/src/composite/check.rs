@@ -1,18 +1,19 @@
 //! The rules of composites that tokens alone can show to be broken. What only the components' specs can
-//! show is left to constants that `expand/rules.rs` writes at the user's spans.
+//! show is left to constants that `expand/tree.rs` writes at the user's spans.
 
 use std::collections::BTreeSet;
 
-use syn::Expr;
-
 use super::attr::CompositeAttrs;
-use super::expression::{Combination, Expression, Gate, Kind, Part};
+use super::expression::{
+    Combination, Expression, Gate, Kind, Part, is_verdict, may_have_a_threshold, parts_of,
+};
 use super::item::Item;
-use crate::errors::Errors;
-use crate::metric::{
+use crate::shared::errors::Errors;
+use crate::shared::names;
+use crate::shared::tokens::as_written;
+use crate::shared::values::{
     cost_msats, literal, threshold_is_a_number, tier_is_known, version_says_something,
 };
-use crate::names;
 
 /// How far weights may be from 1, which ten decimal weights written out never are; as the runtime has it.
 const WEIGHT_TOLERANCE: f64 = 1e-9;
@@ -90,21 +91,6 @@ fn verdict_makes_sense(whole: &Expression, attrs: &CompositeAttrs, errors: &mut 
     }
 }
 
-/// `all` and `any` are verdicts whatever their parts are.
-pub(super) fn is_verdict(whole: &Expression) -> bool {
-    matches!(whole, Expression::Combination(Combination { kind: Kind::All | Kind::Any, .. }))
-}
-
-/// Anything but a literal of another kind.
-pub(super) fn may_be_a_number(expr: &Expr) -> bool {
-    !matches!(expr, Expr::Lit(_)) || is_literal(expr)
-}
-
-/// A gate before one truth passes from where the truth does.
-pub(super) fn may_have_a_threshold(whole: &Expression) -> bool {
-    matches!(whole, Expression::Gate(gate) if gate.truths.len() == 1)
-}
-
 /// What is made of itself would never be known; rustc only says that it gave up.
 fn not_of_itself(whole: &Expression, ident: &syn::Ident, errors: &mut Errors) {
     if let Expression::Component(component) = whole
@@ -141,16 +127,6 @@ fn expression(whole: &Expression, errors: &mut Errors) {
     parts_of(whole).for_each(|part| expression(&part.expression, errors));
 }
 
-/// The parts of a combination, or of both halves of a gate.
-pub(super) fn parts_of(whole: &Expression) -> impl Iterator<Item = &Part> {
-    let (first, second): (&[Part], &[Part]) = match whole {
-        Expression::Component(_) => (&[], &[]),
-        Expression::Combination(combination) => (&combination.parts, &[]),
-        Expression::Gate(gate) => (&gate.proxies, &gate.truths),
-    };
-    first.iter().chain(second)
-}
-
 /// Only the numbers of the parts count.
 fn numbers_only(within: &str, parts: &[Part], errors: &mut Errors) {
     no_weights(within, parts, errors);
@@ -161,7 +137,7 @@ fn numbers_only(within: &str, parts: &[Part], errors: &mut Errors) {
 fn no_weights(within: &str, parts: &[Part], errors: &mut Errors) {
     for part in parts {
         if let Some(weight) = &part.weight {
-            let (text, written) = (part.expression.text(), names::as_written(weight));
+            let (text, written) = (part.expression.text(), as_written(weight));
             let write = match within {
                 "all" | "any" => format!("write `{text} >= {written}`, or `weighted(..)`"),
                 _ => format!("write `{text}` alone, or `weighted(..)`"),
@@ -203,7 +179,7 @@ fn inverted(combination: &Combination, errors: &mut Errors) {
     };
     no_weights("invert", std::slice::from_ref(part), errors);
     if let Some(bound) = &part.bound {
-        let (text, written) = (part.expression.text(), names::as_written(bound));
+        let (text, written) = (part.expression.text(), as_written(bound));
         errors.at(
             bound,
             format!("the bound stands behind `invert`: write `invert({text}) >= {written}`"),
@@ -228,7 +204,7 @@ fn weighted(combination: &Combination, errors: &mut Errors) {
             && literal(weight).is_some_and(|value| value < 0.0)
         {
             all_make_sense = false;
-            let (text, written) = (part.expression.text(), names::as_written(weight));
+            let (text, written) = (part.expression.text(), as_written(weight));
             errors.at(weight, format!("the weight {written} of `{text}` is negative: write a number of at least 0; to count `{text}` upside down, `invert({text})`"));
         }
     }
@@ -265,9 +241,4 @@ fn wrong_sum(mut weights: Vec<f64>) -> Option<String> {
         100.0 => format!("{found}: write shares instead of percent, as in `= 0.25` for 25"),
         _ => format!("{found}: {gap:?} {what}"),
     })
-}
-
-/// Whether a weight or bound is a number that the macro knows.
-pub(super) fn is_literal(expr: &Expr) -> bool {
-    literal(expr).is_some()
 }

@@ -5,8 +5,9 @@ use quote::{ToTokens, quote};
 use syn::parse::Parser as _;
 use syn::{Attribute, Fields, Generics, ItemStruct};
 
-use crate::errors::Errors;
-use crate::metric::without_roles;
+use crate::shared::attributes::is_cfg;
+use crate::shared::errors::Errors;
+use crate::shared::function::item::without_roles;
 
 /// `struct HeritageRag;`
 pub(super) struct Item {
@@ -50,7 +51,7 @@ impl Item {
 
     /// The attributes that decide whether it is there at all.
     pub(super) fn cfgs(&self) -> TokenStream {
-        let cfgs = self.item.attrs.iter().filter(|attr| crate::metric::is_cfg(attr));
+        let cfgs = self.item.attrs.iter().filter(|attr| is_cfg(attr));
         quote!(#(#cfgs)*)
     }
 

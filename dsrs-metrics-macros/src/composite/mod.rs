@@ -2,16 +2,16 @@
 
 mod attr;
 mod check;
+mod component;
 mod expand;
 mod expression;
-mod gate;
 mod item;
+mod number;
+mod parse;
 
 use proc_macro2::TokenStream;
 
-use crate::errors::Errors;
-
-pub(crate) use expression::is_combination;
+use crate::shared::errors::Errors;
 
 /// Expands `#[metric(args)] item`, where the item is a struct.
 pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {

@@ -6,10 +6,11 @@ use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::{Error, Expr, Ident, Lit, LitBool, LitInt, Path, Token};
 
-use crate::errors::Errors;
-use crate::list::{self, Seen};
-use crate::metric::attr::{MetricAttrs, after_equals};
-use crate::names::{as_written, nearest};
+use crate::shared::errors::Errors;
+use crate::shared::function::settings::{MetricAttrs, after_equals};
+use crate::shared::list::{self, Seen};
+use crate::shared::names::nearest;
+use crate::shared::tokens::as_written;
 
 /// The keys that `#[judge]` shares with `#[metric]`.
 const SHARED: [&str; 9] = [

@@ -9,11 +9,12 @@ use super::attr::{Models, Pairwise};
 use super::field::{Labels, Source};
 use super::lower::{PANEL, SETTERS};
 use super::model::{Field, Input, Judge, Output, Score, is_bool, is_preference};
-use super::worth::worth_makes_sense;
-use crate::errors::Errors;
-use crate::metric::bind::{last_segment_is, option_of};
-use crate::metric::{bounds, hides_prelude, literal, range_is_closed};
-use crate::names::{self, as_written};
+use super::score::worth_makes_sense;
+use crate::shared::errors::Errors;
+use crate::shared::names::{self, hides_prelude};
+use crate::shared::tokens::as_written;
+use crate::shared::types::{is_whole_number, last_segment_is, option_of};
+use crate::shared::values::{bounds, literal, range_is_closed};
 
 pub(crate) fn check(judge: &mut Judge, errors: &mut Errors) {
     signature_is_whole(judge, errors);
@@ -136,16 +137,6 @@ fn labels_make_sense(labels: &Labels, ty: &Type, written: &str, errors: &mut Err
 
 fn is_number(ty: &Type) -> bool {
     is_whole_number(ty) || ["f32", "f64"].iter().any(|name| last_segment_is(ty, name))
-}
-
-pub(super) fn is_whole_number(ty: &Type) -> bool {
-    whole_number(ty).is_some()
-}
-
-pub(super) fn whole_number(ty: &Type) -> Option<&'static str> {
-    const WHOLE: [&str; 10] =
-        ["i8", "i16", "i32", "i64", "isize", "u8", "u16", "u32", "u64", "usize"];
-    WHOLE.into_iter().find(|name| last_segment_is(ty, name))
 }
 
 /// Whether a type is certainly what it is called.

@@ -8,14 +8,15 @@ use syn::Type;
 
 use super::lower::SETTERS;
 use super::model::Judge;
-use crate::errors::Errors;
-use crate::metric::Model;
-use crate::metric::bind::ungrouped;
+use crate::shared::errors::Errors;
+use crate::shared::function::fallback::stub;
+use crate::shared::function::model::Model;
+use crate::shared::types::ungrouped;
 
 pub(crate) fn expand(judge: &Judge, metric: &Model, errors: Errors) -> TokenStream {
     let item = without_references(judge);
     let parts = parts(judge, metric);
-    let metric = crate::metric::stub(metric, errors);
+    let metric = stub(metric, errors);
     quote!(#item #parts #metric)
 }
 

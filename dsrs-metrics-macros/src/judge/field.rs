@@ -5,10 +5,11 @@ use syn::ext::IdentExt as _;
 use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, Error, Expr, Ident, LitStr, Token};
 
-use crate::errors::Errors;
-use crate::list::{self, Seen};
-use crate::metric::attr::after_equals;
-use crate::names::{self, as_written};
+use crate::shared::errors::Errors;
+use crate::shared::function::settings::after_equals;
+use crate::shared::list::{self, Seen};
+use crate::shared::names;
+use crate::shared::tokens::{as_written, is_ident};
 
 /// Where an input comes from.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -229,7 +230,7 @@ impl InputAttr {
             return Ok(());
         }
         let explain = |found: &str| {
-            let word = if crate::names::is_ident(found) { found } else { "response" };
+            let word = if is_ident(found) { found } else { "response" };
             format!("a field's name is text: write `#[input({name} = \"{word}\")]`")
         };
         let rename: LitStr = list::value(key, items, Parse::parse, explain)?;
@@ -338,8 +339,7 @@ fn labels(key: &Ident, items: ParseStream<'_>, errors: &mut Errors) -> syn::Resu
             Ok(text) => texts.push(text),
             Err(_) => {
                 let written = as_written(label);
-                let meant =
-                    if crate::names::is_ident(&written) { written } else { "good".to_owned() };
+                let meant = if is_ident(&written) { written } else { "good".to_owned() };
                 errors.at(label, format!("a label is text: write `\"{meant}\"`"));
             }
         }

@@ -5,12 +5,17 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::LitStr;
 
+use super::attr::Models;
 use super::field::Source;
-use super::model::{Judge, metric_name};
-use crate::errors::Errors;
-use crate::metric::attr::{MetricAttrs, is_cfg};
-use crate::metric::{Function, Model};
-use crate::names;
+use super::model::{Field, Input, Judge, metric_name};
+use crate::shared::attributes::is_cfg;
+use crate::shared::errors::Errors;
+use crate::shared::function::check;
+use crate::shared::function::item::Function;
+use crate::shared::function::model::Model;
+use crate::shared::function::settings::MetricAttrs;
+use crate::shared::names;
+use crate::shared::tokens::as_written;
 
 /// What nobody may call a field, because the judge has it.
 pub(crate) const PANEL: &str = "panel";
@@ -32,7 +37,7 @@ pub(crate) fn metric(judge: &Judge, errors: &mut Errors) -> Option<Model> {
     model.names.component = names::snake(&struct_name.to_string());
     model.names.origin = format!("The judge of the signature [`{}`].", judge.item.ident);
     model.panel = panel(judge);
-    crate::metric::check(&model, errors);
+    check::check(&model, errors);
     Some(model)
 }
 
@@ -52,11 +57,11 @@ fn panel(judge: &Judge) -> Vec<(usize, String)> {
     said.into_iter().enumerate().filter_map(|(place, said)| Some((place, said?))).collect()
 }
 
-fn models(models: &super::attr::Models) -> String {
+fn models(models: &Models) -> String {
     let times = models.times.as_ref().and_then(|times| times.base10_parse().ok()).unwrap_or(1);
     let names = models.list.iter().map(|model| match model {
         syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) => text.value(),
-        other => names::as_written(other),
+        other => as_written(other),
     });
     vec![names.collect::<Vec<_>>().join(","); times].join(",")
 }
@@ -90,9 +95,7 @@ fn function(judge: &Judge, attrs: &MetricAttrs, metric: &syn::Ident) -> TokenStr
     let params = judge.inputs.iter().map(param);
     let panel = format_ident!("{PANEL}", span = span);
     let of = |params: bool| {
-        let fits = move |input: &&super::model::Input| {
-            (input.attr.source == Some(Source::Param)) == params
-        };
+        let fits = move |input: &&Input| (input.attr.source == Some(Source::Param)) == params;
         judge.inputs.iter().filter(fits).map(|input| &input.field.ident)
     };
     let (configs, rows) = (of(true), of(false));
@@ -112,8 +115,8 @@ fn function(judge: &Judge, attrs: &MetricAttrs, metric: &syn::Ident) -> TokenStr
     }
 }
 
-fn param(input: &super::model::Input) -> TokenStream {
-    let super::model::Field { ident, ty, docs, .. } = &input.field;
+fn param(input: &Input) -> TokenStream {
+    let Field { ident, ty, docs, .. } = &input.field;
     let default = &input.attr.default;
     let source = input.attr.source.unwrap_or(Source::Pred);
     let role = format_ident!("{}", source.name(), span = input.attr.span);

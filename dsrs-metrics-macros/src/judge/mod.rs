@@ -8,12 +8,12 @@ mod fallback;
 mod field;
 mod lower;
 mod model;
-mod worth;
+mod score;
 
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use crate::errors::Errors;
+use crate::shared::errors::Errors;
 
 /// Expands `#[judge(args)] item`.
 pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {

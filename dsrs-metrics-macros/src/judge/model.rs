@@ -6,11 +6,10 @@ use syn::{Attribute, Expr, Fields, ItemStruct, Type};
 
 use super::attr::JudgeAttrs;
 use super::field::{FieldAttr, InputAttr, OutputAttr, Source};
-use crate::errors::Errors;
-use crate::metric::attr::doc_text;
-use crate::metric::bind::{last_segment_is, ungrouped};
-use crate::metric::without_attributes;
-use crate::names;
+use crate::shared::attributes::{doc_text, without_attributes};
+use crate::shared::errors::Errors;
+use crate::shared::names;
+use crate::shared::types::{last_segment_is, ungrouped};
 
 /// A `#[judge]` struct, understood as far as its mistakes allow.
 pub(crate) struct Judge {

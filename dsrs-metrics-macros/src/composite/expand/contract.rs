@@ -4,13 +4,13 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Ident, LitStr};
 
-use super::super::expression::Component;
-use super::Context;
+use super::context::Context;
+use super::leaves::bounds;
 use super::tree::{Tree, threshold};
-use super::types::bounds;
-use crate::contract::{described, futures, spec_readers};
-use crate::metric::doc_text;
-use crate::names::{self, lower_snake};
+use crate::composite::expression::Component;
+use crate::shared::attributes::doc_text;
+use crate::shared::contract::{described, futures, spec_readers};
+use crate::shared::names::{self, lower_snake};
 
 pub(super) fn contract(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     let statics = statics(cx, tree);

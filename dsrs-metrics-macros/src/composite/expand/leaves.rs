@@ -1,12 +1,13 @@
 //! The components: their types, their specs as they are configured, and what the compiler derives of each.
 
 use proc_macro2::{Ident, Literal, TokenStream};
-use quote::{format_ident, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
 
-use super::super::expression::Component;
-use super::Context;
-use crate::metric::text;
+use super::context::Context;
+use crate::composite::expression::Component;
+use crate::shared::names;
+use crate::shared::values::text;
 
 /// The components' types and specs.
 pub(super) fn components(cx: &Context<'_>) -> TokenStream {
@@ -67,4 +68,14 @@ fn leaf_spec(cx: &Context<'_>, index: usize, leaf: &Component) -> (TokenStream, 
 
 pub(super) fn known(cx: &Context<'_>, index: usize) -> Ident {
     format_ident!("__LEAF{index}", span = cx.span)
+}
+
+/// Bounds under which the composite is a metric over two rows.
+pub(super) fn bounds(cx: &Context<'_>) -> TokenStream {
+    let bounds = cx.leaves.iter().enumerate().map(|(index, leaf)| {
+        let alias = cx.alias(index);
+        let runtime = names::runtime(cx.attrs.krate.as_ref(), leaf.span);
+        quote_spanned!(leaf.span=> #alias: #runtime::Metric<GoldRow, PredRow>,)
+    });
+    quote!(#(#bounds)*)
 }

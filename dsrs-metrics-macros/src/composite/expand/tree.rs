@@ -6,11 +6,14 @@ use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::Expr;
 use syn::ext::IdentExt as _;
 
-use super::super::check::{is_literal, is_verdict, may_be_a_number, may_have_a_threshold};
-use super::super::expression::{Combination, Component, Expression, Gate, Kind, Part};
-use super::{Context, leaves};
-use crate::metric::{number, text};
-use crate::names::ends;
+use super::context::Context;
+use super::leaves;
+use crate::composite::expression::{
+    Combination, Component, Expression, Gate, Kind, Part, is_verdict, may_have_a_threshold,
+};
+use crate::composite::number::{is_literal, may_be_a_number};
+use crate::shared::tokens::ends;
+use crate::shared::values::{cost_msats, number, text};
 
 /// What the expansion of an expression is made of.
 pub(super) struct Tree {
@@ -314,7 +317,7 @@ impl Writer<'_> {
             self.rule((tier.span(), tier.span()), "tier_is_high_enough", &args);
         }
         if let Some(budget) = &attrs.budget
-            && let Ok(msats) = crate::metric::cost_msats("budget", &budget.value())
+            && let Ok(msats) = cost_msats("budget", &budget.value())
         {
             let msats = Literal::u64_unsuffixed(msats);
             let args = quote_spanned!(*span=> #msats, &__SPECS);

@@ -2,11 +2,12 @@
 //! whether it must be awaited, over which rows it is.
 
 use proc_macro2::{Ident, Literal, TokenStream};
-use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use quote::{ToTokens as _, format_ident, quote_spanned};
 
-use super::super::expression::{Combination, Expression, Kind};
-use super::Context;
-use crate::names;
+use super::context::Context;
+use super::contract;
+use crate::composite::expression::{Combination, Expression, Kind};
+use crate::shared::names;
 
 pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
     let Context { span, ident, runtime, .. } = cx;
@@ -18,7 +19,7 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
         let (alias, at) = (cx.alias(index), cx.leaves[index].span);
         quote_spanned!(at=> #alias: #runtime::ScoredAtOnce<GoldRow>)
     });
-    let (agree, identity) = (rows_agree(cx), super::contract::identity(cx));
+    let (agree, identity) = (rows_agree(cx), contract::identity(cx));
     let ([gold_names, gold_conditions], [pred_names, pred_conditions]) = (gold.joined, pred.joined);
     let (gold, pred) = (gold.last, pred.last);
     quote_spanned! {*span=>
@@ -152,14 +153,4 @@ pub(super) fn rows_agree(cx: &Context<'_>) -> TokenStream {
             let _ = rows;
         }
     }
-}
-
-/// Bounds under which the composite is a metric over two rows.
-pub(super) fn bounds(cx: &Context<'_>) -> TokenStream {
-    let bounds = cx.leaves.iter().enumerate().map(|(index, leaf)| {
-        let alias = cx.alias(index);
-        let runtime = names::runtime(cx.attrs.krate.as_ref(), leaf.span);
-        quote_spanned!(leaf.span=> #alias: #runtime::Metric<GoldRow, PredRow>,)
-    });
-    quote!(#(#bounds)*)
 }

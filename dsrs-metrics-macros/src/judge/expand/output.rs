@@ -3,9 +3,10 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 
-use super::super::model::{Field, Output};
-use super::{Context, docs};
-use crate::names::{self, ends};
+use super::context::{Context, docs};
+use crate::judge::model::{Field, Output};
+use crate::shared::names;
+use crate::shared::tokens::ends;
 
 /// Whether the chain of thought is a field that the user did not write.
 pub(super) fn adds_reasoning(cx: &Context<'_>) -> bool {

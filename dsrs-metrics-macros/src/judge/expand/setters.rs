@@ -3,8 +3,9 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote_spanned};
 
-use super::super::lower::PANEL;
-use super::Context;
+use super::context::Context;
+use crate::judge::lower::PANEL;
+use crate::shared::function::expand;
 
 /// A setter: its name, its argument, what it does to the panel, and its documentation.
 struct Setter {
@@ -20,7 +21,7 @@ pub(super) fn setters(cx: &Context<'_>) -> TokenStream {
     let ident = &metric.names.ident;
     let builder = format_ident!("{ident}Builder", span = *span);
     let panel = format_ident!("{PANEL}", span = *span);
-    let params = crate::metric::builder_params(metric);
+    let params = expand::builder_params(metric);
     let own = own(cx, &panel);
     let of_builder = all(cx).into_iter().map(|Setter { name, argument, call, doc }| {
         let name = format_ident!("{name}", span = *span);

@@ -4,14 +4,15 @@ use proc_macro2::{Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::Expr;
 
-use super::super::field::Source;
-use super::super::lower::PANEL;
-use super::super::model::{Field, Input, Output};
-use super::super::worth::checked;
-use super::Context;
+use super::context::Context;
 use super::output::adds_reasoning;
-use crate::metric::{bounds, number};
-use crate::names::{self, ends};
+use crate::judge::field::Source;
+use crate::judge::lower::PANEL;
+use crate::judge::model::{Field, Input, Output};
+use crate::judge::score::checked;
+use crate::shared::names;
+use crate::shared::tokens::ends;
+use crate::shared::values::{bounds, number};
 
 pub(super) fn judge(cx: &Context<'_>) -> TokenStream {
     let Context { span, runtime, private, input, output, metric, .. } = cx;

@@ -1,0 +1,90 @@
+//! Parses a component: a path to a metric, and its configuration.
+
+use proc_macro2::TokenStream;
+use syn::ext::IdentExt as _;
+use syn::parse::{Parse, ParseStream};
+use syn::{Error, Expr, Ident, Path, Token, parenthesized, token};
+
+use super::expression::Component;
+use crate::shared::errors::Errors;
+use crate::shared::list;
+use crate::shared::names::upper_camel;
+use crate::shared::tokens::as_written;
+
+impl Component {
+    pub(super) fn parse(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Self> {
+        let path = Path::parse_mod_style(input).map_err(|_| not_a_part(input))?;
+        let mut text = as_written(&path);
+        let mut ty = path;
+        let Some(last) = ty.segments.last_mut() else {
+            return Err(not_a_part(input));
+        };
+        let span = last.ident.span();
+        let name = last.ident.unraw().to_string();
+        if name.starts_with(|first: char| first.is_lowercase() || first == '_') {
+            last.ident = Ident::new(&struct_name(&name), span);
+        }
+        let (mut args, mut configured) = (Vec::new(), String::new());
+        if input.peek(token::Paren) {
+            let content = content(input)?;
+            if content.is_empty() {
+                let message = format!("`{text}` is named, not called: write `{text}` alone");
+                return Err(Error::new(span, message));
+            }
+            configured = format!("({})", as_written(&content));
+            args = arguments(&text, content, errors);
+            text.push_str(&configured);
+        }
+        Ok(Self { text, ty, args, configured, span })
+    }
+}
+
+/// The struct that `#[metric]` writes for a function of this name.
+fn struct_name(function: &str) -> String {
+    let camel = upper_camel(function);
+    if camel.starts_with(|first: char| first.is_ascii_digit()) || camel.is_empty() {
+        format!("Metric{camel}")
+    } else {
+        camel
+    }
+}
+
+fn arguments(text: &str, tokens: TokenStream, errors: &mut Errors) -> Vec<(Ident, Expr)> {
+    let mut args = Vec::new();
+    list::for_each(tokens, errors, |input, seen, errors| {
+        let named = input.fork();
+        let is_named = named.call(Ident::parse_any).is_ok()
+            && named.peek(Token![=])
+            && !named.peek(Token![==]);
+        if !is_named {
+            let found = list::to_comma(&input.fork())?;
+            let written = as_written(&found);
+            let message = format!("parameters are given by name: write `{text}(name = {written})`");
+            return Err(Error::new_spanned(found, message));
+        }
+        let key = input.call(Ident::parse_any)?;
+        input.parse::<Token![=]>()?;
+        seen.note(&key, errors);
+        let value = list::value(&key, input, Expr::parse, |found: &str| {
+            if found.is_empty() {
+                format!("`{key}` needs a value: write `{text}({key} = 0.9)`")
+            } else {
+                format!("`{found}` is no value for `{key}`: write `{text}({key} = 0.9)`")
+            }
+        })?;
+        args.push((key, value));
+        Ok(())
+    });
+    args
+}
+
+/// What stands in parentheses.
+pub(super) fn content(input: ParseStream<'_>) -> syn::Result<TokenStream> {
+    let content;
+    parenthesized!(content in input);
+    content.parse()
+}
+
+pub(super) fn not_a_part(input: ParseStream<'_>) -> Error {
+    input.error("a metric stands here, by its function's or struct's name, or a combination such as `all(..)`")
+}

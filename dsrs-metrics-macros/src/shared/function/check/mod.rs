@@ -1,0 +1,101 @@
+//! The rules of `#[metric]` that tokens alone can show to be broken. What only types can show is left
+//! to rustc, through the assertions that `expand/assert.rs` writes at the user's spans.
+
+mod signature;
+mod values;
+
+use syn::Type;
+
+use crate::shared::errors::Errors;
+use crate::shared::function::model::Model;
+use crate::shared::names::{self, hides_prelude};
+use crate::shared::types::ungrouped;
+
+pub(crate) fn check(model: &Model, errors: &mut Errors) {
+    values::values_make_sense(&model.attrs, errors);
+    names_are_usable(model, errors);
+    verdict_makes_sense(model, errors);
+    signature::can_be_called(&model.function, errors);
+    for param in &model.params {
+        signature::can_be_bound(param, errors);
+    }
+}
+
+/// Whether rustc reports the function itself, so that no metric should stand beside it.
+pub(crate) fn rustc_refuses(model: &Model) -> bool {
+    let names: Vec<_> = model.params.iter().filter_map(|param| param.ident.as_ref()).collect();
+    names.iter().enumerate().any(|(index, name)| names[..index].contains(name))
+}
+
+fn names_are_usable(model: &Model, errors: &mut Errors) {
+    let ident = &model.names.ident;
+    let function = &model.function.sig.ident;
+    if hides_prelude(ident) {
+        errors.at(ident, format!("the metric would be called `{ident}` and hide the prelude's `{ident}` in this module: write `#[metric(struct = {ident}Metric)]`"));
+    }
+    if let Some(name) = model.attrs.name.as_ref().filter(|name| !names::is_snake(&name.value())) {
+        let snake = names::snake(&name.value());
+        errors.at(name, format!("a metric's name stands on command lines and in files, so it is in snake case: write `name = \"{snake}\"`"));
+    }
+    if ident == function {
+        let snake = names::snake(&function.to_string());
+        errors.at(function, format!("the metric would be called `{function}`, as the function is: call the function `{snake}`"));
+    } else if model.attrs.name.is_none() && !names::is_snake(&model.names.metric) {
+        let snake = names::snake(&model.names.metric);
+        errors.at(function, format!("a metric's name stands on command lines and in files, so it is ASCII in snake case: rename the function, or write `#[metric(name = \"{snake}\")]`"));
+    }
+    if let Some(path) = &model.attrs.krate {
+        names::path_is_absolute(path, errors);
+    }
+}
+
+fn verdict_makes_sense(model: &Model, errors: &mut Errors) {
+    let attrs = &model.attrs;
+    let is_bool = model.output().is_some_and(is_bool);
+    if is_bool {
+        if let Some(threshold) = &attrs.threshold {
+            errors.at(threshold, BOOL_THRESHOLD);
+        }
+        if let Some(range) = &attrs.range {
+            errors.at(range, BOOL_RANGE);
+        }
+        if let Some(span) = attrs.strict {
+            errors.at_span(span, BOOL_STRICT);
+        }
+        if let Some(span) = attrs.lower_is_better {
+            errors.at_span(span, BOOL_DIRECTION);
+        }
+    } else if let (Some(span), false) = (attrs.strict, attrs.mentions_threshold()) {
+        errors.at_span(span, "`strict` makes a score 1 or 0 at the threshold, and there is none: add `threshold = 0.5`");
+    }
+}
+
+// What a `bool` rules out: said here where the return type is spelt `bool`, and by `assert.rs` where
+// it is an alias.
+pub(crate) const BOOL_THRESHOLD: &str =
+    "a `bool` is its own verdict: take `threshold` away, or return a number";
+pub(crate) const BOOL_RANGE: &str = "a `bool` is 0 or 1: take `range` away, or return a number";
+pub(crate) const BOOL_STRICT: &str = "a `bool` is strict already: take `strict` away";
+pub(crate) const BOOL_DIRECTION: &str =
+    "`true` is a pass: negate what the function returns instead of writing `lower_is_better`";
+
+/// `bool`, also inside `Option` and `Result`.
+fn is_bool(ty: &Type) -> bool {
+    let Type::Path(path) = ungrouped(ty) else {
+        return false;
+    };
+    if path.path.is_ident("bool") {
+        return true;
+    }
+    let Some(last) = path.path.segments.last() else {
+        return false;
+    };
+    match &last.arguments {
+        syn::PathArguments::AngleBracketed(arguments)
+            if last.ident == "Option" || last.ident == "Result" =>
+        {
+            matches!(arguments.args.first(), Some(syn::GenericArgument::Type(inner)) if is_bool(inner))
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,58 @@
+//! The values of `#[metric(..)]` together: whether the threshold can be reached within the range.
+
+use syn::Expr;
+
+use crate::shared::errors::Errors;
+use crate::shared::function::settings::MetricAttrs;
+use crate::shared::values::{
+    bounds, cost_msats, literal, range_is_closed, threshold_is_a_number, tier_is_known,
+    version_says_something,
+};
+
+pub(super) fn values_make_sense(attrs: &MetricAttrs, errors: &mut Errors) {
+    if let Some(tier) = &attrs.tier {
+        tier_is_known(tier, errors);
+    }
+    if let Some(cost) = &attrs.cost
+        && let Err(message) = cost_msats("cost", &cost.value())
+    {
+        errors.at(cost, message);
+    }
+    if let Some(version) = &attrs.version {
+        version_says_something(version, errors);
+    }
+    if let Some(range) = &attrs.range {
+        range_is_closed(range, errors);
+    }
+    if let Some(threshold) = &attrs.threshold {
+        threshold_is_reachable(threshold, attrs, errors);
+    }
+}
+
+fn threshold_is_reachable(threshold: &Expr, attrs: &MetricAttrs, errors: &mut Errors) {
+    threshold_is_a_number(threshold, errors);
+    let Some((start, end)) = attrs.range.as_ref().and_then(bounds) else {
+        return;
+    };
+    let (Some(value), Some(min), Some(max)) = (literal(threshold), literal(start), literal(end))
+    else {
+        return;
+    };
+    if min < max
+        && let Some(message) =
+            unreachable_threshold(value, min, max, attrs.lower_is_better.is_some())
+    {
+        errors.at(threshold, message);
+    }
+}
+
+fn unreachable_threshold(value: f64, min: f64, max: f64, lower_is_better: bool) -> Option<String> {
+    if !(min..=max).contains(&value) {
+        return Some(format!("the threshold {value:?} lies outside the range {min:?}..={max:?}"));
+    }
+    let (always, side, other) =
+        if lower_is_better { (max, "at most", "smaller") } else { (min, "at least", "larger") };
+    (value == always).then(|| {
+        format!("a threshold of {value:?} can never fail, since every score of the range {min:?}..={max:?} is {side} {value:?}: write a {other} one")
+    })
+}

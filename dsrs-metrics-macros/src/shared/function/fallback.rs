@@ -1,0 +1,60 @@
+//! After a mistake: the function as written and a stub of the metric, so that what uses the metric
+//! still resolves and one mistake is one message.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+
+use super::model::Model;
+use crate::shared::contract;
+use crate::shared::errors::Errors;
+use crate::shared::function::expand::context::{Context, hidden};
+use crate::shared::names::hides_prelude;
+
+pub(crate) fn expand(model: &Model, errors: Errors) -> TokenStream {
+    let function = model.function.stripped();
+    let stub = stub(model, errors);
+    quote!(#function #stub)
+}
+
+/// The stub of the metric alone, and the mistakes.
+pub(crate) fn stub(model: &Model, errors: Errors) -> TokenStream {
+    let ident = stub_ident(model);
+    let cx = &Context { ident: &ident, ..Context::new(model) };
+    let errors = errors.finish();
+    let definition = definition(cx);
+    let stubs = hidden(cx, &stubs(cx));
+    quote!(#definition #stubs #errors)
+}
+
+/// The metric's name, or one that clashes with nothing where the name itself is the mistake.
+fn stub_ident(model: &Model) -> Ident {
+    let ident = &model.names.ident;
+    if hides_prelude(ident) || *ident == model.function.sig.ident {
+        return format_ident!("{ident}Metric");
+    }
+    ident.clone()
+}
+
+fn definition(cx: &Context<'_>) -> TokenStream {
+    let Context { model, span, ident, .. } = cx;
+    let vis = &model.function.vis;
+    quote_spanned! {*span=>
+        #[doc = ""]
+        #[allow(dead_code, non_camel_case_types)]
+        #[derive(::core::fmt::Debug, ::core::clone::Clone, ::core::marker::Copy, ::core::default::Default)]
+        #vis struct #ident;
+    }
+}
+
+fn stubs(cx: &Context<'_>) -> TokenStream {
+    let Context { span, ident, model, .. } = cx;
+    let names: BTreeSet<_> = model.configs().map(|(name, _, _)| name).collect();
+    let setters = names.into_iter().map(|name| {
+        quote_spanned! {*span=>
+            pub fn #name<T>(self, _: T) -> Self { self }
+        }
+    });
+    contract::stub(&cx.paths(), ident, &quote!(#(#setters)*))
+}

@@ -1,0 +1,168 @@
+//! Names: case conversion, spelling suggestions, names that may not be used, and the path to the runtime crate.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote_spanned};
+use syn::Ident;
+
+use super::errors::Errors;
+use super::tokens::as_written;
+
+/// `intent_accuracy` to `IntentAccuracy`.
+pub(crate) fn upper_camel(snake: &str) -> String {
+    let word = |word: &str| {
+        let mut letters = word.chars();
+        letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>())
+    };
+    snake.split('_').filter_map(word).collect()
+}
+
+/// `IntentAccuracy`, `intent accuracy` or `Intent-Accuracy` to `intent_accuracy`.
+pub(crate) fn snake(name: &str) -> String {
+    let mut snake = String::with_capacity(name.len());
+    for c in name.chars() {
+        let is_new_word = c.is_ascii_uppercase() || !c.is_ascii_alphanumeric();
+        if is_new_word && !snake.is_empty() && !snake.ends_with('_') {
+            snake.push('_');
+        }
+        if c.is_ascii_alphanumeric() {
+            snake.push(c.to_ascii_lowercase());
+        }
+    }
+    let snake = snake.trim_end_matches('_');
+    if is_snake(snake) { snake.to_owned() } else { "exact_match".to_owned() }
+}
+
+/// `HeritageRag` to `heritage_rag`, `SemanticF1` to `semantic_f1`, `RAGScore` to `rag_score`.
+pub(crate) fn lower_snake(camel: &str) -> String {
+    let letters: Vec<char> = camel.chars().collect();
+    let mut snake = String::with_capacity(camel.len() + 4);
+    for (index, c) in letters.iter().enumerate() {
+        let after_small =
+            index > 0 && !letters[index - 1].is_uppercase() && letters[index - 1] != '_';
+        let before_small = letters.get(index + 1).is_some_and(|next| next.is_lowercase());
+        let ends_acronym = index > 0 && letters[index - 1].is_uppercase() && before_small;
+        if c.is_uppercase() && (after_small || ends_acronym) {
+            snake.push('_');
+        }
+        snake.extend(c.to_lowercase());
+    }
+    snake
+}
+
+/// Whether a name is `lower_snake_case` and starts with a letter.
+pub(crate) fn is_snake(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+}
+
+/// The known word that is most like `word`, if one is near.
+pub(crate) fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
+    let distance = |known: &&&str| edit_distance(word, known);
+    known.iter().min_by_key(distance).copied().filter(|known| edit_distance(word, known) <= 2)
+}
+
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, a) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, b) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(a != *b);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// The path to the runtime crate: as the user gave it, or `::dsrs_metrics`.
+pub(crate) fn runtime(krate: Option<&syn::Path>, span: Span) -> TokenStream {
+    krate.map_or_else(|| quote_spanned!(span=> ::dsrs_metrics), ToTokens::to_token_stream)
+}
+
+/// Notes a mistake if a path to the runtime crate means something else in another module.
+pub(crate) fn path_is_absolute(path: &syn::Path, errors: &mut Errors) {
+    let first = path.segments.first().map(|first| first.ident.to_string());
+    let is_rooted = first.is_some_and(|first| matches!(first.as_str(), "crate" | "$crate"));
+    if path.leading_colon.is_none() && !is_rooted {
+        let written = as_written(path);
+        errors.at(path, format!("the path must hold in every module: write `crate = ::{written}`"));
+    }
+}
+
+const PRELUDE: [&str; 37] = [
+    "Option",
+    "Some",
+    "None",
+    "Result",
+    "Ok",
+    "Err",
+    "Vec",
+    "String",
+    "Box",
+    "Default",
+    "Clone",
+    "Copy",
+    "Send",
+    "Sync",
+    "Sized",
+    "Unpin",
+    "Drop",
+    "Fn",
+    "FnMut",
+    "FnOnce",
+    "Iterator",
+    "IntoIterator",
+    "Extend",
+    "From",
+    "Into",
+    "TryFrom",
+    "TryInto",
+    "AsRef",
+    "AsMut",
+    "Eq",
+    "Ord",
+    "PartialEq",
+    "PartialOrd",
+    "ToOwned",
+    "ToString",
+    "Debug",
+    "Hash",
+];
+
+/// Whether a struct of this name would change what the rest of the module means.
+pub(crate) fn hides_prelude(ident: &Ident) -> bool {
+    PRELUDE.iter().any(|name| ident == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_snake, lower_snake, nearest, snake, upper_camel};
+
+    #[test]
+    fn snake_case_becomes_camel_case() {
+        assert_eq!(upper_camel("intent_accuracy"), "IntentAccuracy");
+        assert_eq!(upper_camel("f1"), "F1");
+        assert_eq!(upper_camel("_private_"), "Private");
+        assert_eq!(snake("IntentAccuracy"), "intent_accuracy");
+        for (camel, name) in [
+            ("HeritageRag", "heritage_rag"),
+            ("SemanticF1", "semantic_f1"),
+            ("RAGScore", "rag_score"),
+            ("HeritageRAG", "heritage_rag"),
+            ("Top_K", "top_k"),
+        ] {
+            assert_eq!(lower_snake(camel), name);
+        }
+        assert_eq!(snake("intent accuracy "), "intent_accuracy");
+        assert_eq!(snake("точность"), "exact_match");
+        assert!(is_snake("f1_at_5") && !is_snake("F1") && !is_snake("1st") && !is_snake(""));
+    }
+
+    #[test]
+    fn only_a_near_word_is_suggested() {
+        assert_eq!(nearest("treshold", &["tier", "threshold"]), Some("threshold"));
+        assert_eq!(nearest("banana", &["tier", "threshold"]), None);
+    }
+}
