@@ -7,7 +7,7 @@
 use serde_json::Value;
 
 use super::checks::{Given, first_fault, missing};
-use crate::core::requirements::{Need, Needy};
+use crate::core::requirements::{Requirement, Requires};
 use crate::core::weights::Weights;
 use crate::metric;
 use crate::metrics::breakdown::{Breakdown, need_weights};
@@ -88,8 +88,8 @@ pub fn subtask_planning(
     ))
 }
 
-impl Needy for SubtaskPlanning {
-    fn needs(&self, all: &mut Vec<Need>) {
+impl Requires for SubtaskPlanning {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
         need_weights(Self::SPEC.name, &self.weights, all);
     }
 }

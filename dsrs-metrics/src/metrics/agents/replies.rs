@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::checks::{
     Given, boolean, first_fault, is_said, missing, number_in, one_of, substantive,
 };
-use crate::core::requirements::{Need, Needy};
+use crate::core::requirements::{Requirement, Requires};
 use crate::core::weights::Weights;
 use crate::metric;
 use crate::metrics::breakdown::{Breakdown, need_weights};
@@ -66,8 +66,8 @@ pub fn subtask_execution(
     ))
 }
 
-impl Needy for SubtaskExecution {
-    fn needs(&self, all: &mut Vec<Need>) {
+impl Requires for SubtaskExecution {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
         need_weights(Self::SPEC.name, &self.weights, all);
     }
 }
@@ -142,8 +142,8 @@ pub fn synthesis(
     ))
 }
 
-impl Needy for Synthesis {
-    fn needs(&self, all: &mut Vec<Need>) {
+impl Requires for Synthesis {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
         need_weights(Self::SPEC.name, &self.weights, all);
     }
 }
@@ -229,12 +229,12 @@ pub fn tool_step_utility(
     ))
 }
 
-impl Needy for ToolStepUtility {
-    fn needs(&self, all: &mut Vec<Need>) {
+impl Requires for ToolStepUtility {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
         let name = Self::SPEC.name;
         need_weights(name, &self.weights, all);
         let bounds = bounds(self.min_utility, self.max_utility);
-        all.extend(bounds.err().map(|reason| Need::missing(name, reason)));
+        all.extend(bounds.err().map(|reason| Requirement::missing(name, reason)));
     }
 }
 

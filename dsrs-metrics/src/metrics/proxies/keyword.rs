@@ -1,6 +1,6 @@
 //! Words that an output must have, and words that it must not have.
 
-use crate::core::requirements::{Need, Needy};
+use crate::core::requirements::{Requirement, Requires};
 use crate::core::score::FeedbackMetric;
 use crate::metric;
 use crate::metrics::check::Unscored;
@@ -60,9 +60,9 @@ pub fn keyword(
     ))
 }
 
-impl Needy for Keyword {
-    fn needs(&self, all: &mut Vec<Need>) {
-        all.extend(Need::unless(Self::SPEC.name, check(&self.required, &self.forbidden)));
+impl Requires for Keyword {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        all.extend(Requirement::unless(Self::SPEC.name, check(&self.required, &self.forbidden)));
     }
 }
 

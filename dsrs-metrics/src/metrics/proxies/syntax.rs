@@ -1,6 +1,6 @@
 //! Whether an output is well-formed code.
 
-use crate::core::requirements::{Need, Needy};
+use crate::core::requirements::{Requirement, Requires};
 use crate::metric;
 use crate::metrics::check::{Check, Unscored};
 use crate::syntax::{Balance, Language, unbalanced};
@@ -52,14 +52,14 @@ pub fn syntax(
     Ok(Check::unless(fault.map(|fault| fault.to_string())))
 }
 
-impl Needy for Syntax {
-    fn needs(&self, all: &mut Vec<Need>) {
+impl Requires for Syntax {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
         let checked = match self.language {
             Some(language) => language.fault("").map(|_| ()).map_err(|error| error.to_string()),
             None if self.check_balanced_brackets || self.check_balanced_quotes => Ok(()),
             None => Err(NOTHING.to_owned()),
         };
-        all.extend(Need::unless(Self::SPEC.name, checked));
+        all.extend(Requirement::unless(Self::SPEC.name, checked));
     }
 }
 

@@ -31,8 +31,6 @@ pub(crate) struct Context<'a> {
     /// The type parameters that stand for rows of any type.
     pub(crate) gold: Ident,
     pub(crate) pred: Ident,
-    /// The type parameter that stands for whoever asks.
-    pub(crate) asker: Ident,
     pub(crate) fresh: Fresh,
     /// The generics of the metric's struct, `'static` because a metric outlives every row.
     pub(crate) generics: Generics,
@@ -59,7 +57,6 @@ impl<'a> Context<'a> {
             read: Lifetime::new(&format!("'{}", fresh.name("read")), span),
             gold: Ident::new(&fresh.name("GoldRow"), span),
             pred: Ident::new(&fresh.name("PredRow"), span),
-            asker: Ident::new(&fresh.name("Asker"), span),
             generics,
             fresh,
         }

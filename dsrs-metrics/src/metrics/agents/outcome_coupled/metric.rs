@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use crate::core::requirements::{Need, Needy};
+use crate::core::requirements::{Requirement, Requires};
 use crate::core::spec::Side;
 use crate::metric;
 use crate::metrics::agents::outcome_coupled::{
@@ -76,8 +76,8 @@ pub fn outcome_coupled(
     Ok(breakdown(&scorer, &step, parts))
 }
 
-impl Needy for OutcomeCoupled {
-    fn needs(&self, all: &mut Vec<Need>) {
+impl Requires for OutcomeCoupled {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
         let weights = [
             self.step_utility_weight,
             self.repetition_weight,
@@ -85,7 +85,7 @@ impl Needy for OutcomeCoupled {
             self.schema_weight,
         ];
         let wrong = scorer(weights, self.full_delta).err();
-        all.extend(wrong.map(|reason| Need::missing(Self::SPEC.name, reason)));
+        all.extend(wrong.map(|reason| Requirement::missing(Self::SPEC.name, reason)));
     }
 }
 
@@ -120,12 +120,10 @@ fn delta(stated: Option<i64>, tests: Option<StepOutcome>) -> Result<i64, Unscore
 
 fn unscored(error: OutcomeCoupledError) -> Unscored {
     match error {
-        OutcomeCoupledError::Utility { found } => Unscored::WrongType {
-            side: Side::Pred,
-            field: "step_utility".to_owned(),
-            expected: "a number in -1..=1",
-            found: format!("the number {found}"),
-        },
+        OutcomeCoupledError::Utility { found } => {
+            let found = format!("the number {found}");
+            Unscored::wrong_type(Side::Pred, "step_utility", "a number in -1..=1", found)
+        }
         error => Unscored::because(error),
     }
 }

@@ -1,30 +1,30 @@
-//! How components' scores make the whole. Nothing is asked here: who has which score is told.
+//! How the scores of components are combined. No component is evaluated here.
 
 use smallvec::SmallVec;
 
-use super::OnMissing;
 use super::tree::{Child, Node, Term, Weighted};
-use crate::core::component_results::Kept;
+use crate::composite::OnMissing;
+use crate::core::component_results::ComponentResult;
 use crate::core::outcome::Outcome;
 use crate::core::spec::ScoreRange;
 
-/// What a part says of a row.
+/// The value of an expression on one row.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Value {
-    pub(super) value: f64,
-    pub(super) passed: Option<bool>,
+pub(in crate::composite) struct Value {
+    pub(in crate::composite) value: f64,
+    pub(in crate::composite) passed: Option<bool>,
 }
 
-/// What a component says of a row: small enough to be handed over in registers.
+/// The result of an expression on one row: small enough to be returned in registers.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Said {
+pub(super) enum Resolved {
     Value(Value),
     /// A gate inside the component rejected the row.
     Gated,
     Missing,
 }
 
-/// Why an expression says nothing.
+/// Why an expression has no value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Missing {
     /// The component of this number has no score, or rejected the row.
@@ -33,57 +33,55 @@ pub(super) enum Missing {
     Gated { by: String },
 }
 
-/// So many parts that none of them needs memory of its own.
+/// Values of operands; the usual number of them is stored inline.
 type Few = SmallVec<[f64; FEW]>;
 
 const FEW: usize = 8;
 
-/// Folds an expression over what became of its components; `ask` sees to those that were not asked.
-/// Why there is no value, if there is none, is left in `missing`.
+/// Combines the results of components by an expression. If there is no value, the reason is stored in `missing`.
+#[inline]
 pub(super) fn fold(
     node: &Node,
     on_missing: OnMissing,
-    kept: &mut [Kept],
+    results: &[ComponentResult],
     missing: &mut Missing,
-    ask: impl FnMut(usize, &mut Kept),
-) -> Said {
+) -> Resolved {
     if let Node::Weighted(weighted) = node
-        && let Some(value) = weighted.plain_sum(kept)
+        && let Some(value) = weighted.plain_sum(results)
     {
-        return Said::Value(Value { value, passed: None });
+        return Resolved::Value(Value { value, passed: None });
     }
-    Fold { on_missing, kept, ask, missing }.node(node)
+    Fold { on_missing, results, missing }.node(node)
 }
 
 #[inline]
-pub(super) fn said(kept: &Kept) -> Said {
-    if let Some(value) = kept.plain() {
-        return Said::Value(Value { value, passed: kept.passed() });
+pub(super) fn resolved(result: &ComponentResult) -> Resolved {
+    if let Some(value) = result.plain() {
+        return Resolved::Value(Value { value, passed: result.passed() });
     }
-    match kept.as_whole() {
+    match result.as_outcome() {
         Some(Outcome::Scored(scored)) => {
-            Said::Value(Value { value: scored.score.value, passed: scored.passed })
+            Resolved::Value(Value { value: scored.score.value, passed: scored.passed })
         }
-        Some(Outcome::Gated { .. }) => Said::Gated,
-        _ => Said::Missing,
+        Some(Outcome::Gated { .. }) => Resolved::Gated,
+        _ => Resolved::Missing,
     }
 }
 
-pub(super) struct Fold<'a, F> {
+pub(super) struct Fold<'a> {
     pub(super) on_missing: OnMissing,
-    pub(super) kept: &'a mut [Kept],
-    pub(super) ask: F,
-    /// Why the last part without a value has none.
+    pub(super) results: &'a [ComponentResult],
+    /// Why the last expression without a value has none.
     pub(super) missing: &'a mut Missing,
 }
 
-/// A part has no value, and no rule says what then.
+/// An operand has no value, and `OnMissing` does not replace it.
 pub(super) enum Stop {
     Gated,
     Missing,
 }
 
-impl From<Stop> for Said {
+impl From<Stop> for Resolved {
     fn from(stop: Stop) -> Self {
         match stop {
             Stop::Gated => Self::Gated,
@@ -92,8 +90,8 @@ impl From<Stop> for Said {
     }
 }
 
-impl<F: FnMut(usize, &mut Kept)> Fold<'_, F> {
-    fn node(&mut self, node: &Node) -> Said {
+impl Fold<'_> {
+    fn node(&mut self, node: &Node) -> Resolved {
         let value = match node {
             Node::Leaf(index) => return self.leaf(*index),
             Node::Weighted(weighted) => self.weighted(weighted),
@@ -110,55 +108,42 @@ impl<F: FnMut(usize, &mut Kept)> Fold<'_, F> {
                 Ok(Value { value, passed: None })
             }),
             Node::AtLeast(part, bound) => match self.node(&part.node) {
-                Said::Value(Value { value, .. }) => {
+                Resolved::Value(Value { value, .. }) => {
                     Ok(Value { value, passed: Some(value >= *bound) })
                 }
                 other => return other,
             },
         };
-        value.map_or_else(Said::from, Said::Value)
+        value.map_or_else(Resolved::from, Resolved::Value)
     }
 
     #[inline]
-    fn leaf(&mut self, index: usize) -> Said {
-        let kept = &mut self.kept[index];
-        if let Some(value) = kept.plain() {
-            return Said::Value(Value { value, passed: kept.passed() });
-        }
-        self.rare_leaf(index)
-    }
-
-    #[cold]
-    fn rare_leaf(&mut self, index: usize) -> Said {
-        let kept = &mut self.kept[index];
-        if kept.is_unasked() {
-            (self.ask)(index, kept);
-        }
-        let said = said(kept);
-        if !matches!(said, Said::Value(_)) {
+    fn leaf(&mut self, index: usize) -> Resolved {
+        let resolved = resolved(&self.results[index]);
+        if !matches!(resolved, Resolved::Value(_)) {
             *self.missing = Missing::Leaf(index);
         }
-        said
+        resolved
     }
 
-    /// A part's value, or what stands for it where it is missing; `None` leaves it out.
+    /// An operand's value, or its replacement if it is missing; `None` leaves it out.
     #[inline]
     fn child(&mut self, child: &Child) -> Result<Option<Value>, Stop> {
-        let said = match &child.node {
+        let resolved = match &child.node {
             Node::Leaf(index) => self.leaf(*index),
             node => self.node(node),
         };
-        match (said, self.on_missing) {
-            (Said::Value(value), _) => Ok(Some(value)),
-            // A gate says no to the row, which no rule for missing scores may overrule.
-            (Said::Gated, _) => Err(Stop::Gated),
-            (Said::Missing, OnMissing::Fail) => Err(Stop::Missing),
-            (Said::Missing, OnMissing::Skip) => Ok(None),
-            (Said::Missing, OnMissing::Zero) => Ok(Some(child.worst)),
+        match (resolved, self.on_missing) {
+            (Resolved::Value(value), _) => Ok(Some(value)),
+            // The rule for missing scores does not apply to a row that a gate rejected.
+            (Resolved::Gated, _) => Err(Stop::Gated),
+            (Resolved::Missing, OnMissing::Fail) => Err(Stop::Missing),
+            (Resolved::Missing, OnMissing::Skip) => Ok(None),
+            (Resolved::Missing, OnMissing::Zero) => Ok(Some(child.worst)),
         }
     }
 
-    /// Tells `each` of the parts that are there; the first part's reason if none is.
+    /// Calls `each` with the operands that have a value. If none has, the reason is the first operand's.
     #[inline]
     fn present<'c, T>(
         &mut self,
@@ -175,7 +160,7 @@ impl<F: FnMut(usize, &mut Kept)> Fold<'_, F> {
         }
         match first.filter(|_| none) {
             Some(first) => {
-                // Once more, for its reason.
+                // Evaluated again for its reason.
                 self.node(&first.node);
                 Err(Stop::Missing)
             }
@@ -193,7 +178,7 @@ impl<F: FnMut(usize, &mut Kept)> Fold<'_, F> {
             there += 1;
         })?;
         let sum = weighted.sum(&mut terms);
-        // With every part there the weights sum to 1 and need no scaling, not even by a last bit.
+        // If no operand is missing the weights sum to 1, and scaling could change the last bit.
         let value = match there == len {
             true => sum,
             false => scaled(sum, weighted.sum(&mut weights))?,
@@ -223,7 +208,7 @@ impl<F: FnMut(usize, &mut Kept)> Fold<'_, F> {
         Ok(Value { value: picked.unwrap_or(0.0), passed: None })
     }
 
-    /// Whether the proxies let the row through.
+    /// Whether the proxies accept the row.
     pub(super) fn opens(&mut self, proxies: &[Child], at_least: f64) -> Result<(), Stop> {
         let mut cheap = Few::new();
         let parts = proxies.iter().map(|child| (child, ()));
@@ -264,8 +249,7 @@ fn zeros(len: usize) -> Few {
     SmallVec::from_elem(0.0, len)
 }
 
-/// A sum of parts whose weights sum to less than 1; where all that weighs anything is missing, so is the
-/// sum.
+/// A weighted sum, divided by the sum of its weights. There is no value if all weights are 0.
 fn scaled(sum: f64, weights: f64) -> Result<f64, Stop> {
     if weights > 0.0 { Ok(sum / weights) } else { Err(Stop::Missing) }
 }
@@ -274,13 +258,13 @@ fn mean(values: &mut [f64]) -> f64 {
     stable_sum(values) / values.len() as f64
 }
 
-/// A sum that does not depend on the order of its terms, which it sorts.
+/// A sum that does not depend on the order of its terms. Sorts the terms.
 pub(super) fn stable_sum(terms: &mut [f64]) -> f64 {
     terms.sort_unstable_by(f64::total_cmp);
     terms.iter().sum()
 }
 
-/// Takes back what rounding put outside a range in which the exact value lies.
+/// Clamps a value that is outside its range because of rounding.
 pub(super) fn within(range: ScoreRange, value: f64) -> f64 {
     value.max(range.min).min(range.max)
 }

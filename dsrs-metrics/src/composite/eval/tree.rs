@@ -1,12 +1,12 @@
-//! A checked expression, as it is folded.
+//! A checked expression over numbered components.
 
 use super::fold::{Value, stable_sum, within};
-use crate::core::component_results::Kept;
+use crate::core::component_results::ComponentResult;
 use crate::core::spec::ScoreRange;
 
 /// A checked expression over numbered components.
 #[derive(Debug)]
-pub(super) enum Node {
+pub(in crate::composite) enum Node {
     Leaf(usize),
     Weighted(Weighted),
     All(Vec<Child>),
@@ -20,9 +20,9 @@ pub(super) enum Node {
 
 /// A weighted mean.
 #[derive(Debug)]
-pub(super) struct Weighted {
+pub(in crate::composite) struct Weighted {
     pub(super) terms: Vec<Term>,
-    /// Whether two terms cannot be told apart by name and weight, so that their sum needs sorting.
+    /// Whether two terms have the same name and weight, so that the terms have to be sorted before summing.
     is_ambiguous: bool,
     /// Components and weights in the order of the sum, if the terms are components and nothing else.
     plain: Option<Box<[(usize, f64)]>>,
@@ -33,12 +33,12 @@ pub(super) struct Weighted {
 pub(super) struct Term {
     pub(super) child: Child,
     pub(super) weight: f64,
-    /// Its place in the sum, which does not depend on the order in which the parts are written.
+    /// Its position in the sum, which does not depend on the order in the source.
     pub(super) place: usize,
 }
 
 impl Weighted {
-    pub(super) fn new(parts: Vec<(Child, f64)>, range: Option<ScoreRange>) -> Self {
+    pub(in crate::composite) fn new(parts: Vec<(Child, f64)>, range: Option<ScoreRange>) -> Self {
         let mut order: Vec<usize> = (0..parts.len()).collect();
         let compare = |a: usize, b: usize| {
             let ((a, a_weight), (b, b_weight)) = (&parts[a], &parts[b]);
@@ -55,19 +55,19 @@ impl Weighted {
         Self { terms, is_ambiguous, plain, range }
     }
 
-    /// The sum of terms, each in its place, zero for those that are missing.
+    /// The sum of terms by position, with zero for missing ones.
     #[inline]
     pub(super) fn sum(&self, terms: &mut [f64]) -> f64 {
         if self.is_ambiguous { stable_sum(terms) } else { terms.iter().sum() }
     }
 
-    /// The sum where there is nothing to decide: of components that all have a plain score. It gives
-    /// what [`Fold::weighted`](super::fold::Fold) gives, without its detours.
+    /// The sum if every term is a component with a plain score: the common case, with the same result as the
+    /// general one.
     #[inline]
-    pub(super) fn plain_sum(&self, kept: &[Kept]) -> Option<f64> {
+    pub(super) fn plain_sum(&self, results: &[ComponentResult]) -> Option<f64> {
         let mut sum = 0.0;
         for (index, weight) in self.plain.as_deref()? {
-            sum += weight * kept.get(*index)?.plain()?;
+            sum += weight * results.get(*index)?.plain()?;
         }
         Some(self.range.map_or(sum, |range| within(range, sum)))
     }
@@ -86,31 +86,31 @@ fn plain(terms: &[Term]) -> Option<Box<[(usize, f64)]>> {
     Some(plain.into())
 }
 
-/// A part of a combination.
+/// An operand of a combinator.
 #[derive(Debug)]
-pub(super) struct Child {
-    pub(super) node: Node,
-    /// What it counts as where it is missing and the user said zero: the worst that it could say.
-    pub(super) worst: Value,
-    pub(super) name: String,
+pub(in crate::composite) struct Child {
+    pub(in crate::composite) node: Node,
+    /// Its value if it is missing and `OnMissing::Zero` is set: the worst possible one.
+    pub(in crate::composite) worst: Value,
+    pub(in crate::composite) name: String,
 }
 
-/// An expression, and how many components, in their order, stand before all that is behind a gate.
+/// An expression, and the number of components that come before the first one behind a gate.
 #[derive(Debug)]
-pub(super) struct Tree {
-    pub(super) node: Node,
-    pub(super) ungated: usize,
+pub(in crate::composite) struct Tree {
+    pub(in crate::composite) node: Node,
+    pub(in crate::composite) ungated: usize,
 }
 
 impl Tree {
-    pub(super) fn new(node: Node) -> Self {
+    pub(in crate::composite) fn new(node: Node) -> Self {
         let (mut ungated, mut shut) = (0, false);
         ungated_in(&node, &mut ungated, &mut shut);
         Self { node, ungated }
     }
 }
 
-/// Components are numbered as they are first mentioned.
+/// Components are numbered in the order in which they are first used.
 fn ungated_in(node: &Node, ungated: &mut usize, shut: &mut bool) {
     match node {
         Node::Leaf(index) if !*shut => *ungated = (*ungated).max(index + 1),

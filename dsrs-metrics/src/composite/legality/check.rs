@@ -1,23 +1,22 @@
 //! The rules: an expression and its components' specs become a tree that can be run, or a mistake.
 
-use super::OnMissing;
 use super::derived::{Bound, Derived, is_weight, total_cost, wrong_sum};
 use super::error::Mistake;
-use super::fold::Value;
-use super::shape::{Leaf, Shape};
-use super::tree::{Child, Node, Weighted};
+use crate::composite::OnMissing;
+use crate::composite::eval::{Child, Node, Value, Weighted};
+use crate::composite::shape::{Leaf, Shape};
 use crate::core::spec::{MetricSpec, MetricTier, ScoreRange};
 
 /// The components that were found, each once.
-pub(super) struct Leaves<L> {
-    pub(super) all: Vec<L>,
+pub(in crate::composite) struct Leaves<L> {
+    pub(in crate::composite) all: Vec<L>,
     on_missing: OnMissing,
     /// Whether the part that is being resolved stands upside down in the whole.
     inverted: bool,
 }
 
 impl<L> Leaves<L> {
-    pub(super) fn new(on_missing: OnMissing) -> Self {
+    pub(in crate::composite) fn new(on_missing: OnMissing) -> Self {
         Self { all: Vec::new(), on_missing, inverted: false }
     }
 
@@ -34,7 +33,7 @@ impl<L> Leaves<L> {
 }
 
 /// Resolves an expression; each distinct component goes to `leaves` once.
-pub(super) fn resolve<L: Leaf>(
+pub(in crate::composite) fn resolve<L: Leaf>(
     part: Shape<L>,
     leaves: &mut Leaves<L>,
 ) -> Result<(Node, Derived), Mistake> {
@@ -68,14 +67,14 @@ fn leaf<L: Leaf>(component: L, leaves: &mut Leaves<L>) -> (Node, Derived) {
 }
 
 /// A name as `#[metric]` takes it.
-pub(super) fn name(name: &str) -> Result<(), Mistake> {
+pub(in crate::composite) fn name(name: &str) -> Result<(), Mistake> {
     let is_snake = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     let starts = name.starts_with(|first: char| first.is_ascii_lowercase());
     if starts && name.chars().all(is_snake) { Ok(()) } else { Err(Mistake::Name) }
 }
 
 /// The expression as a whole: its good end is up, and its bound is the composite's threshold.
-pub(super) fn whole<L: Leaf>(whole: &Shape<L>) -> Result<(), Mistake> {
+pub(in crate::composite) fn whole<L: Leaf>(whole: &Shape<L>) -> Result<(), Mistake> {
     if let Shape::AtLeast(part, _) = whole {
         return Err(Mistake::UselessBound { component: part.name(), within: "the whole" });
     }
@@ -222,16 +221,16 @@ fn bound_fits(component: &str, threshold: f64, derived: &Derived) -> Result<(), 
 
 /// What was declared of the composite as a whole.
 #[derive(Debug, Default)]
-pub(super) struct Declaration {
-    pub(super) threshold: Option<f64>,
-    pub(super) tier: Option<MetricTier>,
-    pub(super) budget_msats: Option<u64>,
-    pub(super) strict: bool,
+pub(in crate::composite) struct Declaration {
+    pub(in crate::composite) threshold: Option<f64>,
+    pub(in crate::composite) tier: Option<MetricTier>,
+    pub(in crate::composite) budget_msats: Option<u64>,
+    pub(in crate::composite) strict: bool,
 }
 
 impl Declaration {
     /// The composite's spec, without its name, if what was declared agrees with what was derived.
-    pub(super) fn spec(
+    pub(in crate::composite) fn spec(
         &self,
         derived: &Derived,
         components: &[MetricSpec<'_>],
