@@ -35,9 +35,11 @@ impl Peer {
         if found.as_ref() == Ok(&wanted) {
             return Some(peer);
         }
+        // Of a traceback the last line names the package that is missing.
+        let found = found.unwrap_or_else(|error| error.lines().last().unwrap_or_default().into());
         let program = &peer.program;
         skip(&format!(
-            "{program} has not {wanted:?} ({found:?}); set DSRS_METRICS_PYTHON to one that has"
+            "{program} has not {wanted:?} ({found}); set DSRS_METRICS_PYTHON to one that has"
         ));
         None
     }

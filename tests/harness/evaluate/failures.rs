@@ -86,7 +86,7 @@ async fn tracebacks_name_the_place_of_the_panic_and_only_if_asked_for() {
         assert_eq!(result.results[1].traceback, None);
         let traceback = result.results[0].traceback.as_deref();
         assert_eq!(
-            traceback.map(|text| text.matches("at tests/evaluate/main.rs:").count() >= 2),
+            traceback.map(|text| text.matches("at tests/harness/evaluate/mod.rs:").count() >= 2),
             asked.then_some(true)
         );
     }
