@@ -11,7 +11,7 @@ use proptest::prelude::{prop, prop_assert, prop_assert_eq, proptest};
 fn intent(metric: &impl Metric, expected: &str, intent: &str) -> f64 {
     let (gold, pred) =
         (example! { "expected_intent" => expected }, prediction! { "intent" => intent });
-    metric.call_now(MetricCall::new(&gold, &pred)).unwrap().unwrap().score.value
+    metric.answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap().score.value
 }
 
 fn entities<const E: usize, const P: usize>(
