@@ -65,7 +65,7 @@ fn pairs_and_credit_are_configured_from_text() {
         (example! { "expected_intent" => "temporal" }, prediction! { "intent" => "entity_lookup" });
     assert_eq!(
         beyond.score(&gold, &pred).unwrap_err().to_string(),
-        "metric `intent_accuracy_with_fallback`: the score 1.5 lies outside the declared range 0.0..=1.0"
+        "metric `intent_accuracy_with_fallback`: the score 1.5 is outside the declared range 0.0..=1.0"
     );
 }
 

@@ -156,7 +156,7 @@ fn trap_04_a_score_outside_its_range_is_a_failure_not_clamped() {
     let error = Rating.score(&example! {}, &prediction! { "stars" => 6 }).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "metric `rating`: the score 6.0 lies outside the declared range 0.0..=5.0"
+        "metric `rating`: the score 6.0 is outside the declared range 0.0..=5.0"
     );
     assert_eq!(Rating.score(&example! {}, &prediction! { "stars" => 5 }).unwrap().value, 5.0);
 }
