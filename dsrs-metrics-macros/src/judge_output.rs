@@ -2,33 +2,40 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote, quote_spanned};
-use syn::parse::{Parse as _, ParseStream, Parser as _};
-use syn::{Attribute, Data, DeriveInput, Error, Ident, Path, Token};
+use syn::parse::{Parse as _, ParseStream};
+use syn::{Data, DeriveInput, Error, Ident, Path, Token};
 
-use super::shared::names;
+use crate::shared::attrs::{self, Attribute, Key};
 use crate::shared::errors::Errors;
+use crate::shared::names;
+use crate::shared::settings::Settings;
 
 /// Expands `#[judge_output(args)] item`.
 pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    let krate = errors.ok(krate(args)).flatten();
+    let JudgeOutputAttrs(Settings { krate, .. }) = attrs::parse(args, &mut errors);
+    if let Some(path) = &krate {
+        names::path_is_absolute(path, &mut errors);
+    }
     let derived = errors.ok(parsed(item)).map(|item| derived(&item, krate.as_ref()));
     let (item, errors) = (derived.unwrap_or_else(|| item.clone()), errors.finish());
     quote!(#item #errors)
 }
 
-fn krate(args: TokenStream) -> syn::Result<Option<Path>> {
-    let parser = |input: ParseStream<'_>| {
-        if input.is_empty() {
-            return Ok(None);
-        }
-        let message = "`#[judge_output]` takes nothing, or `crate = path`";
-        let key = input.parse::<Token![crate]>();
-        let key = key.map_err(|error| Error::new(error.span(), message))?;
-        input.parse::<Token![=]>().map_err(|_| Error::new(key.span, message))?;
-        Ok(Some(input.call(Path::parse_mod_style)?))
-    };
-    parser.parse2(args)
+/// `#[judge_output(crate = path)]`.
+#[derive(Default)]
+struct JudgeOutputAttrs(Settings);
+
+impl AsMut<Settings> for JudgeOutputAttrs {
+    fn as_mut(&mut self) -> &mut Settings {
+        &mut self.0
+    }
+}
+
+impl Attribute for JudgeOutputAttrs {
+    const NAME: &'static str = "`#[judge_output]`";
+    const EXAMPLE: &'static str = "crate = ::dsrs_metrics";
+    const KEYS: &'static [Key<Self>] = &[Key::CRATE];
 }
 
 fn parsed(item: &TokenStream) -> syn::Result<DeriveInput> {
@@ -96,7 +103,7 @@ fn is_closed(item: &DeriveInput) -> bool {
     let Data::Struct(data) = &item.data else {
         return false;
     };
-    let says = |attrs: &[Attribute], word: &str| {
+    let says = |attrs: &[syn::Attribute], word: &str| {
         let of_serde = attrs.iter().filter(|attr| attr.path().is_ident("serde"));
         of_serde.into_iter().any(|attr| attr.to_token_stream().to_string().contains(word))
     };
@@ -108,7 +115,7 @@ fn is_closed(item: &DeriveInput) -> bool {
 }
 
 /// What an attribute derives, by the last word of each path.
-fn derives(attr: &Attribute) -> Vec<Ident> {
+fn derives(attr: &syn::Attribute) -> Vec<Ident> {
     if !attr.path().is_ident("derive") {
         return Vec::new();
     }

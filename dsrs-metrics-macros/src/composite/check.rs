@@ -10,6 +10,7 @@ use super::expression::{
 use super::item::Item;
 use crate::shared::errors::Errors;
 use crate::shared::names;
+use crate::shared::settings::Settings;
 use crate::shared::tokens::as_written;
 use crate::shared::values::{
     cost_msats, literal, threshold_is_a_number, tier_is_known, version_says_something,
@@ -26,22 +27,22 @@ pub(super) fn check(item: &Item, attrs: &CompositeAttrs, errors: &mut Errors) {
         );
         errors.at(item.ident(), message);
     }
-    name_is_usable(item, attrs, errors);
-    values_make_sense(attrs, errors);
+    name_is_usable(item, &attrs.settings, errors);
+    values_make_sense(&attrs.settings, errors);
     if let Some(whole) = &attrs.whole {
-        verdict_makes_sense(whole, attrs, errors);
+        verdict_makes_sense(whole, &attrs.settings, errors);
         not_of_itself(whole, item.ident(), errors);
         expression(whole, errors);
     }
 }
 
-fn name_is_usable(item: &Item, attrs: &CompositeAttrs, errors: &mut Errors) {
+fn name_is_usable(item: &Item, attrs: &Settings, errors: &mut Errors) {
     if let Some(path) = &attrs.krate {
         names::path_is_absolute(path, errors);
     }
     match &attrs.name {
         Some(name) if !names::is_snake(&name.value()) => {
-            let snake = names::snake(&name.value());
+            let snake = names::suggested_snake(&name.value());
             errors.at(name, format!("a metric's name stands on command lines and in files, so it is in snake case: write `name = \"{snake}\"`"));
         }
         None if !names::is_snake(&names::lower_snake(&item.ident().to_string())) => {
@@ -52,7 +53,7 @@ fn name_is_usable(item: &Item, attrs: &CompositeAttrs, errors: &mut Errors) {
     }
 }
 
-fn values_make_sense(attrs: &CompositeAttrs, errors: &mut Errors) {
+fn values_make_sense(attrs: &Settings, errors: &mut Errors) {
     if let Some(tier) = &attrs.tier {
         tier_is_known(tier, errors);
     }
@@ -74,7 +75,7 @@ fn values_make_sense(attrs: &CompositeAttrs, errors: &mut Errors) {
     }
 }
 
-fn verdict_makes_sense(whole: &Expression, attrs: &CompositeAttrs, errors: &mut Errors) {
+fn verdict_makes_sense(whole: &Expression, attrs: &Settings, errors: &mut Errors) {
     let message =
         |key: &str| format!("`{}` is true or false already: take `{key}` away", whole.text());
     if is_verdict(whole) {

@@ -8,7 +8,7 @@ use syn::{Error, Expr, Ident, Path, Token, parenthesized, token};
 use super::expression::Component;
 use crate::shared::errors::Errors;
 use crate::shared::list;
-use crate::shared::names::upper_camel;
+use crate::shared::names::struct_name;
 use crate::shared::tokens::as_written;
 
 impl Component {
@@ -36,16 +36,6 @@ impl Component {
             text.push_str(&configured);
         }
         Ok(Self { text, ty, args, configured, span })
-    }
-}
-
-/// The struct that `#[metric]` writes for a function of this name.
-fn struct_name(function: &str) -> String {
-    let camel = upper_camel(function);
-    if camel.starts_with(|first: char| first.is_ascii_digit()) || camel.is_empty() {
-        format!("Metric{camel}")
-    } else {
-        camel
     }
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
     };
     check::check(&item, &attrs, &mut errors);
     match &attrs.whole {
-        Some(whole) if errors.is_empty() => expand::expand(&item, &attrs, whole),
+        Some(whole) if errors.is_empty() => expand::expand(&item, &attrs.settings, whole),
         _ => expand::after_mistakes(&item, &attrs, errors),
     }
 }

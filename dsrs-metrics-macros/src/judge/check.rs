@@ -337,7 +337,7 @@ fn score_makes_sense(judge: &mut Judge, errors: &mut Errors) {
         || output.is_some_and(|output| is_preference(&output.field.ty));
     let own = output.and_then(|output| output.attr.range.clone());
     let unit = || preferred.then(|| syn::parse_quote!(0.0..=1.0));
-    if !metric.unreadable.iter().any(|key| key == "range") {
+    if !metric.is_unreadable("range") {
         metric.range =
             metric.range.take().or(own.filter(|range| bounds(range).is_some())).or_else(unit);
     }

@@ -13,8 +13,8 @@ use crate::shared::errors::Errors;
 use crate::shared::function::check;
 use crate::shared::function::item::Function;
 use crate::shared::function::model::Model;
-use crate::shared::function::settings::MetricAttrs;
 use crate::shared::names;
+use crate::shared::settings::Settings;
 use crate::shared::tokens::as_written;
 
 /// What nobody may call a field, because the judge has it.
@@ -26,7 +26,7 @@ pub(crate) const SETTERS: [&str; 5] =
 
 pub(crate) fn metric(judge: &Judge, errors: &mut Errors) -> Option<Model> {
     let span = judge.span();
-    let mut attrs = shared(&judge.attrs.metric);
+    let mut attrs = judge.attrs.metric.clone();
     attrs.tier = Some(proc_macro2::Ident::new("truth", span));
     attrs.name.get_or_insert_with(|| LitStr::new(&metric_name(judge), span));
     attrs.struct_name.get_or_insert_with(|| judge.part("Judge"));
@@ -34,11 +34,17 @@ pub(crate) fn metric(judge: &Judge, errors: &mut Errors) -> Option<Model> {
     let function = function(judge, &attrs, &struct_name);
     let function = Function::parse(function, errors)?;
     let mut model = Model::new(function, attrs, errors);
-    model.names.component = names::snake(&struct_name.to_string());
+    model.names.component = component(&struct_name.to_string());
     model.names.origin = format!("The judge of the signature [`{}`].", judge.item.ident);
     model.panel = panel(judge);
     check::check(&model, errors);
     Some(model)
+}
+
+/// What a composite calls the judge: a name in snake case if that leads back to the struct, or else the struct's.
+fn component(struct_name: &str) -> String {
+    let snake = names::lower_snake(struct_name);
+    if names::struct_name(&snake) == struct_name { snake } else { struct_name.to_owned() }
 }
 
 /// What `#[judge(..)]` says of who judges, as a user would type it; by the place among the parameters that a panel is
@@ -66,25 +72,7 @@ fn models(models: &Models) -> String {
     vec![names.collect::<Vec<_>>().join(","); times].join(",")
 }
 
-fn shared(attrs: &MetricAttrs) -> MetricAttrs {
-    MetricAttrs {
-        tier: None,
-        cost: attrs.cost.clone(),
-        threshold: attrs.threshold.clone(),
-        range: attrs.range.clone(),
-        lower_is_better: attrs.lower_is_better,
-        strict: attrs.strict,
-        name: attrs.name.clone(),
-        struct_name: attrs.struct_name.clone(),
-        gold: None,
-        pred: None,
-        version: attrs.version.clone(),
-        krate: attrs.krate.clone(),
-        unreadable: attrs.unreadable.clone(),
-    }
-}
-
-fn function(judge: &Judge, attrs: &MetricAttrs, metric: &syn::Ident) -> TokenStream {
+fn function(judge: &Judge, attrs: &Settings, metric: &syn::Ident) -> TokenStream {
     let span = judge.span();
     let runtime = names::runtime(attrs.krate.as_ref(), span);
     let kept = judge.item.attrs.iter().filter(|attr| {

@@ -179,7 +179,7 @@ fn score(attrs: &JudgeAttrs, outputs: &[Output], errors: &mut Errors) -> Option<
         };
         return Some(Score { expr: expr.clone(), is_verdict });
     }
-    if attrs.is_unreadable("score") {
+    if attrs.metric.is_unreadable("score") {
         return None;
     }
     let named = outputs.iter().find(|output| output.field.name() == "score");
@@ -252,5 +252,5 @@ fn is_verdict_or_unknown(expr: &Expr, outputs: &[Output]) -> bool {
 
 /// The name of the judge in reports.
 pub(crate) fn metric_name(judge: &Judge) -> String {
-    names::snake(&judge.item.ident.unraw().to_string())
+    names::lower_snake(&judge.item.ident.unraw().to_string())
 }

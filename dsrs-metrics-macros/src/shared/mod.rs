@@ -14,6 +14,10 @@ pub(crate) mod list;
 pub(crate) mod types;
 pub(crate) mod values;
 
+pub(crate) mod attrs;
+
+pub(crate) mod settings;
+
 pub(crate) mod contract;
 
 pub(crate) mod function;

@@ -2,12 +2,16 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
+use strsim::levenshtein;
 use syn::Ident;
 
 use super::errors::Errors;
-use super::tokens::as_written;
+use super::tokens::{as_written, parsed};
 
-/// `intent_accuracy` to `IntentAccuracy`.
+// The crate `heck` converts otherwise: it lowers acronyms (`RAG_score` to `RagScore`), joins a digit with the capital
+// behind it (`GPT4O` to `gpt4o`) and drops leading underscores. The names of users' structs and metrics are made here.
+
+/// Converts `intent_accuracy` to `IntentAccuracy`.
 pub(crate) fn upper_camel(snake: &str) -> String {
     let word = |word: &str| {
         let mut letters = word.chars();
@@ -16,23 +20,20 @@ pub(crate) fn upper_camel(snake: &str) -> String {
     snake.split('_').filter_map(word).collect()
 }
 
-/// `IntentAccuracy`, `intent accuracy` or `Intent-Accuracy` to `intent_accuracy`.
-pub(crate) fn snake(name: &str) -> String {
-    let mut snake = String::with_capacity(name.len());
-    for c in name.chars() {
-        let is_new_word = c.is_ascii_uppercase() || !c.is_ascii_alphanumeric();
-        if is_new_word && !snake.is_empty() && !snake.ends_with('_') {
-            snake.push('_');
-        }
-        if c.is_ascii_alphanumeric() {
-            snake.push(c.to_ascii_lowercase());
-        }
-    }
-    let snake = snake.trim_end_matches('_');
-    if is_snake(snake) { snake.to_owned() } else { "exact_match".to_owned() }
+/// The struct that `#[metric]` writes for a function of this name.
+pub(crate) fn struct_name(function: &str) -> String {
+    let camel = upper_camel(function);
+    if parsed::<Ident>(&camel).is_some() { camel } else { format!("Metric{camel}") }
 }
 
-/// `HeritageRag` to `heritage_rag`, `SemanticF1` to `semantic_f1`, `RAGScore` to `rag_score`.
+/// Converts `IntentAccuracy`, `intent accuracy` or `Intent-Accuracy` to `intent_accuracy`, for a message.
+pub(crate) fn suggested_snake(name: &str) -> String {
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let snake = words.map(lower_snake).collect::<Vec<_>>().join("_");
+    if is_snake(&snake) { snake } else { "exact_match".to_owned() }
+}
+
+/// Converts `HeritageRag` to `heritage_rag`, `SemanticF1` to `semantic_f1`, `RAGScore` to `rag_score`.
 pub(crate) fn lower_snake(camel: &str) -> String {
     let letters: Vec<char> = camel.chars().collect();
     let mut snake = String::with_capacity(camel.len() + 4);
@@ -57,23 +58,9 @@ pub(crate) fn is_snake(name: &str) -> bool {
 
 /// The known word that is most like `word`, if one is near.
 pub(crate) fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
-    let distance = |known: &&&str| edit_distance(word, known);
-    known.iter().min_by_key(distance).copied().filter(|known| edit_distance(word, known) <= 2)
-}
-
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, a) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, b) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(a != *b);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
+    let distances = known.iter().map(|known| (levenshtein(word, known), *known));
+    let (distance, nearest) = distances.min_by_key(|(distance, _)| *distance)?;
+    (distance <= 2).then_some(nearest)
 }
 
 /// The path to the runtime crate: as the user gave it, or `::dsrs_metrics`.
@@ -138,25 +125,30 @@ pub(crate) fn hides_prelude(ident: &Ident) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_snake, lower_snake, nearest, snake, upper_camel};
+    use super::{is_snake, lower_snake, nearest, struct_name, suggested_snake, upper_camel};
 
     #[test]
     fn snake_case_becomes_camel_case() {
         assert_eq!(upper_camel("intent_accuracy"), "IntentAccuracy");
         assert_eq!(upper_camel("f1"), "F1");
         assert_eq!(upper_camel("_private_"), "Private");
-        assert_eq!(snake("IntentAccuracy"), "intent_accuracy");
+        assert_eq!(upper_camel("RAG_score"), "RAGScore");
+        assert_eq!(struct_name("_5_hits"), "Metric5Hits");
+        assert_eq!(suggested_snake("IntentAccuracy"), "intent_accuracy");
+        assert_eq!(suggested_snake("Intent-Accuracy"), "intent_accuracy");
         for (camel, name) in [
             ("HeritageRag", "heritage_rag"),
             ("SemanticF1", "semantic_f1"),
             ("RAGScore", "rag_score"),
             ("HeritageRAG", "heritage_rag"),
             ("Top_K", "top_k"),
+            ("GPT4O", "gpt4_o"),
+            ("_Hidden", "_hidden"),
         ] {
             assert_eq!(lower_snake(camel), name);
         }
-        assert_eq!(snake("intent accuracy "), "intent_accuracy");
-        assert_eq!(snake("точность"), "exact_match");
+        assert_eq!(suggested_snake("intent accuracy "), "intent_accuracy");
+        assert_eq!(suggested_snake("точность"), "exact_match");
         assert!(is_snake("f1_at_5") && !is_snake("F1") && !is_snake("1st") && !is_snake(""));
     }
 

@@ -3,16 +3,16 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 
-use crate::composite::attr::CompositeAttrs;
 use crate::composite::expression::{Component, Expression, parts_of};
 use crate::composite::item::Item;
 use crate::shared::contract::Paths;
 use crate::shared::names;
+use crate::shared::settings::Settings;
 
 /// A composite with the names that its expansion uses throughout.
 pub(super) struct Context<'a> {
     pub(super) item: &'a Item,
-    pub(super) attrs: &'a CompositeAttrs,
+    pub(super) attrs: &'a Settings,
     pub(super) whole: &'a Expression,
     pub(super) span: Span,
     pub(super) ident: &'a Ident,
@@ -25,7 +25,7 @@ pub(super) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    pub(super) fn new(item: &'a Item, attrs: &'a CompositeAttrs, whole: &'a Expression) -> Self {
+    pub(super) fn new(item: &'a Item, attrs: &'a Settings, whole: &'a Expression) -> Self {
         let span = item.ident().span();
         let runtime = names::runtime(attrs.krate.as_ref(), span);
         Self {

@@ -17,8 +17,9 @@ use super::item::Item;
 use crate::shared::contract::{Paths, hidden, stub};
 use crate::shared::errors::Errors;
 use crate::shared::names;
+use crate::shared::settings::Settings;
 
-pub(super) fn expand(item: &Item, attrs: &CompositeAttrs, whole: &Expression) -> TokenStream {
+pub(super) fn expand(item: &Item, attrs: &Settings, whole: &Expression) -> TokenStream {
     let cx = &Context::new(item, attrs, whole);
     let tree = tree::tree(cx);
     let (types, contract) = (types::declared(cx), contract::contract(cx, &tree));
@@ -35,11 +36,11 @@ pub(super) fn after_mistakes(item: &Item, attrs: &CompositeAttrs, errors: Errors
         return quote!(#item #errors);
     }
     let span = item.ident().span();
-    let runtime = &names::runtime(attrs.krate.as_ref(), span);
+    let runtime = &names::runtime(attrs.settings.krate.as_ref(), span);
     let private = &quote_spanned!(span=> #runtime::__private);
     let stub = stub(&Paths { span, runtime, private }, item.ident(), &TokenStream::new());
     let rules = attrs.whole.as_ref().map(|whole| {
-        let cx = &Context::new(item, attrs, whole);
+        let cx = &Context::new(item, &attrs.settings, whole);
         let (rules, agree) = (tree::tree(cx).items, types::rows_agree(cx));
         quote!(#rules #agree)
     });

@@ -6,9 +6,9 @@ use syn::{PatType, Type, TypeReference};
 
 use super::param::{Binding, Config, FieldParam};
 use super::role::{Role, RoleAttr};
-use super::settings::MetricAttrs;
 use super::side::Side;
 use crate::shared::errors::Errors;
+use crate::shared::settings::Settings;
 use crate::shared::tokens::{as_written, is_ident};
 use crate::shared::types::{last_segment_is, option_of, ungrouped};
 
@@ -17,7 +17,7 @@ impl Binding {
         role: Option<RoleAttr>,
         ident: Option<&Ident>,
         typed: &PatType,
-        attrs: &MetricAttrs,
+        attrs: &Settings,
         errors: &mut Errors,
     ) -> Self {
         match role {
@@ -36,7 +36,7 @@ impl Binding {
         attr: RoleAttr,
         ident: Option<&Ident>,
         typed: &PatType,
-        attrs: &MetricAttrs,
+        attrs: &Settings,
         errors: &mut Errors,
     ) -> Self {
         let side = if attr.role == Role::Gold { Side::Gold } else { Side::Pred };
@@ -186,7 +186,7 @@ fn check_field(
     side: Side,
     field: &FieldParam,
     typed: &PatType,
-    attrs: &MetricAttrs,
+    attrs: &Settings,
     errors: &mut Errors,
 ) {
     if field.name.is_empty() {

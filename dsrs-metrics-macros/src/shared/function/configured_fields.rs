@@ -5,14 +5,14 @@ use proc_macro2::Ident;
 use syn::{FnArg, Pat, Signature, parse_quote_spanned};
 
 use super::param::{Binding, Param};
-use super::settings::MetricAttrs;
 use super::side::Side;
 use crate::shared::errors::Errors;
+use crate::shared::settings::Settings;
 use crate::shared::types::{Form, is_string};
 use crate::shared::values::text;
 
 /// Gives each field that a parameter names the name that is the parameter's default.
-pub(super) fn resolve(params: &mut [Param], attrs: &MetricAttrs, errors: &mut Errors) {
+pub(super) fn resolve(params: &mut [Param], attrs: &Settings, errors: &mut Errors) {
     for index in 0..params.len() {
         let Binding::Field(side, field) = &params[index].binding else { continue };
         let Some(by) = &field.named_by else { continue };
@@ -69,7 +69,7 @@ fn default_name(by: &Ident, params: &[Param], errors: &mut Errors) -> Option<Str
     }
 }
 
-fn check(side: Side, param: &Param, attrs: &MetricAttrs, errors: &mut Errors) {
+fn check(side: Side, param: &Param, attrs: &Settings, errors: &mut Errors) {
     let Binding::Field(_, field) = &param.binding else { return };
     if field.renamed {
         errors.at_span(field.name_span, "a field has one name: take this one away, it is the default of the parameter that `named_by` names");

@@ -2,7 +2,6 @@
 //! function; `#[judge]` writes an asynchronous function over the inputs of the judge and expands it here.
 
 pub(crate) mod role;
-pub(crate) mod settings;
 
 pub(crate) mod item;
 pub(crate) mod side;

@@ -1,7 +1,7 @@
 //! What a `#[metric]` function means: its parameters by what they are bound to, its rows, its names.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident};
+use quote::ToTokens;
 use syn::ext::IdentExt as _;
 use syn::{FnArg, Generics, Pat, ReturnType, Signature, Type};
 
@@ -10,17 +10,16 @@ use super::item::Function;
 use super::param::{Binding, Config, Param};
 use super::role::RoleAttr;
 use super::rows::Rows;
-use super::settings::MetricAttrs;
 use crate::shared::attributes::is_cfg;
 use crate::shared::errors::Errors;
 use crate::shared::names;
-use crate::shared::tokens::parsed;
+use crate::shared::settings::Settings;
 use crate::shared::types::ungrouped;
 
 /// A `#[metric]` function, understood as far as its mistakes allow.
 pub(crate) struct Model {
     pub(crate) function: Function,
-    pub(crate) attrs: MetricAttrs,
+    pub(crate) attrs: Settings,
     pub(crate) names: Names,
     pub(crate) params: Vec<Param>,
     pub(crate) rows: Rows,
@@ -46,7 +45,7 @@ pub(crate) struct Names {
 }
 
 impl Model {
-    pub(crate) fn new(mut function: Function, attrs: MetricAttrs, errors: &mut Errors) -> Self {
+    pub(crate) fn new(mut function: Function, attrs: Settings, errors: &mut Errors) -> Self {
         let names = Names::new(&function, &attrs);
         let mut params = params(&mut function.sig, &attrs, errors);
         configured_fields::resolve(&mut params, &attrs, errors);
@@ -78,15 +77,10 @@ impl Model {
 }
 
 impl Names {
-    fn new(function: &Function, attrs: &MetricAttrs) -> Self {
+    fn new(function: &Function, attrs: &Settings) -> Self {
         let fn_ident = &function.sig.ident;
         let name = fn_ident.unraw().to_string();
-        let derived = || {
-            let camel = names::upper_camel(&name);
-            let is_ident = parsed::<Ident>(&camel).is_some();
-            let camel = if is_ident { camel } else { format!("Metric{camel}") };
-            format_ident!("{camel}", span = fn_ident.span())
-        };
+        let derived = || Ident::new(&names::struct_name(&name), fn_ident.span());
         Self {
             metric: attrs.name.as_ref().map_or(name.clone(), syn::LitStr::value),
             ident: attrs.struct_name.clone().unwrap_or_else(derived),
@@ -98,7 +92,7 @@ impl Names {
     }
 }
 
-fn params(sig: &mut Signature, attrs: &MetricAttrs, errors: &mut Errors) -> Vec<Param> {
+fn params(sig: &mut Signature, attrs: &Settings, errors: &mut Errors) -> Vec<Param> {
     let mut params = Vec::new();
     for input in &mut sig.inputs {
         match input {
@@ -112,7 +106,7 @@ fn params(sig: &mut Signature, attrs: &MetricAttrs, errors: &mut Errors) -> Vec<
     params
 }
 
-fn param(typed: &mut syn::PatType, attrs: &MetricAttrs, errors: &mut Errors) -> Param {
+fn param(typed: &mut syn::PatType, attrs: &Settings, errors: &mut Errors) -> Param {
     let role = RoleAttr::take(&mut typed.attrs, errors);
     let docs = typed.attrs.extract_if(.., |attr| attr.path().is_ident("doc")).collect();
     for cfg in typed.attrs.iter().filter(|attr| is_cfg(attr)) {

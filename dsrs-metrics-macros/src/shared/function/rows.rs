@@ -4,8 +4,8 @@ use syn::spanned::Spanned as _;
 use syn::{Lifetime, Type};
 
 use super::param::{Binding, Param};
-use super::settings::MetricAttrs;
 use super::side::Side;
+use crate::shared::settings::Settings;
 use crate::shared::types::{in_lifetime, last_segment_is, ungrouped};
 
 /// What one half of the row is.
@@ -25,7 +25,7 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    pub(crate) fn of(params: &[Param], attrs: &MetricAttrs) -> Self {
+    pub(crate) fn of(params: &[Param], attrs: &Settings) -> Self {
         let row = |side: Side| row(side, params, attrs);
         Self { gold: row(Side::Gold), pred: row(Side::Pred) }
     }
@@ -38,7 +38,7 @@ impl Rows {
     }
 }
 
-fn row(side: Side, params: &[Param], attrs: &MetricAttrs) -> Row {
+fn row(side: Side, params: &[Param], attrs: &Settings) -> Row {
     let whole = params.iter().find_map(|param| match param.binding {
         Binding::Row(bound) if bound == side => whole_row(param),
         _ => None,

@@ -2,7 +2,7 @@
 
 use syn::Type;
 
-use super::settings::MetricAttrs;
+use crate::shared::settings::Settings;
 
 /// The half of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,7 +37,7 @@ impl Side {
     }
 
     /// The row type named by `#[metric(gold = T, pred = T)]`.
-    pub(crate) fn declared(self, attrs: &MetricAttrs) -> Option<&Type> {
+    pub(crate) fn declared(self, attrs: &Settings) -> Option<&Type> {
         match self {
             Self::Gold => attrs.gold.as_ref(),
             Self::Pred => attrs.pred.as_ref(),

@@ -34,14 +34,14 @@ fn names_are_usable(model: &Model, errors: &mut Errors) {
         errors.at(ident, format!("the metric would be called `{ident}` and hide the prelude's `{ident}` in this module: write `#[metric(struct = {ident}Metric)]`"));
     }
     if let Some(name) = model.attrs.name.as_ref().filter(|name| !names::is_snake(&name.value())) {
-        let snake = names::snake(&name.value());
+        let snake = names::suggested_snake(&name.value());
         errors.at(name, format!("a metric's name stands on command lines and in files, so it is in snake case: write `name = \"{snake}\"`"));
     }
     if ident == function {
-        let snake = names::snake(&function.to_string());
+        let snake = names::suggested_snake(&function.to_string());
         errors.at(function, format!("the metric would be called `{function}`, as the function is: call the function `{snake}`"));
     } else if model.attrs.name.is_none() && !names::is_snake(&model.names.metric) {
-        let snake = names::snake(&model.names.metric);
+        let snake = names::suggested_snake(&model.names.metric);
         errors.at(function, format!("a metric's name stands on command lines and in files, so it is ASCII in snake case: rename the function, or write `#[metric(name = \"{snake}\")]`"));
     }
     if let Some(path) = &model.attrs.krate {

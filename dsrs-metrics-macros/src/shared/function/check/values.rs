@@ -3,13 +3,13 @@
 use syn::Expr;
 
 use crate::shared::errors::Errors;
-use crate::shared::function::settings::MetricAttrs;
+use crate::shared::settings::Settings;
 use crate::shared::values::{
     bounds, cost_msats, literal, range_is_closed, threshold_is_a_number, tier_is_known,
     version_says_something,
 };
 
-pub(super) fn values_make_sense(attrs: &MetricAttrs, errors: &mut Errors) {
+pub(super) fn values_make_sense(attrs: &Settings, errors: &mut Errors) {
     if let Some(tier) = &attrs.tier {
         tier_is_known(tier, errors);
     }
@@ -29,7 +29,7 @@ pub(super) fn values_make_sense(attrs: &MetricAttrs, errors: &mut Errors) {
     }
 }
 
-fn threshold_is_reachable(threshold: &Expr, attrs: &MetricAttrs, errors: &mut Errors) {
+fn threshold_is_reachable(threshold: &Expr, attrs: &Settings, errors: &mut Errors) {
     threshold_is_a_number(threshold, errors);
     let Some((start, end)) = attrs.range.as_ref().and_then(bounds) else {
         return;
