@@ -39,9 +39,8 @@ impl Attribute for JudgeOutputAttrs {
 }
 
 fn parsed(item: &TokenStream) -> syn::Result<DeriveInput> {
-    let at = |what: &str, span| {
-        Error::new(span, format!("`#[judge_output]` goes on an enum or a struct, not on {what}"))
-    };
+    let at =
+        |what: &str, span| Error::new(span, format!("expected an enum or a struct, found {what}"));
     let input = syn::parse2::<DeriveInput>(item.clone()).map_err(|error| {
         let words = item.clone().into_iter().filter_map(|token| match token {
             proc_macro2::TokenTree::Ident(word) => Some(word),

@@ -42,21 +42,29 @@ struct NamedField<'a> {
 }
 
 fn fields<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Vec<NamedField<'a>> {
-    let message = "`Record` is for structs with named fields: a metric finds a field by its name";
+    let message = |found: &str| {
+        format!(
+            "expected a struct with named fields, found {found}; metrics look up fields by name"
+        )
+    };
     let fields = match &input.data {
         Data::Struct(data) => match &data.fields {
             Fields::Named(fields) => &fields.named,
-            _ => {
-                errors.at(&input.ident, message);
+            Fields::Unnamed(_) => {
+                errors.at(&input.ident, message("a tuple struct"));
+                return Vec::new();
+            }
+            Fields::Unit => {
+                errors.at(&input.ident, message("a unit struct"));
                 return Vec::new();
             }
         },
         Data::Enum(data) => {
-            errors.at(data.enum_token, message);
+            errors.at(data.enum_token, message("an enum"));
             return Vec::new();
         }
         Data::Union(data) => {
-            errors.at(data.union_token, message);
+            errors.at(data.union_token, message("a union"));
             return Vec::new();
         }
     };
@@ -69,13 +77,11 @@ fn fields<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Vec<NamedField<'a>
             None => (ident.unraw().to_string(), ident.span()),
         };
         if name.is_empty() {
-            errors.at_span(span, "the field's name is empty");
+            errors.at_span(span, "empty field name; write the name that metrics use");
         }
         if named.iter().any(|other| other.name == name) {
-            errors.at_span(
-                span,
-                format!("two fields are called `{name}`, and a metric could not tell them apart: rename one"),
-            );
+            errors
+                .at_span(span, format!("duplicate field name `{name}`; rename one of the fields"));
         }
         named.push(NamedField { name, field });
     }
@@ -91,19 +97,16 @@ struct FieldAttrs {
 impl Attribute for FieldAttrs {
     const NAME: &'static str = "`#[record]` on a field";
     const EXAMPLE: &'static str = "rename = \"name\"";
-    const KEYS: &'static [Key<Self>] = &[Key::new(
-        "rename",
-        Kind::Text,
-        "rename = \"name\"",
-        "a field's name is text",
-        |field, argument, _| argument.value(&mut field.rename),
-    )];
+    const KEYS: &'static [Key<Self>] =
+        &[Key::new("rename", Kind::Text, "rename = \"name\"", "a string", |field, argument, _| {
+            argument.value(&mut field.rename)
+        })];
 }
 
 impl FieldAttrs {
     fn parse(attrs: &[syn::Attribute], errors: &mut Errors) -> Self {
         let mut field = Self::default();
-        let alone = "`#[record]` alone says nothing: write `#[record(rename = \"name\")]`";
+        let alone = "missing arguments of `#[record]`; write `#[record(rename = \"name\")]`";
         for tokens in record_attrs(attrs, alone, errors) {
             attrs::parse_into(&mut field, tokens, errors);
         }
@@ -127,14 +130,17 @@ impl Attribute for StructAttrs {
     const KEYS: &'static [Key<Self>] = &[Key::CRATE];
 
     fn unknown(&mut self, word: &Ident, _: Option<&str>, _: ParseStream<'_>) -> Option<String> {
-        (word == "rename").then(|| "`rename = \"name\"` goes on a field".to_owned())
+        (word == "rename").then(|| {
+            "unexpected `rename` on a struct; write `#[record(rename = \"name\")]` on a field"
+                .to_owned()
+        })
     }
 }
 
 /// The path to the runtime crate.
 fn krate(attrs: &[syn::Attribute], errors: &mut Errors) -> Option<Path> {
     let mut parsed = StructAttrs::default();
-    let alone = "`#[record]` alone says nothing: take it away";
+    let alone = "missing arguments of `#[record]`; remove it";
     for tokens in record_attrs(attrs, alone, errors) {
         attrs::parse_into(&mut parsed, tokens, errors);
     }

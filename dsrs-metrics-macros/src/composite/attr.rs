@@ -17,16 +17,19 @@ use crate::shared::tokens::as_written;
 const DERIVED: [(&str, &str); 6] = [
     (
         "cost",
-        "a composite costs what its components cost: take `cost` away; for a limit write `budget = \"600 msat\"`",
+        "the cost of a composite is the sum of the costs of its components; remove `cost`, or write `budget = \"600 msat\"` for a limit",
     ),
-    ("range", "a composite's range follows from its components': take `range` away"),
+    ("range", "the range of a composite is derived from its components; remove `range`"),
     (
         "lower_is_better",
-        "a composite is higher-is-better: take `lower_is_better` away, and write `invert(..)` round what is not",
+        "a composite is always higher-is-better; remove `lower_is_better`, and write `invert(..)` around lower-is-better components",
     ),
-    ("struct", "a composite is called what its struct is called: rename the struct"),
-    ("gold", "a composite is over the rows of its components: take `gold` away"),
-    ("pred", "a composite is over the rows of its components: take `pred` away"),
+    (
+        "struct",
+        "the struct of a composite is the one with the attribute; remove `struct`, or rename the struct",
+    ),
+    ("gold", "the rows of a composite are those of its components; remove `gold`"),
+    ("pred", "the rows of a composite are those of its components; remove `pred`"),
 ];
 
 /// `#[metric(..)]` as written.
@@ -67,7 +70,7 @@ impl Attribute for CompositeAttrs {
     }
 
     fn not_a_key(&mut self, input: ParseStream<'_>) -> Error {
-        input.error("`#[metric]` on a struct takes a combination of metrics, such as `weighted(..)`, and items like `threshold = 0.5`")
+        input.error("expected a combinator such as `weighted(..)`, or `key = value` such as `threshold = 0.5`")
     }
 
     fn unknown(
@@ -83,7 +86,7 @@ impl Attribute for CompositeAttrs {
         if rest.peek(token::Paren) {
             self.has_whole = true;
             if let Some(near) = nearest_combinator(&name) {
-                return Some(format!("there is no `{name}(..)`; did you mean `{near}(..)`?"));
+                return Some(format!("unknown combinator `{name}`; did you mean `{near}(..)`?"));
             }
         }
         if near.is_some() {
@@ -92,11 +95,14 @@ impl Attribute for CompositeAttrs {
         let had_whole = std::mem::replace(&mut self.has_whole, true);
         if !rest.peek(Token![=]) || rest.peek(Token![==]) {
             return Some(format!(
-                "a composite puts `{name}` together with others: write `all({name} >= 0.9, ..)` or `weighted({name} = 0.5, ..)`"
+                "expected a combinator, found `{name}`; write `all({name} >= 0.9, ..)` or `weighted({name} = 0.5, ..)`"
             ));
         }
-        (!had_whole)
-            .then(|| format!("weights stand inside the combination: write `weighted({name} = ..)`"))
+        (!had_whole).then(|| {
+            format!(
+                "expected a combinator, found the weight of `{name}`; write `weighted({name} = ..)`"
+            )
+        })
     }
 
     fn unreadable(&mut self, key: &'static str) {
@@ -117,7 +123,7 @@ impl CompositeAttrs {
     ) -> syn::Result<()> {
         if self.has_whole {
             let message =
-                "one combination makes the whole: put it inside the first, or take one away";
+                "only one top-level combinator is allowed; nest it in the first, or remove one";
             errors.at(word, message);
         }
         self.has_whole = true;
@@ -127,7 +133,7 @@ impl CompositeAttrs {
             ahead.parse::<Token![>=]>()?;
             let bound = as_written(list::to_comma(&ahead)?);
             return Err(input.error(format!(
-                "the whole passes at its threshold: write `threshold = {bound}` behind `{word}(..)`"
+                "unexpected `>=` after the top-level combinator; write `threshold = {bound}` after `{word}(..)`"
             )));
         }
         self.whole.get_or_insert(whole);

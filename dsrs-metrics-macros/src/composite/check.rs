@@ -22,7 +22,7 @@ const WEIGHT_TOLERANCE: f64 = 1e-9;
 pub(super) fn check(item: &Item, attrs: &CompositeAttrs, errors: &mut Errors) {
     if !attrs.has_whole && matches!(item.item.fields, syn::Fields::Unit) {
         let message = format!(
-            "`{}` is made of no metrics: write `#[metric(weighted(first = 0.5, second = 0.5))]`, or another combination",
+            "the composite `{}` has no components; write `#[metric(weighted(first = 0.5, second = 0.5))]`, or another combinator",
             item.ident()
         );
         errors.at(item.ident(), message);
@@ -43,11 +43,19 @@ fn name_is_usable(item: &Item, attrs: &Settings, errors: &mut Errors) {
     match &attrs.name {
         Some(name) if !names::is_snake(&name.value()) => {
             let snake = names::suggested_snake(&name.value());
-            errors.at(name, format!("a metric's name stands on command lines and in files, so it is in snake case: write `name = \"{snake}\"`"));
+            errors.at(
+                name,
+                names::not_in_snake_case(
+                    "metric",
+                    &name.value(),
+                    &format!("write `name = \"{snake}\"`"),
+                ),
+            );
         }
         None if !names::is_snake(&names::lower_snake(&item.ident().to_string())) => {
-            let message = "a metric's name stands on command lines and in files, so it is ASCII in snake case: rename the struct, or write `name = \"heritage_rag\"`";
-            errors.at(item.ident(), message);
+            let found = names::lower_snake(&item.ident().to_string());
+            let write = "rename the struct, or write `name = \"exact_match\"`";
+            errors.at(item.ident(), names::not_in_snake_case("metric", &found, write));
         }
         _ => {}
     }
@@ -71,13 +79,17 @@ fn values_make_sense(attrs: &Settings, errors: &mut Errors) {
     if let Some(word) = &attrs.on_missing
         && !["fail", "skip", "zero"].contains(&word.to_string().as_str())
     {
-        errors.at(word, format!("a component without a score makes the whole fail (`fail`), is left out (`skip`) or counts as its lowest score (`zero`), not `{word}`"));
+        errors.at(word, format!("expected `fail` (the composite fails), `skip` (the component is left out) or `zero` (it counts with its lowest score), found `{word}`"));
     }
 }
 
 fn verdict_makes_sense(whole: &Expression, attrs: &Settings, errors: &mut Errors) {
-    let message =
-        |key: &str| format!("`{}` is true or false already: take `{key}` away", whole.text());
+    let message = |key: &str| {
+        format!(
+            "`{key}` is not supported for `{}`, which returns a `bool`; remove it",
+            whole.text()
+        )
+    };
     if is_verdict(whole) {
         if let Some(threshold) = &attrs.threshold {
             errors.at(threshold, message("threshold"));
@@ -88,7 +100,7 @@ fn verdict_makes_sense(whole: &Expression, attrs: &Settings, errors: &mut Errors
     } else if let (Some(span), false, false) =
         (attrs.strict, attrs.mentions_threshold(), may_have_a_threshold(whole))
     {
-        errors.at_span(span, "`strict` makes the score 1 or 0 at the threshold, and there is none: add `threshold = 0.5`");
+        errors.at_span(span, "`strict` requires a threshold; add `threshold = 0.5`");
     }
 }
 
@@ -97,7 +109,7 @@ fn not_of_itself(whole: &Expression, ident: &syn::Ident, errors: &mut Errors) {
     if let Expression::Component(component) = whole
         && component.ty.is_ident(ident)
     {
-        let message = format!("`{ident}` cannot be a component of itself: name other metrics");
+        let message = format!("`{ident}` cannot be a component of itself; write other metrics");
         errors.at_span(component.span, message);
     }
     parts_of(whole).for_each(|part| not_of_itself(&part.expression, ident, errors));
@@ -143,7 +155,7 @@ fn no_weights(within: &str, parts: &[Part], errors: &mut Errors) {
                 "all" | "any" => format!("write `{text} >= {written}`, or `weighted(..)`"),
                 _ => format!("write `{text}` alone, or `weighted(..)`"),
             };
-            errors.at(weight, format!("`{within}` knows no weights: {write}"));
+            errors.at(weight, format!("weights are not supported in `{within}`; {write}"));
         }
     }
 }
@@ -152,7 +164,7 @@ fn no_bounds(within: &str, parts: &[Part], errors: &mut Errors) {
     for part in parts {
         if let Some(bound) = &part.bound {
             let text = part.expression.text();
-            errors.at(bound, format!("`{within}` takes the number of `{text}`, so a bound on it says nothing: write `{text}` alone"));
+            errors.at(bound, format!("thresholds are not supported in `{within}`, which uses the score of `{text}`; write `{text}` alone"));
         }
     }
 }
@@ -167,7 +179,7 @@ fn named_once(within: &str, parts: &[Part], errors: &mut Errors) {
             let text = &component.text;
             errors.at_span(
                 component.span,
-                format!("`{text}` stands twice in `{within}`: name it once"),
+                format!("duplicate component `{text}` in `{within}`; write it once"),
             );
         }
     }
@@ -175,7 +187,7 @@ fn named_once(within: &str, parts: &[Part], errors: &mut Errors) {
 
 fn inverted(combination: &Combination, errors: &mut Errors) {
     let [part] = &combination.parts[..] else {
-        let message = "`invert` turns one metric: write `invert(..)` for each";
+        let message = "`invert` takes one metric; write `invert(..)` for each";
         return errors.at(&combination.word, message);
     };
     no_weights("invert", std::slice::from_ref(part), errors);
@@ -183,7 +195,7 @@ fn inverted(combination: &Combination, errors: &mut Errors) {
         let (text, written) = (part.expression.text(), as_written(bound));
         errors.at(
             bound,
-            format!("the bound stands behind `invert`: write `invert({text}) >= {written}`"),
+            format!("unexpected threshold inside `invert`; write `invert({text}) >= {written}`"),
         );
     }
 }
@@ -196,7 +208,7 @@ fn weighted(combination: &Combination, errors: &mut Errors) {
     for part in &unweighted {
         let text = part.expression.text();
         let weight = rest.filter(|_| unweighted.len() == 1).unwrap_or(0.5);
-        let message = format!("`{text}` has no weight: write `{text} = {weight:?}`");
+        let message = format!("missing weight of `{text}`; write `{text} = {weight:?}`");
         errors.at_span(part.expression.span(), message);
     }
     let mut all_make_sense = combination.is_complete && unweighted.is_empty();
@@ -206,7 +218,7 @@ fn weighted(combination: &Combination, errors: &mut Errors) {
         {
             all_make_sense = false;
             let (text, written) = (part.expression.text(), as_written(weight));
-            errors.at(weight, format!("the weight {written} of `{text}` is negative: write a number of at least 0; to count `{text}` upside down, `invert({text})`"));
+            errors.at(weight, format!("the weight of `{text}` must not be negative, found {written}; write a number of at least 0, or `invert({text})` to invert the score"));
         }
     }
     let weights = parts.iter().map(|part| part.weight.as_ref().and_then(literal));
@@ -236,10 +248,12 @@ fn wrong_sum(mut weights: Vec<f64>) -> Option<String> {
         return None;
     }
     let gap = rounded((sum - 1.0).abs());
-    let what = if sum < 1.0 { "is missing" } else { "is too much" };
-    let found = format!("the weights sum to {:?}; they must sum to 1", rounded(sum));
+    let change = if sum < 1.0 { "add" } else { "remove" };
+    let found = format!("the weights must sum to 1, found {:?}", rounded(sum));
     Some(match rounded(sum) {
-        100.0 => format!("{found}: write shares instead of percent, as in `= 0.25` for 25"),
-        _ => format!("{found}: {gap:?} {what}"),
+        100.0 => {
+            format!("{found}; write fractions instead of percentages, such as `= 0.25` for 25")
+        }
+        _ => format!("{found}; {change} {gap:?}"),
     })
 }

@@ -56,9 +56,9 @@ impl AsMut<Settings> for JudgeAttrs {
     }
 }
 
-const PAIRWISE: &str = "a pairwise judge names the two inputs that it compares: write `pairwise(first, second)` with the names of two `#[input(..)]` fields";
+const PAIRWISE: &str = "expected the names of two inputs; write `pairwise(first, second)` with the names of two `#[input(..)]` fields";
 
-const MODELS: &str = "the models stand in a list: write `models([\"openai:gpt-5-mini\", \"anthropic:claude-haiku-4-5\"])`, or `models([default; 3])` to ask the configured model three times";
+const MODELS: &str = "expected a list of models; write `models([\"openai:gpt-5-mini\", \"anthropic:claude-haiku-4-5\"])`, or `models([default; 3])` to call the configured model three times";
 
 /// A key of the judge's own.
 const fn own(
@@ -76,21 +76,18 @@ impl Attribute for JudgeAttrs {
         own(
             "score",
             "score = f1(precision, recall)",
-            "a score is an expression over the outputs",
+            "an expression over the outputs",
             |judge, it, _| it.value(&mut judge.score),
         ),
-        own("reasoning", "reasoning = false", "`reasoning` is on or off", |judge, it, _| {
+        own("reasoning", "reasoning = false", "`true` or `false`", |judge, it, _| {
             it.value(&mut judge.reasoning)
         }),
-        own("temperature", "temperature = 0.0", "a temperature is a number", |judge, it, _| {
+        own("temperature", "temperature = 0.0", "a number", |judge, it, _| {
             it.value(&mut judge.temperature)
         }),
-        own(
-            "max_tokens",
-            "max_tokens = 1024",
-            "a limit of tokens is a whole number",
-            |judge, it, _| it.value(&mut judge.max_tokens),
-        ),
+        own("max_tokens", "max_tokens = 1024", "a whole number", |judge, it, _| {
+            it.value(&mut judge.max_tokens)
+        }),
         own("pairwise", "pairwise(first, second)", PAIRWISE, |judge, it, _| {
             it.parenthesized(&mut judge.pairwise, |inside| pairwise(it.key, inside))
         }),
@@ -100,24 +97,19 @@ impl Attribute for JudgeAttrs {
         own(
             "aggregation",
             "aggregation = median",
-            "an aggregation is `majority`, `median` or `average`",
+            "`majority`, `median` or `average`",
             |judge, it, _| it.value(&mut judge.aggregation),
         ),
         own(
             "max_concurrent_judges",
             "max_concurrent_judges = 2",
-            "a number of judges is a whole number",
+            "a whole number",
             |judge, it, _| it.value(&mut judge.max_concurrent),
         ),
-        own("quorum", "quorum = 2", "a quorum is a whole number of judges", |judge, it, _| {
-            it.value(&mut judge.quorum)
+        own("quorum", "quorum = 2", "a whole number", |judge, it, _| it.value(&mut judge.quorum)),
+        own("offline", "offline = path::to::function", "the path to a function", |judge, it, _| {
+            it.value_with(&mut judge.offline, Path::parse_mod_style)
         }),
-        own(
-            "offline",
-            "offline = path::to::function",
-            "an offline judge is a function",
-            |judge, it, _| it.value_with(&mut judge.offline, Path::parse_mod_style),
-        ),
         Key::THRESHOLD,
         Key::COST,
         Key::RANGE,
@@ -133,7 +125,7 @@ impl Attribute for JudgeAttrs {
         match input.fork().parse::<LitStr>() {
             Ok(text) => Error::new(
                 text.span(),
-                "a text alone says nothing: the instruction is the struct's doc comment, a name is `name = \"..\"`",
+                "expected `key = value`, found a string literal; write the instruction as the struct's doc comment, a name as `name = \"..\"`",
             ),
             Err(_) => attrs::not_a_key::<Self>(input),
         }
@@ -142,12 +134,12 @@ impl Attribute for JudgeAttrs {
     fn unknown(&mut self, word: &Ident, _: Option<&str>, _: ParseStream<'_>) -> Option<String> {
         let name = word.to_string();
         match name.as_str() {
-            "tier" => Some("a judge is always `truth`: take `tier` away".to_owned()),
+            "tier" => Some("a judge always has the tier `truth`; remove `tier`".to_owned()),
             "instruction" | "instructions" | "prompt" | "doc" | "desc" => Some(format!(
-                "the instruction is the struct's doc comment: write `/// ..` above it instead of `{name}`"
+                "unknown key `{name}` in `#[judge]`; write the instruction as the struct's doc comment, `/// ..`"
             )),
             "model" | "lm" => Some(format!(
-                "`#[judge]` has no `{name}`; write `models([\"openai:gpt-5-mini\"])`, or configure one with `DSRS_LM` or `.with_lm(..)`"
+                "unknown key `{name}` in `#[judge]`; write `models([\"openai:gpt-5-mini\"])`, or configure one with `DSRS_LM` or `.with_lm(..)`"
             )),
             _ => None,
         }
@@ -182,7 +174,7 @@ fn models(judge: &mut JudgeAttrs, argument: &Argument<'_>) -> syn::Result<()> {
             let times = syn::parse2::<LitInt>(quote::ToTokens::to_token_stream(&repeat.len));
             let times = times.map_err(|_| {
                 let written = as_written(&repeat.len);
-                Error::new_spanned(&repeat.len, format!("how often a model is asked is written out, not `{written}`: write `models([default; 3])`"))
+                Error::new_spanned(&repeat.len, format!("expected an integer literal, found `{written}`; write `models([default; 3])`"))
             })?;
             Some(Models { span, list: vec![*repeat.expr], times: Some(times) })
         }

@@ -83,11 +83,11 @@ impl FieldAttr {
             match &taken {
                 None => taken = Some((name, Self::parse(name, attr, errors))),
                 Some((first, _)) if *first == name => {
-                    errors.at(attr, format!("`#[{name}]` is given twice; keep one"));
+                    errors.at(attr, format!("duplicate `#[{name}]`; keep one"));
                 }
                 Some((first, _)) => errors.at(
                     attr,
-                    format!("a field is `#[{first}]` or `#[{name}]`, not both; write two fields"),
+                    format!("`#[{first}]` and `#[{name}]` on one field; write two fields"),
                 ),
             }
             false
@@ -103,13 +103,13 @@ impl FieldAttr {
             syn::Meta::NameValue(pair) => {
                 let message = match name {
                     "output" => {
-                        "`#[output]` takes its items in parentheses: write `#[output(desc = \"..\")]`"
+                        "expected `#[output(..)]`, found `#[output = ..]`; write `#[output(desc = \"..\")]`"
                     }
                     "param" => {
-                        "`#[param]` takes its default in parentheses: write `#[param(default = ..)]`"
+                        "expected `#[param(..)]`, found `#[param = ..]`; write `#[param(default = ..)]`"
                     }
                     _ => {
-                        "`#[input]` takes its source in parentheses: write `#[input(gold)]` or `#[input(pred)]`"
+                        "expected `#[input(..)]`, found `#[input = ..]`; write `#[input(gold)]` or `#[input(pred)]`"
                     }
                 };
                 errors.at(&pair.value, message);
@@ -134,7 +134,10 @@ impl FieldAttr {
 /// `#[gold]` or `#[pred]`, which `#[metric]` has.
 fn of_metric(attr: &SynAttribute, errors: &mut Errors) -> Option<FieldAttr> {
     let source = ["gold", "pred"].into_iter().find(|source| attr.path().is_ident(source))?;
-    errors.at(attr.path(), format!("a field of a judge is an input: write `#[input({source})]`"));
+    errors.at(
+        attr.path(),
+        format!("expected `#[input({source})]`, found `#[{source}]`; write `#[input({source})]`"),
+    );
     Some(FieldAttr::Input(InputAttr { is_noted: true, ..InputAttr::at(Span::call_site()) }))
 }
 
@@ -142,7 +145,7 @@ fn of_metric(attr: &SynAttribute, errors: &mut Errors) -> Option<FieldAttr> {
 fn is_kept(attr: &SynAttribute, errors: &mut Errors) -> bool {
     let is_cfg = attr.path().is_ident("cfg");
     if is_cfg {
-        errors.at(attr, "a judge's fields are part of its type, so they cannot come and go with `cfg`; put `cfg` on the struct");
+        errors.at(attr, "`cfg` is not supported on a judge's fields; write it on the struct");
     }
     !is_cfg
 }
@@ -160,7 +163,7 @@ impl InputAttr {
         let value = list::to_comma(input)?;
         if equals.is_some() && value.is_empty() {
             let message =
-                "`default` needs a value after `=`: write `default = value`, or `default` alone";
+                "missing value after `default =`; write `default = value`, or `default` alone";
             return Err(Error::new(key.span(), message));
         }
         self.default = Some(quote!(#key #equals #value));
@@ -181,7 +184,7 @@ impl InputAttr {
         }
         if let Some(first) = self.source {
             let first = first.name();
-            errors.at(key, format!("an input comes from one place, and `{first}` is given already: write two fields, or take `{name}` away"));
+            errors.at(key, format!("an input has one source, found `{first}` and `{name}`; write two fields, or remove one source"));
         }
         self.source = Some(source);
         if items.parse::<Option<Token![=]>>()?.is_none() {
@@ -190,16 +193,21 @@ impl InputAttr {
         let found = list::to_comma(&items.fork())?;
         if source == Source::Param {
             list::to_comma(items)?;
-            errors.at(found, "a parameter is called like its field: write `#[input(param)]`");
+            errors.at(
+                found,
+                "the name of a parameter is the name of its field; write `#[input(param)]`",
+            );
             return Ok(());
         }
         let explain = |found: &str| {
             let word = if is_ident(found) { found } else { "response" };
-            format!("a field's name is text: write `#[input({name} = \"{word}\")]`")
+            format!(
+                "expected the field name as a string, found `{found}`; write `#[input({name} = \"{word}\")]`"
+            )
         };
         let rename: LitStr = list::value(key, items, syn::parse::Parse::parse, explain)?;
         if rename.value().is_empty() {
-            errors.at(&rename, "the field's name is empty");
+            errors.at(&rename, "empty field name; write the name of a field");
         }
         self.rename = Some(rename);
         Ok(())
@@ -224,7 +232,7 @@ impl Attribute for InputAttr {
         self.is_noted = true;
         let text = input.fork().parse::<LitStr>().map(|text| text.value()).ok();
         let word = text.unwrap_or_else(|| "response".to_owned());
-        input.error(format!("an input says where it comes from: write `#[input(gold = {word:?})]` or `#[input(pred = {word:?})]`"))
+        input.error(format!("expected the source of the input; write `#[input(gold = {word:?})]` or `#[input(pred = {word:?})]`"))
     }
 
     fn unknown(&mut self, word: &Ident, _: Option<&str>, _: ParseStream<'_>) -> Option<String> {
@@ -234,7 +242,7 @@ impl Attribute for InputAttr {
         }
         if name == "range" || name == "labels" {
             return Some(format!(
-                "`{name}` says what a judge may answer, so it is an output's: write `#[output({name} = ..)]`, or take it away"
+                "`{name}` is not supported on an input; write `#[output({name} = ..)]`, or remove it"
             ));
         }
         self.is_noted = true;
@@ -243,7 +251,9 @@ impl Attribute for InputAttr {
 }
 
 fn not_of_param(name: &str) -> String {
-    format!("`#[param]` takes `default`, `default = value` and `desc = \"..\"`, not `{name}`")
+    format!(
+        "unknown key `{name}` in `#[param]`; expected `default`, `default = value` or `desc = \"..\"`"
+    )
 }
 
 fn unknown_source(name: &str) -> String {
@@ -254,17 +264,17 @@ fn unknown_source(name: &str) -> String {
     };
     match source {
         Some(source) => {
-            format!("there is no half of a row called `{name}`: write `#[input({source})]`")
+            format!("unknown source `{name}`; write `#[input({source})]`")
         }
         None => format!(
-            "`#[input]` takes `gold`, `pred` or `param`, and `default` and `desc = \"..\"`, not `{name}`"
+            "unknown key `{name}` in `#[input]`; expected `gold`, `pred`, `param`, `default` or `desc = \"..\"`"
         ),
     }
 }
 
 /// The key for what the model is told of a field.
 const fn desc<A>(read: Read<A>) -> Key<A> {
-    Key::new("desc", Kind::Text, "desc = \"..\"", "a description is text", read)
+    Key::new("desc", Kind::Text, "desc = \"..\"", "a string", read)
 }
 
 fn description(argument: &Argument<'_>, into: &mut Option<LitStr>) -> syn::Result<()> {
@@ -272,7 +282,7 @@ fn description(argument: &Argument<'_>, into: &mut Option<LitStr>) -> syn::Resul
     match into {
         Some(text) if text.value().trim().is_empty() => Err(Error::new(
             text.span(),
-            "the description is empty: say what the field means, or take `desc` away",
+            "empty description; write what the field means, or remove `desc`",
         )),
         _ => Ok(()),
     }
@@ -287,21 +297,21 @@ impl Attribute for OutputAttr {
     ];
 
     fn not_a_key(&mut self, input: ParseStream<'_>) -> Error {
-        input.error("`#[output]` takes `range = 0.0..=1.0`, `labels = [\"good\", \"bad\"]` and `desc = \"..\"`")
+        input.error("expected `range = 0.0..=1.0`, `labels = [\"good\", \"bad\"]` or `desc = \"..\"` in `#[output]`")
     }
 
     fn unknown(&mut self, word: &Ident, _: Option<&str>, _: ParseStream<'_>) -> Option<String> {
         match word.to_string().as_str() {
             "gold" | "pred" | "param" => Some(format!(
-                "an output comes from the model: write `#[input({word})]` for what the model is shown"
+                "an output comes from the model, not from `{word}`; write `#[input({word})]` for an input"
             )),
-            "default" => Some("an answer that is missing is no answer, so an output has no default: make it an `Option` if the model may leave it out".to_owned()),
+            "default" => Some("`default` is not supported on an output; make it an `Option` if the model may omit it".to_owned()),
             _ => None,
         }
     }
 }
 
-const LABELS: &str = "labels are texts in a list";
+const LABELS: &str = "a list of strings";
 
 fn labels(
     output: &mut OutputAttr,
@@ -321,8 +331,8 @@ fn label(label: &Expr, errors: &mut Errors) -> Option<LitStr> {
     let text = syn::parse2::<LitStr>(label.to_token_stream()).ok();
     if text.is_none() {
         let written = as_written(label);
-        let meant = if is_ident(&written) { written } else { "good".to_owned() };
-        errors.at(label, format!("a label is text: write `\"{meant}\"`"));
+        let meant = if is_ident(&written) { written.as_str() } else { "good" };
+        errors.at(label, format!("expected a string, found `{written}`; write `\"{meant}\"`"));
     }
     text
 }

@@ -59,7 +59,7 @@ impl Judge {
         let parsed = syn::parse2::<ItemStruct>(item.clone());
         let mut item = errors.ok(parsed.map_err(|error| not_a_struct(item, error)))?;
         let Fields::Named(fields) = &mut item.fields else {
-            errors.at(&item.ident, "a judge's inputs and outputs have names: write `struct Name { #[input(pred)] answer: String, #[output] good: bool }`");
+            errors.at(&item.ident, "expected a struct with named fields; write `struct Name { #[input(pred)] answer: String, #[output] good: bool }`");
             return None;
         };
         let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
@@ -73,14 +73,14 @@ impl Judge {
                 }
                 None => {
                     let name = field.ident.as_ref().map(ToString::to_string).unwrap_or_default();
-                    errors.at(&field.ident, format!("`{name}` is neither shown to the judge nor answered by it: write `#[input(gold)]`, `#[input(pred)]`, `#[param]` or `#[output]` before it"));
+                    errors.at(&field.ident, format!("the field `{name}` is neither an input nor an output; write `#[input(gold)]`, `#[input(pred)]`, `#[param]` or `#[output]` before it"));
                 }
             }
         }
         item.attrs.retain(|attr| {
             let again = attr.path().segments.last().is_some_and(|last| last.ident == "judge");
             if again {
-                errors.at(attr, "`#[judge]` is given twice; keep one");
+                errors.at(attr, "duplicate `#[judge]`; keep one");
             }
             !again
         });
@@ -143,7 +143,7 @@ fn not_a_struct(item: &TokenStream, error: syn::Error) -> syn::Error {
     for keyword in keywords {
         let what = match keyword.to_string().as_str() {
             "struct" => return error,
-            "fn" => "a function; for a function there is `#[metric]`",
+            "fn" => "a function; write `#[metric]` for a function",
             "enum" => "an enum",
             "union" => "a union",
             "trait" => "a trait",
@@ -152,7 +152,7 @@ fn not_a_struct(item: &TokenStream, error: syn::Error) -> syn::Error {
             "type" => "a type alias",
             _ => continue,
         };
-        let message = format!("`#[judge]` goes on a struct with named fields, not on {what}");
+        let message = format!("expected a struct with named fields, found {what}");
         return syn::Error::new(keyword.span(), message);
     }
     error
@@ -206,14 +206,14 @@ fn no_score(outputs: &[Output], errors: &mut Errors) {
     let label = first.attr.labels.as_ref().and_then(|labels| labels.texts.first());
     let message = match (outputs, label) {
         ([_], Some(label)) => format!(
-            "nothing says what the labels of `{list}` are worth: write `#[judge(score = {list} == {:?})]`, or a `match` that gives each a number",
+            "no score is defined for the labels of `{list}`; write `#[judge(score = {list} == {:?})]`, or a `match` with a number for each label",
             label.value()
         ),
         ([_], None) => format!(
-            "nothing says how `{list}` becomes a score: write `#[judge(score = {list})]`, or call it `score`"
+            "no score is defined; write `#[judge(score = {list})]`, or rename the output to `score`"
         ),
         _ => format!(
-            "which of the outputs `{list}` is the score? Write `#[judge(score = ..)]` with an expression over them, or call one `score`"
+            "no score is defined for the outputs `{list}`; write `#[judge(score = ..)]` with an expression over them, or rename one to `score`"
         ),
     };
     errors.at(ident, message);

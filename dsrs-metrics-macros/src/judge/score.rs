@@ -21,7 +21,7 @@ pub(super) fn worth_makes_sense(judge: &Judge, errors: &mut Errors) {
         && !matches!(literal.lit, Lit::Str(_))
     {
         let name = first.field.name();
-        errors.at(literal, format!("the score is the same whatever the judge answers: write an expression over the outputs, as in `score = {name}`"));
+        errors.at(literal, format!("the score is a constant; write an expression over the outputs, such as `score = {name}`"));
     }
     Divisions { outputs: &judge.outputs, errors }.visit_expr(expr);
 }
@@ -63,7 +63,7 @@ impl<'ast> Visit<'ast> for Divisions<'_> {
             && let Some(name) = left.or(right)
         {
             let written = as_written(binary);
-            self.errors.at(binary, format!("`{written}` divides whole numbers, which drops the fraction: make `{name}` an `f64`, or write `f64::from({name})` and numbers like `4.0`"));
+            self.errors.at(binary, format!("the integer division `{written}` drops the fraction; make `{name}` an `f64`, or write `f64::from({name})` and numbers such as `4.0`"));
             return;
         }
         visit::visit_expr_binary(self, binary);

@@ -44,8 +44,10 @@ impl Attribute for MetricAttrs {
     fn not_a_key(&mut self, input: ParseStream<'_>) -> Error {
         match input.fork().parse::<LitStr>() {
             Ok(text) => {
-                let message =
-                    format!("a text alone says nothing: write `name = {:?}`", text.value());
+                let message = format!(
+                    "expected `key = value`, found a string literal; did you mean `name = {:?}`?",
+                    text.value()
+                );
                 Error::new(text.span(), message)
             }
             Err(_) => attrs::not_a_key::<Self>(input),
@@ -55,7 +57,7 @@ impl Attribute for MetricAttrs {
     fn unknown(&mut self, word: &Ident, _: Option<&str>, rest: ParseStream<'_>) -> Option<String> {
         let word = word.unraw().to_string();
         (is_combinator(&word) && rest.peek(token::Paren)).then(|| format!(
-            "`{word}(..)` makes one metric of several, and stands on a unit struct: write `#[metric({word}(..))] struct Name;`"
+            "`{word}(..)` defines a composite, which is a unit struct; write `#[metric({word}(..))] struct Name;`"
         ))
     }
 

@@ -9,7 +9,7 @@ use syn::{Error, Ident, LitFloat, LitInt, LitStr, Path, Result, Token, Type, tok
 use super::errors::Errors;
 use super::list::{self, Seen};
 use super::names::nearest;
-use super::tokens::parsed;
+use super::tokens::{as_written, parsed};
 
 /// What an attribute accepts.
 pub(crate) trait Attribute: Sized + 'static {
@@ -125,22 +125,31 @@ fn unknown<A: Attribute>(attrs: &mut A, word: &Ident, rest: ParseStream<'_>) -> 
     if let Some(near) = near {
         attrs.unreadable(near);
     }
-    let (attribute, keys) = (A::NAME, keys.join("`, `"));
+    let (attribute, keys) = (A::NAME, one_of(&keys));
     message.unwrap_or_else(|| match near {
-        Some(near) => format!("{attribute} has no `{word}`; did you mean `{near}`?"),
-        None => format!("{attribute} has no `{word}`; it takes `{keys}`"),
+        Some(near) => format!("unknown key `{word}` in {attribute}; did you mean `{near}`?"),
+        None => format!("unknown key `{word}` in {attribute}; expected {keys}"),
     })
+}
+
+/// `a`, or one of `a`, `b`.
+fn one_of(words: &[&str]) -> String {
+    let list = format!("`{}`", words.join("`, `"));
+    if words.len() == 1 { list } else { format!("one of {list}") }
 }
 
 /// The default of [`Attribute::not_a_key`].
 pub(crate) fn not_a_key<A: Attribute>(input: ParseStream<'_>) -> Error {
     if let Ok(number) = input.fork().parse::<LitFloat>() {
-        let message = format!("a number alone says nothing: write `threshold = {number}`");
+        let message =
+            format!("expected `key = value`, found a number; did you mean `threshold = {number}`?");
         return Error::new(number.span(), message);
     }
-    let message =
-        format!("{} takes items like `{}`, with commas between them", A::NAME, A::EXAMPLE);
-    input.error(message)
+    let found = list::to_comma(&input.fork()).map(as_written).unwrap_or_default();
+    let (attribute, example) = (A::NAME, A::EXAMPLE);
+    input.error(format!(
+        "expected `key = value` in {attribute}, found `{found}`; write items such as `{example}`, separated by commas"
+    ))
 }
 
 /// What follows a key.
@@ -159,7 +168,7 @@ impl Argument<'_> {
         *into = Some(key.span());
         if input.peek(Token![=]) || input.peek(token::Paren) {
             let value = list::to_comma(&input.fork())?;
-            let message = format!("`{key}` takes no value: write `{key}` alone");
+            let message = format!("unexpected value for `{key}`; write `{key}` alone");
             return Err(Error::new_spanned(value, message));
         }
         Ok(())
@@ -209,8 +218,8 @@ impl Argument<'_> {
             return input.parse::<Token![=]>().map(|_| ());
         }
         let message = match list::to_comma(&input.fork())?.is_empty() {
-            true => format!("`{key}` needs a value: write `{form}`"),
-            false => format!("`{key}` takes its value after `=`: write `{form}`"),
+            true => format!("missing value for `{key}`; write `{form}`"),
+            false => format!("expected `=` after `{key}`; write `{form}`"),
         };
         Err(Error::new_spanned(key, message))
     }
@@ -219,9 +228,11 @@ impl Argument<'_> {
     fn explain(&self, found: &str) -> String {
         let Self { key, what, form, .. } = self;
         match self.kind.repaired(found) {
-            _ if found.is_empty() => format!("`{key}` needs a value: write `{form}`"),
-            Some(repaired) => format!("{what}: write `{key} = {repaired}`"),
-            None => format!("{what}, not `{found}`: write `{form}`"),
+            _ if found.is_empty() => format!("missing value for `{key}`; write `{form}`"),
+            Some(repaired) => {
+                format!("expected {what}, found `{found}`; write `{key} = {repaired}`")
+            }
+            None => format!("expected {what}, found `{found}`; write `{form}`"),
         }
     }
 }

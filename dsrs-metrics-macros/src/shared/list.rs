@@ -20,7 +20,7 @@ impl Seen {
     pub(crate) fn note(&mut self, key: &Ident, errors: &mut Errors) {
         let name = key.to_string();
         if self.0.contains(&name) {
-            errors.at(key, format!("`{name}` is given twice; keep one"));
+            errors.at(key, format!("duplicate `{name}`; keep one"));
         }
         self.0.push(name);
     }
@@ -40,11 +40,11 @@ pub(crate) fn for_each(
                 errors.push(error);
             } else if next_item_follows(input) {
                 let next = input.fork().call(Ident::parse_any)?;
-                errors.at(&next, format!("write `,` before `{next}`"));
+                errors.at(&next, format!("expected `,`, found `{next}`; write `,` before it"));
                 continue;
             } else if !at_end(input) {
                 let rest = to_comma(&input.fork())?;
-                let message = format!("`{}` is too much here: take it away", as_written(&rest));
+                let message = format!("unexpected `{}`; remove it", as_written(&rest));
                 errors.at(rest, message);
             }
             to_comma(input)?;

@@ -56,6 +56,11 @@ pub(crate) fn is_snake(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
 
+/// The message for a name that is used on command lines and in files, and is not in snake case.
+pub(crate) fn not_in_snake_case(of: &str, found: &str, write: &str) -> String {
+    format!("expected a {of} name in ASCII snake case, found `{found}`; {write}")
+}
+
 /// The known word that is most like `word`, if one is near.
 pub(crate) fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     let distances = known.iter().map(|known| (levenshtein(word, known), *known));
@@ -74,7 +79,10 @@ pub(crate) fn path_is_absolute(path: &syn::Path, errors: &mut Errors) {
     let is_rooted = first.is_some_and(|first| matches!(first.as_str(), "crate" | "$crate"));
     if path.leading_colon.is_none() && !is_rooted {
         let written = as_written(path);
-        errors.at(path, format!("the path must hold in every module: write `crate = ::{written}`"));
+        errors.at(
+            path,
+            format!("expected an absolute path, found `{written}`; write `crate = ::{written}`"),
+        );
     }
 }
 

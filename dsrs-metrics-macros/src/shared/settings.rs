@@ -59,21 +59,21 @@ macro_rules! keys {
 }
 
 keys! {
-    TIER Tier "tier", "tier = proxy", "a tier is `proxy` or `truth`" => tier;
-    COST Cost "cost", "cost = \"100 msat\"", "a cost is text with its unit" => cost;
-    BUDGET Cost "budget", "budget = \"600 msat\"", "a budget is text with its unit" => budget;
-    THRESHOLD Other "threshold", "threshold = 0.5", "a threshold is a number" => threshold;
-    ON_MISSING Other "on_missing", "on_missing = skip", "what becomes of a missing component is a word" => on_missing;
-    NAME Text "name", "name = \"exact_match\"", "a metric's name is text" => name;
-    STRUCT Ident "struct", "struct = ExactMatch", "the struct's name is an identifier" => struct_name;
-    GOLD Type "gold", "gold = RowType", "the gold row is a type" => gold;
-    PRED Type "pred", "pred = RowType", "the predicted row is a type" => pred;
+    TIER Tier "tier", "tier = proxy", "`proxy` or `truth`" => tier;
+    COST Cost "cost", "cost = \"100 msat\"", "a string with a unit" => cost;
+    BUDGET Cost "budget", "budget = \"600 msat\"", "a string with a unit" => budget;
+    THRESHOLD Other "threshold", "threshold = 0.5", "a number" => threshold;
+    ON_MISSING Other "on_missing", "on_missing = skip", "`fail`, `skip` or `zero`" => on_missing;
+    NAME Text "name", "name = \"exact_match\"", "a string" => name;
+    STRUCT Ident "struct", "struct = ExactMatch", "an identifier" => struct_name;
+    GOLD Type "gold", "gold = RowType", "a type" => gold;
+    PRED Type "pred", "pred = RowType", "a type" => pred;
 }
 
 impl<A> Key<A> {
     /// `range`, also for what has no settings.
     pub(crate) const fn range(read: Read<A>) -> Self {
-        let what = "a range goes from one number to another";
+        let what = "a range of numbers";
         Self::new("range", Kind::Other, "range = 0.0..=1.0", what, read)
     }
 }
@@ -93,14 +93,11 @@ impl<A: AsMut<Settings>> Key<A> {
         "version",
         Kind::Version,
         "version = \"2\"",
-        "a version is text or a whole number",
+        "a string or a whole number",
         |attrs, argument, _| argument.value_with(&mut attrs.as_mut().version, version),
     );
-    pub(crate) const CRATE: Self = Self::new(
-        "crate",
-        Kind::Path,
-        "crate = ::dsrs_metrics",
-        "the crate is a path",
-        |attrs, argument, _| argument.value_with(&mut attrs.as_mut().krate, Path::parse_mod_style),
-    );
+    pub(crate) const CRATE: Self =
+        Self::new("crate", Kind::Path, "crate = ::dsrs_metrics", "a path", |attrs, argument, _| {
+            argument.value_with(&mut attrs.as_mut().krate, Path::parse_mod_style)
+        });
 }

@@ -8,6 +8,7 @@ use super::param::{Binding, Param};
 use super::side::Side;
 use crate::shared::errors::Errors;
 use crate::shared::settings::Settings;
+use crate::shared::tokens::as_written;
 use crate::shared::types::{Form, is_string};
 use crate::shared::values::text;
 
@@ -53,17 +54,18 @@ fn default_name(by: &Ident, params: &[Param], errors: &mut Errors) -> Option<Str
         Binding::Config(config) => Some((param, config)),
         _ => None,
     }) else {
-        errors.at(by, format!("no parameter `{by}` can name the field: write {form} beside it"));
+        errors.at(by, format!("no `#[param]` is named `{by}`; add the parameter {form}"));
         return None;
     };
     if !matches!(Form::of(&param.ty), (Form::Text, false)) && !is_string(&param.ty) {
-        errors.at(&param.ty, format!("a parameter that names a field is text: write {form}"));
+        let found = as_written(&param.ty);
+        errors.at(&param.ty, format!("expected `&str` or `String` for a parameter that names a field, found `{found}`; write {form}"));
         return None;
     }
     match config.default.as_ref().and_then(|default| default.expr.as_ref()).and_then(text) {
         Some(name) if !name.value().is_empty() => Some(name.value()),
         _ => {
-            errors.at(by, format!("the field has no name until one is configured, so what the metric reads cannot be said: write {form}"));
+            errors.at(by, format!("the parameter `{by}` names a field, so it must have a string literal as its default; write {form}"));
             None
         }
     }
@@ -72,16 +74,20 @@ fn default_name(by: &Ident, params: &[Param], errors: &mut Errors) -> Option<Str
 fn check(side: Side, param: &Param, attrs: &Settings, errors: &mut Errors) {
     let Binding::Field(_, field) = &param.binding else { return };
     if field.renamed {
-        errors.at_span(field.name_span, "a field has one name: take this one away, it is the default of the parameter that `named_by` names");
+        errors.at_span(field.name_span, "the name of a field with `named_by` is the default of that parameter; remove this name");
     }
     if let Some(default) = &field.default {
-        errors.at_span(default.span, "a field that is named by a parameter is asked for, so its absence is a mistake: take `default` away");
+        errors.at_span(default.span, "a field with `named_by` is required; remove `default`");
     }
     if !matches!(Form::of(&param.ty), (Form::Text, false)) {
-        errors.at(&param.ty, "a field that is named by a parameter is given as text: write `&str`");
+        let found = as_written(&param.ty);
+        errors.at(
+            &param.ty,
+            format!("expected `&str` for a field with `named_by`, found `{found}`; write `&str`"),
+        );
     }
     if side.declared(attrs).is_some() {
         let side = side.name();
-        errors.at_span(param.span, format!("the fields of a typed row are named by the compiler: take `{side} = ..` away; every row that derives `Record` is still scored"));
+        errors.at_span(param.span, format!("`named_by` is not supported with a typed row; remove `{side} = ..`, the metric still scores every row that derives `Record`"));
     }
 }

@@ -30,7 +30,7 @@ impl Function {
         function.attrs.retain(|attr| {
             let again = attr.path().segments.last().is_some_and(|last| last.ident == "metric");
             if again {
-                errors.at(attr, "`#[metric]` is given twice; keep one");
+                errors.at(attr, "duplicate `#[metric]`; keep one");
             }
             !again
         });
@@ -65,8 +65,8 @@ fn not_a_function(at: ParseStream<'_>, error: syn::Error) -> syn::Error {
         return error;
     }
     let keyword = at.fork().call(Ident::parse_any);
-    let what = keyword.map_or("this", |keyword| item_kind(&keyword.to_string()));
-    at.error(format!("`#[metric]` goes on a function, not on {what}: write `#[metric] fn name(#[gold] .., #[pred] ..) -> bool`"))
+    let what = keyword.map_or("another item", |keyword| item_kind(&keyword.to_string()));
+    at.error(format!("expected a function, found {what}; write `#[metric] fn name(#[gold] .., #[pred] ..) -> bool`"))
 }
 
 fn item_kind(keyword: &str) -> &'static str {
@@ -80,7 +80,7 @@ fn item_kind(keyword: &str) -> &'static str {
         "static" => "a static",
         "type" => "a type alias",
         "use" => "an import",
-        _ => "this",
+        _ => "another item",
     }
 }
 

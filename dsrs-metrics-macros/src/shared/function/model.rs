@@ -97,7 +97,7 @@ fn params(sig: &mut Signature, attrs: &Settings, errors: &mut Errors) -> Vec<Par
     for input in &mut sig.inputs {
         match input {
             FnArg::Receiver(receiver) => {
-                let message = "a metric is a free function: take `self` away and bind what it needs with `#[param]`";
+                let message = "expected a free function, found a method; remove `self` and write a `#[param]` for what it provides";
                 errors.at(receiver.self_token, message);
             }
             FnArg::Typed(typed) => params.push(param(typed, attrs, errors)),
@@ -110,7 +110,7 @@ fn param(typed: &mut syn::PatType, attrs: &Settings, errors: &mut Errors) -> Par
     let role = RoleAttr::take(&mut typed.attrs, errors);
     let docs = typed.attrs.extract_if(.., |attr| attr.path().is_ident("doc")).collect();
     for cfg in typed.attrs.iter().filter(|attr| is_cfg(attr)) {
-        errors.at(cfg, "a metric's parameters are part of its type, so they cannot come and go with `cfg`; put `cfg` on the function");
+        errors.at(cfg, "`cfg` is not supported on a metric's parameters; write it on the function");
     }
     let ident = match &*typed.pat {
         Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => Some(pat.ident.clone()),

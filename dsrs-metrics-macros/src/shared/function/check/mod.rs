@@ -31,18 +31,26 @@ fn names_are_usable(model: &Model, errors: &mut Errors) {
     let ident = &model.names.ident;
     let function = &model.function.sig.ident;
     if hides_prelude(ident) {
-        errors.at(ident, format!("the metric would be called `{ident}` and hide the prelude's `{ident}` in this module: write `#[metric(struct = {ident}Metric)]`"));
+        errors.at(ident, format!("the metric's struct `{ident}` would shadow the prelude's `{ident}`; write `#[metric(struct = {ident}Metric)]`"));
     }
     if let Some(name) = model.attrs.name.as_ref().filter(|name| !names::is_snake(&name.value())) {
         let snake = names::suggested_snake(&name.value());
-        errors.at(name, format!("a metric's name stands on command lines and in files, so it is in snake case: write `name = \"{snake}\"`"));
+        errors.at(
+            name,
+            names::not_in_snake_case(
+                "metric",
+                &name.value(),
+                &format!("write `name = \"{snake}\"`"),
+            ),
+        );
     }
     if ident == function {
         let snake = names::suggested_snake(&function.to_string());
-        errors.at(function, format!("the metric would be called `{function}`, as the function is: call the function `{snake}`"));
+        errors.at(function, format!("the metric's struct and its function are both named `{function}`; rename the function to `{snake}`"));
     } else if model.attrs.name.is_none() && !names::is_snake(&model.names.metric) {
         let snake = names::suggested_snake(&model.names.metric);
-        errors.at(function, format!("a metric's name stands on command lines and in files, so it is ASCII in snake case: rename the function, or write `#[metric(name = \"{snake}\")]`"));
+        let write = format!("rename the function, or write `#[metric(name = \"{snake}\")]`");
+        errors.at(function, names::not_in_snake_case("metric", &model.names.metric, &write));
     }
     if let Some(path) = &model.attrs.krate {
         names::path_is_absolute(path, errors);
@@ -66,18 +74,18 @@ fn verdict_makes_sense(model: &Model, errors: &mut Errors) {
             errors.at_span(span, BOOL_DIRECTION);
         }
     } else if let (Some(span), false) = (attrs.strict, attrs.mentions_threshold()) {
-        errors.at_span(span, "`strict` makes a score 1 or 0 at the threshold, and there is none: add `threshold = 0.5`");
+        errors.at_span(span, "`strict` requires a threshold; add `threshold = 0.5`");
     }
 }
 
 // What a `bool` rules out: said here where the return type is spelt `bool`, and by `assert.rs` where
 // it is an alias.
 pub(crate) const BOOL_THRESHOLD: &str =
-    "a `bool` is its own verdict: take `threshold` away, or return a number";
-pub(crate) const BOOL_RANGE: &str = "a `bool` is 0 or 1: take `range` away, or return a number";
-pub(crate) const BOOL_STRICT: &str = "a `bool` is strict already: take `strict` away";
-pub(crate) const BOOL_DIRECTION: &str =
-    "`true` is a pass: negate what the function returns instead of writing `lower_is_better`";
+    "`threshold` is not supported for a `bool` metric; remove it, or return a number";
+pub(crate) const BOOL_RANGE: &str =
+    "`range` is not supported for a `bool` metric; remove it, or return a number";
+pub(crate) const BOOL_STRICT: &str = "a `bool` metric is always strict; remove `strict`";
+pub(crate) const BOOL_DIRECTION: &str = "`lower_is_better` is not supported for a `bool` metric, where `true` passes; negate the returned value";
 
 /// `bool`, also inside `Option` and `Result`.
 fn is_bool(ty: &Type) -> bool {

@@ -48,11 +48,12 @@ fn threshold_is_reachable(threshold: &Expr, attrs: &Settings, errors: &mut Error
 
 fn unreachable_threshold(value: f64, min: f64, max: f64, lower_is_better: bool) -> Option<String> {
     if !(min..=max).contains(&value) {
-        return Some(format!("the threshold {value:?} lies outside the range {min:?}..={max:?}"));
+        return Some(format!(
+            "the threshold {value:?} is outside the range {min:?}..={max:?}; write a threshold within it"
+        ));
     }
-    let (always, side, other) =
-        if lower_is_better { (max, "at most", "smaller") } else { (min, "at least", "larger") };
+    let (always, other) = if lower_is_better { (max, "smaller") } else { (min, "larger") };
     (value == always).then(|| {
-        format!("a threshold of {value:?} can never fail, since every score of the range {min:?}..={max:?} is {side} {value:?}: write a {other} one")
+        format!("every score in the range {min:?}..={max:?} passes the threshold {value:?}; write a {other} threshold")
     })
 }

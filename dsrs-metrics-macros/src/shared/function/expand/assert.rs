@@ -76,7 +76,7 @@ fn constants_make_sense(cx: &Context<'_>) -> TokenStream {
     let mut checks = TokenStream::new();
     if let (Some(range), false) = (&attrs.range, range_is_literal) {
         let message = format!(
-            "the range `{}` is empty or not finite: a range goes from a smaller number to a larger one",
+            "the range `{}` is empty or not finite; write a smaller and a larger finite number",
             as_written(range)
         );
         checks.extend(check(cx, ends(range), "range_is_not_empty", &message));
@@ -85,17 +85,22 @@ fn constants_make_sense(cx: &Context<'_>) -> TokenStream {
         return checks;
     };
     if literal(threshold).is_none() {
-        let message = format!("the threshold `{}` is no finite number", as_written(threshold));
+        let message = format!(
+            "the threshold `{}` is not finite; write a finite number",
+            as_written(threshold)
+        );
         checks.extend(check(cx, ends(threshold), "threshold_is_finite", &message));
     }
     if let Some(range) = &attrs.range
         && !(range_is_literal && literal(threshold).is_some())
     {
         let (threshold_text, range) = (as_written(threshold), as_written(range));
-        let outside = format!("the threshold `{threshold_text}` lies outside the range `{range}`");
+        let outside = format!(
+            "the threshold `{threshold_text}` is outside the range `{range}`; write a threshold within it"
+        );
         checks.extend(check(cx, ends(threshold), "threshold_is_in_range", &outside));
         let always = format!(
-            "the threshold `{threshold_text}` can never fail, since every score of the range `{range}` passes it: write another one"
+            "every score in the range `{range}` passes the threshold `{threshold_text}`; write another threshold"
         );
         checks.extend(check(cx, ends(threshold), "threshold_can_fail", &always));
     }

@@ -142,10 +142,10 @@ fn asks(cx: &Context<'_>, slots: &[Slot<'_>]) -> TokenStream {
         .iter()
         .filter_map(|slot| {
             let (name, asks) = (slot.name, &slot.required.as_ref()?.1);
-            let message = format!("metric `{metric}` needs a value for its parameter `{name}`");
-            let label = format!("`{name}` is missing");
+            let message = format!("missing value for the parameter `{name}` of metric `{metric}`");
+            let label = format!("missing `{name}`");
             let note = format!(
-                "write `.{name}(..)` before `.build()`, or `{component}({name} = ..)` where a composite names it"
+                "write `.{name}(..)` before `.build()`, or `{component}({name} = ..)` in a composite"
             );
             Some(quote_spanned! {*span=>
                 #[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)]

@@ -211,19 +211,19 @@ fn sentences(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
     let ty = escaped(&as_written(&field.param.ty));
     let metric = &cx.model.names.metric;
     let message = format!(
-        "`{{Self}}` has no field `{name}` that can be read as `{ty}`, which metric `{metric}` reads from its {side} row"
+        "`{{Self}}` has no field `{name}` that can be read as `{ty}`, required by metric `{metric}` in its {side} row"
     );
-    let label = format!("this row has no fitting `{name}`");
+    let label = format!("this row has no field `{name}` of a suitable type");
     let types = field_types(&field.form, option_of(&field.param.ty).is_some());
     let note = format!(
-        "give the row `#[derive(Record)]` and a field `{name}` of type {types}; `#[record(rename = \"{name}\")]` renames one"
+        "add `#[derive(Record)]` and a field `{name}` of type {types} to the row; `#[record(rename = \"{name}\")]` renames a field"
     );
     quote_spanned!(cx.span=> #[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)])
 }
 
 fn field_types(form: &Form<'_>, optional: bool) -> String {
     let types = match form {
-        Form::Text => "`String` or another text".to_owned(),
+        Form::Text => "`String` or another string type".to_owned(),
         Form::Raw => "`serde_json::Value`".to_owned(),
         Form::Slice(ty) => format!("`Vec<{}>`", escaped(&as_written(ty))),
         Form::Ref(ty) | Form::Owned(ty) => format!("`{}`", escaped(&as_written(ty))),
