@@ -1,4 +1,5 @@
-//! `#[judge_output]`: a type that a judge can answer with gets the derives for it, by paths that need no crate but ours.
+//! `#[judge_output]`: adds the derives of a type that a judge can answer with. The paths lead
+//! through the runtime crate, so that the user needs no other dependency.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote, quote_spanned};
@@ -66,7 +67,7 @@ fn kind(word: &Ident) -> Option<&'static str> {
     })
 }
 
-/// The item with the derives that it does not have yet.
+/// Returns the item with the derives that it does not have yet.
 fn derived(item: &DeriveInput, krate: Option<&Path>) -> TokenStream {
     let span = item.ident.span();
     let runtime = names::runtime(krate, span);
@@ -97,7 +98,7 @@ fn derived(item: &DeriveInput, krate: Option<&Path>) -> TokenStream {
     quote!(#[derive(#(#all),*)] #of_serde #of_schemars #item)
 }
 
-/// Whether a field of no name that was asked for can be refused: of a struct, unless `serde` is told otherwise.
+/// Whether unknown fields can be rejected: for a struct, unless its `serde` attributes conflict.
 fn is_closed(item: &DeriveInput) -> bool {
     let Data::Struct(data) = &item.data else {
         return false;
@@ -113,7 +114,7 @@ fn is_closed(item: &DeriveInput) -> bool {
         && !says(&item.attrs, "transparent")
 }
 
-/// What an attribute derives, by the last word of each path.
+/// Returns the derives in an attribute, by the last segment of each path.
 fn derives(attr: &syn::Attribute) -> Vec<Ident> {
     if !attr.path().is_ident("derive") {
         return Vec::new();

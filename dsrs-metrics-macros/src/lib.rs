@@ -1,8 +1,8 @@
-//! The macros of dsrs-metrics: `#[metric]`, `#[judge]`, `#[judge_output]` and `#[derive(Record)]`. Use them through that crate, which
-//! documents them.
+//! The macros of dsrs-metrics: `#[metric]`, `#[judge]`, `#[judge_output]` and `#[derive(Record)]`.
+//! Use them through that crate, which contains their documentation.
 //!
-//! This file alone decides which module expands an item. The modules of the attributes import from `shared` and never
-//! from each other.
+//! Only this file selects the module that expands an item. The modules of the attributes import
+//! from `shared`, never from each other.
 
 mod composite;
 mod judge;
@@ -24,19 +24,20 @@ pub fn metric(args: TokenStream, item: TokenStream) -> TokenStream {
     metric::expand(args, &item).into()
 }
 
-/// Turns a signature struct into a metric that a language model answers. See the crate `dsrs-metrics`.
+/// Turns a signature struct into a metric that a language model evaluates. See the crate
+/// `dsrs-metrics`.
 #[proc_macro_attribute]
 pub fn judge(args: TokenStream, item: TokenStream) -> TokenStream {
     judge::expand(args.into(), &item.into()).into()
 }
 
-/// Lets a judge answer with a type. See the crate `dsrs-metrics`.
+/// Makes a type usable as the output of a judge. See the crate `dsrs-metrics`.
 #[proc_macro_attribute]
 pub fn judge_output(args: TokenStream, item: TokenStream) -> TokenStream {
     judge_output::expand(args.into(), &item.into()).into()
 }
 
-/// Lets every dynamic metric score a struct without conversion. See the crate `dsrs-metrics`.
+/// Makes a struct usable as a row of every dynamic metric. See the crate `dsrs-metrics`.
 #[proc_macro_derive(Record, attributes(record))]
 pub fn record(item: TokenStream) -> TokenStream {
     record::expand(&syn::parse_macro_input!(item as syn::DeriveInput)).into()

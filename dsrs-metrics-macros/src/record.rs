@@ -1,4 +1,5 @@
-//! `#[derive(Record)]`: each named field of a struct, as the type-level fields that metrics read.
+//! `#[derive(Record)]`: implements the type-level fields that metrics read for each named field of
+//! a struct.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
@@ -151,7 +152,7 @@ fn krate(attrs: &[syn::Attribute], errors: &mut Errors) -> Option<Path> {
     path
 }
 
-/// What stands in each `#[record(..)]`.
+/// Returns the arguments of each `#[record(..)]`.
 fn record_attrs(attrs: &[syn::Attribute], alone: &str, errors: &mut Errors) -> Vec<TokenStream> {
     let mut contents = Vec::new();
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("record")) {
@@ -172,7 +173,8 @@ struct Expansion<'a> {
 }
 
 impl Expansion<'_> {
-    /// After a mistake: a row that has any field, so that what scores it reports nothing more.
+    /// The expansion after an error: a row that has any field, so that uses of it cause no further
+    /// errors.
     fn stub(&self) -> TokenStream {
         let (ident, runtime) = (&self.input.ident, &self.runtime);
         let span = ident.span();
@@ -269,7 +271,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// `Get` and `GetOptional` for whatever field and form the struct's own fields allow.
+    /// Emits `Get` and `GetOptional` for every field and form that the struct's fields support.
     fn reads(&self) -> TokenStream {
         let (ident, runtime) = (&self.input.ident, &self.runtime);
         let span = ident.span();

@@ -1,4 +1,4 @@
-//! What stands inside `#[metric(..)]` on a struct: one combination of metrics, and settings of the whole.
+//! The contents of `#[metric(..)]` on a struct: one combinator, and settings of the composite.
 
 use proc_macro2::TokenStream;
 use syn::ext::IdentExt as _;
@@ -13,7 +13,7 @@ use crate::shared::list;
 use crate::shared::settings::Settings;
 use crate::shared::tokens::as_written;
 
-/// What a function's `#[metric]` takes and a composite's does not, and what to do instead.
+/// Keys of `#[metric]` on a function that a composite does not support, and what to write instead.
 const DERIVED: [(&str, &str); 6] = [
     (
         "cost",
@@ -37,7 +37,7 @@ const DERIVED: [(&str, &str); 6] = [
 pub(super) struct CompositeAttrs {
     pub(super) settings: Settings,
     pub(super) whole: Option<Expression>,
-    /// Whether a combination was begun, readable or not.
+    /// Whether a combinator was written, valid or not.
     pub(super) has_whole: bool,
 }
 

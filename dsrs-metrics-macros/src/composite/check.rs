@@ -1,5 +1,5 @@
-//! The rules of composites that tokens alone can show to be broken. What only the components' specs can
-//! show is left to constants that `expand/tree.rs` writes at the user's spans.
+//! The rules of composites that can be checked on tokens. Rules that need the components' specs are
+//! checked in the constants of `expand/tree.rs`.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use crate::shared::values::{
     cost_msats, literal, threshold_is_a_number, tier_is_known, version_says_something,
 };
 
-/// How far weights may be from 1, which ten decimal weights written out never are; as the runtime has it.
+/// The tolerance for the sum of weights, the same as in the runtime crate.
 const WEIGHT_TOLERANCE: f64 = 1e-9;
 
 pub(super) fn check(item: &Item, attrs: &CompositeAttrs, errors: &mut Errors) {
@@ -104,7 +104,7 @@ fn verdict_makes_sense(whole: &Expression, attrs: &Settings, errors: &mut Errors
     }
 }
 
-/// What is made of itself would never be known; rustc only says that it gave up.
+/// Reports a composite that contains itself, for which rustc would only report a cycle.
 fn not_of_itself(whole: &Expression, ident: &syn::Ident, errors: &mut Errors) {
     if let Expression::Component(component) = whole
         && component.ty.is_ident(ident)
@@ -140,7 +140,7 @@ fn expression(whole: &Expression, errors: &mut Errors) {
     parts_of(whole).for_each(|part| expression(&part.expression, errors));
 }
 
-/// Only the numbers of the parts count.
+/// Rejects weights and thresholds in a combinator that uses only the scores of its parts.
 fn numbers_only(within: &str, parts: &[Part], errors: &mut Errors) {
     no_weights(within, parts, errors);
     no_bounds(within, parts, errors);
@@ -169,7 +169,7 @@ fn no_bounds(within: &str, parts: &[Part], errors: &mut Errors) {
     }
 }
 
-/// No component stands twice in one combination.
+/// Reports a component that is used twice in one combinator.
 fn named_once(within: &str, parts: &[Part], errors: &mut Errors) {
     let mut seen = BTreeSet::new();
     for part in parts {
@@ -229,14 +229,14 @@ fn weighted(combination: &Combination, errors: &mut Errors) {
     }
 }
 
-/// What is left of 1, if anything, in the decimals in which weights are written.
+/// Returns the weight that is missing to 1, if any.
 fn rest_of(parts: &[Part]) -> Option<f64> {
     let given = parts.iter().filter_map(|part| part.weight.as_ref()).map(literal);
     let rest = rounded(1.0 - given.sum::<Option<f64>>()?);
     (rest > 0.0).then_some(rest)
 }
 
-/// 0.1 + 0.2 + 0.65 is 0.95 to a person, whatever its last bit.
+/// Rounds to twelve decimals: 0.1 + 0.2 + 0.65 is shown as 0.95.
 fn rounded(value: f64) -> f64 {
     (value * 1e12).round() / 1e12
 }

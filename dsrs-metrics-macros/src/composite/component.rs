@@ -72,7 +72,7 @@ fn arguments(text: &str, tokens: TokenStream, errors: &mut Errors) -> Vec<(Ident
     args
 }
 
-/// What stands in parentheses.
+/// Parses parentheses and returns their content.
 pub(super) fn content(input: ParseStream<'_>) -> syn::Result<TokenStream> {
     let content;
     parenthesized!(content in input);

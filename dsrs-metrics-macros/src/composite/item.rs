@@ -1,4 +1,4 @@
-//! The struct that a composite's `#[metric]` stands on.
+//! The struct with the `#[metric]` of a composite.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
@@ -27,7 +27,7 @@ impl Item {
         });
         let mut item = Self { item };
         item.is_unit(has_whole, errors);
-        // What nothing is made of would only be a second mistake.
+        // Unused generic parameters would be a second error.
         item.item.generics = Generics::default();
         Some(item)
     }
@@ -55,7 +55,7 @@ impl Item {
         &self.item.ident
     }
 
-    /// The attributes that decide whether it is there at all.
+    /// Returns the `cfg` attributes.
     pub(super) fn cfgs(&self) -> TokenStream {
         let cfgs = self.item.attrs.iter().filter(|attr| is_cfg(attr));
         quote!(#(#cfgs)*)

@@ -1,4 +1,4 @@
-//! `#[metric]` on a unit struct, which makes one metric of several: attr -> model -> check -> expand.
+//! `#[metric]` on a unit struct, which defines a composite: attr -> expression -> check -> expand.
 
 mod attr;
 mod check;

@@ -9,7 +9,7 @@ use crate::shared::list;
 use crate::shared::tokens::as_written;
 use crate::shared::values::{literal, too_large};
 
-/// A number, or a constant, up to the next comma.
+/// Parses a number or a constant up to the next comma.
 pub(super) fn number(
     operator: &impl ToTokens,
     input: ParseStream<'_>,
@@ -60,12 +60,12 @@ fn is_condition(op: &BinOp) -> bool {
     )
 }
 
-/// Whether a weight or bound is a number that the macro knows.
+/// Whether a weight or threshold is a number literal.
 pub(super) fn is_literal(expr: &Expr) -> bool {
     literal(expr).is_some()
 }
 
-/// Anything but a literal of another kind.
+/// Whether an expression may be a number: a number literal, or not a literal.
 pub(super) fn may_be_a_number(expr: &Expr) -> bool {
     !matches!(expr, Expr::Lit(_)) || is_literal(expr)
 }

@@ -56,7 +56,7 @@ impl Expression {
     }
 }
 
-/// A combination as an example.
+/// Returns an example of a combinator.
 pub(super) fn form(word: &str) -> &'static str {
     match word {
         "weighted" => "weighted(first = 0.5, second = 0.5)",
@@ -69,7 +69,7 @@ pub(super) fn form(word: &str) -> &'static str {
     }
 }
 
-/// The parts that could be read, and whether that is all of them.
+/// Parses parts. Returns the valid ones, and whether all are valid.
 pub(super) fn parts(tokens: TokenStream, errors: &mut Errors) -> (Vec<Part>, bool) {
     let (mut parts, mut is_complete) = (Vec::new(), true);
     list::for_each(tokens, errors, |input, _, errors| match Part::parse(input, errors) {
@@ -137,7 +137,7 @@ fn number_first(input: ParseStream<'_>) -> Error {
     input.error(message)
 }
 
-/// `proxy(..) >= 0.5` or `truth(..)`, as far as it was understood.
+/// The halves of a gate, `proxy(..) >= 0.5` and `truth(..)`, as far as they are valid.
 #[derive(Default)]
 struct Halves {
     proxies: Option<(Vec<Part>, Option<Expr>)>,

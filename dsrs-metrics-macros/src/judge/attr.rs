@@ -1,4 +1,5 @@
-//! What stands inside `#[judge(..)]`, with spans and without judgement. The attributes of fields are in `field.rs`.
+//! The settings in `#[judge(..)]`, with spans. `check` validates them; the attributes of fields are
+//! parsed in `field.rs`.
 
 use proc_macro2::{Span, TokenStream};
 use syn::ext::IdentExt as _;
@@ -41,7 +42,7 @@ pub(crate) struct Models {
 }
 
 impl Models {
-    /// How many judges these are, if that is written out.
+    /// Returns the number of judges, if it is a literal.
     pub(crate) fn count(&self) -> Option<usize> {
         match &self.times {
             Some(times) => times.base10_parse().ok(),
@@ -60,7 +61,7 @@ const PAIRWISE: &str = "expected the names of two inputs; write `pairwise(first,
 
 const MODELS: &str = "expected a list of models; write `models([\"openai:gpt-5-mini\", \"anthropic:claude-haiku-4-5\"])`, or `models([default; 3])` to call the configured model three times";
 
-/// A key of the judge's own.
+/// A key that only judges have.
 const fn own(
     name: &'static str,
     form: &'static str,

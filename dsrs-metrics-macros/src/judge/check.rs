@@ -1,5 +1,5 @@
-//! The rules of `#[judge]` that tokens alone can show to be broken. Those that it shares with
-//! `#[metric]` are checked there; what only types can show is rustc's.
+//! The rules of `#[judge]` that can be checked on tokens. Rules of every metric are checked after
+//! lowering; rules that need types are checked by rustc.
 
 use std::fmt::Display;
 
@@ -159,7 +159,7 @@ fn is_number(ty: &Type) -> bool {
     is_whole_number(ty) || ["f32", "f64"].iter().any(|name| last_segment_is(ty, name))
 }
 
-/// Whether a type is certainly what it is called.
+/// Whether the spelling of a type determines what it is.
 fn is_known(ty: &Type) -> bool {
     let list = matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Vec"));
     list || is_number(ty)
@@ -257,7 +257,7 @@ fn unknown_aggregation(other: &str) -> String {
     }
 }
 
-/// How many judges there are.
+/// Checks the models and returns the number of judges.
 fn models_make_sense(models: &Models, errors: &mut Errors) -> Option<usize> {
     if models.list.is_empty() {
         errors.at_span(models.span, "empty list of models; write at least one, or remove `models` to use the configured model");

@@ -1,4 +1,4 @@
-//! What stands inside `#[input(..)]`, `#[param(..)]` and `#[output(..)]` on a field of a judge.
+//! The attributes of a judge's field: `#[input(..)]`, `#[param(..)]` and `#[output(..)]`.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens as _, quote};
@@ -11,7 +11,7 @@ use crate::shared::list;
 use crate::shared::names;
 use crate::shared::tokens::{as_written, is_ident};
 
-/// Where an input comes from.
+/// The source of an input.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Source {
     Gold,
@@ -35,10 +35,10 @@ pub(crate) struct InputAttr {
     /// Whether this is `#[param]` and not `#[input(..)]`.
     is_param: bool,
     pub(crate) source: Option<Source>,
-    /// Whether what is wrong with the source has been said.
+    /// Whether an error about the source is already reported.
     pub(crate) is_noted: bool,
     pub(crate) rename: Option<LitStr>,
-    /// `default` or `default = value`, as it stands.
+    /// `default` or `default = value`, as written.
     pub(crate) default: Option<TokenStream>,
     pub(crate) desc: Option<LitStr>,
 }
@@ -55,11 +55,11 @@ pub(crate) struct OutputAttr {
 pub(crate) struct Labels {
     pub(crate) span: Span,
     pub(crate) texts: Vec<LitStr>,
-    /// How many there are, readable or not.
+    /// The number of labels, including invalid ones.
     pub(crate) count: usize,
 }
 
-/// What a field of a judge is.
+/// The role of a judge's field.
 pub(crate) enum FieldAttr {
     Input(InputAttr),
     Output(OutputAttr),
@@ -68,7 +68,7 @@ pub(crate) enum FieldAttr {
 const NAMES: [&str; 3] = ["input", "output", "param"];
 
 impl FieldAttr {
-    /// Takes the judge's attributes from a field's and leaves the others.
+    /// Removes the judge's attributes from the attributes of a field and parses them.
     pub(crate) fn take(attrs: &mut Vec<SynAttribute>, errors: &mut Errors) -> Option<Self> {
         let mut taken: Option<(&str, Self)> = None;
         attrs.retain(|attr| {
@@ -131,7 +131,7 @@ impl FieldAttr {
     }
 }
 
-/// `#[gold]` or `#[pred]`, which `#[metric]` has.
+/// Reports `#[gold]` or `#[pred]`, which are attributes of `#[metric]`.
 fn of_metric(attr: &SynAttribute, errors: &mut Errors) -> Option<FieldAttr> {
     let source = ["gold", "pred"].into_iter().find(|source| attr.path().is_ident(source))?;
     errors.at(
@@ -141,7 +141,7 @@ fn of_metric(attr: &SynAttribute, errors: &mut Errors) -> Option<FieldAttr> {
     Some(FieldAttr::Input(InputAttr { is_noted: true, ..InputAttr::at(Span::call_site()) }))
 }
 
-/// Whether an attribute can stay with the field.
+/// Whether an attribute remains on the field. Reports `cfg`.
 fn is_kept(attr: &SynAttribute, errors: &mut Errors) -> bool {
     let is_cfg = attr.path().is_ident("cfg");
     if is_cfg {
@@ -156,7 +156,8 @@ impl InputAttr {
         Self { span, is_param: false, source: None, is_noted: false, rename, default, desc }
     }
 
-    /// `default` or `default = value`, unread: the metric that the judge is lowered to reads it.
+    /// Takes the tokens of `default` or `default = value`. The metric that the judge is lowered to
+    /// parses them.
     fn default(&mut self, argument: &Argument<'_>) -> syn::Result<()> {
         let Argument { key, input, .. } = argument;
         let equals = input.parse::<Option<Token![=]>>()?;
@@ -170,7 +171,7 @@ impl InputAttr {
         Ok(())
     }
 
-    /// `gold`, `gold = "response"`, `pred`, `pred = ".."` or `param`.
+    /// Parses `gold`, `gold = "response"`, `pred`, `pred = ".."` or `param`.
     fn sourced(
         &mut self,
         source: Source,
@@ -272,7 +273,7 @@ fn unknown_source(name: &str) -> String {
     }
 }
 
-/// The key for what the model is told of a field.
+/// The key for the description of a field in the prompt.
 const fn desc<A>(read: Read<A>) -> Key<A> {
     Key::new("desc", Kind::Text, "desc = \"..\"", "a string", read)
 }

@@ -1,5 +1,5 @@
-//! The judge as a metric: an asynchronous function over the inputs, which nobody sees, with the
-//! attributes that `#[metric]` shares.
+//! Lowers a judge to a metric: a hidden asynchronous function over the inputs, with the settings
+//! that judges share with `#[metric]`.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
@@ -17,10 +17,10 @@ use crate::shared::names;
 use crate::shared::settings::Settings;
 use crate::shared::tokens::as_written;
 
-/// What nobody may call a field, because the judge has it.
+/// The field of a judge for its panel of models.
 pub(crate) const PANEL: &str = "panel";
 
-/// What a judge's builder has besides its parameters.
+/// The setters of a judge's builder besides its parameters.
 pub(crate) const SETTERS: [&str; 5] =
     ["with_lm", "models", "aggregation", "max_concurrent_judges", "quorum"];
 
@@ -41,14 +41,15 @@ pub(crate) fn metric(judge: &Judge, errors: &mut Errors) -> Option<Model> {
     Some(model)
 }
 
-/// What a composite calls the judge: a name in snake case if that leads back to the struct, or else the struct's.
+/// Returns the judge's name in a composite: in snake case if that resolves to the struct, or else
+/// the name of the struct.
 fn component(struct_name: &str) -> String {
     let snake = names::lower_snake(struct_name);
     if names::struct_name(&snake) == struct_name { snake } else { struct_name.to_owned() }
 }
 
-/// What `#[judge(..)]` says of who judges, as a user would type it; by the place among the parameters that a panel is
-/// on a command line.
+/// Returns the panel settings in `#[judge(..)]` as written on a command line, with the index of
+/// each among the parameters of a panel.
 fn panel(judge: &Judge) -> Vec<(usize, String)> {
     let attrs = &judge.attrs;
     let verdict = judge.score.as_ref().is_some_and(|score| score.is_verdict);
@@ -93,7 +94,7 @@ fn function(judge: &Judge, attrs: &Settings, metric: &syn::Ident) -> TokenStream
         #(#kept)*
         #vis async fn #ident(
             #(#params,)*
-            /// Which models are asked, and how their answers become one.
+            /// The models that judge, and the aggregation of their scores.
             #[param(default)] #panel: #runtime::judge::Panel,
         ) -> #runtime::judge::Judged<::core::primitive::#kind> {
             let __judge = #metric { #(#configs,)* #panel };

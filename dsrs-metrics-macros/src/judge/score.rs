@@ -1,5 +1,5 @@
-//! Scores that compile and are never what was meant: a fraction that whole numbers drop, a constant, a whole number
-//! that leaves its type.
+//! The score expression of a judge: reports constants and integer divisions, and adds overflow
+//! checks to integer arithmetic.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote_spanned};
@@ -26,14 +26,14 @@ pub(super) fn worth_makes_sense(judge: &Judge, errors: &mut Errors) {
     Divisions { outputs: &judge.outputs, errors }.visit_expr(expr);
 }
 
-/// A 4 on a scale to 5 is 0.8, and `4 / 5` is 0.
+/// Reports divisions of integers: 4 on a scale to 5 is 0.8, but `4 / 5` is 0.
 struct Divisions<'a> {
     outputs: &'a [Output],
     errors: &'a mut Errors,
 }
 
 impl Divisions<'_> {
-    /// Whether an expression is plainly a whole number, and which output stands in it.
+    /// Returns, for an expression that is certainly an integer, the first output in it.
     fn whole(&self, expr: &Expr) -> Option<Option<String>> {
         match expr {
             Expr::Paren(inner) => self.whole(&inner.expr),
@@ -70,7 +70,8 @@ impl<'ast> Visit<'ast> for Divisions<'_> {
     }
 }
 
-/// The score's expression with whole numbers of the answer computed so that an overflow is noted in `overflow`.
+/// Returns the score expression with integer operations replaced by checked ones, which record an
+/// overflow in `overflow`.
 pub(super) fn checked(judge: &Judge, expr: &Expr, runtime: &TokenStream, overflow: &Ident) -> Expr {
     let mut expr = expr.clone();
     Checked { judge, runtime, overflow }.visit_expr_mut(&mut expr);
@@ -83,7 +84,7 @@ struct Checked<'a> {
     overflow: &'a Ident,
 }
 
-/// A type of whole numbers, as far as an expression shows it: a literal may be of any.
+/// The integer type of an expression, as far as it is known: a literal may be of any type.
 #[derive(Clone, PartialEq)]
 enum Whole {
     Any,
@@ -91,7 +92,7 @@ enum Whole {
 }
 
 impl Checked<'_> {
-    /// The type of an expression that is plainly a whole number.
+    /// Returns the type of an expression that is certainly an integer.
     fn whole(&self, expr: &Expr) -> Option<Whole> {
         match expr {
             Expr::Paren(inner) => self.whole(&inner.expr),
@@ -117,7 +118,7 @@ impl Checked<'_> {
         }
     }
 
-    /// The type of an output or parameter.
+    /// Returns the type of an output or parameter.
     fn type_of(&self, name: &Ident) -> Option<&syn::Type> {
         let outputs = self.judge.outputs.iter().map(|output| &output.field);
         let params = self.judge.inputs.iter().filter(|it| it.attr.source == Some(Source::Param));

@@ -1,5 +1,6 @@
-//! The parser of attributes. An attribute declares a table of keys; each key reads what follows it into the
-//! attribute's own struct. Items of another form, such as the expression of a composite, are a hook of the attribute.
+//! The parser of attributes. An attribute declares a table of keys, and each key parses its value
+//! into the attribute's struct. Items of another form, such as the expression of a composite, are
+//! parsed by a hook.
 
 use proc_macro2::{Group, Span, TokenStream};
 use syn::ext::IdentExt as _;
@@ -11,31 +12,32 @@ use super::list::{self, Seen};
 use super::names::nearest;
 use super::tokens::{as_written, parsed};
 
-/// What an attribute accepts.
+/// An attribute with a table of keys.
 pub(crate) trait Attribute: Sized + 'static {
-    /// The attribute as messages name it.
+    /// The name of the attribute in messages.
     const NAME: &'static str;
     const KEYS: &'static [Key<Self>];
-    /// An item as messages show it.
+    /// An item of the attribute in messages.
     const EXAMPLE: &'static str = "threshold = 0.5";
 
-    /// Parses an item that starts with something else than a key; `None` if no such item is ahead.
+    /// Parses an item that is not `key`, `key = value` or `key(..)`. Returns `None` if the next
+    /// item is one of these.
     fn other_item(&mut self, _: ParseStream<'_>, _: &mut Errors) -> Option<Result<()>> {
         None
     }
 
-    /// The message for a word that is not a key, if there is a better one than the default. The `near` key is the one
-    /// that the default suggests.
+    /// Returns the message for a word that is not a key, or `None` for the default. `near` is the
+    /// key that the default suggests.
     fn unknown(&mut self, _: &Ident, _near: Option<&str>, _: ParseStream<'_>) -> Option<String> {
         None
     }
 
-    /// The error for an item that starts with neither a key nor another word.
+    /// Returns the error for an item that does not start with a word.
     fn not_a_key(&mut self, input: ParseStream<'_>) -> Error {
         not_a_key::<Self>(input)
     }
 
-    /// Notes that a value was written for this key, although it could not be parsed.
+    /// Records that a value was written for this key, although it could not be parsed.
     fn unreadable(&mut self, _: &'static str) {}
 }
 
@@ -43,17 +45,17 @@ pub(crate) trait Attribute: Sized + 'static {
 pub(crate) struct Key<A> {
     pub(crate) name: &'static str,
     kind: Kind,
-    /// The whole item as it is written.
+    /// An example of the whole item.
     form: &'static str,
-    /// What its value is, in a sentence.
+    /// The expected value in messages: `expected a number`.
     what: &'static str,
     read: Read<A>,
 }
 
-/// Reads what follows a key into the attribute.
+/// Parses what follows a key into the attribute.
 pub(crate) type Read<A> = fn(&mut A, &Argument<'_>, &mut Errors) -> Result<()>;
 
-/// The kind of a value, as far as another kind written in its place can be repaired.
+/// The kind of a value, if a wrong value can be corrected in the message.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     /// `proxy` or `truth`.
@@ -78,20 +80,20 @@ impl<A> Key<A> {
         Self { name, kind, form, what, read }
     }
 
-    /// The same key with another example.
+    /// Returns the key with another example.
     pub(crate) const fn written(self, form: &'static str) -> Self {
         Self { form, ..self }
     }
 }
 
-/// Parses the items of an attribute; what is wrong with one is reported and the others are read.
+/// Parses the items of an attribute. An invalid item is reported, and the others are parsed.
 pub(crate) fn parse<A: Attribute + Default>(args: TokenStream, errors: &mut Errors) -> A {
     let mut attrs = A::default();
     parse_into(&mut attrs, args, errors);
     attrs
 }
 
-/// As [`parse`], into what other attributes of the same item may have set.
+/// As [`parse`], into a value that another attribute of the same item may have set.
 pub(crate) fn parse_into<A: Attribute>(attrs: &mut A, args: TokenStream, errors: &mut Errors) {
     list::for_each(args, errors, |input, seen, errors| item(attrs, input, seen, errors));
 }
@@ -132,7 +134,7 @@ fn unknown<A: Attribute>(attrs: &mut A, word: &Ident, rest: ParseStream<'_>) -> 
     })
 }
 
-/// `a`, or one of `a`, `b`.
+/// Returns `a`, or one of `a`, `b`.
 fn one_of(words: &[&str]) -> String {
     let list = format!("`{}`", words.join("`, `"));
     if words.len() == 1 { list } else { format!("one of {list}") }
@@ -152,7 +154,7 @@ pub(crate) fn not_a_key<A: Attribute>(input: ParseStream<'_>) -> Error {
     ))
 }
 
-/// What follows a key.
+/// A key and the input after it.
 pub(crate) struct Argument<'a> {
     pub(crate) key: &'a Ident,
     kind: Kind,
@@ -162,7 +164,7 @@ pub(crate) struct Argument<'a> {
 }
 
 impl Argument<'_> {
-    /// `key` alone.
+    /// Parses `key` alone.
     pub(crate) fn flag(&self, into: &mut Option<Span>) -> Result<()> {
         let Self { key, input, .. } = self;
         *into = Some(key.span());
@@ -174,12 +176,12 @@ impl Argument<'_> {
         Ok(())
     }
 
-    /// `key = value`.
+    /// Parses `key = value`.
     pub(crate) fn value<T: Parse>(&self, into: &mut Option<T>) -> Result<()> {
         self.value_with(into, T::parse)
     }
 
-    /// `key = value`, where the value is parsed by a function.
+    /// Parses `key = value`, where `parse` parses the value.
     pub(crate) fn value_with<T>(
         &self,
         into: &mut Option<T>,
@@ -190,7 +192,8 @@ impl Argument<'_> {
         Ok(())
     }
 
-    /// `key(..)`; the whole of what this key is, where anything else follows it.
+    /// Parses `key(..)`, where `read` parses the content. Reports anything else with the key's
+    /// `what` as the whole message.
     pub(crate) fn parenthesized<T>(
         &self,
         into: &mut Option<T>,
@@ -211,7 +214,7 @@ impl Argument<'_> {
         Ok(())
     }
 
-    /// Takes the `=`.
+    /// Parses the `=`.
     fn equals(&self) -> Result<()> {
         let Self { key, form, input, .. } = self;
         if input.peek(Token![=]) {
@@ -224,7 +227,7 @@ impl Argument<'_> {
         Err(Error::new_spanned(key, message))
     }
 
-    /// What to write instead of `found`.
+    /// Returns what was expected instead of `found`.
     fn explain(&self, found: &str) -> String {
         let Self { key, what, form, .. } = self;
         match self.kind.repaired(found) {
@@ -238,7 +241,7 @@ impl Argument<'_> {
 }
 
 impl Kind {
-    /// The value that was meant, where only the quotes or the unit are wrong.
+    /// Returns the intended value, if only quotes or a unit are wrong.
     fn repaired(self, found: &str) -> Option<String> {
         let text = syn::parse_str::<LitStr>(found).ok().map(|literal| literal.value());
         let is = |fits: bool, value: String| fits.then_some(value);
@@ -257,7 +260,7 @@ impl Kind {
     }
 }
 
-/// A string or a whole number, as a string.
+/// Parses a string or a whole number as a string.
 pub(crate) fn version(input: ParseStream<'_>) -> Result<LitStr> {
     if input.peek(LitInt) {
         let number: LitInt = input.parse()?;

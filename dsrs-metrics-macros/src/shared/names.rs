@@ -1,4 +1,5 @@
-//! Names: case conversion, spelling suggestions, names that may not be used, and the path to the runtime crate.
+//! Names: case conversion, spelling suggestions, names that may not be used, and the path to the
+//! runtime crate.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
@@ -8,8 +9,9 @@ use syn::Ident;
 use super::errors::Errors;
 use super::tokens::{as_written, parsed};
 
-// The crate `heck` converts otherwise: it lowers acronyms (`RAG_score` to `RagScore`), joins a digit with the capital
-// behind it (`GPT4O` to `gpt4o`) and drops leading underscores. The names of users' structs and metrics are made here.
+// The crate `heck` gives other results: it lowers acronyms (`RAG_score` to `RagScore`), joins a
+// digit with the following capital (`GPT4O` to `gpt4o`) and removes leading underscores. These
+// functions define the names of users' structs and metrics.
 
 /// Converts `intent_accuracy` to `IntentAccuracy`.
 pub(crate) fn upper_camel(snake: &str) -> String {
@@ -20,20 +22,22 @@ pub(crate) fn upper_camel(snake: &str) -> String {
     snake.split('_').filter_map(word).collect()
 }
 
-/// The struct that `#[metric]` writes for a function of this name.
+/// Returns the name of the struct that `#[metric]` generates for a function.
 pub(crate) fn struct_name(function: &str) -> String {
     let camel = upper_camel(function);
     if parsed::<Ident>(&camel).is_some() { camel } else { format!("Metric{camel}") }
 }
 
-/// Converts `IntentAccuracy`, `intent accuracy` or `Intent-Accuracy` to `intent_accuracy`, for a message.
+/// Converts `IntentAccuracy`, `intent accuracy` or `Intent-Accuracy` to `intent_accuracy`, for a
+/// message.
 pub(crate) fn suggested_snake(name: &str) -> String {
     let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let snake = words.map(lower_snake).collect::<Vec<_>>().join("_");
     if is_snake(&snake) { snake } else { "exact_match".to_owned() }
 }
 
-/// Converts `HeritageRag` to `heritage_rag`, `SemanticF1` to `semantic_f1`, `RAGScore` to `rag_score`.
+/// Converts `HeritageRag` to `heritage_rag`, `SemanticF1` to `semantic_f1`, `RAGScore` to
+/// `rag_score`.
 pub(crate) fn lower_snake(camel: &str) -> String {
     let letters: Vec<char> = camel.chars().collect();
     let mut snake = String::with_capacity(camel.len() + 4);
@@ -56,24 +60,25 @@ pub(crate) fn is_snake(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
 
-/// The message for a name that is used on command lines and in files, and is not in snake case.
+/// Returns the message for a name that is not in snake case. Such names are used on command lines
+/// and in files.
 pub(crate) fn not_in_snake_case(of: &str, found: &str, write: &str) -> String {
     format!("expected a {of} name in ASCII snake case, found `{found}`; {write}")
 }
 
-/// The known word that is most like `word`, if one is near.
+/// Returns the known word with the smallest edit distance to `word`, if that is at most 2.
 pub(crate) fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
     let distances = known.iter().map(|known| (levenshtein(word, known), *known));
     let (distance, nearest) = distances.min_by_key(|(distance, _)| *distance)?;
     (distance <= 2).then_some(nearest)
 }
 
-/// The path to the runtime crate: as the user gave it, or `::dsrs_metrics`.
+/// Returns the path to the runtime crate: the user's `crate = path`, or `::dsrs_metrics`.
 pub(crate) fn runtime(krate: Option<&syn::Path>, span: Span) -> TokenStream {
     krate.map_or_else(|| quote_spanned!(span=> ::dsrs_metrics), ToTokens::to_token_stream)
 }
 
-/// Notes a mistake if a path to the runtime crate means something else in another module.
+/// Reports a relative path to the runtime crate, which would not resolve in other modules.
 pub(crate) fn path_is_absolute(path: &syn::Path, errors: &mut Errors) {
     let first = path.segments.first().map(|first| first.ident.to_string());
     let is_rooted = first.is_some_and(|first| matches!(first.as_str(), "crate" | "$crate"));
@@ -126,7 +131,7 @@ const PRELUDE: [&str; 37] = [
     "Hash",
 ];
 
-/// Whether a struct of this name would change what the rest of the module means.
+/// Whether a struct of this name would shadow an item of the prelude.
 pub(crate) fn hides_prelude(ident: &Ident) -> bool {
     PRELUDE.iter().any(|name| ident == name)
 }

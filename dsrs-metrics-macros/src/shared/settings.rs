@@ -1,5 +1,5 @@
-//! Settings of a metric that several attributes have, and their keys. The table of an attribute decides which of them
-//! it accepts; the others stay `None`.
+//! Settings of a metric that several attributes have, and their keys. An attribute accepts the keys
+//! in its table; the other settings are `None`.
 
 use proc_macro2::Span;
 use syn::{Expr, Ident, LitStr, Path, Type};
@@ -33,7 +33,7 @@ impl Settings {
         self.unreadable.contains(&key)
     }
 
-    /// Whether a threshold was written, readable or not.
+    /// Whether a threshold was written, valid or not.
     pub(crate) fn mentions_threshold(&self) -> bool {
         self.threshold.is_some() || self.is_unreadable("threshold")
     }
@@ -71,7 +71,7 @@ keys! {
 }
 
 impl<A> Key<A> {
-    /// `range`, also for what has no settings.
+    /// The key `range`, also for attributes without [`Settings`].
     pub(crate) const fn range(read: Read<A>) -> Self {
         let what = "a range of numbers";
         Self::new("range", Kind::Other, "range = 0.0..=1.0", what, read)

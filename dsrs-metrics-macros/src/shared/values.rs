@@ -29,7 +29,7 @@ pub(crate) fn version_says_something(version: &LitStr, errors: &mut Errors) {
     }
 }
 
-/// `"100 msat"` or `"0.5 sat"`, the value of `key`, in millisatoshis.
+/// Parses `"100 msat"` or `"0.5 sat"`, the value of `key`, into millisatoshis.
 pub(crate) fn cost_msats(key: &str, text: &str) -> Result<u64, String> {
     let split =
         text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
@@ -101,7 +101,7 @@ fn how_to_close(range: &Expr) -> String {
     }
 }
 
-/// The ends of `a..=b`.
+/// Returns the bounds of `a..=b`.
 pub(crate) fn bounds(range: &Expr) -> Option<(&Expr, &Expr)> {
     match range {
         Expr::Range(range) if matches!(range.limits, RangeLimits::Closed(_)) => {
@@ -111,7 +111,7 @@ pub(crate) fn bounds(range: &Expr) -> Option<(&Expr, &Expr)> {
     }
 }
 
-/// Reports a literal of another kind, in an item that is written like `form`.
+/// Reports a literal that is not a finite number. `form` is an example of the whole item.
 fn is_number_or_const(expr: &Expr, form: &str, errors: &mut Errors) {
     let Expr::Lit(value) = expr else {
         return;
@@ -124,12 +124,12 @@ fn is_number_or_const(expr: &Expr, form: &str, errors: &mut Errors) {
     }
 }
 
-/// The message for a number that is not finite as an `f64`.
+/// Returns the message for a number that overflows an `f64`.
 pub(crate) fn too_large(found: &str, form: &str) -> String {
     format!("`{found}` is out of range for an `f64`; write `{form}`")
 }
 
-/// The value of a number that is written out and finite.
+/// Returns the value of a finite number literal.
 pub(crate) fn literal(expr: &Expr) -> Option<f64> {
     let value: f64 = match expr {
         Expr::Lit(literal) => match &literal.lit {
@@ -149,7 +149,7 @@ pub(crate) fn threshold_is_a_number(threshold: &Expr, errors: &mut Errors) {
     is_number_or_const(threshold, &threshold_form(threshold), errors);
 }
 
-/// How the threshold is written, with the number inside a string literal if there is one.
+/// Returns `threshold = N`, with the number inside the string literal if there is one.
 fn threshold_form(threshold: &Expr) -> String {
     let text = match threshold {
         Expr::Lit(literal) => match &literal.lit {
@@ -162,7 +162,8 @@ fn threshold_form(threshold: &Expr) -> String {
     format!("threshold = {}", number.as_deref().unwrap_or("0.5"))
 }
 
-/// A written-out number as an `f64`, so that `threshold = 1` is as good as `1.0`; else the expression.
+/// Returns a number literal as an `f64`, so that `threshold = 1` is accepted like `1.0`. Another
+/// expression is returned with a type check.
 pub(crate) fn number(expr: &Expr) -> TokenStream {
     let Some(value) = literal(expr) else {
         let (start, _) = ends(expr);
@@ -173,7 +174,7 @@ pub(crate) fn number(expr: &Expr) -> TokenStream {
     if value.is_sign_negative() { quote_spanned!(expr.span()=> -#number) } else { quote!(#number) }
 }
 
-/// A text that is written out, also within the invisible groups that macros put around it.
+/// Returns a string literal, also inside the invisible groups that macros add.
 pub(crate) fn text(expr: &Expr) -> Option<&LitStr> {
     match expr {
         Expr::Lit(literal) => match &literal.lit {

@@ -1,5 +1,5 @@
-//! A checked composite becomes code: the struct as written, and one hidden block with the components, what
-//! the compiler derives from them, the rules that only constants can hold, and the contract.
+//! Expands a checked composite into the struct as written, and one hidden block with the
+//! components, the constants derived from them, the rules checked in constants, and the impls.
 
 mod context;
 mod contract;
@@ -28,8 +28,8 @@ pub(super) fn expand(item: &Item, attrs: &Settings, whole: &Expression) -> Token
     quote!(#item #hidden)
 }
 
-/// After a mistake: the struct, a stub, so that one mistake is one message, and the rules that constants
-/// hold, so that all mistakes are said at once.
+/// The expansion after an error: the struct, a stub, so that one error is one message, and the
+/// rules checked in constants, so that all errors are reported together.
 pub(super) fn after_mistakes(item: &Item, attrs: &CompositeAttrs, errors: Errors) -> TokenStream {
     let errors = errors.finish();
     if !matches!(item.item.fields, syn::Fields::Unit) {

@@ -1,4 +1,4 @@
-//! What each parameter is bound to: by its role attribute, or by its type and name.
+//! Binds each parameter: by its attribute, or by its name and type.
 
 use proc_macro2::Ident;
 use syn::ext::IdentExt as _;
@@ -132,7 +132,7 @@ fn row(side: Side, name: &str, ty: &Type, errors: &mut Errors) -> Binding {
     }
 }
 
-/// Whether a type is one that fields have and rows have not: text, a list, a number, a JSON value.
+/// Whether a type can be a field and not a row: a string, a list, a number, a JSON value.
 fn is_field_type(ty: &Type) -> bool {
     const NAMES: [&str; 17] = [
         "str", "String", "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "isize", "u8",

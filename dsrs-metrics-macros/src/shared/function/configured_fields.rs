@@ -1,5 +1,5 @@
-//! Fields whose name is a parameter: `#[pred(named_by = field)] text: &str` beside
-//! `#[param(default = "answer")] field: &str`. The default is the name until another is configured.
+//! Fields whose name is configurable: `#[pred(named_by = field)] text: &str` with `#[param(default
+//! = "answer")] field: &str`. The default of the parameter is the default name.
 
 use proc_macro2::Ident;
 use syn::{FnArg, Pat, Signature, parse_quote_spanned};
@@ -12,7 +12,7 @@ use crate::shared::tokens::as_written;
 use crate::shared::types::{Form, is_string};
 use crate::shared::values::text;
 
-/// Gives each field that a parameter names the name that is the parameter's default.
+/// Sets the name of each such field to the default of its parameter.
 pub(super) fn resolve(params: &mut [Param], attrs: &Settings, errors: &mut Errors) {
     for index in 0..params.len() {
         let Binding::Field(side, field) = &params[index].binding else { continue };
@@ -25,7 +25,7 @@ pub(super) fn resolve(params: &mut [Param], attrs: &Settings, errors: &mut Error
     }
 }
 
-/// The function is given the field; what the field is called it need not look at.
+/// Allows the function to ignore a parameter that only names a field.
 pub(super) fn need_not_be_used(sig: &mut Signature, params: &[Param]) {
     let names: Vec<&Ident> = params.iter().filter_map(named_by).collect();
     for input in &mut sig.inputs {
@@ -46,7 +46,7 @@ fn named_by(param: &Param) -> Option<&Ident> {
     }
 }
 
-/// The name that the parameter has by default.
+/// Returns the default of the parameter `by`.
 fn default_name(by: &Ident, params: &[Param], errors: &mut Errors) -> Option<String> {
     let form = format!("`#[param(default = \"answer\")] {by}: &str`");
     let param = params.iter().find(|param| param.ident.as_ref() == Some(by));

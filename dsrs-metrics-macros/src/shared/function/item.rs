@@ -9,7 +9,7 @@ use super::role::Role;
 use crate::shared::attributes::without_attributes;
 use crate::shared::errors::Errors;
 
-/// The function as written, its body unread: rustc reports what is wrong in there.
+/// The function as written. The body is not parsed; rustc reports errors in it.
 pub(crate) struct Function {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
@@ -37,7 +37,7 @@ impl Function {
         Some(function)
     }
 
-    /// Whether it stands in an `impl` or a `trait`, where no metric can stand beside it.
+    /// Whether it is in an `impl` or a `trait`, where the metric's struct cannot be emitted.
     pub(crate) fn is_associated(&self) -> bool {
         self.sig.receiver().is_some() || !self.has_body()
     }
@@ -46,7 +46,7 @@ impl Function {
         self.body.to_string() != ";"
     }
 
-    /// The function without the attributes that only the macro understands.
+    /// Returns the function without the attributes of the macro.
     pub(crate) fn stripped(&self) -> TokenStream {
         let Self { attrs, vis, sig, body } = self;
         quote::quote!(#(#attrs)* #vis #sig #body)
@@ -84,7 +84,7 @@ fn item_kind(keyword: &str) -> &'static str {
     }
 }
 
-/// The item without `#[gold]`, `#[pred]` and `#[param]`, which nobody but `#[metric]` understands.
+/// Returns the item without `#[gold]`, `#[pred]` and `#[param]`, which rustc does not know.
 pub(crate) fn without_roles(item: TokenStream) -> TokenStream {
     without_attributes(item, &Role::is_name)
 }

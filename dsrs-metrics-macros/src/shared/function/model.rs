@@ -1,4 +1,4 @@
-//! What a `#[metric]` function means: its parameters by what they are bound to, its rows, its names.
+//! The model of a metric function: its parameters with their bindings, its rows, its names.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
@@ -16,31 +16,32 @@ use crate::shared::names;
 use crate::shared::settings::Settings;
 use crate::shared::types::ungrouped;
 
-/// A `#[metric]` function, understood as far as its mistakes allow.
+/// A metric function, parsed as far as its errors allow.
 pub(crate) struct Model {
     pub(crate) function: Function,
     pub(crate) attrs: Settings,
     pub(crate) names: Names,
     pub(crate) params: Vec<Param>,
     pub(crate) rows: Rows,
-    /// The function's generics without its lifetimes, which are rustc's to infer at the call.
+    /// The generics of the function without its lifetimes, which rustc infers at the call.
     pub(crate) generics: Generics,
-    /// What a judge says of its panel in place of a default, by the place among the panel's parameters.
+    /// The defaults that a judge sets for its panel, with the index of each among the panel's
+    /// parameters.
     pub(crate) panel: Vec<(usize, String)>,
 }
 
-/// How the metric and its parts are called.
+/// The names of the metric and of its items.
 pub(crate) struct Names {
     /// The metric's name in reports.
     pub(crate) metric: String,
     /// The struct that implements it.
     pub(crate) ident: Ident,
-    /// Where rustc should point when it means the metric as a whole.
+    /// The span for errors about the metric as a whole.
     pub(crate) span: Span,
     pub(crate) runtime: TokenStream,
-    /// The metric's name where a composite names it.
+    /// The metric's name in a composite.
     pub(crate) component: String,
-    /// A sentence that says what the metric was made of.
+    /// The documentation line that links to the function or the signature.
     pub(crate) origin: String,
 }
 
@@ -59,7 +60,8 @@ impl Model {
         self.function.sig.asyncness.is_some()
     }
 
-    /// What the function returns; of an async one, what it resolves to.
+    /// Returns the return type of the function. For an `async fn`, this is the output of the
+    /// future.
     pub(crate) fn output(&self) -> Option<&Type> {
         match &self.function.sig.output {
             ReturnType::Type(_, ty) => Some(ty),
@@ -67,7 +69,7 @@ impl Model {
         }
     }
 
-    /// The `#[param]`s with their names.
+    /// Returns the `#[param]`s with their names.
     pub(crate) fn configs(&self) -> impl Iterator<Item = (&Ident, &Param, &Config)> {
         self.params.iter().filter_map(|param| match &param.binding {
             Binding::Config(config) => Some((param.ident.as_ref()?, param, config)),

@@ -1,4 +1,4 @@
-//! What stands inside `#[gold(..)]`, `#[pred(..)]` and `#[param(..)]` on a parameter.
+//! The attributes of a parameter: `#[gold(..)]`, `#[pred(..)]` and `#[param(..)]`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::ext::IdentExt as _;
@@ -9,7 +9,7 @@ use crate::shared::errors::Errors;
 use crate::shared::list::{self, Seen};
 use crate::shared::tokens::as_written;
 
-/// What a parameter is bound to.
+/// The binding of a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
     Gold,
@@ -24,7 +24,7 @@ impl Role {
         Self::ALL.into_iter().find(|role| attr.path().is_ident(role.name()))
     }
 
-    /// Whether a word is the name of a role.
+    /// Whether an identifier is the name of a role.
     pub(crate) fn is_name(word: &Ident) -> bool {
         Self::ALL.iter().any(|role| word == role.name())
     }
@@ -42,7 +42,7 @@ impl Role {
 pub(crate) struct RoleAttr {
     pub(crate) role: Role,
     pub(crate) rename: Option<LitStr>,
-    /// The `#[param]` that says which field it is.
+    /// The `#[param]` whose value is the name of the field.
     pub(crate) named_by: Option<Ident>,
     pub(crate) default: Option<DefaultValue>,
 }
@@ -54,7 +54,7 @@ pub(crate) struct DefaultValue {
 }
 
 impl RoleAttr {
-    /// Takes the role attributes from a parameter's attributes and leaves the others.
+    /// Removes the role attributes from the attributes of a parameter and parses them.
     pub(crate) fn take(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<Self> {
         let mut taken: Option<Self> = None;
         attrs.retain(|attr| {
@@ -135,7 +135,7 @@ impl RoleAttr {
         Ok(())
     }
 
-    /// What to write instead of `found`.
+    /// Returns what was expected instead of `found`.
     fn expected(&self, found: &str) -> String {
         let role = self.role.name();
         if self.role == Role::Param {
@@ -158,7 +158,7 @@ impl RoleAttr {
 const NAMED_BY: &str =
     "expected the name of a `#[param]` after `named_by`; write `named_by = field`";
 
-/// The field's name in `answer`, `"answer"`, `rename = "answer"` or `name = "answer"`.
+/// Returns the field name in `answer`, `"answer"`, `rename = "answer"` or `name = "answer"`.
 fn meant_name(found: &str) -> Option<String> {
     let tokens: TokenStream = found.parse().ok()?;
     if let Ok(ident) = syn::parse2::<Ident>(tokens.clone()) {

@@ -4,7 +4,7 @@ use syn::Type;
 
 use crate::shared::settings::Settings;
 
-/// The half of a row.
+/// A side of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Side {
     Gold,
@@ -21,7 +21,7 @@ impl Side {
         }
     }
 
-    /// The dynamic row of this half.
+    /// Returns the name of the dynamic row type.
     pub(crate) fn dynamic(self) -> &'static str {
         match self {
             Self::Gold => "Example",
@@ -36,7 +36,7 @@ impl Side {
         }
     }
 
-    /// The row type named by `#[metric(gold = T, pred = T)]`.
+    /// Returns the row type in `#[metric(gold = T, pred = T)]`.
     pub(crate) fn declared(self, attrs: &Settings) -> Option<&Type> {
         match self {
             Self::Gold => attrs.gold.as_ref(),

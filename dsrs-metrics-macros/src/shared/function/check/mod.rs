@@ -1,5 +1,5 @@
-//! The rules of `#[metric]` that tokens alone can show to be broken. What only types can show is left
-//! to rustc, through the assertions that `expand/assert.rs` writes at the user's spans.
+//! The rules of `#[metric]` that can be checked on tokens. Rules that need types are checked by
+//! rustc, through the assertions of `expand/assert.rs`.
 
 mod signature;
 mod values;
@@ -21,7 +21,8 @@ pub(crate) fn check(model: &Model, errors: &mut Errors) {
     }
 }
 
-/// Whether rustc reports the function itself, so that no metric should stand beside it.
+/// Whether two parameters have one name. rustc reports that for the function, so no metric is
+/// emitted.
 pub(crate) fn rustc_refuses(model: &Model) -> bool {
     let names: Vec<_> = model.params.iter().filter_map(|param| param.ident.as_ref()).collect();
     names.iter().enumerate().any(|(index, name)| names[..index].contains(name))
@@ -78,8 +79,8 @@ fn verdict_makes_sense(model: &Model, errors: &mut Errors) {
     }
 }
 
-// What a `bool` rules out: said here where the return type is spelt `bool`, and by `assert.rs` where
-// it is an alias.
+// Settings that a `bool` metric does not support: reported here if the return type is spelt `bool`,
+// and by `assert.rs` if it is an alias.
 pub(crate) const BOOL_THRESHOLD: &str =
     "`threshold` is not supported for a `bool` metric; remove it, or return a number";
 pub(crate) const BOOL_RANGE: &str =
@@ -87,7 +88,7 @@ pub(crate) const BOOL_RANGE: &str =
 pub(crate) const BOOL_STRICT: &str = "a `bool` metric is always strict; remove `strict`";
 pub(crate) const BOOL_DIRECTION: &str = "`lower_is_better` is not supported for a `bool` metric, where `true` passes; negate the returned value";
 
-/// `bool`, also inside `Option` and `Result`.
+/// Whether the type is `bool`, possibly inside `Option` or `Result`.
 fn is_bool(ty: &Type) -> bool {
     let Type::Path(path) = ungrouped(ty) else {
         return false;

@@ -1,4 +1,4 @@
-//! What the function's own signature rules out: qualifiers, return types, parameter types.
+//! Checks of the function's signature: qualifiers, return type, parameter types.
 
 use syn::{GenericArgument, GenericParam, PathArguments, Type};
 
@@ -36,7 +36,8 @@ pub(super) fn can_be_called(function: &Function, errors: &mut Errors) {
     }
 }
 
-/// Rejects the forms of types that no score has. Named types are left to rustc, which knows aliases.
+/// Rejects return types whose form excludes a score. Named types are checked by rustc, which
+/// resolves aliases.
 fn is_a_score(ty: &Type, errors: &mut Errors) {
     let written = as_written(ty);
     match ungrouped(ty) {

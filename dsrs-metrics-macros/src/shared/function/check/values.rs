@@ -1,4 +1,4 @@
-//! The values of `#[metric(..)]` together: whether the threshold can be reached within the range.
+//! Checks of the settings in `#[metric(..)]`, alone and in combination.
 
 use syn::Expr;
 

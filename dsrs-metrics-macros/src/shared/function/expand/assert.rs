@@ -1,4 +1,4 @@
-//! What only types and constants can show: hidden assertions at the user's own tokens.
+//! Checks that need types and constants: hidden assertions at the user's tokens.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -18,7 +18,7 @@ pub(super) fn assertions(cx: &Context<'_>) -> TokenStream {
     quote!(#fields #values)
 }
 
-/// Each field's type, in a function that nobody calls.
+/// Emits an unused function that requires each field type to be readable.
 fn fields_can_be_read(cx: &Context<'_>) -> TokenStream {
     let Context { span, row, .. } = cx;
     let params = fields::trailing(&cx.generics);
@@ -43,8 +43,8 @@ fn fields_can_be_read(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// What must hold between the values in `#[metric(..)]` and the kind of score is checked where rustc
-/// knows constants and aliases. A generic metric has no constant before it is used.
+/// Checks the settings against the kind of score in constants, where rustc resolves constants and
+/// aliases. A generic metric is not checked, since it has no constant before it is used.
 fn values_suit_the_score(cx: &Context<'_>) -> TokenStream {
     if !cx.generics.params.is_empty() {
         return TokenStream::new();
@@ -67,7 +67,7 @@ fn values_suit_the_score(cx: &Context<'_>) -> TokenStream {
     checks
 }
 
-/// Thresholds and ranges that are constants, not numbers that are written out.
+/// Checks thresholds and ranges that are constants and not literals.
 fn constants_make_sense(cx: &Context<'_>) -> TokenStream {
     let attrs = &cx.model.attrs;
     let range = attrs.range.as_ref().and_then(bounds);
@@ -107,7 +107,7 @@ fn constants_make_sense(cx: &Context<'_>) -> TokenStream {
     checks
 }
 
-/// A constant that rustc cannot evaluate unless the rule holds for the metric's spec.
+/// Emits a constant whose evaluation fails unless the rule accepts the metric's spec.
 fn check(cx: &Context<'_>, (start, end): (Span, Span), rule: &str, message: &str) -> TokenStream {
     let Context { span, private, ident, .. } = cx;
     let rule = Ident::new(rule, *span);

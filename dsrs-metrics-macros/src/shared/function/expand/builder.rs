@@ -1,5 +1,5 @@
-//! The builder of a metric with parameters. A parameter without a default must be given before
-//! `build` compiles, and the message names it.
+//! The builder of a metric with parameters. `build` compiles only if every parameter without a
+//! default is set; the error names the missing one.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -13,12 +13,12 @@ use crate::shared::function::param::Param;
 use crate::shared::names::upper_camel;
 use crate::shared::types::{Form, is_string, option_of, ungrouped};
 
-/// A parameter as the builder holds it.
+/// A parameter in the builder.
 struct Slot<'a> {
     name: &'a Ident,
     param: &'a Param,
-    /// The type parameter that says whether it was given, and the trait that asks for it; none where
-    /// there is a default.
+    /// The type parameter for the state of a required parameter, and the trait that `build`
+    /// requires of it. `None` if there is a default.
     required: Option<(Ident, Ident)>,
     default: Option<Ident>,
 }
@@ -38,7 +38,7 @@ fn states(slots: &[Slot<'_>]) -> Vec<Ident> {
     slots.iter().filter_map(|slot| Some(slot.required.as_ref()?.0.clone())).collect()
 }
 
-/// The builder's type parameters for the parameters that must be given.
+/// Returns the type parameters of the builder, one for each required parameter.
 pub(super) fn params(cx: &Context<'_>) -> Vec<Ident> {
     states(&slots(cx))
 }
@@ -47,7 +47,7 @@ fn ident(cx: &Context<'_>) -> Ident {
     format_ident!("{}Builder", cx.ident, span = cx.span)
 }
 
-/// The type of the builder to which nothing has been given.
+/// Returns the type of a builder in which no parameter is set.
 pub(super) fn unstarted(cx: &Context<'_>) -> TokenStream {
     let (builder, (_, ty_generics, _)) = (ident(cx), cx.split());
     let arguments = fields::inside(&ty_generics);
@@ -55,7 +55,7 @@ pub(super) fn unstarted(cx: &Context<'_>) -> TokenStream {
     quote_spanned!(cx.span=> #builder<#arguments #(#missing),*>)
 }
 
-/// The builder's struct, which stands beside the metric's.
+/// Emits the struct of the builder.
 pub(super) fn definition(cx: &Context<'_>) -> TokenStream {
     if is_unit(cx) {
         return TokenStream::new();
@@ -94,7 +94,7 @@ pub(super) fn definition(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// `builder`, the setters, and `build`.
+/// Emits `builder`, the setters, and `build`.
 pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
     if is_unit(cx) {
         return TokenStream::new();
@@ -116,7 +116,7 @@ pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
         #asks
 
         impl #impl_generics #metric #ty_generics #where_clause {
-            /// Starts to build the metric.
+            /// Returns a builder of the metric.
             #vis fn builder() -> #unstarted {
                 #builder {
                     #(#names: ::core::option::Option::None,)*
@@ -133,7 +133,7 @@ pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// For each parameter without a default, the trait that says that it was given.
+/// Emits, for each required parameter, the trait that its state implements once it is set.
 fn asks(cx: &Context<'_>, slots: &[Slot<'_>]) -> TokenStream {
     let Context { span, .. } = cx;
     let (metric, component) = (&cx.model.names.metric, &cx.model.names.component);
@@ -211,8 +211,9 @@ fn setter(cx: &Context<'_>, slots: &[Slot<'_>], slot: &Slot<'_>) -> TokenStream 
     }
 }
 
-/// What a setter takes for a parameter of this type, and how it becomes what the metric owns: text
-/// and lists are taken in any form, numbers as themselves, so that a literal has one meaning.
+/// Returns the argument type of a setter, and its conversion to the owning type. Strings and lists
+/// are accepted as `impl Into` or `impl IntoIterator`; numbers are accepted only as their own type,
+/// so that a literal is not ambiguous.
 fn taken(cx: &Context<'_>, ty: &Type) -> (TokenStream, TokenStream) {
     let Context { span, private, .. } = cx;
     let (form, _) = Form::of(ty);
@@ -227,7 +228,7 @@ fn taken(cx: &Context<'_>, ty: &Type) -> (TokenStream, TokenStream) {
     if let Form::Slice(item) = &form
         && is_string(item)
     {
-        // `["a", "b"]` as well as what holds `String`s.
+        // Accepts `["a", "b"]` as well as an iterator of `String`.
         let texts = quote_spanned! {*span=>
             impl ::core::iter::IntoIterator<Item = impl ::core::convert::Into<#private::string::String>>
         };
@@ -267,7 +268,7 @@ fn build(cx: &Context<'_>, slots: &[Slot<'_>]) -> TokenStream {
     });
     let marker = marker_value(cx);
     quote_spanned! {*span=>
-        /// The metric.
+        /// Returns the metric.
         #[must_use]
         #vis fn build(self) -> #metric #ty_generics
         where

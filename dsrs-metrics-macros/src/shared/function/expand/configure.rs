@@ -1,4 +1,5 @@
-//! `Configure`: the metric from `--param NAME.KEY=VALUE`, where every `#[param]` can be deserialized.
+//! The `Configure` impl, which builds the metric from `--param NAME.KEY=VALUE`. It requires that
+//! every `#[param]` can be deserialized.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote_spanned;
