@@ -5,60 +5,32 @@
 extern crate self as dsrs_metrics;
 
 pub mod agreement;
-mod cell;
 #[cfg(feature = "cli")]
 pub mod cli;
-mod closure;
-mod components;
 pub mod composite;
-mod corpus;
+mod core;
 pub mod data;
-mod declared;
-mod depth;
-mod error;
 mod evaluate;
-mod give;
-mod identity;
+mod json;
 pub mod judge;
-mod memo;
-mod metric;
-mod named;
-#[cfg(any(feature = "cli", feature = "lm"))]
-mod nearest;
-mod need;
-mod outcome;
-pub mod outcome_coupled;
-mod pair;
-mod params;
-mod program;
-mod record;
-mod report;
-pub mod retrieval;
-mod returns;
-mod row;
-mod same_value;
-#[cfg(feature = "sandbox")]
-pub mod sandbox;
-mod score;
-mod scoring;
-mod settings;
-#[cfg(feature = "sparql")]
-pub mod sparql;
-mod spec;
-pub mod stats;
-pub mod structured;
-mod sum;
-pub mod syntax;
-mod type_words;
-mod weights;
-
-#[doc(hidden)]
-pub mod __private;
 pub mod lm;
 pub mod metrics;
 pub mod prelude;
+pub mod retrieval;
+#[cfg(feature = "sandbox")]
+pub mod sandbox;
+mod scoring;
+#[cfg(feature = "sparql")]
+pub mod sparql;
+pub mod stats;
+pub mod structured;
+pub mod syntax;
 pub mod text;
 
+#[doc(hidden)]
+pub mod __private;
+
+pub use crate::metrics::agents::outcome_coupled;
 pub use async_trait::async_trait;
 pub use dsrs_metrics_macros::Record;
 #[doc = include_str!("../docs/judge.md")]
@@ -69,41 +41,43 @@ pub use dsrs_metrics_macros::judge_output;
 #[doc = include_str!("../docs/composition.md")]
 pub use dsrs_metrics_macros::metric;
 
-pub use crate::closure::{FnMetric, metric_fn, typed_metric_fn};
-pub use crate::components::Component;
-pub use crate::corpus::{CorpusCounts, CorpusFormula, WithCorpus};
+pub use crate::core::answer::Answer;
+pub use crate::core::call::MetricCall;
+pub use crate::core::component_results::Component;
+pub use crate::core::corpus::{CorpusCounts, CorpusFormula, WithCorpus};
 #[doc(hidden)]
-pub use crate::declared::{
+pub use crate::core::declared::{
     AnyRow, Declared, DeclaredIn, GoldRows, PredRows, Rows, SameRows, ScoredBy, UnknownRows,
     WithoutParameters,
 };
-pub use crate::error::{MetricError, Result};
+pub use crate::core::error::{FieldError, MetricError, MetricErrorKind, Result};
+pub use crate::core::fn_metric::{FnMetric, metric_fn, typed_metric_fn};
+pub use crate::core::metric::{AcceptanceTest, FeedbackEvaluator, Metric, ScoredAtOnce};
+pub use crate::core::outcome::Outcome;
+pub use crate::core::params::{Configure, ParamError, Params};
+pub use crate::core::requirements::Requirement;
+pub use crate::core::return_types::MetricReturn;
+#[doc(hidden)]
+pub use crate::core::rows::by_name::NamedFields;
+pub use crate::core::rows::dynamic::{Example, Fields, Prediction, Trace, TraceStep};
+pub use crate::core::rows::fields::{FieldType, Record, RowType};
+pub use crate::core::rows::pair::{Origin, Pair};
+pub use crate::core::score::{FeedbackMetric, Grade, MetricScore, Part, Scored, Scores};
+pub use crate::core::settings::Settings;
+pub use crate::core::spec::{
+    Direction, FieldSpec, MetricSpec, MetricTier, ParamSpec, ScoreKind, ScoreRange, Side,
+};
+pub use crate::core::weights::{InvalidWeights, Weights};
+pub use crate::evaluate::program::{ByCall, ByForward, Fallible, Module, Program, ProgramError};
+pub use crate::evaluate::report::ProgressDisplay;
+#[cfg(feature = "report")]
+pub use crate::evaluate::report::ResultTable;
 pub use crate::evaluate::{
     Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, Evaluator, MetricSummary,
     RowResult, Running,
 };
-pub use crate::metric::{AcceptanceTest, FeedbackEvaluator, Metric, MetricCall, ScoredAtOnce};
-#[doc(hidden)]
-pub use crate::named::NamedFields;
-pub use crate::need::Need;
-pub use crate::outcome::Outcome;
-pub use crate::pair::{Origin, Pair};
-pub use crate::params::{Configure, ParamError, Params};
-pub use crate::program::{ByCall, ByForward, Fallible, Module, Program, ProgramError};
-pub use crate::record::{FieldType, Record, RowType};
-pub use crate::report::ProgressDisplay;
-#[cfg(feature = "report")]
-pub use crate::report::ResultTable;
-pub use crate::returns::MetricReturn;
-pub use crate::row::{Example, Fields, Prediction, Trace, TraceStep};
-pub use crate::score::{FeedbackMetric, Grade, MetricScore, Part, Scored, Scores};
 pub use crate::scoring::{
     AggregationError, AggregationMethod, BoxedMetric, BudgetReport, MetricSet, OnMissing, Rank,
     Rollout, Rollouts, RowScore, Scorer, ScorerBuilder, ScorerError, ScoringConfig, ScoringResult,
     ScoringSummary, Spending, Standing,
 };
-pub use crate::settings::Settings;
-pub use crate::spec::{
-    Direction, FieldSpec, MetricSpec, MetricTier, ParamSpec, ScoreKind, ScoreRange, Side,
-};
-pub use crate::weights::{InvalidWeights, Weights};

@@ -52,7 +52,7 @@ pub(crate) fn spec_readers(
     }
 }
 
-/// What of `Metric` reads from the spec, and the metric's identity. `own` as in [`spec_readers`].
+/// The methods of `Metric` that read from the spec, and the metric's identity. `own` as in [`spec_readers`].
 pub(crate) fn described(
     paths: &Paths<'_>,
     own: Option<&TokenStream>,
@@ -81,56 +81,36 @@ pub(crate) fn described(
     }
 }
 
-/// `evaluate` and `call` as `async_trait` would write them, but with paths that nothing can shadow.
-pub(crate) fn futures(
+/// `evaluate` with the signature that `async_trait` gives it, and `answer`, whose body is `answer`. All paths are
+/// absolute, so that nothing in the user's module can shadow them.
+pub(crate) fn calls(
     paths: &Paths<'_>,
     gold: &TokenStream,
     pred: &TokenStream,
-    evaluate: &TokenStream,
-    call: &TokenStream,
+    answer: &TokenStream,
 ) -> TokenStream {
     let Paths { span, runtime, private } = paths;
-    let future = |output: TokenStream| {
-        quote_spanned! {*span=>
-            ::core::pin::Pin<#private::boxed::Box<
-                dyn ::core::future::Future<
-                    Output = ::core::result::Result<#output, #runtime::MetricError>,
-                > + ::core::marker::Send + 'async_trait,
-            >>
-        }
-    };
-    let score = future(quote_spanned!(*span=> #runtime::MetricScore));
-    let scored = future(quote_spanned!(*span=> #runtime::Scored));
     quote_spanned! {*span=>
         fn evaluate<'life0, 'life1, 'life2, 'async_trait>(
             &'life0 self,
             gold: &'life1 #gold,
             pred: &'life2 #pred,
-        ) -> #score
+        ) -> #private::Evaluation<'async_trait>
         where
             'life0: 'async_trait,
             'life1: 'async_trait,
             'life2: 'async_trait,
             Self: 'async_trait,
         {
-            #private::boxed::Box::pin(async move {
-                match #evaluate {
-                    ::core::result::Result::Ok(scored) => ::core::result::Result::Ok(scored.score),
-                    ::core::result::Result::Err(error) => ::core::result::Result::Err(error),
-                }
-            })
+            let call = #runtime::MetricCall::new(gold, pred);
+            #private::evaluation(<Self as #runtime::Metric<#gold, #pred>>::answer(self, call))
         }
 
-        fn call<'life0, 'life1, 'async_trait>(
-            &'life0 self,
-            call: #runtime::MetricCall<'life1, #gold, #pred>,
-        ) -> #scored
-        where
-            'life0: 'async_trait,
-            'life1: 'async_trait,
-            Self: 'async_trait,
-        {
-            #private::boxed::Box::pin(async move { #call })
+        fn answer<'call>(
+            &'call self,
+            call: #runtime::MetricCall<'call, #gold, #pred>,
+        ) -> #runtime::Answer<'call> {
+            #answer
         }
     }
 }
@@ -192,10 +172,7 @@ pub(crate) fn stub(paths: &Paths<'_>, ident: &Ident, setters: &TokenStream) -> T
                 &'life0 self,
                 _: &'life1 G,
                 _: &'life2 P,
-            ) -> ::core::pin::Pin<#private::boxed::Box<
-                dyn ::core::future::Future<Output = #runtime::Result<#runtime::MetricScore>>
-                    + ::core::marker::Send + 'async_trait,
-            >>
+            ) -> #private::Evaluation<'async_trait>
             where
                 'life0: 'async_trait,
                 'life1: 'async_trait,

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde_json::Value;
 
-use crate::outcome::Outcome;
-use crate::score::Scored;
+use crate::core::outcome::Outcome;
+use crate::core::score::Scored;
 
 /// What a metric or judge gave for a row.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,9 +7,9 @@ use std::process::ExitCode;
 use super::agree::AgreeError;
 use super::output::say;
 use super::registry::RegistryError;
+use crate::core::params::ParamError;
 use crate::data::DataError;
 use crate::evaluate::EvaluateError;
-use crate::params::ParamError;
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CliError {

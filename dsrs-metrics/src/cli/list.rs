@@ -11,9 +11,9 @@ use super::args::ListArguments;
 use super::error::CliError;
 use super::output::print;
 use super::registry::{Entry, Registry};
-use crate::nearest::nearest;
-use crate::spec::{MetricSpec, MetricTier, ParamSpec, ScoreKind};
-use crate::type_words::in_words;
+use crate::core::spec::{MetricSpec, MetricTier, ParamSpec, ScoreKind};
+use crate::core::type_words::in_words;
+use crate::text::suggest::nearest;
 
 /// Where nothing says how wide the reader's screen is.
 const WIDTH: usize = 100;

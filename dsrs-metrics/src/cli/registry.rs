@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
+use crate::core::metric::Metric;
+use crate::core::params::{Configure, ParamError, Params};
+use crate::core::spec::MetricSpec;
 use crate::judge::shipped;
-use crate::metric::Metric;
 use crate::metrics;
-use crate::params::{Configure, ParamError, Params};
-use crate::spec::MetricSpec;
 
 /// The metrics that a command line knows, in the order in which they were added.
 #[derive(Default)]

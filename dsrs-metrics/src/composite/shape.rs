@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::metric::Metric;
-use crate::spec::MetricSpec;
+use crate::core::metric::Metric;
+use crate::core::spec::MetricSpec;
 
 /// How components are put together.
 #[derive(Debug, Clone)]

@@ -11,10 +11,11 @@ use std::io::BufRead;
 use csv_core::{ReadRecordResult, Reader};
 use serde_json::Value;
 
-use super::row::{Object, Row, Shape};
+use super::row::{Object, Row};
 use super::{DataError, OpenInput};
-use crate::row::Fields;
-use crate::spec::Side;
+use crate::core::rows::dynamic::Fields;
+use crate::core::spec::Side;
+use crate::json::unique_keys::Shape;
 
 pub(super) struct Records {
     input: OpenInput,

@@ -3,8 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::pair::Origin;
-use crate::spec::Side;
+use crate::core::rows::pair::Origin;
+use crate::core::spec::Side;
 
 /// What is wrong with a file of rows.
 #[derive(Debug, thiserror::Error)]

@@ -3,8 +3,9 @@
 
 use serde_json::Value;
 
-use super::row::{Object, Row, Shape};
-use crate::row::Fields;
+use super::row::{Object, Row};
+use crate::core::rows::dynamic::Fields;
+use crate::json::unique_keys::Shape;
 
 /// 2^64, from which on an integer is read as a float.
 const TOO_LARGE: f64 = 18_446_744_073_709_551_616.0;

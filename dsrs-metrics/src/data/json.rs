@@ -6,7 +6,7 @@ use std::io::BufRead;
 
 use super::row::Row;
 use super::{DataError, OpenInput, jsonl};
-use crate::pair::Origin;
+use crate::core::rows::pair::Origin;
 
 pub(super) struct Elements {
     input: OpenInput,

@@ -7,7 +7,7 @@ use std::io::{self, BufRead, Read};
 
 use super::row::Row;
 use super::{DataError, OpenInput, integers};
-use crate::pair::Origin;
+use crate::core::rows::pair::Origin;
 
 /// Kept between rows; what a longer row needed is given back.
 const KEPT: usize = 1 << 20;

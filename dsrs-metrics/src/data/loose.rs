@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::row::{CheckedRow, Row};
 use super::{DataError, Format, Input, OpenFile, ROW_LIMIT};
-use crate::pair::{Origin, Pair};
+use crate::core::rows::pair::{Origin, Pair};
 
 /// A row of which nothing is required but that it is an object.
 pub(crate) struct LooseRow {

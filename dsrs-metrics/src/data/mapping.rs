@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::spec::Side;
+use crate::core::spec::Side;
 
 /// A field that the metric reads, and the dotted path into the row at which its value stands.
 ///

@@ -21,10 +21,9 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::pair::{Origin, Pair};
+use crate::core::rows::pair::{Origin, Pair};
 pub(crate) use loose::{LooseRow, LooseRows};
 use row::Row;
-pub(crate) use row::Unique;
 
 pub use error::DataError;
 pub use format::Format;

@@ -1,24 +1,15 @@
 //! One row as it stands in a file, and how it becomes a [`Pair`].
 
-use std::fmt;
-use std::marker::PhantomData;
-
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use serde_json::map::Entry;
-use serde_json::{Map, Value};
+use serde::de::MapAccess;
+use serde_json::Value;
 
 use super::DataError;
 use super::mapping::{Mapping, Target};
-use crate::pair::{Origin, Pair};
-use crate::record::found;
-use crate::row::Fields;
-use crate::spec::Side;
-
-/// An object of the kind that is wanted, or anything else.
-pub(super) enum Shape<M> {
-    Map(M),
-    Other(Value),
-}
+use crate::core::rows::dynamic::Fields;
+use crate::core::rows::pair::{Origin, Pair};
+use crate::core::spec::Side;
+use crate::json::describe::found;
+use crate::json::unique_keys::{FromMap, Shape, UniqueKeys, reject_duplicate};
 
 /// A row that may have any shape.
 pub(super) type Row = Shape<Object>;
@@ -220,12 +211,14 @@ impl FromMap for Object {
         let mut row = Self::default();
         while let Some(key) = map.next_key::<String>()? {
             let again = match key.as_str() {
-                "id" => row.id.replace(map.next_value::<Unique>()?.0).is_some(),
+                "id" => row.id.replace(map.next_value::<UniqueKeys>()?.0).is_some(),
                 "gold" => row.gold.replace(map.next_value()?).is_some(),
                 "pred" => row.pred.replace(map.next_value()?).is_some(),
-                _ => row.attributes.insert(key.as_str(), map.next_value::<Unique>()?.0).is_some(),
+                _ => {
+                    row.attributes.insert(key.as_str(), map.next_value::<UniqueKeys>()?.0).is_some()
+                }
             };
-            once(again, &key)?;
+            reject_duplicate(again, &key)?;
         }
         Ok(row)
     }
@@ -235,89 +228,9 @@ impl FromMap for Fields {
     fn from_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
         let mut fields = Self::default();
         while let Some(key) = map.next_key::<String>()? {
-            let again = fields.insert(key.as_str(), map.next_value::<Unique>()?.0).is_some();
-            once(again, &key)?;
+            let again = fields.insert(key.as_str(), map.next_value::<UniqueKeys>()?.0).is_some();
+            reject_duplicate(again, &key)?;
         }
         Ok(fields)
     }
-}
-
-impl FromMap for Map<String, Value> {
-    fn from_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
-        let mut object = Self::new();
-        while let Some(key) = map.next_key::<String>()? {
-            let Unique(value) = map.next_value()?;
-            match object.entry(key) {
-                Entry::Vacant(free) => _ = free.insert(value),
-                Entry::Occupied(taken) => once(true, taken.key())?,
-            }
-        }
-        Ok(object)
-    }
-}
-
-/// A value in which no key stands twice, at any depth.
-pub(crate) struct Unique(pub(crate) Value);
-
-impl<'de> Deserialize<'de> for Unique {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Shape::deserialize(deserializer).map(|shape| match shape {
-            Shape::Map(object) => Self(Value::Object(object)),
-            Shape::Other(value) => Self(value),
-        })
-    }
-}
-
-/// The last of two values would win without a word.
-fn once<E: Error>(again: bool, key: &str) -> Result<(), E> {
-    match again {
-        true => Err(E::custom(format_args!("the key `{key}` stands twice"))),
-        false => Ok(()),
-    }
-}
-
-trait FromMap: Sized {
-    fn from_map<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error>;
-}
-
-impl<'de, M: FromMap> Deserialize<'de> for Shape<M> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ShapeVisitor(PhantomData))
-    }
-}
-
-struct ShapeVisitor<M>(PhantomData<M>);
-
-macro_rules! other {
-    ($($visit:ident($value:ty))*) => {$(
-        fn $visit<E: Error>(self, value: $value) -> Result<Shape<M>, E> {
-            Ok(Shape::Other(value.into()))
-        }
-    )*};
-}
-
-impl<'de, M: FromMap> Visitor<'de> for ShapeVisitor<M> {
-    type Value = Shape<M>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Shape<M>, A::Error> {
-        M::from_map(map).map(Shape::Map)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Shape<M>, A::Error> {
-        let mut values = Vec::new();
-        while let Some(Unique(value)) = list.next_element()? {
-            values.push(value);
-        }
-        Ok(Shape::Other(Value::Array(values)))
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<Shape<M>, E> {
-        Ok(Shape::Other(Value::Null))
-    }
-
-    other! { visit_bool(bool) visit_i64(i64) visit_u64(u64) visit_f64(f64) visit_str(&str) }
 }

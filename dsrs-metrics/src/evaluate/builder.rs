@@ -9,13 +9,13 @@ use futures_util::{FutureExt, Stream, StreamExt};
 use serde::Serialize;
 
 use super::error::EvaluateError;
-use super::panic;
 use super::row::{MetricEntry, Plan, sharing};
 use super::source::{RowId, SeenIds};
 use super::{Devset, Evaluate, Options};
-use crate::metric::Metric;
-use crate::program::Fallible;
-use crate::report::{Format, ProgressDisplay, pair_line, real_path};
+use crate::core::metric::Metric;
+use crate::core::panic;
+use crate::evaluate::program::Fallible;
+use crate::evaluate::report::{Format, ProgressDisplay, pair_line, real_path};
 
 /// How many rows are worked on at once, if nothing else is said.
 pub(super) const DEFAULT_CONCURRENCY: usize = 32;

@@ -4,7 +4,7 @@
 use super::error::EvaluateError;
 use super::row::RowResult;
 use super::summary::{MetricSummary, Tally};
-use crate::report::{Progress, ResultFiles};
+use crate::evaluate::report::{Progress, ResultFiles};
 
 pub(super) struct Collector<G, P> {
     pub(super) tallies: Vec<Tally>,
@@ -81,7 +81,7 @@ impl<G, P> Collector<G, P> {
         self.failed_rows += 1;
         self.too_many_errors |= self.max_errors.is_some_and(|max| self.failed_rows >= max);
         if self.first_error.as_ref().is_none_or(|(first, _)| index < *first) {
-            let error = row.outcomes.iter().find_map(crate::outcome::Outcome::error);
+            let error = row.outcomes.iter().find_map(crate::core::outcome::Outcome::error);
             let place = row
                 .origin
                 .as_ref()

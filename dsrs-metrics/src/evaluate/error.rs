@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::need::NotReady;
+use crate::core::requirements::NotReady;
 
 /// Why an evaluation could not be set up or gave no result.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

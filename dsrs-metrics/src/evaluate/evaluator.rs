@@ -7,12 +7,12 @@ use super::result::EvaluationResult;
 use super::row::{MetricEntry, Plan};
 use super::source::{Input, Source};
 use super::{Options, run};
-use crate::error::Result;
-use crate::metric::Metric;
-use crate::program::Module;
-use crate::report::ProgressDisplay;
-use crate::row::{Example, Prediction};
-use crate::score::MetricScore;
+use crate::core::error::Result;
+use crate::core::metric::Metric;
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::core::score::MetricScore;
+use crate::evaluate::program::Module;
+use crate::evaluate::report::ProgressDisplay;
 
 /// A [`Module`] that knows how its predictions are scored.
 ///

@@ -9,7 +9,8 @@ mod crew;
 mod ctrl_c;
 mod error;
 mod evaluator;
-pub(crate) mod panic;
+pub(crate) mod program;
+pub(crate) mod report;
 mod result;
 mod row;
 mod run;
@@ -35,10 +36,10 @@ pub use self::summary::MetricSummary;
 use self::row::Plan;
 use self::run::Given;
 use self::source::{Input, RowId, Source};
-use crate::pair::Pair;
-use crate::program::{Fallible, Program};
-use crate::report::{Format, ProgressDisplay, Render, score_line};
-use crate::row::{Example, Prediction};
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::core::rows::pair::Pair;
+use crate::evaluate::program::{Fallible, Program};
+use crate::evaluate::report::{Format, ProgressDisplay, Render, score_line};
 
 /// Runs a program over a devset, or takes finished predictions, and scores every row under one
 /// metric or several: DSPy's `Evaluate`.

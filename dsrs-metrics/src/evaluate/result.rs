@@ -8,7 +8,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 use super::error::EvaluateError;
 use super::row::RowResult;
 use super::summary::MetricSummary;
-use crate::row::{Example, Prediction};
+use crate::core::rows::dynamic::{Example, Prediction};
 
 /// What an evaluation gives: the score, the rows, and what each metric says over all of them.
 ///

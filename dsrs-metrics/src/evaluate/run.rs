@@ -19,16 +19,16 @@ use super::Options;
 use super::collector::{Collector, Keeping};
 use super::crew::Crew;
 use super::error::EvaluateError;
-use super::panic;
 use super::result::{Ending, EvaluationResult};
 use super::row::{Plan, RowResult};
 use super::source::Source;
 use super::stop::Stop;
 use super::summary::Tally;
-use crate::need;
-use crate::program::Program;
-use crate::report::{Progress, Render, ResultFiles};
-use crate::settings::Settings;
+use crate::core::panic;
+use crate::core::requirements;
+use crate::core::settings::Settings;
+use crate::evaluate::program::Program;
+use crate::evaluate::report::{Progress, Render, ResultFiles};
 
 /// How long a worker may keep its thread from timers, signals and other tasks.
 const LONGEST_TURN: Duration = Duration::from_millis(5);
@@ -70,7 +70,7 @@ where
     Kind: 'static,
 {
     check_runtime(&plan)?;
-    need::probe(super::row::needs(&plan.metrics)).await?;
+    requirements::probe(super::row::requirements(&plan.metrics)).await?;
     let run = Arc::new(Run::prepare(plan, source, render, options)?);
     #[cfg(feature = "ctrl-c")]
     let _listening = match options.stop_on_ctrl_c {
@@ -102,7 +102,7 @@ where
     G: Send + Sync,
     P: Send + Sync,
 {
-    need::probe(super::row::needs(&plan.metrics)).await?;
+    requirements::probe(super::row::requirements(&plan.metrics)).await?;
     let run = Run::prepare(Arc::new(plan), source, super::score_line, options)?;
     // Within one task there is nobody to hire more when they are needed, but rows are counted here.
     let (_, rows) = run.source.size_hint();

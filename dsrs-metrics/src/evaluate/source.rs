@@ -13,10 +13,10 @@ use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 
 use super::error::EvaluateError;
-use super::panic::{self, Panic};
 use super::stop::Stop;
-use crate::pair::{Origin, Pair};
-use crate::row::Fields;
+use crate::core::panic::{self, Panic};
+use crate::core::rows::dynamic::Fields;
+use crate::core::rows::pair::{Origin, Pair};
 
 /// A row before it is scored.
 pub(super) struct Input<G, P> {

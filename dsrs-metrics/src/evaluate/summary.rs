@@ -7,11 +7,11 @@ use std::fmt;
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use crate::corpus::CorpusCounts;
-use crate::outcome::Outcome;
-use crate::score::Scored;
-use crate::spec::ScoreKind;
-use crate::sum::ExactSum;
+use crate::core::corpus::CorpusCounts;
+use crate::core::outcome::Outcome;
+use crate::core::score::Scored;
+use crate::core::spec::ScoreKind;
+use crate::stats::exact_sum::ExactSum;
 
 /// What one metric, or one named part of it, says over all rows.
 ///
@@ -114,7 +114,7 @@ impl fmt::Display for MetricSummary {
             None => {}
         }
         if self.judged_offline > 0 {
-            write!(f, "; judge: {}", crate::judge::OFFLINE)?;
+            write!(f, "; judge: {}", crate::core::score::OFFLINE_JUDGE)?;
         }
         f.write_str(")")?;
         match self.corpus {

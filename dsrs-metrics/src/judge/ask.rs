@@ -8,8 +8,8 @@ use super::prompt::Prompt;
 use super::reply::{Flaw, Reply};
 use super::row::Judge;
 use super::worth::worth;
+use crate::core::spec::ScoreRange;
 use crate::lm::{LanguageModel, LmError, LmReply, LmRequest, StopReason, Usage};
-use crate::spec::ScoreRange;
 
 /// What one model said to one question.
 #[derive(Debug)]

@@ -7,8 +7,8 @@ use serde::{Deserialize, Deserializer};
 
 use super::models::{IntoModel as _, JudgeModel};
 use super::panel::{Aggregation, Panel};
-use crate::params::{ParamError, Params, read_param};
-use crate::spec::{MetricSpec, ParamSpec, ScoreKind};
+use crate::core::params::{ParamError, Params, read_param};
+use crate::core::spec::{MetricSpec, ParamSpec, ScoreKind};
 
 /// The parameters that a panel is on a command line.
 pub const PANEL: [ParamSpec<'static>; 4] = [

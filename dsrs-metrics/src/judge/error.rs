@@ -1,7 +1,7 @@
 //! Why a judge gave no verdict.
 
+use crate::core::spec::ScoreRange;
 use crate::lm::LmError;
-use crate::spec::ScoreRange;
 
 /// Why a judge gave no verdict. None of these says anything of the answer that was to be judged, so none
 /// becomes a score.

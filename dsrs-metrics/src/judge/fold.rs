@@ -1,7 +1,7 @@
 //! Several values of one row become one, with the confidence that their spread leaves.
 
 use super::panel::Aggregation;
-use crate::spec::ScoreRange;
+use crate::core::spec::ScoreRange;
 
 /// The value that `aggregation` makes of the judges' grades, of which there is at least one.
 pub(super) fn fold(values: &[f64], aggregation: Aggregation) -> f64 {
@@ -63,8 +63,8 @@ fn most_frequent(values: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::{agreement, fold, majority};
+    use crate::core::spec::ScoreRange;
     use crate::judge::Aggregation::{Average, Majority, Median};
-    use crate::spec::ScoreRange;
 
     #[test]
     fn each_aggregation_has_its_value() {

@@ -60,7 +60,6 @@ pub use schemars::JsonSchema;
 
 pub use self::error::JudgeError;
 pub use self::judged::Judged;
-pub(crate) use self::judged::OFFLINE;
 pub use self::models::{IntoModel, JudgeModel, Models};
 pub use self::offline::AnswersOffline;
 #[doc(hidden)]

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::error::JudgeError;
+use crate::core::settings::Settings;
 use crate::lm::{LanguageModel, Ledger, LmError};
 #[cfg(feature = "lm")]
 use crate::lm::{Lm, LmBuilder};
-use crate::settings::Settings;
 
 /// A model that a judge asks.
 #[derive(Clone)]
@@ -24,6 +24,17 @@ pub enum JudgeModel {
     Named(String),
     /// This one.
     Held(Arc<dyn LanguageModel>),
+}
+
+impl PartialEq for JudgeModel {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Configured, Self::Configured) => true,
+            (Self::Named(one), Self::Named(other)) => one == other,
+            (Self::Held(one), Self::Held(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
+    }
 }
 
 impl fmt::Debug for JudgeModel {

@@ -1,16 +1,14 @@
 //! From a reply to a judge's answer: finding the JSON, reading each output, holding it against its range
 //! and labels. Whoever asks again is in `ask.rs`.
 
-use std::collections::HashSet;
-use std::fmt;
-
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use serde::de::{DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::signature::Signature;
-use crate::record::found;
+use crate::json::describe::found;
+use crate::json::unique_keys::UniqueKeys;
 
 /// What a judge answers; written by `#[judge]`.
 pub trait JudgeOutput: Sized + Send {
@@ -179,7 +177,8 @@ fn object(text: &str) -> Result<Map<String, Value>, Flaw> {
         return Err(flaw("the reply is empty"));
     }
     let inside = if text.starts_with('{') { text } else { code_block(text).map_err(flaw)? };
-    let read = serde_json::from_str::<NoTwins>(inside).and_then(|_| serde_json::from_str(inside));
+    let read =
+        serde_json::from_str::<UniqueKeys>(inside).and_then(|_| serde_json::from_str(inside));
     read.map_err(|error| Flaw {
         said: format!("the reply is no JSON object: {}", in_short(&error)),
         is_cut: error.is_eof(),
@@ -222,62 +221,5 @@ fn in_brief(text: &str, length: usize) -> String {
     match line.char_indices().nth(length) {
         Some((end, _)) => format!("{}...", &line[..end]),
         None => line,
-    }
-}
-
-/// Reads over JSON none of whose objects has a key twice: of two verdicts neither is one.
-struct NoTwins;
-
-impl<'de> serde::Deserialize<'de> for NoTwins {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Self)
-    }
-}
-
-impl<'de> Visitor<'de> for NoTwins {
-    type Value = Self;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("JSON")
-    }
-
-    fn visit_unit<E>(self) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
-        Ok(self)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self, A::Error> {
-        while items.next_element::<Self>()?.is_some() {}
-        Ok(self)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self, A::Error> {
-        let mut keys = HashSet::new();
-        while let Some((key, _)) = map.next_entry::<String, Self>()? {
-            if keys.contains(&key) {
-                return Err(serde::de::Error::custom(format!("`{key}` stands twice")));
-            }
-            keys.insert(key);
-        }
-        Ok(self)
     }
 }

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::ask::{Asked, Calls, Paid, Verdict, ask};
 use super::error::JudgeError;
 use super::fold::{agreement, fold, majority};
-use super::judged::{Judged, Judgement, Kind, OFFLINE};
+use super::judged::{Judged, Judgement, Kind};
 use super::left_out::LeftOut;
 use super::offline::Offline;
 use super::panel::Panel;
@@ -18,10 +18,11 @@ use super::reply::{JudgeOutput, Reply};
 use super::signature::Signature;
 use super::untrusted::Content;
 use super::worth::{Overflow, worth};
-use crate::declared::Declared;
+use crate::core::declared::Declared;
+use crate::core::requirements::{Requirement, Requires};
+use crate::core::score::OFFLINE_JUDGE;
+use crate::core::spec::{MetricSpec, ScoreKind};
 use crate::lm::{LanguageModel, Usage};
-use crate::need::{Need, Needy};
-use crate::spec::{MetricSpec, ScoreKind};
 
 /// The confidence of a pairwise judge that prefers the first of two answers, whichever it is.
 const TORN: f64 = 0.5;
@@ -71,15 +72,17 @@ pub async fn row<J: Judge, K: Kind>(
 }
 
 /// The models of a judge's panel. A judge that answers offline where none is configured needs none.
-impl<J: Judge + Declared> Needy for J {
-    fn needs(&self, all: &mut Vec<Need>) {
+impl<J: Judge + Declared> Requires for J {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
         let (signature, spec) = (J::signature(), <J as Declared>::SPEC);
         let lms = self.panel().check(signature, spec.kind == ScoreKind::Bool);
         match lms.and_then(|()| self.panel().resolve(signature)) {
-            Ok(Some(lms)) => all.extend(lms.into_iter().map(|lm| Need::model(spec.name, lm))),
+            Ok(Some(lms)) => {
+                all.extend(lms.into_iter().map(|lm| Requirement::model(spec.name, lm)))
+            }
             Ok(None) if signature.offline.is_some() => {}
-            Ok(None) => all.push(Need::missing(spec.name, JudgeError::NoModel)),
-            Err(error) => all.push(Need::missing(spec.name, error)),
+            Ok(None) => all.push(Requirement::missing(spec.name, JudgeError::NoModel)),
+            Err(error) => all.push(Requirement::missing(spec.name, error)),
         }
     }
 }
@@ -100,16 +103,16 @@ fn offline<J: Judge>(
     let text = Value::Object(answer).to_string();
     let read = Reply::find(signature, &text).and_then(Reply::read::<J::Output>);
     let (output, answer) = read.map_err(|flaw| JudgeError::Unreadable {
-        lm: OFFLINE.to_owned(),
+        lm: OFFLINE_JUDGE.to_owned(),
         flaws: flaw.said,
         said: text,
     })?;
     let mut metadata = Map::new();
-    metadata.insert("judge".to_owned(), json!(OFFLINE));
+    metadata.insert("judge".to_owned(), json!(OFFLINE_JUDGE));
     let reasoning = answer.get("reasoning").and_then(Value::as_str).unwrap_or_default();
-    let details = Some(format!("judge: {OFFLINE}. {reasoning}").trim_end().to_owned());
+    let details = Some(format!("judge: {OFFLINE_JUDGE}. {reasoning}").trim_end().to_owned());
     metadata.insert("answer".to_owned(), Value::Object(answer));
-    let value = worth(judge, output, OFFLINE)?;
+    let value = worth(judge, output, OFFLINE_JUDGE)?;
     Ok(Judgement { value, confidence: 1.0, details, feedback: None, metadata })
 }
 
@@ -219,7 +222,7 @@ fn opinion(verdicts: Vec<Verdict>, spec: &MetricSpec<'_>) -> Opinion {
     }
     let value = f64::midpoint(straight, swapped);
     let confidence =
-        agreement(&[straight, swapped], value, Some(crate::spec::ScoreRange { min, max }));
+        agreement(&[straight, swapped], value, Some(crate::core::spec::ScoreRange { min, max }));
     Opinion { value, confidence, answers }
 }
 

@@ -10,8 +10,8 @@ use super::offline::Offline;
 use super::panel::Aggregation;
 use super::prompt::system;
 use super::untrusted::Content;
+use crate::core::spec::{MetricSpec, ScoreRange};
 use crate::lm::{ReplySchema, Sampling};
-use crate::spec::{MetricSpec, ScoreRange};
 
 /// The seed of every request unless a judge is repeated: at temperature 0 and with a seed, equal questions
 /// get equal answers as far as the provider can keep that promise.

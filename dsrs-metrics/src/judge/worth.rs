@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::JudgeError;
 use super::row::Judge;
-use crate::evaluate::panic;
+use crate::core::panic;
 
 /// What an answer of `lm` is worth.
 pub(super) fn worth<J: Judge>(judge: &J, output: J::Output, lm: &str) -> Result<f64, JudgeError> {

@@ -1,16 +1,16 @@
 //! A score that is the weighted mean of a few parts, each of which says why it is no better. What weights are is
 //! `weights.rs`'s.
 
-use crate::error::Result;
-use crate::need::Need;
-use crate::returns::{MetricReturn, Undecided};
-use crate::score::{MetricScore, Scored, Scores};
-use crate::spec::{MetricSpec, ScoreKind};
-use crate::weights::{Weights, check, mean};
+use crate::core::error::Result;
+use crate::core::requirements::Requirement;
+use crate::core::return_types::{MetricReturn, Undecided};
+use crate::core::score::{MetricScore, Scored, Scores};
+use crate::core::spec::{MetricSpec, ScoreKind};
+use crate::core::weights::{Weights, check, mean};
 
 /// Weights in a metric's configuration, which are looked at before the first row.
-pub(super) fn need_weights(metric: &str, weights: &[f64], all: &mut Vec<Need>) {
-    all.extend(check(weights).err().map(|error| Need::missing(metric, error)));
+pub(super) fn need_weights(metric: &str, weights: &[f64], all: &mut Vec<Requirement>) {
+    all.extend(check(weights).err().map(|error| Requirement::missing(metric, error)));
 }
 
 /// The weighted mean of named parts.

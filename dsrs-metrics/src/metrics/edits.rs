@@ -4,12 +4,12 @@
     reason = "a field parameter is held for the call and passed on as it was read"
 )]
 
-use crate::corpus::{CorpusCounts, WithCorpus};
+use crate::core::corpus::{CorpusCounts, WithCorpus};
 use crate::metric;
 use crate::text::{EditCounts, EditDistance, NoReferences, NormalForm, split};
 
 use super::StrOrList;
-use super::effort::{apart, are_short, bounded_pairs};
+use super::input_limits::{apart, are_short, bounded_pairs};
 
 /// The rate of a row, and its part in the corpus's.
 fn rate(counts: Option<EditCounts>) -> Result<WithCorpus<f64>, String> {

@@ -4,10 +4,11 @@
     reason = "a field parameter is held for the call and passed on as it was read"
 )]
 
-use crate::corpus::{CorpusCounts, WithCorpus};
+use crate::core::corpus::CorpusFormula;
+use crate::core::corpus::{CorpusCounts, WithCorpus};
+use crate::core::requirements::{Requirement, Requires};
+use crate::core::score::Scores;
 use crate::metric;
-use crate::need::{Need, Needy};
-use crate::score::Scores;
 use crate::text::ngrams::MOST_ORDERS;
 use crate::text::{
     BleuOptions, BleuSmoothing, BleuTokens, ChrfOptions, NoReferences, NormalForm, Rouge,
@@ -16,7 +17,7 @@ use crate::text::{
 
 use super::StrOrList;
 use super::check::{at_least, within};
-use super::effort::{are_short, bounded_pairs};
+use super::input_limits::{are_short, bounded_pairs};
 
 /// Sentence BLEU with any number of references, in [0, 1]; corpus BLEU beside the mean.
 ///
@@ -62,9 +63,9 @@ pub fn bleu(
     Ok(WithCorpus::new(bleu.sentence_score(&counts), CorpusCounts::new(counts, bleu)))
 }
 
-impl Needy for Bleu {
-    fn needs(&self, all: &mut Vec<Need>) {
-        all.extend(Need::unless(
+impl Requires for Bleu {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        all.extend(Requirement::unless(
             Self::SPEC.name,
             within("max_order", self.max_order, [1, MOST_ORDERS]),
         ));
@@ -117,8 +118,8 @@ pub fn chrf(
     Ok(WithCorpus::new(chrf.score(&counts), CorpusCounts::new(counts, chrf)))
 }
 
-impl Needy for Chrf {
-    fn needs(&self, all: &mut Vec<Need>) {
+impl Requires for Chrf {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
         let some = self.char_order + self.word_order > 0;
         let some = some.then_some(()).ok_or_else(|| NO_ORDER.to_owned());
         let orders = within("char_order", self.char_order, [0, MOST_ORDERS]).and(within(
@@ -126,7 +127,7 @@ impl Needy for Chrf {
             self.word_order,
             [0, MOST_ORDERS],
         ));
-        all.extend(Need::unless(
+        all.extend(Requirement::unless(
             Self::SPEC.name,
             orders.and(some).and(at_least("beta", self.beta, 0.0)),
         ));
@@ -300,4 +301,18 @@ pub fn rouge_lsum(
         ));
     }
     rouge(Rouge::Lsum, &answer, prediction, RougeOptions { tokens, use_stemmer })
+}
+
+/// The BLEU of a corpus in [0, 1]: all orders count.
+impl CorpusFormula for BleuOptions {
+    fn corpus_score(&self, counts: &[u64]) -> Option<f64> {
+        Some(self.score(counts, false))
+    }
+}
+
+/// The chrF of a corpus in [0, 1]: the same formula over the sums.
+impl CorpusFormula for ChrfOptions {
+    fn corpus_score(&self, counts: &[u64]) -> Option<f64> {
+        Some(self.score(counts))
+    }
 }

@@ -9,9 +9,9 @@
 
 use std::num::NonZeroUsize;
 
+use crate::core::score::Scores;
 use crate::metric;
 use crate::retrieval::{Cutoffs, Gain, Ranking, Relevant, Retrieved};
-use crate::score::Scores;
 
 /// A score at each rank; the first is the headline.
 fn at_each(k: &Cutoffs, score: impl Fn(usize) -> f64) -> Option<Scores> {

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use crate::core::requirements::{Requirement, Requires};
 use crate::metric;
 use crate::metrics::check::{Check, Unscored, at_least};
-use crate::need::{Need, Needy};
 use crate::sparql::{AskError, Bounds, QueryError, SparqlStore, check_query};
 
 /// Whether the predicted query is SPARQL, by a parser.
@@ -134,21 +134,21 @@ pub async fn sparql_returns_results(
     }
 }
 
-impl Needy for SparqlExecutes {
-    fn needs(&self, all: &mut Vec<Need>) {
+impl Requires for SparqlExecutes {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
         let bounds = at_least("timeout_secs", self.timeout_secs, 1).and(at_least(
             "max_results",
             self.max_results,
             1,
         ));
-        all.extend(Need::unless(Self::SPEC.name, bounds));
+        all.extend(Requirement::unless(Self::SPEC.name, bounds));
     }
 }
 
-impl Needy for SparqlReturnsResults {
-    fn needs(&self, all: &mut Vec<Need>) {
+impl Requires for SparqlReturnsResults {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
         let bounds = at_least("timeout_secs", self.timeout_secs, 1);
-        all.extend(Need::unless(Self::SPEC.name, bounds));
+        all.extend(Requirement::unless(Self::SPEC.name, bounds));
     }
 }
 

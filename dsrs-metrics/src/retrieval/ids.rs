@@ -196,16 +196,3 @@ impl<'de> Visitor<'de> for WrittenVisitor {
         Ok(Cow::Owned(id.to_string()))
     }
 }
-
-/// Records give lists of texts.
-impl<'r> crate::give::Give<'r, crate::record::Owned<Relevant<'r>>> for Vec<String> {
-    fn give(&'r self) -> Relevant<'r> {
-        Relevant::listed(self.iter().map(String::as_str))
-    }
-}
-
-impl<'r> crate::give::Give<'r, crate::record::Owned<Retrieved<'r>>> for Vec<String> {
-    fn give(&'r self) -> Retrieved<'r> {
-        Retrieved::ranked(self.iter().map(String::as_str))
-    }
-}

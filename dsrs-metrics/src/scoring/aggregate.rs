@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::sum::ExactSum;
+use crate::stats::exact_sum::ExactSum;
 
 /// How the scores of several rollouts of one example become one.
 ///

@@ -10,13 +10,13 @@ use super::aggregate::AggregationMethod;
 use super::budget::Ledger;
 use super::call::Entry;
 use super::error::ScorerError;
-use super::gate::OnMissing;
 use super::set::{BoxedMetric, MetricSet};
 use super::{Inner, Scorer};
-use crate::memo::Sharing;
-use crate::metric::Metric;
-use crate::row::{Example, Prediction};
-use crate::spec::MetricTier;
+use crate::composite::OnMissing;
+use crate::core::dedup::memo::Sharing;
+use crate::core::metric::Metric;
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::core::spec::MetricTier;
 
 /// How rows are scored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -171,7 +171,7 @@ impl<G: Send + Sync, P: Send + Sync> ScorerBuilder<G, P> {
         self.check_prices(&truth)?;
         let ledger = Ledger::new(self.config.budget_msats);
         let mut all = Vec::new();
-        set.all().for_each(|metric| Metric::<G, P>::identities(metric, &mut all));
+        set.all().for_each(|metric| Metric::<G, P>::keys(metric, &mut all));
         let sharing = Sharing::among(&all);
         let inner = Inner { set, proxies, truth, config: self.config, ledger, sharing };
         Ok(Scorer { inner: Arc::new(inner) })

@@ -1,8 +1,8 @@
 //! Why a scorer could not be set up or run. Rows without a score are no such error: they are counted.
 
 use super::aggregate::AggregationError;
-use crate::need::NotReady;
-use crate::spec::{MetricTier, ScoreRange};
+use crate::core::requirements::NotReady;
+use crate::core::spec::{MetricTier, ScoreRange};
 
 /// Why a [`Scorer`](super::Scorer) could not be set up, or gave no result.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

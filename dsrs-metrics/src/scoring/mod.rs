@@ -25,20 +25,20 @@ pub use self::aggregate::{AggregationError, AggregationMethod};
 pub use self::budget::BudgetReport;
 pub use self::builder::{ScorerBuilder, ScoringConfig};
 pub use self::error::ScorerError;
-pub use self::gate::OnMissing;
 pub use self::row::{Rollout, RowScore};
 pub use self::run::{Rollouts, ScoringResult};
 pub use self::set::{BoxedMetric, MetricSet};
 pub use self::spending::Spending;
 pub use self::standing::{Rank, Standing};
 pub use self::summary::ScoringSummary;
+pub use crate::composite::OnMissing;
 
 use self::budget::Ledger;
 use self::call::Entry;
-use crate::memo::Sharing;
-use crate::metric::Metric;
-use crate::need;
-use crate::row::{Example, Prediction};
+use crate::core::dedup::memo::Sharing;
+use crate::core::metric::Metric;
+use crate::core::requirements;
+use crate::core::rows::dynamic::{Example, Prediction};
 
 /// Scores rows with cheap proxy metrics first, and with expensive truth metrics only where the
 /// proxies reach a threshold.
@@ -130,9 +130,10 @@ impl<G: Send + Sync, P: Send + Sync> Scorer<G, P> {
     /// # Errors
     /// [`ScorerError::NotReady`], which names the metric and says what to set.
     pub async fn probe(&self) -> Result<(), ScorerError> {
-        let mut needs = Vec::new();
-        self.inner.set.all().for_each(|metric| Metric::<G, P>::needs(metric, &mut needs));
-        Ok(need::probe(needs).await?)
+        let mut required = Vec::new();
+        let metrics = self.inner.set.all();
+        metrics.for_each(|metric| Metric::<G, P>::requirements(metric, &mut required));
+        Ok(requirements::probe(required).await?)
     }
 
     /// Scores a row with one rollout. A row without a score is no error: its

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::aggregate::AggregationMethod;
-use super::gate::OnMissing;
 use super::spending::Spending;
 use super::standing::{Rank, Standing};
-use crate::outcome::Outcome;
+use crate::composite::OnMissing;
+use crate::core::outcome::Outcome;
 
 /// One rollout of a row: one prediction for its example.
 #[derive(Debug, Clone, PartialEq)]

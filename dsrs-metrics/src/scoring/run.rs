@@ -12,10 +12,10 @@ use super::error::ScorerError;
 use super::row::RowScore;
 use super::summary::{ScoringSummary, Tally};
 use super::{Inner, Scorer};
-use crate::evaluate::panic;
-use crate::pair::Pair;
-use crate::row::{Example, Prediction};
-use crate::settings::Settings;
+use crate::core::panic;
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::core::rows::pair::Pair;
+use crate::core::settings::Settings;
 
 /// A row to be scored: one example and all that a program predicted for it.
 ///

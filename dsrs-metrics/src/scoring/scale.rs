@@ -1,7 +1,7 @@
 //! From a metric's own range and direction to [0, 1], where 1 is best.
 
 use super::error::ScorerError;
-use crate::spec::{MetricSpec, ScoreKind, ScoreRange};
+use crate::core::spec::{MetricSpec, ScoreKind, ScoreRange};
 
 /// The way from a metric's values to [0, 1].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,7 +19,7 @@ impl Scale {
             // A strict score is 1 for a pass and 0 for a fail, whatever range the raw one has.
             return Ok(Self { range: ScoreRange::UNIT, higher_is_better: true });
         }
-        let higher_is_better = spec.direction == crate::spec::Direction::HigherIsBetter;
+        let higher_is_better = spec.direction == crate::core::spec::Direction::HigherIsBetter;
         let metric = || spec.name.to_owned();
         let range = spec.range.ok_or_else(|| ScorerError::NoRange { metric: metric() })?;
         let width = range.max - range.min;

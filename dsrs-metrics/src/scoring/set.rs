@@ -4,9 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::error::ScorerError;
-use crate::metric::Metric;
-use crate::row::{Example, Prediction};
-use crate::spec::MetricTier;
+use crate::core::metric::Metric;
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::core::spec::MetricTier;
 
 /// A metric that several scorers, clones and workers share.
 pub type BoxedMetric<G = Example, P = Prediction> = Arc<dyn Metric<G, P>>;

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::row::RowScore;
 use super::spending::Spending;
 use super::standing::Standing;
-use crate::sum::ExactSum;
+use crate::stats::exact_sum::ExactSum;
 
 /// What became of all rows of a run.
 ///

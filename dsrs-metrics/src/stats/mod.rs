@@ -13,6 +13,7 @@
 
 mod bootstrap;
 mod confusion;
+pub(crate) mod exact_sum;
 mod interval;
 mod kappa;
 mod proportion;

@@ -7,7 +7,7 @@ use tree_sitter::{Node, Tree};
 
 use super::parse::{first_error, json_fault, parse};
 use super::{Comparison, Language, SyntaxError};
-use crate::same_value::same_value;
+use crate::json::equality::same_value;
 
 pub(super) fn compare(
     language: Language,

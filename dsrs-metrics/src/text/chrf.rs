@@ -7,7 +7,6 @@ use super::ngrams::{self, MOST_ORDERS};
 use super::unicode::is_space;
 use super::vocabulary::Words;
 use super::{NoReferences, NormalForm};
-use crate::corpus::CorpusFormula;
 
 /// How chrF is computed; the default is sacrebleu's chrF2. With `word_order` 2 it is chrF++.
 ///
@@ -144,11 +143,4 @@ fn split_words(text: &str) -> impl Iterator<Item = &str> {
         let (start, end) = word.split_at(cut);
         [start, end].into_iter().filter(|part| !part.is_empty())
     })
-}
-
-/// The chrF of a corpus in [0, 1]: the same formula over the sums.
-impl CorpusFormula for ChrfOptions {
-    fn corpus_score(&self, counts: &[u64]) -> Option<f64> {
-        Some(self.score(counts))
-    }
 }

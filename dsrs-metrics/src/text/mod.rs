@@ -22,6 +22,8 @@ mod rouge;
 mod rouge_lines;
 mod score;
 mod scripts;
+#[cfg(any(feature = "cli", feature = "lm"))]
+pub(crate) mod suggest;
 mod unicode;
 mod unicode_tables;
 mod vocabulary;

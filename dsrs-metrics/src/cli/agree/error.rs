@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::agreement::AgreementError;
-use crate::pair::Origin;
+use crate::core::rows::pair::Origin;
 
 #[derive(Debug, thiserror::Error)]
 pub(in crate::cli) enum AgreeError {

@@ -9,10 +9,10 @@ use serde_json::Value;
 use super::error::AgreeError;
 use crate::agreement::Label;
 use crate::cli::error::CliError;
+use crate::core::rows::pair::Origin;
 use crate::data::{LooseRow, LooseRows};
-use crate::nearest::nearest;
-use crate::pair::Origin;
-use crate::record::found;
+use crate::json::describe::found;
+use crate::text::suggest::nearest;
 
 /// A label for each row of the results.
 #[derive(Default)]

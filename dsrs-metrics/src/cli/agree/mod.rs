@@ -19,9 +19,9 @@ use super::error::CliError;
 use super::output::print;
 use super::registry::Registry;
 use crate::agreement::{Agreement, Label, Rating};
-use crate::judge::OFFLINE;
-use crate::nearest::nearest;
-use crate::spec::Direction;
+use crate::core::score::OFFLINE_JUDGE;
+use crate::core::spec::Direction;
+use crate::text::suggest::nearest;
 pub(super) use error::AgreeError;
 use error::Place;
 use labels::Labels;
@@ -174,7 +174,7 @@ impl Report<'_> {
             let label = self.label;
             let by = match judged_offline {
                 0 => String::new(),
-                rows => format!(" ({rows} rows with judge: {OFFLINE})"),
+                rows => format!(" ({rows} rows with judge: {OFFLINE_JUDGE})"),
             };
             format!("{name} against {label}{by}\n{agreement}\n")
         };

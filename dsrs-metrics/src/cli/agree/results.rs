@@ -10,10 +10,10 @@ use super::error::AgreeError;
 use super::labels::{self, Labels};
 use crate::agreement::Rating;
 use crate::cli::error::CliError;
+use crate::core::rows::pair::Origin;
+use crate::core::score::OFFLINE_JUDGE;
 use crate::data::{LooseRow, LooseRows};
-use crate::judge::OFFLINE;
-use crate::pair::Origin;
-use crate::record::found;
+use crate::json::describe::found;
 
 /// All rows of a result file. Every metric has a rating for each of them.
 #[derive(Default)]
@@ -117,7 +117,7 @@ fn is_judged_offline(row: &LooseRow, name: &str) -> bool {
     let metric = name.split_once('.').map_or(name, |(metric, _)| metric);
     let entry = Entry { row, metric };
     let details = entry.get("details").and_then(|details| Some(details.as_str()?.to_owned()));
-    let label = format!("judge: {OFFLINE}");
+    let label = format!("judge: {OFFLINE_JUDGE}");
     details.is_some_and(|details| row.textual && details.contains(&label))
         || ["metadata", "components"].into_iter().filter_map(|key| entry.get(key)).any(bears_label)
 }
@@ -126,7 +126,7 @@ fn bears_label(value: Value) -> bool {
     match value {
         Value::Object(fields) => fields
             .into_iter()
-            .any(|(key, value)| (key == "judge" && value == OFFLINE) || bears_label(value)),
+            .any(|(key, value)| (key == "judge" && value == OFFLINE_JUDGE) || bears_label(value)),
         _ => false,
     }
 }

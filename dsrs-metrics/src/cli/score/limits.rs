@@ -5,8 +5,8 @@ use super::super::error::CliError;
 use super::super::output::say;
 use super::super::registry::Registry;
 use super::metrics::not_in_run;
+use crate::core::spec::ScoreKind;
 use crate::evaluate::EvaluationResult;
-use crate::spec::ScoreKind;
 
 /// Checks that the limits are of metrics that are asked for.
 pub(super) fn check(args: &ScoreArguments) -> Result<(), CliError> {

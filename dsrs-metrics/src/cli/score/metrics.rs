@@ -8,9 +8,9 @@ use super::super::args::ScoreArguments;
 use super::super::error::CliError;
 use super::super::list::find;
 use super::super::registry::{Entry, Registry};
-use crate::metric::Metric;
-use crate::nearest::nearest;
-use crate::params::{ParamError, Params};
+use crate::core::metric::Metric;
+use crate::core::params::{ParamError, Params};
+use crate::text::suggest::nearest;
 
 /// The metrics in the order in which they were asked for.
 pub(super) fn configured(

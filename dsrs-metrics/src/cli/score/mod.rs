@@ -19,9 +19,9 @@ use super::args::ScoreArguments;
 use super::error::CliError;
 use super::output::{print, say};
 use super::registry::Registry;
+use crate::core::rows::dynamic::{Example, Prediction};
 use crate::data::{DataReader, Pairs};
 use crate::evaluate::{Ending, Evaluate, EvaluateBuilder, EvaluationResult};
-use crate::row::{Example, Prediction};
 use models::RunModels;
 use rows::{CheckedRows, UnusedMappings};
 

@@ -5,8 +5,8 @@
 
 use super::super::args::LmArguments;
 use super::super::error::CliError;
+use crate::core::settings::Settings;
 use crate::evaluate::EvaluationResult;
-use crate::settings::Settings;
 
 #[cfg(feature = "lm")]
 pub(super) use real::RunModels;
@@ -17,7 +17,7 @@ pub(super) use unbuilt::RunModels;
 mod unbuilt {
     use std::sync::Arc;
 
-    use crate::metric::Metric;
+    use crate::core::metric::Metric;
 
     use super::{CliError, EvaluationResult, LmArguments, Settings};
 
@@ -69,10 +69,10 @@ mod real {
     use std::sync::Arc;
 
     use super::{CliError, EvaluationResult, LmArguments, Settings};
+    use crate::core::metric::Metric;
+    use crate::core::requirements::Requirement;
     use crate::judge::Models;
     use crate::lm::{Account, CacheMode, LmBudget, LmBuilder, PROBE};
-    use crate::metric::Metric;
-    use crate::need::Need;
 
     /// The models of one run; all count in one ledger and keep to one budget.
     pub(in super::super) struct RunModels {
@@ -112,7 +112,7 @@ mod real {
             self.settings().scope_sync(|| {
                 metrics.iter().for_each(|metric| Metric::needs(metric, &mut needs));
             });
-            let is_asked = |need: &Need| match need.lm() {
+            let is_asked = |need: &Requirement| match need.lm() {
                 Some(lm) => {
                     let configured = self.models.configured().ok().flatten();
                     configured.is_some_and(|configured| Arc::ptr_eq(lm, &configured))

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::give::Give;
-use crate::record::Owned;
+use crate::core::rows::fields::Owned;
+use crate::core::rows::provide::Give;
 
 /// A text, or a list of texts: the context of an answer, the answers that are right.
 ///

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::super::LmError;
 use super::super::shared::Place;
-use crate::nearest::nearest;
+use crate::text::suggest::nearest;
 
 /// Where settings are looked up: the environment, unless told otherwise.
 #[derive(Clone)]

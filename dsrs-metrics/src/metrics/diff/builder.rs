@@ -1,10 +1,10 @@
 //! How a [`Diff`] is made: in code, or from the parameters of a command line.
 
 use super::{Diff, DiffStrictness};
+use crate::core::params::{Configure, ParamError, Params, read_param};
+use crate::core::spec::{FieldSpec, MetricSpec, MetricTier, ParamSpec, ScoreKind, Side};
 use crate::judge::configured::{PANEL, read_panel};
 use crate::judge::{Aggregation, IntoModel, Panel};
-use crate::params::{Configure, ParamError, Params, read_param};
-use crate::spec::{FieldSpec, MetricSpec, MetricTier, ParamSpec, ScoreKind, Side};
 use crate::syntax::Language;
 
 const DOC: &str = "Whether the answer equals the expected one, with a line diff where it does not.

@@ -7,13 +7,13 @@ use serde::de::Error as _;
 use serde::ser::SerializeMap as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::core::spec::Side;
 use crate::metrics::check::{Unscored, at_least};
 use crate::metrics::field as fields;
-use crate::row::{Example, Prediction};
 use crate::sandbox::{
     Bubblewrap, Ending, Job, Limits, Report, SandboxProvider, Unconfined, check_path,
 };
-use crate::spec::Side;
 
 /// What a file of the work folder holds.
 ///

@@ -1,10 +1,10 @@
 //! A command's exit code.
 
 use super::job::{Asked, Isolation, SandboxFiles, Source, complaint};
+use crate::core::requirements::{Requirement, Requires};
+use crate::core::rows::dynamic::{Example, Prediction};
 use crate::metric;
 use crate::metrics::check::{Check, Unscored, within};
-use crate::need::{Need, Needy};
-use crate::row::{Example, Prediction};
 use crate::sandbox::Limits;
 
 /// Whether a command over the row's files ends with the expected exit code, isolated from everything else.
@@ -68,13 +68,13 @@ pub async fn sandbox(
     Ok(Check::unless(complaint(&report, expected_exit_code, limits, timeout_secs)))
 }
 
-impl Needy for Sandbox {
-    fn needs(&self, all: &mut Vec<Need>) {
+impl Requires for Sandbox {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
         let Self { command, files, folder, readable, limits, isolation, timeout_secs, .. } = self;
         let timeout_secs = *timeout_secs;
         let asked = Asked { command, files, folder, readable, timeout_secs, limits, isolation };
         let code = within("expected_exit_code", self.expected_exit_code, [0, 255]);
-        all.extend(Need::unless(Self::SPEC.name, asked.check().and(code)));
+        all.extend(Requirement::unless(Self::SPEC.name, asked.check().and(code)));
     }
 }
 

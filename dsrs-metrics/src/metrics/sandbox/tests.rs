@@ -1,13 +1,13 @@
 //! Tests that pass, and whether there are more of them than before.
 
 use super::job::{Asked, Isolation, SandboxFiles, Source, complaint, tail};
+use crate::core::requirements::{Requirement, Requires};
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::core::score::{FeedbackMetric, MetricScore};
 use crate::metric;
 use crate::metrics::check::Unscored;
-use crate::need::{Need, Needy};
-use crate::row::{Example, Prediction};
 use crate::sandbox::counts::{self, Counts};
 use crate::sandbox::{Limits, Report};
-use crate::score::{FeedbackMetric, MetricScore};
 
 /// Whether the tests pass: the test command ends with 0, at least one test ran, and none failed.
 ///
@@ -166,12 +166,12 @@ pub async fn verification_delta(
     Ok(MetricScore::new(value).with_confidence(0.9).with_details(details).with_cost_msats(500))
 }
 
-impl Needy for TestPass {
-    fn needs(&self, all: &mut Vec<Need>) {
+impl Requires for TestPass {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
         let Self { command, files, folder, readable, limits, isolation, timeout_secs, .. } = self;
         let timeout_secs = *timeout_secs;
         let asked = Asked { command, files, folder, readable, timeout_secs, limits, isolation };
-        all.extend(Need::unless(Self::SPEC.name, asked.check()));
+        all.extend(Requirement::unless(Self::SPEC.name, asked.check()));
     }
 }
 
@@ -183,12 +183,12 @@ impl TestPassBuilder {
     }
 }
 
-impl Needy for VerificationDelta {
-    fn needs(&self, all: &mut Vec<Need>) {
+impl Requires for VerificationDelta {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
         let Self { command, files, folder, readable, limits, isolation, timeout_secs, .. } = self;
         let timeout_secs = *timeout_secs;
         let asked = Asked { command, files, folder, readable, timeout_secs, limits, isolation };
-        all.extend(Need::unless(Self::SPEC.name, asked.check()));
+        all.extend(Requirement::unless(Self::SPEC.name, asked.check()));
     }
 }
 

@@ -10,7 +10,6 @@ pub use self::tokens::BleuTokens;
 use super::ngrams::{self, MOST_ORDERS};
 use super::vocabulary::Words;
 use super::{NoReferences, NormalForm};
-use crate::corpus::CorpusFormula;
 
 /// What is done where a prediction shares no n-gram of some length with its references (Chen and Cherry
 /// 2014).
@@ -128,7 +127,7 @@ impl BleuOptions {
         self.score(counts, true)
     }
 
-    fn score(&self, counts: &[u64], effective: bool) -> f64 {
+    pub(crate) fn score(&self, counts: &[u64], effective: bool) -> f64 {
         let orders = self.orders();
         let Some((lengths, grams)) = counts.split_first_chunk::<2>() else { return 0.0 };
         let Some((matches, totals)) = grams.split_at_checked(orders) else { return 0.0 };
@@ -186,12 +185,5 @@ fn brevity([prediction, reference]: [u64; 2]) -> f64 {
         0 if reference > 0 => 0.0,
         _ if prediction < reference => (1.0 - reference as f64 / prediction as f64).exp(),
         _ => 1.0,
-    }
-}
-
-/// The BLEU of a corpus in [0, 1]: all orders count.
-impl CorpusFormula for BleuOptions {
-    fn corpus_score(&self, counts: &[u64]) -> Option<f64> {
-        Some(self.score(counts, false))
     }
 }

@@ -31,8 +31,6 @@ pub(crate) struct Context<'a> {
     /// The type parameters for generic rows.
     pub(crate) gold: Ident,
     pub(crate) pred: Ident,
-    /// The type parameter for the receiver of the score.
-    pub(crate) asker: Ident,
     pub(crate) fresh: Fresh,
     /// The generics of the metric's struct, with `'static` bounds, because a metric outlives every
     /// row.
@@ -60,7 +58,6 @@ impl<'a> Context<'a> {
             read: Lifetime::new(&format!("'{}", fresh.name("read")), span),
             gold: Ident::new(&fresh.name("GoldRow"), span),
             pred: Ident::new(&fresh.name("PredRow"), span),
-            asker: Ident::new(&fresh.name("Asker"), span),
             generics,
             fresh,
         }

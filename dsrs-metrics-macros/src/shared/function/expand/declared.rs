@@ -23,7 +23,7 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
         }
         false => (builder::unstarted(cx), quote_spanned!(*span=> Self::builder())),
     };
-    let identity = identity(cx);
+    let (identity, configured) = (identity(cx), configured(cx));
     let at_once = (!cx.model.is_async()).then(|| {
         let params = fields::trailing(&cx.generics);
         let gold = &cx.gold;
@@ -34,6 +34,7 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
     });
     quote_spanned! {*span=>
         #at_once
+        #configured
         #[automatically_derived]
         impl #impl_generics #runtime::Declared for #ident #ty_generics #where_clause {
             #verdict
@@ -52,27 +53,46 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Type and parameters, by which two values are known to be the same metric; not for metrics with
-/// type parameters.
+/// Type and parameters, by which two values are known to be the same metric; not for metrics with type parameters.
 fn identity(cx: &Context<'_>) -> TokenStream {
     let Context { span, private, .. } = cx;
     if !cx.generics.params.is_empty() {
         return TokenStream::new();
     }
-    let params = cx.model.configs();
-    let texts =
-        params.map(|(name, _, _)| quote_spanned!(*span=> #private::Known(&self.#name).text()));
+    let key = match definition::is_unit(cx) {
+        true => quote_spanned!(*span=> of_type::<Self>()),
+        false => quote_spanned!(*span=> of(self)),
+    };
     quote_spanned! {*span=>
-        fn identity(&self) -> ::core::option::Option<#private::Identity> {
-            #[allow(unused_imports)]
-            use #private::Unknown as _;
-            #private::Identity::of::<Self>(&[#(#texts),*])
+        fn key(&self) -> ::core::option::Option<#private::Key> {
+            ::core::option::Option::Some(#private::Key::#key)
         }
 
-        fn needs(&self, all: &mut #private::Needs) {
+        fn requirements(&self, all: &mut #private::Requirements) {
             #[allow(unused_imports)]
-            use #private::NeedsNothing as _;
-            #private::Asking(self).needs(all)
+            use #private::RequiresNothing as _;
+            #private::Requiring(self).requirements(all)
+        }
+    }
+}
+
+/// The comparison of two values with parameters.
+fn configured(cx: &Context<'_>) -> TokenStream {
+    let Context { span, ident, private, .. } = cx;
+    if !cx.generics.params.is_empty() || definition::is_unit(cx) {
+        return TokenStream::new();
+    }
+    let equal = cx.model.configs().map(|(name, _, _)| {
+        quote_spanned!(*span=> #private::Compared(&self.#name, &other.#name).are_equal())
+    });
+    quote_spanned! {*span=>
+        #[automatically_derived]
+        impl #private::Configured for #ident {
+            fn has_same_parameters(&self, other: &Self) -> ::core::primitive::bool {
+                #[allow(unused_imports)]
+                use #private::NotComparable as _;
+                #(#equal)&&*
+            }
         }
     }
 }

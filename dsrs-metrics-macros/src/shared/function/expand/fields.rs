@@ -71,10 +71,15 @@ impl FieldUse<'_> {
         (!is_generic).then_some((ident, ty))
     }
 
+    /// Returns the alias of the field's name as a type.
+    fn name_alias(&self, cx: &Context<'_>) -> Ident {
+        format_ident!("__Name{}", self.index, span = cx.span)
+    }
+
     /// Returns `Get<'row, Name, Want>` or `GetOptional<..>`.
     pub(super) fn get_trait(&self, cx: &Context<'_>, row: &Lifetime) -> TokenStream {
         let Context { private, span, .. } = cx;
-        let name = name_type(&self.field.name, cx);
+        let name = self.name_alias(cx);
         let want = match self.alias(cx) {
             Some((alias, _)) => self.form.want(private, &quote_spanned!(*span=> #alias<#row>)),
             None => {
@@ -143,13 +148,18 @@ fn spec_table(cx: &Context<'_>, side: Side) -> TokenStream {
     quote_spanned!(*span=> const #table: [#runtime::FieldSpec<'static>; #count] = [#(#specs),*];)
 }
 
-/// Emits the aliases of the field types.
+/// Emits the aliases of the field names and types.
 pub(super) fn aliases(cx: &Context<'_>) -> TokenStream {
     let Context { span, row, .. } = cx;
     let sides = Side::BOTH.into_iter().filter(|side| is_looked_up(cx, *side));
-    let aliases = sides.flat_map(|side| uses(cx, side)).filter_map(|field| {
-        let (ident, ty) = field.alias(cx)?;
-        Some(quote_spanned!(*span=> type #ident<#row> = #ty;))
+    let aliases = sides.flat_map(|side| uses(cx, side)).map(|field| {
+        let name = field.named_by().is_none().then(|| {
+            let (ident, ty) = (field.name_alias(cx), name_type(&field.field.name, cx));
+            quote_spanned!(*span=> type #ident = #ty;)
+        });
+        let alias =
+            field.alias(cx).map(|(ident, ty)| quote_spanned!(*span=> type #ident<#row> = #ty;));
+        quote!(#name #alias)
     });
     aliases.collect()
 }

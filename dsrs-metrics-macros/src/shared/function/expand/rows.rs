@@ -6,9 +6,9 @@ use quote::{ToTokens as _, quote, quote_spanned};
 
 use super::context::Context;
 use super::fields::{self, bounds, is_looked_up, uses};
-use super::run::{got, run, typed};
+use super::run::{got, typed};
 use super::spec;
-use crate::shared::contract::{described, futures};
+use crate::shared::contract::{calls, described};
 use crate::shared::function::side::Side;
 use crate::shared::tokens::as_written;
 use crate::shared::types::in_lifetime;
@@ -63,68 +63,29 @@ fn checks(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// What reads from the spec, and the calls.
+/// The methods that read from the spec, and the calls.
 fn methods(cx: &Context<'_>, gold: &TokenStream, pred: &TokenStream) -> TokenStream {
-    let Context { span, runtime, private, .. } = cx;
+    let Context { span, runtime, .. } = cx;
     let own = spec::own(cx);
     let described = described(&cx.paths(), own.as_ref(), &identity(cx));
-    let call = quote_spanned!(*span=> call);
-    let run = run(cx, &call);
-    let new_call = quote_spanned!(*span=> #runtime::MetricCall::new(gold, pred));
-    let evaluate = called(cx, gold, pred, &new_call);
-    let futures = futures(&cx.paths(), gold, pred, &evaluate, &run);
-    if cx.model.is_async() {
-        return quote!(#described #futures);
-    }
-    quote_spanned! {*span=>
-        #described
-        #futures
-
-        fn call_now(
-            &self,
-            call: #runtime::MetricCall<'_, #gold, #pred>,
-        ) -> ::core::option::Option<
-            ::core::result::Result<#runtime::Scored, #runtime::MetricError>,
-        > {
-            ::core::option::Option::Some(self.__run(call, #private::Returned))
-        }
-
-        #[inline]
-        fn tell_now(
-            &self,
-            call: &#runtime::MetricCall<'_, #gold, #pred>,
-            place: #private::Place<'_>,
-        ) {
-            self.__run(*call, place)
-        }
-    }
+    let answer = match cx.model.is_async() {
+        true => quote_spanned!(*span=> #runtime::Answer::pending(self.__run(call))),
+        false => quote_spanned!(*span=> #runtime::Answer::Ready(self.__run(call))),
+    };
+    let calls = calls(&cx.paths(), gold, pred, &answer);
+    quote!(#described #calls)
 }
 
-/// As [`run`], but an asynchronous metric goes through `Metric::call`, so that its future is
-/// boxed, and rustc asks whether it is `Send`, in one place.
-fn called(
-    cx: &Context<'_>,
-    gold: &TokenStream,
-    pred: &TokenStream,
-    call: &TokenStream,
-) -> TokenStream {
-    if !cx.model.is_async() {
-        return run(cx, call);
-    }
-    let runtime = cx.runtime;
-    quote_spanned!(cx.span=> <Self as #runtime::Metric<#gold, #pred>>::call(self, #call).await)
-}
-
-/// What is declared of the identity.
+/// The identity and the requirements, as they are declared.
 fn identity(cx: &Context<'_>) -> TokenStream {
     let Context { span, runtime, private, .. } = cx;
     quote_spanned! {*span=>
-        fn identity(&self) -> ::core::option::Option<#private::Identity> {
-            #runtime::Declared::identity(self)
+        fn key(&self) -> ::core::option::Option<#private::Key> {
+            #runtime::Declared::key(self)
         }
 
-        fn needs(&self, all: &mut #private::Needs) {
-            #runtime::Declared::needs(self, all)
+        fn requirements(&self, all: &mut #private::Requirements) {
+            #runtime::Declared::requirements(self, all)
         }
     }
 }
@@ -156,12 +117,11 @@ pub(super) fn bridge(cx: &Context<'_>) -> TokenStream {
     let own = spec::own(cx);
     let described = described(&cx.paths(), own.as_ref(), &identity(cx));
     let body = bridged(cx, &typed_sides);
-    let evaluate = quote_spanned! {*span=>
-        { let __call = #runtime::MetricCall::new(gold, pred); #body }
+    let answer = match cx.model.is_async() {
+        true => quote_spanned!(*span=> #runtime::Answer::pending(async move { #body })),
+        false => quote_spanned!(*span=> #runtime::Answer::Ready(#body)),
     };
-    let call = quote_spanned!(*span=> { let __call = call; #body });
-    let futures = futures(&cx.paths(), &gold, &pred, &evaluate, &call);
-    let call_now = bridged_now(cx, &body);
+    let calls = calls(&cx.paths(), &gold, &pred, &answer);
     let checks = typed_sides.iter().map(|side| {
         let read = read_row(cx, *side, &syn::Ident::new(side.name(), *span));
         quote_spanned!(*span=> #read.is_ok())
@@ -174,8 +134,7 @@ pub(super) fn bridge(cx: &Context<'_>) -> TokenStream {
             #(#predicates,)*
         {
             #described
-            #futures
-            #call_now
+            #calls
 
             fn can_evaluate(&self, gold: &#gold, pred: &#pred) -> ::core::primitive::bool {
                 let _ = (gold, pred);
@@ -185,24 +144,7 @@ pub(super) fn bridge(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-fn bridged_now(cx: &Context<'_>, body: &TokenStream) -> TokenStream {
-    let Context { span, runtime, .. } = cx;
-    if cx.model.is_async() {
-        return TokenStream::new();
-    }
-    quote_spanned! {*span=>
-        fn call_now(
-            &self,
-            __call: #runtime::MetricCall<'_, #runtime::Example, #runtime::Prediction>,
-        ) -> ::core::option::Option<
-            ::core::result::Result<#runtime::Scored, #runtime::MetricError>,
-        > {
-            ::core::option::Option::Some(#body)
-        }
-    }
-}
-
-/// The dynamic rows of `__call`, deserialized, through `__run`.
+/// Deserializes the dynamic rows of `call` and scores them.
 fn bridged(cx: &Context<'_>, typed_sides: &[Side]) -> TokenStream {
     let span = cx.span;
     let row = |side: Side| {
@@ -210,11 +152,11 @@ fn bridged(cx: &Context<'_>, typed_sides: &[Side]) -> TokenStream {
         if typed_sides.contains(&side) {
             quote_spanned!(span=> &#name)
         } else {
-            quote_spanned!(span=> __call.#name)
+            quote_spanned!(span=> call.#name)
         }
     };
     let (gold, pred) = (row(Side::Gold), row(Side::Pred));
-    let call = quote_spanned!(span=> __call.over(#gold, #pred));
+    let call = quote_spanned!(span=> call.over(#gold, #pred));
     let row_type = |side: Side| match typed(cx, side) {
         Some(ty) => in_lifetime(ty, &syn::Lifetime::new("'_", span)).to_token_stream(),
         None => {
@@ -222,10 +164,18 @@ fn bridged(cx: &Context<'_>, typed_sides: &[Side]) -> TokenStream {
             quote_spanned!(span=> #runtime::#dynamic)
         }
     };
-    let mut body = called(cx, &row_type(Side::Gold), &row_type(Side::Pred), &call);
+    let (gold, pred) = (row_type(Side::Gold), row_type(Side::Pred));
+    let runtime = cx.runtime;
+    let mut body = match cx.model.is_async() {
+        // Through `answer`, so that rustc checks in one place whether the future is `Send`.
+        true => quote_spanned! {span=>
+            <Self as #runtime::Metric<#gold, #pred>>::answer(self, #call).await
+        },
+        false => quote_spanned!(span=> self.__run(#call)),
+    };
     for side in typed_sides.iter().rev() {
         let name = syn::Ident::new(side.name(), span);
-        let read = read_row(cx, *side, &quote_spanned!(span=> __call.#name));
+        let read = read_row(cx, *side, &quote_spanned!(span=> call.#name));
         body = quote_spanned! {span=>
             match #read {
                 ::core::result::Result::Ok(#name) => #body,

@@ -16,9 +16,9 @@ use crate::shared::function::side::Side;
 use crate::shared::tokens::ends;
 use crate::shared::types::{Form, in_lifetime};
 
-/// `__run`, which everything else calls. A synchronous metric tells its answer to whoever asked.
+/// `__run`, which reads the fields, calls the function and validates the score.
 pub(super) fn inherent(cx: &Context<'_>) -> TokenStream {
-    let Context { model, span, ident, runtime, private, row, asker, .. } = cx;
+    let Context { model, span, ident, runtime, row, .. } = cx;
     let (impl_generics, ty_generics, where_clause) = cx.split();
     let row_params = cx.row_params();
     let (gold, pred) = (cx.row_type(Side::Gold), cx.row_type(Side::Pred));
@@ -27,44 +27,24 @@ pub(super) fn inherent(cx: &Context<'_>) -> TokenStream {
         Side::BOTH.into_iter().flat_map(|side| uses(cx, side)).map(|field| reading(cx, &field));
     let readings: TokenStream = readings.collect();
     let (call, spec) = (call(cx), cx.spec_ref());
-    let settle = |method| spec::returns(cx, method, &syn::Lifetime::new("'_", *span));
-    let call_type = quote_spanned!(*span=> #runtime::MetricCall<#row, #gold, #pred>);
-    let run = if model.is_async() {
-        let settle = settle("into_scored");
-        quote_spanned! {*span=>
-            async fn __run<#row, #row_params>(
-                &#row self,
-                __call: #call_type,
-            ) -> ::core::result::Result<#runtime::Scored, #runtime::MetricError>
-            where
-                #bounds
-            {
-                let __spec = #spec;
-                #readings
-                #settle(#call, __spec)
-            }
-        }
-    } else {
-        let settle = settle("tell");
-        quote_spanned! {*span=>
-            #[inline]
-            fn __run<#row, #row_params #asker: #private::Asker>(
-                &self,
-                __call: #call_type,
-                __asker: #asker,
-            ) -> #asker::Told
-            where
-                #bounds
-            {
-                let __spec = #spec;
-                #readings
-                #settle(#call, __spec, __asker)
-            }
-        }
+    let into_scored = spec::returns(cx, "into_scored", &syn::Lifetime::new("'_", *span));
+    let (keyword, lifetime) = match model.is_async() {
+        true => (quote_spanned!(*span=> async), quote_spanned!(*span=> #row)),
+        false => (quote_spanned!(*span=> #[inline]), TokenStream::new()),
     };
     quote_spanned! {*span=>
         impl #impl_generics #ident #ty_generics #where_clause {
-            #run
+            #keyword fn __run<#row, #row_params>(
+                &#lifetime self,
+                __call: #runtime::MetricCall<#row, #gold, #pred>,
+            ) -> #runtime::Result<#runtime::Scored>
+            where
+                #bounds
+            {
+                let __spec = #spec;
+                #readings
+                #into_scored(#call, __spec)
+            }
         }
     }
 }
@@ -85,15 +65,12 @@ fn reading(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
     let Context { span, .. } = cx;
     let (held, got) = (held(field, cx), got(cx, field, &quote_spanned!(*span=> __call)));
     let (side, private) = (side_variant(cx, field.side), &cx.private);
-    let error = quote_spanned!(*span=> ::core::result::Result::Err(error.of(__spec, #side)));
-    let told = match cx.model.is_async() {
-        true => error,
-        false => quote_spanned!(*span=> #private::Asker::scored(__asker, #error)),
-    };
     quote_spanned! {*span=>
         let #held = match #got {
             ::core::result::Result::Ok(held) => held,
-            ::core::result::Result::Err(error) => return #told,
+            ::core::result::Result::Err(error) => {
+                return ::core::result::Result::Err(#private::unreadable_field(error, __spec, #side));
+            }
         };
     }
 }
@@ -292,19 +269,16 @@ fn score(cx: &Context<'_>) -> TokenStream {
             &self,
             gold: &#row #gold,
             pred: &#row #pred,
-        ) -> ::core::result::Result<#runtime::MetricScore, #runtime::MetricError>
+        ) -> #runtime::Result<#runtime::MetricScore>
         where
             #bounds
         {
-            match self.__run(#runtime::MetricCall::new(gold, pred), #private::Returned) {
-                ::core::result::Result::Ok(scored) => ::core::result::Result::Ok(scored.score),
-                ::core::result::Result::Err(error) => ::core::result::Result::Err(error),
-            }
+            #private::score(self.__run(#runtime::MetricCall::new(gold, pred)))
         }
     }
 }
 
-/// What `score` of an asynchronous metric says instead.
+/// `score` of an asynchronous metric, which cannot be called: rustc reports the unmet bound.
 fn no_score(cx: &Context<'_>) -> TokenStream {
     let Context { model, span, runtime, .. } = cx;
     let vis = &model.function.vis;
@@ -323,41 +297,42 @@ fn no_score(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// `__run` for a caller.
-pub(super) fn run(cx: &Context<'_>, call: &TokenStream) -> TokenStream {
-    let Context { span, private, .. } = cx;
-    match cx.model.is_async() {
-        true => quote_spanned!(*span=> self.__run(#call).await),
-        false => quote_spanned!(*span=> self.__run(#call, #private::Returned)),
-    }
-}
-
 fn evaluate(cx: &Context<'_>) -> TokenStream {
-    let Context { model, span, runtime, row, .. } = cx;
+    let Context { model, span, runtime, private, row, .. } = cx;
     let vis = &model.function.vis;
     let row_params = cx.row_params();
     let (gold, pred) = (cx.row_type(Side::Gold), cx.row_type(Side::Pred));
     let bounds = bounds(cx, false);
-    let call = quote_spanned!(*span=> #runtime::MetricCall::new(gold, pred));
-    let run = run(cx, &call);
+    let result = quote_spanned!(*span=> #runtime::Result<#runtime::MetricScore>);
+    let run = quote_spanned!(*span=> self.__run(#runtime::MetricCall::new(gold, pred)));
+    let (keyword, output, body) = match model.is_async() {
+        true => (
+            quote_spanned!(*span=> async),
+            result,
+            quote_spanned!(*span=> #private::score(#run.await)),
+        ),
+        // There is nothing to wait for, and a future of its own would have to be compiled for each metric.
+        false => (
+            TokenStream::new(),
+            quote_spanned!(*span=> ::core::future::Ready<#result>),
+            quote_spanned!(*span=> ::core::future::ready(#private::score(#run))),
+        ),
+    };
     quote_spanned! {*span=>
-        /// Scores one pair of rows.
+        /// Scores one pair of rows, as a future.
         ///
         /// # Errors
         /// A missing or unreadable field, a score that is not finite or out of range, the
         /// function's own error, or an abstention.
-        #vis async fn evaluate<#row, #row_params>(
+        #vis #keyword fn evaluate<#row, #row_params>(
             &#row self,
             gold: &#row #gold,
             pred: &#row #pred,
-        ) -> ::core::result::Result<#runtime::MetricScore, #runtime::MetricError>
+        ) -> #output
         where
             #bounds
         {
-            match #run {
-                ::core::result::Result::Ok(scored) => ::core::result::Result::Ok(scored.score),
-                ::core::result::Result::Err(error) => ::core::result::Result::Err(error),
-            }
+            #body
         }
     }
 }

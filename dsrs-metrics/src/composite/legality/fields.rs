@@ -1,0 +1,167 @@
+//! The fields that a `#[metric]` composite reads: those of its components, each once, as a `const`.
+
+use super::rules::same;
+use crate::core::rows::by_name::WHOLE;
+use crate::core::spec::{FieldSpec, MetricSpec, Side};
+
+const NONE: FieldSpec<'static> = FieldSpec { name: "", ty: "", required: false };
+
+const fn fields<'a>(spec: &MetricSpec<'a>, side: Side) -> &'a [FieldSpec<'a>] {
+    match side {
+        Side::Gold => spec.gold,
+        Side::Pred => spec.pred,
+    }
+}
+
+/// What a component reads on one side, if parameters are given these texts: one that names a field names that one.
+#[must_use]
+pub const fn configured<const N: usize>(
+    spec: &MetricSpec<'static>,
+    side: Side,
+    texts: &[(&str, &'static str)],
+) -> [FieldSpec<'static>; N] {
+    let mut configured = [NONE; N];
+    let mut len = 0;
+    let all = fields(spec, side);
+    let mut field = 0;
+    while field < all.len() {
+        let name = name(spec, side, field, texts);
+        if !same(name, WHOLE) {
+            configured[len] = FieldSpec { name, ..all[field] };
+            len += 1;
+        }
+        field += 1;
+    }
+    configured
+}
+
+/// How many fields these are: where the whole row is read, there is none to name.
+#[must_use]
+pub const fn count_configured(
+    spec: &MetricSpec<'static>,
+    side: Side,
+    texts: &[(&str, &'static str)],
+) -> usize {
+    let mut count = 0;
+    let mut field = 0;
+    while field < fields(spec, side).len() {
+        if !same(name(spec, side, field, texts), WHOLE) {
+            count += 1;
+        }
+        field += 1;
+    }
+    count
+}
+
+/// A field's name as it is configured.
+const fn name(
+    spec: &MetricSpec<'static>,
+    side: Side,
+    field: usize,
+    texts: &[(&str, &'static str)],
+) -> &'static str {
+    let mut text = 0;
+    while text < texts.len() {
+        let mut param = 0;
+        while param < spec.params.len() {
+            let names = spec.params[param].names;
+            if same(spec.params[param].name, texts[text].0) && has(names, side, field) {
+                return texts[text].1;
+            }
+            param += 1;
+        }
+        text += 1;
+    }
+    fields(spec, side)[field].name
+}
+
+const fn has(names: &[(Side, usize)], side: Side, field: usize) -> bool {
+    let mut index = 0;
+    while index < names.len() {
+        if names[index].0 as u8 == side as u8 && names[index].1 == field {
+            return true;
+        }
+        index += 1;
+    }
+    false
+}
+
+/// How many fields of different names there are on one side.
+#[must_use]
+pub const fn count(specs: &[MetricSpec<'static>], side: Side) -> usize {
+    // No composite reads more fields than all of its components together.
+    let mut total = 0;
+    let mut spec = 0;
+    while spec < specs.len() {
+        let all = fields(&specs[spec], side);
+        let mut field = 0;
+        while field < all.len() {
+            if is_first(specs, side, (spec, field)) {
+                total += 1;
+            }
+            field += 1;
+        }
+        spec += 1;
+    }
+    total
+}
+
+/// The fields of one side: types as the first component that reads one writes it, required where any
+/// component cannot do without.
+#[must_use]
+pub const fn union<const N: usize>(
+    specs: &[MetricSpec<'static>],
+    side: Side,
+) -> [FieldSpec<'static>; N] {
+    let mut union = [NONE; N];
+    let mut len = 0;
+    let mut spec = 0;
+    while spec < specs.len() {
+        let all = fields(&specs[spec], side);
+        let mut field = 0;
+        while field < all.len() {
+            if is_first(specs, side, (spec, field)) {
+                union[len] = all[field];
+                union[len].required = is_required(specs, side, all[field].name);
+                len += 1;
+            }
+            field += 1;
+        }
+        spec += 1;
+    }
+    union
+}
+
+/// Whether no field before it has its name.
+const fn is_first(specs: &[MetricSpec<'static>], side: Side, at: (usize, usize)) -> bool {
+    let name = fields(&specs[at.0], side)[at.1].name;
+    let mut spec = 0;
+    while spec <= at.0 {
+        let all = fields(&specs[spec], side);
+        let mut field = 0;
+        while field < all.len() && !(spec == at.0 && field == at.1) {
+            if same(all[field].name, name) {
+                return false;
+            }
+            field += 1;
+        }
+        spec += 1;
+    }
+    true
+}
+
+const fn is_required(specs: &[MetricSpec<'static>], side: Side, name: &str) -> bool {
+    let mut spec = 0;
+    while spec < specs.len() {
+        let all = fields(&specs[spec], side);
+        let mut field = 0;
+        while field < all.len() {
+            if all[field].required && same(all[field].name, name) {
+                return true;
+            }
+            field += 1;
+        }
+        spec += 1;
+    }
+    false
+}

@@ -1,0 +1,199 @@
+//! The results of a composite's components on one row, as the composite's score stores them.
+//!
+//! How they are combined is in `composite/eval/`.
+
+use std::borrow::Cow;
+use std::mem;
+
+use crate::core::error::{MetricError, Result};
+use crate::core::outcome::Outcome;
+use crate::core::score::{MetricScore, Note, Scored};
+
+/// The results of the components of a composite, each under its name.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Components {
+    pub(crate) names: &'static [&'static str],
+    pub(crate) results: Box<[ComponentResult]>,
+}
+
+/// The result of one component. Nearly all are numbers only, so anything else is boxed. The fields are written in place:
+/// moving a value that was assembled elsewhere takes longer than a simple component does.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct ComponentResult {
+    state: State,
+    value: f64,
+    cost_msats: u64,
+    /// Any outcome that is more than numbers.
+    outcome: Option<Box<Outcome>>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+enum State {
+    /// Not evaluated: the component is behind a gate.
+    #[default]
+    NotEvaluated,
+    /// Being evaluated: the component's future has not finished.
+    Pending,
+    /// A score with confidence 1, without a verdict, feedback or details.
+    Number,
+    /// The same with the verdict "pass".
+    Passed,
+    /// The same with the verdict "fail".
+    Failed,
+    /// Anything else.
+    Other,
+}
+
+impl ComponentResult {
+    /// Whether it is a score of numbers only.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        matches!(self.state, State::Number | State::Passed | State::Failed)
+    }
+
+    /// Whether the component was not evaluated yet.
+    pub(crate) fn is_open(&self) -> bool {
+        self.state == State::NotEvaluated
+    }
+
+    /// Whether the component's future has not finished.
+    pub(crate) fn is_pending(&self) -> bool {
+        self.state == State::Pending
+    }
+
+    /// Marks a component whose future has to be awaited.
+    pub(crate) fn set_pending(&mut self) {
+        self.state = State::Pending;
+    }
+
+    /// A plain score's value.
+    #[inline]
+    pub(crate) fn plain(&self) -> Option<f64> {
+        self.is_plain().then_some(self.value)
+    }
+
+    /// A plain score's verdict.
+    #[inline]
+    pub(crate) fn passed(&self) -> Option<bool> {
+        match self.state {
+            State::Passed => Some(true),
+            State::Failed => Some(false),
+            _ => None,
+        }
+    }
+
+    /// The outcome, if it is more than numbers.
+    pub(crate) fn as_outcome(&self) -> Option<&Outcome> {
+        self.outcome.as_deref()
+    }
+
+    /// The outcome, if the component was evaluated.
+    pub(crate) fn outcome(&self) -> Option<Cow<'_, Outcome>> {
+        if let Some(outcome) = &self.outcome {
+            return Some(Cow::Borrowed(outcome));
+        }
+        let value = self.plain()?;
+        let score = MetricScore::new(value).with_cost_msats(self.cost_msats);
+        let scored = Scored { score, passed: self.passed(), note: Note::None };
+        Some(Cow::Owned(Outcome::Scored(scored)))
+    }
+
+    /// The result of a component that panicked. The cost of its call is unknown.
+    #[cold]
+    pub(crate) fn panicked(metric: &str, message: String) -> Self {
+        let error = MetricError::panicked(metric, message);
+        Self::other(Outcome::MetricFailed { error }, 0)
+    }
+
+    #[cold]
+    fn other(outcome: Outcome, cost_msats: u64) -> Self {
+        let outcome = Some(Box::new(outcome));
+        Self { state: State::Other, cost_msats, outcome, ..Self::default() }
+    }
+
+    /// The component's cost in millisatoshis, whether it returned a score or not.
+    pub(crate) fn cost_msats(&self) -> u64 {
+        self.cost_msats
+    }
+
+    /// Stores an answer.
+    #[inline]
+    pub(crate) fn set(&mut self, answer: Result<Scored>) {
+        match &answer {
+            Ok(scored) if scored.is_plain() => {
+                self.value = scored.score.value;
+                self.cost_msats = scored.score.cost_msats;
+                self.state = match scored.passed {
+                    None => State::Number,
+                    Some(true) => State::Passed,
+                    Some(false) => State::Failed,
+                };
+                // A plain answer owns no memory, and the check for it costs time.
+                mem::forget(answer);
+            }
+            _ => *self = Self::of_outcome(answer),
+        }
+    }
+
+    #[cold]
+    fn of_outcome(answer: Result<Scored>) -> Self {
+        let cost = answer.as_ref().map_or_else(MetricError::cost_msats, |it| it.score.cost_msats);
+        Self::other(Outcome::from(answer), cost)
+    }
+}
+
+/// The result of one component of a composite.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Component<'a> {
+    /// The component's name.
+    pub name: &'a str,
+    /// Its outcome.
+    pub outcome: Cow<'a, Outcome>,
+}
+
+impl Components {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Component<'_>> {
+        let named = self.names.iter().zip(&self.results);
+        named.filter_map(|(name, result)| Some(Component { name, outcome: result.outcome()? }))
+    }
+
+    /// The sum of their costs in millisatoshis, and the smallest confidence among those with a score.
+    #[inline]
+    pub(crate) fn numbers(&self) -> (u64, f64) {
+        let (mut cost_msats, mut confidence) = (0_u64, 1.0_f64);
+        for result in &self.results {
+            cost_msats = cost_msats.saturating_add(result.cost_msats);
+            if let Some(Scored { score, .. }) = result.as_outcome().and_then(Outcome::scored) {
+                confidence = confidence.min(score.confidence);
+            }
+        }
+        (cost_msats, confidence)
+    }
+
+    pub(crate) fn remove_cost(&mut self) {
+        for result in &mut self.results {
+            result.cost_msats = 0;
+            if let Some(outcome) = &mut result.outcome {
+                outcome.remove_cost();
+            }
+        }
+    }
+
+    /// The components' feedback, one line each: first those without a score, then by ascending value.
+    pub(crate) fn worst_first(&self) -> Option<String> {
+        let mut lines: Vec<(f64, String)> = self.iter().filter_map(|it| line(&it)).collect();
+        lines.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+        let lines: Vec<String> = lines.into_iter().map(|(_, line)| line).collect();
+        (!lines.is_empty()).then(|| lines.join("\n"))
+    }
+}
+
+/// A component's feedback and the value by which it is sorted.
+fn line(Component { name, outcome }: &Component<'_>) -> Option<(f64, String)> {
+    let Some(scored) = outcome.scored() else {
+        return outcome.error().map(|error| (f64::NEG_INFINITY, error));
+    };
+    let value = scored.score.value;
+    let feedback = scored.feedback().or(scored.score.details.as_deref().map(Cow::Borrowed))?;
+    Some((value, format!("{name} ({value}): {feedback}")))
+}

@@ -1,0 +1,83 @@
+//! Metric identity: a metric's type and configuration. Metrics with equal keys are evaluated once per row.
+
+use std::any::{Any, TypeId};
+use std::fmt;
+use std::sync::Arc;
+
+/// The identity of a metric. Two metrics with equal keys return the same answer to the same call.
+#[derive(Clone)]
+#[doc(hidden)]
+pub struct Key(Kind);
+
+#[derive(Clone)]
+enum Kind {
+    /// A type without parameters.
+    Type(TypeId),
+    /// A copy of the metric, compared by its parameters' own equality.
+    Configured(Arc<dyn Erased>),
+    /// One value that is used in several places, by its address. The caller keeps the value alive.
+    Shared(usize),
+}
+
+impl Key {
+    /// The key of a metric without parameters.
+    #[must_use]
+    pub fn of_type<M: 'static>() -> Self {
+        Self(Kind::Type(TypeId::of::<M>()))
+    }
+
+    /// The key of a metric with parameters.
+    #[must_use]
+    pub fn of<M: Configured + Clone>(metric: &M) -> Self {
+        Self(Kind::Configured(Arc::new(metric.clone())))
+    }
+
+    pub(crate) fn of_shared<T: ?Sized>(value: &Arc<T>) -> Self {
+        Self(Kind::Shared(Arc::as_ptr(value).cast::<()>().addr()))
+    }
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Kind::Type(one), Kind::Type(other)) => one == other,
+            (Kind::Configured(one), Kind::Configured(other)) => {
+                Arc::ptr_eq(one, other) || one.is_same(&**other)
+            }
+            (Kind::Shared(one), Kind::Shared(other)) => one == other,
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Kind::Type(id) => f.debug_tuple("Type").field(id).finish(),
+            Kind::Configured(_) => f.write_str("Configured(..)"),
+            Kind::Shared(address) => f.debug_tuple("Shared").field(address).finish(),
+        }
+    }
+}
+
+/// A metric whose parameters can be compared.
+#[doc(hidden)]
+pub trait Configured: Send + Sync + 'static {
+    /// Whether all parameters are equal. A parameter whose type does not implement [`PartialEq`] is equal to none.
+    fn has_same_parameters(&self, other: &Self) -> bool;
+}
+
+trait Erased: Send + Sync {
+    fn is_same(&self, other: &dyn Erased) -> bool;
+    fn as_any(&self) -> &dyn Any;
+}
+
+impl<M: Configured> Erased for M {
+    fn is_same(&self, other: &dyn Erased) -> bool {
+        other.as_any().downcast_ref::<Self>().is_some_and(|other| self.has_same_parameters(other))
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

@@ -1,0 +1,132 @@
+//! Per-row memoization: a metric that is used in several places of a run is evaluated once per row, and all places get
+//! that answer.
+//!
+//! Which metrics are the same is decided in `key.rs`. A run without equal metrics has no memo and pays nothing.
+
+use std::fmt;
+use std::ptr;
+use std::sync::Arc;
+
+use tokio::sync::OnceCell;
+
+use crate::core::answer::Answer;
+use crate::core::call::MetricCall;
+use crate::core::dedup::key::Key;
+use crate::core::error::{MetricError, Result};
+use crate::core::metric::Metric;
+use crate::core::panic;
+use crate::core::rows::dynamic::Trace;
+use crate::core::score::Scored;
+
+/// The keys that occur more than once among the metrics of a run and their components.
+#[derive(Debug, Clone)]
+pub(crate) struct Sharing(Arc<[Key]>);
+
+impl Sharing {
+    /// `None` if no key occurs twice.
+    pub(crate) fn among(all: &[Key]) -> Option<Self> {
+        let mut shared: Vec<Key> = Vec::new();
+        for (position, key) in all.iter().enumerate() {
+            if all[..position].contains(key) && !shared.contains(key) {
+                shared.push(key.clone());
+            }
+        }
+        (!shared.is_empty()).then(|| Self(shared.into()))
+    }
+
+    /// A memo for one call.
+    #[cold]
+    pub(crate) fn memo<G, P>(&self, call: &MetricCall<'_, G, P>) -> Memo {
+        let answers = self.0.iter().map(|_| OnceCell::new()).collect();
+        Memo { shared: Arc::clone(&self.0), answers, of: address(call) }
+    }
+}
+
+/// The answers of shared metrics to one call.
+pub(crate) struct Memo {
+    shared: Arc<[Key]>,
+    answers: Box<[OnceCell<Result<Scored>>]>,
+    of: Address,
+}
+
+impl fmt::Debug for Memo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Memo").field("shared", &self.shared).finish_non_exhaustive()
+    }
+}
+
+/// The addresses of everything that a call refers to. A call with other rows or another trace is another call.
+type Address = [usize; 5];
+
+fn address<G, P>(call: &MetricCall<'_, G, P>) -> Address {
+    let trace = |trace: Option<&Trace>| trace.map_or(0, |trace| ptr::from_ref(trace).addr());
+    [
+        ptr::from_ref(call.gold).addr(),
+        ptr::from_ref(call.pred).addr(),
+        trace(call.trace),
+        call.pred_name.map_or(0, |name| name.as_ptr().addr()),
+        trace(call.pred_trace),
+    ]
+}
+
+fn cell<'a, G, P>(
+    key: Option<&Key>,
+    call: &MetricCall<'a, G, P>,
+) -> Option<&'a OnceCell<Result<Scored>>> {
+    let (memo, key) = (call.memo?, key?);
+    let position = memo.shared.iter().position(|shared| shared == key)?;
+    (memo.of == address(call)).then(|| &memo.answers[position])
+}
+
+/// The metric's answer, or the one that an equal metric already returned for this call. The first evaluation is charged;
+/// a reused answer costs nothing.
+#[inline]
+pub(crate) fn answer<'a, G: Sync, P: Sync, M: Metric<G, P> + ?Sized>(
+    metric: &'a M,
+    key: Option<&Key>,
+    call: MetricCall<'a, G, P>,
+) -> Answer<'a> {
+    match cell(key, &call) {
+        None => metric.answer(call),
+        Some(cell) => shared_answer(metric, cell, call),
+    }
+}
+
+#[cold]
+fn shared_answer<'a, G: Sync, P: Sync, M: Metric<G, P> + ?Sized>(
+    metric: &'a M,
+    cell: &'a OnceCell<Result<Scored>>,
+    call: MetricCall<'a, G, P>,
+) -> Answer<'a> {
+    if let Some(answer) = cell.get() {
+        return Answer::Ready(reused(answer));
+    }
+    let panicked = |panic: panic::Panic| Err(MetricError::panicked(metric.name(), panic.message));
+    let future = match panic::catch(false, || metric.answer(call)) {
+        Ok(Answer::Pending(future)) => future,
+        Ok(Answer::Ready(answer)) => return Answer::Ready(keep(cell, answer)),
+        Err(panic) => return Answer::Ready(keep(cell, panicked(panic))),
+    };
+    Answer::pending(async move {
+        let mut is_first = false;
+        let evaluate = async {
+            is_first = true;
+            panic::catch_async(false, future).await.unwrap_or_else(panicked)
+        };
+        let answer = cell.get_or_init(|| evaluate).await;
+        if is_first { answer.clone() } else { reused(answer) }
+    })
+}
+
+/// If another thread has filled the cell meanwhile, both evaluations were paid for.
+fn keep(cell: &OnceCell<Result<Scored>>, answer: Result<Scored>) -> Result<Scored> {
+    let _ = cell.set(answer.clone());
+    answer
+}
+
+fn reused(answer: &Result<Scored>) -> Result<Scored> {
+    match answer {
+        Ok(scored) => Ok(scored.clone().without_cost()),
+        Err(error) => Err(error.clone().with_cost_msats(0)),
+    }
+}

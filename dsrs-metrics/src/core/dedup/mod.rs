@@ -1,0 +1,4 @@
+//! Deduplication: a metric that is used in several places of one run is evaluated once per row.
+
+pub(crate) mod key;
+pub(crate) mod memo;

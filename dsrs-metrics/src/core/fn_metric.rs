@@ -1,0 +1,152 @@
+//! Metrics from closures: [`metric_fn`] and [`typed_metric_fn`].
+
+use std::fmt;
+
+use async_trait::async_trait;
+
+use crate::core::answer::Answer;
+use crate::core::call::MetricCall;
+use crate::core::error::Result;
+use crate::core::metric::Metric;
+use crate::core::return_types::MetricReturn;
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::core::score::{MetricScore, Scored};
+use crate::core::spec::{MetricSpec, MetricTier};
+
+/// A metric from a closure over dynamic rows; see [`FnMetric`] for what can be set.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+///
+/// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
+/// let score = same.score(&example! { "answer" => 4 }, &prediction! { "answer" => 4 }).unwrap();
+/// assert_eq!(score.value, 1.0);
+/// ```
+pub fn metric_fn<R, F>(name: impl Into<String>, score: F) -> FnMetric<F>
+where
+    R: MetricReturn,
+    F: Fn(&Example, &Prediction) -> R + Send + Sync,
+{
+    typed_metric_fn(name, score)
+}
+
+/// A metric from a closure over rows of any type.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+///
+/// let near = typed_metric_fn("near", |gold: &f64, pred: &f64| 1.0 - (gold - pred).abs());
+/// assert_eq!(near.with_threshold(0.9).score(&1.0, &1.0).unwrap().value, 1.0);
+/// ```
+pub fn typed_metric_fn<G, P, R, F>(name: impl Into<String>, score: F) -> FnMetric<F>
+where
+    R: MetricReturn,
+    F: Fn(&G, &P) -> R + Send + Sync,
+{
+    let spec = MetricSpec::new("").with_kind(R::KIND);
+    FnMetric { name: name.into(), spec, score }
+}
+
+/// A metric from a closure, made by [`metric_fn`].
+#[derive(Clone)]
+pub struct FnMetric<F> {
+    name: String,
+    spec: MetricSpec<'static>,
+    score: F,
+}
+
+impl<F> FnMetric<F> {
+    /// Sets the value from which on a score is a pass.
+    #[must_use]
+    pub fn with_threshold(mut self, threshold: f64) -> Self {
+        self.spec = self.spec.with_threshold(threshold);
+        self
+    }
+
+    /// Sets the interval in which every value must lie.
+    #[must_use]
+    pub fn with_range(mut self, min: f64, max: f64) -> Self {
+        self.spec = self.spec.with_range(min, max);
+        self
+    }
+
+    /// Sets the tier.
+    #[must_use]
+    pub fn with_tier(mut self, tier: MetricTier) -> Self {
+        self.spec = self.spec.with_tier(tier);
+        self
+    }
+
+    /// Sets what one call costs at most, in millisatoshis.
+    #[must_use]
+    pub fn with_cost_msats(mut self, cost_msats: u64) -> Self {
+        self.spec = self.spec.with_cost_msats(cost_msats);
+        self
+    }
+
+    /// Makes a smaller value the better one.
+    #[must_use]
+    pub fn lower_is_better(mut self) -> Self {
+        self.spec = self.spec.with_direction(crate::core::spec::Direction::LowerIsBetter);
+        self
+    }
+
+    /// Scores one pair of rows.
+    ///
+    /// # Errors
+    /// The closure's own error, an abstention, or a value that is not finite or out of range.
+    pub fn score<G, P, R>(&self, gold: &G, pred: &P) -> Result<MetricScore>
+    where
+        F: Fn(&G, &P) -> R,
+        R: MetricReturn,
+    {
+        Ok(self.scored(gold, pred)?.score)
+    }
+
+    fn scored<G, P, R>(&self, gold: &G, pred: &P) -> Result<Scored>
+    where
+        F: Fn(&G, &P) -> R,
+        R: MetricReturn,
+    {
+        let spec = MetricSpec { name: &self.name, ..self.spec };
+        (self.score)(gold, pred).into_scored(&spec)
+    }
+}
+
+impl<F> fmt::Debug for FnMetric<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FnMetric").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+#[async_trait]
+impl<G: Sync, P: Sync, R, F> Metric<G, P> for FnMetric<F>
+where
+    R: MetricReturn,
+    F: Fn(&G, &P) -> R + Send + Sync,
+{
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn tier(&self) -> MetricTier {
+        self.spec.tier
+    }
+
+    fn cost_estimate(&self) -> u64 {
+        self.spec.cost_msats
+    }
+
+    fn spec(&self) -> MetricSpec<'_> {
+        MetricSpec { name: &self.name, ..self.spec }
+    }
+
+    async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore> {
+        self.score(gold, pred)
+    }
+
+    fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {
+        Answer::Ready(self.scored(call.gold, call.pred))
+    }
+}

@@ -1,0 +1,271 @@
+//! The traits of a metric: [`Metric`], and what optimizers call, [`AcceptanceTest`] and [`FeedbackEvaluator`].
+//!
+//! The arguments of a call are in `call.rs`, its answer in `answer.rs`. Metrics from closures are in `fn_metric.rs`.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::core::answer::Answer;
+use crate::core::call::MetricCall;
+use crate::core::declared::Declared;
+use crate::core::dedup::key::Key;
+use crate::core::error::Result;
+use crate::core::requirements::Requirement;
+use crate::core::return_types::Decided;
+use crate::core::rows::dynamic::{Example, Prediction, Trace};
+use crate::core::score::{FeedbackMetric, Grade, MetricScore, Part, Scored};
+use crate::core::spec::{MetricSpec, MetricTier};
+
+/// Scores a pair of rows. `G` is the gold row's type and `P` the prediction's; the defaults are the dynamic rows.
+///
+/// `#[metric]` implements it for a function. A metric that is written by hand needs a name and
+/// [`evaluate`](Self::evaluate):
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+///
+/// struct Brevity;
+///
+/// #[async_trait]
+/// impl Metric for Brevity {
+///     fn name(&self) -> &str {
+///         "brevity"
+///     }
+///
+///     async fn evaluate(&self, _: &Example, pred: &Prediction) -> dsrs_metrics::Result<MetricScore> {
+///         let answer = pred.get("answer").and_then(|answer| answer.as_str()).unwrap_or_default();
+///         Ok(MetricScore {
+///             value: if answer.chars().count() <= 10 { 1.0 } else { 0.0 },
+///             confidence: 1.0,
+///             details: None,
+///             cost_msats: 0,
+///         })
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> dsrs_metrics::Result<()> {
+/// let score = Brevity.evaluate(&example! {}, &prediction! { "answer" => "Paris" }).await?;
+/// assert_eq!(score.value, 1.0);
+/// # Ok(())
+/// # }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a metric over the rows `{G}` and `{P}`",
+    label = "not a metric over these rows",
+    note = "annotate a function with `#[metric]`, wrap a closure in `metric_fn(\"name\", |gold, pred| ..)`,\nor implement `Metric` by hand; a metric over rows of your own type needs `#[derive(Record)]` on them"
+)]
+#[async_trait]
+pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
+    /// The name, in snake case.
+    fn name(&self) -> &str;
+
+    /// Cheap and fast, or expensive and accurate.
+    fn tier(&self) -> MetricTier {
+        MetricTier::Proxy
+    }
+
+    /// What one call is expected to cost at most, in millisatoshis.
+    fn cost_estimate(&self) -> u64 {
+        0
+    }
+
+    /// Scores one pair of rows.
+    ///
+    /// # Errors
+    /// A missing or unreadable field, a score that is not finite or out of range, the metric's own
+    /// error, or an abstention.
+    async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore>;
+
+    /// Scores one call: the entry point that the harness, composites, [`Scorer`](crate::Scorer) and the command line
+    /// use. The answer has the verdict, feedback and named scores as well.
+    ///
+    /// The default awaits [`evaluate`](Self::evaluate) and validates the score against [`spec`](Self::spec).
+    fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {
+        Answer::pending(async move {
+            let score = self.evaluate(call.gold, call.pred).await?;
+            Scored::validated(score, &self.spec())
+        })
+    }
+
+    /// Everything that is known of the metric before it runs.
+    fn spec(&self) -> MetricSpec<'_> {
+        MetricSpec::new(self.name())
+            .with_tier(self.tier())
+            .with_cost_msats(self.cost_estimate())
+            .with_async()
+    }
+
+    /// Whether the rows have the fields that the metric reads, with values of the right types.
+    fn can_evaluate(&self, gold: &G, pred: &P) -> bool {
+        let _ = (gold, pred);
+        true
+    }
+
+    /// Scores pairs of rows. An error of one pair does not affect the others.
+    async fn evaluate_batch(&self, pairs: &[(G, P)]) -> Vec<Result<MetricScore>> {
+        let mut scores = Vec::with_capacity(pairs.len());
+        for (gold, pred) in pairs {
+            scores.push(self.evaluate(gold, pred).await);
+        }
+        scores
+    }
+
+    /// Scores one call for an optimizer: returns the score without a trace and the verdict with one.
+    ///
+    /// # Errors
+    /// As [`evaluate`](Self::evaluate).
+    async fn grade(&self, call: MetricCall<'_, G, P>) -> Result<Grade> {
+        Ok(self.answer(call).await?.grade(call.trace.is_some()))
+    }
+
+    /// Adds what the metric and its components require: language models, or the reason why they can score no row. A
+    /// harness probes each model once, before the first row is paid for.
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        let _ = all;
+    }
+
+    /// The metric's identity, if it can be compared with others.
+    #[doc(hidden)]
+    fn key(&self) -> Option<Key> {
+        None
+    }
+
+    /// Adds the keys of the metric and of all its components.
+    #[doc(hidden)]
+    fn keys(&self, all: &mut Vec<Key>) {
+        all.extend(self.key());
+    }
+}
+
+macro_rules! forward_metric {
+    ($($pointer:ty => $key:expr),*) => {$(
+        #[diagnostic::do_not_recommend]
+        #[async_trait]
+        impl<G: Sync, P: Sync, M: Metric<G, P> + ?Sized> Metric<G, P> for $pointer {
+            fn name(&self) -> &str {
+                (**self).name()
+            }
+            fn tier(&self) -> MetricTier {
+                (**self).tier()
+            }
+            fn cost_estimate(&self) -> u64 {
+                (**self).cost_estimate()
+            }
+            async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore> {
+                (**self).evaluate(gold, pred).await
+            }
+            fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {
+                (**self).answer(call)
+            }
+            fn spec(&self) -> MetricSpec<'_> {
+                (**self).spec()
+            }
+            fn can_evaluate(&self, gold: &G, pred: &P) -> bool {
+                (**self).can_evaluate(gold, pred)
+            }
+            async fn evaluate_batch(&self, pairs: &[(G, P)]) -> Vec<Result<MetricScore>> {
+                (**self).evaluate_batch(pairs).await
+            }
+            fn requirements(&self, all: &mut Vec<Requirement>) {
+                (**self).requirements(all);
+            }
+            fn key(&self) -> Option<Key> {
+                let key: fn(&Self) -> Option<Key> = $key;
+                (**self).key().or_else(|| key(self))
+            }
+            fn keys(&self, all: &mut Vec<Key>) {
+                let before = all.len();
+                (**self).keys(all);
+                if (**self).key().is_none() {
+                    all.splice(before..before, self.key());
+                }
+            }
+        }
+    )*};
+}
+// One value that is used in several places is one metric, even if its type cannot be compared.
+forward_metric!(&M => |_| None, Box<M> => |_| None, Arc<M> => |value| Some(Key::of_shared(value)));
+
+/// A metric with a verdict, which an optimizer can use to accept or reject a trace.
+///
+/// `#[metric]` implements it for functions that return `bool` or have a `threshold`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no verdict, so it cannot accept or reject a trace",
+    label = "returns no verdict",
+    note = "a metric has a verdict if it returns `bool` or has a threshold: `#[metric(threshold = ..)]`;\na metric from a closure or written by hand has one only at run time"
+)]
+#[async_trait]
+pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> {
+    /// Whether the pair passes.
+    ///
+    /// # Errors
+    /// As [`Metric::evaluate`]; an error is not an acceptance.
+    async fn accepts(&self, gold: &G, pred: &P, trace: &Trace) -> Result<bool>;
+}
+
+/// A synchronous metric. `G` defers the check to the call of `score`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is asynchronous, so it cannot be scored synchronously",
+    label = "must be awaited",
+    note = "write `.evaluate(&gold, &pred).await` instead of `.score(&gold, &pred)`"
+)]
+#[doc(hidden)]
+pub trait ScoredAtOnce<G> {}
+
+#[diagnostic::do_not_recommend]
+#[async_trait]
+impl<G: Sync, P: Sync, M> AcceptanceTest<G, P> for M
+where
+    M: Metric<G, P> + Declared<Verdict = Decided>,
+{
+    async fn accepts(&self, gold: &G, pred: &P, trace: &Trace) -> Result<bool> {
+        let scored = self.answer(MetricCall::new(gold, pred).with_trace(trace)).await?;
+        Ok(scored.passed == Some(true))
+    }
+}
+
+/// Scores with feedback, for reflective optimizers. Every [`Metric`] is one.
+#[async_trait]
+pub trait FeedbackEvaluator<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
+    /// Score and feedback.
+    ///
+    /// # Errors
+    /// As [`Metric::evaluate`].
+    async fn feedback_metric(&self, example: &G, prediction: &P) -> Result<FeedbackMetric>;
+
+    /// Score and feedback for each objective: one for each named score, or the only one.
+    ///
+    /// # Errors
+    /// As [`Metric::evaluate`].
+    async fn multi_objective_metric(
+        &self,
+        example: &G,
+        prediction: &P,
+    ) -> Result<Vec<FeedbackMetric>>;
+}
+
+#[diagnostic::do_not_recommend]
+#[async_trait]
+impl<G: Sync, P: Sync, M: Metric<G, P> + ?Sized> FeedbackEvaluator<G, P> for M {
+    async fn feedback_metric(&self, example: &G, prediction: &P) -> Result<FeedbackMetric> {
+        Ok(self.answer(MetricCall::new(example, prediction)).await?.into_feedback())
+    }
+
+    async fn multi_objective_metric(
+        &self,
+        example: &G,
+        prediction: &P,
+    ) -> Result<Vec<FeedbackMetric>> {
+        let scored = self.answer(MetricCall::new(example, prediction)).await?;
+        if scored.parts().is_empty() {
+            return Ok(vec![scored.into_feedback()]);
+        }
+        let objective = |part: &Part| {
+            let feedback = format!("{} is {}.", part.name, part.value);
+            FeedbackMetric::new(part.value, feedback).with_metadata("name", part.name.clone())
+        };
+        Ok(scored.parts().iter().map(objective).collect())
+    }
+}

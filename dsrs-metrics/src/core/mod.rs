@@ -1,0 +1,27 @@
+//! The contract: what a metric is, how it is called, what it returns, and which errors it may report.
+//!
+//! Reading rows is in `rows/`, evaluating equal metrics once per row in `dedup/`. Combining metrics
+//! (`composite`), models (`judge`), runs over many rows (`evaluate`, `scoring`) are built on this module.
+
+pub(crate) mod answer;
+pub(crate) mod call;
+pub(crate) mod component_results;
+pub(crate) mod corpus;
+pub(crate) mod declared;
+pub(crate) mod dedup;
+pub(crate) mod error;
+pub(crate) mod fn_metric;
+pub(crate) mod interned_names;
+pub(crate) mod metric;
+pub(crate) mod outcome;
+pub(crate) mod panic;
+pub(crate) mod params;
+pub(crate) mod probe;
+pub(crate) mod requirements;
+pub(crate) mod return_types;
+pub(crate) mod rows;
+pub(crate) mod score;
+pub(crate) mod settings;
+pub(crate) mod spec;
+pub(crate) mod type_words;
+pub(crate) mod weights;

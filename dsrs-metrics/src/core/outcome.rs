@@ -1,0 +1,120 @@
+//! What became of one row under one metric: a type, not a number.
+
+use std::sync::Arc;
+
+use crate::core::error::{MetricError, MetricErrorKind};
+use crate::core::score::Scored;
+
+/// What became of one row under one metric. No variant turns into a number in silence.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// The metric gave a score.
+    Scored(Scored),
+    /// A cheaper metric rejected the row, so this one was not asked.
+    Gated {
+        /// The name of the metric that rejected the row.
+        by: String,
+    },
+    /// The budget did not cover the call, so the metric was not asked, or not to the end.
+    Skipped {
+        /// The budget, in millisatoshis.
+        budget: u64,
+        /// What was paid before it was used up, in millisatoshis: by a judge that could not ask all it had to.
+        cost_msats: u64,
+    },
+    /// The metric returned `None`.
+    Abstained,
+    /// The metric failed.
+    MetricFailed {
+        /// Why.
+        error: MetricError,
+    },
+    /// The program gave no prediction, so there was nothing to score.
+    ProgramFailed {
+        /// Why; shared by all metrics of the row.
+        error: Arc<str>,
+    },
+}
+
+impl Outcome {
+    /// The score, if there is one.
+    #[must_use]
+    pub fn scored(&self) -> Option<&Scored> {
+        match self {
+            Self::Scored(scored) => Some(scored),
+            _ => None,
+        }
+    }
+
+    /// The score's value, if there is one.
+    #[must_use]
+    pub fn value(&self) -> Option<f64> {
+        self.scored().map(|scored| scored.score.value)
+    }
+
+    /// What the call cost, in millisatoshis, whether it gave a score or failed.
+    #[must_use]
+    pub fn cost_msats(&self) -> u64 {
+        match self {
+            Self::Scored(scored) => scored.score.cost_msats,
+            Self::MetricFailed { error } => error.cost_msats(),
+            Self::Skipped { cost_msats, .. } => *cost_msats,
+            _ => 0,
+        }
+    }
+
+    /// The same outcome to whoever did not pay for it.
+    pub(crate) fn remove_cost(&mut self) {
+        *self = match std::mem::replace(self, Self::Abstained) {
+            Self::Scored(scored) => Self::Scored(scored.without_cost()),
+            Self::MetricFailed { error } => Self::MetricFailed { error: error.with_cost_msats(0) },
+            Self::Skipped { budget, .. } => Self::Skipped { budget, cost_msats: 0 },
+            other => other,
+        };
+    }
+
+    /// Whether the metric or the program failed.
+    #[must_use]
+    pub fn is_failure(&self) -> bool {
+        matches!(self, Self::MetricFailed { .. } | Self::ProgramFailed { .. })
+    }
+
+    /// The outcome's name in snake case, as it stands in result files.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Scored(_) => "scored",
+            Self::Gated { .. } => "gated",
+            Self::Skipped { .. } => "skipped",
+            Self::Abstained => "abstained",
+            Self::MetricFailed { .. } => "metric_failed",
+            Self::ProgramFailed { .. } => "program_failed",
+        }
+    }
+
+    /// Why there is no score, if something failed.
+    #[must_use]
+    pub fn error(&self) -> Option<String> {
+        match self {
+            Self::MetricFailed { error } => Some(error.to_string()),
+            Self::ProgramFailed { error } => Some(error.to_string()),
+            _ => None,
+        }
+    }
+}
+
+impl From<Result<Scored, MetricError>> for Outcome {
+    fn from(result: Result<Scored, MetricError>) -> Self {
+        match result {
+            Ok(scored) => Self::Scored(scored),
+            Err(error) => match error.kind() {
+                MetricErrorKind::Abstained => Self::Abstained,
+                MetricErrorKind::Gated { by } => Self::Gated { by: by.clone() },
+                MetricErrorKind::OverBudget { budget_msats } => {
+                    Self::Skipped { budget: *budget_msats, cost_msats: error.cost_msats() }
+                }
+                _ => Self::MetricFailed { error },
+            },
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What a metric requires before it can score a row, and the preflight check of it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::lm::{LanguageModel, LmError};
+
+/// A language model that a metric calls, or the reason why it can score no row; see
+/// [`Metric::requirements`](crate::Metric::requirements).
+#[derive(Clone)]
+pub struct Requirement {
+    metric: String,
+    lm: Result<Arc<dyn LanguageModel>, String>,
+}
+
+impl Requirement {
+    /// The metric calls this model.
+    pub fn model(metric: impl Into<String>, lm: Arc<dyn LanguageModel>) -> Self {
+        Self { metric: metric.into(), lm: Ok(lm) }
+    }
+
+    /// The model, if there is one.
+    #[cfg(all(feature = "cli", feature = "lm"))]
+    pub(crate) fn lm(&self) -> Option<&Arc<dyn LanguageModel>> {
+        self.lm.as_ref().ok()
+    }
+
+    /// The metric can score no row; `reason` is one line that tells the user what to set.
+    pub fn missing(metric: impl Into<String>, reason: impl fmt::Display) -> Self {
+        Self { metric: metric.into(), lm: Err(reason.to_string()) }
+    }
+
+    /// The error of a configuration with which the metric can score no row, if there is one.
+    pub(crate) fn unless(
+        metric: impl Into<String>,
+        configured: Result<(), impl fmt::Display>,
+    ) -> Option<Self> {
+        configured.err().map(|reason| Self::missing(metric, reason))
+    }
+
+    /// The same requirement in the name of another metric.
+    pub(crate) fn of(self, metric: &str) -> Self {
+        Self { metric: metric.to_owned(), ..self }
+    }
+}
+
+impl fmt::Debug for Requirement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lm = self.lm.as_deref().map(LanguageModel::id);
+        f.debug_struct("Requirement").field("metric", &self.metric).field("lm", &lm).finish()
+    }
+}
+
+/// A metric that can score no row, and one line that tells the user what to set.
+#[derive(Debug)]
+pub(crate) struct NotReady {
+    pub(crate) metric: String,
+    pub(crate) reason: String,
+}
+
+/// Calls each model once, all concurrently, and returns the first that cannot be used.
+pub(crate) async fn probe(requirements: Vec<Requirement>) -> Result<(), NotReady> {
+    let not_ready = |metric, reason| Err(NotReady { metric, reason });
+    let mut models: Vec<(String, Arc<dyn LanguageModel>)> = Vec::new();
+    for Requirement { metric, lm } in requirements {
+        match lm {
+            Err(reason) => return not_ready(metric, reason),
+            Ok(lm) if models.iter().any(|(_, known)| is_same(known, &lm)) => {}
+            Ok(lm) => models.push((metric, lm)),
+        }
+    }
+    let probes = models.iter().map(|(_, lm)| lm.probe());
+    let probes = futures_util::future::join_all(probes).await;
+    for ((metric, _), probed) in models.into_iter().zip(probes) {
+        match probed {
+            Err(error) if !is_temporary(&error) => return not_ready(metric, error.to_string()),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn is_same(a: &Arc<dyn LanguageModel>, b: &Arc<dyn LanguageModel>) -> bool {
+    Arc::ptr_eq(a, b)
+}
+
+/// Whether the provider is reachable but busy or failing at the moment. There is nothing to set, and rows are retried.
+fn is_temporary(error: &LmError) -> bool {
+    match error.root() {
+        LmError::RateLimited { .. } | LmError::Disconnected { .. } => true,
+        LmError::Status { status, .. } => matches!(status, 408 | 409 | 500..=599),
+        _ => false,
+    }
+}
+
+/// A metric with requirements of its own, beside those that the macros know. `#[metric]` finds the implementation.
+#[doc(hidden)]
+pub trait Requires {
+    /// Adds what the metric requires.
+    fn requirements(&self, all: &mut Vec<Requirement>);
+}

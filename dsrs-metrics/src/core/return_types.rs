@@ -1,0 +1,126 @@
+//! What a metric may return, and how each type becomes a [`Scored`].
+
+use crate::core::error::{MetricError, Result};
+use crate::core::score::{FeedbackMetric, MetricScore, Scored, Scores};
+use crate::core::spec::{MetricSpec, ScoreKind};
+
+/// Types that a `#[metric]` function or a metric closure may return.
+#[diagnostic::on_unimplemented(
+    message = "a metric cannot return `{Self}`",
+    label = "not a score",
+    note = "return `bool`, `f64`, `f32`, an integer, `MetricScore`, `FeedbackMetric` or `Scores`,\nor an `Option` of one of these (`None` abstains),\nor a `Result` of one of these whose error implements `Display` (it fails the row)"
+)]
+pub trait MetricReturn {
+    /// Bool or number.
+    const KIND: ScoreKind;
+    /// [`Decided`] where the value itself is a verdict, [`Undecided`] elsewhere.
+    type Verdict;
+
+    /// The score, validated against the spec.
+    ///
+    /// # Errors
+    /// The metric's own error, an abstention, or a value that is invalid by the spec.
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored>;
+}
+
+/// Marks a metric with a verdict: it returns `bool` or has a threshold.
+#[derive(Debug)]
+pub enum Decided {}
+
+/// Marks a metric without a verdict.
+#[derive(Debug)]
+pub enum Undecided {}
+
+fn free(value: f64, spec: &MetricSpec<'_>) -> MetricScore {
+    MetricScore::new(value).with_cost_msats(spec.cost_msats)
+}
+
+#[diagnostic::do_not_recommend]
+impl MetricReturn for bool {
+    const KIND: ScoreKind = ScoreKind::Bool;
+    type Verdict = Decided;
+
+    #[inline]
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+        Scored::of_value(f64::from(u8::from(self)), spec)
+    }
+}
+
+macro_rules! number {
+    ($($number:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl MetricReturn for $number {
+            const KIND: ScoreKind = ScoreKind::Number;
+            type Verdict = Undecided;
+
+            #[inline]
+            fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+                #[expect(clippy::allow_attributes, reason = "whether the cast is lossy depends on the type")]
+                #[allow(clippy::cast_precision_loss, clippy::cast_lossless, trivial_numeric_casts)]
+                Scored::of_value(self as f64, spec)
+            }
+        }
+    )*};
+}
+number!(f32, f64, i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
+
+#[diagnostic::do_not_recommend]
+impl MetricReturn for MetricScore {
+    const KIND: ScoreKind = ScoreKind::Number;
+    type Verdict = Undecided;
+
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+        Scored::validated(self, spec)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl MetricReturn for FeedbackMetric {
+    const KIND: ScoreKind = ScoreKind::Number;
+    type Verdict = Undecided;
+
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+        Scored::of_feedback(free(self.score, spec), self, spec)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl MetricReturn for Scores {
+    const KIND: ScoreKind = ScoreKind::Number;
+    type Verdict = Undecided;
+
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+        Scored::of_parts(free(self.headline(), spec), self, None, spec)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: MetricReturn> MetricReturn for Option<T> {
+    const KIND: ScoreKind = T::KIND;
+    type Verdict = T::Verdict;
+
+    #[inline]
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+        let Some(score) = self else {
+            // It was evaluated, so it costs what a score costs.
+            return Err(MetricError::abstained(spec.name).with_cost_msats(spec.cost_msats));
+        };
+        score.into_scored(spec)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: MetricReturn, E: std::fmt::Display> MetricReturn for Result<T, E> {
+    const KIND: ScoreKind = T::KIND;
+    type Verdict = T::Verdict;
+
+    #[inline]
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+        match self {
+            Ok(score) => score.into_scored(spec),
+            Err(error) => {
+                Err(MetricError::failed(spec.name, error).with_cost_msats(spec.cost_msats))
+            }
+        }
+    }
+}

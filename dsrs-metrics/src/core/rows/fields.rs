@@ -1,0 +1,316 @@
+//! How a metric's field parameters are bound: one set of traits serves dynamic rows (looked up and
+//! type-checked at run time) and rows that derive [`Record`] (read directly, checked by rustc).
+//!
+//! A *want* (`Text`, `Slice<T>`, ...) says in which form a parameter is wanted; a field name is a
+//! type, a tuple of `Char`s, so that `derive(Record)` and `#[metric]` meet without knowing each
+//! other. All of it but [`Record`] is hidden: `#[metric]` wraps it in sentences of its own.
+#![allow(missing_docs, reason = "hidden plumbing; what each trait promises is said at the trait")]
+
+use std::borrow::Borrow;
+use std::marker::PhantomData;
+use std::ops::Deref;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::core::error::{FieldError, MetricError, MetricErrorKind};
+use crate::core::rows::by_name::Given;
+use crate::core::rows::dynamic::{Example, Fields, Prediction};
+use crate::core::rows::text_cell::{Cell, read_fields};
+use crate::core::spec::{FieldSpec, MetricSpec, Side};
+use crate::json::depth::{self, TooDeep};
+use crate::json::describe::found;
+
+/// A row with static types that every dynamic metric can score without conversion.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+///
+/// #[metric]
+/// fn same_intent(#[gold] expected_intent: &str, #[pred] intent: &str) -> bool {
+///     expected_intent == intent
+/// }
+///
+/// #[derive(Record)]
+/// struct Gold {
+///     expected_intent: String,
+/// }
+///
+/// #[derive(Record)]
+/// struct Answer {
+///     intent: String,
+/// }
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = Gold { expected_intent: "temporal".to_owned() };
+/// let answer = Answer { intent: "temporal".to_owned() };
+/// assert_eq!(SameIntent.score(&gold, &answer)?.value, 1.0);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// A field that a metric misses stops the build:
+///
+/// ```compile_fail
+/// use dsrs_metrics::prelude::*;
+///
+/// #[metric]
+/// fn is_short(#[pred] answer: &str) -> bool {
+///     answer.len() < 10
+/// }
+///
+/// #[derive(Record)]
+/// struct Answer {
+///     text: String,
+/// }
+///
+/// let answer = Answer { text: "Paris".to_owned() };
+/// // `Answer` has no field `answer` that can be read as `&str`
+/// IsShort.score(&example! {}, &answer);
+/// ```
+pub trait Record {
+    /// The fields and their types, in the order of the struct.
+    const FIELDS: &'static [FieldSpec<'static>];
+
+    /// The field of a name that is known only while a metric runs.
+    #[doc(hidden)]
+    fn given(&self, name: &str) -> Option<Given<'_>> {
+        let _ = name;
+        None
+    }
+}
+
+/// One character of a field's name.
+#[derive(Debug)]
+pub enum Char<const C: char> {}
+
+/// A record has a field called `N`.
+pub trait Field<N> {
+    type Type;
+    fn field(&self) -> &Self::Type;
+}
+
+/// A row can give its field `N` in the form `W`.
+pub trait Get<'r, N, W: Want<'r>> {
+    fn get(&'r self, field: &FieldSpec<'static>) -> Result<W::Held, Box<FieldError>>;
+}
+
+/// A row can give its field `N` in the form `W`, or say that it has no value.
+pub trait GetOptional<'r, N, W: Want<'r>> {
+    fn get_optional(
+        &'r self,
+        field: &FieldSpec<'static>,
+    ) -> Result<Option<W::Held>, Box<FieldError>>;
+}
+
+/// A form in which a parameter is wanted, and what holds it while the metric runs.
+pub trait Want<'r> {
+    type Held;
+}
+
+/// `&str`.
+#[derive(Debug)]
+pub enum Text {}
+/// `&Value`.
+#[derive(Debug)]
+pub enum Raw {}
+/// `&[T]`.
+#[derive(Debug)]
+pub struct Slice<T>(PhantomData<T>);
+/// `&T`.
+#[derive(Debug)]
+pub struct Ref<T>(PhantomData<T>);
+/// `T`.
+#[derive(Debug)]
+pub struct Owned<T>(PhantomData<T>);
+
+/// A borrowed or an owned value, borrowed alike.
+#[derive(Debug)]
+pub enum Lent<'r, B: ?Sized, O> {
+    Borrowed(&'r B),
+    Owned(O),
+}
+
+impl<B: ?Sized, O: Borrow<B>> Deref for Lent<'_, B, O> {
+    type Target = B;
+
+    fn deref(&self) -> &B {
+        match self {
+            Self::Borrowed(borrowed) => borrowed,
+            Self::Owned(owned) => owned.borrow(),
+        }
+    }
+}
+
+impl<'r> Want<'r> for Text {
+    type Held = &'r str;
+}
+impl<'r> Want<'r> for Raw {
+    type Held = &'r Value;
+}
+impl<'r, T: 'r> Want<'r> for Slice<T> {
+    type Held = Lent<'r, [T], Vec<T>>;
+}
+impl<'r, T: 'r> Want<'r> for Ref<T> {
+    type Held = Lent<'r, T, T>;
+}
+impl<'r, T> Want<'r> for Owned<T> {
+    type Held = T;
+}
+
+/// Types that can be read from a field of a dynamic row: all that implement `serde::Deserialize`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be read from a row's field",
+    label = "not a field type",
+    note = "a field parameter is `&str`, `String`, `bool`, a number, `&[String]`, `Vec<_>`, `&Value`,\nor any type that derives `serde::Deserialize` (a type parameter: `T: serde::de::DeserializeOwned`);\nan `Option` of these makes the field optional"
+)]
+pub trait FieldType<'r>: Sized {
+    /// `textual` says that the value comes from a format that knows only text.
+    #[doc(hidden)]
+    fn read(value: &'r Value, textual: bool) -> serde_json::Result<Self>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<'r, T: Deserialize<'r>> FieldType<'r> for T {
+    fn read(value: &'r Value, textual: bool) -> serde_json::Result<Self> {
+        match value {
+            Value::String(text) if textual => T::deserialize(Cell(text)),
+            deep if depth::is_too_deep(deep) => Err(serde::de::Error::custom(TooDeep)),
+            value => T::deserialize(value),
+        }
+    }
+}
+
+/// A want that can be served from a dynamic row's value.
+pub trait ReadValue<'r>: Want<'r> {
+    fn read(value: &'r Value, textual: bool) -> serde_json::Result<Self::Held>;
+}
+
+impl<'r> ReadValue<'r> for Text {
+    fn read(value: &'r Value, _: bool) -> serde_json::Result<&'r str> {
+        <&str>::deserialize(value)
+    }
+}
+
+impl<'r> ReadValue<'r> for Raw {
+    fn read(value: &'r Value, _: bool) -> serde_json::Result<&'r Value> {
+        Ok(value)
+    }
+}
+
+impl<'r, T: 'r> ReadValue<'r> for Slice<T>
+where
+    Vec<T>: FieldType<'r>,
+{
+    fn read(value: &'r Value, textual: bool) -> serde_json::Result<Self::Held> {
+        FieldType::read(value, textual).map(Lent::Owned)
+    }
+}
+
+impl<'r, T: FieldType<'r> + 'r> ReadValue<'r> for Ref<T> {
+    fn read(value: &'r Value, textual: bool) -> serde_json::Result<Self::Held> {
+        FieldType::read(value, textual).map(Lent::Owned)
+    }
+}
+
+impl<'r, T: FieldType<'r>> ReadValue<'r> for Owned<T> {
+    fn read(value: &'r Value, textual: bool) -> serde_json::Result<T> {
+        FieldType::read(value, textual)
+    }
+}
+
+/// Types that a whole dynamic row can be read as: all that implement `serde::Deserialize`.
+#[diagnostic::on_unimplemented(
+    message = "a metric over rows of type `{Self}` scores no `Example` or `Prediction`, because `{Self}` cannot be read from one",
+    label = "scores rows of type `{Self}` only",
+    note = "derive `serde::Deserialize` for `{Self}`, or ask for a metric over that type: `Metric<Gold, Pred>` with the types of its rows"
+)]
+pub trait RowType<'r>: Sized {
+    #[doc(hidden)]
+    fn read(row: &'r Fields) -> serde_json::Result<Self>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<'r, T: Deserialize<'r>> RowType<'r> for T {
+    fn read(row: &'r Fields) -> serde_json::Result<Self> {
+        if row.iter().any(|(_, value)| depth::is_too_deep(value)) {
+            return Err(serde::de::Error::custom(TooDeep));
+        }
+        read_fields(row)
+    }
+}
+
+/// A whole row as a type of the user's.
+///
+/// # Errors
+/// [`MetricErrorKind::Row`] with the message of the deserializer.
+pub fn read_row<'r, T: RowType<'r>>(
+    row: &'r Fields,
+    spec: &MetricSpec<'_>,
+    side: Side,
+    expected: &'static str,
+) -> Result<T, MetricError> {
+    T::read(row).map_err(|reason| {
+        let (expected, reason) = (expected.to_owned(), reason.to_string());
+        MetricError::new(spec.name, MetricErrorKind::Row { side, expected, reason })
+    })
+}
+
+fn read<'r, W: ReadValue<'r>>(
+    value: &'r Value,
+    textual: bool,
+    field: &FieldSpec<'static>,
+) -> Result<W::Held, Box<FieldError>> {
+    W::read(value, textual).map_err(|error| {
+        let found = match value {
+            // The deserializer knows what it stumbled over.
+            Value::Array(_) | Value::Object(_) => format!("{} ({error})", found(value)),
+            Value::String(_) if textual && knows_more(&error) => {
+                format!("{} ({error})", found(value))
+            }
+            _ => found(value),
+        };
+        Box::new(FieldError::WrongType {
+            field: field.name.into(),
+            expected: field.ty.into(),
+            found,
+        })
+    })
+}
+
+/// Whether the deserializer says more of a cell than that it is text of the wrong type.
+fn knows_more(error: &serde_json::Error) -> bool {
+    !error.to_string().starts_with("invalid type: ")
+}
+
+fn missing(row: &Fields, field: &FieldSpec<'static>) -> Box<FieldError> {
+    let present = row.keys().map(str::to_owned).collect();
+    Box::new(FieldError::Missing { field: field.name.into(), present })
+}
+
+macro_rules! dynamic_row {
+    ($($row:ty),*) => {$(
+        impl<'r, N, W: ReadValue<'r>> Get<'r, N, W> for $row {
+            fn get(&'r self, field: &FieldSpec<'static>) -> Result<W::Held, Box<FieldError>> {
+                match self.data.get(field.name) {
+                    Some(value) => read::<W>(value, self.data.textual, field),
+                    None => Err(missing(&self.data, field)),
+                }
+            }
+        }
+
+        impl<'r, N, W: ReadValue<'r>> GetOptional<'r, N, W> for $row {
+            fn get_optional(
+                &'r self,
+                field: &FieldSpec<'static>,
+            ) -> Result<Option<W::Held>, Box<FieldError>> {
+                match self.data.get(field.name) {
+                    None | Some(Value::Null) => Ok(None),
+                    Some(Value::String(text)) if self.data.textual && text.is_empty() => Ok(None),
+                    Some(value) => read::<W>(value, self.data.textual, field).map(Some),
+                }
+            }
+        }
+    )*};
+}
+dynamic_row!(Example, Prediction);

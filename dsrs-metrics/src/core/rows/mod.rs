@@ -1,0 +1,8 @@
+//! Rows and how metric parameters are read from them.
+
+pub(crate) mod by_name;
+pub(crate) mod dynamic;
+pub(crate) mod fields;
+pub(crate) mod pair;
+pub(crate) mod provide;
+pub(crate) mod text_cell;

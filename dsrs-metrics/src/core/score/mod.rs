@@ -1,0 +1,150 @@
+//! The score of one row: what metrics return.
+//!
+//! `scored.rs` holds it against the metric's spec. What becomes of a row that has no score is in
+//! `outcome.rs`; sums over rows are in `evaluate/`.
+
+mod scored;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+pub(crate) use scored::Note;
+pub use scored::Scored;
+
+/// The value of `judge` in the metadata of a score that a judge computed without a language model.
+pub(crate) const OFFLINE_JUDGE: &str = "offline-lexical";
+
+/// Result of a metric for one row.
+///
+/// ```
+/// use dsrs_metrics::MetricScore;
+///
+/// let score = MetricScore::new(0.75).with_details("3 of 4 entities found");
+/// assert_eq!((score.value, score.confidence, score.cost_msats), (0.75, 1.0, 0));
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MetricScore {
+    /// The value, in the metric's declared range.
+    pub value: f64,
+    /// How far the value can be trusted, in [0, 1].
+    pub confidence: f64,
+    /// An explanation for people.
+    pub details: Option<String>,
+    /// What the call cost, in millisatoshis.
+    pub cost_msats: u64,
+}
+
+impl MetricScore {
+    /// A free score of full confidence without details.
+    #[must_use]
+    pub const fn new(value: f64) -> Self {
+        Self { value, confidence: 1.0, details: None, cost_msats: 0 }
+    }
+
+    /// Adds an explanation.
+    #[must_use]
+    pub fn with_details(mut self, details: impl Into<String>) -> Self {
+        self.details = Some(details.into());
+        self
+    }
+
+    /// Sets the confidence, in [0, 1].
+    #[must_use]
+    pub const fn with_confidence(mut self, confidence: f64) -> Self {
+        self.confidence = confidence;
+        self
+    }
+
+    /// Sets the cost, in millisatoshis.
+    #[must_use]
+    pub const fn with_cost_msats(mut self, cost_msats: u64) -> Self {
+        self.cost_msats = cost_msats;
+        self
+    }
+}
+
+/// A score with a critique in words, which reflective optimizers read.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FeedbackMetric {
+    /// The value, in the metric's declared range.
+    pub score: f64,
+    /// The critique.
+    pub feedback: String,
+    /// Anything structured that goes with it.
+    pub metadata: Map<String, Value>,
+}
+
+impl FeedbackMetric {
+    /// A score with a critique and no metadata.
+    pub fn new(score: f64, feedback: impl Into<String>) -> Self {
+        Self { score, feedback: feedback.into(), metadata: Map::new() }
+    }
+
+    /// Adds a piece of metadata.
+    #[must_use]
+    pub fn with_metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.metadata.insert(key.into(), value.into());
+        self
+    }
+}
+
+/// Several named scores from one call; the first is the headline.
+///
+/// ```
+/// use dsrs_metrics::Scores;
+///
+/// let scores = Scores::new("f1", 0.5).with("precision", 1.0).with("recall", 1.0 / 3.0);
+/// assert_eq!(scores.headline(), 0.5);
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scores {
+    parts: Vec<Part>,
+}
+
+/// One of several named scores.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Part {
+    /// The name, unique within the call.
+    pub name: String,
+    /// The value, in the metric's declared range.
+    pub value: f64,
+}
+
+impl Scores {
+    /// The headline score.
+    pub fn new(name: impl Into<String>, value: f64) -> Self {
+        Self { parts: vec![Part { name: name.into(), value }] }
+    }
+
+    /// Scores of which none is the headline.
+    pub(crate) fn of(parts: impl Iterator<Item = (&'static str, f64)>) -> Self {
+        let parts = parts.map(|(name, value)| Part { name: name.to_owned(), value }).collect();
+        Self { parts }
+    }
+
+    /// One more score; a name that is there already takes the new value.
+    #[must_use]
+    pub fn with(mut self, name: impl Into<String>, value: f64) -> Self {
+        let name = name.into();
+        match self.parts.iter_mut().find(|part| part.name == name) {
+            Some(part) => part.value = value,
+            None => self.parts.push(Part { name, value }),
+        }
+        self
+    }
+
+    /// The value of the headline score.
+    #[must_use]
+    pub fn headline(&self) -> f64 {
+        self.parts[0].value
+    }
+}
+
+/// What a metric answers to the five-argument call of an optimizer.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Grade {
+    /// No trace was given, or the metric has no verdict.
+    Score(MetricScore),
+    /// A trace was given: pass or fail, never a float that happens to be truthy.
+    Verdict(bool),
+}

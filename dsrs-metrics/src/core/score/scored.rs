@@ -1,0 +1,306 @@
+//! What a metric returned, held against its spec: finite, in range, with its verdict.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use super::{FeedbackMetric, Grade, MetricScore, Part, Scores};
+use crate::core::component_results::{Component, Components};
+use crate::core::corpus::CorpusCounts;
+use crate::core::error::{MetricError, MetricErrorKind, Result};
+use crate::core::spec::{MetricSpec, ScoreKind};
+
+/// What a metric said of one row, held against its spec: finite, in range, strict if the metric is
+/// strict, with the verdict if the metric has one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scored {
+    /// The score.
+    pub score: MetricScore,
+    /// Pass or fail; `None` if the metric has neither `bool` nor threshold.
+    pub passed: Option<bool>,
+    pub(crate) note: Note,
+}
+
+/// What goes with a score. Most scores have nothing, so what is rare is boxed; but a composite always
+/// has its components, and a second box around them would cost as much as asking a simple one.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Note {
+    None,
+    Critique(Box<Critique>),
+    Composite(Components),
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Critique {
+    feedback: Option<String>,
+    metadata: Map<String, Value>,
+    parts: Vec<Part>,
+    corpus: Option<CorpusCounts>,
+}
+
+impl Scored {
+    /// The critique in words, if the metric gave one; of a composite, those of its components, worst
+    /// first.
+    #[must_use]
+    pub fn feedback(&self) -> Option<Cow<'_, str>> {
+        match &self.note {
+            Note::None => None,
+            Note::Critique(critique) => critique.feedback.as_deref().map(Cow::Borrowed),
+            Note::Composite(components) => components.worst_first().map(Cow::Owned),
+        }
+    }
+
+    /// What became of each component that was asked, if the metric is a composite.
+    pub fn components(&self) -> impl Iterator<Item = Component<'_>> {
+        let components = match &self.note {
+            Note::Composite(components) => Some(components),
+            _ => None,
+        };
+        components.into_iter().flat_map(Components::iter)
+    }
+
+    /// The structured data that goes with the critique.
+    #[must_use]
+    pub fn metadata(&self) -> Option<&Map<String, Value>> {
+        self.critique().map(|critique| &critique.metadata).filter(|metadata| !metadata.is_empty())
+    }
+
+    /// Whether no model judged the row, but token overlap did; also if that is so of a component.
+    #[must_use]
+    pub fn is_judged_offline(&self) -> bool {
+        let label = self.metadata().and_then(|metadata| metadata.get("judge"));
+        label.is_some_and(|label| label == super::OFFLINE_JUDGE)
+            || self
+                .components()
+                .any(|component| component.outcome.scored().is_some_and(Self::is_judged_offline))
+    }
+
+    /// The named scores, if the metric gives several.
+    #[must_use]
+    pub fn parts(&self) -> &[Part] {
+        self.critique().map_or(&[], |critique| &critique.parts)
+    }
+
+    /// What the row contributes to the score of the whole corpus, if the metric has one. A composite
+    /// has none: its components' are their own.
+    #[must_use]
+    pub fn corpus(&self) -> Option<&CorpusCounts> {
+        self.critique().and_then(|critique| critique.corpus.as_ref())
+    }
+
+    /// The same score, with the row's part in the corpus's.
+    pub(crate) fn with_corpus(mut self, counts: CorpusCounts) -> Self {
+        match &mut self.note {
+            Note::None => {
+                let critique = Critique { corpus: Some(counts), ..Critique::default() };
+                self.note = Note::Critique(Box::new(critique));
+            }
+            Note::Critique(critique) => critique.corpus = Some(counts),
+            Note::Composite(_) => {}
+        }
+        self
+    }
+
+    /// A judge's score with what was found before it was asked: after its details, and as the critique of a row
+    /// that does not pass.
+    pub(crate) fn with_findings(mut self, findings: &str) -> Self {
+        let details = match self.score.details.take() {
+            Some(details) => format!("{details}\n{findings}"),
+            None => findings.to_owned(),
+        };
+        if let (Some(false), Note::Critique(critique)) = (self.passed, &mut self.note) {
+            critique.feedback.get_or_insert_with(|| details.clone());
+        }
+        self.score.details = Some(details);
+        self
+    }
+
+    /// The same answer to whoever did not pay for it.
+    pub(crate) fn without_cost(mut self) -> Self {
+        self.score.cost_msats = 0;
+        if let Note::Composite(components) = &mut self.note {
+            components.remove_cost();
+        }
+        self
+    }
+
+    /// Whether it is of full confidence and there are no words in it, and no parts.
+    #[inline]
+    #[expect(clippy::float_cmp, reason = "anything else has to be kept")]
+    pub(crate) fn is_plain(&self) -> bool {
+        let MetricScore { confidence, details, .. } = &self.score;
+        details.is_none() && matches!(self.note, Note::None) && *confidence == 1.0
+    }
+
+    fn critique(&self) -> Option<&Critique> {
+        match &self.note {
+            Note::Critique(critique) => Some(critique),
+            _ => None,
+        }
+    }
+
+    /// As a critique: the metric's own feedback, its details, or else a sentence with the value.
+    #[must_use]
+    pub fn into_feedback(self) -> FeedbackMetric {
+        let feedback = self.feedback().map(Cow::into_owned);
+        let metadata = match self.note {
+            Note::Critique(critique) => critique.metadata,
+            _ => Map::new(),
+        };
+        let feedback = feedback.or(self.score.details);
+        let value = self.score.value;
+        FeedbackMetric {
+            score: value,
+            feedback: feedback.unwrap_or_else(|| format!("The score is {value}.")),
+            metadata,
+        }
+    }
+
+    /// What the metric answers to an optimizer: with a trace, the verdict if there is one; else the
+    /// score.
+    #[must_use]
+    pub fn grade(self, tracing: bool) -> Grade {
+        match self.passed {
+            Some(passed) if tracing => Grade::Verdict(passed),
+            _ => Grade::Score(self.score),
+        }
+    }
+
+    /// A number or bool that costs what the spec says, held against the spec. It is what most metrics
+    /// give, so it is put together in its place.
+    #[inline]
+    pub(crate) fn of_value(value: f64, spec: &MetricSpec<'_>) -> Result<Self> {
+        let paid = |error: MetricError| error.with_cost_msats(spec.cost_msats);
+        let (value, passed) = validate(value, 1.0, spec.name, spec).map_err(paid)?;
+        let score = MetricScore::new(value).with_cost_msats(spec.cost_msats);
+        Ok(Self { score, passed, note: Note::None })
+    }
+
+    /// Validates a raw score against the spec.
+    ///
+    /// # Errors
+    /// [`MetricErrorKind::NotFinite`] and [`MetricErrorKind::OutOfRange`]; [`MetricErrorKind::Failed`] for a
+    /// bool that is neither 0 nor 1.
+    pub(crate) fn validated(score: MetricScore, spec: &MetricSpec<'_>) -> Result<Self> {
+        Self { score, passed: None, note: Note::None }.checked(spec.name, spec)
+    }
+
+    /// A composite's score with what became of its components, held against its spec; the name
+    /// stands beside it, so that no spec has to be copied for a row.
+    #[inline]
+    pub(crate) fn of_components(
+        value: f64,
+        components: Components,
+        name: &str,
+        spec: &MetricSpec<'_>,
+    ) -> Result<Self> {
+        let (cost_msats, confidence) = components.numbers();
+        let paid = |error: MetricError| error.with_cost_msats(cost_msats);
+        let (value, passed) = validate(value, confidence, name, spec).map_err(paid)?;
+        let score = MetricScore { value, confidence, details: None, cost_msats };
+        Ok(Self { score, passed, note: Note::Composite(components) })
+    }
+
+    /// A score with a critique, held against the spec.
+    pub(crate) fn of_feedback(
+        score: MetricScore,
+        critique: FeedbackMetric,
+        spec: &MetricSpec<'_>,
+    ) -> Result<Self> {
+        let FeedbackMetric { feedback, metadata, .. } = critique;
+        let critique = Critique { feedback: Some(feedback), metadata, ..Critique::default() };
+        let note = Note::Critique(Box::new(critique));
+        Self { score, passed: None, note }.checked(spec.name, spec)
+    }
+
+    /// A judge's score with its critique, if it gave one, held against the spec.
+    pub(crate) fn of_judgement(
+        score: MetricScore,
+        feedback: Option<String>,
+        metadata: Map<String, Value>,
+        spec: &MetricSpec<'_>,
+    ) -> Result<Self> {
+        let critique = Critique { feedback, metadata, parts: Vec::new(), corpus: None };
+        let note = Note::Critique(Box::new(critique));
+        Self { score, passed: None, note }.checked(spec.name, spec)
+    }
+
+    /// Several named scores, each held against the spec, with a critique if there is one.
+    pub(crate) fn of_parts(
+        score: MetricScore,
+        scores: Scores,
+        feedback: Option<String>,
+        spec: &MetricSpec<'_>,
+    ) -> Result<Self> {
+        // Parts first: the headline is one of them, and a part's error says which.
+        if let Some(part) = scores.parts.iter().find(|part| !is_in(part.value, spec)) {
+            let name = format!("{}.{}", spec.name, part.name);
+            let error = invalid(part.value, 1.0, &name, spec);
+            return Err(error.with_cost_msats(score.cost_msats));
+        }
+        let critique = Critique { feedback, parts: scores.parts, ..Critique::default() };
+        let note = Note::Critique(Box::new(critique));
+        Self { score, passed: None, note }.checked(spec.name, spec)
+    }
+
+    fn checked(self, name: &str, spec: &MetricSpec<'_>) -> Result<Self> {
+        let MetricScore { value, confidence, cost_msats, .. } = self.score;
+        let paid = |error: MetricError| error.with_cost_msats(cost_msats);
+        let (value, passed) = validate(value, confidence, name, spec).map_err(paid)?;
+        Ok(Self { score: MetricScore { value, ..self.score }, passed, note: self.note })
+    }
+}
+
+/// A value with its verdict, held against the spec.
+#[inline]
+pub(crate) fn validate(
+    value: f64,
+    confidence: f64,
+    name: &str,
+    spec: &MetricSpec<'_>,
+) -> Result<(f64, Option<bool>)> {
+    if !is_in(value, spec) || !is_bool(value, spec) || !is_fraction(confidence) {
+        return Err(invalid(value, confidence, name, spec));
+    }
+    let passed = spec.verdict(value);
+    match passed {
+        Some(passed) if spec.strict => Ok((f64::from(u8::from(passed)), Some(passed))),
+        passed => Ok((value, passed)),
+    }
+}
+
+/// Whether a value is finite and lies in the declared range.
+#[inline]
+fn is_in(value: f64, spec: &MetricSpec<'_>) -> bool {
+    value.is_finite() && spec.range.is_none_or(|range| range.contains(value))
+}
+
+/// The headline of a bool counts rows that are true, and half a row is none.
+#[expect(clippy::float_cmp, reason = "any other value is wrong, however near")]
+#[inline]
+fn is_bool(value: f64, spec: &MetricSpec<'_>) -> bool {
+    spec.kind == ScoreKind::Number || value == 0.0 || value == 1.0
+}
+
+#[inline]
+fn is_fraction(confidence: f64) -> bool {
+    (0.0..=1.0).contains(&confidence)
+}
+
+/// The error of an invalid score.
+#[cold]
+fn invalid(value: f64, confidence: f64, name: &str, spec: &MetricSpec<'_>) -> MetricError {
+    let kind = match spec.range {
+        _ if !value.is_finite() => MetricErrorKind::NotFinite { value },
+        Some(range) if !range.contains(value) => MetricErrorKind::OutOfRange { value, range },
+        _ if !is_bool(value, spec) => {
+            let message = format!("a boolean metric returned {value:?}; expected 0 or 1");
+            MetricErrorKind::Failed { message }
+        }
+        _ => {
+            let message = format!("the confidence {confidence:?} is outside 0.0..=1.0");
+            MetricErrorKind::Failed { message }
+        }
+    };
+    MetricError::new(name, kind)
+}

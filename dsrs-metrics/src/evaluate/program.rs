@@ -1,0 +1,222 @@
+//! What is evaluated: [`Module`]s and [`Program`]s, any async function from a row to a prediction.
+//!
+//! Running one over many rows is the harness's task: `evaluate/`.
+
+use std::any::Any;
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::core::rows::dynamic::{Example, Prediction};
+
+/// Any error of a program; `?` turns every error type into it.
+pub type ProgramError = Box<dyn Error + Send + Sync>;
+
+/// A program built on language models: takes the inputs of an example, gives a prediction.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::{Module, ProgramError};
+///
+/// struct Shout;
+///
+/// #[async_trait]
+/// impl Module for Shout {
+///     async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError> {
+///         let question = inputs.get("question").and_then(|text| text.as_str());
+///         let question = question.ok_or("there is no question")?;
+///         Ok(prediction! { "answer" => question.to_uppercase() })
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let pred = Shout.forward(example! { "question" => "why?" }).await.unwrap();
+/// assert_eq!(pred.get("answer").unwrap(), "WHY?");
+/// # }
+/// ```
+#[async_trait]
+pub trait Module: Send + Sync {
+    /// Runs the program once.
+    ///
+    /// # Errors
+    /// Whatever goes wrong in it; an evaluation counts the row as failed and goes on.
+    async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError>;
+}
+
+macro_rules! forward_module {
+    ($($pointer:ty),*) => {$(
+        #[diagnostic::do_not_recommend]
+        #[async_trait]
+        impl<M: Module + ?Sized> Module for $pointer {
+            async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError> {
+                (**self).forward(inputs).await
+            }
+        }
+    )*};
+}
+forward_module!(&M, Box<M>, Arc<M>);
+
+/// A `T`, or a `Result` of one: what programs return and sources of rows yield.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is neither `{T}` nor a `Result` of it",
+    label = "neither `{T}` nor `Result<{T}, E>`",
+    note = "give a `{T}`, or a `Result<{T}, E>` whose error `E` implements `Display` and borrows nothing"
+)]
+pub trait Fallible<T> {
+    /// The value, or the error in words: with all of its causes, if it is a [`ProgramError`] (or
+    /// another `Box<dyn Error>`) or if `{:#}` shows them. Of another type of error no more is known
+    /// than that it can be shown; to have its causes too, return it as a [`ProgramError`].
+    ///
+    /// # Errors
+    /// The error in words.
+    fn into_result(self) -> Result<T, String>;
+}
+
+impl<T> Fallible<T> for T {
+    fn into_result(self) -> Result<T, String> {
+        Ok(self)
+    }
+}
+
+impl<T, E: fmt::Display + 'static> Fallible<T> for Result<T, E> {
+    fn into_result(self) -> Result<T, String> {
+        self.map_err(|error| match boxed(&error) {
+            Some(error) => with_causes(error),
+            None => format!("{error:#}"),
+        })
+    }
+}
+
+/// The error in a box, whose `Display` would keep its causes to itself. `Box<dyn Error>` does not
+/// implement `Error`, so there can be no impl for errors and one for boxes.
+fn boxed<E: 'static>(error: &E) -> Option<&dyn Error> {
+    let error: &dyn Any = error;
+    if let Some(error) = error.downcast_ref::<ProgramError>() {
+        return Some(&**error);
+    }
+    if let Some(error) = error.downcast_ref::<Box<dyn Error + Send>>() {
+        return Some(&**error);
+    }
+    error.downcast_ref::<Box<dyn Error>>().map(|error| &**error)
+}
+
+/// What an evaluation can run: an async function or closure from a gold row to a prediction (or to a
+/// `Result` of one), or a [`Module`].
+///
+/// A gold row of type [`Example`] is given with its [inputs](Example::inputs) only: the fields that
+/// [`with_inputs`](Example::with_inputs) named. If it was never called on the example, these are
+/// **all** fields, and the program sees the labels too. So that no label can leak into a prediction,
+/// call `with_inputs` on every example of a devset. A gold row of any other type is given as it is.
+///
+/// `Kind` only tells functions from modules; the compiler finds it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a program from `{G}` to `{P}`",
+    label = "not a program from `{G}` to `{P}`",
+    note = "write `|row: {G}| async move {{ .. }}` or `async fn program(row: {G}) -> {P}`, returning `{P}` or `Result<{P}, E>` with `E: Display`,\nor implement `Module`; the future must be `Send`"
+)]
+pub trait Program<G, P, Kind>: Send + Sync {
+    /// Runs the program on the inputs of one row.
+    fn predict(&self, gold: &G) -> impl Future<Output = Result<P, String>> + Send;
+}
+
+/// Marks a [`Program`] that is a function.
+#[derive(Debug)]
+pub enum ByCall {}
+
+/// Marks a [`Program`] that is a [`Module`].
+#[derive(Debug)]
+pub enum ByForward {}
+
+#[diagnostic::do_not_recommend]
+impl<G, P, F, Fut> Program<G, P, (ByCall, Fut)> for F
+where
+    G: Clone + Sync + 'static,
+    F: Fn(G) -> Fut + Send + Sync,
+    Fut: Future + Send,
+    Fut::Output: Fallible<P>,
+{
+    fn predict(&self, gold: &G) -> impl Future<Output = Result<P, String>> + Send {
+        let answer = self(inputs(gold));
+        async move { answer.await.into_result() }
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<M: Module> Program<Example, Prediction, ByForward> for M {
+    async fn predict(&self, gold: &Example) -> Result<Prediction, String> {
+        let prediction = self.forward(gold.inputs()).await;
+        prediction.map_err(|error| with_causes(&*error))
+    }
+}
+
+/// The part of a row that a program may see. Only an [`Example`] knows labels from inputs.
+fn inputs<G: Clone + 'static>(gold: &G) -> G {
+    let Some(example) = (gold as &dyn Any).downcast_ref::<Example>() else {
+        return gold.clone();
+    };
+    let mut inputs = Some(example.inputs());
+    // `G` is `Example` here, which only a cast through `Any` can tell the compiler.
+    let inputs = (&mut inputs as &mut dyn Any).downcast_mut::<Option<G>>();
+    inputs.and_then(Option::take).unwrap_or_else(|| gold.clone())
+}
+
+fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        // Many errors already say what their cause says.
+        let said = error.to_string();
+        if !text.ends_with(&said) {
+            text = format!("{text}: {said}");
+        }
+        cause = error.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error;
+    use std::fmt;
+
+    use super::{Module, Program, ProgramError};
+    use crate::core::rows::dynamic::{Example, Prediction};
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("no answer")]
+    struct Outer(#[source] fmt::Error);
+
+    fn outer() -> Outer {
+        Outer(fmt::Error)
+    }
+
+    struct Failing;
+
+    #[async_trait::async_trait]
+    impl Module for Failing {
+        async fn forward(&self, _: Example) -> Result<Prediction, ProgramError> {
+            Err(outer().into())
+        }
+    }
+
+    fn said<Kind>(program: &impl Program<Example, Prediction, Kind>) -> String {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(program.predict(&Example::default())).unwrap_err()
+    }
+
+    #[test]
+    fn boxed_errors_show_their_causes_whatever_the_program_is() {
+        let all = format!("no answer: {}", fmt::Error);
+        assert_eq!(said(&Failing), all);
+        let function = |_: Example| async { Err::<Prediction, ProgramError>(outer().into()) };
+        assert_eq!(said(&function), all);
+        let function =
+            |_: Example| async { Err::<Prediction, Box<dyn Error + Send>>(Box::new(outer())) };
+        assert_eq!(said(&function), all);
+        let unboxed = |_: Example| async { Err::<Prediction, Outer>(outer()) };
+        assert_eq!(said(&unboxed), "no answer", "no more is known of it");
+    }
+}

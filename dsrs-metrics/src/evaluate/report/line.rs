@@ -1,0 +1,178 @@
+//! One row of a result as a line of JSON: the form in which rows are kept on disk and exported.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+use serde_json::{Map, Value};
+
+use crate::core::outcome::Outcome;
+use crate::core::rows::dynamic::Fields;
+use crate::core::score::{Part, Scored};
+use crate::evaluate::RowResult;
+
+/// Appends a row, without a line break. Rows that cannot be serialized are still written: nothing
+/// that was paid for is lost to a map with numbers for keys.
+pub(crate) type Render<G, P> = fn(&RowResult<G, P>, &[String], &mut Vec<u8>);
+
+/// `{"id": .., "scores": {..}}`
+pub(crate) fn score_line<G, P>(row: &RowResult<G, P>, metrics: &[String], line: &mut Vec<u8>) {
+    let written = write(row, metrics, None::<&((), Option<()>)>, line);
+    debug_assert!(written.is_ok(), "a score line holds only text and numbers");
+}
+
+/// `{"id": .., "gold": .., "pred": .., "scores": {..}}`
+pub(crate) fn pair_line<G: Serialize, P: Serialize>(
+    row: &RowResult<G, P>,
+    metrics: &[String],
+    line: &mut Vec<u8>,
+) {
+    let start = line.len();
+    let whole = (Side::Whole(&*row.gold), row.pred.as_ref().map(Side::Whole));
+    if write(row, metrics, Some(&whole), line).is_err() {
+        line.truncate(start);
+        let sides = (Side::or_note(&*row.gold), row.pred.as_ref().map(Side::or_note));
+        let written = write(row, metrics, Some(&sides), line);
+        debug_assert!(written.is_ok(), "what is no JSON is a note by now");
+    }
+}
+
+/// Gold or prediction, or why it cannot be shown: one that is no JSON says nothing of the other.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Side<'a, T> {
+    Whole(&'a T),
+    Note(String),
+}
+
+impl<'a, T: Serialize> Side<'a, T> {
+    fn or_note(side: &'a T) -> Self {
+        match serde_json::to_writer(std::io::sink(), side) {
+            Ok(()) => Self::Whole(side),
+            Err(error) => Self::Note(format!("cannot be written as JSON: {error}")),
+        }
+    }
+}
+
+fn write<G, P>(
+    row: &RowResult<G, P>,
+    metrics: &[String],
+    pair: Option<&(impl Serialize, Option<impl Serialize>)>,
+    line: &mut Vec<u8>,
+) -> serde_json::Result<()> {
+    let line_of = Line {
+        id: &row.id,
+        gold: pair.map(|(gold, _)| gold),
+        pred: pair.map(|(_, pred)| pred.as_ref()),
+        attributes: (!row.attributes.is_empty()).then_some(&row.attributes),
+        scores: ScoresByName { metrics, outcomes: &row.outcomes },
+        traceback: row.traceback.as_deref(),
+    };
+    serde_json::to_writer(line, &line_of)
+}
+
+#[derive(Serialize)]
+struct Line<'a, G, P> {
+    id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gold: Option<&'a G>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pred: Option<Option<&'a P>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attributes: Option<&'a Fields>,
+    scores: ScoresByName<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    traceback: Option<&'a str>,
+}
+
+struct ScoresByName<'a> {
+    metrics: &'a [String],
+    outcomes: &'a [Outcome],
+}
+
+impl Serialize for ScoresByName<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let scores = self.metrics.iter().zip(self.outcomes);
+        serializer.collect_map(scores.map(|(name, outcome)| (name, OutcomeLine::new(outcome))))
+    }
+}
+
+/// What became of a row under one metric. The first seven keys are always there.
+#[derive(Serialize)]
+struct OutcomeLine<'a> {
+    outcome: &'static str,
+    value: Option<f64>,
+    passed: Option<bool>,
+    confidence: Option<f64>,
+    details: Option<&'a str>,
+    feedback: Option<Cow<'a, str>>,
+    cost_msats: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gated_by: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget_msats: Option<u64>,
+    #[serde(skip_serializing_if = "<[Part]>::is_empty", serialize_with = "parts_by_name")]
+    parts: &'a [Part],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metadata: Option<&'a Map<String, Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    components: Option<ComponentLines<'a>>,
+}
+
+impl<'a> OutcomeLine<'a> {
+    fn new(outcome: &'a Outcome) -> Self {
+        let scored = outcome.scored();
+        Self {
+            outcome: outcome.name(),
+            value: outcome.value(),
+            passed: scored.and_then(|scored| scored.passed),
+            confidence: scored.map(|scored| scored.score.confidence),
+            details: scored.and_then(|scored| scored.score.details.as_deref()),
+            feedback: scored.and_then(crate::core::score::Scored::feedback),
+            cost_msats: outcome.cost_msats(),
+            error: outcome.error(),
+            gated_by: match outcome {
+                Outcome::Gated { by } => Some(by),
+                _ => None,
+            },
+            budget_msats: match outcome {
+                Outcome::Skipped { budget, .. } => Some(*budget),
+                _ => None,
+            },
+            parts: scored.map_or(&[], crate::core::score::Scored::parts),
+            metadata: scored.and_then(crate::core::score::Scored::metadata),
+            components: scored
+                .filter(|scored| scored.components().next().is_some())
+                .map(ComponentLines),
+        }
+    }
+}
+
+fn parts_by_name<S: Serializer>(parts: &[Part], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(parts.len()))?;
+    for part in parts {
+        map.serialize_entry(&part.name, &part.value)?;
+    }
+    map.end()
+}
+
+/// The components of a composite, as `{"NAME": {"outcome": ..}}`.
+struct ComponentLines<'a>(&'a Scored);
+
+impl Serialize for ComponentLines<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let lines = self.0.components();
+        serializer
+            .collect_map(lines.map(|component| (component.name, ComponentLine(component.outcome))))
+    }
+}
+
+struct ComponentLine<'a>(Cow<'a, Outcome>);
+
+impl Serialize for ComponentLine<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        OutcomeLine::new(&self.0).serialize(serializer)
+    }
+}

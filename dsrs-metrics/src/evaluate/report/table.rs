@@ -1,0 +1,239 @@
+//! A result as a table for terminals of any width.
+
+use std::fmt;
+
+use comfy_table::{
+    CellAlignment, ColumnConstraint, ContentArrangement, Row, Table, Width, presets,
+};
+use indexmap::{IndexMap, IndexSet};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::core::outcome::Outcome;
+use crate::core::spec::ScoreKind;
+use crate::evaluate::{EvaluationResult, RowResult};
+
+/// What a field needs to be readable, and what a score needs at the most; borders included.
+const FIELD: usize = 18;
+const SCORE: usize = 18;
+/// Columns, borders included, are never narrower.
+const NARROWEST: usize = 9;
+const DEFAULT_WIDTH: u16 = 100;
+
+/// The rows of a result as a table, one line each: id, the fields of gold and prediction, and what
+/// became of the row under each metric. It is as wide as the terminal, or 100 columns if there is
+/// none; text that is too long is cut, and fields that have no room are left out and counted. What
+/// the first metric reads is shown first, then the first field (mostly the question), then the rest.
+pub struct ResultTable {
+    columns: Vec<String>,
+    rows: Vec<Vec<String>>,
+    /// How many of the last columns are scores.
+    scores: usize,
+    /// Columns of fields, the most telling first.
+    ranked: Vec<usize>,
+    omitted: u64,
+    width: Option<u16>,
+}
+
+impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
+    /// The first `rows` rows as a table; all that were kept if `None`.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::{Evaluate, Pair};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+    /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
+    /// let pair = Pair::new("q1", example! { "answer" => 4 }, prediction! { "answer" => 4 });
+    /// let result = Evaluate::builder().metric(same).build()?.score([pair]).await?;
+    /// let table = result.table(None).with_width(60).to_string();
+    /// assert!(table.contains("gold.answer") && table.contains("true"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn table(&self, rows: Option<usize>) -> ResultTable {
+        let shown = rows.unwrap_or(usize::MAX).min(self.results.len());
+        let names: Vec<&str> = self.metric_names().collect();
+        let kinds: Vec<_> =
+            names.iter().map(|name| self.metric(name).map(|metric| metric.kind)).collect();
+        let rows: Vec<_> =
+            self.results[..shown].iter().map(|row| Cells::new(row, &kinds)).collect();
+        let fields: IndexSet<&String> = rows.iter().flat_map(|row| row.fields.keys()).collect();
+        let line = |row: &Cells| {
+            let field = |name: &&String| row.fields.get(*name).cloned().unwrap_or_default();
+            let mut line = vec![row.id.clone()];
+            line.extend(fields.iter().map(field));
+            line.extend(row.outcomes.iter().cloned());
+            line
+        };
+        let lines = rows.iter().map(line).collect();
+        let ranked = ranked(&fields, &self.reads);
+        let columns = std::iter::once("id".to_owned())
+            .chain(fields.iter().map(|name| (*name).clone()))
+            .chain(names.iter().map(|name| (*name).to_owned()));
+        ResultTable {
+            columns: columns.collect(),
+            rows: lines,
+            scores: names.len(),
+            ranked,
+            omitted: self.rows - shown as u64,
+            width: None,
+        }
+    }
+}
+
+/// What one row shows.
+struct Cells {
+    id: String,
+    fields: IndexMap<String, String>,
+    outcomes: Vec<String>,
+}
+
+impl Cells {
+    fn new<G: Serialize, P: Serialize>(row: &RowResult<G, P>, kinds: &[Option<ScoreKind>]) -> Self {
+        let mut fields = IndexMap::new();
+        fields.extend(fields_of("gold", &*row.gold));
+        if let Some(pred) = &row.pred {
+            fields.extend(fields_of("pred", pred));
+        }
+        let outcomes = row.outcomes.iter().zip(kinds);
+        let outcomes = outcomes.map(|(scored, kind)| outcome(scored, *kind)).collect();
+        Self { id: row.id.clone(), fields, outcomes }
+    }
+}
+
+/// The fields in the order in which the row has them.
+fn fields_of(side: &str, row: &impl Serialize) -> Vec<(String, String)> {
+    let json = serde_json::to_string(row);
+    let fields = json.as_ref().map(|json| serde_json::from_str::<IndexMap<String, Value>>(json));
+    match (fields, json.as_deref()) {
+        (Ok(Ok(fields)), _) => {
+            let named = |(name, value)| (format!("{side}.{name}"), text(value));
+            fields.into_iter().map(named).collect()
+        }
+        (_, Ok(value)) => {
+            let value = serde_json::from_str(value).unwrap_or(Value::Null);
+            vec![(side.to_owned(), text(value))]
+        }
+        (_, Err(error)) => vec![(side.to_owned(), format!("cannot be shown: {error}"))],
+    }
+}
+
+/// The columns of the fields, the most telling first. Column 0 is the id.
+fn ranked(fields: &IndexSet<&String>, reads: &[String]) -> Vec<usize> {
+    let rank = |(position, name): (usize, &&String)| {
+        let read = reads.iter().position(|read| read == *name);
+        // The first metric reads at most one field of each side before others count more.
+        let rank = match read {
+            Some(read @ 0..2) => read,
+            _ if position == 0 => 2,
+            Some(read) => 3 + read,
+            None => 3 + reads.len() + position,
+        };
+        (rank, position + 1)
+    };
+    let mut ranked: Vec<_> = fields.iter().enumerate().map(rank).collect();
+    ranked.sort_unstable();
+    ranked.into_iter().map(|(_, column)| column).collect()
+}
+
+fn text(value: Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text,
+        other => other.to_string(),
+    }
+}
+
+fn outcome(outcome: &Outcome, kind: Option<ScoreKind>) -> String {
+    match (outcome, kind) {
+        (Outcome::Scored(scored), Some(ScoreKind::Bool)) => (scored.score.value >= 1.0).to_string(),
+        (Outcome::Scored(scored), _) => format!("{:.4}", scored.score.value),
+        (other, _) => other.error().unwrap_or_else(|| other.name().to_owned()),
+    }
+}
+
+impl ResultTable {
+    /// Sets the width, in columns of the terminal.
+    #[must_use]
+    pub fn with_width(mut self, columns: u16) -> Self {
+        self.width = Some(columns);
+        self
+    }
+
+    /// The columns that have room, from left to right: the id, the most telling fields, the scores.
+    fn fitting(&self, width: u16) -> Vec<usize> {
+        let room = usize::from(width).saturating_sub(1);
+        let scores = self.scores.min((room / NARROWEST).max(2) - 1);
+        let first_score = self.columns.len() - self.scores;
+        let shown = first_score..first_score + scores;
+        let taken: usize = shown.clone().map(|column| self.score_width(column)).sum();
+        let id = self.rows.iter().map(|row| row[0].chars().count() + 3).max();
+        let left = room.saturating_sub(taken + id.unwrap_or(0).clamp(NARROWEST, FIELD));
+        let mut fields = self.ranked[..self.ranked.len().min(left / FIELD)].to_vec();
+        fields.sort_unstable();
+        std::iter::once(0).chain(fields).chain(shown).collect()
+    }
+
+    /// What the heading of a score needs, within bounds; borders included.
+    fn score_width(&self, column: usize) -> usize {
+        (self.columns[column].chars().count() + 3).clamp(NARROWEST, SCORE)
+    }
+}
+
+/// One line, and no longer than could ever be shown.
+fn one_line(text: &str, width: u16) -> String {
+    let shown = text.chars().take(usize::from(width) + 1);
+    let visible = |character: char| {
+        if character.is_control() { ' ' } else { character }
+    };
+    shown.map(visible).collect()
+}
+
+impl fmt::Display for ResultTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut table = Table::new();
+        table.load_style(presets::UTF8_FULL_CONDENSED);
+        table.set_content_arrangement(ContentArrangement::Dynamic);
+        table.set_truncation_indicator("…");
+        let width = self.width.or_else(|| table.width()).unwrap_or(DEFAULT_WIDTH);
+        table.set_width(width);
+        let columns = self.fitting(width);
+        let row = |cells: &[String]| {
+            let mut row = Row::from(columns.iter().map(|column| one_line(&cells[*column], width)));
+            row.max_height(1);
+            row
+        };
+        table.set_header(row(&self.columns));
+        for cells in &self.rows {
+            table.add_row(row(cells));
+        }
+        let first_score = self.columns.len() - self.scores;
+        for (shown, column) in columns.iter().zip(table.column_iter_mut()) {
+            if *shown >= first_score {
+                column.set_cell_alignment(CellAlignment::Right);
+                if usize::from(width) > NARROWEST * 8 {
+                    let wanted = u16::try_from(self.score_width(*shown) - 1).unwrap_or(u16::MAX);
+                    column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(wanted)));
+                }
+            }
+        }
+        write!(f, "{table}")?;
+        let left_out = self.columns.len() - columns.len();
+        match (self.omitted, left_out) {
+            (0, 0) => Ok(()),
+            (rows, 0) => write!(f, "\n({rows} more rows)"),
+            (0, columns) => write!(f, "\n({columns} more columns)"),
+            (rows, columns) => write!(f, "\n({rows} more rows, {columns} more columns)"),
+        }
+    }
+}
+
+impl fmt::Debug for ResultTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut table = f.debug_struct("ResultTable");
+        table.field("rows", &self.rows.len()).finish_non_exhaustive()
+    }
+}

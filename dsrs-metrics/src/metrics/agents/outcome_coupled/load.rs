@@ -1,0 +1,226 @@
+//! Labelled training data from files. How lines become rows is `data`'s.
+
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::labels::{OutcomeCoupledLabels, Stated, StepOutcome};
+use super::score::{OutcomeCoupledError, OutcomeCoupledScorer};
+use crate::core::rows::dynamic::{Example, Fields, Prediction};
+use crate::core::rows::pair::{Origin, Pair};
+use crate::data::{DataError, Format, LooseRow, LooseRows};
+use crate::json::describe::found;
+
+/// A row of training data and its labels.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LabelledExample {
+    /// The row. A row with `gold` or `pred` has its labels among the attributes, any other in its prediction, all seven.
+    pub pair: Pair,
+    /// The labels; those that the row leaves out are computed.
+    pub labels: OutcomeCoupledLabels,
+}
+
+/// Training data that cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LabelsError {
+    /// The file, or a line of it.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// A row lacks a label.
+    #[error("{at}: no label `{label}`; the row has `{}`", present.join("`, `"))]
+    Missing {
+        /// The line.
+        at: Origin,
+        /// The label.
+        label: &'static str,
+        /// What the row has instead.
+        present: Vec<String>,
+    },
+    /// A label is of the wrong type.
+    #[error("{at}: label `{label}` should be {expected}, found {found}")]
+    WrongType {
+        /// The line.
+        at: Origin,
+        /// The label.
+        label: &'static str,
+        /// What it should be.
+        expected: &'static str,
+        /// What was found.
+        found: String,
+    },
+    /// Labels of which one is impossible, or that contradict each other.
+    #[error("{at}: {error}")]
+    Labels {
+        /// The line.
+        at: Origin,
+        /// What is wrong.
+        #[source]
+        error: OutcomeCoupledError,
+    },
+}
+
+/// Reads training data with outcome labels, a JSON object a line, one row at a time.
+///
+/// The labels `step_utility`, `tests_before`, `tests_after`, `was_repeated` and `params_valid` stand in each row;
+/// `verification_delta` and `outcome_score` are computed, and if a row has them as well they must agree with the others and with
+/// the `scorer`. A row with `gold` or `pred` is taken as everywhere in this library. Any other row
+/// is split: the labels are its prediction, so that [`OutcomeCoupled`](crate::metrics::OutcomeCoupled) can score it, and all else but
+/// `id` is its example. `-` is standard input.
+///
+/// ```
+/// use dsrs_metrics::outcome_coupled::{OutcomeCoupledScorer, load_jsonl_with_labels};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = std::env::temp_dir().join(format!("dsrs-metrics-labels-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// # let file = folder.join("tool_calls.jsonl");
+/// std::fs::write(&file, r#"{"tool": "edit", "step_utility": 1, "tests_before": 3, "tests_after": 3, "was_repeated": false, "params_valid": true}"#)?;
+///
+/// let scorer = OutcomeCoupledScorer::default();
+/// let examples = load_jsonl_with_labels(&file, &scorer)?.collect::<Result<Vec<_>, _>>()?;
+/// assert_eq!(examples[0].pair.gold.get("tool").unwrap(), "edit");
+/// assert!((examples[0].labels.outcome_score - 0.9).abs() < 1e-12);
+/// # std::fs::remove_dir_all(folder)?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// [`DataError`] if there is no such file. The iterator ends with its first error, which names file and line, and yields one for a
+/// file without rows.
+pub fn load_jsonl_with_labels(
+    file: impl AsRef<Path>,
+    scorer: &OutcomeCoupledScorer,
+) -> Result<LabelledExamples, LabelsError> {
+    let rows = LooseRows::open(file.as_ref(), Some(Format::Jsonl))?;
+    Ok(LabelledExamples { rows, scorer: *scorer, ended: false })
+}
+
+/// The rows of one file, in order; made by [`load_jsonl_with_labels`].
+pub struct LabelledExamples {
+    rows: LooseRows,
+    scorer: OutcomeCoupledScorer,
+    ended: bool,
+}
+
+impl Iterator for LabelledExamples {
+    type Item = Result<LabelledExample, LabelsError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let row = self.rows.next()?.map_err(LabelsError::from);
+        let example = row.and_then(|row| self.example(row));
+        self.ended = example.is_err();
+        Some(example)
+    }
+}
+
+impl LabelledExamples {
+    fn example(&self, row: LooseRow) -> Result<LabelledExample, LabelsError> {
+        let at = row.at.clone();
+        let pair = row.into_pair();
+        let labels = LabelledRow { fields: &pair.attributes, at }.labels(&self.scorer)?;
+        Ok(LabelledExample { pair: split(pair, &labels), labels })
+    }
+}
+
+impl std::fmt::Debug for LabelledExamples {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LabelledExamples")
+            .field("scorer", &self.scorer)
+            .field("ended", &self.ended)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The fields of a row among which its labels are.
+struct LabelledRow<'a> {
+    fields: &'a Fields,
+    at: Origin,
+}
+
+impl LabelledRow<'_> {
+    fn labels(&self, scorer: &OutcomeCoupledScorer) -> Result<OutcomeCoupledLabels, LabelsError> {
+        const COUNT: &str = "a number of tests";
+        const FLAG: &str = "true or false";
+        let step = StepOutcome {
+            step_utility: self.label("step_utility", "a number in -1..=1")?,
+            tests_before: self.label("tests_before", COUNT)?,
+            tests_after: self.label("tests_after", COUNT)?,
+            was_repeated: self.label("was_repeated", FLAG)?,
+            params_valid: self.label("params_valid", FLAG)?,
+        };
+        let stated = Stated {
+            verification_delta: self.optional("verification_delta", "a whole number")?,
+            outcome_score: self.optional("outcome_score", "a number in 0..=1")?,
+        };
+        let labels = scorer.label(&step).and_then(|labels| stated.check(&labels).map(|()| labels));
+        labels.map_err(|error| LabelsError::Labels { at: self.at.clone(), error })
+    }
+
+    fn label<T: DeserializeOwned>(
+        &self,
+        label: &'static str,
+        expected: &'static str,
+    ) -> Result<T, LabelsError> {
+        let present = || self.fields.keys().map(str::to_owned).collect();
+        let missing = || LabelsError::Missing { at: self.at.clone(), label, present: present() };
+        self.optional(label, expected)?.ok_or_else(missing)
+    }
+
+    fn optional<T: DeserializeOwned>(
+        &self,
+        label: &'static str,
+        expected: &'static str,
+    ) -> Result<Option<T>, LabelsError> {
+        let Some(value) = self.fields.get(label).filter(|value| !value.is_null()) else {
+            return Ok(None);
+        };
+        let wrong = |_| LabelsError::WrongType {
+            at: self.at.clone(),
+            label,
+            expected,
+            found: found(value),
+        };
+        T::deserialize(value).map(Some).map_err(wrong)
+    }
+}
+
+/// A row without halves gets them.
+fn split(mut pair: Pair, labels: &OutcomeCoupledLabels) -> Pair {
+    if !pair.gold.data.is_empty() || !pair.pred.data.is_empty() {
+        return pair;
+    }
+    pair.pred = Prediction::from(fields(labels));
+    let mut rest = std::mem::take(&mut pair.attributes);
+    for label in pair.pred.keys() {
+        rest.remove(label);
+    }
+    pair.gold = Example::from(rest);
+    pair
+}
+
+fn fields(labels: &OutcomeCoupledLabels) -> Fields {
+    let OutcomeCoupledLabels {
+        step_utility,
+        tests_before,
+        tests_after,
+        verification_delta,
+        was_repeated,
+        params_valid,
+        outcome_score,
+    } = *labels;
+    Fields::from_iter([
+        ("step_utility", Value::from(step_utility)),
+        ("tests_before", tests_before.into()),
+        ("tests_after", tests_after.into()),
+        ("verification_delta", verification_delta.into()),
+        ("was_repeated", was_repeated.into()),
+        ("params_valid", params_valid.into()),
+        ("outcome_score", outcome_score.into()),
+    ])
+}

@@ -1,0 +1,155 @@
+//! What came of a tool call, as a metric.
+
+use std::num::NonZeroU32;
+
+use crate::core::requirements::{Requirement, Requires};
+use crate::core::spec::Side;
+use crate::metric;
+use crate::metrics::agents::outcome_coupled::{
+    OutcomeCoupledError, OutcomeCoupledScorer, OutcomeWeights, StepOutcome, ToolResultRecord,
+};
+use crate::metrics::breakdown::Breakdown;
+use crate::metrics::check::Unscored;
+
+/// How well a tool call turned out: did it advance the goal, was it new, do more tests pass, were its parameters valid?
+///
+/// `0.4 (step_utility + 1) / 2 + 0.3 (1 - was_repeated) + 0.2 verification + 0.1 params_valid`, in [0, 1]. Verification is 1 if
+/// more tests pass than before, 0.5 for as many, 0 for fewer; with `full_delta` above 1, so many tests more or fewer count in
+/// full and less by share.
+///
+/// Reads `pred.step_utility` in [-1, 1], `pred.was_repeated`, `pred.params_valid`, and `pred.verification_delta` or the numbers of
+/// passing tests `pred.tests_before` and `pred.tests_after`. A row with all three must have them agree. A utility out of its range is an error,
+/// and so is what is missing: nothing is guessed. Each part is a score of its own. [`OutcomeCoupledScorer`] is the same in code, its module
+/// says where the document's formula is left, and loads labelled training data.
+///
+/// ```
+/// use dsrs_metrics::metrics::OutcomeCoupled;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let step = prediction! {
+///     "step_utility" => 0.5, "was_repeated" => true, "tests_before" => 10, "tests_after" => 12, "params_valid" => true,
+/// };
+/// let score = OutcomeCoupled::default().score(&example! {}, &step)?;
+/// assert!((score.value - (0.4 * 0.75 + 0.2 + 0.1)).abs() < 1e-12);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(range = 0.0..=1.0)]
+#[expect(clippy::too_many_arguments, reason = "six labels, a weight for each part")]
+pub fn outcome_coupled(
+    #[pred] step_utility: f64,
+    #[pred] was_repeated: bool,
+    #[pred] params_valid: bool,
+    #[pred] verification_delta: Option<i64>,
+    #[pred] tests_before: Option<u32>,
+    #[pred] tests_after: Option<u32>,
+    /// How much the utility counts.
+    #[param(default = 0.4)]
+    step_utility_weight: f64,
+    /// How much it counts that the call is new.
+    #[param(default = 0.3)]
+    repetition_weight: f64,
+    /// How much the tests count.
+    #[param(default = 0.2)]
+    verification_weight: f64,
+    /// How much it counts that the parameters are valid.
+    #[param(default = 0.1)]
+    schema_weight: f64,
+    /// How many tests more or fewer count in full.
+    #[param(default = 1)]
+    full_delta: u32,
+) -> Result<Breakdown, Unscored> {
+    let weights = [step_utility_weight, repetition_weight, verification_weight, schema_weight];
+    let scorer = scorer(weights, full_delta).map_err(Unscored::Because)?;
+    let seen = |tests_before, tests_after| StepOutcome {
+        step_utility,
+        tests_before,
+        tests_after,
+        was_repeated,
+        params_valid,
+    };
+    let tests = tests_before.zip(tests_after).map(|(before, after)| seen(before, after));
+    let verification_delta = delta(verification_delta, tests)?;
+    let step = ToolResultRecord { step_utility, was_repeated, verification_delta, params_valid };
+    let parts = scorer.parts(&step).map_err(unscored)?;
+    Ok(breakdown(&scorer, &step, parts))
+}
+
+impl Requires for OutcomeCoupled {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        let weights = [
+            self.step_utility_weight,
+            self.repetition_weight,
+            self.verification_weight,
+            self.schema_weight,
+        ];
+        let wrong = scorer(weights, self.full_delta).err();
+        all.extend(wrong.map(|reason| Requirement::missing(Self::SPEC.name, reason)));
+    }
+}
+
+fn scorer(weights: [f64; 4], full_delta: u32) -> Result<OutcomeCoupledScorer, String> {
+    let [step_utility, repetition, verification, schema] = weights;
+    let weights = OutcomeWeights { step_utility, repetition, verification, schema };
+    let scorer = OutcomeCoupledScorer::new(weights).map_err(|error| error.to_string())?;
+    let full_delta = NonZeroU32::new(full_delta);
+    let full_delta =
+        full_delta.ok_or("no share of 0 tests can be taken: `full_delta` is 1 or more")?;
+    Ok(scorer.with_full_delta(full_delta))
+}
+
+/// The difference in passing tests, which is stated, follows from the numbers, or both.
+fn delta(stated: Option<i64>, tests: Option<StepOutcome>) -> Result<i64, Unscored> {
+    let Some(tests) = tests else {
+        return stated.ok_or_else(|| {
+            Unscored::because(
+                "there is no `pred.verification_delta`, nor both `pred.tests_before` and `pred.tests_after`",
+            )
+        });
+    };
+    let (delta, StepOutcome { tests_before: before, tests_after: after, .. }) =
+        (tests.verification_delta(), tests);
+    match stated {
+        Some(stated) if stated != delta => {
+            Err(unscored(OutcomeCoupledError::Delta { stated, before, after }))
+        }
+        _ => Ok(delta),
+    }
+}
+
+fn unscored(error: OutcomeCoupledError) -> Unscored {
+    match error {
+        OutcomeCoupledError::Utility { found } => {
+            let found = format!("the number {found}");
+            Unscored::wrong_type(Side::Pred, "step_utility", "a number in -1..=1", found)
+        }
+        error => Unscored::because(error),
+    }
+}
+
+fn breakdown(
+    scorer: &OutcomeCoupledScorer,
+    step: &ToolResultRecord,
+    [utility, novelty, verification, params]: [f64; 4],
+) -> Breakdown {
+    let below_one = |value: f64, reason: String| (value, (value < 1.0).then_some(reason));
+    let tests = match step.verification_delta {
+        0 => "as many tests pass as before".to_owned(),
+        delta @ ..0 => format!("{} fewer tests pass", delta.unsigned_abs()),
+        delta => format!("only {delta} more tests pass"),
+    };
+    let utility = below_one(utility, format!("the step's utility is {}", step.step_utility));
+    Breakdown::new(
+        scorer.weights(),
+        [
+            ("step_utility", utility),
+            ("not_repeated", below_one(novelty, "the same call was made before".to_owned())),
+            ("verification", below_one(verification, tests)),
+            (
+                "params_valid",
+                below_one(params, "the parameters break the tool's schema".to_owned()),
+            ),
+        ],
+    )
+}

@@ -1,0 +1,12 @@
+//! Metrics that compare an answer with reference answers: exact match, token F1, passages, numbers.
+
+mod numeric;
+mod references;
+mod text;
+
+pub use numeric::{NumericMatch, TextOrNumber, numeric_match};
+pub use references::StrOrList;
+pub use text::{
+    AnswerExactMatch, AnswerPassageMatch, Em, F1, HotpotF1, Precision, Recall, answer_exact_match,
+    answer_passage_match, em, f1, hotpot_f1, precision, recall,
+};

@@ -1,0 +1,198 @@
+//! DSPy's answer metrics over rows.
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "a field parameter is held for the call and passed on as it was read"
+)]
+
+use crate::core::requirements::{Requirement, Requires};
+use crate::metric;
+use crate::text::{NoReferences, Profile};
+
+use crate::metrics::answers::StrOrList;
+use crate::metrics::check::within;
+
+/// Exact match with any of the reference answers after normalization; dspy's `answer_exact_match`.
+///
+/// With `frac` below 1 a best token F1 of at least `frac` counts as a match. Under the `dspy` profile
+/// the verdict is dspy's, bit for bit; that profile drops articles and punctuation, so `"A"` is as good
+/// as an empty answer there. The profiles `folded` and `folded_symbols` keep what dspy loses.
+///
+/// ```
+/// use dsrs_metrics::metrics::AnswerExactMatch;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = example! { "answer" => ["Eiffel Tower", "Louvre"] };
+/// let pred = prediction! { "answer" => "The Eiffel Tower" };
+/// assert_eq!(AnswerExactMatch::default().score(&gold, &pred)?.value, 1.0);
+/// # Ok(())
+/// # }
+/// ```
+#[metric]
+pub fn answer_exact_match(
+    #[gold] answer: StrOrList<'_>,
+    #[pred("answer")] prediction: &str,
+    /// Token F1 from which on an answer counts as a match; 1 means exact match.
+    #[param(default = 1.0)]
+    frac: f64,
+    /// How texts are normalized: `dspy`, `folded` or `folded_symbols`.
+    #[param(default = Profile::Dspy)]
+    profile: Profile,
+) -> Result<bool, NoReferences> {
+    profile.answer_exact_match(&answer, prediction, frac)
+}
+
+impl Requires for AnswerExactMatch {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        all.extend(Requirement::unless(Self::SPEC.name, within("frac", self.frac, [0.0, 1.0])));
+    }
+}
+
+/// Whether any retrieved passage contains any of the answers; dspy's `answer_passage_match`.
+///
+/// Reads the passages from `pred.context`.
+///
+/// ```
+/// use dsrs_metrics::metrics::AnswerPassageMatch;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = example! { "answer" => "Eiffel Tower" };
+/// let pred = prediction! { "context" => ["The Louvre is a museum.", "The Eiffel Tower is in Paris."] };
+/// assert_eq!(AnswerPassageMatch::default().score(&gold, &pred)?.value, 1.0);
+/// # Ok(())
+/// # }
+/// ```
+#[metric]
+pub fn answer_passage_match(
+    #[gold] answer: StrOrList<'_>,
+    #[pred] context: StrOrList<'_>,
+    /// How texts are normalized: `dspy`, `folded` or `folded_symbols`.
+    #[param(default = Profile::Dspy)]
+    profile: Profile,
+) -> bool {
+    profile.answer_passage_match(&answer, &context)
+}
+
+/// Exact match with any of the reference answers after normalization; dspy's `EM`.
+///
+/// ```
+/// use dsrs_metrics::metrics::Em;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "paris!" });
+/// assert_eq!(Em::default().score(&gold, &pred)?.value, 1.0);
+/// # Ok(())
+/// # }
+/// ```
+#[metric]
+pub fn em(
+    #[gold] answer: StrOrList<'_>,
+    #[pred("answer")] prediction: &str,
+    /// How texts are normalized: `dspy`, `folded` or `folded_symbols`.
+    #[param(default = Profile::Dspy)]
+    profile: Profile,
+) -> Result<bool, NoReferences> {
+    profile.em(prediction, &answer)
+}
+
+/// The best token F1 over the reference answers; dspy's `F1`.
+///
+/// Tokens are counted as a multiset, so saying a word five times does not help.
+///
+/// ```
+/// use dsrs_metrics::metrics::F1;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = example! { "answer" => ["Paris"] };
+/// let pred = prediction! { "answer" => "Eiffel Tower in Paris" };
+/// assert_eq!(F1::default().score(&gold, &pred)?.value, 0.4);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(range = 0.0..=1.0)]
+pub fn f1(
+    #[gold] answer: StrOrList<'_>,
+    #[pred("answer")] prediction: &str,
+    /// How texts are normalized: `dspy`, `folded` or `folded_symbols`.
+    #[param(default = Profile::Dspy)]
+    profile: Profile,
+) -> Result<f64, NoReferences> {
+    profile.f1(prediction, &answer)
+}
+
+/// The best `HotPotQA` F1 over the reference answers; dspy's `HotPotF1`.
+///
+/// As `f1`, but 0 where either side is yes, no or noanswer and the sides differ.
+///
+/// ```
+/// use dsrs_metrics::metrics::HotpotF1;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let (gold, pred) = (example! { "answer" => "yes it is" }, prediction! { "answer" => "yes" });
+/// assert_eq!(HotpotF1::default().score(&gold, &pred)?.value, 0.0);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(range = 0.0..=1.0)]
+pub fn hotpot_f1(
+    #[gold] answer: StrOrList<'_>,
+    #[pred("answer")] prediction: &str,
+    /// How texts are normalized: `dspy`, `folded` or `folded_symbols`.
+    #[param(default = Profile::Dspy)]
+    profile: Profile,
+) -> Result<f64, NoReferences> {
+    profile.hotpot_f1(prediction, &answer)
+}
+
+/// The best token precision over the reference answers: the share of the prediction's tokens that the
+/// reference has.
+///
+/// ```
+/// use dsrs_metrics::metrics::Precision;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = example! { "answer" => "Eiffel Tower" };
+/// let pred = prediction! { "answer" => "eiffel tower in paris" };
+/// assert_eq!(Precision::default().score(&gold, &pred)?.value, 0.5);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(range = 0.0..=1.0)]
+pub fn precision(
+    #[gold] answer: StrOrList<'_>,
+    #[pred("answer")] prediction: &str,
+    /// How texts are normalized: `dspy`, `folded` or `folded_symbols`.
+    #[param(default = Profile::Dspy)]
+    profile: Profile,
+) -> Result<f64, NoReferences> {
+    profile.precision(prediction, &answer)
+}
+
+/// The best token recall over the reference answers: the share of the reference's tokens that the
+/// prediction has.
+///
+/// ```
+/// use dsrs_metrics::metrics::Recall;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let (gold, pred) = (example! { "answer" => "Paris, France" }, prediction! { "answer" => "Paris" });
+/// assert_eq!(Recall::default().score(&gold, &pred)?.value, 0.5);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(range = 0.0..=1.0)]
+pub fn recall(
+    #[gold] answer: StrOrList<'_>,
+    #[pred("answer")] prediction: &str,
+    /// How texts are normalized: `dspy`, `folded` or `folded_symbols`.
+    #[param(default = Profile::Dspy)]
+    profile: Profile,
+) -> Result<f64, NoReferences> {
+    profile.recall(prediction, &answer)
+}

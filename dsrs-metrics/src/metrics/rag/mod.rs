@@ -1,0 +1,14 @@
+//! Metrics of retrieval-augmented question answering: intents, entities, answers with sources, and their composites.
+//!
+//! They implement the heritage document.
+
+mod grounded_answers;
+mod understanding;
+
+pub use grounded_answers::{AnswerPresent, SourcesUsed, answer_present, sources_used};
+#[cfg(feature = "sparql")]
+pub use grounded_answers::{HeritageRag, HeritageRagStrict};
+pub use understanding::{
+    EntityF1, EntityTypeAccuracy, IntentAccuracy, IntentAccuracyWithFallback, entity_f1,
+    entity_type_accuracy, intent_accuracy, intent_accuracy_with_fallback,
+};

@@ -1,0 +1,42 @@
+//! Whether a tool call was made before.
+
+use serde_json::Value;
+
+use crate::json::equality::same_value;
+use crate::metric;
+use crate::metrics::check::Check;
+
+/// Whether the tool call is a new one: false if a call of the history has the same tool and the same parameters.
+///
+/// Passes (1) where nothing is repeated. Reads `pred.tool`, `pred.params`, and the earlier calls with their `tool` and `params`
+/// from the list `gold.execution_history`. Parameters are compared as values: the order of keys does not matter, nor
+/// how a number is written (`1`, `1.0`, `1e0`). A missing `params` is the same as `null`.
+///
+/// ```
+/// use dsrs_metrics::metrics::WasRepeated;
+/// use dsrs_metrics::prelude::*;
+/// use serde_json::json;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let gold = example! { "execution_history" => [json!({ "tool": "read", "params": { "path": "a.rs", "line": 1 } })] };
+/// let again = prediction! { "tool" => "read", "params" => json!({ "line": 1.0, "path": "a.rs" }) };
+/// assert_eq!(WasRepeated.score(&gold, &again)?.value, 0.0);
+/// let other = prediction! { "tool" => "read", "params" => json!({ "line": 2, "path": "a.rs" }) };
+/// assert_eq!(WasRepeated.score(&gold, &other)?.value, 1.0);
+/// # Ok(())
+/// # }
+/// ```
+#[metric]
+pub fn was_repeated(
+    #[gold] execution_history: &[Value],
+    #[pred] tool: &Value,
+    #[pred] params: Option<&Value>,
+) -> Check {
+    let params = params.unwrap_or(&Value::Null);
+    let is_same = |call: &Value| {
+        let part = |name| call.get(name).unwrap_or(&Value::Null);
+        same_value(part("tool"), tool) && same_value(part("params"), params)
+    };
+    let at = execution_history.iter().position(is_same);
+    Check::unless(at.map(|at| format!("the same call was made before, as call {}", at + 1)))
+}

@@ -1,0 +1,44 @@
+//! What coding agents say and do at each step: plans, replies, and what came of their tool calls.
+
+mod formula;
+mod labels;
+mod outcome;
+mod planning;
+mod replies;
+
+use dsrs_metrics::prelude::*;
+use dsrs_metrics::{Configure, Evaluate, Pair, Params};
+
+/// The value of each part, and the feedback.
+fn parts(metric: &impl Metric, pred: &Prediction) -> (Vec<f64>, String) {
+    let gold = example! {};
+    let scored = metric.call_now(MetricCall::new(&gold, pred)).unwrap().unwrap();
+    let values = scored.parts().iter().map(|part| part.value).collect();
+    (values, scored.feedback().unwrap_or_default().into_owned())
+}
+
+fn value(metric: &impl Metric, pred: &Prediction) -> f64 {
+    let gold = example! {};
+    metric.call_now(MetricCall::new(&gold, pred)).unwrap().unwrap().score.value
+}
+
+fn error(metric: &impl Metric, pred: &Prediction) -> String {
+    let gold = example! {};
+    metric.call_now(MetricCall::new(&gold, pred)).unwrap().unwrap_err().to_string()
+}
+
+/// A metric configured as on the command line.
+fn configured<M: Configure>(params: &[(&str, &str)]) -> M {
+    let mut given = Params::default();
+    for (name, value) in params {
+        given.insert(*name, *value);
+    }
+    M::configure(&given).unwrap()
+}
+
+/// What is said before the first row.
+async fn refusal(metric: impl Metric + 'static) -> String {
+    let evaluate = Evaluate::builder().metric(metric).build().unwrap();
+    let row = Pair::new("1", example! {}, prediction! {});
+    evaluate.score([row]).await.unwrap_err().to_string()
+}

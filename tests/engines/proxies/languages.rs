@@ -1,0 +1,71 @@
+//! `syntax` with a language: its own parser decides.
+
+use dsrs_metrics::metrics::Syntax;
+use dsrs_metrics::syntax::Language;
+use dsrs_metrics::{Configure, Params};
+
+use super::{judged, said};
+
+fn syntax(language: Language) -> Syntax {
+    Syntax::builder().language(language).build()
+}
+
+#[test]
+fn right_and_wrong_in_each_language() {
+    use Language::{Bash, JavaScript, Json, Python, Rust, Sql, TypeScript};
+    for (language, right, wrong) in [
+        (Rust, "fn f<'a>(x: &'a str) -> char { '(' } // (", "fn f( { }"),
+        (Rust, "#[derive(Debug)] struct S<T>(T);", "struct S { a: u8,, }"),
+        (Python, "def f(x):\n    return [i // 2 for i in x]  # (\n", "def f(x)\n    return x\n"),
+        (Python, "async def f(): await g()\n", "def f():\n  return (1\n"),
+        (JavaScript, "const f = (x) => `${x} (`; // (", "const f = (x => {"),
+        (JavaScript, "export default <a href=\"x\">it's</a>;", "let = = 1"),
+        (TypeScript, "interface A<T> { x?: T[] }", "interface A { x: }"),
+        (TypeScript, "const a = b as unknown as C;", "enum { A }"),
+        (Json, "{\"a\": [1, 2.5, null]}", "{\"a\": [1, 2.5, null]"),
+        (Json, "\"text\"", "{'a': 1}"),
+        (Sql, "SELECT a, COUNT(*) FROM t WHERE b = 'x' GROUP BY a;", "SELECT FROM WHERE (;"),
+        (Bash, "for f in *; do echo \"$f\"; done", "for f in *; do echo \"$f\""),
+        (Bash, "if [ -f x ]; then cat <<EOF\nhi\nEOF\nfi", "if [ -f x ]; then"),
+    ] {
+        assert_eq!(said(&syntax(language), right), (1.0, String::new()), "{language:?} {right}");
+        assert_eq!(said(&syntax(language), wrong).0, 0.0, "{language:?} {wrong}");
+    }
+}
+
+#[test]
+fn the_feedback_says_where() {
+    assert_eq!(
+        said(&syntax(Language::Json), "{\n  \"é\": [1 2]\n}").1,
+        "line 2, column 11: expected `,` or `]`"
+    );
+    let said = said(&syntax(Language::Rust), "fn f() {\n    let x = 1\n    g();\n}").1;
+    assert!(said.starts_with("line 2, column "), "{said}");
+}
+
+#[test]
+fn an_unknown_language_is_found_before_the_first_row() {
+    let configured = |language: &str| {
+        let mut params = Params::default();
+        params.insert("language", language);
+        Syntax::configure(&params)
+    };
+    let error = configured("cobol").unwrap_err().to_string();
+    assert!(error.contains("`cobol`") && error.contains("`rust`, `py`, `python`"), "{error}");
+    assert_eq!(said(&configured("py").unwrap(), "x = 1").0, 1.0);
+}
+
+#[test]
+fn nesting_of_any_depth_neither_overflows_nor_hangs() {
+    let started = std::time::Instant::now();
+    let deep =
+        |open: &str, close: &str| format!("{}1{}", open.repeat(100_000), close.repeat(100_000));
+    assert_eq!(said(&syntax(Language::Json), &deep("[", "]")).0, 1.0);
+    for language in [Language::Rust, Language::Python, Language::JavaScript, Language::Bash] {
+        let scored = judged(&syntax(language), &deep("(", ")"));
+        assert!((0.0..=1.0).contains(&scored.score.value), "{language:?}");
+        let scored = judged(&syntax(language), &"[(".repeat(100_000));
+        assert_eq!(scored.score.value, 0.0, "{language:?}");
+    }
+    assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
+}
