@@ -16,7 +16,7 @@ pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let JudgeOutputAttrs(Settings { krate, .. }) = attrs::parse(args, &mut errors);
     if let Some(path) = &krate {
-        names::path_is_absolute(path, &mut errors);
+        names::check_crate_path(path, &mut errors);
     }
     let derived = errors.ok(parsed(item)).map(|item| derived(&item, krate.as_ref()));
     let (item, errors) = (derived.unwrap_or_else(|| item.clone()), errors.finish());

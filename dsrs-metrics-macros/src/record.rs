@@ -10,7 +10,7 @@ use syn::{Data, DeriveInput, Field, Fields, GenericParam, Generics, LitStr, Meta
 use crate::shared::attrs::{self, Attribute, Key, Kind};
 use crate::shared::errors::Errors;
 use crate::shared::field_name::name_type;
-use crate::shared::names::{path_is_absolute, runtime};
+use crate::shared::names::{check_crate_path, runtime};
 use crate::shared::settings::Settings;
 use crate::shared::tokens::as_written;
 
@@ -147,7 +147,7 @@ fn krate(attrs: &[syn::Attribute], errors: &mut Errors) -> Option<Path> {
     }
     let path = parsed.0.krate;
     if let Some(path) = &path {
-        path_is_absolute(path, errors);
+        check_crate_path(path, errors);
     }
     path
 }

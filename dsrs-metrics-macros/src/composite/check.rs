@@ -12,9 +12,7 @@ use crate::shared::errors::Errors;
 use crate::shared::names;
 use crate::shared::settings::Settings;
 use crate::shared::tokens::as_written;
-use crate::shared::values::{
-    cost_msats, literal, threshold_is_a_number, tier_is_known, version_says_something,
-};
+use crate::shared::values::{check_threshold, check_tier, check_version, cost_msats, literal};
 
 /// The tolerance for the sum of weights, the same as in the runtime crate.
 const WEIGHT_TOLERANCE: f64 = 1e-9;
@@ -27,18 +25,18 @@ pub(super) fn check(item: &Item, attrs: &CompositeAttrs, errors: &mut Errors) {
         );
         errors.at(item.ident(), message);
     }
-    name_is_usable(item, &attrs.settings, errors);
-    values_make_sense(&attrs.settings, errors);
+    check_name(item, &attrs.settings, errors);
+    check_values(&attrs.settings, errors);
     if let Some(whole) = &attrs.whole {
-        verdict_makes_sense(whole, &attrs.settings, errors);
-        not_of_itself(whole, item.ident(), errors);
+        check_verdict(whole, &attrs.settings, errors);
+        check_self_reference(whole, item.ident(), errors);
         expression(whole, errors);
     }
 }
 
-fn name_is_usable(item: &Item, attrs: &Settings, errors: &mut Errors) {
+fn check_name(item: &Item, attrs: &Settings, errors: &mut Errors) {
     if let Some(path) = &attrs.krate {
-        names::path_is_absolute(path, errors);
+        names::check_crate_path(path, errors);
     }
     match &attrs.name {
         Some(name) if !names::is_snake(&name.value()) => {
@@ -61,9 +59,9 @@ fn name_is_usable(item: &Item, attrs: &Settings, errors: &mut Errors) {
     }
 }
 
-fn values_make_sense(attrs: &Settings, errors: &mut Errors) {
+fn check_values(attrs: &Settings, errors: &mut Errors) {
     if let Some(tier) = &attrs.tier {
-        tier_is_known(tier, errors);
+        check_tier(tier, errors);
     }
     if let Some(budget) = &attrs.budget
         && let Err(message) = cost_msats("budget", &budget.value())
@@ -71,10 +69,10 @@ fn values_make_sense(attrs: &Settings, errors: &mut Errors) {
         errors.at(budget, message);
     }
     if let Some(threshold) = &attrs.threshold {
-        threshold_is_a_number(threshold, errors);
+        check_threshold(threshold, errors);
     }
     if let Some(version) = &attrs.version {
-        version_says_something(version, errors);
+        check_version(version, errors);
     }
     if let Some(word) = &attrs.on_missing
         && !["fail", "skip", "zero"].contains(&word.to_string().as_str())
@@ -83,7 +81,7 @@ fn values_make_sense(attrs: &Settings, errors: &mut Errors) {
     }
 }
 
-fn verdict_makes_sense(whole: &Expression, attrs: &Settings, errors: &mut Errors) {
+fn check_verdict(whole: &Expression, attrs: &Settings, errors: &mut Errors) {
     let message = |key: &str| {
         format!(
             "`{key}` is not supported for `{}`, which returns a `bool`; remove it",
@@ -105,14 +103,14 @@ fn verdict_makes_sense(whole: &Expression, attrs: &Settings, errors: &mut Errors
 }
 
 /// Reports a composite that contains itself, for which rustc would only report a cycle.
-fn not_of_itself(whole: &Expression, ident: &syn::Ident, errors: &mut Errors) {
+fn check_self_reference(whole: &Expression, ident: &syn::Ident, errors: &mut Errors) {
     if let Expression::Component(component) = whole
         && component.ty.is_ident(ident)
     {
         let message = format!("`{ident}` cannot be a component of itself; write other metrics");
         errors.at_span(component.span, message);
     }
-    parts_of(whole).for_each(|part| not_of_itself(&part.expression, ident, errors));
+    parts_of(whole).for_each(|part| check_self_reference(&part.expression, ident, errors));
 }
 
 fn expression(whole: &Expression, errors: &mut Errors) {
@@ -121,33 +119,37 @@ fn expression(whole: &Expression, errors: &mut Errors) {
         Expression::Combination(combination) => match combination.kind {
             Kind::Weighted => {
                 weighted(combination, errors);
-                named_once("weighted", &combination.parts, errors);
+                check_unique("weighted", &combination.parts, errors);
             }
             Kind::All | Kind::Any => {
-                no_weights(&combination.word.to_string(), &combination.parts, errors);
-                named_once(&combination.word.to_string(), &combination.parts, errors);
+                reject_weights(&combination.word.to_string(), &combination.parts, errors);
+                check_unique(&combination.word.to_string(), &combination.parts, errors);
             }
             Kind::Min | Kind::Max => {
-                numbers_only(&combination.word.to_string(), &combination.parts, errors);
+                reject_weights_and_thresholds(
+                    &combination.word.to_string(),
+                    &combination.parts,
+                    errors,
+                );
             }
             Kind::Invert => inverted(combination, errors),
         },
         Expression::Gate(Gate { proxies, truths, .. }) => {
-            numbers_only("proxy", proxies, errors);
-            numbers_only("truth", truths, errors);
+            reject_weights_and_thresholds("proxy", proxies, errors);
+            reject_weights_and_thresholds("truth", truths, errors);
         }
     }
     parts_of(whole).for_each(|part| expression(&part.expression, errors));
 }
 
 /// Rejects weights and thresholds in a combinator that uses only the scores of its parts.
-fn numbers_only(within: &str, parts: &[Part], errors: &mut Errors) {
-    no_weights(within, parts, errors);
-    no_bounds(within, parts, errors);
-    named_once(within, parts, errors);
+fn reject_weights_and_thresholds(within: &str, parts: &[Part], errors: &mut Errors) {
+    reject_weights(within, parts, errors);
+    reject_thresholds(within, parts, errors);
+    check_unique(within, parts, errors);
 }
 
-fn no_weights(within: &str, parts: &[Part], errors: &mut Errors) {
+fn reject_weights(within: &str, parts: &[Part], errors: &mut Errors) {
     for part in parts {
         if let Some(weight) = &part.weight {
             let (text, written) = (part.expression.text(), as_written(weight));
@@ -160,7 +162,7 @@ fn no_weights(within: &str, parts: &[Part], errors: &mut Errors) {
     }
 }
 
-fn no_bounds(within: &str, parts: &[Part], errors: &mut Errors) {
+fn reject_thresholds(within: &str, parts: &[Part], errors: &mut Errors) {
     for part in parts {
         if let Some(bound) = &part.bound {
             let text = part.expression.text();
@@ -170,7 +172,7 @@ fn no_bounds(within: &str, parts: &[Part], errors: &mut Errors) {
 }
 
 /// Reports a component that is used twice in one combinator.
-fn named_once(within: &str, parts: &[Part], errors: &mut Errors) {
+fn check_unique(within: &str, parts: &[Part], errors: &mut Errors) {
     let mut seen = BTreeSet::new();
     for part in parts {
         if let Expression::Component(component) = &part.expression
@@ -190,7 +192,7 @@ fn inverted(combination: &Combination, errors: &mut Errors) {
         let message = "`invert` takes one metric; write `invert(..)` for each";
         return errors.at(&combination.word, message);
     };
-    no_weights("invert", std::slice::from_ref(part), errors);
+    reject_weights("invert", std::slice::from_ref(part), errors);
     if let Some(bound) = &part.bound {
         let (text, written) = (part.expression.text(), as_written(bound));
         errors.at(
@@ -202,9 +204,9 @@ fn inverted(combination: &Combination, errors: &mut Errors) {
 
 fn weighted(combination: &Combination, errors: &mut Errors) {
     let parts = &combination.parts;
-    no_bounds("weighted", parts, errors);
+    reject_thresholds("weighted", parts, errors);
     let unweighted: Vec<&Part> = parts.iter().filter(|part| part.weight.is_none()).collect();
-    let rest = rest_of(parts).filter(|_| combination.is_complete);
+    let rest = remaining_weight(parts).filter(|_| combination.is_complete);
     for part in &unweighted {
         let text = part.expression.text();
         let weight = rest.filter(|_| unweighted.len() == 1).unwrap_or(0.5);
@@ -223,14 +225,14 @@ fn weighted(combination: &Combination, errors: &mut Errors) {
     }
     let weights = parts.iter().map(|part| part.weight.as_ref().and_then(literal));
     if let (true, Some(weights)) = (all_make_sense, weights.collect::<Option<Vec<f64>>>())
-        && let Some(message) = wrong_sum(weights)
+        && let Some(message) = weight_sum_error(weights)
     {
         errors.at(&combination.word, message);
     }
 }
 
 /// Returns the weight that is missing to 1, if any.
-fn rest_of(parts: &[Part]) -> Option<f64> {
+fn remaining_weight(parts: &[Part]) -> Option<f64> {
     let given = parts.iter().filter_map(|part| part.weight.as_ref()).map(literal);
     let rest = rounded(1.0 - given.sum::<Option<f64>>()?);
     (rest > 0.0).then_some(rest)
@@ -241,7 +243,7 @@ fn rounded(value: f64) -> f64 {
     (value * 1e12).round() / 1e12
 }
 
-fn wrong_sum(mut weights: Vec<f64>) -> Option<String> {
+fn weight_sum_error(mut weights: Vec<f64>) -> Option<String> {
     weights.sort_unstable_by(f64::total_cmp);
     let sum: f64 = weights.iter().sum();
     if (sum - 1.0).abs() <= WEIGHT_TOLERANCE {

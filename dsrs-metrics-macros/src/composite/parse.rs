@@ -65,7 +65,7 @@ pub(super) fn form(word: &str) -> &'static str {
         "min" => "min(first, second)",
         "max" => "max(first, second)",
         "invert" => "invert(metric)",
-        _ => "gate(proxy(cheap) >= 0.5, truth(dear))",
+        _ => "gate(proxy(cheap) >= 0.5, truth(expensive))",
     }
 }
 
@@ -160,12 +160,12 @@ impl Gate {
         let at = |message: &str| Error::new(word.span(), message);
         let incomplete = match &halves {
             Halves { broken: true, .. } => None,
-            Halves { proxies: None, .. } => {
-                Some("missing proxies of the gate; write `gate(proxy(cheap) >= 0.5, truth(dear))`")
-            }
-            Halves { truths: None, .. } => {
-                Some("missing truths of the gate; write `gate(proxy(cheap) >= 0.5, truth(dear))`")
-            }
+            Halves { proxies: None, .. } => Some(
+                "missing proxies of the gate; write `gate(proxy(cheap) >= 0.5, truth(expensive))`",
+            ),
+            Halves { truths: None, .. } => Some(
+                "missing truths of the gate; write `gate(proxy(cheap) >= 0.5, truth(expensive))`",
+            ),
             _ => None,
         };
         if let Some(message) = incomplete {
@@ -185,8 +185,7 @@ impl Halves {
         seen: &mut list::Seen,
         errors: &mut Errors,
     ) -> syn::Result<()> {
-        let expects =
-            "expected `proxy(..)` or `truth(..)`; write `gate(proxy(cheap) >= 0.5, truth(dear))`";
+        let expects = "expected `proxy(..)` or `truth(..)`; write `gate(proxy(cheap) >= 0.5, truth(expensive))`";
         let word = input.call(Ident::parse_any).map_err(|_| input.error(expects))?;
         let is_proxy = match word.to_string().as_str() {
             "proxy" | "proxies" => true,

@@ -9,31 +9,31 @@ use super::attr::{Models, Pairwise};
 use super::field::{Labels, Source};
 use super::lower::{PANEL, SETTERS};
 use super::model::{Field, Input, Judge, Output, Score, is_bool, is_preference};
-use super::score::worth_makes_sense;
+use super::score::check_expression;
 use crate::shared::errors::Errors;
-use crate::shared::names::{self, hides_prelude};
+use crate::shared::names::{self, shadows_prelude};
 use crate::shared::tokens::as_written;
-use crate::shared::types::{is_whole_number, last_segment_is, option_of};
-use crate::shared::values::{bounds, literal, range_is_closed};
+use crate::shared::types::{is_integer, last_segment_is, option_of};
+use crate::shared::values::{bounds, check_range, literal};
 
 pub(crate) fn check(judge: &mut Judge, errors: &mut Errors) {
-    signature_is_whole(judge, errors);
-    names_are_usable(judge, errors);
+    check_signature(judge, errors);
+    check_names(judge, errors);
     for input in &judge.inputs {
-        input_makes_sense(input, errors);
+        check_input(input, errors);
     }
     for output in &judge.outputs {
-        output_makes_sense(output, errors);
+        check_output(output, errors);
     }
-    reasoning_is_text(judge, errors);
-    sampling_makes_sense(judge, errors);
-    panel_makes_sense(judge, errors);
-    pairwise_makes_sense(judge, errors);
-    score_makes_sense(judge, errors);
-    worth_makes_sense(judge, errors);
+    check_reasoning(judge, errors);
+    check_sampling(judge, errors);
+    check_panel(judge, errors);
+    check_pairwise(judge, errors);
+    check_score(judge, errors);
+    check_expression(judge, errors);
 }
 
-fn signature_is_whole(judge: &Judge, errors: &mut Errors) {
+fn check_signature(judge: &Judge, errors: &mut Errors) {
     let item = &judge.item;
     if judge.instruction.is_empty() {
         errors.at(
@@ -55,13 +55,13 @@ fn signature_is_whole(judge: &Judge, errors: &mut Errors) {
     }
 }
 
-fn names_are_usable(judge: &mut Judge, errors: &mut Errors) {
+fn check_names(judge: &mut Judge, errors: &mut Errors) {
     let ident = &judge.item.ident;
     if judge.attrs.metric.name.is_none() && !ident.to_string().is_ascii() {
         let found = names::lower_snake(&ident.to_string());
         errors.at(ident, names::not_in_snake_case("judge", &found, "write `name = \"..\"`"));
     }
-    if let Some(name) = judge.attrs.metric.struct_name.take_if(|name| hides_prelude(name)) {
+    if let Some(name) = judge.attrs.metric.struct_name.take_if(|name| shadows_prelude(name)) {
         errors.at(&name, format!("the judge's struct `{name}` would shadow the prelude's `{name}`; write `struct = {name}Judge`"));
     }
     if let Some(name) = judge.attrs.metric.struct_name.take_if(|name| *name == *ident) {
@@ -95,15 +95,15 @@ fn names_are_usable(judge: &mut Judge, errors: &mut Errors) {
     }
 }
 
-fn input_makes_sense(input: &Input, errors: &mut Errors) {
+fn check_input(input: &Input, errors: &mut Errors) {
     let Field { ident, ty, .. } = &input.field;
-    if input.attr.source.is_none() && !input.attr.is_noted {
+    if input.attr.source.is_none() && !input.attr.is_reported {
         errors.at_span(input.attr.span, format!("missing source of the input `{ident}`; write `#[input(gold)]` for the labelled example, `#[input(pred)]` for the prediction, or `#[param]` for configuration"));
     }
-    is_owned(ty, errors);
+    check_owned(ty, errors);
 }
 
-fn is_owned(ty: &Type, errors: &mut Errors) {
+fn check_owned(ty: &Type, errors: &mut Errors) {
     let Type::Reference(reference) = option_of(ty).unwrap_or(ty) else {
         return;
     };
@@ -116,23 +116,23 @@ fn is_owned(ty: &Type, errors: &mut Errors) {
     errors.at(reference, format!("expected an owned type, found `{found}`; write `{owned}`"));
 }
 
-fn output_makes_sense(output: &Output, errors: &mut Errors) {
+fn check_output(output: &Output, errors: &mut Errors) {
     let ty = &output.field.ty;
-    is_owned(ty, errors);
+    check_owned(ty, errors);
     let plain = option_of(ty).unwrap_or(ty);
     let name = as_written(ty);
     if let Some(range) = &output.attr.range {
         if !is_number(plain) && is_known(plain) {
             errors.at(range, format!("`range` requires a numeric output, found `{name}`; remove `range`, or make the output an `f64`"));
         }
-        range_is_closed(range, errors);
+        check_range(range, errors);
     }
     if let Some(labels) = &output.attr.labels {
-        labels_make_sense(labels, plain, &name, errors);
+        check_labels(labels, plain, &name, errors);
     }
 }
 
-fn labels_make_sense(labels: &Labels, ty: &Type, written: &str, errors: &mut Errors) {
+fn check_labels(labels: &Labels, ty: &Type, written: &str, errors: &mut Errors) {
     if !last_segment_is(ty, "String") && is_known(ty) {
         errors.at_span(labels.span, format!("`labels` requires a `String` output, found `{written}`; make the output a `String`, or remove `labels`"));
     }
@@ -156,7 +156,7 @@ fn labels_make_sense(labels: &Labels, ty: &Type, written: &str, errors: &mut Err
 }
 
 fn is_number(ty: &Type) -> bool {
-    is_whole_number(ty) || ["f32", "f64"].iter().any(|name| last_segment_is(ty, name))
+    is_integer(ty) || ["f32", "f64"].iter().any(|name| last_segment_is(ty, name))
 }
 
 /// Whether the spelling of a type determines what it is.
@@ -167,7 +167,7 @@ fn is_known(ty: &Type) -> bool {
         || ["String", "bool", "char"].iter().any(|name| last_segment_is(ty, name))
 }
 
-fn reasoning_is_text(judge: &Judge, errors: &mut Errors) {
+fn check_reasoning(judge: &Judge, errors: &mut Errors) {
     let own = judge.outputs.iter().find(|output| output.field.name() == "reasoning");
     let Some(own) = own.filter(|_| judge.reasons()) else {
         return;
@@ -178,7 +178,7 @@ fn reasoning_is_text(judge: &Judge, errors: &mut Errors) {
     }
 }
 
-fn sampling_makes_sense(judge: &Judge, errors: &mut Errors) {
+fn check_sampling(judge: &Judge, errors: &mut Errors) {
     if let Some(temperature) = &judge.attrs.temperature {
         match literal(temperature) {
             Some(value) if (0.0..=2.0).contains(&value) => {}
@@ -191,7 +191,7 @@ fn sampling_makes_sense(judge: &Judge, errors: &mut Errors) {
         }
     }
     if let Some(tokens) = &judge.attrs.max_tokens {
-        is_at_least_one(
+        check_at_least_one(
             tokens,
             "`max_tokens` must be at least 1, found 0; write `max_tokens = 1024`, or remove it",
             errors,
@@ -199,7 +199,7 @@ fn sampling_makes_sense(judge: &Judge, errors: &mut Errors) {
     }
 }
 
-fn is_at_least_one(number: &LitInt, message: impl Display, errors: &mut Errors) {
+fn check_at_least_one(number: &LitInt, message: impl Display, errors: &mut Errors) {
     match number.base10_parse::<u32>() {
         Ok(0) => errors.at(number, message),
         Ok(_) => {}
@@ -207,7 +207,7 @@ fn is_at_least_one(number: &LitInt, message: impl Display, errors: &mut Errors) 
     }
 }
 
-fn panel_makes_sense(judge: &Judge, errors: &mut Errors) {
+fn check_panel(judge: &Judge, errors: &mut Errors) {
     let attrs = &judge.attrs;
     let verdict = judge.score.as_ref().is_some_and(|score| score.is_verdict);
     if let Some(aggregation) = &attrs.aggregation {
@@ -220,10 +220,14 @@ fn panel_makes_sense(judge: &Judge, errors: &mut Errors) {
             other => errors.at(aggregation, unknown_aggregation(other)),
         }
     }
-    let count = attrs.models.as_ref().map(|models| models_make_sense(models, errors));
+    let count = attrs.models.as_ref().map(|models| check_models(models, errors));
     let count = count.flatten();
     if let Some(quorum) = &attrs.quorum {
-        is_at_least_one(quorum, "`quorum` must be at least 1, found 0; write `quorum = 1`", errors);
+        check_at_least_one(
+            quorum,
+            "`quorum` must be at least 1, found 0; write `quorum = 1`",
+            errors,
+        );
         let wanted = quorum.base10_parse::<usize>().unwrap_or(0);
         if let Some(count) = count.filter(|count| wanted > *count && *count > 0) {
             errors.at(
@@ -235,7 +239,7 @@ fn panel_makes_sense(judge: &Judge, errors: &mut Errors) {
         }
     }
     if let Some(limit) = &attrs.max_concurrent {
-        is_at_least_one(
+        check_at_least_one(
             limit,
             "`max_concurrent_judges` must be at least 1, found 0; write `max_concurrent_judges = 1`",
             errors,
@@ -258,12 +262,12 @@ fn unknown_aggregation(other: &str) -> String {
 }
 
 /// Checks the models and returns the number of judges.
-fn models_make_sense(models: &Models, errors: &mut Errors) -> Option<usize> {
+fn check_models(models: &Models, errors: &mut Errors) -> Option<usize> {
     if models.list.is_empty() {
         errors.at_span(models.span, "empty list of models; write at least one, or remove `models` to use the configured model");
     }
     if let Some(times) = &models.times {
-        is_at_least_one(
+        check_at_least_one(
             times,
             "the number of repetitions must be at least 1, found 0; write `models([default; 3])`",
             errors,
@@ -282,7 +286,7 @@ fn models_make_sense(models: &Models, errors: &mut Errors) -> Option<usize> {
     models.count()
 }
 
-fn pairwise_makes_sense(judge: &Judge, errors: &mut Errors) {
+fn check_pairwise(judge: &Judge, errors: &mut Errors) {
     let Some(Pairwise { span, first, second }) = &judge.attrs.pairwise else {
         return;
     };
@@ -323,7 +327,7 @@ fn pairwise_makes_sense(judge: &Judge, errors: &mut Errors) {
     }
 }
 
-fn score_makes_sense(judge: &mut Judge, errors: &mut Errors) {
+fn check_score(judge: &mut Judge, errors: &mut Errors) {
     let Some(Score { expr, is_verdict }) = &judge.score else {
         return;
     };

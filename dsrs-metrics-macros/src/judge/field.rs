@@ -36,7 +36,7 @@ pub(crate) struct InputAttr {
     is_param: bool,
     pub(crate) source: Option<Source>,
     /// Whether an error about the source is already reported.
-    pub(crate) is_noted: bool,
+    pub(crate) is_reported: bool,
     pub(crate) rename: Option<LitStr>,
     /// `default` or `default = value`, as written.
     pub(crate) default: Option<TokenStream>,
@@ -61,8 +61,8 @@ pub(crate) struct Labels {
 
 /// The role of a judge's field.
 pub(crate) enum FieldAttr {
-    Input(InputAttr),
-    Output(OutputAttr),
+    Input(Box<InputAttr>),
+    Output(Box<OutputAttr>),
 }
 
 const NAMES: [&str; 3] = ["input", "output", "param"];
@@ -117,17 +117,17 @@ impl FieldAttr {
             }
         };
         if name == "output" {
-            return Self::Output(attrs::parse(tokens, errors));
+            return Self::Output(Box::new(attrs::parse(tokens, errors)));
         }
         let is_param = name == "param";
         let mut input = InputAttr {
             is_param,
             source: is_param.then_some(Source::Param),
-            is_noted: matches!(attr.meta, syn::Meta::NameValue(_)),
+            is_reported: matches!(attr.meta, syn::Meta::NameValue(_)),
             ..InputAttr::at(span)
         };
         attrs::parse_into(&mut input, tokens, errors);
-        Self::Input(input)
+        Self::Input(Box::new(input))
     }
 }
 
@@ -138,7 +138,8 @@ fn of_metric(attr: &SynAttribute, errors: &mut Errors) -> Option<FieldAttr> {
         attr.path(),
         format!("expected `#[input({source})]`, found `#[{source}]`; write `#[input({source})]`"),
     );
-    Some(FieldAttr::Input(InputAttr { is_noted: true, ..InputAttr::at(Span::call_site()) }))
+    let input = InputAttr { is_reported: true, ..InputAttr::at(Span::call_site()) };
+    Some(FieldAttr::Input(Box::new(input)))
 }
 
 /// Whether an attribute remains on the field. Reports `cfg`.
@@ -153,7 +154,7 @@ fn is_kept(attr: &SynAttribute, errors: &mut Errors) -> bool {
 impl InputAttr {
     fn at(span: Span) -> Self {
         let (rename, default, desc) = (None, None, None);
-        Self { span, is_param: false, source: None, is_noted: false, rename, default, desc }
+        Self { span, is_param: false, source: None, is_reported: false, rename, default, desc }
     }
 
     /// Takes the tokens of `default` or `default = value`. The metric that the judge is lowered to
@@ -230,7 +231,7 @@ impl Attribute for InputAttr {
     ];
 
     fn not_a_key(&mut self, input: ParseStream<'_>) -> Error {
-        self.is_noted = true;
+        self.is_reported = true;
         let text = input.fork().parse::<LitStr>().map(|text| text.value()).ok();
         let word = text.unwrap_or_else(|| "response".to_owned());
         input.error(format!("expected the source of the input; write `#[input(gold = {word:?})]` or `#[input(pred = {word:?})]`"))
@@ -246,7 +247,7 @@ impl Attribute for InputAttr {
                 "`{name}` is not supported on an input; write `#[output({name} = ..)]`, or remove it"
             ));
         }
-        self.is_noted = true;
+        self.is_reported = true;
         Some(unknown_source(&name))
     }
 }

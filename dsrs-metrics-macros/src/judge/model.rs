@@ -26,13 +26,13 @@ pub(crate) struct Judge {
 /// A field in the prompt.
 pub(crate) struct Input {
     pub(crate) field: Field,
-    pub(crate) attr: InputAttr,
+    pub(crate) attr: Box<InputAttr>,
 }
 
 /// A field of the reply.
 pub(crate) struct Output {
     pub(crate) field: Field,
-    pub(crate) attr: OutputAttr,
+    pub(crate) attr: Box<OutputAttr>,
 }
 
 /// The common part of inputs and outputs.

@@ -11,9 +11,9 @@ use super::field::Source;
 use super::model::{Judge, Output, Score};
 use crate::shared::errors::Errors;
 use crate::shared::tokens::as_written;
-use crate::shared::types::{is_whole_number, whole_number};
+use crate::shared::types::{integer_name, is_integer};
 
-pub(super) fn worth_makes_sense(judge: &Judge, errors: &mut Errors) {
+pub(super) fn check_expression(judge: &Judge, errors: &mut Errors) {
     let Some(Score { expr, .. }) = &judge.score else {
         return;
     };
@@ -41,7 +41,7 @@ impl Divisions<'_> {
             Expr::Path(path) => {
                 let is_named = |output: &&Output| path.path.is_ident(&output.field.ident);
                 let output = self.outputs.iter().find(is_named)?;
-                is_whole_number(&output.field.ty).then(|| Some(output.field.name()))
+                is_integer(&output.field.ty).then(|| Some(output.field.name()))
             }
             Expr::Binary(binary) if is_arithmetic(&binary.op) => {
                 let (left, right) = (self.whole(&binary.left)?, self.whole(&binary.right)?);
@@ -102,8 +102,8 @@ impl Checked<'_> {
                 Lit::Int(int) => Some(Whole::Of(int.suffix().to_owned())),
                 _ => None,
             },
-            Expr::Path(path) => whole_type(self.type_of(path.path.get_ident()?)?),
-            Expr::Cast(cast) => whole_type(&cast.ty),
+            Expr::Path(path) => integer_type(self.type_of(path.path.get_ident()?)?),
+            Expr::Cast(cast) => integer_type(&cast.ty),
             Expr::MethodCall(call) if call.args.is_empty() => {
                 let counts = ["len", "count"].iter().any(|name| call.method == name);
                 counts.then(|| Whole::Of("usize".to_owned()))
@@ -127,8 +127,8 @@ impl Checked<'_> {
     }
 }
 
-fn whole_type(ty: &syn::Type) -> Option<Whole> {
-    whole_number(ty).map(|name| Whole::Of(name.to_owned()))
+fn integer_type(ty: &syn::Type) -> Option<Whole> {
+    integer_name(ty).map(|name| Whole::Of(name.to_owned()))
 }
 
 fn method(op: &BinOp) -> Option<&'static str> {

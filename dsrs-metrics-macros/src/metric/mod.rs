@@ -24,7 +24,7 @@ pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
         let (function, errors) = (model.function.stripped(), errors.finish());
         return quote!(#function #errors);
     }
-    if errors.is_empty() && !check::rustc_refuses(&model) {
+    if errors.is_empty() && !check::repeats_a_param(&model) {
         expand::expand(&model)
     } else {
         fallback::expand(&model, errors)

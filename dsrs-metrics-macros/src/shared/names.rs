@@ -79,7 +79,7 @@ pub(crate) fn runtime(krate: Option<&syn::Path>, span: Span) -> TokenStream {
 }
 
 /// Reports a relative path to the runtime crate, which would not resolve in other modules.
-pub(crate) fn path_is_absolute(path: &syn::Path, errors: &mut Errors) {
+pub(crate) fn check_crate_path(path: &syn::Path, errors: &mut Errors) {
     let first = path.segments.first().map(|first| first.ident.to_string());
     let is_rooted = first.is_some_and(|first| matches!(first.as_str(), "crate" | "$crate"));
     if path.leading_colon.is_none() && !is_rooted {
@@ -132,7 +132,7 @@ const PRELUDE: [&str; 37] = [
 ];
 
 /// Whether a struct of this name would shadow an item of the prelude.
-pub(crate) fn hides_prelude(ident: &Ident) -> bool {
+pub(crate) fn shadows_prelude(ident: &Ident) -> bool {
     PRELUDE.iter().any(|name| ident == name)
 }
 

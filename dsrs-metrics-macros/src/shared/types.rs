@@ -162,11 +162,11 @@ pub(crate) fn is_panel(ty: &Type) -> bool {
     matches!(names[..], [panel, judge] if panel == "Panel" && judge == "judge")
 }
 
-pub(crate) fn is_whole_number(ty: &Type) -> bool {
-    whole_number(ty).is_some()
+pub(crate) fn is_integer(ty: &Type) -> bool {
+    integer_name(ty).is_some()
 }
 
-pub(crate) fn whole_number(ty: &Type) -> Option<&'static str> {
+pub(crate) fn integer_name(ty: &Type) -> Option<&'static str> {
     const WHOLE: [&str; 10] =
         ["i8", "i16", "i32", "i64", "isize", "u8", "u16", "u32", "u64", "usize"];
     WHOLE.into_iter().find(|name| last_segment_is(ty, name))

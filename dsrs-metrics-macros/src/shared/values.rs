@@ -8,7 +8,7 @@ use syn::{Expr, Lit, LitStr, RangeLimits, UnOp};
 use super::errors::Errors;
 use super::tokens::{as_written, ends};
 
-pub(crate) fn tier_is_known(tier: &Ident, errors: &mut Errors) {
+pub(crate) fn check_tier(tier: &Ident, errors: &mut Errors) {
     if tier == "proxy" || tier == "truth" {
         return;
     }
@@ -23,7 +23,7 @@ pub(crate) fn tier_is_known(tier: &Ident, errors: &mut Errors) {
     errors.at(tier, message);
 }
 
-pub(crate) fn version_says_something(version: &LitStr, errors: &mut Errors) {
+pub(crate) fn check_version(version: &LitStr, errors: &mut Errors) {
     if version.value().is_empty() {
         errors.at(version, "empty version; write `version = \"2\"`");
     }
@@ -65,9 +65,9 @@ pub(crate) fn cost_msats(key: &str, text: &str) -> Result<u64, String> {
     })
 }
 
-pub(crate) fn range_is_closed(range: &Expr, errors: &mut Errors) {
+pub(crate) fn check_range(range: &Expr, errors: &mut Errors) {
     let Some((start, end)) = bounds(range) else {
-        return errors.at(range, how_to_close(range));
+        return errors.at(range, range_message(range));
     };
     if let (Some(min), Some(max)) = (literal(start), literal(end)) {
         if min > max {
@@ -78,11 +78,11 @@ pub(crate) fn range_is_closed(range: &Expr, errors: &mut Errors) {
         }
     }
     for end in [start, end] {
-        is_number_or_const(end, "range = 0.0..=1.0", errors);
+        check_number(end, "range = 0.0..=1.0", errors);
     }
 }
 
-fn how_to_close(range: &Expr) -> String {
+fn range_message(range: &Expr) -> String {
     let found = as_written(range);
     let ends = match range {
         Expr::Range(range) => (range.start.as_deref(), range.end.as_deref()),
@@ -112,7 +112,7 @@ pub(crate) fn bounds(range: &Expr) -> Option<(&Expr, &Expr)> {
 }
 
 /// Reports a literal that is not a finite number. `form` is an example of the whole item.
-fn is_number_or_const(expr: &Expr, form: &str, errors: &mut Errors) {
+fn check_number(expr: &Expr, form: &str, errors: &mut Errors) {
     let Expr::Lit(value) = expr else {
         return;
     };
@@ -145,8 +145,8 @@ pub(crate) fn literal(expr: &Expr) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-pub(crate) fn threshold_is_a_number(threshold: &Expr, errors: &mut Errors) {
-    is_number_or_const(threshold, &threshold_form(threshold), errors);
+pub(crate) fn check_threshold(threshold: &Expr, errors: &mut Errors) {
+    check_number(threshold, &threshold_form(threshold), errors);
 }
 
 /// Returns `threshold = N`, with the number inside the string literal if there is one.

@@ -26,7 +26,7 @@ pub(super) fn resolve(params: &mut [Param], attrs: &Settings, errors: &mut Error
 }
 
 /// Allows the function to ignore a parameter that only names a field.
-pub(super) fn need_not_be_used(sig: &mut Signature, params: &[Param]) {
+pub(super) fn allow_unused(sig: &mut Signature, params: &[Param]) {
     let names: Vec<&Ident> = params.iter().filter_map(named_by).collect();
     for input in &mut sig.inputs {
         if let FnArg::Typed(typed) = input

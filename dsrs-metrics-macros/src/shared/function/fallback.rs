@@ -10,7 +10,7 @@ use super::model::Model;
 use crate::shared::contract;
 use crate::shared::errors::Errors;
 use crate::shared::function::expand::context::{Context, hidden};
-use crate::shared::names::hides_prelude;
+use crate::shared::names::shadows_prelude;
 
 pub(crate) fn expand(model: &Model, errors: Errors) -> TokenStream {
     let function = model.function.stripped();
@@ -31,7 +31,7 @@ pub(crate) fn stub(model: &Model, errors: Errors) -> TokenStream {
 /// Returns the name of the struct, or a free name if the name itself is the error.
 fn stub_ident(model: &Model) -> Ident {
     let ident = &model.names.ident;
-    if hides_prelude(ident) || *ident == model.function.sig.ident {
+    if shadows_prelude(ident) || *ident == model.function.sig.ident {
         return format_ident!("{ident}Metric");
     }
     ident.clone()

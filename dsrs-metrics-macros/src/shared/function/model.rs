@@ -50,7 +50,7 @@ impl Model {
         let names = Names::new(&function, &attrs);
         let mut params = params(&mut function.sig, &attrs, errors);
         configured_fields::resolve(&mut params, &attrs, errors);
-        configured_fields::need_not_be_used(&mut function.sig, &params);
+        configured_fields::allow_unused(&mut function.sig, &params);
         let rows = Rows::of(&params, &attrs);
         let generics = without_lifetimes(&function.sig.generics);
         Self { function, attrs, names, params, rows, generics, panel: Vec::new() }

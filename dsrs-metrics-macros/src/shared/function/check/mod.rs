@@ -8,30 +8,30 @@ use syn::Type;
 
 use crate::shared::errors::Errors;
 use crate::shared::function::model::Model;
-use crate::shared::names::{self, hides_prelude};
+use crate::shared::names::{self, shadows_prelude};
 use crate::shared::types::ungrouped;
 
 pub(crate) fn check(model: &Model, errors: &mut Errors) {
-    values::values_make_sense(&model.attrs, errors);
-    names_are_usable(model, errors);
-    verdict_makes_sense(model, errors);
-    signature::can_be_called(&model.function, errors);
+    values::check_values(&model.attrs, errors);
+    check_names(model, errors);
+    check_verdict(model, errors);
+    signature::check_signature(&model.function, errors);
     for param in &model.params {
-        signature::can_be_bound(param, errors);
+        signature::check_param(param, errors);
     }
 }
 
 /// Whether two parameters have one name. rustc reports that for the function, so no metric is
 /// emitted.
-pub(crate) fn rustc_refuses(model: &Model) -> bool {
+pub(crate) fn repeats_a_param(model: &Model) -> bool {
     let names: Vec<_> = model.params.iter().filter_map(|param| param.ident.as_ref()).collect();
     names.iter().enumerate().any(|(index, name)| names[..index].contains(name))
 }
 
-fn names_are_usable(model: &Model, errors: &mut Errors) {
+fn check_names(model: &Model, errors: &mut Errors) {
     let ident = &model.names.ident;
     let function = &model.function.sig.ident;
-    if hides_prelude(ident) {
+    if shadows_prelude(ident) {
         errors.at(ident, format!("the metric's struct `{ident}` would shadow the prelude's `{ident}`; write `#[metric(struct = {ident}Metric)]`"));
     }
     if let Some(name) = model.attrs.name.as_ref().filter(|name| !names::is_snake(&name.value())) {
@@ -54,11 +54,11 @@ fn names_are_usable(model: &Model, errors: &mut Errors) {
         errors.at(function, names::not_in_snake_case("metric", &model.names.metric, &write));
     }
     if let Some(path) = &model.attrs.krate {
-        names::path_is_absolute(path, errors);
+        names::check_crate_path(path, errors);
     }
 }
 
-fn verdict_makes_sense(model: &Model, errors: &mut Errors) {
+fn check_verdict(model: &Model, errors: &mut Errors) {
     let attrs = &model.attrs;
     let is_bool = model.output().is_some_and(is_bool);
     if is_bool {

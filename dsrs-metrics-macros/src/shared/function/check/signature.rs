@@ -8,7 +8,7 @@ use crate::shared::function::param::{Binding, Param};
 use crate::shared::tokens::as_written;
 use crate::shared::types::{Form, option_of, ungrouped};
 
-pub(super) fn can_be_called(function: &Function, errors: &mut Errors) {
+pub(super) fn check_signature(function: &Function, errors: &mut Errors) {
     let sig = &function.sig;
     if let syn::Safety::Unsafe(token) = &sig.safety {
         errors.at(token, "a metric must be a safe function; remove `unsafe`");
@@ -29,16 +29,16 @@ pub(super) fn can_be_called(function: &Function, errors: &mut Errors) {
                 "missing return type; write `-> bool` or `-> f64` after the parameters",
             );
         }
-        syn::ReturnType::Type(_, ty) => is_a_score(ty, errors),
+        syn::ReturnType::Type(_, ty) => check_return_type(ty, errors),
     }
     for param in &sig.generics.params {
-        bounds_name_no_lifetime(param, errors);
+        check_bounds(param, errors);
     }
 }
 
 /// Rejects return types whose form excludes a score. Named types are checked by rustc, which
 /// resolves aliases.
-fn is_a_score(ty: &Type, errors: &mut Errors) {
+fn check_return_type(ty: &Type, errors: &mut Errors) {
     let written = as_written(ty);
     match ungrouped(ty) {
         Type::ImplTrait(opaque) => {
@@ -49,7 +49,7 @@ fn is_a_score(ty: &Type, errors: &mut Errors) {
                 if let PathArguments::AngleBracketed(arguments) = &last.arguments
                     && let Some(GenericArgument::Type(inner)) = arguments.args.first()
                 {
-                    is_a_score(inner, errors);
+                    check_return_type(inner, errors);
                 }
             }
             Some(last) if last.ident == "Pin" || last.ident == "Box" => {
@@ -64,7 +64,7 @@ fn is_a_score(ty: &Type, errors: &mut Errors) {
 
 const SCORES: &str = "return `bool`, `f64`, `f32`, an integer, `MetricScore`, `FeedbackMetric` or `Scores`, or an `Option` or `Result` of one of these";
 
-fn bounds_name_no_lifetime(param: &GenericParam, errors: &mut Errors) {
+fn check_bounds(param: &GenericParam, errors: &mut Errors) {
     let GenericParam::Type(param) = param else {
         return;
     };
@@ -92,7 +92,7 @@ impl<'ast> syn::visit::Visit<'ast> for Lifetimes {
     }
 }
 
-pub(super) fn can_be_bound(param: &Param, errors: &mut Errors) {
+pub(super) fn check_param(param: &Param, errors: &mut Errors) {
     match &param.binding {
         Binding::Field(..) | Binding::Config(_) => {}
         _ => return,
@@ -110,7 +110,7 @@ pub(super) fn can_be_bound(param: &Param, errors: &mut Errors) {
     {
         errors.at(name, "`build` is reserved for the builder's method; rename the parameter");
     }
-    reference_can_be_lent(option_of(&param.ty).unwrap_or(&param.ty), errors);
+    check_reference(option_of(&param.ty).unwrap_or(&param.ty), errors);
     if let (Form::Owned(Type::ImplTrait(opaque)) | Form::Ref(Type::ImplTrait(opaque)), _) =
         Form::of(&param.ty)
     {
@@ -124,7 +124,7 @@ pub(super) fn can_be_bound(param: &Param, errors: &mut Errors) {
     }
 }
 
-fn reference_can_be_lent(ty: &Type, errors: &mut Errors) {
+fn check_reference(ty: &Type, errors: &mut Errors) {
     let Type::Reference(reference) = ungrouped(ty) else {
         return;
     };

@@ -14,7 +14,7 @@ use crate::shared::values::{bounds, literal};
 
 pub(super) fn assertions(cx: &Context<'_>) -> TokenStream {
     let fields = fields_can_be_read(cx);
-    let values = values_suit_the_score(cx);
+    let values = settings_fit_the_score(cx);
     quote!(#fields #values)
 }
 
@@ -45,7 +45,7 @@ fn fields_can_be_read(cx: &Context<'_>) -> TokenStream {
 
 /// Checks the settings against the kind of score in constants, where rustc resolves constants and
 /// aliases. A generic metric is not checked, since it has no constant before it is used.
-fn values_suit_the_score(cx: &Context<'_>) -> TokenStream {
+fn settings_fit_the_score(cx: &Context<'_>) -> TokenStream {
     if !cx.generics.params.is_empty() {
         return TokenStream::new();
     }
@@ -63,12 +63,12 @@ fn values_suit_the_score(cx: &Context<'_>) -> TokenStream {
     if let Some(span) = attrs.lower_is_better {
         checks.extend(check(cx, (span, span), "is_number", BOOL_DIRECTION));
     }
-    checks.extend(constants_make_sense(cx));
+    checks.extend(check_constants(cx));
     checks
 }
 
 /// Checks thresholds and ranges that are constants and not literals.
-fn constants_make_sense(cx: &Context<'_>) -> TokenStream {
+fn check_constants(cx: &Context<'_>) -> TokenStream {
     let attrs = &cx.model.attrs;
     let range = attrs.range.as_ref().and_then(bounds);
     let range_is_literal =

@@ -28,8 +28,8 @@ fn slots<'a>(cx: &'a Context<'_>) -> Vec<Slot<'a>> {
         let default = default_fn(cx, name, param, config);
         let camel = upper_camel(&name.unraw().to_string());
         let state = Ident::new(&cx.fresh.name(&format!("{camel}State")), cx.span);
-        let asks = format_ident!("{}Has{camel}", cx.ident, span = cx.span);
-        Slot { name, param, required: default.is_none().then_some((state, asks)), default }
+        let required = format_ident!("{}Has{camel}", cx.ident, span = cx.span);
+        Slot { name, param, required: default.is_none().then_some((state, required)), default }
     };
     cx.model.configs().map(slot).collect()
 }
@@ -109,11 +109,11 @@ pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
     let unstarted = unstarted(cx);
     let names = slots.iter().map(|slot| slot.name);
     let marker = marker_value(cx);
-    let asks = asks(cx, &slots);
+    let required_traits = required_traits(cx, &slots);
     let setters = slots.iter().map(|slot| setter(cx, &slots, slot));
     let build = build(cx, &slots);
     quote_spanned! {*span=>
-        #asks
+        #required_traits
 
         impl #impl_generics #metric #ty_generics #where_clause {
             /// Returns a builder of the metric.
@@ -134,14 +134,14 @@ pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
 }
 
 /// Emits, for each required parameter, the trait that its state implements once it is set.
-fn asks(cx: &Context<'_>, slots: &[Slot<'_>]) -> TokenStream {
+fn required_traits(cx: &Context<'_>, slots: &[Slot<'_>]) -> TokenStream {
     let Context { span, .. } = cx;
     let (metric, component) = (&cx.model.names.metric, &cx.model.names.component);
     let vis = &cx.model.function.vis;
     let traits: Vec<_> = slots
         .iter()
         .filter_map(|slot| {
-            let (name, asks) = (slot.name, &slot.required.as_ref()?.1);
+            let (name, required) = (slot.name, &slot.required.as_ref()?.1);
             let message = format!("missing value for the parameter `{name}` of metric `{metric}`");
             let label = format!("missing `{name}`");
             let note = format!(
@@ -149,8 +149,8 @@ fn asks(cx: &Context<'_>, slots: &[Slot<'_>]) -> TokenStream {
             );
             Some(quote_spanned! {*span=>
                 #[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)]
-                #vis trait #asks {}
-                impl #asks for Given {}
+                #vis trait #required {}
+                impl #required for Given {}
             })
         })
         .collect();
@@ -173,11 +173,11 @@ fn setter(cx: &Context<'_>, slots: &[Slot<'_>], slot: &Slot<'_>) -> TokenStream 
     let owner = owner(cx, slot.param);
     let (ty, value) = match option_of(&slot.param.ty) {
         Some(inner) => {
-            let (ty, value) = taken(cx, inner);
+            let (ty, value) = setter_argument(cx, inner);
             (ty, quote_spanned!(*span=> ::core::option::Option::Some(#value)))
         }
         None => {
-            let (ty, value) = taken(cx, &slot.param.ty);
+            let (ty, value) = setter_argument(cx, &slot.param.ty);
             (if ty.is_empty() { owner } else { ty }, value)
         }
     };
@@ -214,7 +214,7 @@ fn setter(cx: &Context<'_>, slots: &[Slot<'_>], slot: &Slot<'_>) -> TokenStream 
 /// Returns the argument type of a setter, and its conversion to the owning type. Strings and lists
 /// are accepted as `impl Into` or `impl IntoIterator`; numbers are accepted only as their own type,
 /// so that a literal is not ambiguous.
-fn taken(cx: &Context<'_>, ty: &Type) -> (TokenStream, TokenStream) {
+fn setter_argument(cx: &Context<'_>, ty: &Type) -> (TokenStream, TokenStream) {
     let Context { span, private, .. } = cx;
     let (form, _) = Form::of(ty);
     let owner = if form.is_borrowed() { form.owner(private) } else { quote!(#ty) };
@@ -248,9 +248,9 @@ fn build(cx: &Context<'_>, slots: &[Slot<'_>]) -> TokenStream {
     let Context { span, ident: metric, .. } = cx;
     let vis = &cx.model.function.vis;
     let (_, ty_generics, _) = cx.split();
-    let asked = slots.iter().filter_map(|slot| {
-        let (state, asks) = slot.required.as_ref()?;
-        Some(quote_spanned!(*span=> #state: #asks,))
+    let bounds = slots.iter().filter_map(|slot| {
+        let (state, required) = slot.required.as_ref()?;
+        Some(quote_spanned!(*span=> #state: #required,))
     });
     let turbofish = ty_generics.as_turbofish();
     let values = slots.iter().map(|slot| {
@@ -272,7 +272,7 @@ fn build(cx: &Context<'_>, slots: &[Slot<'_>]) -> TokenStream {
         #[must_use]
         #vis fn build(self) -> #metric #ty_generics
         where
-            #(#asked)*
+            #(#bounds)*
         {
             #metric { #(#values,)* #marker }
         }

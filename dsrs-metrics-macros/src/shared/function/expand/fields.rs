@@ -173,7 +173,7 @@ pub(super) fn traits(cx: &Context<'_>) -> TokenStream {
 
 /// Whether the expansion contains `#[diagnostic::..]` attributes for fields. rustc does not resolve
 /// these attributes in a crate without a prelude, so nothing else may introduce the first one.
-pub(super) fn has_sentences(cx: &Context<'_>) -> bool {
+pub(super) fn has_diagnostics(cx: &Context<'_>) -> bool {
     cx.open_sides().flat_map(|side| uses(cx, side)).any(|field| field.named_by().is_none())
 }
 
@@ -181,13 +181,13 @@ fn field_trait(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
     let Context { span, row, .. } = cx;
     let ident = field.trait_ident(cx);
     let get = field.get_trait(cx, row);
-    let sentences = sentences(cx, field);
+    let diagnostics = diagnostics(cx, field);
     let (_, ty_generics, where_clause) = cx.split();
     let params = trailing(&cx.generics);
     let vis = &cx.model.function.vis;
     let arguments = trait_arguments(&ty_generics, row);
     quote_spanned! {*span=>
-        #sentences
+        #diagnostics
         #vis trait #ident<#row, #params>: #get #where_clause {}
         #[diagnostic::do_not_recommend]
         impl<#row, #params AnyRow_: #get + ?::core::marker::Sized> #ident<#arguments> for AnyRow_ #where_clause {}
@@ -215,7 +215,7 @@ pub(super) fn inside(ty_generics: &syn::TypeGenerics<'_>) -> TokenStream {
     }
 }
 
-fn sentences(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
+fn diagnostics(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
     let name = &field.field.name;
     let side = field.side.name();
     let ty = escaped(&as_written(&field.param.ty));
