@@ -1,4 +1,4 @@
-//! `#[metric]` on a unit struct, which makes one metric of several: attr -> model -> check -> expand.
+//! `#[metric]` on a unit struct, which defines a composite: attr -> expression -> check -> expand.
 
 mod attr;
 mod check;
@@ -23,7 +23,7 @@ pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
     };
     check::check(&item, &attrs, &mut errors);
     match &attrs.whole {
-        Some(whole) if errors.is_empty() => expand::expand(&item, &attrs, whole),
+        Some(whole) if errors.is_empty() => expand::expand(&item, &attrs.settings, whole),
         _ => expand::after_mistakes(&item, &attrs, errors),
     }
 }

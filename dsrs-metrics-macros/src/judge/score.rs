@@ -1,5 +1,5 @@
-//! Scores that compile and are never what was meant: a fraction that whole numbers drop, a constant, a whole number
-//! that leaves its type.
+//! The score expression of a judge: reports constants and integer divisions, and adds overflow
+//! checks to integer arithmetic.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote_spanned};
@@ -11,9 +11,9 @@ use super::field::Source;
 use super::model::{Judge, Output, Score};
 use crate::shared::errors::Errors;
 use crate::shared::tokens::as_written;
-use crate::shared::types::{is_whole_number, whole_number};
+use crate::shared::types::{integer_name, is_integer};
 
-pub(super) fn worth_makes_sense(judge: &Judge, errors: &mut Errors) {
+pub(super) fn check_expression(judge: &Judge, errors: &mut Errors) {
     let Some(Score { expr, .. }) = &judge.score else {
         return;
     };
@@ -21,19 +21,19 @@ pub(super) fn worth_makes_sense(judge: &Judge, errors: &mut Errors) {
         && !matches!(literal.lit, Lit::Str(_))
     {
         let name = first.field.name();
-        errors.at(literal, format!("the score is the same whatever the judge answers: write an expression over the outputs, as in `score = {name}`"));
+        errors.at(literal, format!("the score is a constant; write an expression over the outputs, such as `score = {name}`"));
     }
     Divisions { outputs: &judge.outputs, errors }.visit_expr(expr);
 }
 
-/// A 4 on a scale to 5 is 0.8, and `4 / 5` is 0.
+/// Reports divisions of integers: 4 on a scale to 5 is 0.8, but `4 / 5` is 0.
 struct Divisions<'a> {
     outputs: &'a [Output],
     errors: &'a mut Errors,
 }
 
 impl Divisions<'_> {
-    /// Whether an expression is plainly a whole number, and which output stands in it.
+    /// Returns, for an expression that is certainly an integer, the first output in it.
     fn whole(&self, expr: &Expr) -> Option<Option<String>> {
         match expr {
             Expr::Paren(inner) => self.whole(&inner.expr),
@@ -41,7 +41,7 @@ impl Divisions<'_> {
             Expr::Path(path) => {
                 let is_named = |output: &&Output| path.path.is_ident(&output.field.ident);
                 let output = self.outputs.iter().find(is_named)?;
-                is_whole_number(&output.field.ty).then(|| Some(output.field.name()))
+                is_integer(&output.field.ty).then(|| Some(output.field.name()))
             }
             Expr::Binary(binary) if is_arithmetic(&binary.op) => {
                 let (left, right) = (self.whole(&binary.left)?, self.whole(&binary.right)?);
@@ -63,14 +63,15 @@ impl<'ast> Visit<'ast> for Divisions<'_> {
             && let Some(name) = left.or(right)
         {
             let written = as_written(binary);
-            self.errors.at(binary, format!("`{written}` divides whole numbers, which drops the fraction: make `{name}` an `f64`, or write `f64::from({name})` and numbers like `4.0`"));
+            self.errors.at(binary, format!("the integer division `{written}` drops the fraction; make `{name}` an `f64`, or write `f64::from({name})` and numbers such as `4.0`"));
             return;
         }
         visit::visit_expr_binary(self, binary);
     }
 }
 
-/// The score's expression with whole numbers of the answer computed so that an overflow is noted in `overflow`.
+/// Returns the score expression with integer operations replaced by checked ones, which record an
+/// overflow in `overflow`.
 pub(super) fn checked(judge: &Judge, expr: &Expr, runtime: &TokenStream, overflow: &Ident) -> Expr {
     let mut expr = expr.clone();
     Checked { judge, runtime, overflow }.visit_expr_mut(&mut expr);
@@ -83,7 +84,7 @@ struct Checked<'a> {
     overflow: &'a Ident,
 }
 
-/// A type of whole numbers, as far as an expression shows it: a literal may be of any.
+/// The integer type of an expression, as far as it is known: a literal may be of any type.
 #[derive(Clone, PartialEq)]
 enum Whole {
     Any,
@@ -91,7 +92,7 @@ enum Whole {
 }
 
 impl Checked<'_> {
-    /// The type of an expression that is plainly a whole number.
+    /// Returns the type of an expression that is certainly an integer.
     fn whole(&self, expr: &Expr) -> Option<Whole> {
         match expr {
             Expr::Paren(inner) => self.whole(&inner.expr),
@@ -101,8 +102,8 @@ impl Checked<'_> {
                 Lit::Int(int) => Some(Whole::Of(int.suffix().to_owned())),
                 _ => None,
             },
-            Expr::Path(path) => whole_type(self.type_of(path.path.get_ident()?)?),
-            Expr::Cast(cast) => whole_type(&cast.ty),
+            Expr::Path(path) => integer_type(self.type_of(path.path.get_ident()?)?),
+            Expr::Cast(cast) => integer_type(&cast.ty),
             Expr::MethodCall(call) if call.args.is_empty() => {
                 let counts = ["len", "count"].iter().any(|name| call.method == name);
                 counts.then(|| Whole::Of("usize".to_owned()))
@@ -117,7 +118,7 @@ impl Checked<'_> {
         }
     }
 
-    /// The type of an output or parameter.
+    /// Returns the type of an output or parameter.
     fn type_of(&self, name: &Ident) -> Option<&syn::Type> {
         let outputs = self.judge.outputs.iter().map(|output| &output.field);
         let params = self.judge.inputs.iter().filter(|it| it.attr.source == Some(Source::Param));
@@ -126,8 +127,8 @@ impl Checked<'_> {
     }
 }
 
-fn whole_type(ty: &syn::Type) -> Option<Whole> {
-    whole_number(ty).map(|name| Whole::Of(name.to_owned()))
+fn integer_type(ty: &syn::Type) -> Option<Whole> {
+    integer_name(ty).map(|name| Whole::Of(name.to_owned()))
 }
 
 fn method(op: &BinOp) -> Option<&'static str> {

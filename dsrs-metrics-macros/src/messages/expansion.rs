@@ -54,9 +54,9 @@ impl Expander {
 
     fn expand(&mut self, used: &Use, item: TokenStream2) {
         let expanded = match used.of {
-            Macro::Metric => crate::expand_metric(used.args.clone(), item),
-            Macro::Judge => crate::expand_judge(used.args.clone(), item),
-            Macro::JudgeOutput => crate::expand_judge_output(used.args.clone(), item),
+            Macro::Metric => crate::expand_metric(used.args.clone(), &item),
+            Macro::Judge => crate::expand_judge(used.args.clone(), &item),
+            Macro::JudgeOutput => crate::expand_judge_output(used.args.clone(), &item),
             // A derive adds to its item.
             Macro::Record => {
                 let added = crate::expand_record(item.clone());

@@ -1,15 +1,16 @@
-//! Attributes of an item: documentation, `cfg`, and the item without the attributes that only a macro reads.
+//! Attributes of an item: documentation, `cfg`, and the item without the attributes that only a
+//! macro reads.
 
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use syn::parse::{ParseStream, Parser as _};
 use syn::{Attribute, Expr, Lit, Token, Visibility};
 
-/// Whether an attribute decides if the item is there at all, and so belongs to all that stands for it.
+/// Whether an attribute is `cfg`, which must be repeated on everything generated from the item.
 pub(crate) fn is_cfg(attr: &Attribute) -> bool {
     attr.path().is_ident("cfg")
 }
 
-/// The text of the doc comments, one line each.
+/// Returns the text of the doc comments, one line each.
 pub(crate) fn doc_text(attrs: &[Attribute]) -> String {
     let line = |attr: &Attribute| match &attr.meta {
         syn::Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {
@@ -26,7 +27,7 @@ pub(crate) fn doc_text(attrs: &[Attribute]) -> String {
     unindented.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
-/// The item without the attributes whose names are ours, wherever they stand in it.
+/// Returns the item without the attributes that `is_ours` selects, at any depth.
 pub(crate) fn without_attributes(
     item: TokenStream,
     is_ours: &dyn Fn(&Ident) -> bool,

@@ -1,4 +1,4 @@
-//! Which models are asked: setters on the judge's builder and on the judge.
+//! The setters for the panel of models, on the judge's builder and on the judge.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote_spanned};
@@ -7,7 +7,7 @@ use super::context::Context;
 use crate::judge::lower::PANEL;
 use crate::shared::function::expand;
 
-/// A setter: its name, its argument, what it does to the panel, and its documentation.
+/// A setter: its name, its argument, its call on the panel, and its documentation.
 struct Setter {
     name: &'static str,
     argument: TokenStream,
@@ -42,7 +42,7 @@ pub(super) fn setters(cx: &Context<'_>) -> TokenStream {
         impl #ident {
             #own
 
-            /// How many judges are asked about a row.
+            /// Returns the number of judges that evaluate a row.
             #[must_use]
             #vis fn num_judges(&self) -> ::core::primitive::usize {
                 self.#panel.num_judges(<Self as #runtime::judge::Judge>::signature())
@@ -51,7 +51,7 @@ pub(super) fn setters(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// `with_lm` on a judge that is built already.
+/// Emits `with_lm` for a judge that is already built.
 fn own(cx: &Context<'_>, panel: &Ident) -> TokenStream {
     let (span, vis) = (cx.span, &cx.judge.item.vis);
     let Setter { argument, call, doc, .. } = with_lm(cx);

@@ -9,7 +9,7 @@ use super::role::Role;
 use crate::shared::attributes::without_attributes;
 use crate::shared::errors::Errors;
 
-/// The function as written, its body unread: rustc reports what is wrong in there.
+/// The function as written. The body is not parsed; rustc reports errors in it.
 pub(crate) struct Function {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
@@ -30,14 +30,14 @@ impl Function {
         function.attrs.retain(|attr| {
             let again = attr.path().segments.last().is_some_and(|last| last.ident == "metric");
             if again {
-                errors.at(attr, "`#[metric]` is given twice; keep one");
+                errors.at(attr, "duplicate `#[metric]`; keep one");
             }
             !again
         });
         Some(function)
     }
 
-    /// Whether it stands in an `impl` or a `trait`, where no metric can stand beside it.
+    /// Whether it is in an `impl` or a `trait`, where the metric's struct cannot be emitted.
     pub(crate) fn is_associated(&self) -> bool {
         self.sig.receiver().is_some() || !self.has_body()
     }
@@ -46,7 +46,7 @@ impl Function {
         self.body.to_string() != ";"
     }
 
-    /// The function without the attributes that only the macro understands.
+    /// Returns the function without the attributes of the macro.
     pub(crate) fn stripped(&self) -> TokenStream {
         let Self { attrs, vis, sig, body } = self;
         quote::quote!(#(#attrs)* #vis #sig #body)
@@ -65,8 +65,8 @@ fn not_a_function(at: ParseStream<'_>, error: syn::Error) -> syn::Error {
         return error;
     }
     let keyword = at.fork().call(Ident::parse_any);
-    let what = keyword.map_or("this", |keyword| item_kind(&keyword.to_string()));
-    at.error(format!("`#[metric]` goes on a function, not on {what}: write `#[metric] fn name(#[gold] .., #[pred] ..) -> bool`"))
+    let what = keyword.map_or("another item", |keyword| item_kind(&keyword.to_string()));
+    at.error(format!("expected a function, found {what}; write `#[metric] fn name(#[gold] .., #[pred] ..) -> bool`"))
 }
 
 fn item_kind(keyword: &str) -> &'static str {
@@ -80,11 +80,11 @@ fn item_kind(keyword: &str) -> &'static str {
         "static" => "a static",
         "type" => "a type alias",
         "use" => "an import",
-        _ => "this",
+        _ => "another item",
     }
 }
 
-/// The item without `#[gold]`, `#[pred]` and `#[param]`, which nobody but `#[metric]` understands.
+/// Returns the item without `#[gold]`, `#[pred]` and `#[param]`, which rustc does not know.
 pub(crate) fn without_roles(item: TokenStream) -> TokenStream {
     without_attributes(item, &Role::is_name)
 }

@@ -1,4 +1,5 @@
-//! `Configure`: the metric from `--param NAME.KEY=VALUE`, where every `#[param]` can be deserialized.
+//! The `Configure` impl, which builds the metric from `--param NAME.KEY=VALUE`. It requires that
+//! every `#[param]` can be deserialized.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote_spanned;
@@ -74,8 +75,8 @@ pub(super) fn configure(cx: &Context<'_>) -> TokenStream {
     };
     let predicates = where_clause.map(|clause| clause.predicates.iter()).into_iter().flatten();
     let spec = cx.spec_ref();
-    let hint =
-        fields::has_sentences(cx).then(|| quote_spanned!(*span=> #[diagnostic::do_not_recommend]));
+    let hint = fields::has_diagnostics(cx)
+        .then(|| quote_spanned!(*span=> #[diagnostic::do_not_recommend]));
     quote_spanned! {*span=>
         #[automatically_derived]
         #hint

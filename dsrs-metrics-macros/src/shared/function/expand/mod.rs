@@ -1,6 +1,6 @@
-//! A checked model becomes code: the function as written, the metric's struct, and one hidden block of
-//! impls. Everything generated bears the function's own span, so that rustc points at the user's
-//! tokens and never at the attribute.
+//! Expands a checked model into the function as written, the metric's struct, and one hidden block
+//! of impls. Generated tokens have the span of the function's name, so that rustc never points at
+//! the attribute.
 
 mod assert;
 mod builder;
@@ -19,7 +19,7 @@ use quote::quote;
 
 use super::model::Model;
 
-/// The type parameters of the metric's builder.
+/// Returns the type parameters of the metric's builder.
 pub(crate) fn builder_params(model: &Model) -> Vec<Ident> {
     builder::params(&Context::new(model))
 }
@@ -30,13 +30,13 @@ pub(crate) fn expand(model: &Model) -> TokenStream {
     quote!(#function #metric)
 }
 
-/// As [`expand`], but nobody sees the function: it stands in the hidden block, with `items`.
+/// As [`expand`], but with the function and further `items` inside the hidden block.
 pub(crate) fn expand_hidden(model: &Model, items: &TokenStream) -> TokenStream {
     let function = model.function.stripped();
     metric(model, &quote!(#function #items))
 }
 
-/// The metric's struct and its hidden block, with further items in it.
+/// Returns the metric's struct and its hidden block, which contains the further items.
 fn metric(model: &Model, items: &TokenStream) -> TokenStream {
     let cx = &Context::new(model);
     let (definition, builder) = (definition::definition(cx), builder::definition(cx));

@@ -1,4 +1,4 @@
-//! `SPEC` as a `const`, and the inherent methods that read from it.
+//! The constant `SPEC` and the inherent methods that read from it.
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{quote, quote_spanned};
@@ -27,7 +27,7 @@ pub(super) fn inherent(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// The spec of one value, where a parameter names a field.
+/// Returns the spec of one instance, if a parameter names a field.
 pub(super) fn own(cx: &Context<'_>) -> Option<TokenStream> {
     let Context { span, private, .. } = cx;
     let names = Side::BOTH.into_iter().flat_map(|side| uses(cx, side)).filter_map(|field| {
@@ -40,7 +40,7 @@ pub(super) fn own(cx: &Context<'_>) -> Option<TokenStream> {
         .then(|| quote_spanned!(*span=> #private::configured(Self::SPEC, &[#(#names),*])))
 }
 
-/// The half of the row and the place among its fields.
+/// Returns the side of a field and its index among the fields of that side.
 fn place(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
     let (span, runtime) = (cx.span, cx.runtime);
     let position = Literal::usize_unsuffixed(field.position);
@@ -51,7 +51,7 @@ fn place(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
     quote_spanned!(span=> (#runtime::Side::#side, #position))
 }
 
-/// The fields that a parameter names.
+/// Returns the fields whose name is the value of this parameter.
 fn named(cx: &Context<'_>, by: &Ident) -> Vec<TokenStream> {
     let fields = Side::BOTH.into_iter().flat_map(|side| uses(cx, side));
     let fields = fields.filter(|field| field.named_by() == Some(by));
@@ -85,7 +85,7 @@ fn expression(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// The calls for what the user wrote in `#[metric(..)]` and rustc must check.
+/// Returns the builder calls for the settings that rustc must type-check.
 fn options(cx: &Context<'_>) -> TokenStream {
     let attrs = &cx.model.attrs;
     let runtime = cx.runtime;
@@ -140,10 +140,10 @@ fn param(cx: &Context<'_>, name: &Ident, param: &Param, config: &Config) -> Toke
     quote_spanned!(cx.span=> #runtime::ParamSpec { name: #name, ty: #ty, default: #default, doc: #doc, names: &[#(#names),*] })
 }
 
-/// How many parameters of a command line a panel is.
+/// The number of command-line parameters of a judge's panel.
 pub(super) const PANEL: usize = 4;
 
-/// A panel's parameters, with what the judge says of each.
+/// Returns the parameters of a panel, with the judge's settings as defaults.
 fn panel(cx: &Context<'_>) -> Vec<TokenStream> {
     let (runtime, private) = (cx.runtime, &cx.private);
     let param = |index: usize| {
@@ -156,8 +156,8 @@ fn panel(cx: &Context<'_>) -> Vec<TokenStream> {
     (0..PANEL).map(param).collect()
 }
 
-/// `<Ret as MetricReturn>::item` at the return type's own place, so that rustc's complaint stands
-/// there, once.
+/// Returns `<Ret as MetricReturn>::item` with the span of the return type, so that rustc reports an
+/// unsupported type once and at that type.
 pub(super) fn returns(cx: &Context<'_>, item: &str, lifetime: &Lifetime) -> TokenStream {
     let Some(ty) = cx.model.output() else {
         return TokenStream::new();
