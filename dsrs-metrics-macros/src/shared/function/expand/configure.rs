@@ -61,24 +61,28 @@ pub(super) fn configure(cx: &Context<'_>) -> TokenStream {
     let defaults = (!defaults.is_empty()).then(|| {
         quote_spanned! {*span=>
             fn defaults() -> #private::vec::Vec<::core::option::Option<#private::string::String>> {
-                #[allow(unused_imports)]
                 use #private::Untyped as _;
                 <#private::vec::Vec<_> as ::core::convert::From<_>>::from([#(#defaults),*])
             }
         }
     });
-    let marker = marker_value(cx);
-    let value = if is_unit(cx) {
-        quote_spanned!(*span=> Self)
-    } else {
-        quote_spanned!(*span=> Self { #(#values,)* #marker })
+    let (marker, spec) = (marker_value(cx), cx.spec_ref());
+    let value = quote_spanned!(*span=> Self { #(#values,)* #marker });
+    // Without parameters there is nothing to read.
+    let body = match is_unit(cx) {
+        true => quote_spanned!(*span=> params.check(const { &Self::SPEC }).map(|()| Self)),
+        false => quote_spanned! {*span=>
+            let spec = #spec;
+            match params.check(spec) {
+                ::core::result::Result::Ok(()) => ::core::result::Result::Ok(#value),
+                ::core::result::Result::Err(error) => ::core::result::Result::Err(error),
+            }
+        },
     };
     let predicates = where_clause.map(|clause| clause.predicates.iter()).into_iter().flatten();
-    let spec = cx.spec_ref();
     let hint = fields::has_diagnostics(cx)
         .then(|| quote_spanned!(*span=> #[diagnostic::do_not_recommend]));
     quote_spanned! {*span=>
-        #[automatically_derived]
         #hint
         impl #impl_generics #runtime::Configure for #ident #ty_generics
         where
@@ -90,11 +94,7 @@ pub(super) fn configure(cx: &Context<'_>) -> TokenStream {
             fn configure(
                 params: &#runtime::Params,
             ) -> ::core::result::Result<Self, #runtime::ParamError> {
-                let spec = #spec;
-                match params.check(spec) {
-                    ::core::result::Result::Ok(()) => ::core::result::Result::Ok(#value),
-                    ::core::result::Result::Err(error) => ::core::result::Result::Err(error),
-                }
+                #body
             }
 
             #defaults
