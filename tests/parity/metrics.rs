@@ -279,7 +279,7 @@ fn error_rates_are_those_of_jiwer() {
         for (count, expected) in kinds {
             let mut sums = EditCounts { edits: 0, length: 0 };
             for (prediction, reference) in &rows {
-                let counts = count(reference, prediction);
+                let counts = count(prediction, reference);
                 sums.edits += counts.edits;
                 sums.length += counts.length;
             }
@@ -307,7 +307,7 @@ fn rankings_are_scored_as_by_trec_eval() {
     for vector in vectors() {
         let Vector::Ranking { relevant, retrieved, scores } = vector else { continue };
         let grades = Relevant::deserialize(&relevant).unwrap();
-        let ranking = Ranking::new(&grades, &Retrieved::deserialize(&retrieved).unwrap()).unwrap();
+        let ranking = Ranking::new(&Retrieved::deserialize(&retrieved).unwrap(), &grades).unwrap();
         for (measure, expected) in scores {
             let found = measured(&ranking, &measure);
             differences.compare(found, expected, || format!("{measure} {relevant} {retrieved}"));

@@ -47,7 +47,7 @@ pub(crate) fn reply(request: &Request) -> Reply {
             Reply::Text { normalized: normalize_text(text), dpr: dpr_normalize(text).join(" ") }
         }
         Request::Passages { answers, passages } => {
-            Reply::Found { found: answer_passage_match(answers, passages) }
+            Reply::Found { found: answer_passage_match(passages, answers) }
         }
         Request::Pair { prediction, answers, frac } => pair(prediction, answers, *frac)
             .unwrap_or_else(|_| Reply::Error { error: "ValueError".to_owned() }),
@@ -66,7 +66,7 @@ fn pair(
         hotpot_f1: bits(hotpot_f1(prediction, answers)?),
         precision: bits(precision(prediction, answers)?),
         recall: bits(recall(prediction, answers)?),
-        matches: answer_exact_match(answers, prediction, frac)?,
+        matches: answer_exact_match(prediction, answers, frac)?,
     })
 }
 

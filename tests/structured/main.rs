@@ -11,7 +11,7 @@ use dsrs_metrics::{Configure, Evaluate, Pair, Params};
 use serde_json::{Value, json};
 
 fn counts(options: FieldOptions, gold: Value, pred: Value) -> [u64; 4] {
-    let FieldCounts { correct, expected, predicted, extra } = options.compare(&gold, &pred).counts;
+    let FieldCounts { correct, expected, predicted, extra } = options.compare(&pred, &gold).counts;
     [correct, expected, predicted, extra]
 }
 

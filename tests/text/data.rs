@@ -52,7 +52,7 @@ fn question_answering_rows_score_as_dspy_scores_them() {
             exact += u64::from(em(prediction, &answers).unwrap());
             token += f1(prediction, &answers).unwrap();
             hotpot += hotpot_f1(prediction, &answers).unwrap();
-            found += u64::from(answer_passage_match(&answers, &strings(&row["pred"]["context"])));
+            found += u64::from(answer_passage_match(&strings(&row["pred"]["context"]), &answers));
         }
         let mean = |sum: f64, name: &str| {
             let expected = expected[name].as_f64().unwrap();
@@ -80,8 +80,8 @@ fn mathematics_rows_match_where_the_authors_say_so() {
         for row in &rows {
             let (gold, solution) = (&row["gold"]["answer"], &row["pred"]["solution"]);
             let matches = numeric_match(
-                gold.as_str().unwrap(),
                 solution.as_str().unwrap(),
+                gold.as_str().unwrap(),
                 &NumericOptions::default(),
             );
             assert_eq!(matches, row["label"], "{} {}", row["id"], row["model"]);

@@ -98,7 +98,7 @@ fn one_prediction_is_one_entity() {
 #[test]
 fn pairs_are_as_many_as_possible() {
     // "abcd" is nearest to itself, but then "abce" has nobody.
-    let counts = EntityCounts::of(&["abcd", "abce"], &["abcd", "abdd"], 0.75);
+    let counts = EntityCounts::of(&["abcd", "abdd"], &["abcd", "abce"], 0.75);
     assert_eq!(counts.found, 2);
 }
 
@@ -185,12 +185,12 @@ proptest! {
         expected in prop::collection::vec("[abc]{1,4}", 0..6),
         predicted in prop::collection::vec("[abc]{1,4}", 0..6),
     ) {
-        let counts = EntityCounts::of(&expected, &predicted, 0.6);
+        let counts = EntityCounts::of(&predicted, &expected, 0.6);
         let alike = |a: &String, b: &String| dsrs_metrics::text::EditDistance::Indel.similarity(a, b) >= 0.6;
         let table: Vec<Vec<bool>> =
             expected.iter().map(|a| predicted.iter().map(|b| alike(a, b)).collect()).collect();
         prop_assert_eq!(counts.found, largest_by_trying(&table, 0, &mut vec![false; predicted.len()]));
-        let swapped = EntityCounts::of(&predicted, &expected, 0.6);
+        let swapped = EntityCounts::of(&expected, &predicted, 0.6);
         prop_assert_eq!(counts.found, swapped.found);
         prop_assert!((0.0..=1.0).contains(&counts.f1()));
     }

@@ -28,8 +28,8 @@ fn prepared(text: &str, form: NormalForm, lowercase: bool) -> String {
 
 /// The prediction and the references as they are compared.
 fn sides(
-    answer: &[impl AsRef<str>],
     prediction: &str,
+    answer: &[impl AsRef<str>],
     form: NormalForm,
     lowercase: bool,
 ) -> (String, Vec<String>) {
@@ -93,9 +93,9 @@ pub fn wer(
     #[param(default = NormalForm::Nfc)]
     form: NormalForm,
 ) -> Result<WithCorpus<f64>, String> {
-    let (prediction, references) = sides(&answer, prediction, form, lowercase);
+    let (prediction, references) = sides(prediction, &answer, form, lowercase);
     words_bounded(&prediction, &references)?;
-    let counts = references.iter().map(|text| EditCounts::of_words(text, &prediction));
+    let counts = references.iter().map(|text| EditCounts::of_words(&prediction, text));
     rate(EditCounts::best(counts))
 }
 
@@ -127,9 +127,9 @@ pub fn cer(
     #[param(default = NormalForm::Nfc)]
     form: NormalForm,
 ) -> Result<WithCorpus<f64>, String> {
-    let (prediction, references) = sides(&answer, prediction, form, lowercase);
+    let (prediction, references) = sides(prediction, &answer, form, lowercase);
     characters_bounded(&prediction, &references)?;
-    let counts = references.iter().map(|text| EditCounts::of_characters(text, &prediction));
+    let counts = references.iter().map(|text| EditCounts::of_characters(&prediction, text));
     rate(EditCounts::best(counts))
 }
 
@@ -163,8 +163,8 @@ pub fn edit_similarity(
     #[param(default = NormalForm::Nfc)]
     form: NormalForm,
 ) -> Result<f64, String> {
-    let (prediction, references) = sides(&answer, prediction, form, lowercase);
+    let (prediction, references) = sides(prediction, &answer, form, lowercase);
     characters_bounded(&prediction, &references)?;
-    let similarities = references.iter().map(|text| distance.similarity(text, &prediction));
+    let similarities = references.iter().map(|text| distance.similarity(&prediction, text));
     similarities.reduce(f64::max).ok_or_else(|| NoReferences.to_string())
 }

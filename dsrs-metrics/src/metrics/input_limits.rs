@@ -52,7 +52,7 @@ pub(super) fn apart<T: PartialEq>(ours: &[T], theirs: &[T]) -> (usize, usize) {
 
 /// Fails where lists would be compared in any order, item with item and their lists likewise, for too long. Each level of
 /// lists is gone through twice: to find out which items belong together, and to compare these.
-pub(super) fn bounded_pairing(gold: &Value, pred: &Value) -> Result<(), String> {
+pub(super) fn bounded_pairing(pred: &Value, gold: &Value) -> Result<(), String> {
     let ((ours, levels), (theirs, other_levels)) = (size(pred), size(gold));
     let levels = levels.min(other_levels);
     let pairs = (ours as u64).saturating_mul(theirs as u64);

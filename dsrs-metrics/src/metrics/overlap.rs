@@ -139,8 +139,8 @@ const NO_ORDER: &str = "no n-grams to compare: set `char_order`, `word_order` or
 /// A ROUGE with its precision and recall. A reference that has text, but no word, is no reference.
 fn rouge(
     rouge: Rouge,
-    answer: &[impl AsRef<str>],
     prediction: &str,
+    answer: &[impl AsRef<str>],
     options: RougeOptions,
 ) -> Result<Scores, String> {
     let tokens = options.tokens;
@@ -191,7 +191,7 @@ pub fn rouge1(
     #[param(default = false)]
     use_stemmer: bool,
 ) -> Result<Scores, String> {
-    rouge(Rouge::N(1), &answer, prediction, RougeOptions { tokens, use_stemmer })
+    rouge(Rouge::N(1), prediction, &answer, RougeOptions { tokens, use_stemmer })
 }
 
 /// ROUGE-2: pairs of neighbouring words shared with the best of the references, as F1, precision and
@@ -222,7 +222,7 @@ pub fn rouge2(
     #[param(default = false)]
     use_stemmer: bool,
 ) -> Result<Scores, String> {
-    rouge(Rouge::N(2), &answer, prediction, RougeOptions { tokens, use_stemmer })
+    rouge(Rouge::N(2), prediction, &answer, RougeOptions { tokens, use_stemmer })
 }
 
 /// ROUGE-L: the longest common subsequence of words with the best of the references, as F1, precision
@@ -257,7 +257,7 @@ pub fn rouge_l(
         let theirs = answer.iter().map(|text| tokens.of(text).len()).sum();
         bounded_pairs("words", tokens.of(prediction).len(), theirs, "take rouge_2")?;
     }
-    rouge(Rouge::L, &answer, prediction, RougeOptions { tokens, use_stemmer })
+    rouge(Rouge::L, prediction, &answer, RougeOptions { tokens, use_stemmer })
 }
 
 /// The most words that ROUGE-Lsum compares with each other, prediction times references.
@@ -300,7 +300,7 @@ pub fn rouge_lsum(
             "{ours} words against {theirs} are too many to compare line by line; take rouge_l"
         ));
     }
-    rouge(Rouge::Lsum, &answer, prediction, RougeOptions { tokens, use_stemmer })
+    rouge(Rouge::Lsum, prediction, &answer, RougeOptions { tokens, use_stemmer })
 }
 
 /// The BLEU of a corpus in [0, 1]: all orders count.

@@ -49,7 +49,7 @@ pub fn precision_at_k(
     #[param(default = Cutoffs::default())]
     k: Cutoffs,
 ) -> Option<Scores> {
-    let ranking = Ranking::new(&relevant, &retrieved)?;
+    let ranking = Ranking::new(&retrieved, &relevant)?;
     at_each(&k, |k| ranking.precision_at(k))
 }
 
@@ -76,7 +76,7 @@ pub fn recall_at_k(
     #[param(default = Cutoffs::default())]
     k: Cutoffs,
 ) -> Option<Scores> {
-    let ranking = Ranking::new(&relevant, &retrieved)?;
+    let ranking = Ranking::new(&retrieved, &relevant)?;
     at_each(&k, |k| ranking.recall_at(k))
 }
 
@@ -104,7 +104,7 @@ pub fn hit_rate(
     #[param(default = Cutoffs::default())]
     k: Cutoffs,
 ) -> Option<Scores> {
-    let ranking = Ranking::new(&relevant, &retrieved)?;
+    let ranking = Ranking::new(&retrieved, &relevant)?;
     at_each(&k, |k| f64::from(u8::from(ranking.hit_at(k))))
 }
 
@@ -131,7 +131,7 @@ pub fn reciprocal_rank(
     #[param]
     depth: Option<NonZeroUsize>,
 ) -> Option<f64> {
-    let ranking = Ranking::new(&relevant, &retrieved)?;
+    let ranking = Ranking::new(&retrieved, &relevant)?;
     Some(ranking.reciprocal_rank(depth.map(NonZeroUsize::get)))
 }
 
@@ -160,7 +160,7 @@ pub fn average_precision(
     #[param]
     depth: Option<NonZeroUsize>,
 ) -> Option<f64> {
-    let ranking = Ranking::new(&relevant, &retrieved)?;
+    let ranking = Ranking::new(&retrieved, &relevant)?;
     Some(ranking.average_precision(depth.map(NonZeroUsize::get)))
 }
 
@@ -195,6 +195,6 @@ pub fn ndcg(
     #[param(default = Gain::Linear)]
     gain: Gain,
 ) -> Option<Scores> {
-    let ranking = Ranking::new(&relevant, &retrieved)?;
+    let ranking = Ranking::new(&retrieved, &relevant)?;
     at_each(&k, |k| ranking.ndcg_at(k, gain))
 }

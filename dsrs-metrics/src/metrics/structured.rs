@@ -78,11 +78,11 @@ pub fn json_field_accuracy(
     let is_json = pred.is_ok();
     let pred = pred.unwrap_or(Cow::Owned(Value::Null));
     if lists == ListOrder::Unordered {
-        bounded_pairing(&gold, &pred)?;
+        bounded_pairing(&pred, &gold)?;
     }
     let mut report = match fields {
-        [] => options.compare(&gold, &pred),
-        fields => options.compare_at(&gold, &pred, fields),
+        [] => options.compare(&pred, &gold),
+        fields => options.compare_at(&pred, &gold, fields),
     };
     if !is_json {
         report.counts.predicted += 1;

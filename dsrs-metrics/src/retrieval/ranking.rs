@@ -33,7 +33,7 @@ impl Gain {
 /// use dsrs_metrics::retrieval::{Gain, Ranking, Relevant, Retrieved};
 ///
 /// let relevant = Relevant::listed(["d1", "d2"]);
-/// let ranking = Ranking::new(&relevant, &Retrieved::ranked(["d7", "d2", "d2", "d1"])).unwrap();
+/// let ranking = Ranking::new(&Retrieved::ranked(["d7", "d2", "d2", "d1"]), &relevant).unwrap();
 /// assert_eq!(ranking.precision_at(4), 0.5); // the second d2 is no second hit
 /// assert_eq!(ranking.recall_at(3), 0.5);
 /// assert_eq!(ranking.reciprocal_rank(None), 0.5);
@@ -53,7 +53,7 @@ impl Ranking {
     /// The grades of what was retrieved. `None` where nothing is relevant: no ranking of these documents
     /// is better than another.
     #[must_use]
-    pub fn new(relevant: &Relevant<'_>, retrieved: &Retrieved<'_>) -> Option<Self> {
+    pub fn new(retrieved: &Retrieved<'_>, relevant: &Relevant<'_>) -> Option<Self> {
         let mut ideal: Vec<f64> = relevant.grades().collect();
         if ideal.is_empty() {
             return None;

@@ -15,8 +15,8 @@ use crate::text::NormalForm;
 ///
 /// let options = FieldOptions { rel_tolerance: 0.01, ..FieldOptions::default() };
 /// let report = options.compare(
-///     &json!({"name": "Louvre", "address": {"city": "Paris"}, "area": 72_735, "closed": null}),
 ///     &json!({"name": "Louvre", "address": {}, "area": 72_700.0, "stars": 5}),
+///     &json!({"name": "Louvre", "address": {"city": "Paris"}, "area": 72_735, "closed": null}),
 /// );
 /// let counts = report.counts;
 /// assert_eq!((counts.correct, counts.expected, counts.predicted), (2, 3, 3));
@@ -117,46 +117,46 @@ impl FieldOptions {
     /// A field that is `null` or `{}` is the same as one that is missing; `[]` is not. Numbers are compared by value (1 is 1.0)
     /// and never with texts. Where an object stands against a list or a leaf, every field below is wrong.
     #[must_use]
-    pub fn compare(&self, gold: &Value, pred: &Value) -> FieldReport {
-        self.compare_at(gold, pred, &[String::new()])
+    pub fn compare(&self, pred: &Value, gold: &Value) -> FieldReport {
+        self.compare_at(pred, gold, &[String::new()])
     }
 
     /// As [`compare`](Self::compare), for what stands at these paths only: JSON pointers, like
     /// `/address/city`; the empty one is the whole value.
     #[must_use]
-    pub fn compare_at(&self, gold: &Value, pred: &Value, fields: &[String]) -> FieldReport {
+    pub fn compare_at(&self, pred: &Value, gold: &Value, fields: &[String]) -> FieldReport {
         let mut report = FieldReport::default();
         for path in fields {
             let pred = pred.pointer(path);
             report.counts.predicted += pred.map_or(0, leaves::count);
-            self.walk(gold.pointer(path), pred, path, &mut report);
+            self.walk(pred, gold.pointer(path), path, &mut report);
         }
         report
     }
 
-    fn walk(&self, gold: Option<&Value>, pred: Option<&Value>, path: &str, to: &mut FieldReport) {
-        match (gold.unwrap_or(&Value::Null), pred.unwrap_or(&Value::Null)) {
-            (Value::Null, extra) => to.counts.extra += leaves::count(extra),
-            (Value::Object(gold), Value::Object(pred)) => {
+    fn walk(&self, pred: Option<&Value>, gold: Option<&Value>, path: &str, to: &mut FieldReport) {
+        match (pred.unwrap_or(&Value::Null), gold.unwrap_or(&Value::Null)) {
+            (extra, Value::Null) => to.counts.extra += leaves::count(extra),
+            (Value::Object(pred), Value::Object(gold)) => {
                 for (key, value) in gold {
-                    self.walk(Some(value), pred.get(key), &format!("{path}/{}", escaped(key)), to);
+                    self.walk(pred.get(key), Some(value), &format!("{path}/{}", escaped(key)), to);
                 }
                 let extra = pred.iter().filter(|(key, _)| !gold.contains_key(*key));
                 to.counts.extra += extra.map(|(_, value)| leaves::count(value)).sum::<u64>();
             }
-            (Value::Array(gold), Value::Array(pred)) if !gold.is_empty() => {
+            (Value::Array(pred), Value::Array(gold)) if !gold.is_empty() => {
                 let path = format!("{path}/*");
-                for (gold, pred) in pairing::pairs(self, gold, pred) {
-                    self.walk(gold, pred, &path, to);
+                for (pred, gold) in pairing::pairs(self, pred, gold) {
+                    self.walk(pred, gold, &path, to);
                 }
             }
-            (gold, pred) if is_leaf(gold) => {
-                let is_correct = self.is_same(gold, pred);
+            (pred, gold) if is_leaf(gold) => {
+                let is_correct = self.is_same(pred, gold);
                 to.expect(path, is_correct);
                 // The leaf itself stands in the place of the expected one; more than one is too many.
                 to.counts.extra += leaves::count(pred).saturating_sub(1);
             }
-            (gold, pred) => {
+            (pred, gold) => {
                 to.miss(gold, path);
                 let in_place = u64::from(is_leaf(pred) && leaves::count(gold) > 0);
                 to.counts.extra += leaves::count(pred).saturating_sub(in_place);
@@ -164,15 +164,15 @@ impl FieldOptions {
         }
     }
 
-    fn is_same(&self, gold: &Value, pred: &Value) -> bool {
-        match (gold, pred) {
-            (Value::Number(gold), Value::Number(pred)) => self.is_close(gold, pred),
-            (Value::String(gold), Value::String(pred)) => self.is_same_text(gold, pred),
-            (gold, pred) => gold == pred,
+    fn is_same(&self, pred: &Value, gold: &Value) -> bool {
+        match (pred, gold) {
+            (Value::Number(pred), Value::Number(gold)) => self.is_close(pred, gold),
+            (Value::String(pred), Value::String(gold)) => self.is_same_text(pred, gold),
+            (pred, gold) => pred == gold,
         }
     }
 
-    fn is_close(&self, gold: &Number, pred: &Number) -> bool {
+    fn is_close(&self, pred: &Number, gold: &Number) -> bool {
         // Integers beyond 2^53 are told apart, unless the tolerance says otherwise.
         if gold == pred {
             return true;
@@ -184,11 +184,11 @@ impl FieldOptions {
         if tolerance > 0.0 { difference <= tolerance } else { difference == 0.0 && !both_whole }
     }
 
-    fn is_same_text(&self, gold: &str, pred: &str) -> bool {
-        let (gold, pred) = (self.form.apply(gold), self.form.apply(pred));
+    fn is_same_text(&self, pred: &str, gold: &str) -> bool {
+        let (pred, gold) = (self.form.apply(pred), self.form.apply(gold));
         match self.ignore_case {
-            true => gold.trim().to_lowercase() == pred.trim().to_lowercase(),
-            false => gold == pred,
+            true => pred.trim().to_lowercase() == gold.trim().to_lowercase(),
+            false => pred == gold,
         }
     }
 }

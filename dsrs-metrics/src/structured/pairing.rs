@@ -19,31 +19,31 @@ pub enum ListOrder {
     Unordered,
 }
 
-/// Items of both lists in pairs; the rest of the longer one without partner.
+/// Items of both lists in pairs of prediction and gold; the rest of the longer one without partner.
 pub(super) fn pairs<'a>(
     options: &FieldOptions,
-    gold: &'a [Value],
     pred: &'a [Value],
+    gold: &'a [Value],
 ) -> Vec<(Option<&'a Value>, Option<&'a Value>)> {
     let partner_of = match options.lists {
         ListOrder::Ordered => (0..gold.len()).map(|at| (at < pred.len()).then_some(at)).collect(),
-        ListOrder::Unordered => most_alike(options, gold, pred),
+        ListOrder::Unordered => most_alike(options, pred, gold),
     };
     let mut is_free = vec![true; pred.len()];
     partner_of.iter().flatten().for_each(|at: &usize| is_free[*at] = false);
     let paired = gold.iter().zip(partner_of);
-    let mut pairs: Vec<_> = paired.map(|(item, at)| (Some(item), at.map(|at| &pred[at]))).collect();
+    let mut pairs: Vec<_> = paired.map(|(item, at)| (at.map(|at| &pred[at]), Some(item))).collect();
     let free = pred.iter().zip(is_free).filter(|(_, is_free)| *is_free);
-    pairs.extend(free.map(|(item, _)| (None, Some(item))));
+    pairs.extend(free.map(|(item, _)| (Some(item), None)));
     pairs
 }
 
 /// The partner of each gold item.
-fn most_alike(options: &FieldOptions, gold: &[Value], pred: &[Value]) -> Vec<Option<usize>> {
+fn most_alike(options: &FieldOptions, pred: &[Value], gold: &[Value]) -> Vec<Option<usize>> {
     let mut candidates = Vec::new();
     for (at, item) in gold.iter().enumerate() {
         for (other_at, other) in pred.iter().enumerate() {
-            let correct = options.compare(item, other).counts.correct;
+            let correct = options.compare(other, item).counts.correct;
             let wrong = leaves::count(other).saturating_sub(correct);
             candidates.push((std::cmp::Reverse(correct), wrong, at, other_at));
         }

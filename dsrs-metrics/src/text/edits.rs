@@ -34,9 +34,9 @@ impl EditDistance {
     /// assert_eq!(EditDistance::Indel.similarity("", ""), 1.0);
     /// ```
     #[must_use]
-    pub fn similarity(self, a: &str, b: &str) -> f64 {
-        let (length_a, length_b) = (a.chars().count(), b.chars().count());
-        let whole = self.whole(length_a, length_b);
+    pub fn similarity(self, prediction: &str, reference: &str) -> f64 {
+        let (a, b) = (prediction, reference);
+        let whole = self.whole(a.chars().count(), b.chars().count());
         let distance = match self {
             _ if a == b => 0,
             Self::Levenshtein => rapidfuzz::distance::levenshtein::distance(a.chars(), b.chars()),
@@ -63,9 +63,9 @@ pub(super) fn share_left(distance: usize, whole: usize) -> f64 {
 /// ```
 /// use dsrs_metrics::text::EditCounts;
 ///
-/// let words = EditCounts::of_words("the cat sat down", "the cat sit");
+/// let words = EditCounts::of_words("the cat sit", "the cat sat down");
 /// assert_eq!((words.edits, words.length, words.rate()), (2, 4, 0.5));
-/// assert_eq!(EditCounts::of_characters("日本語", "日本人").rate(), 1.0 / 3.0);
+/// assert_eq!(EditCounts::of_characters("日本人", "日本語").rate(), 1.0 / 3.0);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EditCounts {
@@ -78,28 +78,28 @@ pub struct EditCounts {
 impl EditCounts {
     /// Edits between the words of two texts; words are what stands between white space of any kind.
     #[must_use]
-    pub fn of_words(reference: &str, prediction: &str) -> Self {
+    pub fn of_words(prediction: &str, reference: &str) -> Self {
         let mut words = Words::default();
         let mut ids = |text| words.ids(split(text));
-        let (reference, prediction): (Vec<u32>, Vec<u32>) = (ids(reference), ids(prediction));
-        Self::of(&reference, &prediction)
+        let (prediction, reference) = (ids(prediction), ids(reference));
+        Self::of(&prediction, &reference)
     }
 
     /// Edits between the characters (code points) of two texts, white space at their ends left out.
     #[must_use]
-    pub fn of_characters(reference: &str, prediction: &str) -> Self {
-        let (reference, prediction) =
-            (reference.trim_matches(is_space), prediction.trim_matches(is_space));
+    pub fn of_characters(prediction: &str, reference: &str) -> Self {
+        let (prediction, reference) =
+            (prediction.trim_matches(is_space), reference.trim_matches(is_space));
         let distance =
             |a: &str, b: &str| rapidfuzz::distance::levenshtein::distance(a.chars(), b.chars());
-        let edits = if reference == prediction { 0 } else { distance(reference, prediction) };
+        let edits = if prediction == reference { 0 } else { distance(prediction, reference) };
         Self { edits: edits as u64, length: reference.chars().count() as u64 }
     }
 
-    fn of(reference: &[u32], prediction: &[u32]) -> Self {
+    fn of(prediction: &[u32], reference: &[u32]) -> Self {
         let edits = rapidfuzz::distance::levenshtein::distance(
-            reference.iter().copied(),
             prediction.iter().copied(),
+            reference.iter().copied(),
         );
         Self { edits: edits as u64, length: reference.len() as u64 }
     }

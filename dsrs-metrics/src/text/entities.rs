@@ -31,26 +31,26 @@ impl EntityCounts {
     /// ```
     /// use dsrs_metrics::text::EntityCounts;
     ///
-    /// let counts = EntityCounts::of(&["Rijksmuseum"], &["Rijksmuseum", "Rijksmuzeum"], 0.85);
+    /// let counts = EntityCounts::of(&["Rijksmuseum", "Rijksmuzeum"], &["Rijksmuseum"], 0.85);
     /// assert_eq!((counts.found, counts.expected, counts.predicted), (1, 1, 2));
     /// assert_eq!(counts.f1(), 2.0 / 3.0);
     /// ```
-    pub fn of<E: AsRef<str>, P: AsRef<str>>(
-        expected: &[E],
+    pub fn of<P: AsRef<str>, E: AsRef<str>>(
         predicted: &[P],
+        expected: &[E],
         similarity: f64,
     ) -> Self {
         let expected: Vec<_> =
             expected.iter().filter_map(|entity| named(entity.as_ref())).collect();
         let predicted: Vec<_> =
             predicted.iter().filter_map(|entity| named(entity.as_ref())).collect();
-        Self::of_named(&expected, &predicted, similarity)
+        Self::of_named(&predicted, &expected, similarity)
     }
 
     /// As [`of`](Self::of), where an entity that is repeated, but for case and white space, is one.
-    pub fn of_distinct<E: AsRef<str>, P: AsRef<str>>(
-        expected: &[E],
+    pub fn of_distinct<P: AsRef<str>, E: AsRef<str>>(
         predicted: &[P],
+        expected: &[E],
         similarity: f64,
     ) -> Self {
         let mut expected: Vec<_> =
@@ -61,10 +61,10 @@ impl EntityCounts {
             side.sort_unstable();
             side.dedup();
         }
-        Self::of_named(&expected, &predicted, similarity)
+        Self::of_named(&predicted, &expected, similarity)
     }
 
-    fn of_named(expected: &[Vec<char>], predicted: &[Vec<char>], similarity: f64) -> Self {
+    fn of_named(predicted: &[Vec<char>], expected: &[Vec<char>], similarity: f64) -> Self {
         let alike: Vec<Vec<usize>> = expected
             .iter()
             .map(|entity| {
@@ -195,8 +195,8 @@ mod tests {
 
     #[test]
     fn forms_case_and_ends_do_not_matter() {
-        assert_eq!(EntityCounts::of(&[" E\u{301}mile "], &["émile"], 1.0).found, 1);
-        let counts = EntityCounts::of(&["", "  "], &[" "], 0.8);
+        assert_eq!(EntityCounts::of(&["émile"], &[" E\u{301}mile "], 1.0).found, 1);
+        let counts = EntityCounts::of(&[" "], &["", "  "], 0.8);
         assert_eq!((counts, counts.f1()), (EntityCounts::default(), 1.0));
     }
 }

@@ -165,15 +165,15 @@ pub fn recall_score(prediction: &str, reference: &str) -> f64 {
 ///
 /// ```
 /// # use dsrs_metrics::text::answer_exact_match;
-/// assert_eq!(answer_exact_match(&["Paris, France"], "paris", 1.0), Ok(false));
-/// assert_eq!(answer_exact_match(&["Paris, France"], "paris", 0.6), Ok(true));
+/// assert_eq!(answer_exact_match("paris", &["Paris, France"], 1.0), Ok(false));
+/// assert_eq!(answer_exact_match("paris", &["Paris, France"], 0.6), Ok(true));
 /// ```
 pub fn answer_exact_match<S: AsRef<str>>(
-    answers: &[S],
     prediction: &str,
+    answers: &[S],
     frac: f64,
 ) -> Result<bool, NoReferences> {
-    Profile::Dspy.answer_exact_match(answers, prediction, frac)
+    Profile::Dspy.answer_exact_match(prediction, answers, frac)
 }
 
 /// Whether any passage contains any answer as consecutive tokens; dspy's `answer_passage_match`.
@@ -185,9 +185,9 @@ pub fn answer_exact_match<S: AsRef<str>>(
 /// ```
 /// # use dsrs_metrics::text::answer_passage_match;
 /// let passages = ["The Louvre is a museum.", "The Eiffel Tower is in Paris."];
-/// assert!(answer_passage_match(&["Eiffel Tower"], &passages));
-/// assert!(!answer_passage_match(&["Tower Eiffel"], &passages));
+/// assert!(answer_passage_match(&passages, &["Eiffel Tower"]));
+/// assert!(!answer_passage_match(&passages, &["Tower Eiffel"]));
 /// ```
-pub fn answer_passage_match<A: AsRef<str>, P: AsRef<str>>(answers: &[A], passages: &[P]) -> bool {
-    Profile::Dspy.answer_passage_match(answers, passages)
+pub fn answer_passage_match<P: AsRef<str>, A: AsRef<str>>(passages: &[P], answers: &[A]) -> bool {
+    Profile::Dspy.answer_passage_match(passages, answers)
 }

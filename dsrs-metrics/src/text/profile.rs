@@ -182,8 +182,8 @@ impl Profile {
     /// [`NoReferences`] if `answers` is empty.
     pub fn answer_exact_match<S: AsRef<str>>(
         self,
-        answers: &[S],
         prediction: &str,
+        answers: &[S],
         frac: f64,
     ) -> Result<bool, NoReferences> {
         if frac >= 1.0 {
@@ -195,10 +195,10 @@ impl Profile {
     /// Whether any passage contains any answer. See [`answer_passage_match`](super::answer_passage_match).
     ///
     /// The folding profiles compare their own tokens, and an answer without tokens is found nowhere.
-    pub fn answer_passage_match<A: AsRef<str>, P: AsRef<str>>(
+    pub fn answer_passage_match<P: AsRef<str>, A: AsRef<str>>(
         self,
-        answers: &[A],
         passages: &[P],
+        answers: &[A],
     ) -> bool {
         super::PassageAnswers::new(self, answers).any_in(passages)
     }

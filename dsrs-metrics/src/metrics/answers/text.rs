@@ -39,7 +39,7 @@ pub fn answer_exact_match(
     #[param(default = Profile::Dspy)]
     profile: Profile,
 ) -> Result<bool, NoReferences> {
-    profile.answer_exact_match(&answer, prediction, frac)
+    profile.answer_exact_match(prediction, &answer, frac)
 }
 
 impl Needy for AnswerExactMatch {
@@ -71,7 +71,7 @@ pub fn answer_passage_match(
     #[param(default = Profile::Dspy)]
     profile: Profile,
 ) -> bool {
-    profile.answer_passage_match(&answer, &context)
+    profile.answer_passage_match(&context, &answer)
 }
 
 /// Exact match with any of the reference answers after normalization; dspy's `EM`.

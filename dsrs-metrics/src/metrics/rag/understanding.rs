@@ -128,8 +128,8 @@ pub fn entity_f1(
     let (ours, theirs) = (characters(&predicted), characters(&expected));
     bounded_pairs("characters of entities", ours, theirs, "give fewer or shorter ones")?;
     let counts = match distinct {
-        true => EntityCounts::of_distinct(&expected, &predicted, similarity),
-        false => EntityCounts::of(&expected, &predicted, similarity),
+        true => EntityCounts::of_distinct(&predicted, &expected, similarity),
+        false => EntityCounts::of(&predicted, &expected, similarity),
     };
     let sums = [counts.found, counts.expected, counts.predicted];
     Ok(WithCorpus::new(counts.f1(), CorpusCounts::new(sums, micro_f1)))

@@ -47,8 +47,8 @@ impl DecimalMark {
 /// ```
 /// # use dsrs_metrics::text::{NumericOptions, numeric_match};
 /// let close = NumericOptions { rel_tolerance: 0.01, ..NumericOptions::default() };
-/// assert!(numeric_match("3.14159", "about 3.14", &close));
-/// assert!(!numeric_match("3.14159", "about 3.14", &NumericOptions::default()));
+/// assert!(numeric_match("about 3.14", "3.14159", &close));
+/// assert!(!numeric_match("about 3.14", "3.14159", &NumericOptions::default()));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -108,13 +108,13 @@ pub fn last_number(text: &str) -> Option<Number> {
 /// ```
 /// # use dsrs_metrics::text::{NumericOptions, numeric_match};
 /// let exact = NumericOptions::default();
-/// assert!(numeric_match("1,300", "The total is $1300.00.", &exact));
-/// assert!(!numeric_match("5", "The total is 25.", &exact));
+/// assert!(numeric_match("The total is $1300.00.", "1,300", &exact));
+/// assert!(!numeric_match("The total is 25.", "5", &exact));
 /// ```
 #[must_use]
-pub fn numeric_match(gold: &str, prediction: &str, options: &NumericOptions) -> bool {
-    match (options.last_number(gold), options.last_number(prediction)) {
-        (Some(gold), Some(prediction)) => prediction.is_close(&gold, options),
+pub fn numeric_match(prediction: &str, reference: &str, options: &NumericOptions) -> bool {
+    match (options.last_number(prediction), options.last_number(reference)) {
+        (Some(prediction), Some(reference)) => prediction.is_close(&reference, options),
         _ => false,
     }
 }
