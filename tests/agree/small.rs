@@ -1,7 +1,9 @@
 //! Too few rows, and rows that do not differ: said, never a number.
 
 use dsrs_metrics::agreement::Agreement;
-use dsrs_metrics::stats::{Bootstrap, ConfusionMatrix, Proportion, Weights, cohen_kappa, spearman};
+use dsrs_metrics::stats::{
+    Bootstrap, ConfusionMatrix, KappaWeights, Proportion, cohen_kappa, spearman,
+};
 
 use crate::{agreement, note};
 
@@ -29,8 +31,8 @@ fn without_rows_nothing_is_zero() {
 fn trap_15_no_statistic_makes_a_number_of_nothing() {
     let empty = Proportion::default();
     assert_eq!((empty.rate(), empty.wilson()), (None, None));
-    assert_eq!(cohen_kappa(&ConfusionMatrix::of(2, []), Weights::Linear), None);
-    assert_eq!(cohen_kappa(&ConfusionMatrix::of(0, []), Weights::Linear), None);
+    assert_eq!(cohen_kappa(&ConfusionMatrix::of(2, []), KappaWeights::Linear), None);
+    assert_eq!(cohen_kappa(&ConfusionMatrix::of(0, []), KappaWeights::Linear), None);
     assert_eq!(spearman(&[], &[]), None);
     assert_eq!(spearman(&[1.0], &[2.0]), None);
     assert_eq!(spearman(&[1.0, 2.0], &[2.0]), None);

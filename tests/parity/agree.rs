@@ -5,7 +5,9 @@ use std::io::{BufRead, BufReader};
 use std::process::Command;
 
 use dsrs_metrics::agreement::Agreement;
-use dsrs_metrics::stats::{ConfusionMatrix, Interval, Proportion, Weights, cohen_kappa, spearman};
+use dsrs_metrics::stats::{
+    ConfusionMatrix, Interval, KappaWeights, Proportion, cohen_kappa, spearman,
+};
 use serde::Deserialize;
 
 const VECTORS: &[u8] = include_bytes!("agree_vectors.jsonl.gz");
@@ -61,7 +63,8 @@ fn assert_interval(found: Option<Interval>, (low, high): (f64, f64)) {
 
 #[test]
 fn accuracy_confusion_and_kappa_are_those_of_scikit_learn() {
-    const WEIGHTS: [Weights; 3] = [Weights::Unweighted, Weights::Linear, Weights::Quadratic];
+    const WEIGHTS: [KappaWeights; 3] =
+        [KappaWeights::Unweighted, KappaWeights::Linear, KappaWeights::Quadratic];
     let (mut compared, mut undefined) = (0, 0);
     for vector in vectors() {
         let Vector::Classes {

@@ -26,7 +26,11 @@ const SHARED: [&str; 9] = [
 
 /// The keys of its own, how each is written as a whole, and what its value is.
 const OWN: [(&str, &str, &str); 10] = [
-    ("score", "score = f1(precision, recall)", "a score is an expression over the outputs"),
+    (
+        "score",
+        "score = harmonic_mean(precision, recall)",
+        "a score is an expression over the outputs",
+    ),
     ("reasoning", "reasoning = false", "`reasoning` is on or off"),
     ("temperature", "temperature = 0.0", "a temperature is a number"),
     ("max_tokens", "max_tokens = 1024", "a limit of tokens is a whole number"),

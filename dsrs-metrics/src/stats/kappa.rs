@@ -5,7 +5,7 @@ use super::interval::{Interval, Z};
 
 /// How much a disagreement weighs, by the distance of the classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Weights {
+pub enum KappaWeights {
     /// Any disagreement weighs the same: for classes without order.
     Unweighted,
     /// As the distance of the classes' positions.
@@ -14,7 +14,7 @@ pub enum Weights {
     Quadratic,
 }
 
-impl Weights {
+impl KappaWeights {
     /// The weight of an agreement in [0, 1]: 1 for the same class, 0 for the farthest.
     fn agreement(self, label: usize, given: usize, classes: usize) -> f64 {
         let distance = label.abs_diff(given) as f64;
@@ -60,14 +60,14 @@ impl Kappa {
 /// `None` without rows, and where `e = 1`: both sides know only the same one class.
 ///
 /// ```
-/// use dsrs_metrics::stats::{ConfusionMatrix, Weights, cohen_kappa};
+/// use dsrs_metrics::stats::{ConfusionMatrix, KappaWeights, cohen_kappa};
 ///
 /// let pairs = [(0, 0); 20].into_iter().chain([(0, 1); 10]).chain([(1, 0); 5]).chain([(1, 1); 15]);
-/// let kappa = cohen_kappa(&ConfusionMatrix::of(2, pairs), Weights::Unweighted).unwrap();
+/// let kappa = cohen_kappa(&ConfusionMatrix::of(2, pairs), KappaWeights::Unweighted).unwrap();
 /// assert!((kappa.value - 0.4).abs() < 1e-12);
 /// ```
 #[must_use]
-pub fn cohen_kappa(matrix: &ConfusionMatrix, weights: Weights) -> Option<Kappa> {
+pub fn cohen_kappa(matrix: &ConfusionMatrix, weights: KappaWeights) -> Option<Kappa> {
     let (classes, n) = (matrix.classes(), matrix.total() as f64);
     if n == 0.0 || same_class(matrix) {
         return None;

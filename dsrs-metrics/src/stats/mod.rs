@@ -14,6 +14,7 @@
 mod bootstrap;
 mod confusion;
 pub(crate) mod exact_sum;
+mod harmonic_mean;
 mod interval;
 mod kappa;
 mod proportion;
@@ -22,8 +23,9 @@ mod spearman;
 
 pub use bootstrap::Bootstrap;
 pub use confusion::ConfusionMatrix;
+pub use harmonic_mean::harmonic_mean;
 pub use interval::Interval;
-pub use kappa::{Kappa, Weights, cohen_kappa};
+pub use kappa::{Kappa, KappaWeights, cohen_kappa};
 pub use proportion::Proportion;
 pub use rogan_gladen::{CorrectedRate, ErrorRates, NotCorrectable, rogan_gladen};
 pub(crate) use spearman::RankPairs;
