@@ -47,7 +47,7 @@ fn plain(ty: &str) -> Option<&'static str> {
         "f32" | "f64" => "a number",
         "Value" => "a JSON value",
         "StrOrList<'_>" | "TextOrList" => "a text or list of texts",
-        "TextOrNumber<'_>" => "a text or number",
+        "StrOrNumber<'_>" => "a text or number",
         "Relevant<'_>" => "a list of ids or map from id to grade",
         "Retrieved<'_>" => "a ranked list of ids or map from id to score",
         "Cutoffs" => "a rank or list of ranks",

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 ///     Cutoffs::new([10, 0]).unwrap_err().to_string(),
 ///     "a ranking cannot be cut off at rank 0: ranks start at 1"
 /// );
-/// # Ok::<(), dsrs_metrics::retrieval::BadCutoffs>(())
+/// # Ok::<(), dsrs_metrics::retrieval::InvalidCutoffs>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "OneOrMany", into = "Vec<usize>")]
@@ -25,33 +25,33 @@ pub struct Cutoffs(Vec<NonZeroUsize>);
 /// Ranks at which no ranking can be cut off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum BadCutoffs {
+pub enum InvalidCutoffs {
     /// There is none.
     #[error("no rank to cut the ranking off at: give at least one, as in [1, 5, 10]")]
-    None,
+    Empty,
     /// Rank 0.
     #[error("a ranking cannot be cut off at rank 0: ranks start at 1")]
     Zero,
     /// A rank that is there already.
     #[error("the ranking is cut off at rank {0} twice")]
-    Twice(usize),
+    Duplicate(usize),
 }
 
 impl Cutoffs {
     /// These ranks.
     ///
     /// # Errors
-    /// [`BadCutoffs`] if there is none, or one is 0 or there twice.
-    pub fn new(ranks: impl IntoIterator<Item = usize>) -> Result<Self, BadCutoffs> {
+    /// [`InvalidCutoffs`] if there is none, or one is 0 or there twice.
+    pub fn new(ranks: impl IntoIterator<Item = usize>) -> Result<Self, InvalidCutoffs> {
         let mut cutoffs = Vec::new();
         for rank in ranks {
-            let rank = NonZeroUsize::new(rank).ok_or(BadCutoffs::Zero)?;
+            let rank = NonZeroUsize::new(rank).ok_or(InvalidCutoffs::Zero)?;
             if cutoffs.contains(&rank) {
-                return Err(BadCutoffs::Twice(rank.get()));
+                return Err(InvalidCutoffs::Duplicate(rank.get()));
             }
             cutoffs.push(rank);
         }
-        if cutoffs.is_empty() { Err(BadCutoffs::None) } else { Ok(Self(cutoffs)) }
+        if cutoffs.is_empty() { Err(InvalidCutoffs::Empty) } else { Ok(Self(cutoffs)) }
     }
 
     /// One rank.
@@ -81,9 +81,9 @@ enum OneOrMany {
 }
 
 impl TryFrom<OneOrMany> for Cutoffs {
-    type Error = BadCutoffs;
+    type Error = InvalidCutoffs;
 
-    fn try_from(ranks: OneOrMany) -> Result<Self, BadCutoffs> {
+    fn try_from(ranks: OneOrMany) -> Result<Self, InvalidCutoffs> {
         match ranks {
             OneOrMany::One(rank) => Self::new([rank]),
             OneOrMany::Many(ranks) => Self::new(ranks),

@@ -7,7 +7,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 /// A document's id: a text, or a number as it is written out. `7` and `"7"` are the same id.
-pub type Id<'a> = Cow<'a, str>;
+pub type DocumentId<'a> = Cow<'a, str>;
 
 /// The relevant documents and their grades: a list of ids, each of grade 1, or a map from id to grade.
 ///
@@ -24,12 +24,12 @@ pub type Id<'a> = Cow<'a, str>;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Relevant<'a>(HashMap<Id<'a>, f64>);
+pub struct Relevant<'a>(HashMap<DocumentId<'a>, f64>);
 
 /// A grade that is NaN or infinite.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("the grade of `{id}` is {grade}; it should be a finite number")]
-pub struct BadGrade {
+pub struct InvalidGrade {
     /// The document.
     pub id: String,
     /// Its grade.
@@ -38,20 +38,20 @@ pub struct BadGrade {
 
 impl<'a> Relevant<'a> {
     /// Documents of grade 1.
-    pub fn listed<I: Into<Id<'a>>>(ids: impl IntoIterator<Item = I>) -> Self {
+    pub fn listed<I: Into<DocumentId<'a>>>(ids: impl IntoIterator<Item = I>) -> Self {
         Self(ids.into_iter().map(|id| (id.into(), 1.0)).collect())
     }
 
     /// Documents with their grades; of an id that comes twice the last grade stands.
     ///
     /// # Errors
-    /// [`BadGrade`] if one is not finite.
-    pub fn graded<I: Into<Id<'a>>>(
+    /// [`InvalidGrade`] if one is not finite.
+    pub fn graded<I: Into<DocumentId<'a>>>(
         grades: impl IntoIterator<Item = (I, f64)>,
-    ) -> Result<Self, BadGrade> {
+    ) -> Result<Self, InvalidGrade> {
         let checked = |(id, grade): (I, f64)| match (id.into(), grade) {
             (id, grade) if grade.is_finite() => Ok((id, grade)),
-            (id, grade) => Err(BadGrade { id: id.into_owned(), grade }),
+            (id, grade) => Err(InvalidGrade { id: id.into_owned(), grade }),
         };
         grades.into_iter().map(checked).collect::<Result<_, _>>().map(Self)
     }
@@ -88,17 +88,17 @@ impl<'a> Relevant<'a> {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Retrieved<'a>(Vec<Id<'a>>);
+pub struct Retrieved<'a>(Vec<DocumentId<'a>>);
 
 impl<'a> Retrieved<'a> {
     /// Documents, best first.
-    pub fn ranked<I: Into<Id<'a>>>(ids: impl IntoIterator<Item = I>) -> Self {
+    pub fn ranked<I: Into<DocumentId<'a>>>(ids: impl IntoIterator<Item = I>) -> Self {
         Self(ids.into_iter().map(Into::into).collect())
     }
 
     /// Documents with their scores, the higher the better.
-    pub fn scored<I: Into<Id<'a>>>(scores: impl IntoIterator<Item = (I, f64)>) -> Self {
-        let mut scores: Vec<(Id<'a>, f64)> =
+    pub fn scored<I: Into<DocumentId<'a>>>(scores: impl IntoIterator<Item = (I, f64)>) -> Self {
+        let mut scores: Vec<(DocumentId<'a>, f64)> =
             scores.into_iter().map(|(id, score)| (id.into(), score)).collect();
         scores.sort_by(|(id, score), (other, than)| than.total_cmp(score).then(other.cmp(id)));
         Self(scores.into_iter().map(|(id, _)| id).collect())
@@ -135,7 +135,7 @@ struct Listing {
 
 enum Listed<'a> {
     Ids(Vec<Written<'a>>),
-    Numbers(Vec<(Id<'a>, f64)>),
+    Numbers(Vec<(DocumentId<'a>, f64)>),
 }
 
 impl<'de> Visitor<'de> for Listing {
@@ -163,7 +163,7 @@ impl<'de> Visitor<'de> for Listing {
 }
 
 /// An id as it is written.
-struct Written<'a>(Id<'a>);
+struct Written<'a>(DocumentId<'a>);
 
 impl<'de> Deserialize<'de> for Written<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -174,25 +174,25 @@ impl<'de> Deserialize<'de> for Written<'de> {
 struct WrittenVisitor;
 
 impl<'de> Visitor<'de> for WrittenVisitor {
-    type Value = Id<'de>;
+    type Value = DocumentId<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an id: a text or a whole number")
     }
 
-    fn visit_borrowed_str<E>(self, id: &'de str) -> Result<Id<'de>, E> {
+    fn visit_borrowed_str<E>(self, id: &'de str) -> Result<DocumentId<'de>, E> {
         Ok(Cow::Borrowed(id))
     }
 
-    fn visit_str<E>(self, id: &str) -> Result<Id<'de>, E> {
+    fn visit_str<E>(self, id: &str) -> Result<DocumentId<'de>, E> {
         Ok(Cow::Owned(id.to_owned()))
     }
 
-    fn visit_u64<E>(self, id: u64) -> Result<Id<'de>, E> {
+    fn visit_u64<E>(self, id: u64) -> Result<DocumentId<'de>, E> {
         Ok(Cow::Owned(id.to_string()))
     }
 
-    fn visit_i64<E>(self, id: i64) -> Result<Id<'de>, E> {
+    fn visit_i64<E>(self, id: i64) -> Result<DocumentId<'de>, E> {
         Ok(Cow::Owned(id.to_string()))
     }
 }

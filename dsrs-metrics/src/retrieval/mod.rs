@@ -7,6 +7,6 @@ mod cutoffs;
 mod ids;
 mod ranking;
 
-pub use cutoffs::{BadCutoffs, Cutoffs};
-pub use ids::{BadGrade, Id, Relevant, Retrieved};
+pub use cutoffs::{Cutoffs, InvalidCutoffs};
+pub use ids::{DocumentId, InvalidGrade, Relevant, Retrieved};
 pub use ranking::{Gain, Ranking};

@@ -18,15 +18,15 @@ use crate::text::{DecimalMark, NumericOptions};
 /// A text, or a number as if it were written out.
 ///
 /// ```
-/// use dsrs_metrics::metrics::TextOrNumber;
+/// use dsrs_metrics::metrics::StrOrNumber;
 ///
-/// let number: TextOrNumber<'_> = serde_json::from_str("18.5").unwrap();
+/// let number: StrOrNumber<'_> = serde_json::from_str("18.5").unwrap();
 /// assert_eq!(number.as_str(), "18.5");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TextOrNumber<'a>(Cow<'a, str>);
+pub struct StrOrNumber<'a>(Cow<'a, str>);
 
-impl TextOrNumber<'_> {
+impl StrOrNumber<'_> {
     /// The text.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -34,15 +34,15 @@ impl TextOrNumber<'_> {
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for TextOrNumber<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for StrOrNumber<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(TextOrNumberVisitor).map(Self)
+        deserializer.deserialize_any(StrOrNumberVisitor).map(Self)
     }
 }
 
-struct TextOrNumberVisitor;
+struct StrOrNumberVisitor;
 
-impl<'de> Visitor<'de> for TextOrNumberVisitor {
+impl<'de> Visitor<'de> for StrOrNumberVisitor {
     type Value = Cow<'de, str>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -72,10 +72,10 @@ impl<'de> Visitor<'de> for TextOrNumberVisitor {
 
 macro_rules! give_written {
     ($($from:ty => $text:expr;)*) => {$(
-        impl<'r> crate::core::rows::provide::Give<'r, crate::core::rows::fields::Owned<TextOrNumber<'r>>> for $from {
-            fn give(&'r self) -> TextOrNumber<'r> {
+        impl<'r> crate::core::rows::provide::Give<'r, crate::core::rows::fields::Owned<StrOrNumber<'r>>> for $from {
+            fn give(&'r self) -> StrOrNumber<'r> {
                 let text: fn(&'r $from) -> Cow<'r, str> = $text;
-                TextOrNumber(text(self))
+                StrOrNumber(text(self))
             }
         }
     )*};
@@ -110,8 +110,8 @@ give_written! {
 /// ```
 #[metric]
 pub fn numeric_match(
-    #[gold] answer: TextOrNumber<'_>,
-    #[pred("answer")] prediction: TextOrNumber<'_>,
+    #[gold] answer: StrOrNumber<'_>,
+    #[pred("answer")] prediction: StrOrNumber<'_>,
     /// Largest accepted difference, in units of the number.
     #[param(default = 0.0)]
     abs_tolerance: f64,
