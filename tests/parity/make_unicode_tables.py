@@ -1,9 +1,9 @@
-"""Writes dsrs-metrics/src/text/unicode_tables.rs.
+"""Writes dsrs-metrics/src/text/unicode/tables.rs.
 
 Run with CPython 3.11 in an environment that holds dspy 3.4.1:
 
-    python tests/parity/make_unicode_tables.py > dsrs-metrics/src/text/unicode_tables.rs
-    rustfmt dsrs-metrics/src/text/unicode_tables.rs
+    python tests/parity/make_unicode_tables.py > dsrs-metrics/src/text/unicode/tables.rs
+    rustfmt dsrs-metrics/src/text/unicode/tables.rs
 
 Every property is observed from the behaviour that it stands for (str.lower, re, the tokenizer that dspy
 really uses), not read out of a database of ours. Nothing is taken from files, so the output depends only on

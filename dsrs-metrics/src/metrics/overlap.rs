@@ -9,10 +9,9 @@ use crate::core::corpus::{CorpusCounts, WithCorpus};
 use crate::core::requirements::{Need, Needy};
 use crate::core::score::Scores;
 use crate::metric;
-use crate::text::ngrams::MOST_ORDERS;
 use crate::text::{
-    BleuOptions, BleuSmoothing, BleuTokens, ChrfOptions, NoReferences, NormalForm, Rouge,
-    RougeOptions, RougeTokens,
+    BleuOptions, BleuSmoothing, BleuTokens, ChrfOptions, MOST_ORDERS, NoReferences, NormalForm,
+    Rouge, RougeOptions, RougeTokens,
 };
 
 use super::StrOrList;

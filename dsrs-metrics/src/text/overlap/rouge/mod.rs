@@ -1,13 +1,16 @@
 //! ROUGE (Lin 2004) as Google's `rouge-score` 0.1.2 computes it.
 
+mod lines;
+mod porter;
+
 use serde::{Deserialize, Serialize};
 
-use super::porter::stem;
-use super::rouge_lines::shared_by_line;
-use super::scripts::pieces;
-use super::unicode::{is_mark, is_word};
-use super::vocabulary::Words;
-use super::{NoReferences, NormalForm, ngrams};
+use self::lines::shared_by_line;
+use self::porter::stem;
+use super::ngrams;
+use crate::text::unicode::{is_mark, is_word, pieces};
+use crate::text::words::WordIds;
+use crate::text::{NoReferences, NormalForm};
 
 /// What ROUGE counts as a word.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -142,7 +145,7 @@ impl Rouge {
     }
 
     fn one(self, prediction: &[Vec<String>], reference: &[Vec<String>]) -> RougeScore {
-        let mut words = Words::default();
+        let mut words = WordIds::default();
         let mut ids = |line| words.ids(<[String]>::iter(line).map(String::as_str));
         let ours: Vec<Vec<u32>> = prediction.iter().map(|line| ids(line)).collect();
         let theirs: Vec<Vec<u32>> = reference.iter().map(|line| ids(line)).collect();

@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::fold::{self, Marks};
+use super::folded::{self, Marks};
 use super::references::References;
-use super::{NoReferences, normalize_text};
+use super::{normalize_text, tokens};
+use crate::text::NoReferences;
 
 /// How texts are normalized before they are compared.
 ///
@@ -54,8 +55,8 @@ impl Profile {
     pub fn normalize(self, text: &str) -> String {
         match self {
             Self::Dspy => normalize_text(text),
-            Self::Folded => fold::normalize(text, Marks::Drop),
-            Self::FoldedSymbols => fold::normalize(text, Marks::Keep),
+            Self::Folded => folded::normalize(text, Marks::Drop),
+            Self::FoldedSymbols => folded::normalize(text, Marks::Keep),
         }
     }
 
@@ -69,7 +70,7 @@ impl Profile {
     #[must_use]
     pub fn tokens(self, text: &str) -> Vec<String> {
         let normalized = self.normalize(text);
-        super::scripts::tokens(self, &normalized)
+        tokens::tokens(self, &normalized)
             .into_iter()
             .filter_map(|(start, end)| normalized.get(start as usize..end as usize))
             .map(str::to_owned)

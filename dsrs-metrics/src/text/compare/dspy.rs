@@ -3,7 +3,7 @@
 //! The order is dspy's: NFD, lower case, ASCII punctuation out, articles out, white space collapsed. Since
 //! punctuation goes first, `"t.he"` is an article too.
 
-use super::unicode::{is_space, is_word, lower, nfd};
+use crate::text::unicode::{is_space, is_word, lower, nfd};
 
 /// Lower-cased words that normalization drops.
 pub const ARTICLES: [&str; 3] = ["a", "an", "the"];

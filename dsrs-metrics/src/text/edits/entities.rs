@@ -5,8 +5,8 @@
 
 use std::borrow::Cow;
 
-use super::edits::share_left;
-use super::form::NormalForm;
+use super::distance::share_left;
+use crate::text::NormalForm;
 
 /// How many of the expected entities were found, and how many there are on each side.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl EntityCounts {
     /// as many pairs as possible.
     ///
     /// Entities are compared without white space at their ends, in lower case and in NFC; what is then
-    /// empty is no entity. Alike means [`EditDistance::Indel`](super::EditDistance::Indel), `rapidfuzz.fuzz.ratio` over 100. The
+    /// empty is no entity. Alike means [`EditDistance::Indel`](crate::text::EditDistance::Indel), `rapidfuzz.fuzz.ratio` over 100. The
     /// number of pairs is that of a largest matching (augmenting paths, Kuhn 1955), so it depends on no
     /// order. A list that repeats an entity has it as often as it says it.
     ///

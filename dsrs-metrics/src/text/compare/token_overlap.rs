@@ -1,7 +1,7 @@
 //! Exact match and token overlap between texts that are already normalized.
 
 use super::Profile;
-use super::scripts::tokens;
+use super::tokens::tokens;
 
 /// Normalized answers that dspy's `HotPotF1` compares as a whole: where either side is one of these and the
 /// sides differ, the score is 0 even if tokens overlap.

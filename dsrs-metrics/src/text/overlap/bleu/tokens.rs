@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::text::edits::split;
 use crate::text::unicode::is_space;
+use crate::text::words::split;
 
 /// How texts are cut into words for BLEU.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::unicode_tables::{
+use super::tables::{
     CASED, CASEFOLDS, DIGIT_ZEROS, DPR_SKIP, DPR_TOKEN, FORMAT, IGNORABLE, MARK, PUNCT, RUNS,
     SYMBOL, UNASSIGNED, WORD,
 };
@@ -44,18 +44,18 @@ fn flags(c: char) -> u16 {
 }
 
 /// Python's `\w`: letters, numbers of every kind and the underscore, but no combining marks.
-pub(super) fn is_word(c: char) -> bool {
+pub(in crate::text) fn is_word(c: char) -> bool {
     if c.is_ascii() { c.is_ascii_alphanumeric() || c == '_' } else { flags(c) & WORD != 0 }
 }
 
 /// The white space of Python's `str.split()`, which differs from Rust's by U+001C..U+001F.
-pub(super) fn is_space(c: char) -> bool {
+pub(in crate::text) fn is_space(c: char) -> bool {
     matches!(c, '\u{1c}'..='\u{1f}') || c.is_whitespace()
 }
 
 /// What the DPR tokenizer makes of one character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum DprClass {
+pub(in crate::text) enum DprClass {
     /// Letter, number or mark: part of a run that is one token.
     Run,
     /// A token by itself.
@@ -64,7 +64,7 @@ pub(super) enum DprClass {
     Skip,
 }
 
-pub(super) fn dpr_class(c: char) -> DprClass {
+pub(in crate::text) fn dpr_class(c: char) -> DprClass {
     let found = flags(c);
     if found & DPR_TOKEN != 0 {
         DprClass::Run
@@ -76,17 +76,17 @@ pub(super) fn dpr_class(c: char) -> DprClass {
 }
 
 /// A combining mark (general category M).
-pub(super) fn is_mark(c: char) -> bool {
+pub(in crate::text) fn is_mark(c: char) -> bool {
     !c.is_ascii() && flags(c) & MARK != 0
 }
 
 /// Punctuation: ASCII punctuation as Python's `string.punctuation` has it, general category P.
-pub(super) fn is_punctuation(c: char) -> bool {
+pub(in crate::text) fn is_punctuation(c: char) -> bool {
     if c.is_ascii() { c.is_ascii_punctuation() } else { flags(c) & PUNCT != 0 }
 }
 
 /// A currency sign, mathematical sign or modifier symbol (Sc, Sm, Sk), of which ASCII punctuation has nine.
-pub(super) fn is_symbol(c: char) -> bool {
+pub(in crate::text) fn is_symbol(c: char) -> bool {
     if c.is_ascii() {
         matches!(c, '$' | '+' | '<' | '=' | '>' | '^' | '`' | '|' | '~')
     } else {
@@ -95,12 +95,12 @@ pub(super) fn is_symbol(c: char) -> bool {
 }
 
 /// Invisible in running text: soft hyphen, zero-width characters, variation selectors, bidirectional controls.
-pub(super) fn is_invisible(c: char) -> bool {
+pub(in crate::text) fn is_invisible(c: char) -> bool {
     c.is_control() || flags(c) & FORMAT != 0
 }
 
 /// The value 0..=9 of a decimal digit of any script.
-pub(super) fn digit_value(c: char) -> Option<u8> {
+pub(in crate::text) fn digit_value(c: char) -> Option<u8> {
     if c.is_ascii() {
         return c.is_ascii_digit().then(|| c as u8 - b'0');
     }
@@ -111,7 +111,7 @@ pub(super) fn digit_value(c: char) -> Option<u8> {
 }
 
 /// The full case folding of one character.
-pub(super) fn fold_case(c: char, out: &mut Vec<char>) {
+pub(in crate::text) fn fold_case(c: char, out: &mut Vec<char>) {
     if c.is_ascii() {
         out.push(c.to_ascii_lowercase());
         return;
@@ -130,7 +130,7 @@ fn is_unassigned(c: char) -> bool {
 ///
 /// An unassigned code point is its own decomposition and starts a new combining sequence, so the pieces
 /// between such code points are normalized one by one.
-pub(super) fn nfd(text: &str) -> Vec<char> {
+pub(in crate::text) fn nfd(text: &str) -> Vec<char> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;
     while let Some((at, unknown)) = rest.char_indices().find(|&(_, c)| is_unassigned(c)) {
@@ -143,7 +143,7 @@ pub(super) fn nfd(text: &str) -> Vec<char> {
 }
 
 /// Calls `emit` with each character of `str.lower()` of `text`.
-pub(super) fn lower(text: &[char], mut emit: impl FnMut(char)) {
+pub(in crate::text) fn lower(text: &[char], mut emit: impl FnMut(char)) {
     for (at, &c) in text.iter().enumerate() {
         if c.is_ascii() {
             emit(c.to_ascii_lowercase());
@@ -162,4 +162,14 @@ fn sigma_is_final(text: &[char], at: usize) -> bool {
     let cased = |c: Option<&char>| c.is_some_and(|&c| flags(c) & CASED != 0);
     let visible = |c: &&char| flags(**c) & IGNORABLE == 0;
     cased(text[..at].iter().rev().find(visible)) && !cased(text[at + 1..].iter().find(visible))
+}
+
+/// ½ and its like, which end in a whole denominator.
+pub(in crate::text) fn is_vulgar_fraction(c: char) -> bool {
+    matches!(c, '¼'..='¾' | '\u{2150}'..='\u{215e}' | '\u{2189}')
+}
+
+/// A raised digit or sign.
+pub(in crate::text) fn is_superscript(c: char) -> bool {
+    matches!(c, '²' | '³' | '¹' | '\u{2070}' | '\u{2074}'..='\u{207b}')
 }

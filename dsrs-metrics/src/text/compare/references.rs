@@ -1,8 +1,8 @@
 //! The gold side of a comparison, normalized once for many predictions.
 
-use super::passage::TokenList;
-use super::score::Prepared;
-use super::{NoReferences, Profile};
+use super::Profile;
+use super::token_overlap::Prepared;
+use crate::text::NoReferences;
 
 /// One or more reference answers, normalized and cut into tokens once.
 ///
@@ -84,55 +84,4 @@ impl References {
         let scores = self.answers.iter().map(|answer| score(&prediction, answer));
         scores.fold(0.0, f64::max)
     }
-}
-
-/// Answers to look for in passages, normalized and cut into tokens once.
-///
-/// ```
-/// # use dsrs_metrics::text::{PassageAnswers, Profile};
-/// let answers = PassageAnswers::new(Profile::Dspy, &["Eiffel Tower"]);
-/// assert!(answers.in_passage("See the Eiffel-Tower? No: the Eiffel Tower."));
-/// ```
-#[derive(Clone, Debug)]
-pub struct PassageAnswers {
-    profile: Profile,
-    answers: Vec<TokenList>,
-}
-
-impl PassageAnswers {
-    /// Normalizes the answers. None at all is no error here: nothing is then found, as in dspy.
-    pub fn new<S: AsRef<str>>(profile: Profile, answers: &[S]) -> Self {
-        let tokens = |answer: &S| passage_tokens(profile, answer.as_ref());
-        Self { profile, answers: answers.iter().map(tokens).collect() }
-    }
-
-    /// Whether the passage contains any of the answers as consecutive tokens.
-    #[must_use]
-    pub fn in_passage(&self, passage: &str) -> bool {
-        if self.answers.is_empty() {
-            return false;
-        }
-        let tokens = passage_tokens(self.profile, passage);
-        // dspy finds an answer without tokens in every passage.
-        let empty_matches = self.profile == Profile::Dspy;
-        self.answers
-            .iter()
-            .any(|answer| (empty_matches || !answer.is_empty()) && tokens.contains(answer))
-    }
-
-    /// Whether any of the passages contains any of the answers.
-    pub fn any_in<S: AsRef<str>>(&self, passages: &[S]) -> bool {
-        passages.iter().any(|passage| self.in_passage(passage.as_ref()))
-    }
-}
-
-fn passage_tokens(profile: Profile, text: &str) -> TokenList {
-    let normalized = profile.normalize(text);
-    if profile == Profile::Dspy {
-        return TokenList::dpr(normalized);
-    }
-    let spans = super::scripts::tokens(profile, &normalized).into_iter();
-    TokenList::from_tokens(
-        spans.filter_map(|(start, end)| normalized.get(start as usize..end as usize)),
-    )
 }

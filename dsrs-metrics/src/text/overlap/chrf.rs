@@ -2,11 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::edits::split;
 use super::ngrams::{self, MOST_ORDERS};
-use super::unicode::is_space;
-use super::vocabulary::Words;
-use super::{NoReferences, NormalForm};
+use crate::text::unicode::is_space;
+use crate::text::words::{WordIds, split};
+use crate::text::{NoReferences, NormalForm};
 
 /// How chrF is computed; the default is sacrebleu's chrF2. With `word_order` 2 it is chrF++.
 ///
@@ -80,7 +79,7 @@ impl ChrfOptions {
         let [chars, other_chars] = [prediction, reference].map(|text| self.characters(text));
         let mut counts = triples(&chars, &other_chars, char_order);
         if self.word_order > 0 {
-            let mut words = Words::default();
+            let mut words = WordIds::default();
             let [ours, others] = [prediction, reference].map(|text| words.ids(split_words(text)));
             counts.extend(triples(&ours, &others, self.word_order.min(MOST_ORDERS)));
         }

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 /// Gives each word a number, the same word the same.
 #[derive(Default)]
-pub(super) struct Words<'a> {
+pub(in crate::text) struct WordIds<'a> {
     ids: HashMap<&'a str, u32>,
 }
 
-impl<'a> Words<'a> {
-    pub(super) fn ids(&mut self, words: impl IntoIterator<Item = &'a str>) -> Vec<u32> {
+impl<'a> WordIds<'a> {
+    pub(in crate::text) fn ids(&mut self, words: impl IntoIterator<Item = &'a str>) -> Vec<u32> {
         words.into_iter().map(|word| self.id(word)).collect()
     }
 

@@ -5,9 +5,10 @@
 
 use std::borrow::Cow;
 
-use crate::text::fold::{is_superscript, is_vulgar_fraction};
-use crate::text::scripts::written_without_spaces;
-use crate::text::unicode::{digit_value, is_invisible, is_mark, is_space};
+use crate::text::unicode::{
+    digit_value, is_invisible, is_mark, is_space, is_superscript, is_vulgar_fraction,
+    written_without_spaces,
+};
 
 /// A letter with case, which makes a word of the digits behind it.
 pub(super) const LETTER: u8 = 0x80;

@@ -5,9 +5,10 @@ use std::borrow::Cow;
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::dspy::ARTICLES;
-use super::number::grouped;
-use super::unicode::{
-    digit_value, fold_case, is_invisible, is_mark, is_punctuation, is_space, is_symbol,
+use crate::text::numbers::grouped;
+use crate::text::unicode::{
+    digit_value, fold_case, is_invisible, is_mark, is_punctuation, is_space, is_superscript,
+    is_symbol, is_vulgar_fraction,
 };
 
 /// What the folding profiles do with punctuation.
@@ -106,16 +107,6 @@ fn spell_out(text: &str, marks: Marks) -> Cow<'_, str> {
         previous = c;
     }
     Cow::Owned(out)
-}
-
-/// ½ and its like, which end in a whole denominator.
-pub(super) fn is_vulgar_fraction(c: char) -> bool {
-    matches!(c, '¼'..='¾' | '\u{2150}'..='\u{215e}' | '\u{2189}')
-}
-
-/// A raised digit or sign.
-pub(super) fn is_superscript(c: char) -> bool {
-    matches!(c, '²' | '³' | '¹' | '\u{2070}' | '\u{2074}'..='\u{207b}')
 }
 
 /// Drops punctuation except where it is part of a number: between two digits (but a comma that groups

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 pub use self::tokens::BleuTokens;
 use super::ngrams::{self, MOST_ORDERS};
-use super::vocabulary::Words;
-use super::{NoReferences, NormalForm};
+use crate::text::words::WordIds;
+use crate::text::{NoReferences, NormalForm};
 
 /// What is done where a prediction shares no n-gram of some length with its references (Chen and Cherry
 /// 2014).
@@ -89,7 +89,7 @@ impl BleuOptions {
         let references = references.iter().map(AsRef::as_ref);
         let texts: Vec<Vec<Cow<'_, str>>> =
             std::iter::once(prediction).chain(references).map(|text| self.words(text)).collect();
-        let mut words = Words::default();
+        let mut words = WordIds::default();
         let texts: Vec<Vec<u32>> =
             texts.iter().map(|text| words.ids(text.iter().map(|word| &**word))).collect();
         let texts: Vec<&[u32]> = texts.iter().map(Vec::as_slice).collect();

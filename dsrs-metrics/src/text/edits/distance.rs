@@ -4,8 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::unicode::is_space;
-use super::vocabulary::Words;
+use crate::text::unicode::is_space;
+use crate::text::words::{WordIds, split};
 
 /// Which edits a similarity counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -79,7 +79,7 @@ impl EditCounts {
     /// Edits between the words of two texts; words are what stands between white space of any kind.
     #[must_use]
     pub fn of_words(prediction: &str, reference: &str) -> Self {
-        let mut words = Words::default();
+        let mut words = WordIds::default();
         let mut ids = |text| words.ids(split(text));
         let (prediction, reference) = (ids(prediction), ids(reference));
         Self::of(&prediction, &reference)
@@ -118,9 +118,4 @@ impl EditCounts {
     pub fn best(counts: impl IntoIterator<Item = Self>) -> Option<Self> {
         counts.into_iter().reduce(|best, next| if next.rate() < best.rate() { next } else { best })
     }
-}
-
-/// The words of a text: what stands between white space, as Python's `str.split` has it.
-pub(crate) fn split(text: &str) -> impl Iterator<Item = &str> {
-    text.split(is_space).filter(|word| !word.is_empty())
 }

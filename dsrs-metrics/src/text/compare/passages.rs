@@ -1,10 +1,12 @@
 //! The DPR tokenizer and the search for an answer in a passage.
 
-use super::unicode::{DprClass, dpr_class, lower, nfd};
+use super::Profile;
+use super::tokens::tokens;
+use crate::text::unicode::{DprClass, dpr_class, lower, nfd};
 
 /// Tokens in one buffer: a passage has hundreds, and none deserves an allocation of its own.
 #[derive(Clone, Debug, Default)]
-pub(super) struct TokenList {
+struct TokenList {
     text: String,
     spans: Vec<(usize, usize)>,
 }
@@ -12,7 +14,7 @@ pub(super) struct TokenList {
 impl TokenList {
     /// dspy's `DPR_normalize`: NFD, then runs of letters, numbers and marks or single other visible characters,
     /// each in lower case.
-    pub(super) fn dpr(text: String) -> Self {
+    fn dpr(text: String) -> Self {
         if text.is_ascii() {
             return Self::dpr_ascii(text);
         }
@@ -56,7 +58,7 @@ impl TokenList {
         Self { text, spans }
     }
 
-    pub(super) fn from_tokens<'a>(tokens: impl Iterator<Item = &'a str>) -> Self {
+    fn from_tokens<'a>(tokens: impl Iterator<Item = &'a str>) -> Self {
         let mut list = Self::default();
         for token in tokens {
             let start = list.text.len();
@@ -66,16 +68,16 @@ impl TokenList {
         list
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.spans.is_empty()
     }
 
-    pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
+    fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
         self.spans.iter().map(|&(start, end)| &self.text[start..end])
     }
 
     /// Whether the tokens of `other` follow one another somewhere in this list. Nothing is found everywhere.
-    pub(super) fn contains(&self, other: &Self) -> bool {
+    fn contains(&self, other: &Self) -> bool {
         if other.is_empty() {
             return true;
         }
@@ -98,4 +100,55 @@ impl TokenList {
 #[must_use]
 pub fn dpr_normalize(text: &str) -> Vec<String> {
     TokenList::dpr(text.to_owned()).iter().map(str::to_owned).collect()
+}
+
+/// Answers to look for in passages, normalized and cut into tokens once.
+///
+/// ```
+/// # use dsrs_metrics::text::{PassageAnswers, Profile};
+/// let answers = PassageAnswers::new(Profile::Dspy, &["Eiffel Tower"]);
+/// assert!(answers.in_passage("See the Eiffel-Tower? No: the Eiffel Tower."));
+/// ```
+#[derive(Clone, Debug)]
+pub struct PassageAnswers {
+    profile: Profile,
+    answers: Vec<TokenList>,
+}
+
+impl PassageAnswers {
+    /// Normalizes the answers. None at all is no error here: nothing is then found, as in dspy.
+    pub fn new<S: AsRef<str>>(profile: Profile, answers: &[S]) -> Self {
+        let tokens = |answer: &S| passage_tokens(profile, answer.as_ref());
+        Self { profile, answers: answers.iter().map(tokens).collect() }
+    }
+
+    /// Whether the passage contains any of the answers as consecutive tokens.
+    #[must_use]
+    pub fn in_passage(&self, passage: &str) -> bool {
+        if self.answers.is_empty() {
+            return false;
+        }
+        let tokens = passage_tokens(self.profile, passage);
+        // dspy finds an answer without tokens in every passage.
+        let empty_matches = self.profile == Profile::Dspy;
+        self.answers
+            .iter()
+            .any(|answer| (empty_matches || !answer.is_empty()) && tokens.contains(answer))
+    }
+
+    /// Whether any of the passages contains any of the answers.
+    pub fn any_in<S: AsRef<str>>(&self, passages: &[S]) -> bool {
+        passages.iter().any(|passage| self.in_passage(passage.as_ref()))
+    }
+}
+
+fn passage_tokens(profile: Profile, text: &str) -> TokenList {
+    let normalized = profile.normalize(text);
+    if profile == Profile::Dspy {
+        return TokenList::dpr(normalized);
+    }
+    let spans = tokens(profile, &normalized).into_iter();
+    TokenList::from_tokens(
+        spans.filter_map(|(start, end)| normalized.get(start as usize..end as usize)),
+    )
 }
