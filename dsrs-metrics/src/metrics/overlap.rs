@@ -135,7 +135,32 @@ impl Needy for Chrf {
 
 const NO_ORDER: &str = "no n-grams to compare: set `char_order`, `word_order` or both";
 
-/// A ROUGE with its precision and recall. A reference that has text, but no word, is no reference.
+/// The largest number of word pairs (prediction times references) that ROUGE-Lsum compares.
+const MAX_PAIRS_BY_LINE: usize = 100_000_000;
+
+/// Fails if the strings have too many words for this ROUGE. ROUGE-N takes linear time.
+fn words_bounded(
+    rouge: Rouge,
+    prediction: &str,
+    answer: &[impl AsRef<str>],
+    tokens: RougeTokens,
+) -> Result<(), String> {
+    let bytes = answer.iter().map(|text| text.as_ref().len()).sum();
+    if matches!(rouge, Rouge::N(_)) || rouge == Rouge::L && are_short(prediction.len(), bytes) {
+        return Ok(());
+    }
+    let ours = tokens.of(prediction).len();
+    let theirs: usize = answer.iter().map(|text| tokens.of(text.as_ref()).len()).sum();
+    match rouge {
+        Rouge::Lsum if ours.saturating_mul(theirs) > MAX_PAIRS_BY_LINE => Err(format!(
+            "{ours} words against {theirs} are too many to compare line by line; take rouge_l"
+        )),
+        Rouge::Lsum => Ok(()),
+        _ => bounded_pairs("words", ours, theirs, "take rouge_2"),
+    }
+}
+
+/// Scores one row as F1, precision and recall. A reference that has text but no word is an error.
 fn rouge(
     rouge: Rouge,
     prediction: &str,
@@ -143,6 +168,7 @@ fn rouge(
     options: RougeOptions,
 ) -> Result<Scores, String> {
     let tokens = options.tokens;
+    words_bounded(rouge, prediction, answer, tokens)?;
     let is_lost = |text: &str| !text.trim().is_empty() && tokens.of(text).is_empty();
     let score = rouge.score(prediction, answer, options).map_err(|error| error.to_string())?;
     if score.f1 == 0.0
@@ -160,146 +186,115 @@ fn rouge(
     Ok(scores.with("precision", score.precision).with("recall", score.recall))
 }
 
-/// ROUGE-1: words shared with the best of the references, as F1, precision and recall.
-///
-/// Lin 2004 as `rouge-score` 0.1.2 computes it, without stemmer or with (`use_stemmer`, for English); with
-/// several references the one of the best F1. The corpus's score is the mean. An empty prediction or reference scores 0, also both. Unlike
-/// there, a reference of which no word is left (a text in another script under `tokens=ascii`) is an error
-/// and not 0.
-///
-/// ```
-/// use dsrs_metrics::metrics::Rouge1;
-/// use dsrs_metrics::prelude::*;
-///
-/// # fn main() -> dsrs_metrics::Result<()> {
-/// let gold = example! { "answer" => "the cat was found under the bed" };
-/// let pred = prediction! { "answer" => "the cat under the bed" };
-/// let score = Rouge1::default().score(&gold, &pred)?.value;
-/// assert!((score - 2.0 * 5.0 / 12.0).abs() < 1e-12);
-/// # Ok(())
-/// # }
-/// ```
-#[metric(name = "rouge_1", range = 0.0..=1.0)]
-pub fn rouge1(
-    #[gold] answer: StrOrList<'_>,
-    #[pred("answer")] prediction: &str,
-    /// What is a word: `ascii`, as in `rouge-score`, or `unicode`, which knows all scripts.
-    #[param(default = RougeTokens::Ascii)]
-    tokens: RougeTokens,
-    /// Whether words are compared by their English stems, so that "cats" is "cat".
-    #[param(default = false)]
-    use_stemmer: bool,
-) -> Result<Scores, String> {
-    rouge(Rouge::N(1), prediction, &answer, RougeOptions { tokens, use_stemmer })
+/// Declares the metric of one ROUGE. All of them have the same parameters.
+macro_rules! rouge_metric {
+    ($(#[$($attribute:tt)*])* fn $name:ident = $rouge:expr;) => {
+        $(#[$($attribute)*])*
+        pub fn $name(
+            #[gold] answer: StrOrList<'_>,
+            #[pred("answer")] prediction: &str,
+            /// What is a word: `ascii`, as in `rouge-score`, or `unicode`, which knows all scripts.
+            #[param(default = RougeTokens::Ascii)]
+            tokens: RougeTokens,
+            /// Whether words are compared by their English stems, so that "cats" is "cat".
+            #[param(default = false)]
+            use_stemmer: bool,
+        ) -> Result<Scores, String> {
+            rouge($rouge, prediction, &answer, RougeOptions { tokens, use_stemmer })
+        }
+    };
 }
 
-/// ROUGE-2: pairs of neighbouring words shared with the best of the references, as F1, precision and
-/// recall.
-///
-/// As `rouge_1`, for pairs. Texts of one word have none and score 0.
-///
-/// ```
-/// use dsrs_metrics::metrics::Rouge2;
-/// use dsrs_metrics::prelude::*;
-///
-/// # fn main() -> dsrs_metrics::Result<()> {
-/// let gold = example! { "answer" => "the cat was found under the bed" };
-/// let pred = prediction! { "answer" => "the cat under the bed" };
-/// let score = Rouge2::default().score(&gold, &pred)?.value;
-/// assert!((score - 2.0 * 3.0 / 10.0).abs() < 1e-12);
-/// # Ok(())
-/// # }
-/// ```
-#[metric(name = "rouge_2", range = 0.0..=1.0)]
-pub fn rouge2(
-    #[gold] answer: StrOrList<'_>,
-    #[pred("answer")] prediction: &str,
-    /// What is a word: `ascii`, as in `rouge-score`, or `unicode`, which knows all scripts.
-    #[param(default = RougeTokens::Ascii)]
-    tokens: RougeTokens,
-    /// Whether words are compared by their English stems, so that "cats" is "cat".
-    #[param(default = false)]
-    use_stemmer: bool,
-) -> Result<Scores, String> {
-    rouge(Rouge::N(2), prediction, &answer, RougeOptions { tokens, use_stemmer })
+rouge_metric! {
+    /// ROUGE-1: words shared with the best of the references, as F1, precision and recall.
+    ///
+    /// Lin 2004 as `rouge-score` 0.1.2 computes it, without stemmer or with (`use_stemmer`, for English); with
+    /// several references the one of the best F1. The corpus's score is the mean. An empty prediction or reference scores 0, also both. Unlike
+    /// there, a reference of which no word is left (a text in another script under `tokens=ascii`) is an error
+    /// and not 0.
+    ///
+    /// ```
+    /// use dsrs_metrics::metrics::Rouge1;
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// # fn main() -> dsrs_metrics::Result<()> {
+    /// let gold = example! { "answer" => "the cat was found under the bed" };
+    /// let pred = prediction! { "answer" => "the cat under the bed" };
+    /// let score = Rouge1::default().score(&gold, &pred)?.value;
+    /// assert!((score - 2.0 * 5.0 / 12.0).abs() < 1e-12);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[metric(name = "rouge_1", range = 0.0..=1.0)]
+    fn rouge1 = Rouge::N(1);
 }
 
-/// ROUGE-L: the longest common subsequence of words with the best of the references, as F1, precision
-/// and recall.
-///
-/// As `rouge_1`. Over the whole text; `rouge_lsum` goes line by line. Texts whose words make more than
-/// 4,000 million pairs, as two of 64,000 words do, have no score.
-///
-/// ```
-/// use dsrs_metrics::metrics::RougeL;
-/// use dsrs_metrics::prelude::*;
-///
-/// # fn main() -> dsrs_metrics::Result<()> {
-/// let gold = example! { "answer" => "police killed the gunman" };
-/// let pred = prediction! { "answer" => "the gunman killed police" };
-/// assert_eq!(RougeL::default().score(&gold, &pred)?.value, 0.5);
-/// # Ok(())
-/// # }
-/// ```
-#[metric(range = 0.0..=1.0)]
-pub fn rouge_l(
-    #[gold] answer: StrOrList<'_>,
-    #[pred("answer")] prediction: &str,
-    /// What is a word: `ascii`, as in `rouge-score`, or `unicode`, which knows all scripts.
-    #[param(default = RougeTokens::Ascii)]
-    tokens: RougeTokens,
-    /// Whether words are compared by their English stems, so that "cats" is "cat".
-    #[param(default = false)]
-    use_stemmer: bool,
-) -> Result<Scores, String> {
-    if !are_short(prediction.len(), answer.iter().map(|text| text.len()).sum()) {
-        let theirs = answer.iter().map(|text| tokens.of(text).len()).sum();
-        bounded_pairs("words", tokens.of(prediction).len(), theirs, "take rouge_2")?;
-    }
-    rouge(Rouge::L, prediction, &answer, RougeOptions { tokens, use_stemmer })
+rouge_metric! {
+    /// ROUGE-2: pairs of neighbouring words shared with the best of the references, as F1, precision and
+    /// recall.
+    ///
+    /// As `rouge_1`, for pairs. Texts of one word have none and score 0.
+    ///
+    /// ```
+    /// use dsrs_metrics::metrics::Rouge2;
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// # fn main() -> dsrs_metrics::Result<()> {
+    /// let gold = example! { "answer" => "the cat was found under the bed" };
+    /// let pred = prediction! { "answer" => "the cat under the bed" };
+    /// let score = Rouge2::default().score(&gold, &pred)?.value;
+    /// assert!((score - 2.0 * 3.0 / 10.0).abs() < 1e-12);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[metric(name = "rouge_2", range = 0.0..=1.0)]
+    fn rouge2 = Rouge::N(2);
 }
 
-/// The most words that ROUGE-Lsum compares with each other, prediction times references.
-const MOST_PAIRS: usize = 100_000_000;
+rouge_metric! {
+    /// ROUGE-L: the longest common subsequence of words with the best of the references, as F1, precision
+    /// and recall.
+    ///
+    /// As `rouge_1`. Over the whole text; `rouge_lsum` goes line by line. Texts whose words make more than
+    /// 4,000 million pairs, as two of 64,000 words do, have no score.
+    ///
+    /// ```
+    /// use dsrs_metrics::metrics::RougeL;
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// # fn main() -> dsrs_metrics::Result<()> {
+    /// let gold = example! { "answer" => "police killed the gunman" };
+    /// let pred = prediction! { "answer" => "the gunman killed police" };
+    /// assert_eq!(RougeL::default().score(&gold, &pred)?.value, 0.5);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[metric(range = 0.0..=1.0)]
+    fn rouge_l = Rouge::L;
+}
 
-/// ROUGE-L line by line: the words of each line of the reference that it shares, in order, with any line of the
-/// prediction, as F1, precision and recall.
-///
-/// As `rouge_1`. What `rouge-score` calls `rougeLsum`: for summaries with a sentence a line; a text of one
-/// line scores as by `rouge_l`. Texts whose words make more than 100 million pairs, as two of more than
-/// 10,000 words do, have no score.
-///
-/// ```
-/// use dsrs_metrics::metrics::{RougeL, RougeLsum};
-/// use dsrs_metrics::prelude::*;
-///
-/// # fn main() -> dsrs_metrics::Result<()> {
-/// let gold = example! { "answer" => "the cat sat\nthe dog ran" };
-/// let pred = prediction! { "answer" => "the dog ran\nthe cat sat" };
-/// assert_eq!(RougeLsum::default().score(&gold, &pred)?.value, 1.0);
-/// assert_eq!(RougeL::default().score(&gold, &pred)?.value, 0.5);
-/// # Ok(())
-/// # }
-/// ```
-#[metric(range = 0.0..=1.0)]
-pub fn rouge_lsum(
-    #[gold] answer: StrOrList<'_>,
-    #[pred("answer")] prediction: &str,
-    /// What is a word: `ascii`, as in `rouge-score`, or `unicode`, which knows all scripts.
-    #[param(default = RougeTokens::Ascii)]
-    tokens: RougeTokens,
-    /// Whether words are compared by their English stems, so that "cats" is "cat".
-    #[param(default = false)]
-    use_stemmer: bool,
-) -> Result<Scores, String> {
-    let theirs: usize = answer.iter().map(|text| tokens.of(text).len()).sum();
-    let ours = tokens.of(prediction).len();
-    if ours.saturating_mul(theirs) > MOST_PAIRS {
-        return Err(format!(
-            "{ours} words against {theirs} are too many to compare line by line; take rouge_l"
-        ));
-    }
-    rouge(Rouge::Lsum, prediction, &answer, RougeOptions { tokens, use_stemmer })
+rouge_metric! {
+    /// ROUGE-L line by line: the words of each line of the reference that it shares, in order, with any line of the
+    /// prediction, as F1, precision and recall.
+    ///
+    /// As `rouge_1`. What `rouge-score` calls `rougeLsum`: for summaries with a sentence a line; a text of one
+    /// line scores as by `rouge_l`. Texts whose words make more than 100 million pairs, as two of more than
+    /// 10,000 words do, have no score.
+    ///
+    /// ```
+    /// use dsrs_metrics::metrics::{RougeL, RougeLsum};
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// # fn main() -> dsrs_metrics::Result<()> {
+    /// let gold = example! { "answer" => "the cat sat\nthe dog ran" };
+    /// let pred = prediction! { "answer" => "the dog ran\nthe cat sat" };
+    /// assert_eq!(RougeLsum::default().score(&gold, &pred)?.value, 1.0);
+    /// assert_eq!(RougeL::default().score(&gold, &pred)?.value, 0.5);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[metric(range = 0.0..=1.0)]
+    fn rouge_lsum = Rouge::Lsum;
 }
 
 /// The BLEU of a corpus in [0, 1]: all orders count.
