@@ -185,7 +185,7 @@ fn no_reference_fails_the_row() {
     ];
     for (metric, name) in metrics {
         let error = metric.call_now(MetricCall::new(&gold, &pred)).unwrap().unwrap_err();
-        let expected = "no reference answer to compare the prediction with: give at least one";
+        let expected = "no reference answer to compare the prediction with; give at least one";
         assert_eq!(error.to_string(), format!("metric `{name}`: {expected}"));
     }
 }

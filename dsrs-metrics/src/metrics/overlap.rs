@@ -10,7 +10,7 @@ use crate::core::requirements::{Need, Needy};
 use crate::core::score::Scores;
 use crate::metric;
 use crate::text::{
-    BleuOptions, BleuSmoothing, BleuTokens, ChrfOptions, MOST_ORDERS, NoReferences, NormalForm,
+    BleuOptions, BleuSmoothing, BleuTokens, ChrfOptions, MAX_ORDER, NoReferences, NormalForm,
     Rouge, RougeOptions, RougeTokens,
 };
 
@@ -66,7 +66,7 @@ impl Needy for Bleu {
     fn needs(&self, all: &mut Vec<Need>) {
         all.extend(Need::unless(
             Self::SPEC.name,
-            within("max_order", self.max_order, [1, MOST_ORDERS]),
+            within("max_order", self.max_order, [1, MAX_ORDER]),
         ));
     }
 }
@@ -121,10 +121,10 @@ impl Needy for Chrf {
     fn needs(&self, all: &mut Vec<Need>) {
         let some = self.char_order + self.word_order > 0;
         let some = some.then_some(()).ok_or_else(|| NO_ORDER.to_owned());
-        let orders = within("char_order", self.char_order, [0, MOST_ORDERS]).and(within(
+        let orders = within("char_order", self.char_order, [0, MAX_ORDER]).and(within(
             "word_order",
             self.word_order,
-            [0, MOST_ORDERS],
+            [0, MAX_ORDER],
         ));
         all.extend(Need::unless(
             Self::SPEC.name,

@@ -1,9 +1,14 @@
-//! Text metrics: exact match, token overlap, passage match and numeric match, as pure functions of strings.
+//! Text metrics as pure functions of strings: exact match, token overlap, answers in passages,
+//! BLEU, chrF, ROUGE, edit distances, and numeric match.
 //!
-//! The free functions give what dspy 3.4.1 gives, bit for bit, for any Unicode text. The same functions on
-//! [`Profile`] take another normalization; [`References`] and [`PassageAnswers`] keep the gold side normalized for
-//! many predictions. [`numeric_match`] compares numbers instead of text. Metrics over rows are built from these
-//! elsewhere.
+//! Arguments come in the order (prediction, references), as in DSPy's `EM(prediction,
+//! answers_list)`.
+//!
+//! The free functions of exact match and token overlap return what dspy 3.4.1 returns, bit for bit,
+//! for any Unicode string. [`Profile`] has the same functions for other normalizations.
+//! [`References`] and [`PassageAnswers`] are normalized once and compared with many predictions.
+//! [`numeric_match`] compares numbers instead of words. The metrics over rows in
+//! [`metrics`](crate::metrics) are built on this module.
 
 mod compare;
 mod edits;
@@ -21,7 +26,7 @@ pub use compare::{
 };
 pub use edits::{EditCounts, EditDistance, EntityCounts};
 pub use numbers::{DecimalMark, Number, NumericOptions, last_number, numeric_match};
-pub(crate) use overlap::MOST_ORDERS;
+pub(crate) use overlap::MAX_ORDER;
 pub use overlap::{
     BleuOptions, BleuSmoothing, BleuTokens, ChrfOptions, Rouge, RougeOptions, RougeScore,
     RougeTokens,
@@ -32,7 +37,8 @@ pub use words::{Searchable, count_tokens, count_words};
 
 /// There was no reference answer to compare with.
 ///
-/// dspy raises a `ValueError` here (the maximum of an empty list); a score of 0 would be a guess.
+/// dspy raises a `ValueError` here (the maximum of an empty list). A score of 0 would be wrong,
+/// since nothing was compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no reference answer to compare the prediction with: give at least one")]
+#[error("no reference answer to compare the prediction with; give at least one")]
 pub struct NoReferences;

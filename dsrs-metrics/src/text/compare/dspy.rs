@@ -1,21 +1,21 @@
-//! `normalize_text` bit for bit as dspy has it, and nothing else.
+//! `normalize_text`, bit for bit as in dspy.
 //!
-//! The order is dspy's: NFD, lower case, ASCII punctuation out, articles out, white space collapsed. Since
-//! punctuation goes first, `"t.he"` is an article too.
+//! The steps are dspy's: NFD, lower case, removal of ASCII punctuation, removal of articles,
+//! collapsing of white space. Punctuation is removed first, so `"t.he"` is an article too.
 
 use crate::text::unicode::{is_space, is_word, lower, nfd};
 
-/// Lower-cased words that normalization drops.
+/// Lower-cased words that normalization removes.
 pub const ARTICLES: [&str; 3] = ["a", "an", "the"];
 
-/// Normalizes text for comparison, exactly as dspy's `normalize_text`.
+/// Normalizes a string for comparison, exactly as dspy's `normalize_text`.
 ///
-/// In this order: Unicode NFD, lower case, removal of the 32 ASCII punctuation characters, removal of the
-/// English articles `a`, `an`, `the`, and white space collapsed to single spaces. The result is the one that
-/// dspy 3.4.1 gives on CPython 3.11 (Unicode 14) for any text.
+/// The steps, in this order: Unicode NFD, lower case, removal of the 32 ASCII punctuation
+/// characters, removal of the English articles `a`, `an`, `the`, and white space collapsed to
+/// single spaces. The result is that of dspy 3.4.1 on CPython 3.11 (Unicode 14) for any string.
 ///
-/// Normalizing twice is not always the same as once: where removed punctuation stood between two
-/// combining marks, the second NFD may put the marks into another order. A third time never changes anything.
+/// Normalizing twice may differ from normalizing once: where punctuation was removed between two
+/// combining marks, the second NFD may reorder the marks. A third time never changes anything.
 ///
 /// ```
 /// # use dsrs_metrics::text::normalize_text;
@@ -67,7 +67,7 @@ fn class(byte: u8) -> Ascii {
     ASCII[usize::from(byte)]
 }
 
-/// What normalization makes of an ASCII byte.
+/// How normalization treats an ASCII byte.
 #[derive(Clone, Copy)]
 enum Ascii {
     Punctuation,
@@ -91,14 +91,15 @@ static ASCII: [Ascii; 256] = {
     table
 };
 
-/// Collects characters, dropping articles and collapsing white space on the way.
+/// Collects characters, removing articles and collapsing white space.
 ///
-/// `\b(a|an|the)\b` matches exactly where a whole run of word characters is an article, and the match becomes
-/// a space; so an article is taken back at the end of its run and leaves a pending space.
+/// `\b(a|an|the)\b` matches exactly where a whole run of word characters is an article, and the
+/// match becomes a space. So an article is removed at the end of its run and leaves a pending
+/// space.
 struct Collapser {
-    /// UTF-8: every push is one whole character.
+    /// UTF-8: every push is a whole character.
     out: Vec<u8>,
-    /// Where the output ended before the current run of word characters and the space in front of it.
+    /// Length of the output before the current run of word characters and the space before it.
     before_run: usize,
     run_start: usize,
     in_run: bool,
@@ -150,7 +151,7 @@ impl Collapser {
 
     #[inline]
     fn end_run(&mut self) {
-        // Every article is at most three bytes long; the length rules out most words at once.
+        // Articles have at most three bytes, so the length alone excludes most words.
         if self.in_run && self.out.len() - self.run_start <= 3 {
             let run = &self.out[self.run_start..];
             if ARTICLES.iter().any(|article| article.as_bytes() == run) {

@@ -1,4 +1,4 @@
-//! Normalization of the profiles that fold Unicode: compatibility forms, case, quotes, dashes, digits.
+//! Normalization of the folding profiles: compatibility forms, case, quotes, dashes, digits.
 
 use std::borrow::Cow;
 
@@ -11,10 +11,10 @@ use crate::text::unicode::{
     is_symbol, is_vulgar_fraction,
 };
 
-/// What the folding profiles do with punctuation.
+/// How the folding profiles treat punctuation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Marks {
-    /// Drop punctuation and the kinds of symbols that ASCII punctuation has.
+    /// Remove punctuation and the kinds of symbols that ASCII punctuation contains.
     Drop,
     /// Keep symbols, and punctuation that is part of a number.
     Keep,
@@ -29,12 +29,14 @@ pub(super) fn normalize(text: &str, marks: Marks) -> String {
         Marks::Keep => keep_numbers(&folded),
     };
     let words = join_words(&kept);
-    // Text that is nothing but punctuation stays: "?" and "!" are different answers, and neither is no answer.
+    // A string of punctuation only is kept: "?" and "!" are different answers, and neither is
+    // empty.
     let words = if words.is_empty() { join_words(&folded) } else { words };
     if words.is_ascii() { words } else { words.nfc().collect() }
 }
 
-/// Drops articles, unless nothing else is there (the answer "A" is an answer), and joins with single spaces.
+/// Removes articles, unless there is nothing else (the answer "A" is an answer), and joins the
+/// words with single spaces.
 fn join_words(chars: &[char]) -> String {
     let words = || chars.split(|&c| is_space(c)).filter(|word| !word.is_empty());
     let has_content = words().any(|word| !is_article(word));
@@ -52,7 +54,8 @@ fn is_article(word: &[char]) -> bool {
     word.len() <= 3 && ARTICLES.iter().any(|a| a.chars().eq(word.iter().copied()))
 }
 
-/// NFKD, full case folding, and ASCII for quotes, dashes and digits. Invisible characters are dropped.
+/// Applies NFKD and full case folding, maps quotes, dashes and digits to ASCII, and removes
+/// invisible characters.
 fn fold(text: &str, marks: Marks) -> Vec<char> {
     let mut out = Vec::with_capacity(text.len());
     if text.is_ascii() {
@@ -73,7 +76,7 @@ fn fold(text: &str, marks: Marks) -> Vec<char> {
     out
 }
 
-/// Quotes, primes, dashes, the minus sign and the fraction slash as their ASCII counterparts.
+/// Maps quotes, primes, dashes, the minus sign and the fraction slash to ASCII.
 fn ascii_mark(c: char) -> char {
     match c {
         '\u{2018}'..='\u{201b}' | '\u{2032}' | '\u{2035}' | '\u{2039}' | '\u{203a}' => '\'',
@@ -84,8 +87,8 @@ fn ascii_mark(c: char) -> char {
     }
 }
 
-/// Takes care of the characters that NFKD alone would turn into something else: `6½` must not become 61/2,
-/// nor 10⁵ in the profile that keeps numbers 105, and the acute accent of `it´s` is an apostrophe.
+/// Rewrites the characters that NFKD would turn into something else: `6½` must not become 61/2, 10⁵
+/// must not become 105 if numbers are kept, and the acute accent of `it´s` is an apostrophe.
 fn spell_out(text: &str, marks: Marks) -> Cow<'_, str> {
     let special = |c: char| matches!(c, '´' | 'ʼ') || is_vulgar_fraction(c) || is_superscript(c);
     if !text.contains(special) {
@@ -109,8 +112,8 @@ fn spell_out(text: &str, marks: Marks) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Drops punctuation except where it is part of a number: between two digits (but a comma that groups
-/// thousands goes), and as a sign or a decimal point in front of one. Symbols stay.
+/// Removes punctuation unless it is part of a number: between two digits (except a comma that
+/// groups thousands), or a sign or a decimal point before a number. Keeps symbols.
 fn keep_numbers(text: &[char]) -> Vec<char> {
     let mut out = Vec::with_capacity(text.len());
     let mut at = 0;
@@ -131,13 +134,14 @@ fn keep_numbers(text: &[char]) -> Vec<char> {
     out
 }
 
-/// Symbols, and the marks that are words of their own: C#, 5%, AT&T, user@host.
+/// Whether the character is a symbol, or a mark that has a meaning of its own: C#, 5%, AT&T,
+/// user@host.
 fn stands_for_itself(c: char) -> bool {
     let symbol = matches!(c, '+' | '$' | '<' | '=' | '>' | '^' | '|' | '~');
     symbol || matches!(c, '%' | '‰' | '#' | '&' | '@')
 }
 
-/// Whether the punctuation at `at` is a mark inside a number, its sign, or its leading decimal point.
+/// Whether the punctuation at `at` is inside a number, its sign, or its leading decimal point.
 fn belongs_to_number(text: &[char], at: usize) -> bool {
     let digit = |at: usize| text.get(at).is_some_and(char::is_ascii_digit);
     let back = |steps: usize| at.checked_sub(steps).map_or(' ', |before| text[before]);
@@ -159,7 +163,7 @@ fn is_currency(c: char) -> bool {
     c == '$' || !c.is_ascii() && is_symbol(c)
 }
 
-/// The longest start of `text` made of digits and of commas between digits.
+/// Returns the longest prefix made of digits and of commas between digits.
 fn digits_and_commas(text: &[char]) -> &[char] {
     let digit = |at: usize| text.get(at).is_some_and(char::is_ascii_digit);
     let mut end = 0;
@@ -169,7 +173,7 @@ fn digits_and_commas(text: &[char]) -> &[char] {
     &text[..end]
 }
 
-/// Whether the commas of such a run group thousands, by the rule that reads numbers.
+/// Whether the commas of such a run group thousands, by the rule for reading numbers.
 fn groups_thousands(run: &[char]) -> bool {
     run.contains(&',') && grouped(&run.iter().map(|&c| c as u8).collect::<Vec<_>>())
 }

@@ -1,6 +1,6 @@
 //! Comparison of an answer with reference answers: exact match, token overlap, answers in passages.
 //!
-//! The free functions are those of the `Dspy` profile; [`Profile`] has them for every profile.
+//! The free functions use the `Dspy` profile; [`Profile`] has them for every profile.
 
 mod dspy;
 mod folded;
@@ -32,10 +32,10 @@ pub fn em<S: AsRef<str>>(prediction: &str, answers: &[S]) -> Result<bool, NoRefe
     Profile::Dspy.em(prediction, answers)
 }
 
-/// The best token-level F1 in [0, 1] over the references; dspy's `F1`.
+/// Returns the best token-level F1 in [0, 1] over the references; dspy's `F1`.
 ///
-/// Tokens are the words of the normalized texts, counted as a multiset; F1 is `2pr / (p + r)`, and 0 without a
-/// common token, also where both sides are empty.
+/// Tokens are the words of the normalized strings, counted as a multiset. F1 is `2pr / (p + r)`. It
+/// is 0 without a common token, also if both sides are empty.
 ///
 /// # Errors
 /// [`NoReferences`] if `answers` is empty.
@@ -48,9 +48,10 @@ pub fn f1<S: AsRef<str>>(prediction: &str, answers: &[S]) -> Result<f64, NoRefer
     Profile::Dspy.f1(prediction, answers)
 }
 
-/// The best HotPotQA F1 in [0, 1] over the references; dspy's `HotPotF1`.
+/// Returns the best HotPotQA F1 in [0, 1] over the references; dspy's `HotPotF1`.
 ///
-/// As [`f1`], but 0 where either normalized side is one of [`HOTPOT_LABELS`] and the sides differ.
+/// As [`f1`], except that the score is 0 if either normalized side is one of [`HOTPOT_LABELS`] and
+/// the sides differ.
 ///
 /// # Errors
 /// [`NoReferences`] if `answers` is empty.
@@ -64,8 +65,8 @@ pub fn hotpot_f1<S: AsRef<str>>(prediction: &str, answers: &[S]) -> Result<f64, 
     Profile::Dspy.hotpot_f1(prediction, answers)
 }
 
-/// The best token-level precision in [0, 1] over the references: the share of the prediction's tokens that the
-/// reference has; the maximum of dspy's `precision_score`.
+/// Returns the best token-level precision in [0, 1] over the references: the share of the
+/// prediction's tokens that are in the reference. The maximum of dspy's `precision_score`.
 ///
 /// # Errors
 /// [`NoReferences`] if `answers` is empty.
@@ -78,8 +79,9 @@ pub fn precision<S: AsRef<str>>(prediction: &str, answers: &[S]) -> Result<f64, 
     Profile::Dspy.precision(prediction, answers)
 }
 
-/// The best token-level recall in [0, 1] over the references: the share of the reference's tokens that the
-/// prediction has. dspy has no function of this name; this is the recall inside its `f1_score`.
+/// Returns the best token-level recall in [0, 1] over the references: the share of the reference's
+/// tokens that are in the prediction. dspy has no function of this name; it computes this recall in
+/// its `f1_score`.
 ///
 /// # Errors
 /// [`NoReferences`] if `answers` is empty.
@@ -92,40 +94,40 @@ pub fn recall<S: AsRef<str>>(prediction: &str, answers: &[S]) -> Result<f64, NoR
     Profile::Dspy.recall(prediction, answers)
 }
 
-/// Whether prediction and reference are the same after [`normalize_text`]; dspy's `em_score`.
+/// Whether the prediction equals the reference after [`normalize_text`]; dspy's `em_score`.
 #[must_use]
 pub fn em_score(prediction: &str, reference: &str) -> bool {
     Profile::Dspy.em_score(prediction, reference)
 }
 
-/// Token-level F1 in [0, 1] with one reference; dspy's `f1_score`.
+/// Returns the token-level F1 in [0, 1] with one reference; dspy's `f1_score`.
 #[must_use]
 pub fn f1_score(prediction: &str, reference: &str) -> f64 {
     Profile::Dspy.f1_score(prediction, reference)
 }
 
-/// HotPotQA's F1 in [0, 1] with one reference; dspy's `hotpot_f1_score`.
+/// Returns HotPotQA's F1 in [0, 1] with one reference; dspy's `hotpot_f1_score`.
 #[must_use]
 pub fn hotpot_f1_score(prediction: &str, reference: &str) -> f64 {
     Profile::Dspy.hotpot_f1_score(prediction, reference)
 }
 
-/// Token-level precision in [0, 1] with one reference; dspy's `precision_score`.
+/// Returns the token-level precision in [0, 1] with one reference; dspy's `precision_score`.
 #[must_use]
 pub fn precision_score(prediction: &str, reference: &str) -> f64 {
     Profile::Dspy.precision_score(prediction, reference)
 }
 
-/// Token-level recall in [0, 1] with one reference, as inside dspy's `f1_score`.
+/// Returns the token-level recall in [0, 1] with one reference, as computed in dspy's `f1_score`.
 #[must_use]
 pub fn recall_score(prediction: &str, reference: &str) -> f64 {
     Profile::Dspy.recall_score(prediction, reference)
 }
 
-/// Exact match where `frac` is at least 1, otherwise whether the best F1 is at least `frac`; dspy's
-/// `answer_exact_match`.
+/// Whether the prediction matches any reference exactly (`frac` of at least 1) or with a token F1
+/// of at least `frac`; dspy's `answer_exact_match`.
 ///
-/// A `frac` of 0 or below accepts everything, NaN nothing.
+/// A `frac` of 0 or less accepts every prediction, NaN none.
 ///
 /// # Errors
 /// [`NoReferences`] if `answers` is empty.
@@ -145,9 +147,9 @@ pub fn answer_exact_match<S: AsRef<str>>(
 
 /// Whether any passage contains any answer as consecutive tokens; dspy's `answer_passage_match`.
 ///
-/// Both sides go through [`normalize_text`] and then through [`dpr_normalize`]. Without answers or without passages
-/// nothing is found. As in dspy an answer that normalizes to nothing is found in every passage; the other
-/// profiles find it in none.
+/// Both sides are normalized with [`normalize_text`] and then split with [`dpr_normalize`]. The
+/// result is false without answers or without passages. As in dspy, an answer that normalizes to an
+/// empty string is found in every passage; the other profiles find it in none.
 ///
 /// ```
 /// # use dsrs_metrics::text::answer_passage_match;

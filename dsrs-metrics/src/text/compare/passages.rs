@@ -1,10 +1,11 @@
-//! The DPR tokenizer and the search for an answer in a passage.
+//! The DPR tokenizer, and the search for answers in passages.
 
 use super::Profile;
 use super::tokens::tokens;
 use crate::text::unicode::{DprClass, dpr_class, lower, nfd};
 
-/// Tokens in one buffer: a passage has hundreds, and none deserves an allocation of its own.
+/// Tokens in one buffer: a passage has hundreds of tokens, and an allocation for each would be
+/// slow.
 #[derive(Clone, Debug, Default)]
 struct TokenList {
     text: String,
@@ -12,8 +13,8 @@ struct TokenList {
 }
 
 impl TokenList {
-    /// dspy's `DPR_normalize`: NFD, then runs of letters, numbers and marks or single other visible characters,
-    /// each in lower case.
+    /// dspy's `DPR_normalize`: NFD, then runs of letters, numbers and marks, or other visible
+    /// characters one by one, in lower case.
     fn dpr(text: String) -> Self {
         if text.is_ascii() {
             return Self::dpr_ascii(text);
@@ -33,7 +34,7 @@ impl TokenList {
                 }
             };
             let start = list.text.len();
-            // Each token by itself: a final sigma looks no further than its token.
+            // Each token separately: a final sigma depends on its own token only.
             lower(&chars[at..at + length], |c| list.text.push(c));
             list.spans.push((start, list.text.len()));
             at += length;
@@ -41,7 +42,7 @@ impl TokenList {
         list
     }
 
-    /// Lower-cases in place: a passage is not copied.
+    /// Lower-cases in place, so that a passage is not copied.
     fn dpr_ascii(mut text: String) -> Self {
         text.make_ascii_lowercase();
         let bytes = text.as_bytes();
@@ -76,7 +77,8 @@ impl TokenList {
         self.spans.iter().map(|&(start, end)| &self.text[start..end])
     }
 
-    /// Whether the tokens of `other` follow one another somewhere in this list. Nothing is found everywhere.
+    /// Whether the tokens of `other` are consecutive tokens of this list. An empty list is
+    /// contained in every list.
     fn contains(&self, other: &Self) -> bool {
         if other.is_empty() {
             return true;
@@ -88,10 +90,11 @@ impl TokenList {
     }
 }
 
-/// Splits text into lower-cased tokens, exactly as dspy's `DPR_normalize`.
+/// Splits a string into lower-cased tokens, exactly as dspy's `DPR_normalize`.
 ///
-/// After NFD a token is a run of letters, numbers and combining marks, or a single other character that is
-/// neither separator nor control. The character classes are those of the Python package `regex`.
+/// After NFD a token is a run of letters, numbers and combining marks, or a single other character
+/// that is neither a separator nor a control character. The character classes are those of the
+/// Python package `regex`.
 ///
 /// ```
 /// # use dsrs_metrics::text::dpr_normalize;
@@ -102,7 +105,7 @@ pub fn dpr_normalize(text: &str) -> Vec<String> {
     TokenList::dpr(text.to_owned()).iter().map(str::to_owned).collect()
 }
 
-/// Answers to look for in passages, normalized and cut into tokens once.
+/// Answers to search for in passages, normalized and split into tokens once.
 ///
 /// ```
 /// # use dsrs_metrics::text::{PassageAnswers, Profile};
@@ -116,7 +119,7 @@ pub struct PassageAnswers {
 }
 
 impl PassageAnswers {
-    /// Normalizes the answers. None at all is no error here: nothing is then found, as in dspy.
+    /// Normalizes the answers. An empty list is not an error: nothing is found then, as in dspy.
     pub fn new<S: AsRef<str>>(profile: Profile, answers: &[S]) -> Self {
         let tokens = |answer: &S| passage_tokens(profile, answer.as_ref());
         Self { profile, answers: answers.iter().map(tokens).collect() }

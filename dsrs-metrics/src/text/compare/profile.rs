@@ -1,4 +1,4 @@
-//! The choice of a normalization, and every text metric under it.
+//! The choice of a normalization, and exact match and token overlap under it.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use super::references::References;
 use super::{normalize_text, tokens};
 use crate::text::NoReferences;
 
-/// How texts are normalized before they are compared.
+/// How strings are normalized before they are compared.
 ///
 /// | | `Dspy` | `Folded` | `FoldedSymbols` |
 /// | --- | --- | --- | --- |
@@ -30,27 +30,29 @@ use crate::text::NoReferences;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Profile {
-    /// Bit for bit what dspy does; see [`normalize_text`].
+    /// Bit for bit as in dspy; see [`normalize_text`].
     #[default]
     Dspy,
-    /// Unicode folded, punctuation dropped.
+    /// Folds Unicode and removes punctuation.
     ///
-    /// NFKC, full case folding, decimal digits of all scripts to ASCII, invisible characters out; then
-    /// punctuation of every script (categories P, Sc, Sm, Sk) and articles go, as `Dspy` does for ASCII. Other
-    /// symbols stay, so that one emoji differs from another. Articles and punctuation are kept where nothing
-    /// else would be left. Each letter of a script without spaces is a token.
+    /// NFKC, full case folding, decimal digits of all scripts to ASCII, invisible characters
+    /// removed. Then punctuation of every script (categories P, Sc, Sm, Sk) and articles are
+    /// removed, as `Dspy` does for ASCII. Other symbols are kept, so that two emoji differ.
+    /// Articles and punctuation are kept if nothing else would be left. Each letter of a script
+    /// without spaces is a token.
     Folded,
     /// As `Folded`, but numbers and symbols keep their meaning.
     ///
-    /// Symbols (`+ = < > $ € ° ^ ~ |` ...) and `% ‰ # & @` are kept everywhere. Punctuation is kept where it is part of a
-    /// number: between two digits (`3.14`, `10:30`, `1/2`, `2020-01-05`; a comma that groups thousands
-    /// is dropped) and as a sign or a decimal point in front of a number (`-5`, `-$5`, `.5`). A hyphen inside a word
-    /// is no sign: "COVID-19" is "covid19". Other punctuation is dropped. `x²` becomes `x^2`.
+    /// Symbols (`+ = < > $ € ° ^ ~ |` ...) and `% ‰ # & @` are kept everywhere. Punctuation is kept
+    /// where it is part of a number: between two digits (`3.14`, `10:30`, `1/2`, `2020-01-05`; a
+    /// comma that groups thousands is removed) and as a sign or a decimal point before a number
+    /// (`-5`, `-$5`, `.5`). A hyphen inside a word is not a sign: "COVID-19" becomes "covid19".
+    /// Other punctuation is removed. `x²` becomes `x^2`.
     FoldedSymbols,
 }
 
 impl Profile {
-    /// Normalizes text for comparison. The result has words separated by single spaces.
+    /// Normalizes a string for comparison. The words of the result are separated by single spaces.
     #[must_use]
     pub fn normalize(self, text: &str) -> String {
         match self {
@@ -60,7 +62,7 @@ impl Profile {
         }
     }
 
-    /// The tokens that the token-level scores count, in the order of the text.
+    /// Returns the tokens that the token-level scores count, in the order of the string.
     ///
     /// ```
     /// # use dsrs_metrics::text::Profile;
@@ -85,31 +87,32 @@ impl Profile {
         References::new(self, answers)
     }
 
-    /// Whether prediction and reference are the same after normalization; dspy's `em_score`.
+    /// Whether the prediction equals the reference after normalization; dspy's `em_score`.
     #[must_use]
     pub fn em_score(self, prediction: &str, reference: &str) -> bool {
         self.normalize(prediction) == self.normalize(reference)
     }
 
-    /// Token-level F1 in [0, 1] with one reference; dspy's `f1_score`.
+    /// Returns the token-level F1 in [0, 1] with one reference; dspy's `f1_score`.
     #[must_use]
     pub fn f1_score(self, prediction: &str, reference: &str) -> f64 {
         self.pair(prediction, reference, References::f1)
     }
 
-    /// HotPotQA's F1 in [0, 1] with one reference; dspy's `hotpot_f1_score`.
+    /// Returns HotPotQA's F1 in [0, 1] with one reference; dspy's `hotpot_f1_score`.
     #[must_use]
     pub fn hotpot_f1_score(self, prediction: &str, reference: &str) -> f64 {
         self.pair(prediction, reference, References::hotpot_f1)
     }
 
-    /// Token-level precision in [0, 1] with one reference; dspy's `precision_score`.
+    /// Returns the token-level precision in [0, 1] with one reference; dspy's `precision_score`.
     #[must_use]
     pub fn precision_score(self, prediction: &str, reference: &str) -> f64 {
         self.pair(prediction, reference, References::precision)
     }
 
-    /// Token-level recall in [0, 1] with one reference: what dspy's `f1_score` calls `recall` on the way.
+    /// Returns the token-level recall in [0, 1] with one reference, as computed in dspy's
+    /// `f1_score`.
     #[must_use]
     pub fn recall_score(self, prediction: &str, reference: &str) -> f64 {
         self.pair(prediction, reference, References::recall)
@@ -119,7 +122,8 @@ impl Profile {
         score(&References::one(self, reference), prediction)
     }
 
-    /// Exact match with any reference; dspy's `EM`. See [`em`](super::em).
+    /// Whether the prediction equals any reference after normalization; dspy's `EM`. See
+    /// [`em`](super::em).
     ///
     /// # Errors
     /// [`NoReferences`] if `answers` is empty.
@@ -127,13 +131,13 @@ impl Profile {
         if answers.is_empty() {
             return Err(NoReferences);
         }
-        // Without tokens: exact match needs none.
+        // Exact match needs no tokens.
         let prediction = self.normalize(prediction);
         let same = |answer: &S| self.normalize(answer.as_ref()) == prediction;
         Ok(answers.iter().any(same))
     }
 
-    /// The best token-level F1 over the references; dspy's `F1`. See [`f1`](super::f1).
+    /// Returns the best token-level F1 over the references; dspy's `F1`. See [`f1`](super::f1).
     ///
     /// # Errors
     /// [`NoReferences`] if `answers` is empty.
@@ -141,7 +145,8 @@ impl Profile {
         Ok(self.references(answers)?.f1(prediction))
     }
 
-    /// The best HotPotQA F1 over the references; dspy's `HotPotF1`. See [`hotpot_f1`](super::hotpot_f1).
+    /// Returns the best HotPotQA F1 over the references; dspy's `HotPotF1`. See
+    /// [`hotpot_f1`](super::hotpot_f1).
     ///
     /// # Errors
     /// [`NoReferences`] if `answers` is empty.
@@ -153,7 +158,8 @@ impl Profile {
         Ok(self.references(answers)?.hotpot_f1(prediction))
     }
 
-    /// The best token-level precision over the references. See [`precision`](super::precision).
+    /// Returns the best token-level precision over the references. See
+    /// [`precision`](super::precision).
     ///
     /// # Errors
     /// [`NoReferences`] if `answers` is empty.
@@ -165,7 +171,7 @@ impl Profile {
         Ok(self.references(answers)?.precision(prediction))
     }
 
-    /// The best token-level recall over the references. See [`recall`](super::recall).
+    /// Returns the best token-level recall over the references. See [`recall`](super::recall).
     ///
     /// # Errors
     /// [`NoReferences`] if `answers` is empty.
@@ -177,7 +183,8 @@ impl Profile {
         Ok(self.references(answers)?.recall(prediction))
     }
 
-    /// Exact match, or F1 of at least `frac`. See [`answer_exact_match`](super::answer_exact_match).
+    /// Whether a reference matches exactly, or with an F1 of at least `frac`. See
+    /// [`answer_exact_match`](super::answer_exact_match).
     ///
     /// # Errors
     /// [`NoReferences`] if `answers` is empty.
@@ -193,9 +200,10 @@ impl Profile {
         Ok(self.references(answers)?.matches(prediction, frac))
     }
 
-    /// Whether any passage contains any answer. See [`answer_passage_match`](super::answer_passage_match).
+    /// Whether any passage contains any answer. See
+    /// [`answer_passage_match`](super::answer_passage_match).
     ///
-    /// The folding profiles compare their own tokens, and an answer without tokens is found nowhere.
+    /// The folding profiles compare their own tokens, and find an answer without tokens nowhere.
     pub fn answer_passage_match<P: AsRef<str>, A: AsRef<str>>(
         self,
         passages: &[P],

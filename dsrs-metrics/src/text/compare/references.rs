@@ -1,10 +1,10 @@
-//! The gold side of a comparison, normalized once for many predictions.
+//! Reference answers, normalized once for many predictions.
 
 use super::Profile;
 use super::token_overlap::Prepared;
 use crate::text::NoReferences;
 
-/// One or more reference answers, normalized and cut into tokens once.
+/// One or more reference answers, normalized and split into tokens once.
 ///
 /// ```
 /// # use dsrs_metrics::text::Profile;
@@ -36,44 +36,44 @@ impl References {
         Self { profile, answers: vec![Prepared::new(profile, answer)] }
     }
 
-    /// The profile that the references were normalized with.
+    /// Returns the profile that the references were normalized with.
     #[must_use]
     pub fn profile(&self) -> Profile {
         self.profile
     }
 
-    /// Whether the prediction is the same as any reference after normalization.
+    /// Whether the prediction equals any reference after normalization.
     #[must_use]
     pub fn em(&self, prediction: &str) -> bool {
         let normalized = self.profile.normalize(prediction);
         self.answers.iter().any(|answer| answer.text() == normalized)
     }
 
-    /// The best token-level F1 in [0, 1].
+    /// Returns the best token-level F1 in [0, 1].
     #[must_use]
     pub fn f1(&self, prediction: &str) -> f64 {
         self.best(prediction, Prepared::f1)
     }
 
-    /// The best HotPotQA F1 in [0, 1].
+    /// Returns the best HotPotQA F1 in [0, 1].
     #[must_use]
     pub fn hotpot_f1(&self, prediction: &str) -> f64 {
         self.best(prediction, Prepared::hotpot_f1)
     }
 
-    /// The best token-level precision in [0, 1].
+    /// Returns the best token-level precision in [0, 1].
     #[must_use]
     pub fn precision(&self, prediction: &str) -> f64 {
         self.best(prediction, Prepared::precision)
     }
 
-    /// The best token-level recall in [0, 1].
+    /// Returns the best token-level recall in [0, 1].
     #[must_use]
     pub fn recall(&self, prediction: &str) -> f64 {
         self.best(prediction, Prepared::recall)
     }
 
-    /// Exact match where `frac` is at least 1, otherwise whether the best F1 is at least `frac`.
+    /// Whether a reference matches exactly (`frac` of at least 1) or with an F1 of at least `frac`.
     #[must_use]
     pub fn matches(&self, prediction: &str, frac: f64) -> bool {
         if frac >= 1.0 { self.em(prediction) } else { self.f1(prediction) >= frac }

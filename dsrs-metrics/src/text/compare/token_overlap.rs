@@ -1,21 +1,22 @@
-//! Exact match and token overlap between texts that are already normalized.
+//! Token overlap of normalized strings: precision, recall, F1.
 
 use super::Profile;
 use super::tokens::tokens;
 
-/// Normalized answers that dspy's `HotPotF1` compares as a whole: where either side is one of these and the
-/// sides differ, the score is 0 even if tokens overlap.
+/// Normalized answers that dspy's `HotPotF1` compares as a whole: if either side is one of these
+/// and the sides differ, the score is 0 even if tokens overlap.
 pub const HOTPOT_LABELS: [&str; 3] = ["yes", "no", "noanswer"];
 
-/// One text, normalized and cut into tokens once.
+/// A string, normalized and split into tokens once.
 #[derive(Clone, Debug)]
 pub(super) struct Prepared {
     normalized: String,
-    /// Byte ranges of the tokens in `normalized`, sorted by the token: two sorted lists are compared in one pass.
+    /// Byte ranges of the tokens in `normalized`, sorted by token, so that two lists are compared
+    /// in one pass.
     sorted: Vec<(u32, u32)>,
 }
 
-/// Counts from which precision, recall and F1 follow.
+/// The counts that precision, recall and F1 are computed from.
 #[derive(Clone, Copy, Debug)]
 struct Overlap {
     same: usize,
@@ -39,7 +40,7 @@ impl Prepared {
         self.sorted.get(at).map(|&span| slice(&self.normalized, span))
     }
 
-    /// The size of the multiset intersection, as `sum((Counter(a) & Counter(b)).values())`.
+    /// Returns the size of the multiset intersection, `sum((Counter(a) & Counter(b)).values())`.
     fn overlap(&self, reference: &Self) -> Overlap {
         let (mut left, mut right, mut same) = (0, 0, 0);
         while let (Some(a), Some(b)) = (self.token(left), reference.token(right)) {
@@ -72,7 +73,8 @@ impl Prepared {
     }
 }
 
-/// `u32` halves the memory of prepared references; a text beyond 4 GiB keeps its whole-text comparisons.
+/// `u32` halves the memory of prepared references. Tokens beyond 4 GiB are empty; the comparison of
+/// whole strings is not affected.
 fn slice(text: &str, (start, end): (u32, u32)) -> &str {
     text.get(start as usize..end as usize).unwrap_or_default()
 }
@@ -80,7 +82,7 @@ fn slice(text: &str, (start, end): (u32, u32)) -> &str {
 impl Overlap {
     #[allow(clippy::cast_precision_loss, reason = "token counts stay far below 2^53")]
     fn share(self, of: usize) -> f64 {
-        // No common token is 0 in dspy, also where both sides are empty.
+        // Without a common token dspy returns 0, also if both sides are empty.
         if self.same == 0 { 0.0 } else { self.same as f64 / of as f64 }
     }
 
@@ -92,7 +94,7 @@ impl Overlap {
         self.share(self.reference)
     }
 
-    /// The order of the operations is dspy's, so that the last bit agrees.
+    /// The operations are in dspy's order, so that the last bit agrees.
     fn f1(self) -> f64 {
         if self.same == 0 {
             return 0.0;

@@ -1,12 +1,12 @@
-//! The tokens of normalized text.
+//! The tokens of a normalized string.
 
 use super::Profile;
 use crate::text::unicode::piece_ranges;
 
-/// Cuts normalized text into tokens, as byte ranges.
+/// Splits a normalized string into tokens, as byte ranges.
 ///
-/// In the `Dspy` profile a token is what stands between spaces. In the others every letter of a script without
-/// spaces is a token of its own, together with the combining marks that follow it.
+/// In the `Dspy` profile tokens are separated by spaces. In the others each letter of a script
+/// without spaces is a token too, together with the combining marks that follow it.
 pub(super) fn tokens(profile: Profile, normalized: &str) -> Vec<(u32, u32)> {
     let split_scripts = profile != Profile::Dspy && !normalized.is_ascii();
     let mut out = Vec::with_capacity(normalized.len() / 4 + 1);
@@ -18,7 +18,7 @@ pub(super) fn tokens(profile: Profile, normalized: &str) -> Vec<(u32, u32)> {
         } else {
             out.push((position(at), position(at + word.len())));
         }
-        // Normalized text has exactly one space between words.
+        // A normalized string has exactly one space between words.
         at += word.len() + 1;
     }
     out

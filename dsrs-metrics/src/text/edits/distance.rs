@@ -1,6 +1,8 @@
-//! Distances between texts and between lists of words: similarities in [0, 1] and error rates.
+//! Edit distances between strings and between lists of words: similarities in [0, 1] and error
+//! rates.
 //!
-//! The distances are computed by `rapidfuzz`; what is counted, and what an empty side means, is here.
+//! `rapidfuzz` computes the distances. This module defines what is counted and how empty sides
+//! score.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,19 +14,20 @@ use crate::text::words::{WordIds, split};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EditDistance {
-    /// Insertions, deletions and substitutions (Levenshtein 1966); the longer text is the whole.
+    /// Insertions, deletions and substitutions (Levenshtein 1966), relative to the longer string.
     #[default]
     Levenshtein,
-    /// Insertions and deletions; both texts together are the whole. `rapidfuzz.fuzz.ratio` is this
-    /// similarity times 100.
+    /// Insertions and deletions, relative to the length of both strings together.
+    /// `rapidfuzz.fuzz.ratio` is this similarity times 100.
     Indel,
 }
 
 impl EditDistance {
-    /// One minus the edits as a share of the whole, in [0, 1], over characters (code points).
+    /// Returns one minus the edits as a share of the length, in [0, 1], over characters (code
+    /// points).
     ///
-    /// Two empty texts are the same: 1. What `rapidfuzz` calls `normalized_similarity`, but rounded once,
-    /// so that 17 of 20 is the number 0.85 and a threshold of 0.85 is met.
+    /// The similarity of two empty strings is 1. This is `rapidfuzz`'s `normalized_similarity`, but
+    /// rounded only once, so that 17 of 20 is the number 0.85 and reaches a threshold of 0.85.
     ///
     /// ```
     /// use dsrs_metrics::text::EditDistance;
@@ -53,12 +56,12 @@ impl EditDistance {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "lengths of texts stay far below 2^53")]
+#[expect(clippy::cast_precision_loss, reason = "lengths of strings stay far below 2^53")]
 pub(super) fn share_left(distance: usize, whole: usize) -> f64 {
     if whole == 0 { 1.0 } else { whole.saturating_sub(distance) as f64 / whole as f64 }
 }
 
-/// How many edits make the reference of a prediction, and how long the reference is.
+/// The number of edits that turn a prediction into its reference, and the length of the reference.
 ///
 /// ```
 /// use dsrs_metrics::text::EditCounts;
@@ -69,14 +72,15 @@ pub(super) fn share_left(distance: usize, whole: usize) -> f64 {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EditCounts {
-    /// Substitutions, deletions and insertions.
+    /// Number of substitutions, deletions and insertions.
     pub edits: u64,
-    /// Words, or characters, of the reference.
+    /// Length of the reference, in words or characters.
     pub length: u64,
 }
 
 impl EditCounts {
-    /// Edits between the words of two texts; words are what stands between white space of any kind.
+    /// Counts the edits between the words of two strings. Words are separated by white space of any
+    /// kind.
     #[must_use]
     pub fn of_words(prediction: &str, reference: &str) -> Self {
         let mut words = WordIds::default();
@@ -85,7 +89,8 @@ impl EditCounts {
         Self::of(&prediction, &reference)
     }
 
-    /// Edits between the characters (code points) of two texts, white space at their ends left out.
+    /// Counts the edits between the characters (code points) of two strings, without white space at
+    /// their ends.
     #[must_use]
     pub fn of_characters(prediction: &str, reference: &str) -> Self {
         let (prediction, reference) =
@@ -104,16 +109,16 @@ impl EditCounts {
         Self { edits: edits as u64, length: reference.len() as u64 }
     }
 
-    /// Edits per word or character of the reference; 0 for the same text, and above 1 where more was
-    /// inserted than there is. With an empty reference it is the number of edits, as in `jiwer`: every
-    /// word of the prediction is one too many.
+    /// Returns the edits per word or character of the reference: 0 for equal strings, more than 1
+    /// if more was inserted than the reference has. With an empty reference it is the number of
+    /// edits, as in `jiwer`.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "lengths of texts stay far below 2^53")]
+    #[expect(clippy::cast_precision_loss, reason = "lengths of strings stay far below 2^53")]
     pub fn rate(self) -> f64 {
         self.edits as f64 / self.length.max(1) as f64
     }
 
-    /// The reference with the lowest rate, the first of those; `None` without references.
+    /// Returns the counts with the lowest rate, the first of equal ones; `None` without references.
     #[must_use]
     pub fn best(counts: impl IntoIterator<Item = Self>) -> Option<Self> {
         counts.into_iter().reduce(|best, next| if next.rate() < best.rate() { next } else { best })

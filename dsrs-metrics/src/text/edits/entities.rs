@@ -1,32 +1,32 @@
-//! Lists of names compared as lists: each found one counts once.
+//! Lists of names compared one to one: a name of one list is matched with at most one of the other.
 //!
-//! Which pairs of an expected and a predicted name belong together is a bipartite matching; how alike
-//! two names are is `edits.rs`'s.
+//! The pairs are a bipartite matching. The similarity of two names is defined in `distance.rs`.
 
 use std::borrow::Cow;
 
 use super::distance::share_left;
 use crate::text::NormalForm;
 
-/// How many of the expected entities were found, and how many there are on each side.
+/// How many of the expected entities were found, and how many entities each side has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct EntityCounts {
-    /// Pairs of an expected and a predicted entity that are alike; none is in two pairs.
+    /// Matched pairs of an expected and a predicted entity. An entity is in at most one pair.
     pub found: u64,
-    /// Expected entities.
+    /// Number of expected entities.
     pub expected: u64,
-    /// Predicted entities.
+    /// Number of predicted entities.
     pub predicted: u64,
 }
 
 impl EntityCounts {
-    /// Pairs entities that are at least `similarity` alike, each with at most one of the other side, in
-    /// as many pairs as possible.
+    /// Matches predicted with expected entities whose similarity is at least `similarity`, one to
+    /// one, in as many pairs as possible.
     ///
-    /// Entities are compared without white space at their ends, in lower case and in NFC; what is then
-    /// empty is no entity. Alike means [`EditDistance::Indel`](crate::text::EditDistance::Indel), `rapidfuzz.fuzz.ratio` over 100. The
-    /// number of pairs is that of a largest matching (augmenting paths, Kuhn 1955), so it depends on no
-    /// order. A list that repeats an entity has it as often as it says it.
+    /// Entities are compared in lower case and in NFC, without white space at their ends; empty
+    /// ones are ignored. The similarity is
+    /// [`EditDistance::Indel`](crate::text::EditDistance::Indel), which is `rapidfuzz.fuzz.ratio`
+    /// over 100. The number of pairs is the size of a maximum matching (augmenting paths, Kuhn
+    /// 1955), so it does not depend on the order of the lists. Repetitions in a list count.
     ///
     /// ```
     /// use dsrs_metrics::text::EntityCounts;
@@ -47,7 +47,8 @@ impl EntityCounts {
         Self::of_named(&predicted, &expected, similarity)
     }
 
-    /// As [`of`](Self::of), where an entity that is repeated, but for case and white space, is one.
+    /// As [`of`](Self::of), but repetitions within a list are removed first, ignoring case and
+    /// white space at the ends.
     pub fn of_distinct<P: AsRef<str>, E: AsRef<str>>(
         predicted: &[P],
         expected: &[E],
@@ -79,8 +80,8 @@ impl EntityCounts {
         }
     }
 
-    /// The harmonic mean of precision and recall, in [0, 1]: 1 where nothing was expected and nothing
-    /// predicted, 0 where only one side is empty.
+    /// Returns the harmonic mean of precision and recall, in [0, 1]: 1 if both sides are empty, 0
+    /// if only one is.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "counts of entities stay far below 2^53")]
     pub fn f1(self) -> f64 {
@@ -91,7 +92,7 @@ impl EntityCounts {
     }
 }
 
-/// The form in which entities are compared; `None` for what names nothing.
+/// Returns the form in which entities are compared; `None` for an empty entity.
 fn named(entity: &str) -> Option<Vec<char>> {
     let entity = entity.trim();
     let lower = match entity.is_ascii() {
@@ -107,7 +108,7 @@ fn are_alike(a: &[char], b: &[char], similarity: f64) -> bool {
         return similarity <= 1.0;
     }
     let whole = a.len() + b.len();
-    // The difference in length is the least distance there can be.
+    // The difference in length is a lower bound of the distance.
     if share_left(a.len().abs_diff(b.len()), whole) < similarity {
         return false;
     }
@@ -115,15 +116,16 @@ fn are_alike(a: &[char], b: &[char], similarity: f64) -> bool {
     share_left(distance, whole) >= similarity
 }
 
-/// How many pairs there are in a largest matching; `alike[i]` are the partners that `i` may have.
+/// Returns the size of a maximum matching; `alike[i]` are the possible partners of `i`.
 fn largest_matching(alike: &[Vec<usize>], partners: usize) -> usize {
     let mut partner_of = vec![None; partners];
-    // A search marks what it has seen with its own number, so that nothing has to be cleared.
+    // Each search marks visited partners with its own number, so that marks need not be cleared.
     let mut seen = vec![usize::MAX; partners];
     let mut number = 0;
     let mut pairs = 0;
     for from in 0..alike.len() {
-        // What a search in vain has seen leads nowhere until pairs change, so the next one need not look there.
+        // Partners visited by a failed search lead nowhere until the matching changes, so the next
+        // search can skip them.
         if augments(alike, from, number, &mut partner_of, &mut seen) {
             number += 1;
             pairs += 1;
@@ -132,7 +134,7 @@ fn largest_matching(alike: &[Vec<usize>], partners: usize) -> usize {
     pairs
 }
 
-/// Looks for an augmenting path, without recursion: chains may be as long as the list.
+/// Searches an augmenting path, without recursion: a path may be as long as the list.
 fn augments(
     alike: &[Vec<usize>],
     root: usize,
@@ -140,10 +142,11 @@ fn augments(
     partner_of: &mut [Option<usize>],
     seen: &mut [usize],
 ) -> bool {
-    // Where each step stands: an entity, and how many of its partners were tried.
+    // Each step of the path: an entity, and how many of its partners were tried.
     let mut path = vec![(root, 0)];
     while let Some((from, tried)) = path.last_mut() {
-        // A partner that is free ends the search; without a look at all of them first, lists of equal names take cubic time.
+        // A free partner ends the search. Looking for one first avoids cubic time on lists of equal
+        // names.
         let free = || alike[*from].iter().position(|to| partner_of[*to].is_none());
         if let Some(at) = if *tried == 0 { free() } else { None } {
             *tried = at + 1;

@@ -1,20 +1,22 @@
-//! Exact arithmetic on non-negative decimals of any length: just what comparing two numbers needs.
+//! Exact arithmetic on non-negative decimals of any length, as far as comparing two numbers needs
+//! it.
 
 use std::cmp::Ordering;
 use std::fmt;
 
-/// `digits` as an integer times ten to the power of `exponent`. No leading or trailing zeros; zero has no digits.
+/// The integer `digits` times ten to the power of `exponent`. No leading or trailing zeros; zero
+/// has no digits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Decimal {
     digits: Vec<u8>,
     exponent: i64,
 }
 
-/// Beyond this many zeros in front or behind, a decimal is shown in scientific notation.
+/// With more leading or trailing zeros than this, a decimal is displayed in scientific notation.
 const SHOWN_ZEROS: i64 = 30;
 
 impl Decimal {
-    /// From digit values 0..=9, most significant first.
+    /// Creates a decimal from digit values 0..=9, most significant first.
     pub(super) fn new(mut digits: Vec<u8>, mut exponent: i64) -> Self {
         let leading = digits.iter().take_while(|&&digit| digit == 0).count();
         digits.drain(..leading);
@@ -32,7 +34,7 @@ impl Decimal {
         Self::new(vec![1], 0)
     }
 
-    /// The shortest decimal that stands for this float; zero for what is negative or not a number.
+    /// Returns the shortest decimal that rounds to this float; zero for negative numbers and NaN.
     pub(super) fn from_f64(value: f64) -> Self {
         if !value.is_finite() || value <= 0.0 {
             return Self::new(Vec::new(), 0);
@@ -60,7 +62,7 @@ impl Decimal {
         self
     }
 
-    /// The power of ten above the first digit: 0.05 -> -1, 7 -> 1, 123 -> 3.
+    /// Returns the power of ten above the first digit: 0.05 -> -1, 7 -> 1, 123 -> 3.
     fn magnitude(&self) -> i64 {
         self.exponent + length(&self.digits)
     }
@@ -103,7 +105,7 @@ impl Decimal {
         Self::new(a, exponent)
     }
 
-    /// Digits of both over one exponent, padded to one length.
+    /// Returns the digits of both over one exponent, padded to the same length.
     fn align(&self, other: &Self) -> (Vec<u8>, Vec<u8>, i64) {
         let low = match (self.is_zero(), other.is_zero()) {
             (true, _) => other.exponent,
@@ -143,7 +145,7 @@ impl PartialOrd for Decimal {
 impl Ord for Decimal {
     fn cmp(&self, other: &Self) -> Ordering {
         match (self.is_zero(), other.is_zero()) {
-            // Without trailing zeros the shorter of two equal beginnings is the smaller number.
+            // Without trailing zeros, a decimal that is a prefix of another is the smaller number.
             (false, false) => {
                 (self.magnitude(), &self.digits).cmp(&(other.magnitude(), &other.digits))
             }

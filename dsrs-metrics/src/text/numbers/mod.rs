@@ -1,4 +1,4 @@
-//! Numbers in text: the last number of a text, and whether two texts end in the same number.
+//! Numbers in strings: the last number of a string, and whether two strings end in the same number.
 
 mod decimal;
 mod power;
@@ -15,14 +15,15 @@ use self::scan::{Numeral, Scanner};
 pub(super) use self::shape::grouped;
 use self::shape::is_separator;
 
-/// Which of `.` and `,` separates the fractional part of a number.
+/// The mark, `.` or `,`, that separates the fractional part of a number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DecimalMark {
     /// 1,234.5. A single comma groups thousands (1,234) or separates the items of a list (1,5).
     #[default]
     Point,
-    /// 1.234,5. A single point groups thousands (1.234) or, where it can't, is a decimal point (1.5).
+    /// 1.234,5. A single point groups thousands (1.234) or, where it cannot, is a decimal point
+    /// (1.5).
     Comma,
 }
 
@@ -42,7 +43,7 @@ impl DecimalMark {
     }
 }
 
-/// How [`numeric_match`] reads and compares numbers.
+/// Options of reading and comparing numbers; see [`numeric_match`].
 ///
 /// ```
 /// # use dsrs_metrics::text::{NumericOptions, numeric_match};
@@ -53,18 +54,20 @@ impl DecimalMark {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NumericOptions {
-    /// Largest accepted `|prediction - gold|`, in units of the number. Negative or NaN counts as 0.
+    /// Largest accepted `|prediction - reference|`, in units of the number. Negative or NaN counts
+    /// as 0.
     pub abs_tolerance: f64,
-    /// Largest accepted `|prediction - gold| / |gold|`, as a share: 0.01 is one percent. Negative or NaN counts as 0.
+    /// Largest accepted `|prediction - reference| / |reference|`, as a share: 0.01 is one percent.
+    /// Negative or NaN counts as 0.
     pub rel_tolerance: f64,
-    /// How numbers are written, on both sides.
+    /// The decimal mark of both sides.
     pub decimal_mark: DecimalMark,
-    /// Whether `50%` is 0.5. Otherwise the sign is a unit like any other, and `50%` is 50.
+    /// Whether `50%` is 0.5. Otherwise the percent sign is a unit like any other, and `50%` is 50.
     pub percent_as_fraction: bool,
 }
 
 impl NumericOptions {
-    /// The last number of a text; [`last_number`] with these options.
+    /// Returns the last number of a string; [`last_number`] with these options.
     #[must_use]
     pub fn last_number(&self, text: &str) -> Option<Number> {
         let symbols = symbols::symbols(text);
@@ -74,19 +77,21 @@ impl NumericOptions {
     }
 }
 
-/// The last number of a text, exactly as written.
+/// Returns the last number of a string, exactly as written.
 ///
-/// - Digits of any script. A number is never part of a longer run of digits, nor the end of a word (`H2O`), nor an
-///   exponent (`m^2`), nor a chain of points (`1.2.3`).
-/// - Thousands: `1,234,567`, `12,34,567`, and with apostrophes, underscores, thin or no-break spaces; ordinary
-///   spaces separate numbers. `1.234.567` and `1.234,56` can only be European and are read so; `1.234` has three
-///   decimal places and `1,5` is a list. See [`DecimalMark`] for texts that write otherwise.
-/// - A sign is a minus or hyphen directly before the number or its currency sign, but not one that joins words or
-///   numbers: the last number of `10-12` is 12 and of `COVID-19` 19.
-/// - `1.5e-3`, `1.5 × 10^-3`, `10⁵`; of other powers (`2^10`) no value is taken. Exponents have at most four digits.
-/// - Fractions `1/2`, `6 1/2`, `6½`, `\frac{1}{2}`; but not dates (`12/25/2020`).
-/// - Currency signs, units and (unless asked for) percent signs say nothing about the number. Words such as "million"
-///   are not multiplied.
+/// - Digits of any script. A number is never part of a longer run of digits, the end of a word
+///   (`H2O`), an exponent (`m^2`), or a chain of points (`1.2.3`).
+/// - Thousands: `1,234,567`, `12,34,567`, and with apostrophes, underscores, thin or no-break
+///   spaces. Ordinary spaces separate numbers. `1.234.567` and `1.234,56` are European notation and
+///   read as such; `1.234` has three decimal places and `1,5` is a list. See [`DecimalMark`] for
+///   other notations.
+/// - A sign is a minus or hyphen directly before the number or its currency sign, unless it joins
+///   words or numbers: the last number of `10-12` is 12 and of `COVID-19` 19.
+/// - `1.5e-3`, `1.5 × 10^-3`, `10⁵`. Other powers (`2^10`) are not evaluated and not numbers.
+///   Exponents have at most four digits.
+/// - Fractions `1/2`, `6 1/2`, `6½`, `\frac{1}{2}`, but not dates (`12/25/2020`).
+/// - Currency signs, units and (by default) percent signs are ignored. Words such as "million" are
+///   not multiplied.
 ///
 /// ```
 /// # use dsrs_metrics::text::last_number;
@@ -99,11 +104,13 @@ pub fn last_number(text: &str) -> Option<Number> {
     NumericOptions::default().last_number(text)
 }
 
-/// Whether the last number of the prediction is the last number of the gold text, within the tolerances.
+/// Whether the last number of the prediction equals the last number of the reference, within the
+/// tolerances.
 ///
-/// With tolerances of 0 the comparison is exact on decimals of any length: 18 is 18.0 and 1/2 is 0.5, but
-/// 10000000000000001 is not 10000000000000000. Tolerances are taken as the shortest decimal that stands for the float and
-/// compared exactly too: 1.1 is within 0.1 of 1.0. False where either side has no number.
+/// With tolerances of 0 the comparison is exact on decimals of any length: 18 is 18.0 and 1/2 is
+/// 0.5, but 10000000000000001 is not 10000000000000000. A tolerance is the shortest decimal that
+/// rounds to the float, and is compared exactly too: 1.1 is within 0.1 of 1.0. Returns false if
+/// either side has no number.
 ///
 /// ```
 /// # use dsrs_metrics::text::{NumericOptions, numeric_match};
@@ -119,9 +126,9 @@ pub fn numeric_match(prediction: &str, reference: &str, options: &NumericOptions
     }
 }
 
-/// An exact rational number read from text: a decimal of any length over a whole denominator.
+/// An exact rational number read from a string: a decimal of any length over a whole denominator.
 ///
-/// Equal numbers are equal however they were written: 0.50 is 1/2.
+/// Numbers are equal if their values are, however they were written: 0.50 is 1/2.
 #[derive(Clone, Debug)]
 pub struct Number {
     negative: bool,
@@ -146,7 +153,7 @@ impl Number {
             Some(whole) => whole.mul(&under).add(&over),
             None => over,
         };
-        // Numerator and denominator of a fraction stay whole: half a percent is 1/200.
+        // Numerator and denominator of a fraction remain whole numbers: half a percent is 1/200.
         let (numerator, denominator) = if under.is_one() {
             (numerator.shift(percent), under)
         } else {
@@ -155,17 +162,18 @@ impl Number {
         Self { negative: numeral.negative && !numerator.is_zero(), numerator, denominator }
     }
 
-    /// The nearest float; infinite beyond its range.
+    /// Returns the nearest float, infinite beyond its range.
     #[must_use]
     pub fn to_f64(&self) -> f64 {
         let magnitude = self.numerator.to_f64() / self.denominator.to_f64();
         if self.negative { -magnitude } else { magnitude }
     }
 
-    /// Whether this number is within the tolerances of `gold`. The relative one is a share of `gold`.
+    /// Whether this number is within the tolerances of `reference`. The relative one is a share of
+    /// `reference`.
     #[must_use]
-    pub fn is_close(&self, gold: &Self, options: &NumericOptions) -> bool {
-        if self == gold {
+    pub fn is_close(&self, reference: &Self, options: &NumericOptions) -> bool {
+        if self == reference {
             return true;
         }
         let (absolute, relative) = (options.abs_tolerance, options.rel_tolerance);
@@ -176,13 +184,16 @@ impl Number {
             return false;
         }
         // |a/b - c/d| <= t is |ad - cb| <= t bd, and |a/b - c/d| <= r c/d is |ad - cb| <= r cb.
-        let mine = self.numerator.mul(&gold.denominator);
-        let golds = gold.numerator.mul(&self.denominator);
-        let difference =
-            if self.negative == gold.negative { mine.abs_diff(&golds) } else { mine.add(&golds) };
-        let unit = self.denominator.mul(&gold.denominator);
+        let mine = self.numerator.mul(&reference.denominator);
+        let theirs = reference.numerator.mul(&self.denominator);
+        let difference = if self.negative == reference.negative {
+            mine.abs_diff(&theirs)
+        } else {
+            mine.add(&theirs)
+        };
+        let unit = self.denominator.mul(&reference.denominator);
         difference <= Decimal::from_f64(absolute).mul(&unit)
-            || difference <= Decimal::from_f64(relative).mul(&golds)
+            || difference <= Decimal::from_f64(relative).mul(&theirs)
     }
 }
 

@@ -1,13 +1,14 @@
-//! Powers of ten behind a numeral: `e-3`, `× 10^-3`, and the exponent of a ten itself.
+//! Powers of ten after a numeral: `e-3`, `× 10^-3`, and the exponent of a ten itself.
 
 use super::scan::{Numeral, Scanner, is_word_byte};
 use super::symbols::{RAISED, RAISED_MINUS, RAISED_PLUS, TIMES};
 
-/// Exponents have at most this many digits; longer ones make the numeral no number.
+/// The most digits of an exponent. With a longer exponent the numeral is not a number.
 const EXPONENT_DIGITS: usize = 4;
 
 impl Scanner<'_> {
-    /// `e-3`, `× 10^-3`, or the exponent of a ten. `None` where the numeral is the base of another power.
+    /// Reads `e-3`, `× 10^-3`, or the exponent of a ten. `None` if the numeral is the base of
+    /// another power.
     pub(super) fn scientific(&self, numeral: &mut Numeral) -> Option<()> {
         let end = numeral.end;
         if matches!(self.get(end), Some(b'e' | b'E')) {
@@ -21,7 +22,7 @@ impl Scanner<'_> {
             }
         }
         if self.is_power(end) {
-            // The power is a number only if we know its value: 10^5, but neither 2^10 nor 10^n.
+            // A power is a number only if its value is known: 10^5, but neither 2^10 nor 10^n.
             let (exponent, end) = self.power(end)?;
             if self.text[numeral.digits.clone()] != *b"10" {
                 return None;
@@ -43,7 +44,7 @@ impl Scanner<'_> {
         self.get(at).is_some_and(|byte| byte == b'^' || raised(byte))
     }
 
-    /// `^5`, `^{-5}`, `⁻⁵`: the exponent and where it ends.
+    /// Reads `^5`, `^{-5}` or `⁻⁵`. Returns the exponent and its end.
     fn power(&self, at: usize) -> Option<(i64, usize)> {
         if self.get(at) != Some(b'^') {
             return self.raised_power(at);
@@ -80,7 +81,7 @@ impl Scanner<'_> {
         Some(if sign == Some(b'-') { -value } else { value })
     }
 
-    /// A multiplication sign, 10 and a power of it.
+    /// Reads a multiplication sign followed by a power of 10.
     fn times_ten(&self, end: usize) -> Option<(i64, usize)> {
         let at = end + self.count(end, |&byte| byte == b' ');
         let rest = self.text.get(at..)?;

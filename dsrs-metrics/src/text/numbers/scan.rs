@@ -1,7 +1,8 @@
-//! Finds the last number of a text.
+//! The scanner that finds the last number of a string.
 //!
-//! One pass over the bytes of [`symbols`](super::symbols): each numeral found replaces the one before it, as
-//! places in the text only; the caller builds the value of the last.
+//! It passes once over the bytes of [`symbols`](super::symbols). Each numeral found replaces the
+//! previous one. A numeral consists of positions only; the caller computes the value of the last
+//! one.
 
 use std::ops::Range;
 
@@ -9,33 +10,33 @@ use super::DecimalMark;
 use super::shape::{self, is_separator};
 use super::symbols::{FRACTION, LETTER, PER_MILLE, fraction};
 
-/// Numerators and denominators have at most this many digits; longer ones make no fraction.
+/// The most digits of a numerator or denominator. Longer ones are not fractions.
 const FRACTION_DIGITS: usize = 18;
-/// Words that may stand directly in front of an amount.
+/// Words that may directly precede an amount.
 const CURRENCY_CODES: [&[u8]; 12] =
     [b"USD", b"EUR", b"GBP", b"JPY", b"CNY", b"INR", b"CHF", b"CAD", b"AUD", b"KRW", b"RMB", b"Rs"];
 
-/// Where a number stands in the text, and how it is put together.
+/// The position of a number in the string, and its parts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Numeral {
     pub(super) negative: bool,
     /// The whole part of a mixed number such as 6 1/2.
     pub(super) whole: Option<Range<usize>>,
-    /// Digits, separators and perhaps a decimal mark; empty for a lone vulgar fraction.
+    /// Digits, separators and an optional decimal mark; empty for a lone vulgar fraction.
     pub(super) digits: Range<usize>,
     pub(super) point: Option<usize>,
     pub(super) exponent: i64,
     pub(super) denominator: Option<Range<usize>>,
     pub(super) vulgar: Option<(u8, u8)>,
-    /// The power of ten of a percent or per mille sign behind the number, 0 without one.
+    /// The exponent of a percent or per mille sign after the number; 0 without one.
     pub(super) percent: i64,
     pub(super) end: usize,
 }
 
-/// What the scanner made of one place.
+/// The result of scanning one position.
 enum Step {
     Found(Numeral),
-    /// No number here; go on at this place.
+    /// No number here; continue at this position.
     Skip(usize),
 }
 
@@ -61,7 +62,7 @@ impl Scanner<'_> {
         last
     }
 
-    /// How many bytes stand between `at` and the next place where a number can start.
+    /// Returns the number of bytes between `at` and the next position where a number can start.
     fn count_before_start(&self, at: usize) -> Option<usize> {
         let rest = self.text.get(at..)?;
         rest.iter().position(|&byte| may_start(byte))
@@ -93,7 +94,7 @@ impl Scanner<'_> {
         self.numeral(at, end, last).map_or(Step::Skip(end), Step::Found)
     }
 
-    /// The numeral in `at..end` with everything that belongs to it.
+    /// Reads the numeral in `at..end` with its exponent, fraction and percent sign.
     fn numeral(&self, at: usize, end: usize, last: Option<&Numeral>) -> Option<Numeral> {
         let run = &self.text[at..end];
         let (skipped, point) = if run[0] == b'.' {
@@ -118,7 +119,7 @@ impl Scanner<'_> {
         Some(numeral)
     }
 
-    /// `1/2` and `6 1/2`, but no part of a chain such as 12/25/2020.
+    /// Reads `1/2` and `6 1/2`, but not a part of a chain such as 12/25/2020.
     fn slash_fraction(&self, numeral: &mut Numeral, last: Option<&Numeral>) {
         let start = numeral.digits.start;
         if let Some(value) = self.get(numeral.end).and_then(fraction) {
@@ -155,7 +156,7 @@ impl Scanner<'_> {
         value(numerator.clone()) < value(denominator)
     }
 
-    /// Whether a plain integer stands one space in front of `at`.
+    /// Whether a plain integer precedes `at`, separated by one space.
     fn whole_before(&self, at: usize, last: Option<&Numeral>) -> bool {
         last.is_some_and(|last| {
             last.end + 1 == at
@@ -178,7 +179,7 @@ impl Scanner<'_> {
         numeral
     }
 
-    /// `\frac{1}{2}`, `\dfrac{1}{2}`, `\tfrac{1}{2}` with plain integers.
+    /// Reads `\frac{1}{2}`, `\dfrac{1}{2}`, `\tfrac{1}{2}` with plain integers.
     fn latex_fraction(&self, at: usize) -> Option<Numeral> {
         let name = self.count(at + 1, u8::is_ascii_lowercase);
         let open = at + 1 + name;
@@ -214,8 +215,8 @@ impl Scanner<'_> {
         };
     }
 
-    /// A minus directly in front of the number or of its currency sign, unless it joins the number to something
-    /// (10-12, COVID-19) or is half of a dash.
+    /// Whether a minus directly precedes the number or its currency sign. A hyphen that joins
+    /// (10-12, COVID-19) or is half of a dash is not a minus.
     fn is_negative(&self, start: usize) -> bool {
         let mut at = start;
         while at > 0
@@ -226,13 +227,15 @@ impl Scanner<'_> {
         at > 0 && self.text[at - 1] == b'-' && !self.before(at - 1).is_some_and(joins)
     }
 
-    /// Whether a leading decimal point can start a number here: 0.5 is written `.5`, but not in `x.5` or `...5`.
+    /// Whether a leading decimal point can start a number here, as in `.5` but not in `x.5` or
+    /// `...5`.
     fn opens(&self, at: usize) -> bool {
         let before = self.before(at);
         !before.is_some_and(|byte| is_word_byte(byte) || matches!(byte, b'.' | b')' | b']'))
     }
 
-    /// Digits at the end of a word: H2O, gpt4, x_1. A currency code, a LaTeX command or the x of 5x3 is no such word.
+    /// Whether the digits are the end of a word: H2O, gpt4, x_1. A currency code, a LaTeX command
+    /// and the x of 5x3 are not such words.
     fn glued_to_word(&self, at: usize) -> bool {
         let Some(before) = self.before(at) else {
             return false;
@@ -251,7 +254,7 @@ impl Scanner<'_> {
         !(multiplies || CURRENCY_CODES.contains(&word) || self.before(word_start) == Some(b'\\'))
     }
 
-    /// Digits of `m^2`, `x^{2}`, `x^{-2}`.
+    /// Whether the digits are an exponent: `m^2`, `x^{2}`, `x^{-2}`.
     fn is_exponent(&self, at: usize) -> bool {
         let mut front = self.text[..at].iter().rev().copied().peekable();
         front.next_if(|byte| matches!(byte, b'-' | b'+'));
@@ -266,7 +269,7 @@ impl Scanner<'_> {
             && self.get(end + 1).is_some_and(|byte| byte.is_ascii_hexdigit())
     }
 
-    /// The end of the digits from `at`, with the separators between them.
+    /// Returns the end of the digits from `at`, including the separators between them.
     fn run_end(&self, at: usize) -> usize {
         let mut end = at + 1;
         while self.digit(end)
@@ -297,7 +300,7 @@ impl Scanner<'_> {
     }
 }
 
-/// Whether a number can start with this byte: what the scanner looks at.
+/// Whether a number can start with this byte.
 fn may_start(byte: u8) -> bool {
     byte.is_ascii_digit() || byte >= FRACTION || matches!(byte, b'.' | b'\\')
 }
@@ -306,7 +309,7 @@ pub(super) fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == LETTER
 }
 
-/// What a hyphen joins a number to, rather than being its sign.
+/// Whether a hyphen after this byte joins instead of being a sign.
 fn joins(byte: u8) -> bool {
     is_word_byte(byte) || byte >= PER_MILLE || matches!(byte, b')' | b']' | b'}' | b'%' | b'-')
 }

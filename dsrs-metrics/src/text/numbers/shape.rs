@@ -1,4 +1,4 @@
-//! Which runs of digits and separators are one number: grouping and decimal marks.
+//! Runs of digits and separators: whether they are one number, its grouping and its decimal mark.
 
 use super::DecimalMark;
 use super::symbols::GROUP_SPACE;
@@ -6,9 +6,10 @@ use super::symbols::GROUP_SPACE;
 /// A run of digits and separators read as one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
-    /// How many bytes at the start of the run are not part of the number: a list read up to its last item.
+    /// Number of bytes at the start of the run that are not part of the number, if the run is a
+    /// list.
     pub(super) skipped: usize,
-    /// Where the decimal mark stands in the rest.
+    /// Position of the decimal mark in the rest.
     pub(super) point: Option<usize>,
 }
 
@@ -16,10 +17,10 @@ pub(super) fn is_separator(byte: u8) -> bool {
     matches!(byte, b'.' | b',' | b'\'' | b'_' | GROUP_SPACE)
 }
 
-/// Reads a run in which digits stand on both sides of each separator.
+/// Reads a run in which every separator is between digits.
 ///
-/// A run that is no number as a whole is a list of numbers, and its last one counts; a chain of points
-/// (a version, an address) is no number at all.
+/// A run that is not one number is a list of numbers, and its last number counts. A chain of points
+/// (a version, an address) is not a number.
 pub(super) fn read(run: &[u8], mark: DecimalMark) -> Option<Shape> {
     if let Some(point) = whole(run, mark) {
         return Some(Shape { skipped: 0, point });
@@ -29,7 +30,7 @@ pub(super) fn read(run: &[u8], mark: DecimalMark) -> Option<Shape> {
     whole(last, mark).map(|point| Shape { skipped: run.len() - last.len(), point })
 }
 
-/// The place of the decimal mark if the whole run is one number.
+/// Returns the position of the decimal mark if the whole run is one number.
 fn whole(run: &[u8], mark: DecimalMark) -> Option<Option<usize>> {
     let Some(last) = run.iter().rposition(|&byte| is_separator(byte)) else {
         return Some(None);
@@ -38,7 +39,7 @@ fn whole(run: &[u8], mark: DecimalMark) -> Option<Option<usize>> {
     let separators = run.iter().filter(|&&byte| is_separator(byte)).count();
     let places = (separators == 1 || grouped(&run[..last])).then_some(Some(last));
     match run[last] {
-        // 3.14 and 1,234.5, but also 1.234.567 where more than one point can only group.
+        // 3.14 and 1,234.5, but also 1.234.567, where several points can only group.
         byte if byte == decimal => {
             let mixed = !run[..last].contains(&decimal);
             places.filter(|_| mixed).or_else(|| grouped(run).then_some(None))
@@ -48,13 +49,15 @@ fn whole(run: &[u8], mark: DecimalMark) -> Option<Option<usize>> {
         byte if byte == other && separators > 1 => {
             places.filter(|_| run[..last].contains(&decimal))
         }
-        // Where the comma is the decimal mark, a point that can't group is one too; the reverse is a list.
+        // If the comma is the decimal mark, a point that cannot group is a decimal mark too. The
+        // reverse is a list.
         b'.' => places,
         _ => None,
     }
 }
 
-/// 1,234,567 or, in the Indian way, 12,34,567: one kind of separator, a last group of three digits.
+/// Whether the separators group thousands, 1,234,567 or the Indian 12,34,567: one kind of
+/// separator, a last group of three digits.
 pub(in crate::text) fn grouped(run: &[u8]) -> bool {
     let Some(at) = run.iter().position(|&byte| is_separator(byte)) else {
         return false;

@@ -1,7 +1,7 @@
-//! Text as one byte a character, so that one scanner reads numbers in all scripts.
+//! Strings with one byte per character, so that one scanner reads numbers in all scripts.
 //!
-//! ASCII stands for itself and is not copied. Everything else becomes the ASCII character that plays the same
-//! part in a number, or one of the classes below.
+//! ASCII is unchanged and not copied. Every other character is mapped to the ASCII character with
+//! the same role in a number, or to one of the classes below.
 
 use std::borrow::Cow;
 
@@ -10,18 +10,19 @@ use crate::text::unicode::{
     written_without_spaces,
 };
 
-/// A letter with case, which makes a word of the digits behind it.
+/// A letter with case, which forms a word with the digits after it.
 pub(super) const LETTER: u8 = 0x80;
-/// Anything without a part in numbers.
+/// A character without a role in numbers.
 pub(super) const OTHER: u8 = 0x81;
 /// A space that does not end a number: no-break, thin, figure.
 pub(super) const GROUP_SPACE: u8 = 0x82;
 /// A multiplication sign.
 pub(super) const TIMES: u8 = 0x83;
 pub(super) const PER_MILLE: u8 = 0x84;
-/// A letter without case, of a script with spaces: digits behind it are a number, a hyphen between joins them.
+/// A letter without case, of a script with spaces. Digits after it are a number; a hyphen between
+/// them joins.
 pub(super) const UNCASED: u8 = 0x85;
-/// Raised zero; the other raised digits and then minus and plus follow.
+/// Superscript zero, followed by the other superscript digits, minus and plus.
 pub(super) const RAISED: u8 = 0x90;
 pub(super) const RAISED_MINUS: u8 = RAISED + 10;
 pub(super) const RAISED_PLUS: u8 = RAISED + 11;
@@ -51,7 +52,7 @@ pub(super) const FRACTIONS: [(char, u8, u8); 19] = [
     ('↉', 0, 3),
 ];
 
-/// The value of a vulgar fraction's class.
+/// Returns the value of a vulgar fraction's class.
 pub(super) fn fraction(class: u8) -> Option<(u8, u8)> {
     let at = class.checked_sub(FRACTION)?;
     let &(_, numerator, denominator) = FRACTIONS.get(usize::from(at))?;
@@ -67,7 +68,7 @@ pub(super) fn symbols(text: &str) -> Cow<'_, [u8]> {
         if c.is_ascii() {
             out.push(c as u8);
         } else if is_mark(c) {
-            // A mark belongs to the letter before it, whatever that letter means to a number.
+            // A mark belongs to the letter before it, whatever the role of that letter.
             out.push(match out.last() {
                 Some(b'a'..=b'z' | b'A'..=b'Z' | &LETTER) => LETTER,
                 Some(&UNCASED) => UNCASED,
@@ -117,7 +118,7 @@ fn raised(c: char) -> u8 {
         '³' => RAISED + 3,
         '\u{207a}' => RAISED_PLUS,
         '\u{207b}' => RAISED_MINUS,
-        // The others stand in order from raised zero.
+        // The others are in order from superscript zero.
         other => RAISED + (u32::from(other) & 0xf) as u8,
     }
 }

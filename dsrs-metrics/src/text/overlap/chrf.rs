@@ -1,13 +1,13 @@
-//! chrF (Popović 2015) and chrF++ (Popović 2017), of a row and of a corpus, as sacrebleu 2.6 computes them.
+//! chrF (Popović 2015) and chrF++ (Popović 2017) of a row and of a corpus, as in sacrebleu 2.6.
 
 use serde::{Deserialize, Serialize};
 
-use super::ngrams::{self, MOST_ORDERS};
+use super::ngrams::{self, MAX_ORDER};
 use crate::text::unicode::is_space;
 use crate::text::words::{WordIds, split};
 use crate::text::{NoReferences, NormalForm};
 
-/// How chrF is computed; the default is sacrebleu's chrF2. With `word_order` 2 it is chrF++.
+/// Options of chrF. The default is sacrebleu's chrF2. With a `word_order` of 2 it is chrF++.
 ///
 /// ```
 /// use dsrs_metrics::text::{ChrfOptions, NoReferences};
@@ -24,15 +24,15 @@ use crate::text::{NoReferences, NormalForm};
 pub struct ChrfOptions {
     /// The longest n-gram of characters, at most 16.
     pub char_order: usize,
-    /// The longest n-gram of words, at most 16; 0 leaves words out.
+    /// The longest n-gram of words, at most 16; 0 ignores words.
     pub word_order: usize,
-    /// How many times as much recall counts as precision.
+    /// The weight of recall relative to precision.
     pub beta: f64,
     /// Whether case is ignored.
     pub lowercase: bool,
-    /// Whether white space is a character like others.
+    /// Whether white space counts as a character.
     pub whitespace: bool,
-    /// The form in which texts are compared. sacrebleu compares them as they are.
+    /// The form in which strings are compared. sacrebleu compares them as they are.
     pub form: NormalForm,
 }
 
@@ -50,8 +50,9 @@ impl Default for ChrfOptions {
 }
 
 impl ChrfOptions {
-    /// What a row contributes, of the reference that gives the best score: for each order, characters
-    /// first, the n-grams of the prediction, those of the reference, and those they share.
+    /// Returns the counts of a row for the reference with the best score. For each order,
+    /// characters first: the n-grams of the prediction, those of the reference, and those that both
+    /// share.
     ///
     /// # Errors
     /// [`NoReferences`] if there is none.
@@ -75,13 +76,13 @@ impl ChrfOptions {
     }
 
     fn count(&self, prediction: &str, reference: &str) -> Vec<u64> {
-        let char_order = self.char_order.min(MOST_ORDERS);
+        let char_order = self.char_order.min(MAX_ORDER);
         let [chars, other_chars] = [prediction, reference].map(|text| self.characters(text));
         let mut counts = triples(&chars, &other_chars, char_order);
         if self.word_order > 0 {
             let mut words = WordIds::default();
             let [ours, others] = [prediction, reference].map(|text| words.ids(split_words(text)));
-            counts.extend(triples(&ours, &others, self.word_order.min(MOST_ORDERS)));
+            counts.extend(triples(&ours, &others, self.word_order.min(MAX_ORDER)));
         }
         counts
     }
@@ -91,8 +92,9 @@ impl ChrfOptions {
         text.chars().filter(kept).map(u32::from).collect()
     }
 
-    /// The F score of precision and recall, each averaged over the orders that both sides are long enough
-    /// for; in [0, 1], and 0 where there are none. sacrebleu's number is this times 100.
+    /// Returns the F score of precision and recall, each averaged over the orders that both sides
+    /// are long enough for, in [0, 1]; 0 without such an order. sacrebleu's score is this times
+    /// 100.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "counts of n-grams stay far below 2^53")]
     pub fn score(&self, counts: &[u64]) -> f64 {
@@ -118,7 +120,7 @@ fn triples(prediction: &[u32], reference: &[u32], orders: usize) -> Vec<u64> {
     let mut counts = Vec::with_capacity(3 * orders);
     for order in 0..orders {
         let theirs = ngrams::total(reference.len(), order);
-        // n-grams that the reference is too short for are no misses.
+        // n-grams longer than the reference do not count as misses.
         let ours = if theirs > 0 { ngrams::total(prediction.len(), order) } else { 0 };
         counts.extend([ours, theirs, 0]);
     }
@@ -128,7 +130,8 @@ fn triples(prediction: &[u32], reference: &[u32], orders: usize) -> Vec<u64> {
     counts
 }
 
-/// Words, with one sign of ASCII punctuation split off at the end, or else at the beginning.
+/// Splits a string into words, and one ASCII punctuation mark off the end or else the beginning of
+/// each.
 fn split_words(text: &str) -> impl Iterator<Item = &str> {
     split(text).flat_map(|word| {
         let (first, last) = (word.chars().next(), word.chars().next_back());

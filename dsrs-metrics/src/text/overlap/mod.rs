@@ -1,4 +1,4 @@
-//! n-grams and word sequences that a text shares with its references: BLEU, chrF, ROUGE.
+//! Metrics of n-grams and word sequences shared with references: BLEU, chrF, ROUGE.
 
 mod bleu;
 mod chrf;
@@ -7,5 +7,5 @@ mod rouge;
 
 pub use bleu::{BleuOptions, BleuSmoothing, BleuTokens};
 pub use chrf::ChrfOptions;
-pub(crate) use ngrams::MOST_ORDERS;
+pub(crate) use ngrams::MAX_ORDER;
 pub use rouge::{Rouge, RougeOptions, RougeScore, RougeTokens};

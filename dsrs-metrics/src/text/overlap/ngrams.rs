@@ -1,12 +1,14 @@
-//! n-grams that texts have in common, without hashing: positions are sorted by what stands there.
+//! Shared n-grams of several sequences, found without hashing: positions are sorted by the n-gram
+//! that starts there.
 //!
-//! A text is a list of numbers, words or characters. What is made of the counts is the scores' business.
+//! A sequence is a list of numbers, each of which stands for a word or a character.
 
 /// The longest n-grams that are counted.
-pub(crate) const MOST_ORDERS: usize = 16;
+pub(crate) const MAX_ORDER: usize = 16;
 
-/// Calls `visit(order, counts)` for each n-gram of 1 to `orders` that the first text shares with another,
-/// with how often each text has it; the order of an n-gram is `n - 1`.
+/// Calls `visit(order, counts)` for each n-gram of length 1 to `orders` that the first sequence
+/// shares with another. `counts` are its occurrences in each sequence; the order of an n-gram is
+/// its length minus 1.
 pub(super) fn shared(texts: &[&[u32]], orders: usize, mut visit: impl FnMut(usize, &[u64])) {
     let mut grams = Grams::starting(texts);
     let mut counts = vec![0; texts.len()];
@@ -26,22 +28,22 @@ pub(super) fn shared(texts: &[&[u32]], orders: usize, mut visit: impl FnMut(usiz
     }
 }
 
-/// How many n-grams a text of this length has.
+/// Returns the number of n-grams of this order in a sequence of this length.
 pub(super) fn total(length: usize, order: usize) -> u64 {
     length.saturating_sub(order) as u64
 }
 
-/// A position at which an n-gram begins.
+/// A position where an n-gram begins.
 #[derive(Clone, Copy)]
 struct Place {
-    /// The n-gram without its last item, and that item.
+    /// The number of the n-gram without its last item, and the last item.
     gram: (u32, u32),
     text: u32,
     at: u32,
 }
 
 struct Grams {
-    /// Places whose n-grams so far are shared; only these can begin a longer one that is.
+    /// Positions whose n-grams so far are shared. Only these can begin a longer shared n-gram.
     places: Vec<Place>,
 }
 
@@ -54,7 +56,7 @@ impl Grams {
         Self { places }
     }
 
-    /// Makes the n-grams one item longer and keeps the groups of equal ones that `keep` keeps.
+    /// Extends the n-grams by one item and retains the groups of equal ones that `keep` accepts.
     fn lengthen(&mut self, texts: &[&[u32]], order: usize, mut keep: impl FnMut(&[Place]) -> bool) {
         self.places.retain_mut(|place| {
             let next = texts[place.text as usize].get(place.at as usize + order);

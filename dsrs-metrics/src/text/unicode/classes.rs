@@ -1,8 +1,9 @@
-//! Unicode as the reference implementation sees it: CPython 3.11 (Unicode 14) and the `regex` package.
+//! Unicode properties as in the reference implementation: CPython 3.11 (Unicode 14) and the `regex`
+//! package.
 //!
-//! Lookups over the generated tables, plus NFD and lower case restricted to the code points that the
-//! reference knows. Rust's own tables are newer; a code point that only they know has here no decomposition,
-//! no case and no class, as in the reference.
+//! Lookups in the generated tables, and NFD and lower case restricted to the code points that the
+//! reference knows. Rust's own tables are newer: a code point that only they know has no
+//! decomposition, no case and no class here, as in the reference.
 
 use std::sync::LazyLock;
 
@@ -16,7 +17,7 @@ use super::tables::{
 const FLAG_BITS: u32 = 11;
 const BMP: u32 = 0x1_0000;
 
-/// The runs of the Basic Multilingual Plane spread out, since nearly every lookup falls there.
+/// The runs of the Basic Multilingual Plane as a flat table, since nearly all lookups are in it.
 static BMP_FLAGS: LazyLock<Vec<u16>> = LazyLock::new(|| {
     let mut flat = Vec::with_capacity(BMP as usize);
     for (at, &run) in RUNS.iter().enumerate() {
@@ -48,19 +49,19 @@ pub(in crate::text) fn is_word(c: char) -> bool {
     if c.is_ascii() { c.is_ascii_alphanumeric() || c == '_' } else { flags(c) & WORD != 0 }
 }
 
-/// The white space of Python's `str.split()`, which differs from Rust's by U+001C..U+001F.
+/// The white space of Python's `str.split()`, which unlike Rust's includes U+001C..U+001F.
 pub(in crate::text) fn is_space(c: char) -> bool {
     matches!(c, '\u{1c}'..='\u{1f}') || c.is_whitespace()
 }
 
-/// What the DPR tokenizer makes of one character.
+/// How the DPR tokenizer treats a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::text) enum DprClass {
     /// Letter, number or mark: part of a run that is one token.
     Run,
-    /// A token by itself.
+    /// A token of its own.
     Single,
-    /// Separator, control or unassigned: in no token.
+    /// Separator, control or unassigned character: in no token.
     Skip,
 }
 
@@ -80,12 +81,13 @@ pub(in crate::text) fn is_mark(c: char) -> bool {
     !c.is_ascii() && flags(c) & MARK != 0
 }
 
-/// Punctuation: ASCII punctuation as Python's `string.punctuation` has it, general category P.
+/// Punctuation: Python's `string.punctuation` for ASCII, general category P otherwise.
 pub(in crate::text) fn is_punctuation(c: char) -> bool {
     if c.is_ascii() { c.is_ascii_punctuation() } else { flags(c) & PUNCT != 0 }
 }
 
-/// A currency sign, mathematical sign or modifier symbol (Sc, Sm, Sk), of which ASCII punctuation has nine.
+/// A currency sign, mathematical sign or modifier symbol (Sc, Sm, Sk). Nine of them are ASCII
+/// punctuation.
 pub(in crate::text) fn is_symbol(c: char) -> bool {
     if c.is_ascii() {
         matches!(c, '$' | '+' | '<' | '=' | '>' | '^' | '`' | '|' | '~')
@@ -94,12 +96,13 @@ pub(in crate::text) fn is_symbol(c: char) -> bool {
     }
 }
 
-/// Invisible in running text: soft hyphen, zero-width characters, variation selectors, bidirectional controls.
+/// Invisible in running text: soft hyphen, zero-width characters, variation selectors,
+/// bidirectional controls.
 pub(in crate::text) fn is_invisible(c: char) -> bool {
     c.is_control() || flags(c) & FORMAT != 0
 }
 
-/// The value 0..=9 of a decimal digit of any script.
+/// Returns the value 0..=9 of a decimal digit of any script.
 pub(in crate::text) fn digit_value(c: char) -> Option<u8> {
     if c.is_ascii() {
         return c.is_ascii_digit().then(|| c as u8 - b'0');
@@ -110,7 +113,7 @@ pub(in crate::text) fn digit_value(c: char) -> Option<u8> {
     u8::try_from(value).ok().filter(|&digit| digit < 10)
 }
 
-/// The full case folding of one character.
+/// Appends the full case folding of a character.
 pub(in crate::text) fn fold_case(c: char, out: &mut Vec<char>) {
     if c.is_ascii() {
         out.push(c.to_ascii_lowercase());
@@ -128,8 +131,8 @@ fn is_unassigned(c: char) -> bool {
 
 /// `unicodedata.normalize("NFD", text)`.
 ///
-/// An unassigned code point is its own decomposition and starts a new combining sequence, so the pieces
-/// between such code points are normalized one by one.
+/// An unassigned code point is its own decomposition and starts a new combining sequence, so the
+/// parts between such code points are normalized separately.
 pub(in crate::text) fn nfd(text: &str) -> Vec<char> {
     let mut out = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -142,7 +145,7 @@ pub(in crate::text) fn nfd(text: &str) -> Vec<char> {
     out
 }
 
-/// Calls `emit` with each character of `str.lower()` of `text`.
+/// Calls `emit` with each character of Python's `str.lower()` of `text`.
 pub(in crate::text) fn lower(text: &[char], mut emit: impl FnMut(char)) {
     for (at, &c) in text.iter().enumerate() {
         if c.is_ascii() {
@@ -157,19 +160,20 @@ pub(in crate::text) fn lower(text: &[char], mut emit: impl FnMut(char)) {
     }
 }
 
-/// Unicode's Final_Sigma: after a cased character and before none, looking past ignorable ones.
+/// Unicode's Final_Sigma: after a cased character and not before one, ignoring case-ignorable
+/// characters.
 fn sigma_is_final(text: &[char], at: usize) -> bool {
     let cased = |c: Option<&char>| c.is_some_and(|&c| flags(c) & CASED != 0);
     let visible = |c: &&char| flags(**c) & IGNORABLE == 0;
     cased(text[..at].iter().rev().find(visible)) && !cased(text[at + 1..].iter().find(visible))
 }
 
-/// ½ and its like, which end in a whole denominator.
+/// A vulgar fraction such as ½.
 pub(in crate::text) fn is_vulgar_fraction(c: char) -> bool {
     matches!(c, '¼'..='¾' | '\u{2150}'..='\u{215e}' | '\u{2189}')
 }
 
-/// A raised digit or sign.
+/// A superscript digit or sign.
 pub(in crate::text) fn is_superscript(c: char) -> bool {
     matches!(c, '²' | '³' | '¹' | '\u{2070}' | '\u{2074}'..='\u{207b}')
 }

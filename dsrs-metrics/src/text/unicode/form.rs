@@ -1,11 +1,11 @@
-//! Unicode normal forms: whether "é" in one code point is the "é" of two.
+//! Unicode normal forms: whether "é" as one code point equals "é" as two.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quick, is_nfkc_quick};
 
-/// The Unicode normal form in which texts are compared.
+/// The Unicode normal form in which strings are compared.
 ///
 /// ```
 /// use dsrs_metrics::text::NormalForm;
@@ -17,17 +17,18 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization as _, is_nfc_quic
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum NormalForm {
-    /// Code point by code point, as the Python packages compare: "é" may differ from "é".
+    /// Code point by code point, as the Python packages compare: composed "é" and decomposed "é"
+    /// differ.
     AsIs,
-    /// Canonical composition: the same text is the same, however it was typed.
+    /// Canonical composition: composed and decomposed letters are equal.
     #[default]
     Nfc,
-    /// Also compatibility forms: ligatures, full-width letters, superscripts.
+    /// Compatibility composition: also ligatures, full-width letters, superscripts.
     Nfkc,
 }
 
 impl NormalForm {
-    /// The text in this form; borrowed where it is in it already.
+    /// Returns the string in this form, borrowed if it already is.
     #[must_use]
     pub fn apply(self, text: &str) -> Cow<'_, str> {
         let quick = |answer: IsNormalized| answer == IsNormalized::Yes;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::is_mark;
 
-/// One word, cut where a letter of a script without spaces begins or ends.
+/// Splits a word where a letter of a script without spaces begins or ends.
 pub(in crate::text) fn pieces(word: &str) -> impl Iterator<Item = &str> {
     piece_ranges(word).map(|range| &word[range])
 }
@@ -38,8 +38,8 @@ impl Iterator for Pieces<'_> {
     }
 }
 
-/// Scripts whose words are not set apart by spaces: Han, Kana, Bopomofo, Yi, and those of South-East Asia and
-/// Tibet. Hangul has spaces and is not among them.
+/// Whether the character belongs to a script that does not separate words by spaces: Han, Kana,
+/// Bopomofo, Yi, and those of South-East Asia and Tibet. Hangul has spaces and is not one of them.
 pub(in crate::text) fn written_without_spaces(c: char) -> bool {
     matches!(u32::from(c),
         0x0E00..=0x0FFF         // Thai, Lao, Tibetan

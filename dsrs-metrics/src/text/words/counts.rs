@@ -2,10 +2,11 @@
 
 use crate::text::unicode::{is_mark, is_space, is_word, written_without_spaces};
 
-/// How many words a text has.
+/// Returns the number of words of a string.
 ///
-/// A word is what stands between spaces and has a letter or digit in it: "state-of-the-art" is one, a dash alone is
-/// none. In scripts that are written without spaces every letter counts as a word.
+/// Words are separated by spaces and contain a letter or digit: "state-of-the-art" is one word, a
+/// dash alone is not a word. In scripts that are written without spaces every letter counts as a
+/// word.
 ///
 /// ```
 /// # use dsrs_metrics::text::count_words;
@@ -13,10 +14,10 @@ use crate::text::unicode::{is_mark, is_space, is_word, written_without_spaces};
 /// ```
 #[must_use]
 pub fn count_words(text: &str) -> usize {
-    text.split(is_space).map(words_of).sum()
+    text.split(is_space).map(count_in).sum()
 }
 
-fn words_of(piece: &str) -> usize {
+fn count_in(piece: &str) -> usize {
     let (mut words, mut within) = (0, false);
     for c in piece.chars() {
         if written_without_spaces(c) {
@@ -30,11 +31,13 @@ fn words_of(piece: &str) -> usize {
     words
 }
 
-/// About how many tokens a language model's tokenizer makes of a text.
+/// Returns the approximate number of tokens of a string for a language model's tokenizer.
 ///
-/// An approximation by rule, the same on every machine, and no tokenizer's own count: a run of ASCII letters is a token
-/// for each six letters begun, of digits for each three, of other letters for each two; a letter of a script without
-/// spaces is a token, so is each run of one punctuation mark or symbol, and a run of line breaks; other spaces are none.
+/// The approximation follows rules and is the same on every machine; it is not the count of a real
+/// tokenizer. A run of ASCII letters counts one token for every six letters, rounded up, digits one
+/// for every three, other letters one for every two. A letter of a script without spaces counts one
+/// token, and so do a run of one punctuation mark or symbol, and a run of line breaks. Other spaces
+/// count nothing.
 ///
 /// ```
 /// # use dsrs_metrics::text::count_tokens;
@@ -55,7 +58,7 @@ pub fn count_tokens(text: &str) -> usize {
     tokens
 }
 
-/// What the characters of one run have in common.
+/// The class of the characters of a run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Space,

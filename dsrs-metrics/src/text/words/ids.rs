@@ -1,8 +1,8 @@
-//! Words as numbers, so that they are compared and counted as cheaply as characters.
+//! Words as numbers, which are compared and counted as cheaply as characters.
 
 use std::collections::HashMap;
 
-/// Gives each word a number, the same word the same.
+/// Assigns a number to each distinct word.
 #[derive(Default)]
 pub(in crate::text) struct WordIds<'a> {
     ids: HashMap<&'a str, u32>,

@@ -1,4 +1,4 @@
-//! Keywords in running text.
+//! Search for keywords in running text.
 
 use std::borrow::Cow;
 
@@ -6,12 +6,13 @@ use unicode_normalization::UnicodeNormalization as _;
 
 use crate::text::unicode::{fold_case, is_mark, is_word, nfd, written_without_spaces};
 
-/// A text in which keywords are looked for, normalized once for all of them.
+/// A string in which keywords are searched, normalized once for all of them.
 ///
-/// Composed and decomposed forms of one letter are the same letter (NFC). Without `case_sensitive`, both sides are case
-/// folded in full, so "STRASSE" has "straße". With `whole_words`, a keyword that begins or ends with a letter, digit,
-/// mark or underscore must not be continued by another: "TODO" is not in "TODOS", "C++" is in "C++17". Scripts that
-/// are written without spaces have no such bounds.
+/// Composed and decomposed forms of a letter are equal (NFC). Without `case_sensitive`, both sides
+/// are case folded in full, so "STRASSE" contains "straße". With `whole_words`, a keyword that
+/// begins or ends with a letter, digit, mark or underscore matches only at a word boundary: "TODOS"
+/// does not contain "TODO", but "C++17" contains "C++". Scripts that are written without spaces
+/// have no word boundaries.
 ///
 /// ```
 /// use dsrs_metrics::text::Searchable;
@@ -27,13 +28,13 @@ pub struct Searchable<'a> {
 }
 
 impl<'a> Searchable<'a> {
-    /// Normalizes the text.
+    /// Normalizes the string.
     #[must_use]
     pub fn new(text: &'a str, case_sensitive: bool, whole_words: bool) -> Self {
-        Self { text: comparable(text, case_sensitive), case_sensitive, whole_words }
+        Self { text: normalized(text, case_sensitive), case_sensitive, whole_words }
     }
 
-    /// Whether the text begins with the keyword. An empty keyword begins every text.
+    /// Whether the string begins with the keyword. Every string begins with an empty keyword.
     ///
     /// ```
     /// # use dsrs_metrics::text::Searchable;
@@ -42,15 +43,15 @@ impl<'a> Searchable<'a> {
     /// ```
     #[must_use]
     pub fn starts_with(&self, keyword: &str) -> bool {
-        let keyword = comparable(keyword, self.case_sensitive);
+        let keyword = normalized(keyword, self.case_sensitive);
         let Some(rest) = self.text.strip_prefix(&*keyword) else { return false };
-        !self.whole_words || !continued(keyword.chars().next_back(), rest.chars().next())
+        !self.whole_words || !is_one_word(keyword.chars().next_back(), rest.chars().next())
     }
 
-    /// Whether the keyword is in the text. An empty keyword is in every text.
+    /// Whether the string contains the keyword. Every string contains an empty keyword.
     #[must_use]
     pub fn contains(&self, keyword: &str) -> bool {
-        let keyword = comparable(keyword, self.case_sensitive);
+        let keyword = normalized(keyword, self.case_sensitive);
         if !self.whole_words {
             return self.text.contains(&*keyword);
         }
@@ -61,7 +62,7 @@ impl<'a> Searchable<'a> {
             let end = start + keyword.len();
             let before = self.text[..start].chars().next_back();
             let after = self.text[end..].chars().next();
-            if !continued(before, first) && !continued(last, after) {
+            if !is_one_word(before, first) && !is_one_word(last, after) {
                 return true;
             }
             // A keyword may overlap with itself, so the next match may begin one character later.
@@ -74,13 +75,13 @@ impl<'a> Searchable<'a> {
     }
 }
 
-/// Whether two neighbours belong to one word.
-fn continued(left: Option<char>, right: Option<char>) -> bool {
+/// Whether two neighbouring characters belong to the same word.
+fn is_one_word(left: Option<char>, right: Option<char>) -> bool {
     let in_word = |c: char| (is_word(c) || is_mark(c)) && !written_without_spaces(c);
     left.is_some_and(in_word) && right.is_some_and(in_word)
 }
 
-fn comparable(text: &str, case_sensitive: bool) -> Cow<'_, str> {
+fn normalized(text: &str, case_sensitive: bool) -> Cow<'_, str> {
     match (text.is_ascii(), case_sensitive) {
         (true, true) => Cow::Borrowed(text),
         (true, false) => Cow::Owned(text.to_ascii_lowercase()),

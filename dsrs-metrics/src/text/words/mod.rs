@@ -1,4 +1,4 @@
-//! Words of a text: splitting it into words, numbering and counting them, looking for keywords.
+//! Words: splitting strings into words, numbering and counting words, searching keywords.
 
 mod counts;
 mod ids;
@@ -10,7 +10,7 @@ pub use keywords::Searchable;
 
 use super::unicode::is_space;
 
-/// The words of a text: what stands between white space, as Python's `str.split` has it.
+/// Splits a string at white space, as Python's `str.split`.
 pub(crate) fn split(text: &str) -> impl Iterator<Item = &str> {
     text.split(is_space).filter(|word| !word.is_empty())
 }

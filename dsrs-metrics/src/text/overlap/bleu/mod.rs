@@ -1,4 +1,4 @@
-//! BLEU (Papineni et al. 2002), of a sentence and of a corpus, as sacrebleu 2.6 computes it.
+//! BLEU (Papineni et al. 2002) of a sentence and of a corpus, as in sacrebleu 2.6.
 
 mod tokens;
 
@@ -7,51 +7,51 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 pub use self::tokens::BleuTokens;
-use super::ngrams::{self, MOST_ORDERS};
+use super::ngrams::{self, MAX_ORDER};
 use crate::text::words::WordIds;
 use crate::text::{NoReferences, NormalForm};
 
-/// What is done where a prediction shares no n-gram of some length with its references (Chen and Cherry
-/// 2014).
+/// The smoothing of n-gram lengths without a match (Chen and Cherry 2014).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BleuSmoothing {
-    /// Nothing: the score is 0.
+    /// No smoothing: the score is 0.
     None,
-    /// Such a count is 0.1 instead of 0.
+    /// The number of matches is 0.1 instead of 0.
     Floor,
-    /// One more match and one more n-gram for each length but the first.
+    /// One is added to the matches and to the n-grams of each length except the first.
     AddOne,
-    /// The first such count is 1/2, the second 1/4 and so on: NIST's `mteval-v13a`.
+    /// The number of matches is 1/2 for the first such length, 1/4 for the second and so on, as in
+    /// NIST's `mteval-v13a`.
     #[default]
     Exp,
 }
 
-/// How BLEU is computed; the default is sacrebleu's.
+/// Options of BLEU. The default is sacrebleu's.
 ///
 /// ```
 /// use dsrs_metrics::text::BleuOptions;
 ///
 /// let bleu = BleuOptions::default();
 /// let counts = bleu.counts("the cat sat on the mat", &["the cat sat on a mat"])?;
-/// assert_eq!((counts[0], counts[1]), (6, 6)); // words of the prediction, and of the reference
-/// assert_eq!(counts[2..6], [5, 3, 2, 1]); // shared n-grams, of
-/// assert_eq!(counts[6..], [6, 5, 4, 3]);
+/// assert_eq!((counts[0], counts[1]), (6, 6)); // words of the prediction and of the reference
+/// assert_eq!(counts[2..6], [5, 3, 2, 1]); // shared n-grams of length 1 to 4
+/// assert_eq!(counts[6..], [6, 5, 4, 3]); // n-grams of the prediction
 /// assert!((bleu.sentence_score(&counts) - 0.537_284_965_911_770_9).abs() < 1e-12);
 /// # Ok::<(), dsrs_metrics::text::NoReferences>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct BleuOptions {
-    /// How texts are cut into words.
+    /// How strings are split into words.
     pub tokens: BleuTokens,
-    /// What a length without a match counts.
+    /// The smoothing of lengths without a match.
     pub smoothing: BleuSmoothing,
-    /// The longest n-gram, from 1 to 16; others count as the nearest of these.
+    /// The longest n-gram, clamped to 1..=16.
     pub max_order: usize,
     /// Whether case is ignored.
     pub lowercase: bool,
-    /// The form in which texts are compared. sacrebleu compares them as they are.
+    /// The form in which strings are compared. sacrebleu compares them as they are.
     pub form: NormalForm,
 }
 
@@ -69,12 +69,13 @@ impl Default for BleuOptions {
 
 impl BleuOptions {
     fn orders(&self) -> usize {
-        self.max_order.clamp(1, MOST_ORDERS)
+        self.max_order.clamp(1, MAX_ORDER)
     }
 
-    /// What a row contributes: length of the prediction, length of the reference nearest to it (the
-    /// shorter of two), then for each order the matches, then for each order the n-grams of the
-    /// prediction. An n-gram matches as often as the reference that has it most often.
+    /// Returns the counts of a row: the length of the prediction, the length of the reference
+    /// nearest to it (the shorter of two), then for each order the matches, then for each order the
+    /// n-grams of the prediction. An n-gram matches at most as often as it occurs in the reference
+    /// that has most of it.
     ///
     /// # Errors
     /// [`NoReferences`] if there is none.
@@ -96,7 +97,7 @@ impl BleuOptions {
         Ok(self.count(&texts))
     }
 
-    /// The first text is the prediction.
+    /// The first sequence is the prediction.
     fn count(&self, texts: &[&[u32]]) -> Vec<u64> {
         let (orders, length) = (self.orders(), texts[0].len());
         let nearest = texts[1..].iter().map(|text| text.len());
@@ -120,8 +121,8 @@ impl BleuOptions {
         self.tokens.of(text)
     }
 
-    /// The BLEU of one row in [0, 1], over the orders that the prediction is long enough for
-    /// (sacrebleu's `effective_order`). sacrebleu's number is this times 100.
+    /// Returns the BLEU of one row in [0, 1], over the orders that the prediction is long enough
+    /// for (sacrebleu's `effective_order`). sacrebleu's score is this times 100.
     #[must_use]
     pub fn sentence_score(&self, counts: &[u64]) -> f64 {
         self.score(counts, true)
@@ -143,7 +144,7 @@ impl BleuOptions {
             logs += if precision > 0.0 { precision.ln() } else { NO_MATCH };
         }
         if !effective {
-            // Orders that nothing is long enough for have no match either.
+            // Orders longer than the prediction have no match either.
             logs += (longest..orders).map(|_| NO_MATCH).sum::<f64>();
             longest = orders;
         }
@@ -151,7 +152,7 @@ impl BleuOptions {
         brevity(*lengths) * (logs / longest).exp()
     }
 
-    /// The share of n-grams that match; `None` where there are none.
+    /// Returns the share of n-grams that match; `None` if there are none.
     #[expect(clippy::cast_precision_loss, reason = "counts of words stay far below 2^53")]
     fn precision(&self, order: usize, matches: u64, total: u64, halving: &mut f64) -> Option<f64> {
         let (mut matches, mut total) = (matches as f64, total as f64);
@@ -175,10 +176,10 @@ impl BleuOptions {
     }
 }
 
-/// What stands for the logarithm of 0, so that such a score is as good as 0.
+/// Used for the logarithm of 0; such a score is practically 0.
 const NO_MATCH: f64 = -9_999_999_999.0;
 
-/// Shortness is punished, because precision does not see it.
+/// Returns the brevity penalty, since precision does not penalize short predictions.
 #[expect(clippy::cast_precision_loss, reason = "counts of words stay far below 2^53")]
 fn brevity([prediction, reference]: [u64; 2]) -> f64 {
     match prediction {

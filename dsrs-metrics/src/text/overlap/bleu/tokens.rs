@@ -1,4 +1,4 @@
-//! Words as BLEU counts them: the tokenizers of sacrebleu that need no model and no dictionary.
+//! Words for BLEU: the tokenizers of sacrebleu that need no model and no dictionary.
 
 use std::borrow::Cow;
 
@@ -7,23 +7,24 @@ use serde::{Deserialize, Serialize};
 use crate::text::unicode::is_space;
 use crate::text::words::split;
 
-/// How texts are cut into words for BLEU.
+/// How strings are split into words for BLEU.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum BleuTokens {
-    /// `mteval-v13a`, WMT's: ASCII punctuation is split off, but within numbers. A text without spaces, as
-    /// in Chinese or Japanese, is one word: take `zh` or `char` for it.
+    /// `mteval-v13a`, used by WMT: splits ASCII punctuation off, except inside numbers. A string
+    /// without spaces, as in Chinese or Japanese, is one word; use `zh` or `char` for it.
     #[default]
     #[serde(rename = "13a", alias = "v13a")]
     V13a,
-    /// As `13a`, with each Chinese character and each CJK or full-width sign a word. The ranges are those
-    /// of sacrebleu's table as it works; ideographs beyond the Basic Multilingual Plane are not in it.
+    /// As `13a`, and each Chinese character and each CJK or full-width punctuation mark is a word.
+    /// The ranges are those that sacrebleu's table has in effect; they exclude ideographs beyond
+    /// the Basic Multilingual Plane.
     #[serde(rename = "zh")]
     Zh,
-    /// Each character but white space.
+    /// Each character except white space is a word.
     #[serde(rename = "char")]
     Char,
-    /// What stands between white space: for texts that are in words already.
+    /// Words are separated by white space: for strings that are tokenized already.
     #[serde(rename = "none")]
     None,
 }
@@ -51,7 +52,7 @@ fn characters<'a>(text: &str) -> Vec<Cow<'a, str>> {
     text.chars().filter(|c| !is_space(*c)).map(|c| Cow::Owned(c.to_string())).collect()
 }
 
-/// The steps of `mteval-v13a`: marks of its own files, entities, then punctuation.
+/// The steps of `mteval-v13a`: its markup, entities, then punctuation.
 fn western(text: &str) -> String {
     let mut text = text.replace("<skipped>", "").replace("-\n", "").replace('\n', " ");
     if text.contains('&') {
@@ -73,7 +74,7 @@ fn chinese(text: &str) -> String {
     punctuated(&spaced)
 }
 
-/// Puts spaces around punctuation, except that a full stop, a comma or a dash may belong to a number.
+/// Puts spaces around punctuation, except around a full stop, comma or dash inside a number.
 fn punctuated(text: &str) -> String {
     let mut chars: Vec<char> = Vec::with_capacity(text.len() + text.len() / 4);
     for c in text.chars() {
@@ -90,7 +91,8 @@ fn punctuated(text: &str) -> String {
     chars.into_iter().collect()
 }
 
-/// Rewrites pairs of neighbours from left to right; what was rewritten is not looked at again.
+/// Rewrites pairs of neighbours from left to right. Rewritten characters are not part of another
+/// pair.
 fn pairs(
     chars: &[char],
     is_pair: impl Fn(char, char) -> bool,
@@ -113,14 +115,15 @@ fn pairs(
     }
 }
 
-/// ASCII punctuation without the apostrophe, the comma, the dash and the full stop; and the space.
+/// Whether the character is ASCII punctuation other than apostrophe, comma, dash and full stop, or
+/// a space.
 fn is_sign(c: char) -> bool {
     matches!(c, ' '..='&' | '('..='+' | '/' | ':'..='@' | '['..='`' | '{'..='~')
 }
 
 fn is_chinese(c: char) -> bool {
     matches!(c,
-        // Two ranges of sacrebleu's table are written with four digits of five, and so begin and end here.
+        // sacrebleu's table writes the bounds of two ranges with four digits instead of five.
         '\u{2001}'..='\u{2a6d}' | '\u{2f81}'..='\u{2fa1}'
         | '\u{2e80}'..='\u{2fdf}' | '\u{2ff0}'..='\u{303f}' | '\u{3100}'..='\u{312f}'
         | '\u{31a0}'..='\u{31bf}' | '\u{31c0}'..='\u{31ef}' | '\u{3200}'..='\u{33ff}'

@@ -1,11 +1,12 @@
-//! What ROUGE-Lsum counts: for each line of a reference the words that it shares, in order, with any line of a prediction.
+//! Shared words of ROUGE-Lsum: for each line of the reference, the words that are in a longest
+//! common subsequence with any line of the prediction.
 //!
-//! Which words those are depends on which of several longest common subsequences is taken; the choice is that of
-//! `rouge-score` 0.1.2.
+//! Which words these are depends on the choice among several longest common subsequences. The
+//! choice is that of `rouge-score` 0.1.2.
 
 use std::collections::HashMap;
 
-/// How many words are shared. A word counts at most as often as each side has it.
+/// Returns the number of shared words. A word counts at most as often as it occurs on each side.
 pub(super) fn shared_by_line(prediction: &[Vec<u32>], reference: &[Vec<u32>]) -> usize {
     let (mut ours, mut theirs) = (counts(prediction), counts(reference));
     let mut shared = 0;
@@ -30,7 +31,8 @@ fn counts(lines: &[Vec<u32>]) -> HashMap<u32, usize> {
     counts
 }
 
-/// The words of the line that are in a longest common subsequence with any of the others.
+/// Returns the words of the line that are in a longest common subsequence with any of the other
+/// lines.
 fn union<'a>(line: &'a [u32], others: &[Vec<u32>]) -> impl Iterator<Item = u32> + use<'a> {
     let mut is_in = vec![false; line.len()];
     for other in others {
@@ -39,9 +41,10 @@ fn union<'a>(line: &'a [u32], others: &[Vec<u32>]) -> impl Iterator<Item = u32> 
     line.iter().zip(is_in).filter_map(|(word, is_in)| is_in.then_some(*word))
 }
 
-/// Marks one longest common subsequence.
+/// Marks the words of one longest common subsequence.
 fn mark(line: &[u32], other: &[u32], is_in: &mut [bool]) {
-    // Of the table of lengths only this is needed on the way back: whether a step in `other` keeps more than one in `line`.
+    // The only part of the table of lengths that the way back needs: whether to step in `other`
+    // instead of in `line`.
     let mut back = vec![false; line.len() * other.len()];
     let (mut above, mut row) = (vec![0_u32; other.len() + 1], vec![0_u32; other.len() + 1]);
     for (i, word) in line.iter().enumerate() {

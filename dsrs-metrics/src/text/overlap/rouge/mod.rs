@@ -1,4 +1,4 @@
-//! ROUGE (Lin 2004) as Google's `rouge-score` 0.1.2 computes it.
+//! ROUGE (Lin 2004) as computed by Google's `rouge-score` 0.1.2.
 
 mod lines;
 mod porter;
@@ -17,25 +17,25 @@ use crate::text::{NoReferences, NormalForm};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum RougeTokens {
-    /// Runs of ASCII letters and digits in lower case, `rouge-score`'s default. Everything else separates:
-    /// "naïve" is "na" and "ve", and Chinese has no word at all.
+    /// Runs of ASCII letters and digits in lower case, `rouge-score`'s default. Other characters
+    /// separate words: "naïve" becomes "na" and "ve", and Chinese has no words.
     #[default]
     Ascii,
-    /// Runs of letters, digits and marks of any script in lower case; each letter of a script that is
-    /// written without spaces is a word.
+    /// Runs of letters, digits and marks of any script in lower case. Each letter of a script that
+    /// is written without spaces is a word.
     Unicode,
 }
 
-/// Words of a text, in the order of the text.
-///
-/// ```
-/// use dsrs_metrics::text::RougeTokens;
-///
-/// assert_eq!(RougeTokens::Ascii.of("The naïve cat's 東京"), ["the", "na", "ve", "cat", "s"]);
-/// assert_eq!(RougeTokens::Unicode.of("The naïve cat's 東京"), ["the", "naïve", "cat", "s", "東", "京"]);
-/// ```
 impl RougeTokens {
-    /// The words.
+    /// Returns the words of a string, in the order of the string.
+    ///
+    /// ```
+    /// use dsrs_metrics::text::RougeTokens;
+    ///
+    /// let text = "The naïve cat's 東京";
+    /// assert_eq!(RougeTokens::Ascii.of(text), ["the", "na", "ve", "cat", "s"]);
+    /// assert_eq!(RougeTokens::Unicode.of(text), ["the", "naïve", "cat", "s", "東", "京"]);
+    /// ```
     #[must_use]
     pub fn of(self, text: &str) -> Vec<String> {
         let lower = text.to_lowercase();
@@ -65,13 +65,13 @@ impl RougeTokens {
 pub struct RougeOptions {
     /// What is a word.
     pub tokens: RougeTokens,
-    /// Whether words of more than three characters are cut down to their stems, so that "cats" is "cat": Porter 1980
-    /// for English, with nltk's extensions.
+    /// Whether words of more than three characters are reduced to their stems, so that "cats"
+    /// equals "cat". The stemmer is Porter's (1980), for English, with nltk's extensions.
     pub use_stemmer: bool,
 }
 
 impl RougeOptions {
-    /// The words of a text, in the order of the text.
+    /// Returns the words of a string, in the order of the string.
     #[must_use]
     pub fn words(self, text: &str) -> Vec<String> {
         let mut words = self.tokens.of(text);
@@ -83,34 +83,35 @@ impl RougeOptions {
     }
 }
 
-/// Which ROUGE.
+/// A variant of ROUGE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Rouge {
-    /// n-grams of this many words, 1 or more.
+    /// n-grams of this many words, at least 1.
     N(usize),
     /// The longest common subsequence of words.
     L,
-    /// The same line by line: the words of each line of the reference that are in a longest common subsequence
-    /// with any line of the prediction. Lines are what `\n` separates; `rouge-score` leaves it to its caller, too,
-    /// to put each sentence on a line. Takes time in proportion to the product of both lengths.
+    /// The longest common subsequence line by line: the words of each line of the reference that
+    /// are in a longest common subsequence with any line of the prediction. Lines are separated by
+    /// `\n`; as in `rouge-score`, the caller puts each sentence on a line. Takes time proportional
+    /// to the product of both lengths.
     Lsum,
 }
 
 /// Precision, recall and their harmonic mean, each in [0, 1].
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct RougeScore {
-    /// The share of the prediction that the reference has.
+    /// The share of the prediction that is in the reference.
     pub precision: f64,
-    /// The share of the reference that the prediction has.
+    /// The share of the reference that is in the prediction.
     pub recall: f64,
-    /// `2pr / (p + r)`; 0 where both are 0, also for two empty texts.
+    /// `2pr / (p + r)`; 0 if both are 0, also for two empty strings.
     pub f1: f64,
 }
 
 impl Rouge {
-    /// The score with the reference that gives the best F1, the first of those.
+    /// Returns the score with the reference that gives the best F1, the first of equal ones.
     ///
     /// # Errors
     /// [`NoReferences`] if there is none.
@@ -136,7 +137,7 @@ impl Rouge {
         best.ok_or(NoReferences)
     }
 
-    /// The words, line by line where lines count.
+    /// Returns the words, grouped by line if lines matter.
     fn lines(self, text: &str, options: RougeOptions) -> Vec<Vec<String>> {
         match self {
             Self::Lsum => text.split('\n').map(|line| options.words(line)).collect(),
@@ -185,8 +186,8 @@ impl RougeScore {
         }
         let precision = shared as f64 / prediction as f64;
         let recall = shared as f64 / reference as f64;
-        // In `rouge-score`'s order of operations: where references are equally good, its last bit decides
-        // whose precision and recall are shown.
+        // In `rouge-score`'s order of operations: if references are equally good, the last bit
+        // decides whose precision and recall are returned.
         Self { precision, recall, f1: 2.0 * precision * recall / (precision + recall) }
     }
 }

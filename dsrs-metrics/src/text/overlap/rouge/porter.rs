@@ -1,12 +1,13 @@
-//! Porter's stemmer (Porter 1980, "An algorithm for suffix stripping") in the variant of nltk's `PorterStemmer`, which is what
-//! `rouge-score` takes. Snowball's English stemmer is another algorithm with other stems.
+//! Porter's stemmer (Porter 1980, "An algorithm for suffix stripping") in the variant of nltk's
+//! `PorterStemmer`, which `rouge-score` uses. Snowball's English stemmer is another algorithm with
+//! other stems.
 //!
-//! For words in lower case. Letters beyond a to z count as consonants. Which words ROUGE stems is `rouge.rs`'s to say.
+//! Expects words in lower case. Letters other than a to z count as consonants.
 
-/// An ending and what stands in its place.
+/// An ending and its replacement.
 type Rule = (&'static str, &'static str);
 
-/// Words whose stem no rule gives.
+/// Words whose stem does not follow the rules.
 const IRREGULAR: [Rule; 16] = [
     ("skies", "sky"),
     ("sky", "sky"),
@@ -28,7 +29,7 @@ const IRREGULAR: [Rule; 16] = [
 
 const PLURALS: [Rule; 4] = [("sses", "ss"), ("ies", "i"), ("ss", "ss"), ("s", "")];
 
-/// What Porter's step 2 makes of double suffixes, longer endings before those that they end with.
+/// Step 2: double suffixes, longer endings before their own endings.
 const DOUBLE_SUFFIXES: [Rule; 22] = [
     ("ational", "ate"),
     ("tional", "tion"),
@@ -65,7 +66,7 @@ const SUFFIXES: [Rule; 7] = [
     ("ness", ""),
 ];
 
-/// What step 4 takes off.
+/// Step 4: endings that are removed.
 const ENDINGS: [Rule; 19] = [
     ("al", ""),
     ("ance", ""),
@@ -88,7 +89,7 @@ const ENDINGS: [Rule; 19] = [
     ("ize", ""),
 ];
 
-/// The stem of a word of more than two letters in lower case.
+/// Returns the stem of a lower-case word of more than two letters.
 pub(super) fn stem(word: &str) -> String {
     if let Some((_, stem)) = IRREGULAR.iter().find(|(irregular, _)| *irregular == word) {
         return (*stem).to_owned();
@@ -107,7 +108,8 @@ pub(super) fn stem(word: &str) -> String {
     word
 }
 
-/// Applies the first rule whose ending the word has, if what is left of the word allows it; if not, no other is tried.
+/// Applies the first rule whose ending the word has, if the rest of the word allows it. Tries no
+/// other rule.
 fn apply(word: &mut String, rules: &[Rule], is_allowed: impl Fn(&str, &str) -> bool) {
     let Some((ending, instead)) = rules.iter().find(|(ending, _)| word.ends_with(ending)) else {
         return;
@@ -119,7 +121,7 @@ fn apply(word: &mut String, rules: &[Rule], is_allowed: impl Fn(&str, &str) -> b
     }
 }
 
-/// Step 1a; "dies" is "die", other than "flies", which is "fli".
+/// Step 1a. "dies" becomes "die", but "flies" becomes "fli".
 fn plural(word: &mut String) {
     if word.ends_with("ies") && word.chars().count() == 4 {
         word.pop();
@@ -128,7 +130,7 @@ fn plural(word: &mut String) {
     }
 }
 
-/// Step 1b: "ied" like "ies", "eed", "ed" and "ing".
+/// Step 1b: "ied" like "ies", then "eed", "ed" and "ing".
 fn past_or_participle(word: &mut String) {
     if word.ends_with("ied") {
         let kept = if word.chars().count() == 4 { "ie" } else { "i" };
@@ -144,7 +146,7 @@ fn past_or_participle(word: &mut String) {
     }
 }
 
-/// Mends what is left when "ed" or "ing" is gone: "hop" of "hopp", "file" of "fil".
+/// Repairs the word after "ed" or "ing" was removed: "hopp" becomes "hop", "fil" becomes "file".
 fn restore(word: &mut String) {
     if ["at", "bl", "iz"].iter().any(|ending| word.ends_with(ending)) {
         word.push('e');
@@ -157,7 +159,7 @@ fn restore(word: &mut String) {
     }
 }
 
-/// Step 1c: "i" for a "y" after a consonant that is not the word's first letter.
+/// Step 1c: replaces a "y" after a consonant by "i", unless the consonant is the first letter.
 fn final_y(word: &mut String) {
     apply(word, &[("y", "i")], |stem, _| {
         stem.chars().nth(1).is_some() && kinds(stem).last() == Some(Kind::Consonant)
@@ -171,7 +173,8 @@ fn double_suffix(word: &mut String) {
         word.truncate(word.len() - "li".len());
     }
     apply(word, &DOUBLE_SUFFIXES, |stem, ending| match ending {
-        // The "l" counts with the stem, so that "geologi" and "archaeologi" fare alike.
+        // The "l" counts as part of the stem, so that "geologi" and "archaeologi" are treated
+        // alike.
         "logi" => measure(&format!("{stem}l")) > 0,
         _ => measure(stem) > 0,
     });
@@ -197,7 +200,7 @@ enum Kind {
     Vowel,
 }
 
-/// What each letter is. A "y" is a vowel after a consonant, and a consonant elsewhere.
+/// Classifies each letter. A "y" is a vowel after a consonant, and a consonant elsewhere.
 fn kinds(word: &str) -> impl Iterator<Item = Kind> {
     word.chars().scan(Kind::Vowel, |before, letter| {
         *before = match (letter, *before) {
@@ -208,7 +211,7 @@ fn kinds(word: &str) -> impl Iterator<Item = Kind> {
     })
 }
 
-/// Porter's m: how often a consonant follows a vowel.
+/// Porter's m: the number of vowels that are followed by a consonant.
 fn measure(stem: &str) -> usize {
     let after = kinds(stem).skip(1);
     kinds(stem).zip(after).filter(|pair| *pair == (Kind::Vowel, Kind::Consonant)).count()
@@ -220,7 +223,8 @@ fn ends_with_double_consonant(word: &str) -> bool {
     last.is_some() && last == before && kinds(word).last() == Some(Kind::Consonant)
 }
 
-/// Porter's *o: consonant, vowel and a consonant that is not w, x or y, as in "hop"; here also a vowel and a consonant alone.
+/// Porter's *o: ends with a consonant, a vowel and a consonant other than w, x and y, as in "hop";
+/// here also a vowel and a consonant alone.
 fn ends_short(word: &str) -> bool {
     let kinds: Vec<Kind> = kinds(word).collect();
     match kinds[..] {
