@@ -19,7 +19,7 @@ fn grades_that_are_no_numbers_fail() {
     for (grade, said) in [(f64::NAN, "NaN"), (f64::INFINITY, "inf"), (f64::NEG_INFINITY, "-inf")] {
         assert_eq!(
             Relevant::graded([("a", grade)]).unwrap_err().to_string(),
-            format!("the grade of `a` is {said}; it should be a finite number")
+            format!("expected a finite grade of `a`, found {said}")
         );
     }
     let gold = example! { "relevant" => json!({"a": "NaN"}) };
@@ -69,7 +69,7 @@ fn trap_06_the_same_hit_ten_times_is_one_hit() {
 
 #[test]
 fn rank_zero_is_refused_before_any_row() {
-    let said = "a ranking cannot be cut off at rank 0: ranks start at 1";
+    let said = "invalid cutoff rank 0; ranks start at 1";
     assert_eq!(Cutoffs::new([0]).unwrap_err().to_string(), said);
     let mut params = Params::default();
     params.insert("k", "0");

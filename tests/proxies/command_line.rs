@@ -211,7 +211,7 @@ fn parameters_of_the_wrong_form_are_told_how_to_be_written() {
         (
             "keyword",
             "required=x,y",
-            "`required` should be a list of texts, as in '[\"x\", \"y\"]'; found `x,y`",
+            "`required` should be a list of strings, as in '[\"x\", \"y\"]'; found `x,y`",
         ),
         ("keyword", "partial_credit=yes", "`partial_credit` should be true or false; found `yes`"),
         ("length", "min_chars=-1", "`min_chars` should be a whole number, 0 or more; found `-1`"),

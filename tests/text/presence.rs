@@ -47,7 +47,7 @@ fn what_is_not_there_is_told_and_what_cannot_be_read_is_an_error() {
     let error = scored(&AnswerPresent, &gold, &prediction! { "answer" => 42 }).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "metric `answer_present`: field `pred.answer` should be a text or list of texts, found the number 42"
+        "metric `answer_present`: field `pred.answer` should be a string or list of strings, found the number 42"
     );
 }
 

@@ -1,4 +1,4 @@
-//! Which items of two lists belong together.
+//! Pairing of the items of two lists.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,20 +6,21 @@ use serde_json::Value;
 use super::compare::FieldOptions;
 use super::leaves;
 
-/// Whether the place of an item in a list matters.
+/// Whether the order of items in a list matters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ListOrder {
-    /// The first with the first, the second with the second.
+    /// The first item is compared with the first, the second with the second.
     #[default]
     Ordered,
-    /// The pair of most right fields first, then of those left the next, each item once; of equal pairs
-    /// the one that stands first. Nearly always the best pairing, and for lists of texts always.
+    /// The order is ignored. Pairs are chosen greedily: the pair with most correct fields first,
+    /// then the best of the remaining items. Of equal pairs the first in order is chosen. This is
+    /// optimal for lists of strings, and nearly always otherwise.
     Unordered,
 }
 
-/// Items of both lists in pairs of prediction and gold; the rest of the longer one without partner.
+/// Returns the pairs of predicted and gold items, followed by the items without partner.
 pub(super) fn pairs<'a>(
     options: &FieldOptions,
     pred: &'a [Value],
@@ -38,7 +39,7 @@ pub(super) fn pairs<'a>(
     pairs
 }
 
-/// The partner of each gold item.
+/// Returns the partner of each gold item.
 fn most_alike(options: &FieldOptions, pred: &[Value], gold: &[Value]) -> Vec<Option<usize>> {
     let mut candidates = Vec::new();
     for (at, item) in gold.iter().enumerate() {
