@@ -317,7 +317,7 @@ fn a_csv_cell_that_is_no_boolean() {
         assert_eq!(
             folder.refused(&["rows.csv", "-m", "certain"]),
             format!(
-                "rows.csv:3: metric `certain`: field `pred.sure` should be true or false, found the text \
+                "rows.csv:3: metric `certain`: field `pred.sure` should be true or false, found the string \
                  \"{cell}\" (in a cell it is true, True or TRUE, or false, False or FALSE)"
             )
         );

@@ -46,7 +46,7 @@ fn json_with_an_empty_side_is_all_wrong_or_all_right() {
     let gold = example! { "answer" => "" };
     assert_eq!(
         metric.score(&gold, &prediction! { "answer" => "{}" }).unwrap_err().to_string(),
-        "metric `json_field_accuracy`: `gold.answer` is no JSON: EOF while parsing a value at line 1 column 0"
+        "metric `json_field_accuracy`: `gold.answer` is not valid JSON: EOF while parsing a value at line 1 column 0"
     );
 }
 

@@ -178,7 +178,7 @@ fn ranks_are_configured_from_text() {
     assert_eq!(parts(&configure("3").unwrap(), json!(["a"]), json!([])), named([("at_3", 0.0)]));
     let said = |k| configure(k).unwrap_err().to_string();
     assert!(said("[0]").contains("invalid cutoff rank 0; ranks start at 1"), "{}", said("[0]"));
-    assert!(said("[]").contains("give at least one, as in [1, 5, 10]"), "{}", said("[]"));
+    assert!(said("[]").contains("expected at least one cutoff rank"), "{}", said("[]"));
     assert!(said("[5,5]").contains("duplicate cutoff rank 5; remove one"), "{}", said("[5,5]"));
     assert!(said("ten").contains("a rank or a list of ranks, each 1 or more"), "{}", said("ten"));
 }

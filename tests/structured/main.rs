@@ -151,7 +151,7 @@ fn texts_hold_json_or_have_nothing_right() {
     let error = metric.score(&gold, &prediction! { "answer" => json!({}) }).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "metric `json_field_accuracy`: `gold.answer` is no JSON: expected value at line 1 column 1"
+        "metric `json_field_accuracy`: `gold.answer` is not valid JSON: expected value at line 1 column 1"
     );
 }
 

@@ -160,7 +160,7 @@ fn types_are_compared_letter_for_letter() {
     let needed = EntityTypeAccuracy::builder().missing(String::new()).build();
     assert_eq!(
         needed.score(&person(), &prediction! {}).unwrap_err().to_string(),
-        "metric `entity_type_accuracy`: there is no `pred.entity_type`, and no type for `missing`"
+        "metric `entity_type_accuracy`: `pred.entity_type` is missing, and `missing` is empty"
     );
 }
 

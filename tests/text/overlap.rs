@@ -109,7 +109,7 @@ fn rouge_lsum_says_when_texts_are_too_long_for_it() {
         (example! { "answer" => words(10_000) }, prediction! { "answer" => words(10_002) });
     assert_eq!(
         RougeLsum::default().score(&gold, &pred).unwrap_err().to_string(),
-        "metric `rouge_lsum`: 10002 words against 10000 are too many to compare line by line; take rouge_l"
+        "metric `rouge_lsum`: too many words to compare line by line: 10002 predicted, 10000 expected; use rouge_l"
     );
     assert_eq!(score!(RougeLsum::default(), words(1000), words(1000)), 1.0);
     // References count together.
@@ -119,7 +119,7 @@ fn rouge_lsum_says_when_texts_are_too_long_for_it() {
             .score(&two, &prediction! { "answer" => words(10_000) })
             .unwrap_err()
             .to_string(),
-        "metric `rouge_lsum`: 10000 words against 12000 are too many to compare line by line; take rouge_l"
+        "metric `rouge_lsum`: too many words to compare line by line: 10000 predicted, 12000 expected; use rouge_l"
     );
 }
 
@@ -205,14 +205,17 @@ fn trap_07_a_reference_that_is_lost_to_the_tokenizer_is_no_zero() {
     let error = Rouge1::default().score(&gold, &pred).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "metric `rouge_1`: no ASCII letter or digit in `gold.answer`: \"東京都\"; take \
-         tokens=unicode for it"
+        "metric `rouge_1`: expected an ASCII letter or digit in `gold.answer`, found \"東京都\"; \
+         set tokens=unicode"
     );
     let unicode = Rouge1::builder().tokens(RougeTokens::Unicode).build();
     assert_eq!(unicode.score(&gold, &pred).unwrap().value, 1.0);
     assert_near(score!(configured::<Rouge1>(&[("tokens", "unicode")]), "東京都", "京都"), 0.8);
     let error = unicode.score(&example! { "answer" => "?!" }, &pred).unwrap_err();
-    assert_eq!(error.to_string(), "metric `rouge_1`: no letter or digit in `gold.answer`: \"?!\"");
+    assert_eq!(
+        error.to_string(),
+        "metric `rouge_1`: expected a letter or digit in `gold.answer`, found \"?!\""
+    );
     // Articles and punctuation are no normalization here: "A" is a word.
     assert_eq!(score!(Rouge1::default(), "A", ""), 0.0);
     assert_eq!(score!(Rouge1::default(), "A", "a"), 1.0);

@@ -38,7 +38,7 @@ fn what_is_not_there_is_told_and_what_cannot_be_read_is_an_error() {
         (scored.passed, scored.feedback().map(std::borrow::Cow::into_owned))
     };
     let told = |said: &str| (Some(false), Some(said.to_owned()));
-    assert_eq!(said(&AnswerPresent, prediction! {}), told("there is no `answer`"));
+    assert_eq!(said(&AnswerPresent, prediction! {}), told("`answer` is missing"));
     assert_eq!(
         said(&SourcesUsed, prediction! { "sources_used" => "" }),
         told("`sources_used` is empty")

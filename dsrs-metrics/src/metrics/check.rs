@@ -1,34 +1,35 @@
-//! What a built-in metric says of a row: pass or fail with the reason, or why it can say neither.
+//! Return types of built-in metrics: pass or fail with the reason, or the reason for not scoring a
+//! row.
 
 use crate::core::error::{MetricError, Result};
 use crate::core::return_types::{Decided, MetricReturn};
 use crate::core::score::{FeedbackMetric, MetricScore, Scored};
 use crate::core::spec::{MetricSpec, ScoreKind, Side};
 
-/// Pass or fail, with the reason for a failure.
+/// A verdict, with the reason for a failure.
 ///
-/// It counts like a `bool`; the reason is the feedback that an optimizer reads.
+/// It counts like a `bool`. An optimizer reads the reason as feedback.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Check {
     /// Whether the row passes.
     pub passed: bool,
-    /// What is wrong, or worth knowing.
+    /// The reason for a failure, or other feedback.
     pub feedback: Option<String>,
 }
 
 impl Check {
-    /// A pass that needs no words.
+    /// Returns a pass without feedback.
     #[must_use]
     pub const fn pass() -> Self {
         Self { passed: true, feedback: None }
     }
 
-    /// A failure and its reason.
+    /// Returns a failure with its reason.
     pub fn fail(reason: impl Into<String>) -> Self {
         Self { passed: false, feedback: Some(reason.into()) }
     }
 
-    /// A pass if there is no reason against it.
+    /// Returns a pass, or a failure if there is a reason.
     #[must_use]
     pub fn unless(reason: Option<String>) -> Self {
         Self { passed: reason.is_none(), feedback: reason }
@@ -50,53 +51,53 @@ impl MetricReturn for Check {
     }
 }
 
-/// Why a built-in metric cannot score a row.
+/// The reason why a built-in metric cannot score a row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Unscored {
-    /// The row lacks the field that the metric was told to read.
+    /// The row does not have the field that the metric reads.
     NoField {
-        /// The half of the row.
+        /// The side of the row.
         side: Side,
         /// The field.
         field: String,
-        /// The fields that the row has instead.
+        /// The fields that the row has.
         present: Vec<String>,
     },
-    /// A field holds something that the metric cannot read.
+    /// The metric cannot read the value of a field.
     WrongType {
-        /// The half of the row.
+        /// The side of the row.
         side: Side,
         /// The field.
         field: String,
-        /// What it should hold.
+        /// The type that was expected.
         expected: &'static str,
-        /// What it holds.
+        /// A description of the value that was found.
         found: String,
     },
-    /// Anything else, in a sentence.
+    /// Any other reason, as a message.
     Because(String),
 }
 
-/// Whether a number in a metric's configuration lies where it must.
+/// Checks that a number of a metric's configuration is in a range.
 ///
 /// # Errors
-/// A sentence that names the parameter.
+/// A message that names the parameter.
 pub(super) fn within<T: Copy + PartialOrd + std::fmt::Display>(
     param: &str,
     value: T,
     [least, most]: [T; 2],
 ) -> Result<(), String> {
-    // NaN is within no bounds.
+    // NaN is outside every range.
     let is_within = least <= value && value <= most;
     is_within
         .then_some(())
-        .ok_or_else(|| format!("`{param}` lies between {least} and {most}, and {value} does not"))
+        .ok_or_else(|| format!("`{param}` must be between {least} and {most}, found {value}"))
 }
 
-/// Whether a number in a metric's configuration is not too small.
+/// Checks that a number of a metric's configuration is not below a minimum.
 ///
 /// # Errors
-/// A sentence that names the parameter.
+/// A message that names the parameter.
 pub(super) fn at_least<T: Copy + PartialOrd + std::fmt::Display>(
     param: &str,
     value: T,
@@ -105,7 +106,7 @@ pub(super) fn at_least<T: Copy + PartialOrd + std::fmt::Display>(
     let is_enough = value >= least;
     is_enough
         .then_some(())
-        .ok_or_else(|| format!("`{param}` is {least} or more, and {value} is not"))
+        .ok_or_else(|| format!("`{param}` must be at least {least}, found {value}"))
 }
 
 impl Unscored {

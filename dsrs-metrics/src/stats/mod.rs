@@ -1,8 +1,8 @@
-//! Statistics on plain numbers and counts: intervals, agreement, correction for error rates.
+//! Statistics of plain numbers and counts: intervals, agreement, correction for error rates.
 //!
-//! Pure functions. Nothing here knows of rows, metrics or files; what is made of them for a metric and
-//! its labels is in `agreement/`. Every interval is a 95% one. Where a figure does not exist, the
-//! answer is `None` or says why; it is never a number that stands for "unknown".
+//! All intervals are 95% intervals. A figure that does not exist is `None` or an error with the
+//! reason, never a number that stands for "unknown". How a metric is compared with labels is in
+//! [`agreement`](crate::agreement).
 //!
 //! | figure | estimate | interval |
 //! | --- | --- | --- |
