@@ -1,4 +1,5 @@
-//! Texts of a megabyte and lists of thousands: what takes time in proportion is scored, and what would take minutes fails.
+//! Strings of a megabyte and lists of thousands of items: comparisons in linear time are scored, comparisons that would
+//! take minutes fail.
 
 use dsrs_metrics::metrics::{
     Bleu, Cer, Chrf, EditSimilarity, EntityF1, F1, JsonFieldAccuracy, Rouge1, RougeL, RougeLsum,
@@ -16,13 +17,13 @@ fn call(metric: &dyn Metric, gold: &str, pred: &str) -> Result<f64, String> {
     scored.map(|scored| scored.score.value).map_err(|error| error.to_string())
 }
 
-/// Words of one letter, of which each text has others.
+/// Words that start with this letter, so that strings of different letters share none.
 fn megabyte(letter: char) -> String {
     format!("{letter} ").repeat(MEGABYTE / 2)
 }
 
 #[test]
-fn a_megabyte_is_scored_where_time_goes_with_the_length() {
+fn a_megabyte_is_scored_in_linear_time() {
     let (gold, pred) = (megabyte('a'), megabyte('b'));
     let metrics: [&dyn Metric; 4] =
         [&Bleu::default(), &Chrf::default(), &Rouge1::default(), &F1::default()];
@@ -35,7 +36,7 @@ fn a_megabyte_is_scored_where_time_goes_with_the_length() {
 }
 
 #[test]
-fn a_megabyte_is_too_much_for_an_edit_distance() {
+fn a_megabyte_exceeds_the_limit_of_edit_distances() {
     let (gold, pred) = (megabyte('a'), megabyte('b'));
     let cases: [(&dyn Metric, &str); 5] = [
         (
@@ -105,7 +106,7 @@ fn too_many_entities_or_too_long_ones_fail() {
     );
 }
 
-/// Lists in lists, with two items each.
+/// Nested lists with two items each.
 fn nested(levels: usize) -> Value {
     (0..levels).fold(json!("leaf"), |within, level| json!([within, level]))
 }
@@ -121,7 +122,7 @@ fn lists_in_any_order_are_bounded() {
         Err("metric `json_field_accuracy`: too many values to compare in any order: 5001 predicted, 5001 expected, in lists up to 1 \
              deep; set lists=ordered or compare some of the fields".to_owned())
     );
-    // Each level doubles the work: 60 of them would never end.
+    // Each level doubles the work: 60 levels would never end.
     let deep = nested(60).to_string();
     assert_eq!(
         call(&unordered, &deep, &deep),

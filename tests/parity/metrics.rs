@@ -1,5 +1,5 @@
-//! Replays the committed vectors: what sacrebleu, rouge-score, jiwer, rapidfuzz and trec_eval make of
-//! texts and rankings, compared to within 1e-9. With the peers installed, also whether they still say so.
+//! Replays the committed vectors: the scores of sacrebleu, rouge-score, jiwer, rapidfuzz and trec_eval for
+//! strings and rankings, compared to within 1e-9. With the packages installed, also checks that the vectors are up to date.
 
 mod stems;
 
@@ -140,7 +140,7 @@ fn vectors() -> impl Iterator<Item = Vector> {
     })
 }
 
-/// Collects differences, so that a failure shows how many there are and the first of them.
+/// Collects differences, so that a failure shows their number and the first of them.
 #[derive(Default)]
 struct Differences {
     compared: usize,
@@ -180,7 +180,7 @@ fn merged(rows: impl Iterator<Item = CorpusCounts>) -> f64 {
 }
 
 #[test]
-fn bleu_is_that_of_sacrebleu() {
+fn bleu_agrees_with_sacrebleu() {
     let mut differences = Differences::default();
     for vector in vectors() {
         match vector {
@@ -209,7 +209,7 @@ fn bleu_is_that_of_sacrebleu() {
 }
 
 #[test]
-fn chrf_is_that_of_sacrebleu() {
+fn chrf_agrees_with_sacrebleu() {
     let mut differences = Differences::default();
     for vector in vectors() {
         match vector {
@@ -235,7 +235,7 @@ fn chrf_is_that_of_sacrebleu() {
 }
 
 #[test]
-fn rouge_is_that_of_rouge_score() {
+fn rouge_agrees_with_rouge_score() {
     let mut differences = Differences::default();
     for vector in vectors() {
         let Vector::Rouge {
@@ -270,7 +270,7 @@ fn rouge_is_that_of_rouge_score() {
 }
 
 #[test]
-fn error_rates_are_those_of_jiwer() {
+fn error_rates_agree_with_jiwer() {
     let mut differences = Differences::default();
     for vector in vectors() {
         let Vector::Rates { rows, wer, cer } = vector else { continue };
@@ -290,7 +290,7 @@ fn error_rates_are_those_of_jiwer() {
 }
 
 #[test]
-fn similarities_are_those_of_rapidfuzz() {
+fn similarities_agree_with_rapidfuzz() {
     let mut differences = Differences::default();
     for vector in vectors() {
         let Vector::Similarity { a, b, levenshtein, indel } = vector else { continue };
@@ -302,7 +302,7 @@ fn similarities_are_those_of_rapidfuzz() {
 }
 
 #[test]
-fn rankings_are_scored_as_by_trec_eval() {
+fn rankings_agree_with_trec_eval() {
     let mut differences = Differences::default();
     for vector in vectors() {
         let Vector::Ranking { relevant, retrieved, scores } = vector else { continue };
@@ -336,14 +336,14 @@ fn measured(ranking: &Ranking, measure: &str) -> f64 {
 }
 
 #[test]
-fn the_packages_still_say_so() {
+fn the_packages_still_return_the_vectors() {
     let Some(program) = peers() else { return };
     let ran = Command::new(&program).args([SCRIPT, "--check"]).output().unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     assert_eq!(String::from_utf8_lossy(&ran.stdout).trim(), "7130 vectors, as committed");
 }
 
-/// The Python that has the packages; without it, nothing where that is no failure.
+/// The Python that has the packages; `None` without it, unless that is a failure.
 fn peers() -> Option<String> {
     let program = std::env::var("DSRS_METRICS_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let names = ["jiwer", "nltk", "pytrec-eval-terrier", "rapidfuzz", "rouge-score", "sacrebleu"];

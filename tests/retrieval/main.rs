@@ -1,4 +1,4 @@
-//! Metrics of rankings over rows: values by hand, forms of the fields, and rows that say nothing.
+//! Metrics of rankings over rows: values computed by hand, field types, and rows without relevant documents.
 #![expect(
     clippy::needless_pass_by_value,
     reason = "values are written where they are scored, and used once"
@@ -84,7 +84,7 @@ fn graded_relevance_by_hand() {
 }
 
 #[test]
-fn huge_and_tiny_grades_stay_numbers() {
+fn huge_and_tiny_grades_do_not_overflow() {
     let retrieved = json!(["b", "a"]);
     for grades in [json!({"a": 1e308, "b": 1e308, "c": 1e308}), json!({"a": 1e-308, "b": 5e-324})] {
         for gain in [Gain::Linear, Gain::Exponential] {
@@ -96,7 +96,7 @@ fn huge_and_tiny_grades_stay_numbers() {
 }
 
 #[test]
-fn a_repeated_id_is_one_document() {
+fn a_repeated_id_counts_once() {
     let precision = PrecisionAtK::builder().k(at([5])).build();
     assert_eq!(value(&precision, json!(["a", "a"]), json!(["a", "a", "a", "a", "a"])), 0.2);
     let recall = RecallAtK::builder().k(at([5])).build();
@@ -113,7 +113,7 @@ fn scores_are_sorted_and_ties_go_to_the_larger_id() {
 }
 
 #[test]
-fn ids_are_texts_or_whole_numbers() {
+fn ids_are_strings_or_whole_numbers() {
     assert_eq!(value(&ReciprocalRank::default(), json!([7]), json!(["7"])), 1.0);
     assert_eq!(value(&ReciprocalRank::default(), json!({"-7": 1}), json!([-7])), 1.0);
     let (gold, pred) = (example! { "relevant" => [1.5] }, prediction! { "retrieved" => ["a"] });
@@ -129,7 +129,7 @@ fn grades_are_finite() {
 }
 
 #[tokio::test]
-async fn a_row_without_relevant_documents_says_nothing() {
+async fn rows_without_relevant_documents_are_abstained_from() {
     let row = |id: &str, relevant: Value| {
         Pair::new(id, example! { "relevant" => relevant }, prediction! { "retrieved" => ["a"] })
     };
@@ -155,7 +155,7 @@ async fn a_row_without_relevant_documents_says_nothing() {
 }
 
 #[test]
-fn nothing_retrieved_is_a_zero() {
+fn an_empty_ranking_scores_zero() {
     for metric in [
         &PrecisionAtK::default() as &dyn Metric,
         &RecallAtK::default(),

@@ -1,7 +1,7 @@
 //! Real rows: question answering against dspy's figures, mathematics against the authors' labels.
 //!
-//! The rows live outside the project, in the folder that `DSRS_METRICS_DATA` names. Without it the tests say so and pass,
-//! unless `DSRS_METRICS_REQUIRE` is 1.
+//! The rows are outside the project, in the folder that `DSRS_METRICS_DATA` names. Without it the tests print a notice
+//! and pass, unless `DSRS_METRICS_REQUIRE` is 1.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ fn strings(value: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn question_answering_rows_score_as_dspy_scores_them() {
+fn question_answering_rows_have_the_scores_of_dspy() {
     let Some(folder) = data() else {
         return;
     };
@@ -69,7 +69,7 @@ fn question_answering_rows_score_as_dspy_scores_them() {
 }
 
 #[test]
-fn mathematics_rows_match_where_the_authors_say_so() {
+fn mathematics_rows_match_the_authors_labels() {
     let Some(folder) = data() else {
         return;
     };

@@ -29,7 +29,7 @@ fn an_article_ends_at_a_combining_mark_as_in_python() {
 }
 
 #[test]
-fn a_sigma_is_final_by_its_neighbours() {
+fn a_final_sigma_depends_on_its_neighbours() {
     assert_eq!(normalize_text("ΟΔΟΣ ΟΣΑ Σ"), "οδος οσα σ");
     assert_eq!(normalize_text("ΟΔΟΣ.Α"), "οδοσα");
 }
@@ -82,7 +82,7 @@ fn without_references_there_is_no_score() {
 }
 
 #[test]
-fn frac_below_one_asks_for_that_much_f1() {
+fn frac_below_one_is_a_threshold_on_f1() {
     let gold = ["Eiffel Tower"];
     assert_eq!(answer_exact_match("Eiffel", &gold, 1.0), Ok(false));
     assert_eq!(answer_exact_match("Eiffel", &gold, 0.66), Ok(true));
@@ -113,7 +113,7 @@ fn passages_and_answers_may_be_missing() {
 }
 
 #[test]
-fn prepared_references_give_what_the_functions_give() {
+fn prepared_references_score_like_the_functions() {
     let gold = Profile::Folded.references(&["Straße", "New York"]).unwrap();
     assert!(gold.em("STRASSE"));
     assert!(close(gold.f1("york"), 2.0 / 3.0));
@@ -133,7 +133,7 @@ fn profiles_are_named_in_snake_case() {
 }
 
 #[test]
-fn trap_06_exact_match_has_an_order_and_f1_counts_repeats() {
+fn trap_06_exact_match_respects_order_and_f1_counts_repetitions() {
     assert!(!em_score("world hello", "hello world"));
     assert!(close(f1_score("world hello", "hello world"), 1.0));
     let repeated = f1_score("Paris Paris Paris Paris Paris", "Paris");
@@ -142,7 +142,7 @@ fn trap_06_exact_match_has_an_order_and_f1_counts_repeats() {
 }
 
 #[test]
-fn trap_07_an_answer_that_is_an_article_stays_an_answer() {
+fn trap_07_an_article_can_be_an_answer() {
     assert!(em_score("", "A"), "dspy: an empty prediction matches the gold A");
     for profile in FOLDING {
         assert_eq!(profile.normalize("A"), "a");
@@ -182,7 +182,7 @@ fn trap_08_scripts_without_spaces_have_tokens() {
 }
 
 #[test]
-fn trap_11_dspy_drops_signs_points_and_symbols() {
+fn trap_11_dspy_removes_signs_points_and_symbols() {
     for (left, right) in
         [("C++", "C"), ("-5", "5"), ("3.14", "314"), ("$5", "5"), ("1,000", "1000")]
     {
