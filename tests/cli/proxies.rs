@@ -156,28 +156,32 @@ fn trap_09_configuration_that_fits_no_row_is_no_score_of_each() {
         (
             "json_field_accuracy",
             &["fields=[\"name\"]"],
-            "`name` in `fields` is no JSON pointer: write `/name`",
+            "expected a JSON pointer in `fields`, found `name`; write `/name`",
         ),
         (
             "json_field_accuracy",
             &["abs_tolerance=-1"],
-            "`abs_tolerance` is 0 or more, and -1 is not",
+            "`abs_tolerance` must be at least 0, found -1",
         ),
-        ("numeric_match", &["rel_tolerance=-0.5"], "`rel_tolerance` is 0 or more, and -0.5 is not"),
-        ("entity_f1", &["similarity=80"], "`similarity` lies between 0 and 1, and 80 does not"),
+        (
+            "numeric_match",
+            &["rel_tolerance=-0.5"],
+            "`rel_tolerance` must be at least 0, found -0.5",
+        ),
+        ("entity_f1", &["similarity=80"], "`similarity` must be between 0 and 1, found 80"),
         (
             "intent_accuracy_with_fallback",
             &["credit=2"],
-            "`credit` lies between 0 and 1, and 2 does not",
+            "`credit` must be between 0 and 1, found 2",
         ),
-        ("answer_exact_match", &["frac=-1"], "`frac` lies between 0 and 1, and -1 does not"),
-        ("bleu", &["max_order=17"], "`max_order` lies between 1 and 16, and 17 does not"),
+        ("answer_exact_match", &["frac=-1"], "`frac` must be between 0 and 1, found -1"),
+        ("bleu", &["max_order=17"], "`max_order` must be between 1 and 16, found 17"),
         (
             "chrf",
             &["char_order=0"],
-            "no n-grams to compare: set `char_order`, `word_order` or both",
+            "no n-grams to compare; set `char_order`, `word_order` or both",
         ),
-        ("chrf", &["beta=-1"], "`beta` is 0 or more, and -1 is not"),
+        ("chrf", &["beta=-1"], "`beta` must be at least 0, found -1"),
     ] {
         assert_eq!(refused(metric, params), format!("`{metric}`: {said}"), "{params:?}");
     }
@@ -195,7 +199,7 @@ fn parameters_of_the_wrong_form_are_told_how_to_be_written() {
         (
             "keyword",
             "required=x,y",
-            "`required` should be a list of texts, as in '[\"x\", \"y\"]'; found `x,y`",
+            "`required` should be a list of strings, as in '[\"x\", \"y\"]'; found `x,y`",
         ),
         ("keyword", "partial_credit=yes", "`partial_credit` should be true or false; found `yes`"),
         ("length", "min_chars=-1", "`min_chars` should be a whole number, 0 or more; found `-1`"),

@@ -111,7 +111,7 @@ fn trap_14_a_sandbox_that_is_set_up_wrong_is_no_score() {
         ),
         (
             &["sandbox.command=true", "sandbox.timeout_secs=0"],
-            "`timeout_secs` is 1 or more, and 0 is not\n",
+            "`timeout_secs` must be at least 1, found 0\n",
         ),
         (
             &["sandbox.command=true", "sandbox.folder=/none"],
@@ -127,7 +127,7 @@ fn trap_14_a_sandbox_that_is_set_up_wrong_is_no_score() {
         ),
         (
             &["sandbox.command=true", "sandbox.limits={\"memory_mb\": 0}"],
-            "`limits.memory_mb` is 1 or more, and 0 is not\n",
+            "`limits.memory_mb` must be at least 1, found 0\n",
         ),
     ] {
         let (code, said) = said(params);

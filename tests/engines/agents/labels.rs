@@ -126,7 +126,7 @@ fn labels_that_are_missing_or_wrong_are_named_with_file_and_line() {
         (
             "step_utility",
             json!("0.5"),
-            "3: label `step_utility` should be a number in -1..=1, found the text \"0.5\"",
+            "3: label `step_utility` should be a number in -1..=1, found the string \"0.5\"",
         ),
         ("step_utility", json!(1.25), "3: a step's utility lies in -1..=1, found 1.25"),
         (
@@ -142,7 +142,7 @@ fn labels_that_are_missing_or_wrong_are_named_with_file_and_line() {
         (
             "params_valid",
             json!("yes"),
-            "3: label `params_valid` should be true or false, found the text \"yes\"",
+            "3: label `params_valid` should be true or false, found the string \"yes\"",
         ),
         (
             "verification_delta",

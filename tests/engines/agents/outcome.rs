@@ -79,7 +79,7 @@ fn trap_09_what_cannot_be_scored_is_an_error() {
         (
             "step_utility",
             json!("high"),
-            "field `pred.step_utility` should be a number, found the text \"high\"",
+            "field `pred.step_utility` should be a number, found the string \"high\"",
         ),
         (
             "was_repeated",

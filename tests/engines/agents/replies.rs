@@ -129,7 +129,7 @@ fn a_synthesis_with_all_its_fields() {
 #[test]
 fn each_field_that_is_wrong_costs_a_quarter_and_is_named() {
     for (at, field, bad, said) in [
-        (0, "success", json!("yes"), "`success` should be true or false, not the text \"yes\""),
+        (0, "success", json!("yes"), "`success` should be true or false, not the string \"yes\""),
         (0, "success", json!(1), "`success` should be true or false, not the number 1"),
         (0, "success", Value::Null, "there is no `success`"),
         (
@@ -162,13 +162,13 @@ fn each_field_that_is_wrong_costs_a_quarter_and_is_named() {
             3,
             "confidence",
             json!("NaN"),
-            "`confidence` should be a number in 0..=1, not the text \"NaN\"",
+            "`confidence` should be a number in 0..=1, not the string \"NaN\"",
         ),
         (
             3,
             "confidence",
             json!("high"),
-            "`confidence` should be a number in 0..=1, not the text \"high\"",
+            "`confidence` should be a number in 0..=1, not the string \"high\"",
         ),
     ] {
         let mut expected = vec![1.0; 4];

@@ -207,7 +207,7 @@ fn the_number_of_tests_before_must_be_there() {
     );
     assert_eq!(
         error(example! { "tests_passing" => "three" }).to_string(),
-        "metric `verification_delta`: field `gold.tests_passing` should be a whole number, 0 or more, found the text \"three\""
+        "metric `verification_delta`: field `gold.tests_passing` should be a whole number, 0 or more, found the string \"three\""
     );
 }
 
