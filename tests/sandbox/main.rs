@@ -1,6 +1,7 @@
-//! Programs that run isolated: what they may do, and what they try.
+//! Isolated execution of programs: jobs, attacks, and missing isolation.
 //!
-//! Without bubblewrap the tests that need it say so and pass, unless `DSRS_METRICS_REQUIRE` is 1.
+//! Without bubblewrap, the tests that need it print that they are skipped and pass, unless
+//! `DSRS_METRICS_REQUIRE` is 1.
 
 mod attacks;
 mod command_line;
@@ -11,18 +12,18 @@ mod missing;
 
 use dsrs_metrics::sandbox::{Bubblewrap, Job, Limits, Report, SandboxProvider};
 
-/// Whether programs can be isolated here.
+/// Whether this system can isolate programs.
 fn can_isolate() -> bool {
-    static CAN: std::sync::OnceLock<Result<(), String>> = std::sync::OnceLock::new();
-    let can = CAN.get_or_init(|| {
+    static PROBE: std::sync::OnceLock<Result<(), String>> = std::sync::OnceLock::new();
+    let probe = PROBE.get_or_init(|| {
         let job = Job { command: "true".to_owned(), ..Job::default() };
         let run = block_on(Bubblewrap::new().run(&job));
         run.map(drop).map_err(|error| error.to_string())
     });
-    let Err(why) = can else { return true };
+    let Err(reason) = probe else { return true };
     let required = std::env::var("DSRS_METRICS_REQUIRE").is_ok_and(|value| value == "1");
-    assert!(!required, "{why}");
-    println!("skipped: {why}");
+    assert!(!required, "{reason}");
+    println!("skipped: {reason}");
     false
 }
 
@@ -30,7 +31,7 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
 
-/// A Python program in a sandbox.
+/// Runs a Python program in a sandbox.
 fn python(program: &str, limits: Limits) -> Report {
     let files = vec![("main.py".to_owned(), program.to_owned())];
     run(&Job { command: "python3 main.py".to_owned(), files, limits, ..Job::default() })
