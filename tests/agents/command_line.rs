@@ -1,4 +1,4 @@
-//! The metrics of agents from the command line.
+//! The agent metrics on the command line.
 
 use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
@@ -13,7 +13,7 @@ fn scorer(rows: &str, args: &[&str]) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // A command line that is wrong is refused before the rows are read.
+    // The scorer may exit on an invalid command line before it reads the rows.
     let _ = child.stdin.take().unwrap().write_all(rows.as_bytes());
     child.wait_with_output().unwrap()
 }
@@ -23,21 +23,21 @@ fn scorer(rows: &str, args: &[&str]) -> Output {
 fn scored(rows: &str, args: &[&str]) -> Value {
     let ran = scorer(rows, &[&["score", "-", "--json"], args].concat());
     assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
-    let said: Value = serde_json::from_slice(&ran.stdout).unwrap();
-    let metrics = said["metrics"].as_object().unwrap();
+    let summary: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let metrics = summary["metrics"].as_object().unwrap();
     metrics.iter().map(|(name, metric)| (name.clone(), metric["mean"].clone())).collect()
 }
 
 #[track_caller]
-fn refused(rows: &str, args: &[&str]) -> String {
+fn rejected(rows: &str, args: &[&str]) -> String {
     let ran = scorer(rows, &[&["score", "-"], args].concat());
-    let said = String::from_utf8(ran.stderr).unwrap();
-    assert_eq!((ran.status.code(), &*ran.stdout), (Some(2), &b""[..]), "{said}");
-    said
+    let stderr = String::from_utf8(ran.stderr).unwrap();
+    assert_eq!((ran.status.code(), &*ran.stdout), (Some(2), &b""[..]), "{stderr}");
+    stderr
 }
 
 #[test]
-fn each_is_listed_with_what_it_reads_and_costs() {
+fn each_is_listed_with_its_fields_and_cost() {
     let ran = scorer("", &["list", "--json"]);
     let listed: Vec<Value> = serde_json::from_slice(&ran.stdout).unwrap();
     for (name, fields) in [
@@ -76,7 +76,7 @@ fn each_is_listed_with_what_it_reads_and_costs() {
 }
 
 #[test]
-fn replies_are_scored_with_a_line_for_each_check() {
+fn each_check_is_a_named_score() {
     let rows = "{\"pred\": {\"subtasks\": [{\"id\": 1, \"action\": \"edit\", \"target\": \"a.rs\", \"instruction\": \"Add it\"}]}}\n\
                 {\"pred\": {\"subtasks\": \"[{\\\"id\\\": 1, \\\"action\\\": \\\"fly\\\", \\\"target\\\": \\\"a.rs\\\", \\\"instruction\\\": \\\"Hop\\\"}]\"}}\n";
     assert_eq!(
@@ -104,7 +104,7 @@ fn replies_are_scored_with_a_line_for_each_check() {
 }
 
 #[test]
-fn labelled_steps_are_scored_as_they_stand_in_their_file() {
+fn labelled_steps_are_scored_from_their_file() {
     let rows = "{\"tool\": \"edit\", \"step_utility\": 1, \"was_repeated\": false, \"verification_delta\": 2, \"params_valid\": true}\n\
                 {\"tool\": \"edit\", \"step_utility\": -1, \"was_repeated\": true, \"verification_delta\": 0, \"params_valid\": true}\n";
     let labels = ["step_utility", "was_repeated", "verification_delta", "params_valid"];
@@ -118,25 +118,25 @@ fn labelled_steps_are_scored_as_they_stand_in_their_file() {
 }
 
 #[test]
-fn what_is_wrong_is_one_line() {
+fn an_error_is_one_line() {
     let row =
         "{\"pred\": {\"step_utility\": 1, \"was_repeated\": false, \"verification_delta\": 2}}";
     assert_eq!(
-        refused(row, &["-m", "outcome_coupled"]),
+        rejected(row, &["-m", "outcome_coupled"]),
         "error: <stdin>:1: metric `outcome_coupled`: no field `pred.params_valid`; it has `step_utility`, \
          `was_repeated`, `verification_delta`; say where it is with --map pred.params_valid=PATH\n"
     );
     assert_eq!(
-        refused(row, &["-m", "outcome_coupled", "--param", "outcome_coupled.schema_weight=0.5"]),
+        rejected(row, &["-m", "outcome_coupled", "--param", "outcome_coupled.schema_weight=0.5"]),
         "error: metric `outcome_coupled`: the weights 0.4, 0.3, 0.2, 0.5 sum to 1.4; they must sum to 1\n"
     );
-    let said = refused(row, &["-m", "synthesis", "--param", "synthesis.weights=[0.5, 0.5]"]);
+    let stderr = rejected(row, &["-m", "synthesis", "--param", "synthesis.weights=[0.5, 0.5]"]);
     assert!(
-        said.contains("parameter `weights` should be a list of 4 numbers, as in '[0.4, 0.3, 0.2, 0.1]'; found `[0.5, 0.5]`\n"),
-        "{said}"
+        stderr.contains("parameter `weights` should be a list of 4 numbers, as in '[0.4, 0.3, 0.2, 0.1]'; found `[0.5, 0.5]`\n"),
+        "{stderr}"
     );
     assert_eq!(
-        refused(row, &["-m", "outcome_coupled", "--param", "outcome_coupled.full_delta=0"]),
-        "error: metric `outcome_coupled`: no share of 0 tests can be taken: `full_delta` is 1 or more\n"
+        rejected(row, &["-m", "outcome_coupled", "--param", "outcome_coupled.full_delta=0"]),
+        "error: metric `outcome_coupled`: `full_delta` must be at least 1, found 0\n"
     );
 }
