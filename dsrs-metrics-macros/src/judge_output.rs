@@ -1,40 +1,47 @@
-//! `#[judge_output]`: a type that a judge can answer with gets the derives for it, by paths that need no crate but ours.
+//! `#[judge_output]`: adds the derives of a type that a judge can answer with. The paths lead
+//! through the runtime crate, so that the user needs no other dependency.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote, quote_spanned};
-use syn::parse::{Parse as _, ParseStream, Parser as _};
-use syn::{Attribute, Data, DeriveInput, Error, Ident, Path, Token};
+use syn::parse::{Parse as _, ParseStream};
+use syn::{Data, DeriveInput, Error, Ident, Path, Token};
 
-use crate::errors::Errors;
-use crate::names;
+use crate::shared::attrs::{self, Attribute, Key};
+use crate::shared::errors::Errors;
+use crate::shared::names;
+use crate::shared::settings::Settings;
 
 /// Expands `#[judge_output(args)] item`.
 pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    let krate = errors.ok(krate(args)).flatten();
+    let JudgeOutputAttrs(Settings { krate, .. }) = attrs::parse(args, &mut errors);
+    if let Some(path) = &krate {
+        names::check_crate_path(path, &mut errors);
+    }
     let derived = errors.ok(parsed(item)).map(|item| derived(&item, krate.as_ref()));
     let (item, errors) = (derived.unwrap_or_else(|| item.clone()), errors.finish());
     quote!(#item #errors)
 }
 
-fn krate(args: TokenStream) -> syn::Result<Option<Path>> {
-    let parser = |input: ParseStream<'_>| {
-        if input.is_empty() {
-            return Ok(None);
-        }
-        let message = "`#[judge_output]` takes nothing, or `crate = path`";
-        let key = input.parse::<Token![crate]>();
-        let key = key.map_err(|error| Error::new(error.span(), message))?;
-        input.parse::<Token![=]>().map_err(|_| Error::new(key.span, message))?;
-        Ok(Some(input.call(Path::parse_mod_style)?))
-    };
-    parser.parse2(args)
+/// `#[judge_output(crate = path)]`.
+#[derive(Default)]
+struct JudgeOutputAttrs(Settings);
+
+impl AsMut<Settings> for JudgeOutputAttrs {
+    fn as_mut(&mut self) -> &mut Settings {
+        &mut self.0
+    }
+}
+
+impl Attribute for JudgeOutputAttrs {
+    const NAME: &'static str = "`#[judge_output]`";
+    const EXAMPLE: &'static str = "crate = ::dsrs_metrics";
+    const KEYS: &'static [Key<Self>] = &[Key::CRATE];
 }
 
 fn parsed(item: &TokenStream) -> syn::Result<DeriveInput> {
-    let at = |what: &str, span| {
-        Error::new(span, format!("`#[judge_output]` goes on an enum or a struct, not on {what}"))
-    };
+    let at =
+        |what: &str, span| Error::new(span, format!("expected an enum or a struct, found {what}"));
     let input = syn::parse2::<DeriveInput>(item.clone()).map_err(|error| {
         let words = item.clone().into_iter().filter_map(|token| match token {
             proc_macro2::TokenTree::Ident(word) => Some(word),
@@ -60,7 +67,7 @@ fn kind(word: &Ident) -> Option<&'static str> {
     })
 }
 
-/// The item with the derives that it does not have yet.
+/// Returns the item with the derives that it does not have yet.
 fn derived(item: &DeriveInput, krate: Option<&Path>) -> TokenStream {
     let span = item.ident.span();
     let runtime = names::runtime(krate, span);
@@ -91,12 +98,12 @@ fn derived(item: &DeriveInput, krate: Option<&Path>) -> TokenStream {
     quote!(#[derive(#(#all),*)] #of_serde #of_schemars #item)
 }
 
-/// Whether a field of no name that was asked for can be refused: of a struct, unless `serde` is told otherwise.
+/// Whether unknown fields can be rejected: for a struct, unless its `serde` attributes conflict.
 fn is_closed(item: &DeriveInput) -> bool {
     let Data::Struct(data) = &item.data else {
         return false;
     };
-    let says = |attrs: &[Attribute], word: &str| {
+    let says = |attrs: &[syn::Attribute], word: &str| {
         let of_serde = attrs.iter().filter(|attr| attr.path().is_ident("serde"));
         of_serde.into_iter().any(|attr| attr.to_token_stream().to_string().contains(word))
     };
@@ -107,8 +114,8 @@ fn is_closed(item: &DeriveInput) -> bool {
         && !says(&item.attrs, "transparent")
 }
 
-/// What an attribute derives, by the last word of each path.
-fn derives(attr: &Attribute) -> Vec<Ident> {
+/// Returns the derives in an attribute, by the last segment of each path.
+fn derives(attr: &syn::Attribute) -> Vec<Ident> {
     if !attr.path().is_ident("derive") {
         return Vec::new();
     }

@@ -1,13 +1,13 @@
 //! What the macros' expansions name. No promise is made about anything here.
 
 pub use crate::composite::compiled;
-pub use crate::core::component_results::Place;
 pub use crate::core::declared::{First, Of, OfNoMetric};
-pub use crate::core::dedup::key::{Identity, Known, Plain, Unknown};
-pub use crate::core::error::FieldError;
+pub use crate::core::dedup::key::{Configured, Key};
+pub use crate::core::error::{FieldError, unreadable_field};
 pub use crate::core::params::{Typed, Untyped, read_param};
-pub use crate::core::requirements::{Asking, Need, NeedsNothing, Needy};
-pub use crate::core::return_types::{Asker, Decided, Returned, Undecided};
+pub use crate::core::probe::{Compared, NotComparable, RequiresNothing, Requiring};
+pub use crate::core::requirements::{Requirement, Requires};
+pub use crate::core::return_types::{Decided, Undecided};
 pub use crate::core::rows::by_name::{Given, Opaque, Serialized, Shown, configured};
 pub use crate::core::rows::fields::{
     Char, Field, Get, GetOptional, Owned, Raw, ReadValue, Ref, Slice, Text, Want, read_row,
@@ -19,6 +19,9 @@ pub use serde_json::{Value, json};
 pub use std::sync::{LazyLock, OnceLock};
 pub use std::{borrow, boxed, string, vec};
 
+use crate::core::answer::Answer;
+use crate::core::error::{MetricError, Result};
+use crate::core::score::{MetricScore, Scored};
 use crate::core::spec::{Direction, MetricSpec, ScoreKind, ScoreRange};
 
 /// Thresholds, ranges and directions are for numbers.
@@ -66,6 +69,32 @@ pub const fn range_is_not_empty(spec: &MetricSpec<'_>) -> bool {
     }
 }
 
-/// What metrics need, by a name of its own: where the crate's path is a mistake, rustc proposes other
-/// things of a common name.
-pub type Needs = Vec<Need>;
+/// Requirements of metrics. The name is unique so that rustc suggests nothing else if the crate's path is wrong.
+pub type Requirements = Vec<Requirement>;
+
+/// The future of `Metric::evaluate`.
+pub type Evaluation<'a> = futures_util::future::BoxFuture<'a, Result<MetricScore>>;
+
+/// `Metric::evaluate` of a metric that implements `Metric::answer`.
+#[must_use]
+pub fn evaluation(answer: Answer<'_>) -> Evaluation<'_> {
+    Box::pin(async move { score(answer.await) })
+}
+
+/// The score of an answer.
+///
+/// # Errors
+/// The answer's error.
+#[inline]
+pub fn score(answer: Result<Scored>) -> Result<MetricScore> {
+    answer.map(|scored| scored.score)
+}
+
+/// The score of a synchronous metric's answer.
+///
+/// # Errors
+/// The answer's error, or that the answer is pending.
+pub fn ready_score(metric: &str, answer: Answer<'_>) -> Result<MetricScore> {
+    let is_late = || Err(MetricError::failed(metric, "it has to be awaited"));
+    score(answer.ready().unwrap_or_else(is_late))
+}

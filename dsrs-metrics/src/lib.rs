@@ -41,6 +41,8 @@ pub use dsrs_metrics_macros::judge_output;
 #[doc = include_str!("../docs/composition.md")]
 pub use dsrs_metrics_macros::metric;
 
+pub use crate::core::answer::Answer;
+pub use crate::core::call::MetricCall;
 pub use crate::core::component_results::Component;
 pub use crate::core::corpus::{CorpusCounts, CorpusFormula, WithCorpus};
 #[doc(hidden)]
@@ -48,14 +50,12 @@ pub use crate::core::declared::{
     AnyRow, Declared, DeclaredIn, GoldRows, PredRows, Rows, SameRows, ScoredBy, UnknownRows,
     WithoutParameters,
 };
-pub use crate::core::error::{MetricError, Result};
+pub use crate::core::error::{FieldError, MetricError, MetricErrorKind, Result};
 pub use crate::core::fn_metric::{FnMetric, metric_fn, typed_metric_fn};
-pub use crate::core::metric::{
-    AcceptanceTest, FeedbackEvaluator, Metric, MetricCall, ScoredAtOnce,
-};
+pub use crate::core::metric::{AcceptanceTest, FeedbackEvaluator, Metric, ScoredAtOnce};
 pub use crate::core::outcome::Outcome;
 pub use crate::core::params::{Configure, ParamError, Params};
-pub use crate::core::requirements::Need;
+pub use crate::core::requirements::Requirement;
 pub use crate::core::return_types::MetricReturn;
 #[doc(hidden)]
 pub use crate::core::rows::by_name::NamedFields;

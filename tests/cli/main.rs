@@ -1,17 +1,24 @@
 //! The command line as a user meets it: the program is run, and what it prints is compared.
 
+mod agents;
 mod agree;
 mod bad_input;
 mod floats;
 mod heritage;
 mod interrupts;
+mod judge;
 mod lists;
 mod metrics_table;
 mod names;
+mod proxies;
+mod real_rows;
+mod sandbox;
 mod scores;
+mod sparql;
 mod streams;
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -102,4 +109,14 @@ fn scorer() -> Command {
         .env("RUST_BACKTRACE", "0")
         .stdin(Stdio::null());
     command
+}
+
+/// `scorer ARGS` with these rows on standard input.
+fn piped(rows: &str, args: &[&str]) -> Ran {
+    let mut command = scorer();
+    command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // A command line that is wrong is refused before the rows are read.
+    let _ = child.stdin.take().unwrap().write_all(rows.as_bytes());
+    Ran::from(child.wait_with_output().unwrap())
 }

@@ -4,22 +4,12 @@
 //! The rows live outside the project, in the folder that `DSRS_METRICS_DATA` names. Without it the
 //! tests say so and pass, unless `DSRS_METRICS_REQUIRE` is 1.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
+use dsrs_metrics_tests::data;
 use serde_json::Value;
 
-fn data() -> Option<PathBuf> {
-    let default = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data"));
-    let folder = std::env::var_os("DSRS_METRICS_DATA").map_or_else(default, PathBuf::from);
-    if folder.join("qa/reference.json").is_file() {
-        return Some(folder);
-    }
-    let required = std::env::var("DSRS_METRICS_REQUIRE").is_ok_and(|value| value == "1");
-    assert!(!required, "no rows in {}", folder.display());
-    println!("skipped: no rows in {}; set DSRS_METRICS_DATA", folder.display());
-    None
-}
+use crate::scorer;
 
 fn json(file: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap()
@@ -27,9 +17,7 @@ fn json(file: &Path) -> Value {
 
 /// The report of `score FILE args.. --json`.
 fn score(file: &Path, args: &[&str]) -> Value {
-    let scorer = env!("CARGO_BIN_EXE_scorer");
-    let ran = Command::new(scorer).arg("score").arg(file).args(args).arg("--json").output();
-    let ran = ran.unwrap();
+    let ran = scorer().arg("score").arg(file).args(args).arg("--json").output().unwrap();
     assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
     serde_json::from_slice(&ran.stdout).unwrap()
 }
@@ -41,7 +29,7 @@ fn assert_close(found: &Value, expected: &Value, what: &str) {
 
 #[test]
 fn question_answering_gives_every_figure_of_dspy() {
-    let Some(data) = data() else { return };
+    let Some(data) = data("qa/reference.json") else { return };
     let reference = json(&data.join("qa/reference.json"));
     let models = reference["models"].as_object().unwrap();
     assert_eq!(models.len(), 3);
@@ -64,7 +52,7 @@ fn question_answering_gives_every_figure_of_dspy() {
 
 #[test]
 fn mathematics_agrees_with_the_authors_on_every_row() {
-    let Some(data) = data() else { return };
+    let Some(data) = data("math/reference.json") else { return };
     let reference = json(&data.join("math/reference.json"));
     for (model, expected) in reference.as_object().unwrap() {
         let file = data.join(format!("math/gsm8k.{model}.jsonl"));

@@ -1,7 +1,6 @@
 //! Judges from attribute to score, over scripted models.
 
 mod answers;
-mod command_line;
 mod configured;
 mod diff;
 mod forms;

@@ -13,6 +13,7 @@ use dsrs_metrics::lm::{
 };
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Evaluate, EvaluateError, EvaluationResult, Pair};
+use dsrs_metrics_tests::{Peer, skip};
 use serde_json::json;
 
 use crate::{ask, plain, quick};
@@ -67,15 +68,15 @@ impl Drop for Proxy {
 }
 
 fn program() -> Option<PathBuf> {
-    let python = std::env::var("DSRS_METRICS_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let python = Peer::interpreter();
     let said = Command::new(&python).args(["-c", PROBE]).output();
     let said = said.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
     if said.as_deref().is_ok_and(|said| said == "True") {
         return Some(Path::new(&python).with_file_name("litellm"));
     }
-    let required = std::env::var("DSRS_METRICS_REQUIRE").is_ok_and(|value| value == "1");
-    assert!(!required, "{python} has no litellm[proxy]: {said:?}");
-    println!("skipped: {python} has no litellm[proxy]; set DSRS_METRICS_PYTHON to one that has");
+    skip(&format!(
+        "{python} has no litellm[proxy] ({said:?}); set DSRS_METRICS_PYTHON to one that has"
+    ));
     None
 }
 

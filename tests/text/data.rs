@@ -4,22 +4,11 @@
 //! unless `DSRS_METRICS_REQUIRE` is 1.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use dsrs_metrics::text::{NumericOptions, answer_passage_match, em, f1, hotpot_f1, numeric_match};
+use dsrs_metrics_tests::data;
 use serde_json::Value;
-
-fn data() -> Option<PathBuf> {
-    let default = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data"));
-    let folder = std::env::var_os("DSRS_METRICS_DATA").map_or_else(default, PathBuf::from);
-    if folder.join("qa/reference.json").is_file() {
-        return Some(folder);
-    }
-    let required = std::env::var("DSRS_METRICS_REQUIRE").is_ok_and(|value| value == "1");
-    assert!(!required, "no rows in {}", folder.display());
-    println!("skipped: no rows in {}; set DSRS_METRICS_DATA", folder.display());
-    None
-}
 
 fn json(path: &Path) -> Value {
     let text =
@@ -39,7 +28,7 @@ fn strings(value: &Value) -> Vec<&str> {
 
 #[test]
 fn question_answering_rows_score_as_dspy_scores_them() {
-    let Some(folder) = data() else {
+    let Some(folder) = data("qa/reference.json") else {
         return;
     };
     let reference = json(&folder.join("qa/reference.json"));
@@ -70,7 +59,7 @@ fn question_answering_rows_score_as_dspy_scores_them() {
 
 #[test]
 fn mathematics_rows_match_where_the_authors_say_so() {
-    let Some(folder) = data() else {
+    let Some(folder) = data("math/reference.json") else {
         return;
     };
     let reference = json(&folder.join("math/reference.json"));

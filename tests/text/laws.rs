@@ -9,8 +9,7 @@ use dsrs_metrics::text::{
 use proptest::prelude::*;
 use unicode_normalization::UnicodeNormalization as _;
 
-#[path = "../parity/versions.rs"]
-mod versions;
+use crate::parity::versions;
 
 /// Text in which something happens: words, articles, marks, punctuation, numbers, scripts, and anything else.
 fn text() -> impl Strategy<Value = String> {

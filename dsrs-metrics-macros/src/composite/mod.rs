@@ -1,17 +1,17 @@
-//! `#[metric]` on a unit struct, which makes one metric of several: attr -> model -> check -> expand.
+//! `#[metric]` on a unit struct, which defines a composite: attr -> expression -> check -> expand.
 
 mod attr;
 mod check;
+mod component;
 mod expand;
 mod expression;
-mod gate;
 mod item;
+mod number;
+mod parse;
 
 use proc_macro2::TokenStream;
 
-use crate::errors::Errors;
-
-pub(crate) use expression::is_combination;
+use crate::shared::errors::Errors;
 
 /// Expands `#[metric(args)] item`, where the item is a struct.
 pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
@@ -23,7 +23,7 @@ pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
     };
     check::check(&item, &attrs, &mut errors);
     match &attrs.whole {
-        Some(whole) if errors.is_empty() => expand::expand(&item, &attrs, whole),
+        Some(whole) if errors.is_empty() => expand::expand(&item, &attrs.settings, whole),
         _ => expand::after_mistakes(&item, &attrs, errors),
     }
 }

@@ -1,5 +1,5 @@
-//! After a mistake: the struct as written and stubs of what the judge would have been, so that one
-//! mistake is one message.
+//! The expansion after an error: the struct as written and stubs of the generated items, so that
+//! one error is one message.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -8,14 +8,15 @@ use syn::Type;
 
 use super::lower::SETTERS;
 use super::model::Judge;
-use crate::errors::Errors;
-use crate::metric::Model;
-use crate::metric::bind::ungrouped;
+use crate::shared::errors::Errors;
+use crate::shared::function::fallback::stub;
+use crate::shared::function::model::Model;
+use crate::shared::types::ungrouped;
 
 pub(crate) fn expand(judge: &Judge, metric: &Model, errors: Errors) -> TokenStream {
     let item = without_references(judge);
     let parts = parts(judge, metric);
-    let metric = crate::metric::stub(metric, errors);
+    let metric = stub(metric, errors);
     quote!(#item #parts #metric)
 }
 
@@ -50,7 +51,7 @@ fn parts(judge: &Judge, metric: &Model) -> TokenStream {
     }
 }
 
-/// The struct without borrowed fields, of which rustc would say once more that they cannot stay.
+/// Returns the struct without borrowed fields, for which rustc would report a missing lifetime.
 fn without_references(judge: &Judge) -> TokenStream {
     let mut item = judge.item.clone();
     for field in &mut item.fields {

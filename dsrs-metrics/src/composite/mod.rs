@@ -1,51 +1,45 @@
 //! Composites: several metrics that make one, checked before the first row is scored.
 //!
-//! An expression of [`Part`]s (`part.rs`) is checked against the components' specs (`check.rs`) and
-//! becomes a [`Composite`], a metric like any other. How components' scores make the whole is in
-//! `fold.rs`, in which order components are asked in `run.rs`.
+//! An [`Expression`] is checked against the components' specs (`legality/`) and becomes a [`Composite`], a metric like
+//! any other. How it is evaluated on a row is in `eval/`.
 
-mod check;
-mod derived;
-mod error;
-mod fields;
-mod fold;
+mod eval;
+mod expression;
+mod legality;
 mod on_missing;
-mod part;
 mod plan;
-mod rules;
-mod run;
-mod sentence;
 mod shape;
-mod tree;
-mod wanted;
 
 use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use smallvec::SmallVec;
 
-pub use self::error::{CompositeError, Mistake};
+pub use self::expression::{Part, all, any, gate, invert, max, min, part, weighted};
+pub use self::legality::error::{CompositeError, Mistake};
 pub use self::on_missing::OnMissing;
-pub use self::part::{Part, all, any, gate, invert, max, min, part, weighted};
 
+use self::legality::check;
 use self::plan::Plan;
-use crate::core::dedup::key::Identity;
-use crate::core::dedup::memo::Sharing;
+use crate::core::answer::Answer;
+use crate::core::call::MetricCall;
+use crate::core::dedup::key::Key;
 use crate::core::error::Result;
 use crate::core::interned_names;
-use crate::core::metric::{Metric, MetricCall};
-use crate::core::requirements::Need;
+use crate::core::metric::Metric;
+use crate::core::requirements::Requirement;
 use crate::core::rows::dynamic::{Example, Prediction};
-use crate::core::score::{MetricScore, Scored};
+use crate::core::score::MetricScore;
 use crate::core::spec::{FieldSpec, MetricSpec, MetricTier, Side};
 
 /// What `#[metric]` on a struct expands to. No promise is made about anything here.
 #[doc(hidden)]
 pub mod compiled {
-    pub use super::derived::Derived;
-    pub use super::fields::{configured, count, count_configured, union};
+    pub use super::legality::derived::Derived;
+    pub use super::legality::fields::{configured, count, count_configured, union};
+    pub use super::legality::rules::*;
     pub use super::plan::Plan;
-    pub use super::rules::*;
     pub use super::shape::{Leaf, Named, Shape};
 }
 
@@ -60,7 +54,7 @@ pub mod compiled {
 /// let blend = weighted([(part(Em::default()), 0.25), (part(F1::default()), 0.75)]);
 /// let blend = Composite::builder("blend", blend).threshold(0.8).build()?;
 /// let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "in Paris" });
-/// let scored = blend.call_now(MetricCall::new(&gold, &pred)).expect("all parts are synchronous")?;
+/// let scored = blend.answer(MetricCall::new(&gold, &pred)).ready().expect("all components are synchronous")?;
 /// assert_eq!((scored.score.value, scored.passed), (0.5, Some(false)));
 /// assert_eq!(scored.components().last().unwrap().outcome.value(), Some(2.0 / 3.0));
 ///
@@ -130,12 +124,6 @@ fn fields(specs: &[MetricSpec<'_>], side: Side) -> Vec<FieldSpec<'static>> {
     fields
 }
 
-fn all_identities<G: Sync, P: Sync>(leaves: &[Arc<dyn Metric<G, P>>]) -> Vec<Identity> {
-    let mut all = Vec::new();
-    leaves.iter().for_each(|leaf| Metric::<G, P>::identities(leaf, &mut all));
-    all
-}
-
 impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
     /// Sets the value from which on the whole is a pass.
     pub fn threshold(mut self, threshold: f64) -> Self {
@@ -185,9 +173,10 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         let specs: Vec<_> = leaves.iter().map(|leaf| leaf.spec()).collect();
         let spec = self.declared.spec(&derived, &specs)?;
         let names = interned_names::kept(leaves.iter().map(Metric::<G, P>::name));
-        let identities = leaves.iter().map(Metric::<G, P>::identity).collect();
-        let sharing = Sharing::among(&all_identities(&leaves));
-        let plan = Plan::checked(node, names, self.on_missing).sharing(identities, sharing);
+        let keys = leaves.iter().map(Metric::<G, P>::key).collect();
+        let mut all = Vec::new();
+        leaves.iter().for_each(|leaf| Metric::<G, P>::keys(leaf, &mut all));
+        let plan = Plan::checked(node, names, self.on_missing, keys, &all);
         let (gold, pred) = (fields(&specs, Side::Gold), fields(&specs, Side::Pred));
         Ok(Composite { name: self.name, spec, gold, pred, plan, leaves })
     }
@@ -217,26 +206,21 @@ impl<G: Sync, P: Sync> Metric<G, P> for Composite<G, P> {
     }
 
     async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore> {
-        Ok(self.call(MetricCall::new(gold, pred)).await?.score)
+        Ok(self.answer(MetricCall::new(gold, pred)).await?.score)
     }
 
-    async fn call(&self, call: MetricCall<'_, G, P>) -> Result<Scored> {
-        self.plan.awaited(&self.leaves, call, &self.name, &self.spec).await
+    fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {
+        let leaves: SmallVec<[&dyn Metric<G, P>; 8]> =
+            self.leaves.iter().map(|leaf| &**leaf).collect();
+        self.plan.answer(&leaves, call, &self.name, &self.spec)
     }
 
-    fn call_now(&self, call: MetricCall<'_, G, P>) -> Option<Result<Scored>> {
-        if self.spec.is_async {
-            return None;
-        }
-        Some(self.plan.now(&self.leaves, call, &self.name, &self.spec))
+    fn keys(&self, all: &mut Vec<Key>) {
+        self.leaves.iter().for_each(|leaf| Metric::<G, P>::keys(leaf, all));
     }
 
-    fn identities(&self, all: &mut Vec<Identity>) {
-        self.leaves.iter().for_each(|leaf| Metric::<G, P>::identities(leaf, all));
-    }
-
-    fn needs(&self, all: &mut Vec<Need>) {
-        self.leaves.iter().for_each(|leaf| Metric::<G, P>::needs(leaf, all));
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        self.leaves.iter().for_each(|leaf| Metric::<G, P>::requirements(leaf, all));
     }
 }
 

@@ -1,125 +1,104 @@
-//! A checked expression over numbered components, whatever rows it is asked about: what a composite set
-//! up at run time and one that `#[metric]` wrote have in common.
-
-use std::ops::Deref;
+//! A checked expression over numbered components, for rows of any type: what the composites of the builder and those of
+//! `#[metric]` have in common.
 
 use super::OnMissing;
-use super::check::{Leaves, resolve};
-use super::error::Mistake;
-use super::run::Run;
+use super::eval::{Node, Run, Tree};
+use super::legality::check::{Leaves, resolve};
+use super::legality::error::Mistake;
 use super::shape::{Named, Shape};
-use super::tree::{Node, Tree};
-use crate::core::dedup::key::Identity;
-use crate::core::dedup::memo::{Memo, Sharing};
-use crate::core::error::{MetricError, Result};
+use crate::core::answer::Answer;
+use crate::core::call::MetricCall;
+use crate::core::dedup::key::Key;
+use crate::core::dedup::memo::Sharing;
+use crate::core::error::MetricError;
 use crate::core::interned_names;
-use crate::core::metric::{Metric, MetricCall};
-use crate::core::score::Scored;
+use crate::core::metric::Metric;
 use crate::core::spec::MetricSpec;
 
-/// How a composite makes one score of many.
+/// How a composite computes one score from those of its components.
 #[derive(Debug)]
 pub struct Plan {
     tree: Result<Tree, Mistake>,
     names: &'static [&'static str],
     on_missing: OnMissing,
-    /// Of the components, by number.
-    identities: Vec<Option<Identity>>,
-    /// What stands in several places of the expression, nested composites included.
+    /// The keys of the components, by number.
+    keys: Vec<Option<Key>>,
+    /// The keys that occur more than once in the expression, nested composites included.
     sharing: Option<Sharing>,
 }
 
 impl Plan {
-    /// The plan of a composite that the compiler has checked; `all` are the identities of the components
-    /// and of theirs.
+    /// The plan of a composite that the compiler has checked. `all` are the keys of the components and of their
+    /// components.
     #[must_use]
     pub fn declared(
         whole: Shape<Named>,
         on_missing: OnMissing,
-        identities: Vec<Option<Identity>>,
-        all: &[Identity],
+        keys: Vec<Option<Key>>,
+        all: &[Key],
     ) -> Self {
         let mut leaves = Leaves::new(on_missing);
-        // The compiler held all rules against this expression; were one to be broken still, every row says so.
+        // The compiler has checked all rules. If one is broken nevertheless, every row reports it.
         let tree = resolve(whole, &mut leaves).map(|(node, _)| Tree::new(node));
         let name = |leaf: &Named| format!("{}{}", leaf.spec.name, leaf.configured);
         let names: Vec<String> = leaves.all.iter().map(name).collect();
         let names = interned_names::kept(names.iter().map(String::as_str));
-        Self { tree, names, on_missing, identities, sharing: Sharing::among(all) }
+        Self { tree, names, on_missing, keys, sharing: Sharing::among(all) }
     }
 
     pub(super) fn checked(
         node: Node,
         names: &'static [&'static str],
         on_missing: OnMissing,
+        keys: Vec<Option<Key>>,
+        all: &[Key],
     ) -> Self {
-        let tree = Ok(Tree::new(node));
-        Self { tree, names, on_missing, identities: Vec::new(), sharing: None }
-    }
-
-    pub(super) fn sharing(
-        mut self,
-        identities: Vec<Option<Identity>>,
-        sharing: Option<Sharing>,
-    ) -> Self {
-        (self.identities, self.sharing) = (identities, sharing);
-        self
-    }
-
-    fn run<'a, L: Deref>(&'a self, leaves: &'a [L]) -> Run<'a, L> {
-        Run::new(leaves, self.names, self.on_missing).sharing(&self.identities)
-    }
-
-    /// Where nobody remembers answers for the whole run, the outermost composite does for itself.
-    fn memo<G, P>(&self, call: &MetricCall<'_, G, P>) -> Option<Memo> {
-        let sharing = self.sharing.as_ref().filter(|_| call.memo.is_none())?;
-        Some(sharing.memo(call))
+        Self { tree: Ok(Tree::new(node)), names, on_missing, keys, sharing: Sharing::among(all) }
     }
 
     pub(super) fn names(&self) -> &'static [&'static str] {
         self.names
     }
 
-    fn tree(&self, name: &str) -> Result<&Tree> {
-        self.tree.as_ref().map_err(|mistake| MetricError::failed(name, mistake))
-    }
-
-    /// Scores a row where no component must be awaited.
-    ///
-    /// # Errors
-    /// A component without a score, a row that a gate rejected, a score that breaks the spec.
-    pub fn now<G: Sync, P: Sync, L>(
-        &self,
-        leaves: &[L],
-        call: MetricCall<'_, G, P>,
-        name: &str,
-        spec: &MetricSpec<'_>,
-    ) -> Result<Scored>
-    where
-        L: Deref<Target: Metric<G, P>>,
-    {
-        if let Some(memo) = self.memo(&call) {
-            return self.now(leaves, call.with_memo(Some(&memo)), name, spec);
+    /// Evaluates the composite on one row. Components that have to be awaited are awaited concurrently.
+    #[inline]
+    pub fn answer<'a, G: Sync, P: Sync>(
+        &'a self,
+        leaves: &[&'a dyn Metric<G, P>],
+        call: MetricCall<'a, G, P>,
+        name: &'a str,
+        spec: &'a MetricSpec<'a>,
+    ) -> Answer<'a> {
+        let tree = match &self.tree {
+            Ok(tree) => tree,
+            Err(mistake) => return Answer::Ready(Err(MetricError::failed(name, mistake))),
+        };
+        let Self { names, on_missing, keys, sharing, .. } = self;
+        let run = Run { tree, on_missing: *on_missing, components: names, keys, name, spec };
+        match sharing {
+            Some(sharing) if call.memo.is_none() => outermost(run, sharing, leaves, call),
+            _ => run.answer(leaves, call),
         }
-        self.run(leaves).now(self.tree(name)?, &call, name, spec)
     }
+}
 
-    /// Scores a row, components that must be awaited side by side.
-    ///
-    /// # Errors
-    /// As [`now`](Self::now).
-    pub async fn awaited<G: Sync, P: Sync, L>(
-        &self,
-        leaves: &[L],
-        call: MetricCall<'_, G, P>,
-        name: &str,
-        spec: &MetricSpec<'_>,
-    ) -> Result<Scored>
-    where
-        L: Deref<Target: Metric<G, P>> + Sync,
-    {
-        let memo = self.memo(&call);
-        let call = call.with_memo(memo.as_ref());
-        self.run(leaves).awaited(self.tree(name)?, call, name, spec).await
+/// Evaluates a composite that uses a metric in several places, outside of a run: it has to memoize by itself.
+#[cold]
+fn outermost<'a, G: Sync, P: Sync>(
+    run: Run<'a>,
+    sharing: &'a Sharing,
+    leaves: &[&'a dyn Metric<G, P>],
+    call: MetricCall<'a, G, P>,
+) -> Answer<'a> {
+    if run.spec.is_async {
+        let leaves = leaves.to_vec();
+        return Answer::pending(async move {
+            let memo = sharing.memo(&call);
+            run.answer(&leaves, call.with_memo(Some(&memo))).await
+        });
     }
+    let (name, memo) = (run.name, sharing.memo(&call));
+    let answer = run.answer(leaves, call.with_memo(Some(&memo))).ready();
+    let is_late = "a component has to be awaited, but its spec says that it is synchronous";
+    Answer::Ready(answer.unwrap_or_else(|| Err(MetricError::failed(name, is_late))))
 }

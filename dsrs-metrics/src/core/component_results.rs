@@ -1,56 +1,69 @@
-//! What became of the components of a composite on one row, as its score keeps it.
+//! The results of a composite's components on one row, as the composite's score stores them.
 //!
-//! How their scores make the whole is in `composite/`.
+//! How they are combined is in `composite/eval/`.
 
 use std::borrow::Cow;
 use std::mem;
 
 use crate::core::error::{MetricError, Result};
 use crate::core::outcome::Outcome;
-use crate::core::return_types::Asker;
-use crate::core::score::{MetricScore, Note, Scored, held};
-use crate::core::spec::MetricSpec;
+use crate::core::score::{MetricScore, Note, Scored};
 
-/// What became of the components of a composite, each under its name.
+/// The results of the components of a composite, each under its name.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Components {
     pub(crate) names: &'static [&'static str],
-    pub(crate) kept: Box<[Kept]>,
+    pub(crate) results: Box<[ComponentResult]>,
 }
 
-/// What became of one component. Nearly all are numbers and no more, so only the rest has memory of its
-/// own. The fields are written one by one where they stay: a value that is put together elsewhere and
-/// then moved keeps the processor waiting longer than a simple component takes.
+/// The result of one component. Nearly all are numbers only, so anything else is boxed. The fields are written in place:
+/// moving a value that was assembled elsewhere takes longer than a simple component does.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Kept {
+pub(crate) struct ComponentResult {
     state: State,
     value: f64,
     cost_msats: u64,
-    /// What is more than numbers.
-    whole: Option<Box<Outcome>>,
+    /// Any outcome that is more than numbers.
+    outcome: Option<Box<Outcome>>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 enum State {
-    /// It was not asked: it stands behind a gate.
+    /// Not evaluated: the component is behind a gate.
     #[default]
-    Unasked,
-    /// A score of full confidence without words and without a verdict.
+    NotEvaluated,
+    /// Being evaluated: the component's future has not finished.
+    Pending,
+    /// A score with confidence 1, without a verdict, feedback or details.
     Number,
-    /// The same with its verdict.
+    /// The same with the verdict "pass".
     Passed,
+    /// The same with the verdict "fail".
     Failed,
     /// Anything else.
-    Whole,
+    Other,
 }
 
-impl Kept {
+impl ComponentResult {
+    /// Whether it is a score of numbers only.
+    #[inline]
     pub(crate) fn is_plain(&self) -> bool {
         matches!(self.state, State::Number | State::Passed | State::Failed)
     }
 
-    pub(crate) fn is_unasked(&self) -> bool {
-        self.state == State::Unasked
+    /// Whether the component was not evaluated yet.
+    pub(crate) fn is_open(&self) -> bool {
+        self.state == State::NotEvaluated
+    }
+
+    /// Whether the component's future has not finished.
+    pub(crate) fn is_pending(&self) -> bool {
+        self.state == State::Pending
+    }
+
+    /// Marks a component whose future has to be awaited.
+    pub(crate) fn set_pending(&mut self) {
+        self.state = State::Pending;
     }
 
     /// A plain score's value.
@@ -69,150 +82,104 @@ impl Kept {
         }
     }
 
-    /// What is more than numbers.
-    pub(crate) fn as_whole(&self) -> Option<&Outcome> {
-        self.whole.as_deref()
+    /// The outcome, if it is more than numbers.
+    pub(crate) fn as_outcome(&self) -> Option<&Outcome> {
+        self.outcome.as_deref()
     }
 
-    /// What became of it, if it was asked.
+    /// The outcome, if the component was evaluated.
     pub(crate) fn outcome(&self) -> Option<Cow<'_, Outcome>> {
-        match (&self.whole, self.is_unasked()) {
-            (Some(outcome), _) => Some(Cow::Borrowed(outcome)),
-            (None, true) => None,
-            (None, false) => {
-                let score = MetricScore::new(self.value).with_cost_msats(self.cost_msats);
-                let scored = Scored { score, passed: self.passed(), note: Note::None };
-                Some(Cow::Owned(Outcome::Scored(scored)))
-            }
+        if let Some(outcome) = &self.outcome {
+            return Some(Cow::Borrowed(outcome));
         }
+        let value = self.plain()?;
+        let score = MetricScore::new(value).with_cost_msats(self.cost_msats);
+        let scored = Scored { score, passed: self.passed(), note: Note::None };
+        Some(Cow::Owned(Outcome::Scored(scored)))
+    }
+
+    /// The result of a component that panicked. The cost of its call is unknown.
+    #[cold]
+    pub(crate) fn panicked(metric: &str, message: String) -> Self {
+        let error = MetricError::panicked(metric, message);
+        Self::other(Outcome::MetricFailed { error }, 0)
     }
 
     #[cold]
-    pub(crate) fn whole(outcome: Outcome, cost_msats: u64) -> Self {
-        let whole = Some(Box::new(outcome));
-        Self { state: State::Whole, cost_msats, whole, ..Self::default() }
+    fn other(outcome: Outcome, cost_msats: u64) -> Self {
+        let outcome = Some(Box::new(outcome));
+        Self { state: State::Other, cost_msats, outcome, ..Self::default() }
     }
 
-    /// What was paid for it, in millisatoshis, whether it gave a score or not.
+    /// The component's cost in millisatoshis, whether it returned a score or not.
     pub(crate) fn cost_msats(&self) -> u64 {
         self.cost_msats
     }
 
-    /// Keeps the answer of a metric that need not be awaited, in a place that was not asked. An answer
-    /// is large and most of them are plain, so it is looked at where it lies.
+    /// Stores an answer.
     #[inline]
-    pub(crate) fn keep(&mut self, metric: &str, answer: Option<Result<Scored>>) {
+    pub(crate) fn set(&mut self, answer: Result<Scored>) {
         match &answer {
-            Some(Ok(scored)) if scored.is_plain() => {
-                self.numbers(scored.score.value, scored.score.cost_msats, scored.passed);
-                // Nothing in a plain answer holds any memory.
+            Ok(scored) if scored.is_plain() => {
+                self.value = scored.score.value;
+                self.cost_msats = scored.score.cost_msats;
+                self.state = match scored.passed {
+                    None => State::Number,
+                    Some(true) => State::Passed,
+                    Some(false) => State::Failed,
+                };
+                // A plain answer owns no memory, and the check for it costs time.
                 mem::forget(answer);
             }
-            _ => *self = Self::of_any(metric, answer),
+            _ => *self = Self::of_outcome(answer),
         }
-    }
-
-    /// A score of full confidence without words.
-    #[inline]
-    fn numbers(&mut self, value: f64, cost_msats: u64, passed: Option<bool>) {
-        self.value = value;
-        self.cost_msats = cost_msats;
-        self.state = match passed {
-            None => State::Number,
-            Some(true) => State::Passed,
-            Some(false) => State::Failed,
-        };
     }
 
     #[cold]
-    fn of_any(metric: &str, answer: Option<Result<Scored>>) -> Self {
-        let late = || Err(MetricError::failed(metric, "must be awaited, but its spec says not"));
-        Self::of(answer.unwrap_or_else(late))
-    }
-
-    /// What becomes of an answer.
-    pub(crate) fn of(answer: Result<Scored>) -> Self {
-        let mut kept = Self::default();
-        match &answer {
-            Ok(scored) if scored.is_plain() => {
-                kept.numbers(scored.score.value, scored.score.cost_msats, scored.passed);
-            }
-            _ => {
-                let paid =
-                    answer.as_ref().map_or_else(MetricError::cost_msats, |it| it.score.cost_msats);
-                kept = Self::whole(Outcome::from(answer), paid);
-            }
-        }
-        kept
+    fn of_outcome(answer: Result<Scored>) -> Self {
+        let cost = answer.as_ref().map_or_else(MetricError::cost_msats, |it| it.score.cost_msats);
+        Self::other(Outcome::from(answer), cost)
     }
 }
 
-/// The place of a component that was not asked yet.
-#[derive(Debug)]
-#[doc(hidden)]
-pub struct Place<'a>(pub(crate) &'a mut Kept);
-
-impl Place<'_> {
-    /// Keeps the answer of a metric that need not be awaited.
-    pub(crate) fn keep(self, metric: &str, answer: Option<Result<Scored>>) {
-        self.0.keep(metric, answer);
-    }
-}
-
-impl Asker for Place<'_> {
-    type Told = ();
-
-    #[inline]
-    fn number(self, value: f64, spec: &MetricSpec<'_>) {
-        match held(value, 1.0, spec.name, spec) {
-            Ok((value, passed)) => self.0.numbers(value, spec.cost_msats, passed),
-            Err(error) => self.scored(Err(error.with_cost_msats(spec.cost_msats))),
-        }
-    }
-
-    fn scored(self, answer: Result<Scored>) {
-        *self.0 = Kept::of(answer);
-    }
-}
-
-/// What became of one component of a composite.
+/// The result of one component of a composite.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Component<'a> {
     /// The component's name.
     pub name: &'a str,
-    /// What became of it.
+    /// Its outcome.
     pub outcome: Cow<'a, Outcome>,
 }
 
 impl Components {
     pub(crate) fn iter(&self) -> impl Iterator<Item = Component<'_>> {
-        let named = self.names.iter().zip(&self.kept);
-        named.filter_map(|(name, kept)| Some(Component { name, outcome: kept.outcome()? }))
+        let named = self.names.iter().zip(&self.results);
+        named.filter_map(|(name, result)| Some(Component { name, outcome: result.outcome()? }))
     }
 
-    /// What they cost together, in millisatoshis, and the least confidence among those with a score.
+    /// The sum of their costs in millisatoshis, and the smallest confidence among those with a score.
     #[inline]
     pub(crate) fn numbers(&self) -> (u64, f64) {
         let (mut cost_msats, mut confidence) = (0_u64, 1.0_f64);
-        for kept in &self.kept {
-            cost_msats = cost_msats.saturating_add(kept.cost_msats);
-            if let Some(Scored { score, .. }) = kept.as_whole().and_then(Outcome::scored) {
+        for result in &self.results {
+            cost_msats = cost_msats.saturating_add(result.cost_msats);
+            if let Some(Scored { score, .. }) = result.as_outcome().and_then(Outcome::scored) {
                 confidence = confidence.min(score.confidence);
             }
         }
         (cost_msats, confidence)
     }
 
-    pub(crate) fn paid_elsewhere(&mut self) {
-        for kept in &mut self.kept {
-            kept.cost_msats = 0;
-            if let Some(outcome) = &mut kept.whole {
-                outcome.paid_elsewhere();
+    pub(crate) fn remove_cost(&mut self) {
+        for result in &mut self.results {
+            result.cost_msats = 0;
+            if let Some(outcome) = &mut result.outcome {
+                outcome.remove_cost();
             }
         }
     }
 
-    /// The components' critiques, a line each: those without a score, then by value.
+    /// The components' feedback, one line each: first those without a score, then by ascending value.
     pub(crate) fn worst_first(&self) -> Option<String> {
         let mut lines: Vec<(f64, String)> = self.iter().filter_map(|it| line(&it)).collect();
         lines.sort_by(|(a, _), (b, _)| a.total_cmp(b));
@@ -221,12 +188,12 @@ impl Components {
     }
 }
 
-/// A component's critique, after the value by which it stands among the others.
+/// A component's feedback and the value by which it is sorted.
 fn line(Component { name, outcome }: &Component<'_>) -> Option<(f64, String)> {
     let Some(scored) = outcome.scored() else {
         return outcome.error().map(|error| (f64::NEG_INFINITY, error));
     };
     let value = scored.score.value;
-    let words = scored.feedback().or(scored.score.details.as_deref().map(Cow::Borrowed))?;
-    Some((value, format!("{name} ({value}): {words}")))
+    let feedback = scored.feedback().or(scored.score.details.as_deref().map(Cow::Borrowed))?;
+    Some((value, format!("{name} ({value}): {feedback}")))
 }

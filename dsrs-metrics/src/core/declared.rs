@@ -4,9 +4,9 @@
 
 use std::marker::PhantomData;
 
-use crate::core::dedup::key::Identity;
+use crate::core::dedup::key::Key;
 use crate::core::metric::Metric;
-use crate::core::requirements::Need;
+use crate::core::requirements::Requirement;
 use crate::core::spec::MetricSpec;
 
 /// A metric of which the compiler knows all that can be known before it runs; written by `#[metric]`.
@@ -31,18 +31,18 @@ pub trait Declared: Sized {
     /// Starts to build the metric.
     fn start() -> Self::Start;
 
-    /// What the metric is and how it is configured, if that can be compared.
-    fn identity(&self) -> Option<Identity> {
+    /// The metric's identity, if it can be compared with others.
+    fn key(&self) -> Option<Key> {
         None
     }
 
-    /// Adds the identities of the metric and of all its components.
-    fn identities(&self, all: &mut Vec<Identity>) {
-        all.extend(self.identity());
+    /// Adds the keys of the metric and of all its components.
+    fn keys(&self, all: &mut Vec<Key>) {
+        all.extend(self.key());
     }
 
-    /// As [`Metric::needs`].
-    fn needs(&self, all: &mut Vec<Need>) {
+    /// As [`Metric::requirements`].
+    fn requirements(&self, all: &mut Vec<Requirement>) {
         let _ = all;
     }
 }

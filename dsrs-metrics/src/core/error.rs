@@ -1,232 +1,267 @@
-//! Why a metric gave no score for a row.
+//! Why a metric returned no score for a row.
 
 use std::borrow::Cow;
+use std::error::Error;
 use std::fmt;
+use std::sync::Arc;
 
 use crate::core::spec::{MetricSpec, ScoreRange, Side};
 use crate::core::type_words::in_words;
 
-/// A [`Result`](std::result::Result) whose error is a [`MetricError`] unless said otherwise.
+/// A [`Result`](std::result::Result) whose error is a [`MetricError`] unless another is named.
 pub type Result<T, E = MetricError> = std::result::Result<T, E>;
 
-/// Why a metric gave no score for a row. It never becomes a number in silence.
-#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+/// Why a metric returned no score for a row: the metric, the reason, and what the call cost.
+///
+/// ```
+/// use dsrs_metrics::{MetricError, MetricErrorKind};
+///
+/// let error = MetricError::failed("wer", "the reference is empty").with_cost_msats(70);
+/// assert_eq!(error.to_string(), "metric `wer`: the reference is empty");
+/// assert_eq!((error.metric(), error.cost_msats()), ("wer", 70));
+/// assert!(matches!(error.kind(), MetricErrorKind::Failed { .. }));
+/// ```
+#[derive(Clone)]
+pub struct MetricError(Box<Inner>);
+
+#[derive(Clone)]
+struct Inner {
+    metric: String,
+    kind: MetricErrorKind,
+    cost_msats: u64,
+    source: Option<Arc<dyn Error + Send + Sync>>,
+}
+
+/// The reason of a [`MetricError`].
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub enum MetricError {
-    /// The row lacks a field that the metric requires.
-    #[error("metric `{metric}`: no field `{side}.{field}`{}", AmongFields(present))]
-    MissingField {
-        /// The metric's name.
-        metric: String,
+pub enum MetricErrorKind {
+    /// A field that the metric reads is missing or cannot be read.
+    Field {
         /// The half of the row.
         side: Side,
-        /// The missing field.
-        field: String,
-        /// The fields that the row has instead.
-        present: Vec<String>,
-    },
-    /// A field holds something that the metric cannot read.
-    #[error(
-        "metric `{metric}`: field `{side}.{field}` should be {}, found {found}",
-        Expected(expected)
-    )]
-    WrongType {
-        /// The metric's name.
-        metric: String,
-        /// The half of the row.
-        side: Side,
-        /// The field.
-        field: String,
-        /// The type as the metric's author wrote it.
-        expected: String,
-        /// What the field holds.
-        found: String,
+        /// What is wrong with the field.
+        error: FieldError,
     },
     /// The whole row could not be read as the type that the metric takes.
-    #[error("metric `{metric}`: the {side} row is no `{expected}`: {reason}")]
-    WrongRow {
-        /// The metric's name.
-        metric: String,
+    Row {
         /// The half of the row.
         side: Side,
         /// The row type as the metric's author wrote it.
         expected: String,
-        /// What the deserializer said.
+        /// The message of the deserializer.
         reason: String,
     },
     /// The score is NaN or infinite.
-    #[error("metric `{metric}`: the score {value} is not a finite number")]
     NotFinite {
-        /// The metric's name.
-        metric: String,
         /// The value.
         value: f64,
     },
-    /// The score lies outside the range that the metric declares.
-    #[error("metric `{metric}`: the score {value:?} lies outside the declared range {range}")]
+    /// The score is outside the range that the metric declares.
     OutOfRange {
-        /// The metric's name.
-        metric: String,
         /// The value.
         value: f64,
         /// The declared range.
         range: ScoreRange,
     },
-    /// The metric itself returned an error.
-    #[error("metric `{metric}`: {message}")]
+    /// The metric itself returned an error. If it is a typed one, it is the [`source`](Error::source).
     Failed {
-        /// The metric's name.
-        metric: String,
-        /// What the metric said.
+        /// The metric's message.
         message: String,
     },
     /// The metric panicked.
-    #[error("metric `{metric}` panicked: {message}")]
     Panicked {
-        /// The metric's name.
-        metric: String,
         /// The panic's message.
         message: String,
     },
     /// The metric took longer than the harness allows.
-    #[error("metric `{metric}` gave no score within {seconds} s")]
     TimedOut {
-        /// The metric's name.
-        metric: String,
         /// The limit in seconds.
         seconds: f64,
     },
-    /// Proxies of a gate inside the metric rejected the row. The harness counts it as gated, not as a
-    /// failure.
-    #[error("metric `{metric}`: the row was rejected by {by}")]
+    /// Proxies of a gate inside the metric rejected the row. The harness counts the row as gated, not as failed.
     Gated {
-        /// The metric's name.
-        metric: String,
         /// The proxies that rejected the row.
         by: String,
     },
-    /// The budget for language models does not cover the call. The harness counts the row as skipped, not as a
-    /// failure.
-    #[error("metric `{metric}`: the budget of {budget_msats} msat does not cover the call")]
+    /// The budget for language models does not cover the call. The harness counts the row as skipped, not as failed.
     OverBudget {
-        /// The metric's name.
-        metric: String,
         /// The budget, in millisatoshis.
         budget_msats: u64,
     },
-    /// A component of a composite has no score, and the user did not say what then.
-    #[error("metric `{metric}`: its component `{component}` has no score: {reason}")]
-    NoComponent {
-        /// The composite's name.
-        metric: String,
+    /// A component of a composite has no score, and the composite does not say how to do without it.
+    MissingComponent {
         /// The component's name.
         component: String,
-        /// What became of the component.
+        /// Why it has no score.
         reason: String,
     },
-    /// The metric failed after it had cost something.
-    #[error("{error}")]
-    Paid {
-        /// What the call cost, in millisatoshis.
-        cost_msats: u64,
-        /// Why there is no score.
-        #[source]
-        error: Box<MetricError>,
+    /// The metric returned `None`. The harness counts the row as an abstention, not as a failure.
+    Abstained,
+}
+
+/// Why a field of a row could not be read.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum FieldError {
+    /// The row has no such field.
+    Missing {
+        /// The missing field.
+        field: Cow<'static, str>,
+        /// The fields that the row has instead.
+        present: Vec<String>,
     },
-    /// The metric returned `None`: it has no opinion on this row. The harness counts it as an
-    /// abstention, not as a failure.
-    #[error("metric `{metric}` abstained")]
-    Abstained {
-        /// The metric's name.
-        metric: String,
+    /// The field has a value of another type.
+    WrongType {
+        /// The field.
+        field: Cow<'static, str>,
+        /// The type as the metric's author wrote it, or a description of it.
+        expected: Cow<'static, str>,
+        /// The value that the field has.
+        found: String,
     },
 }
 
 impl MetricError {
+    /// An error of the metric named `metric`.
+    pub fn new(metric: impl Into<String>, kind: MetricErrorKind) -> Self {
+        Self(Box::new(Inner { metric: metric.into(), kind, cost_msats: 0, source: None }))
+    }
+
     /// The metric failed for a reason of its own.
-    ///
-    /// ```
-    /// use dsrs_metrics::MetricError;
-    ///
-    /// let error = MetricError::failed("wer", "the reference is empty");
-    /// assert_eq!(error.to_string(), "metric `wer`: the reference is empty");
-    /// ```
     pub fn failed(metric: impl Into<String>, message: impl fmt::Display) -> Self {
-        Self::Failed { metric: metric.into(), message: format!("{message:#}") }
+        Self::new(metric, MetricErrorKind::Failed { message: format!("{message:#}") })
     }
 
-    /// The same failure of a call that cost something all the same: it is charged, and settled with
-    /// the budget. The cost replaces one that was set before.
+    /// The metric failed because of a typed error, which stays available as the [`source`](Error::source).
     ///
     /// ```
+    /// use std::error::Error as _;
     /// use dsrs_metrics::MetricError;
     ///
-    /// let error = MetricError::failed("judge", "no verdict in the reply").with_cost_msats(70);
-    /// assert_eq!(error.cost_msats(), 70);
-    /// assert_eq!(error.to_string(), "metric `judge`: no verdict in the reply");
+    /// let parse = "x".parse::<u8>().unwrap_err();
+    /// let error = MetricError::caused_by("rating", parse.clone());
+    /// assert_eq!(error.to_string(), "metric `rating`: invalid digit found in string");
+    /// assert_eq!(error.source().unwrap().downcast_ref(), Some(&parse));
     /// ```
-    #[must_use]
-    pub fn with_cost_msats(self, cost_msats: u64) -> Self {
-        match self {
-            Self::Paid { error, .. } => error.with_cost_msats(cost_msats),
-            error if cost_msats == 0 => error,
-            error => Self::Paid { cost_msats, error: Box::new(error) },
-        }
+    pub fn caused_by(
+        metric: impl Into<String>,
+        source: impl Error + Send + Sync + 'static,
+    ) -> Self {
+        let mut error = Self::failed(metric, &source);
+        error.0.source = Some(Arc::new(source));
+        error
     }
 
-    /// What the call cost, in millisatoshis, although it gave no score.
+    /// The metric returned no score because it has no opinion on this row.
+    pub fn abstained(metric: impl Into<String>) -> Self {
+        Self::new(metric, MetricErrorKind::Abstained)
+    }
+
+    pub(crate) fn panicked(metric: impl Into<String>, message: String) -> Self {
+        Self::new(metric, MetricErrorKind::Panicked { message })
+    }
+
+    /// Sets what the call cost although it returned no score, in millisatoshis. It is charged, and settled with the
+    /// budget.
+    #[must_use]
+    pub fn with_cost_msats(mut self, cost_msats: u64) -> Self {
+        self.0.cost_msats = cost_msats;
+        self
+    }
+
+    /// The name of the metric.
+    #[must_use]
+    pub fn metric(&self) -> &str {
+        &self.0.metric
+    }
+
+    /// The reason.
+    #[must_use]
+    pub fn kind(&self) -> &MetricErrorKind {
+        &self.0.kind
+    }
+
+    /// What the call cost although it returned no score, in millisatoshis.
     #[must_use]
     pub fn cost_msats(&self) -> u64 {
-        match self {
-            Self::Paid { cost_msats, .. } => *cost_msats,
-            _ => 0,
-        }
-    }
-
-    /// The failure itself, without what it cost.
-    #[must_use]
-    pub fn reason(&self) -> &Self {
-        match self {
-            Self::Paid { error, .. } => error.reason(),
-            error => error,
-        }
-    }
-
-    /// The same failure to whoever did not pay for it.
-    pub(crate) fn paid_elsewhere(self) -> Self {
-        self.with_cost_msats(0)
+        self.0.cost_msats
     }
 }
 
-/// Why a field could not be read; becomes a [`MetricError`] once metric and side are known.
-#[derive(Debug, Clone, PartialEq)]
-#[doc(hidden)]
-pub enum FieldError {
-    Missing { field: Cow<'static, str>, present: Vec<String> },
-    WrongType { field: Cow<'static, str>, expected: &'static str, found: String },
+impl PartialEq for MetricError {
+    /// The source is not compared: its message is part of the kind.
+    fn eq(&self, other: &Self) -> bool {
+        (self.0.cost_msats, &self.0.metric, &self.0.kind)
+            == (other.0.cost_msats, &other.0.metric, &other.0.kind)
+    }
+}
+
+impl Error for MetricError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.0.source.as_deref().map(|source| source as &(dyn Error + 'static))
+    }
+}
+
+impl fmt::Debug for MetricError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Inner { metric, kind, cost_msats, source } = &*self.0;
+        let mut error = f.debug_struct("MetricError");
+        error.field("metric", metric).field("kind", kind).field("cost_msats", cost_msats);
+        error.field("source", source).finish()
+    }
+}
+
+impl fmt::Display for MetricError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use MetricErrorKind as Kind;
+        let Inner { metric, kind, .. } = &*self.0;
+        write!(f, "metric `{metric}`")?;
+        match kind {
+            Kind::Field { side, error: FieldError::Missing { field, present } } => {
+                write!(f, ": no field `{side}.{field}`{}", AmongFields(present))
+            }
+            Kind::Field { side, error: FieldError::WrongType { field, expected, found } } => {
+                write!(f, ": field `{side}.{field}` must be {}, found {found}", Expected(expected))
+            }
+            Kind::Row { side, expected, reason } => {
+                write!(f, ": the {side} row is not a `{expected}`: {reason}")
+            }
+            Kind::NotFinite { value } => write!(f, ": the score {value} is not a finite number"),
+            Kind::OutOfRange { value, range } => {
+                write!(f, ": the score {value:?} is outside the declared range {range}")
+            }
+            Kind::Failed { message } => write!(f, ": {message}"),
+            Kind::Panicked { message } => write!(f, " panicked: {message}"),
+            Kind::TimedOut { seconds } => write!(f, " returned no score within {seconds} s"),
+            Kind::Gated { by } => write!(f, ": the row was rejected by {by}"),
+            Kind::OverBudget { budget_msats } => {
+                write!(f, ": the budget of {budget_msats} msat does not cover the call")
+            }
+            Kind::MissingComponent { component, reason } => {
+                write!(f, ": its component `{component}` has no score: {reason}")
+            }
+            Kind::Abstained => f.write_str(" abstained"),
+        }
+    }
 }
 
 impl FieldError {
     /// Names the metric and the half of the row.
-    #[must_use]
-    pub fn of(self, spec: &MetricSpec<'_>, side: Side) -> MetricError {
-        let metric = spec.name.to_owned();
-        match self {
-            Self::Missing { field, present } => {
-                MetricError::MissingField { metric, side, field: field.into_owned(), present }
-            }
-            Self::WrongType { field, expected, found } => MetricError::WrongType {
-                metric,
-                side,
-                field: field.into_owned(),
-                expected: expected.to_owned(),
-                found,
-            },
-        }
+    pub(crate) fn of(self, metric: &str, side: Side) -> MetricError {
+        MetricError::new(metric, MetricErrorKind::Field { side, error: self })
     }
 }
 
-/// A type in words, or in its own; and what is in words already.
+/// Names the metric and the half of the row whose field could not be read.
+#[cold]
+#[doc(hidden)]
+#[must_use]
+pub fn unreadable_field(error: Box<FieldError>, spec: &MetricSpec<'_>, side: Side) -> MetricError {
+    error.of(spec.name, side)
+}
+
+/// A type in words, or as it is written; a description stays as it is.
 pub(crate) struct Expected<'a>(pub(crate) &'a str);
 
 impl fmt::Display for Expected<'_> {

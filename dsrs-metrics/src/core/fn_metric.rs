@@ -4,8 +4,10 @@ use std::fmt;
 
 use async_trait::async_trait;
 
+use crate::core::answer::Answer;
+use crate::core::call::MetricCall;
 use crate::core::error::Result;
-use crate::core::metric::{Metric, MetricCall};
+use crate::core::metric::Metric;
 use crate::core::return_types::MetricReturn;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::{MetricScore, Scored};
@@ -144,11 +146,7 @@ where
         self.score(gold, pred)
     }
 
-    async fn call(&self, call: MetricCall<'_, G, P>) -> Result<Scored> {
-        self.scored(call.gold, call.pred)
-    }
-
-    fn call_now(&self, call: MetricCall<'_, G, P>) -> Option<Result<Scored>> {
-        Some(self.scored(call.gold, call.pred))
+    fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {
+        Answer::Ready(self.scored(call.gold, call.pred))
     }
 }

@@ -1,117 +1,26 @@
-//! The contract: [`Metric`], the optimizer-facing [`MetricCall`], [`AcceptanceTest`],
-//! [`FeedbackEvaluator`]. Metrics from closures are in `closure.rs`.
+//! The traits of a metric: [`Metric`], and what optimizers call, [`AcceptanceTest`] and [`FeedbackEvaluator`].
+//!
+//! The arguments of a call are in `call.rs`, its answer in `answer.rs`. Metrics from closures are in `fn_metric.rs`.
 
-use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use crate::core::component_results::Place;
+use crate::core::answer::Answer;
+use crate::core::call::MetricCall;
 use crate::core::declared::Declared;
-use crate::core::dedup::key::Identity;
-use crate::core::dedup::memo::Memo;
+use crate::core::dedup::key::Key;
 use crate::core::error::Result;
-use crate::core::requirements::Need;
+use crate::core::requirements::Requirement;
 use crate::core::return_types::Decided;
 use crate::core::rows::dynamic::{Example, Prediction, Trace};
-use crate::core::score::{FeedbackMetric, Grade, MetricScore, Scored};
+use crate::core::score::{FeedbackMetric, Grade, MetricScore, Part, Scored};
 use crate::core::spec::{MetricSpec, MetricTier};
 
-/// Everything that an optimizer tells a metric: DSPy's `(gold, pred, trace, pred_name, pred_trace)`.
+/// Scores a pair of rows. `G` is the gold row's type and `P` the prediction's; the defaults are the dynamic rows.
 ///
-/// ```
-/// use dsrs_metrics::prelude::*;
-///
-/// #[metric(threshold = 0.5)]
-/// fn overlap(#[gold] answer: f64, #[pred("answer")] guess: f64) -> f64 {
-///     1.0 - (answer - guess).abs()
-/// }
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> dsrs_metrics::Result<()> {
-/// let (gold, pred) = (example! { "answer" => 0.9 }, prediction! { "answer" => 0.5 });
-/// let trace = Trace::default();
-/// let call = MetricCall::new(&gold, &pred);
-/// assert_eq!(Overlap.grade(call).await?, Grade::Score(MetricScore::new(0.6)));
-/// assert_eq!(Overlap.grade(call.with_trace(&trace)).await?, Grade::Verdict(true));
-/// # Ok(())
-/// # }
-/// ```
-pub struct MetricCall<'a, G = Example, P = Prediction> {
-    /// The labelled example.
-    pub gold: &'a G,
-    /// The program's prediction.
-    pub pred: &'a P,
-    /// How the whole program reached it; present while an optimizer is running.
-    pub trace: Option<&'a Trace>,
-    /// The predictor that is being scored, if it is one step of the program.
-    pub pred_name: Option<&'a str>,
-    /// That predictor's part of the trace.
-    pub pred_trace: Option<&'a Trace>,
-    /// What was said of these rows already, if metrics of one run share components.
-    pub(crate) memo: Option<&'a Memo>,
-}
-
-impl<'a, G, P> MetricCall<'a, G, P> {
-    /// A call in evaluation: no trace.
-    pub const fn new(gold: &'a G, pred: &'a P) -> Self {
-        Self { gold, pred, trace: None, pred_name: None, pred_trace: None, memo: None }
-    }
-
-    /// A call by an optimizer.
-    #[must_use]
-    pub const fn with_trace(mut self, trace: &'a Trace) -> Self {
-        self.trace = Some(trace);
-        self
-    }
-
-    /// A call that scores one predictor of the program.
-    #[must_use]
-    pub const fn with_predictor(mut self, name: &'a str, trace: &'a Trace) -> Self {
-        self.pred_name = Some(name);
-        self.pred_trace = Some(trace);
-        self
-    }
-
-    /// The same call, in which answers are remembered unless they are already.
-    pub(crate) fn with_memo<'b>(self, memo: Option<&'b Memo>) -> MetricCall<'b, G, P>
-    where
-        'a: 'b,
-    {
-        MetricCall { memo: self.memo.or(memo), ..self }
-    }
-
-    /// The same call over other rows.
-    #[doc(hidden)]
-    pub const fn over<'b, G2, P2>(self, gold: &'b G2, pred: &'b P2) -> MetricCall<'b, G2, P2>
-    where
-        'a: 'b,
-    {
-        let Self { trace, pred_name, pred_trace, .. } = self;
-        MetricCall { gold, pred, trace, pred_name, pred_trace, memo: None }
-    }
-}
-
-impl<G, P> Clone for MetricCall<'_, G, P> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<G, P> Copy for MetricCall<'_, G, P> {}
-
-impl<G, P> fmt::Debug for MetricCall<'_, G, P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut call = f.debug_struct("MetricCall");
-        call.field("tracing", &self.trace.is_some()).field("pred_name", &self.pred_name);
-        call.finish_non_exhaustive()
-    }
-}
-
-/// Scores a pair of rows. `G` is the gold row's type and `P` the prediction's; without them the
-/// rows are dynamic.
-///
-/// `#[metric]` implements it for a function. By hand it is a name and [`evaluate`](Self::evaluate):
+/// `#[metric]` implements it for a function. A metric that is written by hand needs a name and
+/// [`evaluate`](Self::evaluate):
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -162,20 +71,6 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         0
     }
 
-    /// All that is known of the metric before it runs.
-    fn spec(&self) -> MetricSpec<'_> {
-        MetricSpec::new(self.name())
-            .with_tier(self.tier())
-            .with_cost_msats(self.cost_estimate())
-            .with_async()
-    }
-
-    /// Whether the rows have the fields that the metric needs, in types that it can read.
-    fn can_evaluate(&self, gold: &G, pred: &P) -> bool {
-        let _ = (gold, pred);
-        true
-    }
-
     /// Scores one pair of rows.
     ///
     /// # Errors
@@ -183,7 +78,32 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
     /// error, or an abstention.
     async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore>;
 
-    /// Scores pairs of rows; one that fails does not take the others with it.
+    /// Scores one call: the entry point that the harness, composites, [`Scorer`](crate::Scorer) and the command line
+    /// use. The answer has the verdict, feedback and named scores as well.
+    ///
+    /// The default awaits [`evaluate`](Self::evaluate) and validates the score against [`spec`](Self::spec).
+    fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {
+        Answer::pending(async move {
+            let score = self.evaluate(call.gold, call.pred).await?;
+            Scored::validated(score, &self.spec())
+        })
+    }
+
+    /// Everything that is known of the metric before it runs.
+    fn spec(&self) -> MetricSpec<'_> {
+        MetricSpec::new(self.name())
+            .with_tier(self.tier())
+            .with_cost_msats(self.cost_estimate())
+            .with_async()
+    }
+
+    /// Whether the rows have the fields that the metric reads, with values of the right types.
+    fn can_evaluate(&self, gold: &G, pred: &P) -> bool {
+        let _ = (gold, pred);
+        true
+    }
+
+    /// Scores pairs of rows. An error of one pair does not affect the others.
     async fn evaluate_batch(&self, pairs: &[(G, P)]) -> Vec<Result<MetricScore>> {
         let mut scores = Vec::with_capacity(pairs.len());
         for (gold, pred) in pairs {
@@ -192,59 +112,35 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         scores
     }
 
-    /// Scores one pair of rows and keeps all that the metric said: verdict, feedback, parts.
-    ///
-    /// # Errors
-    /// As [`evaluate`](Self::evaluate).
-    async fn call(&self, call: MetricCall<'_, G, P>) -> Result<Scored> {
-        let score = self.evaluate(call.gold, call.pred).await?;
-        Scored::settle(score, &self.spec())
-    }
-
-    /// As [`call`](Self::call), for a metric that need not be awaited: `None` from one that must.
-    /// The harness asks here first, so that a synchronous metric never becomes a future per row.
-    fn call_now(&self, call: MetricCall<'_, G, P>) -> Option<Result<Scored>> {
-        let _ = call;
-        None
-    }
-
-    /// As [`call_now`](Self::call_now), for a composite, which has a place for the answer.
-    #[doc(hidden)]
-    fn tell_now(&self, call: &MetricCall<'_, G, P>, place: Place<'_>) {
-        place.keep(self.name(), self.call_now(*call));
-    }
-
-    /// What the metric is and how it is configured, if that can be compared; see
-    /// [`identities`](Self::identities).
-    #[doc(hidden)]
-    fn identity(&self) -> Option<Identity> {
-        None
-    }
-
-    /// Adds the identities of the metric and of all its components, so that what stands in several
-    /// places of one run can be asked once a row.
-    #[doc(hidden)]
-    fn identities(&self, all: &mut Vec<Identity>) {
-        all.extend(self.identity());
-    }
-
-    /// Adds the language models that the metric asks, its components' too, or why there is none. A harness
-    /// probes each of them once, before the first row is paid for.
-    fn needs(&self, all: &mut Vec<Need>) {
-        let _ = all;
-    }
-
-    /// The answer to an optimizer: the score without a trace, the verdict with one.
+    /// Scores one call for an optimizer: returns the score without a trace and the verdict with one.
     ///
     /// # Errors
     /// As [`evaluate`](Self::evaluate).
     async fn grade(&self, call: MetricCall<'_, G, P>) -> Result<Grade> {
-        Ok(self.call(call).await?.grade(call.trace.is_some()))
+        Ok(self.answer(call).await?.grade(call.trace.is_some()))
+    }
+
+    /// Adds what the metric and its components require: language models, or the reason why they can score no row. A
+    /// harness probes each model once, before the first row is paid for.
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        let _ = all;
+    }
+
+    /// The metric's identity, if it can be compared with others.
+    #[doc(hidden)]
+    fn key(&self) -> Option<Key> {
+        None
+    }
+
+    /// Adds the keys of the metric and of all its components.
+    #[doc(hidden)]
+    fn keys(&self, all: &mut Vec<Key>) {
+        all.extend(self.key());
     }
 }
 
 macro_rules! forward_metric {
-    ($($pointer:ty => $identity:expr),*) => {$(
+    ($($pointer:ty => $key:expr),*) => {$(
         #[diagnostic::do_not_recommend]
         #[async_trait]
         impl<G: Sync, P: Sync, M: Metric<G, P> + ?Sized> Metric<G, P> for $pointer {
@@ -257,67 +153,61 @@ macro_rules! forward_metric {
             fn cost_estimate(&self) -> u64 {
                 (**self).cost_estimate()
             }
+            async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore> {
+                (**self).evaluate(gold, pred).await
+            }
+            fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {
+                (**self).answer(call)
+            }
             fn spec(&self) -> MetricSpec<'_> {
                 (**self).spec()
             }
             fn can_evaluate(&self, gold: &G, pred: &P) -> bool {
                 (**self).can_evaluate(gold, pred)
             }
-            async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore> {
-                (**self).evaluate(gold, pred).await
-            }
             async fn evaluate_batch(&self, pairs: &[(G, P)]) -> Vec<Result<MetricScore>> {
                 (**self).evaluate_batch(pairs).await
             }
-            async fn call(&self, call: MetricCall<'_, G, P>) -> Result<Scored> {
-                (**self).call(call).await
+            fn requirements(&self, all: &mut Vec<Requirement>) {
+                (**self).requirements(all);
             }
-            fn call_now(&self, call: MetricCall<'_, G, P>) -> Option<Result<Scored>> {
-                (**self).call_now(call)
+            fn key(&self) -> Option<Key> {
+                let key: fn(&Self) -> Option<Key> = $key;
+                (**self).key().or_else(|| key(self))
             }
-            fn tell_now(&self, call: &MetricCall<'_, G, P>, place: Place<'_>) {
-                (**self).tell_now(call, place);
-            }
-            fn identity(&self) -> Option<Identity> {
-                let identity: fn(&Self) -> Option<Identity> = $identity;
-                (**self).identity().or_else(|| identity(self))
-            }
-            fn identities(&self, all: &mut Vec<Identity>) {
+            fn keys(&self, all: &mut Vec<Key>) {
                 let before = all.len();
-                (**self).identities(all);
-                if (**self).identity().is_none() {
-                    all.splice(before..before, self.identity());
+                (**self).keys(all);
+                if (**self).key().is_none() {
+                    all.splice(before..before, self.key());
                 }
-            }
-            fn needs(&self, all: &mut Vec<Need>) {
-                (**self).needs(all);
             }
         }
     )*};
 }
-// One value that several hold is one metric, whether its kind can be compared or not.
-forward_metric!(&M => |_| None, Box<M> => |_| None, Arc<M> => |value| Some(Identity::of_shared(value)));
+// One value that is used in several places is one metric, even if its type cannot be compared.
+forward_metric!(&M => |_| None, Box<M> => |_| None, Arc<M> => |value| Some(Key::of_shared(value)));
 
-/// A metric that says pass or fail, so that an optimizer may use it to accept or reject a trace.
+/// A metric with a verdict, which an optimizer can use to accept or reject a trace.
 ///
 /// `#[metric]` implements it for functions that return `bool` or have a `threshold`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no verdict, so it cannot accept or reject a trace",
-    label = "gives no verdict",
-    note = "a metric gives one if it returns `bool` or has a threshold: `#[metric(threshold = ..)]`;\na metric from a closure or written by hand has it only at run time"
+    label = "returns no verdict",
+    note = "a metric has a verdict if it returns `bool` or has a threshold: `#[metric(threshold = ..)]`;\na metric from a closure or written by hand has one only at run time"
 )]
 #[async_trait]
 pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> {
     /// Whether the pair passes.
     ///
     /// # Errors
-    /// As [`Metric::evaluate`]; a metric that fails has accepted nothing.
+    /// As [`Metric::evaluate`]; an error is not an acceptance.
     async fn accepts(&self, gold: &G, pred: &P, trace: &Trace) -> Result<bool>;
 }
 
-/// A metric that need not be awaited; `G` only keeps rustc from asking before `score` is called.
+/// A synchronous metric. `G` defers the check to the call of `score`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is asynchronous, so it cannot be scored at once",
+    message = "`{Self}` is asynchronous, so it cannot be scored synchronously",
     label = "must be awaited",
     note = "write `.evaluate(&gold, &pred).await` instead of `.score(&gold, &pred)`"
 )]
@@ -331,21 +221,21 @@ where
     M: Metric<G, P> + Declared<Verdict = Decided>,
 {
     async fn accepts(&self, gold: &G, pred: &P, trace: &Trace) -> Result<bool> {
-        let scored = self.call(MetricCall::new(gold, pred).with_trace(trace)).await?;
+        let scored = self.answer(MetricCall::new(gold, pred).with_trace(trace)).await?;
         Ok(scored.passed == Some(true))
     }
 }
 
-/// Scores with a critique in words, for reflective optimizers. Every [`Metric`] is one.
+/// Scores with feedback, for reflective optimizers. Every [`Metric`] is one.
 #[async_trait]
 pub trait FeedbackEvaluator<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
-    /// Score and critique.
+    /// Score and feedback.
     ///
     /// # Errors
     /// As [`Metric::evaluate`].
     async fn feedback_metric(&self, example: &G, prediction: &P) -> Result<FeedbackMetric>;
 
-    /// Score and critique for each objective: one for each named score, or the only one.
+    /// Score and feedback for each objective: one for each named score, or the only one.
     ///
     /// # Errors
     /// As [`Metric::evaluate`].
@@ -360,7 +250,7 @@ pub trait FeedbackEvaluator<G: Sync = Example, P: Sync = Prediction>: Send + Syn
 #[async_trait]
 impl<G: Sync, P: Sync, M: Metric<G, P> + ?Sized> FeedbackEvaluator<G, P> for M {
     async fn feedback_metric(&self, example: &G, prediction: &P) -> Result<FeedbackMetric> {
-        Ok(self.call(MetricCall::new(example, prediction)).await?.into_feedback())
+        Ok(self.answer(MetricCall::new(example, prediction)).await?.into_feedback())
     }
 
     async fn multi_objective_metric(
@@ -368,11 +258,11 @@ impl<G: Sync, P: Sync, M: Metric<G, P> + ?Sized> FeedbackEvaluator<G, P> for M {
         example: &G,
         prediction: &P,
     ) -> Result<Vec<FeedbackMetric>> {
-        let scored = self.call(MetricCall::new(example, prediction)).await?;
+        let scored = self.answer(MetricCall::new(example, prediction)).await?;
         if scored.parts().is_empty() {
             return Ok(vec![scored.into_feedback()]);
         }
-        let objective = |part: &crate::core::score::Part| {
+        let objective = |part: &Part| {
             let feedback = format!("{} is {}.", part.name, part.value);
             FeedbackMetric::new(part.value, feedback).with_metadata("name", part.name.clone())
         };

@@ -3,6 +3,8 @@
 //! Reading rows is in `rows/`, evaluating equal metrics once per row in `dedup/`. Combining metrics
 //! (`composite`), models (`judge`), runs over many rows (`evaluate`, `scoring`) are built on this module.
 
+pub(crate) mod answer;
+pub(crate) mod call;
 pub(crate) mod component_results;
 pub(crate) mod corpus;
 pub(crate) mod declared;
@@ -14,6 +16,7 @@ pub(crate) mod metric;
 pub(crate) mod outcome;
 pub(crate) mod panic;
 pub(crate) mod params;
+pub(crate) mod probe;
 pub(crate) mod requirements;
 pub(crate) mod return_types;
 pub(crate) mod rows;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::core::error::MetricError;
+use crate::core::error::{MetricError, MetricErrorKind};
 use crate::core::score::Scored;
 
 /// What became of one row under one metric. No variant turns into a number in silence.
@@ -64,10 +64,10 @@ impl Outcome {
     }
 
     /// The same outcome to whoever did not pay for it.
-    pub(crate) fn paid_elsewhere(&mut self) {
+    pub(crate) fn remove_cost(&mut self) {
         *self = match std::mem::replace(self, Self::Abstained) {
-            Self::Scored(scored) => Self::Scored(scored.paid_elsewhere()),
-            Self::MetricFailed { error } => Self::MetricFailed { error: error.paid_elsewhere() },
+            Self::Scored(scored) => Self::Scored(scored.without_cost()),
+            Self::MetricFailed { error } => Self::MetricFailed { error: error.with_cost_msats(0) },
             Self::Skipped { budget, .. } => Self::Skipped { budget, cost_msats: 0 },
             other => other,
         };
@@ -107,10 +107,10 @@ impl From<Result<Scored, MetricError>> for Outcome {
     fn from(result: Result<Scored, MetricError>) -> Self {
         match result {
             Ok(scored) => Self::Scored(scored),
-            Err(error) => match error.reason() {
-                MetricError::Abstained { .. } => Self::Abstained,
-                MetricError::Gated { by, .. } => Self::Gated { by: by.clone() },
-                MetricError::OverBudget { budget_msats, .. } => {
+            Err(error) => match error.kind() {
+                MetricErrorKind::Abstained => Self::Abstained,
+                MetricErrorKind::Gated { by } => Self::Gated { by: by.clone() },
+                MetricErrorKind::OverBudget { budget_msats } => {
                     Self::Skipped { budget: *budget_msats, cost_msats: error.cost_msats() }
                 }
                 _ => Self::MetricFailed { error },

@@ -1,19 +1,20 @@
-//! What a metric needs before it can score a row, and finding out whether it is there.
+//! What a metric requires before it can score a row, and the preflight check of it.
 
 use std::fmt;
 use std::sync::Arc;
 
 use crate::lm::{LanguageModel, LmError};
 
-/// A language model that a metric asks, or why it has none; see [`Metric::needs`](crate::Metric::needs).
+/// A language model that a metric calls, or the reason why it can score no row; see
+/// [`Metric::requirements`](crate::Metric::requirements).
 #[derive(Clone)]
-pub struct Need {
+pub struct Requirement {
     metric: String,
     lm: Result<Arc<dyn LanguageModel>, String>,
 }
 
-impl Need {
-    /// The metric asks this model.
+impl Requirement {
+    /// The metric calls this model.
     pub fn model(metric: impl Into<String>, lm: Arc<dyn LanguageModel>) -> Self {
         Self { metric: metric.into(), lm: Ok(lm) }
     }
@@ -24,12 +25,12 @@ impl Need {
         self.lm.as_ref().ok()
     }
 
-    /// The metric can score no row; `reason` is one line that says what to set.
+    /// The metric can score no row; `reason` is one line that tells the user what to set.
     pub fn missing(metric: impl Into<String>, reason: impl fmt::Display) -> Self {
         Self { metric: metric.into(), lm: Err(reason.to_string()) }
     }
 
-    /// What keeps the configuration of a metric from scoring any row, if anything does.
+    /// The error of a configuration with which the metric can score no row, if there is one.
     pub(crate) fn unless(
         metric: impl Into<String>,
         configured: Result<(), impl fmt::Display>,
@@ -37,31 +38,31 @@ impl Need {
         configured.err().map(|reason| Self::missing(metric, reason))
     }
 
-    /// The same need of a metric in whose name another one asks.
+    /// The same requirement in the name of another metric.
     pub(crate) fn of(self, metric: &str) -> Self {
         Self { metric: metric.to_owned(), ..self }
     }
 }
 
-impl fmt::Debug for Need {
+impl fmt::Debug for Requirement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lm = self.lm.as_deref().map(LanguageModel::id);
-        f.debug_struct("Need").field("metric", &self.metric).field("lm", &lm).finish()
+        f.debug_struct("Requirement").field("metric", &self.metric).field("lm", &lm).finish()
     }
 }
 
-/// A metric that can score no row, and one line that says what to set.
+/// A metric that can score no row, and one line that tells the user what to set.
 #[derive(Debug)]
 pub(crate) struct NotReady {
     pub(crate) metric: String,
     pub(crate) reason: String,
 }
 
-/// Asks each model once whether it answers at all, all at the same time.
-pub(crate) async fn probe(needs: Vec<Need>) -> Result<(), NotReady> {
+/// Calls each model once, all concurrently, and returns the first that cannot be used.
+pub(crate) async fn probe(requirements: Vec<Requirement>) -> Result<(), NotReady> {
     let not_ready = |metric, reason| Err(NotReady { metric, reason });
     let mut models: Vec<(String, Arc<dyn LanguageModel>)> = Vec::new();
-    for Need { metric, lm } in needs {
+    for Requirement { metric, lm } in requirements {
         match lm {
             Err(reason) => return not_ready(metric, reason),
             Ok(lm) if models.iter().any(|(_, known)| is_same(known, &lm)) => {}
@@ -72,7 +73,7 @@ pub(crate) async fn probe(needs: Vec<Need>) -> Result<(), NotReady> {
     let probes = futures_util::future::join_all(probes).await;
     for ((metric, _), probed) in models.into_iter().zip(probes) {
         match probed {
-            Err(error) if !is_passing(&error) => return not_ready(metric, error.to_string()),
+            Err(error) if !is_temporary(&error) => return not_ready(metric, error.to_string()),
             _ => {}
         }
     }
@@ -83,8 +84,8 @@ fn is_same(a: &Arc<dyn LanguageModel>, b: &Arc<dyn LanguageModel>) -> bool {
     Arc::ptr_eq(a, b)
 }
 
-/// Whether the provider is there, and busy or in trouble just now: nothing to set, and rows are retried.
-fn is_passing(error: &LmError) -> bool {
+/// Whether the provider is reachable but busy or failing at the moment. There is nothing to set, and rows are retried.
+fn is_temporary(error: &LmError) -> bool {
     match error.root() {
         LmError::RateLimited { .. } | LmError::Disconnected { .. } => true,
         LmError::Status { status, .. } => matches!(status, 408 | 409 | 500..=599),
@@ -92,29 +93,9 @@ fn is_passing(error: &LmError) -> bool {
     }
 }
 
-/// A metric of which the macros know that it needs something.
+/// A metric with requirements of its own, beside those that the macros know. `#[metric]` finds the implementation.
 #[doc(hidden)]
-pub trait Needy {
-    fn needs(&self, all: &mut Vec<Need>);
+pub trait Requires {
+    /// Adds what the metric requires.
+    fn requirements(&self, all: &mut Vec<Requirement>);
 }
-
-/// A metric of any kind. Of a [`Needy`] one the inherent `needs` is called, of any other that of
-/// [`NeedsNothing`], so that a macro need not know which it is.
-#[derive(Debug)]
-#[doc(hidden)]
-pub struct Asking<'a, M>(pub &'a M);
-
-impl<M: Needy> Asking<'_, M> {
-    pub fn needs(&self, all: &mut Vec<Need>) {
-        self.0.needs(all);
-    }
-}
-
-#[doc(hidden)]
-pub trait NeedsNothing {
-    fn needs(&self, all: &mut Vec<Need>) {
-        let _ = all;
-    }
-}
-
-impl<M> NeedsNothing for Asking<'_, M> {}

@@ -16,60 +16,18 @@ pub trait MetricReturn {
     /// [`Decided`] where the value itself is a verdict, [`Undecided`] elsewhere.
     type Verdict;
 
-    /// The score, held against the spec.
+    /// The score, validated against the spec.
     ///
     /// # Errors
-    /// The metric's own error, an abstention, or a value that breaks the spec.
+    /// The metric's own error, an abstention, or a value that is invalid by the spec.
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored>;
-
-    /// The score, told to whoever asked.
-    #[doc(hidden)]
-    fn tell<S: Asker>(self, spec: &MetricSpec<'_>, asker: S) -> S::Told
-    where
-        Self: Sized,
-    {
-        asker.scored(self.into_scored(spec))
-    }
 }
 
-/// Who asked a metric: a caller gets a [`Scored`], a composite has a place for the answer's numbers, where
-/// they are written without a detour.
-#[doc(hidden)]
-pub trait Asker {
-    /// What the one who asked is given.
-    type Told;
-
-    /// A number or bool, yet to be held against the spec.
-    fn number(self, value: f64, spec: &MetricSpec<'_>) -> Self::Told;
-
-    /// Any answer.
-    fn scored(self, answer: Result<Scored>) -> Self::Told;
-}
-
-/// The caller, to whom the answer is returned.
-#[doc(hidden)]
-#[derive(Debug)]
-pub struct Returned;
-
-impl Asker for Returned {
-    type Told = Result<Scored>;
-
-    #[inline]
-    fn number(self, value: f64, spec: &MetricSpec<'_>) -> Result<Scored> {
-        Scored::of_value(value, spec)
-    }
-
-    #[inline]
-    fn scored(self, answer: Result<Scored>) -> Result<Scored> {
-        answer
-    }
-}
-
-/// Marks a metric that says pass or fail: it returns `bool` or has a threshold.
+/// Marks a metric with a verdict: it returns `bool` or has a threshold.
 #[derive(Debug)]
 pub enum Decided {}
 
-/// Marks a metric that gives only a number.
+/// Marks a metric without a verdict.
 #[derive(Debug)]
 pub enum Undecided {}
 
@@ -82,13 +40,9 @@ impl MetricReturn for bool {
     const KIND: ScoreKind = ScoreKind::Bool;
     type Verdict = Decided;
 
-    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
-        self.tell(spec, Returned)
-    }
-
     #[inline]
-    fn tell<S: Asker>(self, spec: &MetricSpec<'_>, asker: S) -> S::Told {
-        asker.number(f64::from(u8::from(self)), spec)
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+        Scored::of_value(f64::from(u8::from(self)), spec)
     }
 }
 
@@ -99,15 +53,11 @@ macro_rules! number {
             const KIND: ScoreKind = ScoreKind::Number;
             type Verdict = Undecided;
 
-            fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
-                self.tell(spec, Returned)
-            }
-
             #[inline]
-            fn tell<S: Asker>(self, spec: &MetricSpec<'_>, asker: S) -> S::Told {
+            fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
                 #[expect(clippy::allow_attributes, reason = "whether the cast is lossy depends on the type")]
                 #[allow(clippy::cast_precision_loss, clippy::cast_lossless, trivial_numeric_casts)]
-                asker.number(self as f64, spec)
+                Scored::of_value(self as f64, spec)
             }
         }
     )*};
@@ -120,7 +70,7 @@ impl MetricReturn for MetricScore {
     type Verdict = Undecided;
 
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
-        Scored::settle(self, spec)
+        Scored::validated(self, spec)
     }
 }
 
@@ -149,18 +99,13 @@ impl<T: MetricReturn> MetricReturn for Option<T> {
     const KIND: ScoreKind = T::KIND;
     type Verdict = T::Verdict;
 
-    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
-        self.tell(spec, Returned)
-    }
-
     #[inline]
-    fn tell<S: Asker>(self, spec: &MetricSpec<'_>, asker: S) -> S::Told {
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
         let Some(score) = self else {
-            // It was asked, and costs what it would have cost with an opinion.
-            let error = MetricError::Abstained { metric: spec.name.to_owned() };
-            return asker.scored(Err(error.with_cost_msats(spec.cost_msats)));
+            // It was evaluated, so it costs what a score costs.
+            return Err(MetricError::abstained(spec.name).with_cost_msats(spec.cost_msats));
         };
-        score.tell(spec, asker)
+        score.into_scored(spec)
     }
 }
 
@@ -169,17 +114,12 @@ impl<T: MetricReturn, E: std::fmt::Display> MetricReturn for Result<T, E> {
     const KIND: ScoreKind = T::KIND;
     type Verdict = T::Verdict;
 
-    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
-        self.tell(spec, Returned)
-    }
-
     #[inline]
-    fn tell<S: Asker>(self, spec: &MetricSpec<'_>, asker: S) -> S::Told {
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
         match self {
-            Ok(score) => score.tell(spec, asker),
+            Ok(score) => score.into_scored(spec),
             Err(error) => {
-                let error = MetricError::failed(spec.name, error);
-                asker.scored(Err(error.with_cost_msats(spec.cost_msats)))
+                Err(MetricError::failed(spec.name, error).with_cost_msats(spec.cost_msats))
             }
         }
     }

@@ -3,20 +3,22 @@
 //! Which row comes next is decided in `source.rs`, what becomes of the outcome in `collector.rs`.
 
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use futures_util::future::join_all;
+use futures_util::future::{BoxFuture, join_all};
 use tokio::time::Instant;
 
 use super::source::Input;
-use crate::core::dedup::key::Identity;
+use crate::core::answer::Answer;
+use crate::core::call::MetricCall;
+use crate::core::dedup::key::Key;
 use crate::core::dedup::memo::{self, Sharing};
-use crate::core::error::MetricError;
-use crate::core::metric::{Metric, MetricCall};
+use crate::core::error::{MetricError, MetricErrorKind};
+use crate::core::metric::Metric;
 use crate::core::outcome::Outcome;
 use crate::core::panic::{self, Panic};
-use crate::core::requirements::Need;
+use crate::core::requirements::Requirement;
 use crate::core::rows::dynamic::Fields;
 use crate::core::rows::pair::Origin;
 use crate::core::score::Scored;
@@ -64,21 +66,21 @@ pub(super) struct MetricEntry<'a, G, P> {
     /// The fields that it reads, as `gold.NAME` and `pred.NAME`.
     pub(super) reads: Vec<String>,
     metric: Box<dyn Metric<G, P> + 'a>,
-    identity: Option<Identity>,
+    key: Option<Key>,
 }
 
 impl<'a, G: Sync, P: Sync> MetricEntry<'a, G, P> {
     pub(super) fn new(metric: impl Metric<G, P> + 'a) -> Self {
         let spec = metric.spec();
         let (kind, reads) = (spec.kind, spec.get_input_fields().collect());
-        let (name, identity) = (metric.name().to_owned(), metric.identity());
-        Self { name, kind, reads, identity, metric: Box::new(metric) }
+        let (name, key) = (metric.name().to_owned(), metric.key());
+        Self { name, kind, reads, key, metric: Box::new(metric) }
     }
 }
 
 impl<G: Sync, P: Sync> MetricEntry<'_, G, P> {
-    fn now(&self, call: MetricCall<'_, G, P>) -> Option<Result<Scored, MetricError>> {
-        memo::call_now(&*self.metric, self.identity.as_ref(), call)
+    fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {
+        memo::answer(&*self.metric, self.key.as_ref(), call)
     }
 }
 
@@ -95,14 +97,16 @@ pub(super) struct Plan<'a, G, P> {
 /// What metrics or their components have in common.
 pub(super) fn sharing<G: Sync, P: Sync>(metrics: &[MetricEntry<'_, G, P>]) -> Option<Sharing> {
     let mut all = Vec::new();
-    metrics.iter().for_each(|entry| entry.metric.identities(&mut all));
+    metrics.iter().for_each(|entry| entry.metric.keys(&mut all));
     Sharing::among(&all)
 }
 
-/// Everything that the metrics need.
-pub(super) fn needs<G: Sync, P: Sync>(metrics: &[MetricEntry<'_, G, P>]) -> Vec<Need> {
+/// Everything that the metrics require.
+pub(super) fn requirements<G: Sync, P: Sync>(
+    metrics: &[MetricEntry<'_, G, P>],
+) -> Vec<Requirement> {
     let mut all = Vec::new();
-    metrics.iter().for_each(|entry| entry.metric.needs(&mut all));
+    metrics.iter().for_each(|entry| entry.metric.requirements(&mut all));
     all
 }
 
@@ -182,48 +186,41 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         let mut tracebacks = Vec::new();
         let mut waiting = Vec::new();
         for (position, entry) in self.metrics.iter().enumerate() {
-            let now = panic::catch(self.traceback, || entry.now(call));
-            match now.map_err(Failure::Panicked).transpose() {
-                Some(attempt) => {
-                    let attempt = in_time(attempt, is_answer, deadline);
-                    outcomes.push(self.outcome(entry, attempt, &mut tracebacks));
-                }
-                None => {
-                    // Its place is taken when it has finished.
+            let attempt = match panic::catch(self.traceback, || entry.answer(call)) {
+                Ok(Answer::Pending(future)) => {
+                    // Replaced when the call has finished.
                     outcomes.push(Outcome::Abstained);
-                    waiting.push((position, entry));
+                    waiting.push((position, entry, self.wait_for(entry, call, future, deadline)));
+                    continue;
                 }
-            }
+                Ok(Answer::Ready(result)) => in_time(Ok(result), is_answer, deadline),
+                Err(panic) => Err(Failure::Panicked(panic)),
+            };
+            outcomes.push(self.outcome(entry, attempt, &mut tracebacks));
         }
-        match &*waiting {
-            [] => {}
-            [(position, entry)] => {
-                let attempt = self.wait_for(entry, call, deadline).await;
-                outcomes[*position] = self.outcome(entry, attempt, &mut tracebacks);
-            }
-            several => {
-                let entries = several.iter().map(|(_, entry)| *entry);
-                let attempts = entries.map(|entry| self.wait_for(entry, call, deadline));
-                let attempts = join_all(attempts).await;
-                for ((position, entry), attempt) in several.iter().zip(attempts) {
-                    outcomes[*position] = self.outcome(entry, attempt, &mut tracebacks);
-                }
-            }
+        let waiting = waiting
+            .into_iter()
+            .map(|(position, entry, attempt)| async move { (position, entry, attempt.await) });
+        for (position, entry, attempt) in join_all(waiting).await {
+            outcomes[position] = self.outcome(entry, attempt, &mut tracebacks);
         }
         let traceback = (!tracebacks.is_empty()).then(|| tracebacks.join("\n"));
         (outcomes, traceback)
     }
 
-    async fn wait_for(
-        &self,
-        entry: &MetricEntry<'_, G, P>,
-        call: MetricCall<'_, G, P>,
+    async fn wait_for<'a>(
+        &'a self,
+        entry: &'a MetricEntry<'_, G, P>,
+        call: MetricCall<'a, G, P>,
+        future: BoxFuture<'a, Result<Scored, MetricError>>,
         deadline: Option<Instant>,
     ) -> Attempt<Result<Scored, MetricError>> {
-        // A second attempt that waited for the first one's answer would be none.
-        let start = |first: bool| {
-            let call = if first { call } else { MetricCall { memo: None, ..call } };
-            memo::call(&*entry.metric, entry.identity.as_ref(), call)
+        let first = Mutex::new(Some(future));
+        let start = |_| {
+            let first = first.lock().ok().and_then(|mut first| first.take());
+            // A second attempt that waits for the memoized answer of the first one would be useless.
+            let again = || entry.answer(MetricCall { memo: None, ..call });
+            async move { first.map_or_else(again, Answer::Pending).await }
         };
         self.attempt(start, is_answer, deadline).await
     }
@@ -239,14 +236,15 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             Ok(scored) => Outcome::from(scored),
             Err(Failure::Panicked(panic)) => {
                 tracebacks.extend(panic.traceback);
-                let message = panic.message;
-                Outcome::MetricFailed { error: MetricError::Panicked { metric: metric(), message } }
+                Outcome::MetricFailed { error: MetricError::panicked(metric(), panic.message) }
             }
             Err(Failure::TimedOut) => Outcome::MetricFailed {
-                error: MetricError::TimedOut {
-                    metric: metric(),
-                    seconds: self.timeout.unwrap_or_default().as_secs_f64(),
-                },
+                error: MetricError::new(
+                    metric(),
+                    MetricErrorKind::TimedOut {
+                        seconds: self.timeout.unwrap_or_default().as_secs_f64(),
+                    },
+                ),
             },
         }
     }
@@ -320,7 +318,5 @@ fn in_time<T, E>(
 
 /// Whether a metric has said what it has to say; having no opinion is one.
 fn is_answer(scored: &Result<Scored, MetricError>) -> bool {
-    scored
-        .as_ref()
-        .map_or_else(|error| matches!(error.reason(), MetricError::Abstained { .. }), |_| true)
+    scored.as_ref().map_or_else(|error| *error.kind() == MetricErrorKind::Abstained, |_| true)
 }

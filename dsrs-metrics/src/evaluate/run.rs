@@ -70,7 +70,7 @@ where
     Kind: 'static,
 {
     check_runtime(&plan)?;
-    requirements::probe(super::row::needs(&plan.metrics)).await?;
+    requirements::probe(super::row::requirements(&plan.metrics)).await?;
     let run = Arc::new(Run::prepare(plan, source, render, options)?);
     #[cfg(feature = "ctrl-c")]
     let _listening = match options.stop_on_ctrl_c {
@@ -102,7 +102,7 @@ where
     G: Send + Sync,
     P: Send + Sync,
 {
-    requirements::probe(super::row::needs(&plan.metrics)).await?;
+    requirements::probe(super::row::requirements(&plan.metrics)).await?;
     let run = Run::prepare(Arc::new(plan), source, super::score_line, options)?;
     // Within one task there is nobody to hire more when they are needed, but rows are counted here.
     let (_, rows) = run.source.size_hint();

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::ask::Paid;
 use super::error::JudgeError;
-use crate::core::error::{MetricError, Result};
+use crate::core::error::{MetricError, MetricErrorKind, Result};
 use crate::core::return_types::{Decided, MetricReturn, Undecided};
 use crate::core::score::{MetricScore, Scored};
 use crate::core::spec::{MetricSpec, ScoreKind};
@@ -102,13 +102,13 @@ impl<K: Kind> MetricReturn for Judged<K> {
             self.paid.msats
         };
         let failed = |error: JudgeError| {
-            let reason = match error.budget_msats() {
+            let error = match error.budget_msats() {
                 Some(budget_msats) => {
-                    MetricError::OverBudget { metric: spec.name.to_owned(), budget_msats }
+                    MetricError::new(spec.name, MetricErrorKind::OverBudget { budget_msats })
                 }
-                None => MetricError::failed(spec.name, error),
+                None => MetricError::caused_by(spec.name, error),
             };
-            reason.with_cost_msats(cost)
+            error.with_cost_msats(cost)
         };
         let judgement = self.result.map_err(failed)?;
         let Judgement { value, confidence, details, feedback, metadata } = judgement;

@@ -26,6 +26,17 @@ pub enum JudgeModel {
     Held(Arc<dyn LanguageModel>),
 }
 
+impl PartialEq for JudgeModel {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Configured, Self::Configured) => true,
+            (Self::Named(one), Self::Named(other)) => one == other,
+            (Self::Held(one), Self::Held(other)) => Arc::ptr_eq(one, other),
+            _ => false,
+        }
+    }
+}
+
 impl fmt::Debug for JudgeModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

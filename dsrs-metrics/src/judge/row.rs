@@ -19,7 +19,7 @@ use super::signature::Signature;
 use super::untrusted::Content;
 use super::worth::{Overflow, worth};
 use crate::core::declared::Declared;
-use crate::core::requirements::{Need, Needy};
+use crate::core::requirements::{Requirement, Requires};
 use crate::core::score::OFFLINE_JUDGE;
 use crate::core::spec::{MetricSpec, ScoreKind};
 use crate::lm::{LanguageModel, Usage};
@@ -72,15 +72,17 @@ pub async fn row<J: Judge, K: Kind>(
 }
 
 /// The models of a judge's panel. A judge that answers offline where none is configured needs none.
-impl<J: Judge + Declared> Needy for J {
-    fn needs(&self, all: &mut Vec<Need>) {
+impl<J: Judge + Declared> Requires for J {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
         let (signature, spec) = (J::signature(), <J as Declared>::SPEC);
         let lms = self.panel().check(signature, spec.kind == ScoreKind::Bool);
         match lms.and_then(|()| self.panel().resolve(signature)) {
-            Ok(Some(lms)) => all.extend(lms.into_iter().map(|lm| Need::model(spec.name, lm))),
+            Ok(Some(lms)) => {
+                all.extend(lms.into_iter().map(|lm| Requirement::model(spec.name, lm)))
+            }
             Ok(None) if signature.offline.is_some() => {}
-            Ok(None) => all.push(Need::missing(spec.name, JudgeError::NoModel)),
-            Err(error) => all.push(Need::missing(spec.name, error)),
+            Ok(None) => all.push(Requirement::missing(spec.name, JudgeError::NoModel)),
+            Err(error) => all.push(Requirement::missing(spec.name, error)),
         }
     }
 }

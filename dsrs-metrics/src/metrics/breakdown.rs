@@ -2,15 +2,15 @@
 //! `weights.rs`'s.
 
 use crate::core::error::Result;
-use crate::core::requirements::Need;
+use crate::core::requirements::Requirement;
 use crate::core::return_types::{MetricReturn, Undecided};
 use crate::core::score::{MetricScore, Scored, Scores};
 use crate::core::spec::{MetricSpec, ScoreKind};
 use crate::core::weights::{Weights, check, mean};
 
 /// Weights in a metric's configuration, which are looked at before the first row.
-pub(super) fn need_weights(metric: &str, weights: &[f64], all: &mut Vec<Need>) {
-    all.extend(check(weights).err().map(|error| Need::missing(metric, error)));
+pub(super) fn need_weights(metric: &str, weights: &[f64], all: &mut Vec<Requirement>) {
+    all.extend(check(weights).err().map(|error| Requirement::missing(metric, error)));
 }
 
 /// The weighted mean of named parts.

@@ -1,6 +1,6 @@
 //! What a built-in metric says of a row: pass or fail with the reason, or why it can say neither.
 
-use crate::core::error::{MetricError, Result};
+use crate::core::error::{FieldError, MetricError, Result};
 use crate::core::return_types::{Decided, MetricReturn};
 use crate::core::score::{FeedbackMetric, MetricScore, Scored};
 use crate::core::spec::{MetricSpec, ScoreKind, Side};
@@ -53,25 +53,12 @@ impl MetricReturn for Check {
 /// Why a built-in metric cannot score a row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Unscored {
-    /// The row lacks the field that the metric was told to read.
-    NoField {
+    /// A field that the metric reads is missing or cannot be read.
+    Field {
         /// The half of the row.
         side: Side,
-        /// The field.
-        field: String,
-        /// The fields that the row has instead.
-        present: Vec<String>,
-    },
-    /// A field holds something that the metric cannot read.
-    WrongType {
-        /// The half of the row.
-        side: Side,
-        /// The field.
-        field: String,
-        /// What it should hold.
-        expected: &'static str,
-        /// What it holds.
-        found: String,
+        /// What is wrong with the field.
+        error: FieldError,
     },
     /// Anything else, in a sentence.
     Because(String),
@@ -113,16 +100,24 @@ impl Unscored {
         Self::Because(reason.to_string())
     }
 
+    /// A field with a value of another type.
+    pub(super) fn wrong_type(
+        side: Side,
+        field: &str,
+        expected: &'static str,
+        found: impl Into<String>,
+    ) -> Self {
+        let (field, found) = (field.to_owned().into(), found.into());
+        Self::Field {
+            side,
+            error: FieldError::WrongType { field, expected: expected.into(), found },
+        }
+    }
+
     fn of(self, metric: &str) -> MetricError {
-        let metric = metric.to_owned();
         match self {
-            Self::NoField { side, field, present } => {
-                MetricError::MissingField { metric, side, field, present }
-            }
-            Self::WrongType { side, field, expected, found } => {
-                MetricError::WrongType { metric, side, field, expected: expected.to_owned(), found }
-            }
-            Self::Because(message) => MetricError::Failed { metric, message },
+            Self::Field { side, error } => error.of(metric, side),
+            Self::Because(message) => MetricError::failed(metric, message),
         }
     }
 }

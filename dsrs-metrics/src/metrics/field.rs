@@ -13,10 +13,12 @@ use crate::json::depth::{self, TooDeep};
 
 /// The field as it is, not nested deeper than can be written.
 pub(super) fn value<'r>(row: &'r Fields, side: Side, field: &str) -> Result<&'r Value, Unscored> {
-    let missing = || Unscored::NoField {
-        side,
-        field: field.to_owned(),
-        present: row.keys().map(str::to_owned).collect(),
+    let missing = || {
+        let present = row.keys().map(str::to_owned).collect();
+        Unscored::Field {
+            side,
+            error: FieldError::Missing { field: field.to_owned().into(), present },
+        }
     };
     let value = row.get(field).ok_or_else(missing)?;
     match depth::is_too_deep(value) {
@@ -27,14 +29,7 @@ pub(super) fn value<'r>(row: &'r Fields, side: Side, field: &str) -> Result<&'r 
 
 /// The field as text: text as it is, `null` as nothing, anything else as the JSON that it is; `*` is all fields.
 pub(super) fn text<'r>(row: &'r Fields, side: Side, field: &str) -> Result<Cow<'r, str>, Unscored> {
-    by_name::in_fields(row, field).map_err(|error| match *error {
-        FieldError::Missing { field, present } => {
-            Unscored::NoField { side, field: field.into_owned(), present }
-        }
-        FieldError::WrongType { field, expected, found } => {
-            Unscored::WrongType { side, field: field.into_owned(), expected, found }
-        }
-    })
+    by_name::in_fields(row, field).map_err(|error| Unscored::Field { side, error: *error })
 }
 
 /// A value that [`value`] gave, or a part of it, as text.

@@ -6,7 +6,7 @@
 
 use crate::core::corpus::CorpusFormula;
 use crate::core::corpus::{CorpusCounts, WithCorpus};
-use crate::core::requirements::{Need, Needy};
+use crate::core::requirements::{Requirement, Requires};
 use crate::core::score::Scores;
 use crate::metric;
 use crate::text::ngrams::MOST_ORDERS;
@@ -63,9 +63,9 @@ pub fn bleu(
     Ok(WithCorpus::new(bleu.sentence_score(&counts), CorpusCounts::new(counts, bleu)))
 }
 
-impl Needy for Bleu {
-    fn needs(&self, all: &mut Vec<Need>) {
-        all.extend(Need::unless(
+impl Requires for Bleu {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        all.extend(Requirement::unless(
             Self::SPEC.name,
             within("max_order", self.max_order, [1, MOST_ORDERS]),
         ));
@@ -118,8 +118,8 @@ pub fn chrf(
     Ok(WithCorpus::new(chrf.score(&counts), CorpusCounts::new(counts, chrf)))
 }
 
-impl Needy for Chrf {
-    fn needs(&self, all: &mut Vec<Need>) {
+impl Requires for Chrf {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
         let some = self.char_order + self.word_order > 0;
         let some = some.then_some(()).ok_or_else(|| NO_ORDER.to_owned());
         let orders = within("char_order", self.char_order, [0, MOST_ORDERS]).and(within(
@@ -127,7 +127,7 @@ impl Needy for Chrf {
             self.word_order,
             [0, MOST_ORDERS],
         ));
-        all.extend(Need::unless(
+        all.extend(Requirement::unless(
             Self::SPEC.name,
             orders.and(some).and(at_least("beta", self.beta, 0.0)),
         ));

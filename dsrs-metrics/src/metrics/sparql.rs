@@ -4,7 +4,7 @@
 use std::fmt::Display;
 use std::time::Duration;
 
-use crate::core::requirements::{Need, Needy};
+use crate::core::requirements::{Requirement, Requires};
 use crate::metric;
 use crate::metrics::check::{Check, Unscored, at_least};
 use crate::sparql::{QueryLimits, SparqlStore, check_query};
@@ -142,17 +142,17 @@ pub async fn sparql_returns_results(
     }
 }
 
-impl Needy for SparqlExecutes {
-    fn needs(&self, all: &mut Vec<Need>) {
+impl Requires for SparqlExecutes {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
         let timeout = at_least("timeout_secs", self.timeout_secs, 1);
         let limits = timeout.and(at_least("max_results", self.max_results, 1));
-        all.extend(Need::unless(Self::SPEC.name, limits));
+        all.extend(Requirement::unless(Self::SPEC.name, limits));
     }
 }
 
-impl Needy for SparqlReturnsResults {
-    fn needs(&self, all: &mut Vec<Need>) {
+impl Requires for SparqlReturnsResults {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
         let timeout = at_least("timeout_secs", self.timeout_secs, 1);
-        all.extend(Need::unless(Self::SPEC.name, timeout));
+        all.extend(Requirement::unless(Self::SPEC.name, timeout));
     }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use crate::core::corpus::{CorpusCounts, WithCorpus};
-use crate::core::requirements::{Need, Needy};
+use crate::core::requirements::{Requirement, Requires};
 use crate::core::score::Scores;
 use crate::json::depth::{self, TooDeep};
 use crate::metric;
@@ -99,14 +99,14 @@ pub fn json_field_accuracy(
     Ok(WithCorpus::new(scores, CorpusCounts::new(sums, micro_accuracy)))
 }
 
-impl Needy for JsonFieldAccuracy {
-    fn needs(&self, all: &mut Vec<Need>) {
+impl Requires for JsonFieldAccuracy {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
         let tolerances =
             [("abs_tolerance", self.abs_tolerance), ("rel_tolerance", self.rel_tolerance)];
         let tolerances = tolerances.into_iter().map(|(param, value)| at_least(param, value, 0.0));
         let pointers = self.fields.iter().map(|field| pointer(field));
         let all_of_it = tolerances.chain(pointers);
-        all.extend(all_of_it.filter_map(|one| Need::unless(Self::SPEC.name, one)));
+        all.extend(all_of_it.filter_map(|one| Requirement::unless(Self::SPEC.name, one)));
     }
 }
 

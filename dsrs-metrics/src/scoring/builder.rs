@@ -171,7 +171,7 @@ impl<G: Send + Sync, P: Send + Sync> ScorerBuilder<G, P> {
         self.check_prices(&truth)?;
         let ledger = Ledger::new(self.config.budget_msats);
         let mut all = Vec::new();
-        set.all().for_each(|metric| Metric::<G, P>::identities(metric, &mut all));
+        set.all().for_each(|metric| Metric::<G, P>::keys(metric, &mut all));
         let sharing = Sharing::among(&all);
         let inner = Inner { set, proxies, truth, config: self.config, ledger, sharing };
         Ok(Scorer { inner: Arc::new(inner) })

@@ -4,20 +4,24 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use futures_util::future::Either;
+
 use super::budget::Reservation;
 use super::error::ScorerError;
 use super::scale::Scale;
 use super::set::BoxedMetric;
 use super::spending::Spending;
-use crate::core::dedup::key::Identity;
+use crate::core::answer::Answer;
+use crate::core::call::MetricCall;
+use crate::core::dedup::key::Key;
 use crate::core::dedup::memo;
-use crate::core::error::MetricError;
-use crate::core::metric::{Metric, MetricCall};
+use crate::core::error::{MetricError, MetricErrorKind};
+use crate::core::metric::Metric;
 use crate::core::outcome::Outcome;
 use crate::core::panic::{self, Panic};
 use crate::core::score::Scored;
 
-type Answer = Result<Result<Scored, MetricError>, Panic>;
+type Settled = Result<Result<Scored, MetricError>, Panic>;
 
 /// A metric with what is asked of it row by row.
 pub(super) struct Entry<G, P> {
@@ -28,7 +32,7 @@ pub(super) struct Entry<G, P> {
     /// The same, or the most that one has cost: a metric that broke its word is not believed again.
     worst: AtomicU64,
     metric: BoxedMetric<G, P>,
-    identity: Option<Identity>,
+    key: Option<Key>,
 }
 
 /// What became of one call.
@@ -42,8 +46,8 @@ impl<G: Sync, P: Sync> Entry<G, P> {
         let spec = metric.spec();
         let (name, scale) = (metric.name().to_owned(), Scale::of(&spec)?);
         let declared = spec.cost_msats.max(metric.cost_estimate());
-        let identity = Metric::<G, P>::identity(&metric);
-        Ok(Self { name, scale, declared, worst: AtomicU64::new(declared), metric, identity })
+        let key = Metric::<G, P>::key(&metric);
+        Ok(Self { name, scale, declared, worst: AtomicU64::new(declared), metric, key })
     }
 
     /// What has to be set aside for one call.
@@ -51,37 +55,30 @@ impl<G: Sync, P: Sync> Entry<G, P> {
         self.worst.load(Ordering::Relaxed)
     }
 
-    /// Calls a metric that need not be awaited; gives the money back to be used for
-    /// [`later`](Self::later) if it must.
-    pub(super) fn now<'b>(
-        &self,
-        call: MetricCall<'_, G, P>,
-        money: Reservation<'b>,
-    ) -> Result<Called, Reservation<'b>> {
-        match panic::catch(false, || memo::call_now(&*self.metric, self.identity.as_ref(), call))
-            .transpose()
-        {
-            Some(answer) => Ok(self.settle(answer, money)),
-            None => Err(money),
+    /// Calls the metric with the money that is reserved for the call.
+    pub(super) fn call<'a>(
+        &'a self,
+        call: MetricCall<'a, G, P>,
+        money: Reservation<'a>,
+    ) -> Either<Called, impl Future<Output = Called> + Send + 'a> {
+        let answer = panic::catch(false, || memo::answer(&*self.metric, self.key.as_ref(), call));
+        match answer {
+            Ok(Answer::Ready(answer)) => Either::Left(self.settle(Ok(answer), money)),
+            Err(panic) => Either::Left(self.settle(Err(panic), money)),
+            Ok(Answer::Pending(future)) => {
+                Either::Right(
+                    async move { self.settle(panic::catch_async(false, future).await, money) },
+                )
+            }
         }
     }
 
-    /// Calls a metric and waits for it.
-    pub(super) async fn later(&self, call: MetricCall<'_, G, P>, money: Reservation<'_>) -> Called {
-        // The call stands in an async block because it may panic before its first await.
-        let answer = panic::catch_async(false, async {
-            memo::call(&*self.metric, self.identity.as_ref(), call).await
-        })
-        .await;
-        self.settle(answer, money)
-    }
-
-    fn settle(&self, answer: Answer, money: Reservation<'_>) -> Called {
+    fn settle(&self, answer: Settled, money: Reservation<'_>) -> Called {
         let (reserved, limited) = (money.msats(), money.is_limited());
         let cost = match &answer {
             Ok(Ok(scored)) => scored.score.cost_msats,
             Ok(Err(error)) => error.cost_msats(),
-            // Whoever panics tells no cost.
+            // The cost of a call that panicked is unknown.
             Err(_) => 0,
         };
         self.worst.fetch_max(cost, Ordering::Relaxed);
@@ -90,17 +87,17 @@ impl<G: Sync, P: Sync> Entry<G, P> {
         Called { outcome: self.outcome(answer), spending }
     }
 
-    fn outcome(&self, answer: Answer) -> Outcome {
+    fn outcome(&self, answer: Settled) -> Outcome {
         let metric = self.name.clone();
         let error = match answer {
             // A metric written by hand may have changed the score after it was checked.
             Ok(Ok(scored)) if !self.scale.range.contains(scored.score.value) => {
                 let value = scored.score.value;
-                let error = MetricError::OutOfRange { metric, value, range: self.scale.range };
-                error.with_cost_msats(scored.score.cost_msats)
+                let kind = MetricErrorKind::OutOfRange { value, range: self.scale.range };
+                MetricError::new(metric, kind).with_cost_msats(scored.score.cost_msats)
             }
             Ok(answer) => return Outcome::from(answer),
-            Err(panic) => MetricError::Panicked { metric, message: panic.message },
+            Err(panic) => MetricError::panicked(metric, panic.message),
         };
         Outcome::MetricFailed { error }
     }

@@ -2,7 +2,7 @@
 //!
 //! Rows are handed out in `run.rs`; one call is in `call.rs`.
 
-use futures_util::future::join_all;
+use futures_util::future::{Either, join_all};
 
 use super::Inner;
 use super::call::{Called, Entry};
@@ -10,8 +10,8 @@ use super::gate::{Decision, TierScore, decide, tier_score};
 use super::row::{Rollout, RowScore, combine};
 use super::spending::Spending;
 use super::standing::Standing;
+use crate::core::call::MetricCall;
 use crate::core::dedup::memo::Memo;
-use crate::core::metric::MetricCall;
 use crate::core::outcome::Outcome;
 
 /// The outcomes of one tier, rollout by rollout.
@@ -95,12 +95,12 @@ impl<G: Send + Sync, P: Send + Sync> Inner<G, P> {
         for (rollout, call) in calls.iter().enumerate() {
             let mut outcomes = Vec::with_capacity(entries.len());
             for (place, (entry, price)) in entries.iter().zip(&prices).enumerate() {
-                match entry.now(*call, money.split(*price)) {
-                    Ok(called) => outcomes.push(noted(called, spending)),
-                    Err(money) => {
-                        // Its place is taken when it has finished.
+                match entry.call(*call, money.split(*price)) {
+                    Either::Left(called) => outcomes.push(noted(called, spending)),
+                    Either::Right(called) => {
+                        // Replaced when the call has finished.
                         outcomes.push(Outcome::Abstained);
-                        waiting.push((rollout, place, entry.later(*call, money)));
+                        waiting.push((rollout, place, called));
                     }
                 }
             }

@@ -130,9 +130,10 @@ impl<G: Send + Sync, P: Send + Sync> Scorer<G, P> {
     /// # Errors
     /// [`ScorerError::NotReady`], which names the metric and says what to set.
     pub async fn probe(&self) -> Result<(), ScorerError> {
-        let mut needs = Vec::new();
-        self.inner.set.all().for_each(|metric| Metric::<G, P>::needs(metric, &mut needs));
-        Ok(requirements::probe(needs).await?)
+        let mut required = Vec::new();
+        let metrics = self.inner.set.all();
+        metrics.for_each(|metric| Metric::<G, P>::requirements(metric, &mut required));
+        Ok(requirements::probe(required).await?)
     }
 
     /// Scores a row with one rollout. A row without a score is no error: its

@@ -4,13 +4,13 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Ident, LitStr};
 
-use super::super::expression::Component;
-use super::Context;
+use super::context::Context;
+use super::leaves::bounds;
 use super::tree::{Tree, threshold};
-use super::types::bounds;
-use crate::contract::{described, futures, spec_readers};
-use crate::metric::doc_text;
-use crate::names::{self, lower_snake};
+use crate::composite::expression::Component;
+use crate::shared::attributes::doc_text;
+use crate::shared::contract::{calls, described, spec_readers};
+use crate::shared::names::{self, lower_snake};
 
 pub(super) fn contract(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     let statics = statics(cx, tree);
@@ -34,31 +34,26 @@ fn statics(cx: &Context<'_>, tree: &Tree) -> TokenStream {
         let index = Literal::usize_unsuffixed(index);
         quote_spanned!(*span=> &components.#index)
     });
-    let identities = of_components(cx, "identity");
-    let all_identities = of_components(cx, "identities");
-    let all_needs = of_components(cx, "needs");
+    let keys = of_components(cx, "key");
+    let all_keys = of_components(cx, "keys");
+    let all_requirements = of_components(cx, "requirements");
     let (count, bounds) = (Literal::usize_unsuffixed(cx.leaves.len()), bounds(cx));
     quote_spanned! {*span=>
         static __PLAN: #private::LazyLock<#compiled::Plan> = #private::LazyLock::new(|| {
             let mut all = #private::vec::Vec::new();
-            __identities(&mut all);
-            let identities = #private::vec![#(#identities),*];
-            #compiled::Plan::declared(
-                #shape,
-                #runtime::OnMissing::#on_missing,
-                identities,
-                &all,
-            )
+            __keys(&mut all);
+            let keys = #private::vec![#(#keys),*];
+            #compiled::Plan::declared(#shape, #runtime::OnMissing::#on_missing, keys, &all)
         });
         static __COMPONENTS: #private::LazyLock<(#(#aliases,)*)> =
             #private::LazyLock::new(|| (#(#values,)*));
 
-        fn __identities(all: &mut #private::vec::Vec<#private::Identity>) {
-            #(#all_identities;)*
+        fn __keys(all: &mut #private::vec::Vec<#private::Key>) {
+            #(#all_keys;)*
         }
 
-        fn __needs(all: &mut #private::vec::Vec<#private::Need>) {
-            #(#all_needs;)*
+        fn __requirements(all: &mut #private::Requirements) {
+            #(#all_requirements;)*
         }
 
         fn __components<'row, GoldRow, PredRow>() -> [&'row dyn #runtime::Metric<GoldRow, PredRow>; #count]
@@ -73,33 +68,33 @@ fn statics(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     }
 }
 
-/// A call of each component about its identity or needs.
+/// A call of each component for its key or requirements.
 fn of_components(cx: &Context<'_>, method: &str) -> Vec<TokenStream> {
     let call = |(index, leaf): (usize, &&Component)| {
         let (alias, method) = (cx.alias(index), Ident::new(method, leaf.span));
         let index = Literal::usize_unsuffixed(index);
         let runtime = names::runtime(cx.attrs.krate.as_ref(), leaf.span);
-        let all = (method != "identity").then(|| quote_spanned!(cx.span=> , all));
+        let all = (method != "key").then(|| quote_spanned!(cx.span=> , all));
         quote_spanned!(leaf.span=> <#alias as #runtime::Declared>::#method(&__COMPONENTS.#index #all))
     };
     cx.leaves.iter().enumerate().map(call).collect()
 }
 
-/// The composite's own identity, and its components'; what they need.
+/// The composite's own key, and those and the requirements of its components.
 pub(super) fn identity(cx: &Context<'_>) -> TokenStream {
     let Context { span, private, .. } = cx;
     quote_spanned! {*span=>
-        fn identity(&self) -> ::core::option::Option<#private::Identity> {
-            #private::Identity::of::<Self>(&[])
+        fn key(&self) -> ::core::option::Option<#private::Key> {
+            ::core::option::Option::Some(#private::Key::of_type::<Self>())
         }
 
-        fn identities(&self, all: &mut #private::vec::Vec<#private::Identity>) {
-            ::core::iter::Extend::extend(all, #private::Identity::of::<Self>(&[]));
-            __identities(all);
+        fn keys(&self, all: &mut #private::vec::Vec<#private::Key>) {
+            all.push(#private::Key::of_type::<Self>());
+            __keys(all);
         }
 
-        fn needs(&self, all: &mut #private::vec::Vec<#private::Need>) {
-            __needs(all);
+        fn requirements(&self, all: &mut #private::Requirements) {
+            __requirements(all);
         }
     }
 }
@@ -125,13 +120,8 @@ fn inherent(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     let vis = &cx.item.item.vis;
     let (spec, bounds) = (spec(cx, tree), bounds(cx));
     let readers = spec_readers(&cx.paths(), vis, &quote_spanned!(*span=> __SPEC), None);
-    let result = quote_spanned! {*span=>
-        ::core::result::Result<#runtime::MetricScore, #runtime::MetricError>
-    };
-    let scored = quote_spanned! {*span=>
-        ::core::result::Result::Ok(scored) => ::core::result::Result::Ok(scored.score),
-        ::core::result::Result::Err(error) => ::core::result::Result::Err(error),
-    };
+    let private = &cx.private;
+    let result = quote_spanned!(*span=> #runtime::Result<#runtime::MetricScore>);
     quote_spanned! {*span=>
         #spec
 
@@ -152,9 +142,7 @@ fn inherent(cx: &Context<'_>, tree: &Tree) -> TokenStream {
                 Self: #runtime::ScoredAtOnce<GoldRow>,
             {
                 let call = #runtime::MetricCall::new(gold, pred);
-                match __PLAN.now(&__components::<GoldRow, PredRow>(), call, __SPEC.name, const { &__SPEC }) {
-                    #scored
-                }
+                #private::ready_score(__SPEC.name, #runtime::Metric::answer(self, call))
             }
 
             /// Scores one pair of rows.
@@ -167,9 +155,8 @@ fn inherent(cx: &Context<'_>, tree: &Tree) -> TokenStream {
                 PredRow: ::core::marker::Sync,
                 #bounds
             {
-                match #runtime::Metric::call(self, #runtime::MetricCall::new(gold, pred)).await {
-                    #scored
-                }
+                let call = #runtime::MetricCall::new(gold, pred);
+                #private::score(#runtime::Metric::answer(self, call).await)
             }
         }
     }
@@ -212,15 +199,11 @@ fn metric(cx: &Context<'_>) -> TokenStream {
     let paths = &cx.paths();
     let bounds = bounds(cx);
     let (gold, pred) = (quote_spanned!(*span=> GoldRow), quote_spanned!(*span=> PredRow));
-    let run = |call: TokenStream| {
-        quote_spanned! {*span=>
-            __PLAN.awaited(&__components::<GoldRow, PredRow>(), #call, __SPEC.name, &__SPEC).await
-        }
+    let answer = quote_spanned! {*span=>
+        __PLAN.answer(&__components::<GoldRow, PredRow>(), call, __SPEC.name, const { &__SPEC })
     };
-    let evaluate = run(quote_spanned!(*span=> #runtime::MetricCall::new(gold, pred)));
-    let call = run(quote_spanned!(*span=> call));
-    let (described, futures) =
-        (described(paths, None, &identity(cx)), futures(paths, &gold, &pred, &evaluate, &call));
+    let (described, calls) =
+        (described(paths, None, &identity(cx)), calls(paths, &gold, &pred, &answer));
     quote_spanned! {*span=>
         #[automatically_derived]
         impl<GoldRow, PredRow> #runtime::Metric<GoldRow, PredRow> for #ident
@@ -230,20 +213,7 @@ fn metric(cx: &Context<'_>) -> TokenStream {
             #bounds
         {
             #described
-            #futures
-
-            fn call_now(
-                &self,
-                call: #runtime::MetricCall<'_, GoldRow, PredRow>,
-            ) -> ::core::option::Option<
-                ::core::result::Result<#runtime::Scored, #runtime::MetricError>,
-            > {
-                if __SPEC.is_async {
-                    return ::core::option::Option::None;
-                }
-                let components = __components::<GoldRow, PredRow>();
-                ::core::option::Option::Some(__PLAN.now(&components, call, __SPEC.name, const { &__SPEC }))
-            }
+            #calls
 
             fn can_evaluate(&self, gold: &GoldRow, pred: &PredRow) -> ::core::primitive::bool {
                 let components = __components::<GoldRow, PredRow>();

@@ -1,14 +1,15 @@
-//! The components: their types, their specs as they are configured, and what the compiler derives of each.
+//! The components: their types, their specs as configured, and the constants derived from each.
 
 use proc_macro2::{Ident, Literal, TokenStream};
-use quote::{format_ident, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
 
-use super::super::expression::Component;
-use super::Context;
-use crate::metric::text;
+use super::context::Context;
+use crate::composite::expression::Component;
+use crate::shared::names;
+use crate::shared::values::text;
 
-/// The components' types and specs.
+/// Emits the types and specs of the components.
 pub(super) fn components(cx: &Context<'_>) -> TokenStream {
     let Context { span, runtime, compiled, .. } = cx;
     let count = Literal::usize_unsuffixed(cx.leaves.len());
@@ -32,8 +33,8 @@ pub(super) fn components(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// The spec of a component as it is configured: an argument may name the field that it reads, which is then a
-/// text that the compiler sees. In front of it the tables that it refers to.
+/// Returns the tables and the spec of a component as configured. An argument may name the field
+/// that it reads; it is then a string literal.
 fn leaf_spec(cx: &Context<'_>, index: usize, leaf: &Component) -> (TokenStream, TokenStream) {
     let Context { span, runtime, compiled, .. } = cx;
     let alias = cx.alias(index);
@@ -67,4 +68,14 @@ fn leaf_spec(cx: &Context<'_>, index: usize, leaf: &Component) -> (TokenStream, 
 
 pub(super) fn known(cx: &Context<'_>, index: usize) -> Ident {
     format_ident!("__LEAF{index}", span = cx.span)
+}
+
+/// Returns the bounds under which the composite is a metric over two rows.
+pub(super) fn bounds(cx: &Context<'_>) -> TokenStream {
+    let bounds = cx.leaves.iter().enumerate().map(|(index, leaf)| {
+        let alias = cx.alias(index);
+        let runtime = names::runtime(cx.attrs.krate.as_ref(), leaf.span);
+        quote_spanned!(leaf.span=> #alias: #runtime::Metric<GoldRow, PredRow>,)
+    });
+    quote!(#(#bounds)*)
 }

@@ -1,24 +1,27 @@
-//! For each part of the expression what the compiler derives of it, together with the rules that it holds.
-//! A broken rule is a constant that cannot be evaluated, at the guilty token.
+//! Emits for each part of the expression the constant that the compiler derives for it, and the
+//! rules for it. A violated rule is a constant whose evaluation fails at the token in question.
 
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::Expr;
 use syn::ext::IdentExt as _;
 
-use super::super::check::{is_literal, is_verdict, may_be_a_number, may_have_a_threshold};
-use super::super::expression::{Combination, Component, Expression, Gate, Kind, Part};
-use super::{Context, leaves};
-use crate::metric::{number, text};
-use crate::names::ends;
+use super::context::Context;
+use super::leaves;
+use crate::composite::expression::{
+    Combination, Component, Expression, Gate, Kind, Part, is_verdict, may_have_a_threshold,
+};
+use crate::composite::number::{is_literal, may_be_a_number};
+use crate::shared::tokens::ends;
+use crate::shared::values::{cost_msats, number, text};
 
-/// What the expansion of an expression is made of.
+/// The expansion of an expression.
 pub(super) struct Tree {
     /// Aliases, constants and rules.
     pub(super) items: TokenStream,
-    /// The constant that says what is known of the whole.
+    /// The constant for the whole expression.
     pub(super) derived: Ident,
-    /// The expression, for the run time.
+    /// The expression as a value for the run time.
     pub(super) shape: TokenStream,
 }
 
@@ -30,7 +33,7 @@ pub(super) fn tree(cx: &Context<'_>) -> Tree {
     Tree { items: writer.items, derived, shape }
 }
 
-/// What is written for a part.
+/// The expansion of a part.
 struct Known {
     derived: Ident,
     shape: TokenStream,
@@ -56,7 +59,7 @@ impl Writer<'_> {
         name
     }
 
-    /// A number as a constant, so that rustc says once what is wrong with it.
+    /// Emits a number as a constant, so that rustc reports an error in it once.
     fn number(&mut self, expr: &Expr) -> Ident {
         let (start, _) = ends(expr);
         let name = self.constant(start);
@@ -66,7 +69,7 @@ impl Writer<'_> {
         name
     }
 
-    /// A constant that rustc cannot evaluate if the rule finds something to say.
+    /// Emits a constant whose evaluation fails with the message of the rule, if there is one.
     fn rule(&mut self, (start, end): (Span, Span), rule: &str, args: &TokenStream) {
         let Context { span, compiled, .. } = self.cx;
         let rule = Ident::new(rule, *span);
@@ -86,7 +89,7 @@ impl Writer<'_> {
         self.rule((span, span), rule, &quote_spanned!(self.cx.span=> #text, &#derived));
     }
 
-    /// An argument that names a field is a text, of which the compiler knows what it is.
+    /// Requires that an argument that names a field is a string literal.
     fn fields_are_known(&mut self) {
         for (index, leaf) in self.cx.leaves.iter().enumerate() {
             for (key, value) in leaf.args.iter().filter(|(_, value)| text(value).is_none()) {
@@ -134,7 +137,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Parts that stand beside each other.
+    /// Expands the parts of one combinator.
     fn siblings(&mut self, parts: &[Part]) -> Vec<Known> {
         let known: Vec<Known> =
             parts.iter().map(|part| self.expression(&part.expression)).collect();
@@ -145,7 +148,7 @@ impl Writer<'_> {
         known
     }
 
-    /// Components of different paths can be one metric, or be called alike.
+    /// Requires that the components of one combinator are different metrics with different names.
     fn names_differ(&mut self, parts: &[Part]) {
         let components = parts.iter().filter_map(|part| match &part.expression {
             Expression::Component(component) => Some(component),
@@ -196,7 +199,7 @@ impl Writer<'_> {
         Known { derived: self.derive(&derived), shape }
     }
 
-    /// What is known of a combination, where parts of it may be left out.
+    /// Adjusts the constant of a combinator, if parts may be skipped.
     fn or_fewer(&self, whole: TokenStream, parts: &[Ident]) -> TokenStream {
         match &self.cx.attrs.on_missing {
             Some(word) if word == "skip" => {
@@ -292,7 +295,7 @@ impl Writer<'_> {
         Known { derived: dear, shape }
     }
 
-    /// Proxies or truths: what is known of their mean, and the parts.
+    /// Expands proxies or truths: returns the constant of their mean, and the parts.
     fn half(&mut self, parts: &[Part], place: &str) -> (Ident, Vec<TokenStream>) {
         let known = self.siblings(parts);
         for (part, known) in parts.iter().zip(&known) {
@@ -306,7 +309,7 @@ impl Writer<'_> {
         (self.derive(&mean), shapes)
     }
 
-    /// What was declared for the whole, held against what was derived.
+    /// Emits the rules that compare the declared settings with the derived ones.
     fn whole(&mut self, derived: &Ident) {
         let Context { attrs, span, runtime, .. } = self.cx;
         if let Some(tier) = attrs.tier.as_ref().filter(|tier| *tier == "proxy") {
@@ -314,13 +317,13 @@ impl Writer<'_> {
             self.rule((tier.span(), tier.span()), "tier_is_high_enough", &args);
         }
         if let Some(budget) = &attrs.budget
-            && let Ok(msats) = crate::metric::cost_msats("budget", &budget.value())
+            && let Ok(msats) = cost_msats("budget", &budget.value())
         {
             let msats = Literal::u64_unsuffixed(msats);
             let args = quote_spanned!(*span=> #msats, &__SPECS);
             self.rule((budget.span(), budget.span()), "is_within_budget", &args);
         }
-        // What tokens alone show to be a mistake is said already.
+        // Errors that are visible in the tokens are already reported.
         let is_verdict = is_verdict(self.cx.whole);
         if let Some(threshold) = attrs.threshold.as_ref().filter(|it| may_be_a_number(it)) {
             let number = self.number(threshold);
@@ -341,7 +344,7 @@ impl Writer<'_> {
     }
 }
 
-/// The declared threshold, as an option.
+/// Returns the declared threshold as an `Option`.
 pub(super) fn threshold(cx: &Context<'_>) -> TokenStream {
     match &cx.attrs.threshold {
         Some(threshold) => {

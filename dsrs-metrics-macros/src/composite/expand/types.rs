@@ -1,12 +1,13 @@
-//! What the composite's type says of itself, derived from its components' types: whether it has a verdict,
-//! whether it must be awaited, over which rows it is.
+//! The trait impls that are derived from the components' types: whether the composite has a
+//! verdict, whether it is async, and its row types.
 
 use proc_macro2::{Ident, Literal, TokenStream};
-use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use quote::{ToTokens as _, format_ident, quote_spanned};
 
-use super::super::expression::{Combination, Expression, Kind};
-use super::Context;
-use crate::names;
+use super::context::Context;
+use super::contract;
+use crate::composite::expression::{Combination, Expression, Kind};
+use crate::shared::names;
 
 pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
     let Context { span, ident, runtime, .. } = cx;
@@ -18,7 +19,7 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
         let (alias, at) = (cx.alias(index), cx.leaves[index].span);
         quote_spanned!(at=> #alias: #runtime::ScoredAtOnce<GoldRow>)
     });
-    let (agree, identity) = (rows_agree(cx), super::contract::identity(cx));
+    let (agree, identity) = (rows_agree(cx), contract::identity(cx));
     let ([gold_names, gold_conditions], [pred_names, pred_conditions]) = (gold.joined, pred.joined);
     let (gold, pred) = (gold.last, pred.last);
     quote_spanned! {*span=>
@@ -54,13 +55,13 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// A parameter of the impl that stands for what a component's type says. If the composite's types named
-/// the component instead, a composite could not be more visible than its components.
+/// Returns a type parameter of the impl for an associated type of a component. If the impl named
+/// the component's type instead, a composite could not be more visible than its components.
 fn param(cx: &Context<'_>, of: &str, index: usize) -> Ident {
     format_ident!("__{of}{index}", span = cx.span)
 }
 
-/// The parameters for one component, and the condition that says what they are.
+/// Returns the type parameters for one component, and the bound that defines them.
 fn known(cx: &Context<'_>, index: usize) -> (TokenStream, TokenStream) {
     let runtime = &cx.runtime;
     let (alias, at) = (cx.alias(index), cx.leaves[index].span);
@@ -86,7 +87,7 @@ fn verdict(cx: &Context<'_>) -> TokenStream {
     verdict_of(cx, cx.whole)
 }
 
-/// A gate before one truth says what the truth says.
+/// Returns the verdict type of an expression. A gate with one truth has the verdict of that truth.
 fn verdict_of(cx: &Context<'_>, expression: &Expression) -> TokenStream {
     let Context { span, private, .. } = cx;
     match expression {
@@ -104,8 +105,8 @@ fn verdict_of(cx: &Context<'_>, expression: &Expression) -> TokenStream {
     }
 }
 
-/// The rows that all components have in common: parameters for those of the first two, of the first three
-/// and so on, and the conditions that say what they are.
+/// The rows that all components have in common: type parameters for the rows of the first two, the
+/// first three and so on, and the bounds that define them.
 struct Joined {
     joined: [TokenStream; 2],
     last: Ident,
@@ -125,8 +126,8 @@ fn rows(cx: &Context<'_>, half: &str) -> Joined {
     Joined { joined: [names, conditions], last }
 }
 
-/// A function that nobody calls, in which rustc says at a component that it is over other rows than those
-/// before it, or that a row lacks a field which it reads.
+/// Emits an unused function, in which rustc reports a component with other rows than those before
+/// it, or a row without a field that a component reads.
 pub(super) fn rows_agree(cx: &Context<'_>) -> TokenStream {
     let Context { span, runtime, private, .. } = cx;
     let components = (0..cx.leaves.len()).map(|index| {
@@ -148,18 +149,8 @@ pub(super) fn rows_agree(cx: &Context<'_>) -> TokenStream {
             let rows = #runtime::Rows::any();
             #(#joined)*
             #(#suited)*
-            // After a mistake there may be no component that could be read.
+            // After an error there may be no component.
             let _ = rows;
         }
     }
-}
-
-/// Bounds under which the composite is a metric over two rows.
-pub(super) fn bounds(cx: &Context<'_>) -> TokenStream {
-    let bounds = cx.leaves.iter().enumerate().map(|(index, leaf)| {
-        let alias = cx.alias(index);
-        let runtime = names::runtime(cx.attrs.krate.as_ref(), leaf.span);
-        quote_spanned!(leaf.span=> #alias: #runtime::Metric<GoldRow, PredRow>,)
-    });
-    quote!(#(#bounds)*)
 }

@@ -1,13 +1,14 @@
-//! `XOutput`: what the judge answers, and how it is read from a reply.
+//! The struct `XOutput` with the outputs of the judge, and how it is parsed from a reply.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 
-use super::super::model::{Field, Output};
-use super::{Context, docs};
-use crate::names::{self, ends};
+use super::context::{Context, docs};
+use crate::judge::model::{Field, Output};
+use crate::shared::names;
+use crate::shared::tokens::ends;
 
-/// Whether the chain of thought is a field that the user did not write.
+/// Whether an output `reasoning` is added to the user's fields.
 pub(super) fn adds_reasoning(cx: &Context<'_>) -> bool {
     cx.judge.reasons() && !cx.judge.has_output("reasoning")
 }
@@ -17,7 +18,7 @@ pub(super) fn definition(cx: &Context<'_>) -> TokenStream {
     let vis = &judge.item.vis;
     let reasoning = adds_reasoning(cx).then(|| {
         quote_spanned! {*span=>
-            /// What the judge wrote down before it answered.
+            /// The reasoning of the judge before its answer.
             #vis reasoning: #private::string::String,
         }
     });
@@ -37,7 +38,8 @@ pub(super) fn definition(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// How the output is read from a reply: every field, so that all that is wrong is said at once.
+/// Emits the `JudgeOutput` impl. It reads every field, so that all errors of a reply are reported
+/// together.
 pub(super) fn reading(cx: &Context<'_>) -> TokenStream {
     let Context { judge, span, runtime, private, output, .. } = cx;
     let reasoning = adds_reasoning(cx).then(|| {
@@ -64,7 +66,7 @@ pub(super) fn reading(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// `reply.take::<T>("name")`, asked for at the type's own place.
+/// Returns `reply.take::<T>("name")` with the span of the type.
 fn taken(cx: &Context<'_>, output: &Output) -> TokenStream {
     let Field { ty, .. } = &output.field;
     let name = output.field.name();

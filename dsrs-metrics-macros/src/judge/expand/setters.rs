@@ -1,12 +1,13 @@
-//! Which models are asked: setters on the judge's builder and on the judge.
+//! The setters for the panel of models, on the judge's builder and on the judge.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote_spanned};
 
-use super::super::lower::PANEL;
-use super::Context;
+use super::context::Context;
+use crate::judge::lower::PANEL;
+use crate::shared::function::expand;
 
-/// A setter: its name, its argument, what it does to the panel, and its documentation.
+/// A setter: its name, its argument, its call on the panel, and its documentation.
 struct Setter {
     name: &'static str,
     argument: TokenStream,
@@ -20,7 +21,7 @@ pub(super) fn setters(cx: &Context<'_>) -> TokenStream {
     let ident = &metric.names.ident;
     let builder = format_ident!("{ident}Builder", span = *span);
     let panel = format_ident!("{PANEL}", span = *span);
-    let params = crate::metric::builder_params(metric);
+    let params = expand::builder_params(metric);
     let own = own(cx, &panel);
     let of_builder = all(cx).into_iter().map(|Setter { name, argument, call, doc }| {
         let name = format_ident!("{name}", span = *span);
@@ -41,7 +42,7 @@ pub(super) fn setters(cx: &Context<'_>) -> TokenStream {
         impl #ident {
             #own
 
-            /// How many judges are asked about a row.
+            /// Returns the number of judges that evaluate a row.
             #[must_use]
             #vis fn num_judges(&self) -> ::core::primitive::usize {
                 self.#panel.num_judges(<Self as #runtime::judge::Judge>::signature())
@@ -50,7 +51,7 @@ pub(super) fn setters(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// `with_lm` on a judge that is built already.
+/// Emits `with_lm` for a judge that is already built.
 fn own(cx: &Context<'_>, panel: &Ident) -> TokenStream {
     let (span, vis) = (cx.span, &cx.judge.item.vis);
     let Setter { argument, call, doc, .. } = with_lm(cx);

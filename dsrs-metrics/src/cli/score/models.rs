@@ -70,7 +70,7 @@ mod real {
 
     use super::{CliError, EvaluationResult, LmArguments, Settings};
     use crate::core::metric::Metric;
-    use crate::core::requirements::Need;
+    use crate::core::requirements::Requirement;
     use crate::judge::Models;
     use crate::lm::{Account, CacheMode, LmBudget, LmBuilder, PROBE};
 
@@ -112,7 +112,7 @@ mod real {
             self.settings().scope_sync(|| {
                 metrics.iter().for_each(|metric| Metric::needs(metric, &mut needs));
             });
-            let is_asked = |need: &Need| match need.lm() {
+            let is_asked = |need: &Requirement| match need.lm() {
                 Some(lm) => {
                     let configured = self.models.configured().ok().flatten();
                     configured.is_some_and(|configured| Arc::ptr_eq(lm, &configured))

@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures_util::{FutureExt, Stream, stream};
 
 use super::super::bugs::catch;
-use crate::core::error::MetricError;
-use crate::core::metric::{Metric, MetricCall};
+use crate::core::call::MetricCall;
+use crate::core::error::{FieldError, MetricError, MetricErrorKind};
+use crate::core::metric::Metric;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::rows::pair::{Origin, Pair};
 use crate::data::{DataError, Mapping, Pairs};
@@ -89,13 +90,12 @@ fn unreadable(metric: &dyn Metric, gold: &Example, pred: &Prediction) -> Option<
     }
     // `can_evaluate` says only that it is so. The call says why, before it awaits anything.
     let call = MetricCall::new(gold, pred);
-    let said = metric.call_now(call).or_else(|| metric.call(call).now_or_never());
-    let said = said.and_then(Result::err);
+    let said = metric.answer(call).into_future().now_or_never().and_then(Result::err);
     Some(said.unwrap_or_else(|| MetricError::failed(metric.name(), "it cannot evaluate this row")))
 }
 
 fn panicked(metric: &dyn Metric, message: String) -> MetricError {
-    MetricError::Panicked { metric: metric.name().to_owned(), message }
+    MetricError::panicked(metric.name(), message)
 }
 
 /// What to do about a field that is not there.
@@ -104,7 +104,9 @@ pub(super) struct MapHint(Option<String>);
 
 impl MapHint {
     fn of(error: &MetricError, mappings: &[Mapping]) -> Self {
-        let MetricError::MissingField { side, field, .. } = error else {
+        let MetricErrorKind::Field { side, error: FieldError::Missing { field, .. } } =
+            error.kind()
+        else {
             return Self(None);
         };
         let mapping = mappings.iter().find(|mapping| mapping.sets(*side, field));

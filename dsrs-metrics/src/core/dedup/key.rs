@@ -1,119 +1,83 @@
-//! Which metrics are one and the same, though they are different values: what they are and how they
-//! are configured.
-//!
-//! What follows from it, that they are asked once a row, is in `memo.rs`.
+//! Metric identity: a metric's type and configuration. Metrics with equal keys are evaluated once per row.
 
-use std::any::TypeId;
-use std::fmt::Write as _;
+use std::any::{Any, TypeId};
+use std::fmt;
+use std::sync::Arc;
 
-use crate::text::{DecimalMark, Profile};
-
-/// Two metrics of one identity say the same of the same call.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The identity of a metric. Two metrics with equal keys return the same answer to the same call.
+#[derive(Clone)]
 #[doc(hidden)]
-pub struct Identity(Kind);
+pub struct Key(Kind);
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone)]
 enum Kind {
-    /// A type and its configuration.
-    Type { id: TypeId, config: String },
-    /// A value that several hold, by its address; whoever compares it keeps the value alive.
-    Value(usize),
+    /// A type without parameters.
+    Type(TypeId),
+    /// A copy of the metric, compared by its parameters' own equality.
+    Configured(Arc<dyn Erased>),
+    /// One value that is used in several places, by its address. The caller keeps the value alive.
+    Shared(usize),
 }
 
-impl Identity {
-    /// A metric's type with its parameters; `None` if one of them cannot be compared.
+impl Key {
+    /// The key of a metric without parameters.
     #[must_use]
-    pub fn of<M: 'static>(params: &[Option<String>]) -> Option<Self> {
-        let mut config = String::new();
-        for param in params {
-            let param = param.as_ref()?;
-            // With its length, so that no two lists of parameters read alike.
-            let _ = write!(config, "{}:{param},", param.len());
-        }
-        Some(Self(Kind::Type { id: TypeId::of::<M>(), config }))
+    pub fn of_type<M: 'static>() -> Self {
+        Self(Kind::Type(TypeId::of::<M>()))
     }
 
-    pub(crate) fn of_shared<T: ?Sized>(value: &std::sync::Arc<T>) -> Self {
-        Self(Kind::Value(std::sync::Arc::as_ptr(value).cast::<()>().addr()))
-    }
-}
-
-/// Parameters that say all that there is to them, so that two of one text are one.
-#[doc(hidden)]
-pub trait Plain {
-    fn tell(&self, into: &mut String);
-}
-
-/// A parameter of any type. Of a [`Plain`] one the inherent `text` is called, of any other that of
-/// [`Unknown`], so that a macro need not know which it is.
-#[derive(Debug)]
-#[doc(hidden)]
-pub struct Known<'a, T>(pub &'a T);
-
-impl<T: Plain> Known<'_, T> {
+    /// The key of a metric with parameters.
     #[must_use]
-    pub fn text(&self) -> Option<String> {
-        let mut text = String::new();
-        self.0.tell(&mut text);
-        Some(text)
+    pub fn of<M: Configured + Clone>(metric: &M) -> Self {
+        Self(Kind::Configured(Arc::new(metric.clone())))
+    }
+
+    pub(crate) fn of_shared<T: ?Sized>(value: &Arc<T>) -> Self {
+        Self(Kind::Shared(Arc::as_ptr(value).cast::<()>().addr()))
     }
 }
 
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Kind::Type(one), Kind::Type(other)) => one == other,
+            (Kind::Configured(one), Kind::Configured(other)) => {
+                Arc::ptr_eq(one, other) || one.is_same(&**other)
+            }
+            (Kind::Shared(one), Kind::Shared(other)) => one == other,
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Kind::Type(id) => f.debug_tuple("Type").field(id).finish(),
+            Kind::Configured(_) => f.write_str("Configured(..)"),
+            Kind::Shared(address) => f.debug_tuple("Shared").field(address).finish(),
+        }
+    }
+}
+
+/// A metric whose parameters can be compared.
 #[doc(hidden)]
-pub trait Unknown {
-    fn text(&self) -> Option<String> {
-        None
+pub trait Configured: Send + Sync + 'static {
+    /// Whether all parameters are equal. A parameter whose type does not implement [`PartialEq`] is equal to none.
+    fn has_same_parameters(&self, other: &Self) -> bool;
+}
+
+trait Erased: Send + Sync {
+    fn is_same(&self, other: &dyn Erased) -> bool;
+    fn as_any(&self) -> &dyn Any;
+}
+
+impl<M: Configured> Erased for M {
+    fn is_same(&self, other: &dyn Erased) -> bool {
+        other.as_any().downcast_ref::<Self>().is_some_and(|other| self.has_same_parameters(other))
     }
-}
 
-impl<T> Unknown for Known<'_, T> {}
-
-macro_rules! plain {
-    ($($plain:ty),*) => {$(
-        #[diagnostic::do_not_recommend]
-        impl Plain for $plain {
-            fn tell(&self, into: &mut String) {
-                let _ = write!(into, "{self:?}");
-            }
-        }
-    )*};
-}
-plain!(bool, char, String, &'static str, DecimalMark, Profile);
-plain!(i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize);
-
-macro_rules! float {
-    ($($float:ty),*) => {$(
-        #[diagnostic::do_not_recommend]
-        impl Plain for $float {
-            fn tell(&self, into: &mut String) {
-                let _ = write!(into, "{:x}", self.to_bits());
-            }
-        }
-    )*};
-}
-float!(f32, f64);
-
-#[diagnostic::do_not_recommend]
-impl<T: Plain> Plain for Option<T> {
-    fn tell(&self, into: &mut String) {
-        match self {
-            None => into.push_str("None"),
-            Some(value) => {
-                into.push_str("Some ");
-                value.tell(into);
-            }
-        }
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<T: Plain> Plain for Vec<T> {
-    fn tell(&self, into: &mut String) {
-        for value in self {
-            let mut text = String::new();
-            value.tell(&mut text);
-            let _ = write!(into, "{}:{text},", text.len());
-        }
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }

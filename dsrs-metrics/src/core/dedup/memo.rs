@@ -1,7 +1,7 @@
-//! What was said of a row already: a metric that stands in several places of one run is asked once a
-//! row, and all places get that answer.
+//! Per-row memoization: a metric that is used in several places of a run is evaluated once per row, and all places get
+//! that answer.
 //!
-//! Who is the same as whom is in `identity.rs`. Where nothing is shared, nothing here is ever reached.
+//! Which metrics are the same is decided in `key.rs`. A run without equal metrics has no memo and pays nothing.
 
 use std::fmt;
 use std::ptr;
@@ -9,30 +9,32 @@ use std::sync::Arc;
 
 use tokio::sync::OnceCell;
 
-use crate::core::dedup::key::Identity;
+use crate::core::answer::Answer;
+use crate::core::call::MetricCall;
+use crate::core::dedup::key::Key;
 use crate::core::error::{MetricError, Result};
-use crate::core::metric::{Metric, MetricCall};
+use crate::core::metric::Metric;
 use crate::core::panic;
 use crate::core::rows::dynamic::Trace;
 use crate::core::score::Scored;
 
-/// The identities that stand in more than one place, found when a run is set up.
+/// The keys that occur more than once among the metrics of a run and their components.
 #[derive(Debug, Clone)]
-pub(crate) struct Sharing(Arc<[Identity]>);
+pub(crate) struct Sharing(Arc<[Key]>);
 
 impl Sharing {
-    /// `None` if no identity stands there twice.
-    pub(crate) fn among(all: &[Identity]) -> Option<Self> {
-        let mut shared: Vec<Identity> = Vec::new();
-        for (position, identity) in all.iter().enumerate() {
-            if all[..position].contains(identity) && !shared.contains(identity) {
-                shared.push(identity.clone());
+    /// `None` if no key occurs twice.
+    pub(crate) fn among(all: &[Key]) -> Option<Self> {
+        let mut shared: Vec<Key> = Vec::new();
+        for (position, key) in all.iter().enumerate() {
+            if all[..position].contains(key) && !shared.contains(key) {
+                shared.push(key.clone());
             }
         }
         (!shared.is_empty()).then(|| Self(shared.into()))
     }
 
-    /// For one row and one prediction.
+    /// A memo for one call.
     #[cold]
     pub(crate) fn memo<G, P>(&self, call: &MetricCall<'_, G, P>) -> Memo {
         let answers = self.0.iter().map(|_| OnceCell::new()).collect();
@@ -42,7 +44,7 @@ impl Sharing {
 
 /// The answers of shared metrics to one call.
 pub(crate) struct Memo {
-    shared: Arc<[Identity]>,
+    shared: Arc<[Key]>,
     answers: Box<[OnceCell<Result<Scored>>]>,
     of: Address,
 }
@@ -53,7 +55,7 @@ impl fmt::Debug for Memo {
     }
 }
 
-/// Where all that a call tells lies: a call of other rows, or with another trace, is another call.
+/// The addresses of everything that a call refers to. A call with other rows or another trace is another call.
 type Address = [usize; 5];
 
 fn address<G, P>(call: &MetricCall<'_, G, P>) -> Address {
@@ -67,63 +69,64 @@ fn address<G, P>(call: &MetricCall<'_, G, P>) -> Address {
     ]
 }
 
-fn place<'a, G, P>(
-    identity: Option<&Identity>,
+fn cell<'a, G, P>(
+    key: Option<&Key>,
     call: &MetricCall<'a, G, P>,
 ) -> Option<&'a OnceCell<Result<Scored>>> {
-    let (memo, identity) = (call.memo?, identity?);
-    let position = memo.shared.iter().position(|shared| shared == identity)?;
+    let (memo, key) = (call.memo?, key?);
+    let position = memo.shared.iter().position(|shared| shared == key)?;
     (memo.of == address(call)).then(|| &memo.answers[position])
 }
 
-/// As [`Metric::call_now`], unless the answer is there. Whoever asks first pays; to the others the
-/// answer costs nothing.
-pub(crate) fn call_now<G: Sync, P: Sync, M: Metric<G, P> + ?Sized>(
-    metric: &M,
-    identity: Option<&Identity>,
-    call: MetricCall<'_, G, P>,
-) -> Option<Result<Scored>> {
-    let Some(place) = place(identity, &call) else {
-        return metric.call_now(call);
-    };
-    if let Some(answer) = place.get() {
-        return Some(reused(answer));
+/// The metric's answer, or the one that an equal metric already returned for this call. The first evaluation is charged;
+/// a reused answer costs nothing.
+#[inline]
+pub(crate) fn answer<'a, G: Sync, P: Sync, M: Metric<G, P> + ?Sized>(
+    metric: &'a M,
+    key: Option<&Key>,
+    call: MetricCall<'a, G, P>,
+) -> Answer<'a> {
+    match cell(key, &call) {
+        None => metric.answer(call),
+        Some(cell) => shared_answer(metric, cell, call),
     }
-    let answer = match panic::catch(false, || metric.call_now(call)) {
-        Ok(answer) => answer?,
-        Err(panic) => Err(panicked(metric.name(), panic.message)),
-    };
-    // If it is filled by now, that answer came from another thread, and this one was paid for too.
-    let _ = place.set(answer.clone());
-    Some(answer)
 }
 
-/// As [`Metric::call`], unless the answer is there or under way.
-pub(crate) async fn call<G: Sync, P: Sync, M: Metric<G, P> + ?Sized>(
-    metric: &M,
-    identity: Option<&Identity>,
-    call: MetricCall<'_, G, P>,
-) -> Result<Scored> {
-    let Some(place) = place(identity, &call) else {
-        return metric.call(call).await;
+#[cold]
+fn shared_answer<'a, G: Sync, P: Sync, M: Metric<G, P> + ?Sized>(
+    metric: &'a M,
+    cell: &'a OnceCell<Result<Scored>>,
+    call: MetricCall<'a, G, P>,
+) -> Answer<'a> {
+    if let Some(answer) = cell.get() {
+        return Answer::Ready(reused(answer));
+    }
+    let panicked = |panic: panic::Panic| Err(MetricError::panicked(metric.name(), panic.message));
+    let future = match panic::catch(false, || metric.answer(call)) {
+        Ok(Answer::Pending(future)) => future,
+        Ok(Answer::Ready(answer)) => return Answer::Ready(keep(cell, answer)),
+        Err(panic) => return Answer::Ready(keep(cell, panicked(panic))),
     };
-    let mut paid = false;
-    let ask = async {
-        paid = true;
-        let called = panic::catch_async(false, async { metric.call(call).await }).await;
-        called.unwrap_or_else(|panic| Err(panicked(metric.name(), panic.message)))
-    };
-    let answer = place.get_or_init(|| ask).await;
-    if paid { answer.clone() } else { reused(answer) }
+    Answer::pending(async move {
+        let mut is_first = false;
+        let evaluate = async {
+            is_first = true;
+            panic::catch_async(false, future).await.unwrap_or_else(panicked)
+        };
+        let answer = cell.get_or_init(|| evaluate).await;
+        if is_first { answer.clone() } else { reused(answer) }
+    })
+}
+
+/// If another thread has filled the cell meanwhile, both evaluations were paid for.
+fn keep(cell: &OnceCell<Result<Scored>>, answer: Result<Scored>) -> Result<Scored> {
+    let _ = cell.set(answer.clone());
+    answer
 }
 
 fn reused(answer: &Result<Scored>) -> Result<Scored> {
     match answer {
-        Ok(scored) => Ok(scored.clone().paid_elsewhere()),
-        Err(error) => Err(error.clone().paid_elsewhere()),
+        Ok(scored) => Ok(scored.clone().without_cost()),
+        Err(error) => Err(error.clone().with_cost_msats(0)),
     }
-}
-
-fn panicked(metric: &str, message: String) -> MetricError {
-    MetricError::Panicked { metric: metric.to_owned(), message }
 }

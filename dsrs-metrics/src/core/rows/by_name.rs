@@ -116,7 +116,11 @@ fn missing(name: &str, present: Vec<String>) -> Box<FieldError> {
 
 fn unreadable(name: &str, found: &dyn std::fmt::Display) -> Box<FieldError> {
     let (field, found) = (name.to_owned().into(), found.to_string());
-    Box::new(FieldError::WrongType { field, expected: "text, or a value that JSON can say", found })
+    Box::new(FieldError::WrongType {
+        field,
+        expected: "a string, or a value that can be written as JSON".into(),
+        found,
+    })
 }
 
 /// A value as text.

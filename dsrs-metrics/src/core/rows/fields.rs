@@ -13,7 +13,7 @@ use std::ops::Deref;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::core::error::{FieldError, MetricError};
+use crate::core::error::{FieldError, MetricError, MetricErrorKind};
 use crate::core::rows::by_name::Given;
 use crate::core::rows::dynamic::{Example, Fields, Prediction};
 use crate::core::rows::text_cell::{Cell, read_fields};
@@ -243,18 +243,16 @@ impl<'r, T: Deserialize<'r>> RowType<'r> for T {
 /// A whole row as a type of the user's.
 ///
 /// # Errors
-/// [`MetricError::WrongRow`] with what the deserializer said.
+/// [`MetricErrorKind::Row`] with the message of the deserializer.
 pub fn read_row<'r, T: RowType<'r>>(
     row: &'r Fields,
     spec: &MetricSpec<'_>,
     side: Side,
     expected: &'static str,
 ) -> Result<T, MetricError> {
-    T::read(row).map_err(|reason| MetricError::WrongRow {
-        metric: spec.name.to_owned(),
-        side,
-        expected: expected.to_owned(),
-        reason: reason.to_string(),
+    T::read(row).map_err(|reason| {
+        let (expected, reason) = (expected.to_owned(), reason.to_string());
+        MetricError::new(spec.name, MetricErrorKind::Row { side, expected, reason })
     })
 }
 
@@ -272,7 +270,11 @@ fn read<'r, W: ReadValue<'r>>(
             }
             _ => found(value),
         };
-        Box::new(FieldError::WrongType { field: field.name.into(), expected: field.ty, found })
+        Box::new(FieldError::WrongType {
+            field: field.name.into(),
+            expected: field.ty.into(),
+            found,
+        })
     })
 }
 

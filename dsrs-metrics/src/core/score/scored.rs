@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use super::{FeedbackMetric, Grade, MetricScore, Part, Scores};
 use crate::core::component_results::{Component, Components};
 use crate::core::corpus::CorpusCounts;
-use crate::core::error::{MetricError, Result};
+use crate::core::error::{MetricError, MetricErrorKind, Result};
 use crate::core::spec::{MetricSpec, ScoreKind};
 
 /// What a metric said of one row, held against its spec: finite, in range, strict if the metric is
@@ -116,10 +116,10 @@ impl Scored {
     }
 
     /// The same answer to whoever did not pay for it.
-    pub(crate) fn paid_elsewhere(mut self) -> Self {
+    pub(crate) fn without_cost(mut self) -> Self {
         self.score.cost_msats = 0;
         if let Note::Composite(components) = &mut self.note {
-            components.paid_elsewhere();
+            components.remove_cost();
         }
         self
     }
@@ -171,18 +171,18 @@ impl Scored {
     #[inline]
     pub(crate) fn of_value(value: f64, spec: &MetricSpec<'_>) -> Result<Self> {
         let paid = |error: MetricError| error.with_cost_msats(spec.cost_msats);
-        let (value, passed) = held(value, 1.0, spec.name, spec).map_err(paid)?;
+        let (value, passed) = validate(value, 1.0, spec.name, spec).map_err(paid)?;
         let score = MetricScore::new(value).with_cost_msats(spec.cost_msats);
         Ok(Self { score, passed, note: Note::None })
     }
 
-    /// Holds a raw score against the spec.
+    /// Validates a raw score against the spec.
     ///
     /// # Errors
-    /// [`MetricError::NotFinite`] and [`MetricError::OutOfRange`]; [`MetricError::Failed`] for a bool
-    /// that is neither 0 nor 1.
-    pub(crate) fn settle(score: MetricScore, spec: &MetricSpec<'_>) -> Result<Self> {
-        Self { score, passed: None, note: Note::None }.settled(spec.name, spec)
+    /// [`MetricErrorKind::NotFinite`] and [`MetricErrorKind::OutOfRange`]; [`MetricErrorKind::Failed`] for a
+    /// bool that is neither 0 nor 1.
+    pub(crate) fn validated(score: MetricScore, spec: &MetricSpec<'_>) -> Result<Self> {
+        Self { score, passed: None, note: Note::None }.checked(spec.name, spec)
     }
 
     /// A composite's score with what became of its components, held against its spec; the name
@@ -196,7 +196,7 @@ impl Scored {
     ) -> Result<Self> {
         let (cost_msats, confidence) = components.numbers();
         let paid = |error: MetricError| error.with_cost_msats(cost_msats);
-        let (value, passed) = held(value, confidence, name, spec).map_err(paid)?;
+        let (value, passed) = validate(value, confidence, name, spec).map_err(paid)?;
         let score = MetricScore { value, confidence, details: None, cost_msats };
         Ok(Self { score, passed, note: Note::Composite(components) })
     }
@@ -210,7 +210,7 @@ impl Scored {
         let FeedbackMetric { feedback, metadata, .. } = critique;
         let critique = Critique { feedback: Some(feedback), metadata, ..Critique::default() };
         let note = Note::Critique(Box::new(critique));
-        Self { score, passed: None, note }.settled(spec.name, spec)
+        Self { score, passed: None, note }.checked(spec.name, spec)
     }
 
     /// A judge's score with its critique, if it gave one, held against the spec.
@@ -222,7 +222,7 @@ impl Scored {
     ) -> Result<Self> {
         let critique = Critique { feedback, metadata, parts: Vec::new(), corpus: None };
         let note = Note::Critique(Box::new(critique));
-        Self { score, passed: None, note }.settled(spec.name, spec)
+        Self { score, passed: None, note }.checked(spec.name, spec)
     }
 
     /// Several named scores, each held against the spec, with a critique if there is one.
@@ -235,32 +235,32 @@ impl Scored {
         // Parts first: the headline is one of them, and a part's error says which.
         if let Some(part) = scores.parts.iter().find(|part| !is_in(part.value, spec)) {
             let name = format!("{}.{}", spec.name, part.name);
-            let error = wrong(part.value, 1.0, &name, spec);
+            let error = invalid(part.value, 1.0, &name, spec);
             return Err(error.with_cost_msats(score.cost_msats));
         }
         let critique = Critique { feedback, parts: scores.parts, ..Critique::default() };
         let note = Note::Critique(Box::new(critique));
-        Self { score, passed: None, note }.settled(spec.name, spec)
+        Self { score, passed: None, note }.checked(spec.name, spec)
     }
 
-    fn settled(self, name: &str, spec: &MetricSpec<'_>) -> Result<Self> {
+    fn checked(self, name: &str, spec: &MetricSpec<'_>) -> Result<Self> {
         let MetricScore { value, confidence, cost_msats, .. } = self.score;
         let paid = |error: MetricError| error.with_cost_msats(cost_msats);
-        let (value, passed) = held(value, confidence, name, spec).map_err(paid)?;
+        let (value, passed) = validate(value, confidence, name, spec).map_err(paid)?;
         Ok(Self { score: MetricScore { value, ..self.score }, passed, note: self.note })
     }
 }
 
 /// A value with its verdict, held against the spec.
 #[inline]
-pub(crate) fn held(
+pub(crate) fn validate(
     value: f64,
     confidence: f64,
     name: &str,
     spec: &MetricSpec<'_>,
 ) -> Result<(f64, Option<bool>)> {
     if !is_in(value, spec) || !is_bool(value, spec) || !is_fraction(confidence) {
-        return Err(wrong(value, confidence, name, spec));
+        return Err(invalid(value, confidence, name, spec));
     }
     let passed = spec.verdict(value);
     match passed {
@@ -287,22 +287,20 @@ fn is_fraction(confidence: f64) -> bool {
     (0.0..=1.0).contains(&confidence)
 }
 
-/// What is wrong with a score.
+/// The error of an invalid score.
 #[cold]
-fn wrong(value: f64, confidence: f64, name: &str, spec: &MetricSpec<'_>) -> MetricError {
-    let metric = name.to_owned();
-    if !value.is_finite() {
-        return MetricError::NotFinite { metric, value };
-    }
-    match spec.range {
-        Some(range) if !range.contains(value) => {
-            return MetricError::OutOfRange { metric, value, range };
+fn invalid(value: f64, confidence: f64, name: &str, spec: &MetricSpec<'_>) -> MetricError {
+    let kind = match spec.range {
+        _ if !value.is_finite() => MetricErrorKind::NotFinite { value },
+        Some(range) if !range.contains(value) => MetricErrorKind::OutOfRange { value, range },
+        _ if !is_bool(value, spec) => {
+            let message = format!("a boolean metric returned {value:?}; expected 0 or 1");
+            MetricErrorKind::Failed { message }
         }
-        _ => {}
-    }
-    let message = match is_bool(value, spec) {
-        true => format!("the confidence {confidence:?} lies outside 0.0..=1.0"),
-        false => format!("it says true or false, but scored {value:?}, which is neither 1 nor 0"),
+        _ => {
+            let message = format!("the confidence {confidence:?} is outside 0.0..=1.0");
+            MetricErrorKind::Failed { message }
+        }
     };
-    MetricError::Failed { metric, message }
+    MetricError::new(name, kind)
 }

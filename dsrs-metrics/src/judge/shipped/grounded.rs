@@ -3,7 +3,7 @@
 
 use super::lexical;
 use super::texts::TextOrList;
-use crate::core::requirements::{Need, Needy};
+use crate::core::requirements::{Requirement, Requires};
 use crate::judge::{IntoModel, Judged, Untrusted, f1, row};
 use dsrs_metrics::{judge, metric};
 
@@ -77,10 +77,10 @@ pub async fn complete_and_grounded(
     )
 }
 
-impl Needy for CompleteAndGrounded {
-    fn needs(&self, all: &mut Vec<Need>) {
-        Needy::needs(&AnswerCompletenessJudge { panel: self.panel.clone() }, all);
-        Needy::needs(&ResponseGroundednessJudge { panel: self.panel.clone() }, all);
+impl Requires for CompleteAndGrounded {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        Requires::requirements(&AnswerCompletenessJudge { panel: self.panel.clone() }, all);
+        Requires::requirements(&ResponseGroundednessJudge { panel: self.panel.clone() }, all);
     }
 }
 

@@ -7,7 +7,7 @@
 use serde_json::Value;
 
 use super::checks::{JsonField, first_failure, missing};
-use crate::core::requirements::{Need, Needy};
+use crate::core::requirements::{Requirement, Requires};
 use crate::core::weights::Weights;
 use crate::metric;
 use crate::metrics::breakdown::{Breakdown, need_weights};
@@ -92,8 +92,8 @@ pub fn subtask_planning(
     ))
 }
 
-impl Needy for SubtaskPlanning {
-    fn needs(&self, all: &mut Vec<Need>) {
+impl Requires for SubtaskPlanning {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
         need_weights(Self::SPEC.name, &self.weights, all);
     }
 }

@@ -7,7 +7,7 @@ use super::checks::{
     JsonField, boolean, first_failure, is_nonblank_string, missing, number_in, require_any,
     substantive,
 };
-use crate::core::requirements::{Need, Needy};
+use crate::core::requirements::{Requirement, Requires};
 use crate::core::weights::Weights;
 use crate::metric;
 use crate::metrics::breakdown::{Breakdown, need_weights};
@@ -72,8 +72,8 @@ pub fn subtask_execution(
     ))
 }
 
-impl Needy for SubtaskExecution {
-    fn needs(&self, all: &mut Vec<Need>) {
+impl Requires for SubtaskExecution {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
         need_weights(Self::SPEC.name, &self.weights, all);
     }
 }
@@ -151,8 +151,8 @@ pub fn synthesis(
     ))
 }
 
-impl Needy for Synthesis {
-    fn needs(&self, all: &mut Vec<Need>) {
+impl Requires for Synthesis {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
         need_weights(Self::SPEC.name, &self.weights, all);
     }
 }
@@ -241,12 +241,12 @@ pub fn tool_step_utility(
     ))
 }
 
-impl Needy for ToolStepUtility {
-    fn needs(&self, all: &mut Vec<Need>) {
+impl Requires for ToolStepUtility {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
         let name = Self::SPEC.name;
         need_weights(name, &self.weights, all);
         let utility = interval(self.min_utility, self.max_utility);
-        all.extend(Need::unless(name, utility.map(|_| ())));
+        all.extend(Requirement::unless(name, utility.map(|_| ())));
     }
 }
 

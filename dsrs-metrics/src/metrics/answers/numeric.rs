@@ -9,7 +9,7 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Visitor};
 
-use crate::core::requirements::{Need, Needy};
+use crate::core::requirements::{Requirement, Requires};
 use crate::json::describe::shown;
 use crate::metric;
 use crate::metrics::check::at_least;
@@ -134,11 +134,11 @@ pub fn numeric_match(
     Ok(prediction.is_some_and(|prediction| prediction.is_close(&gold, &options)))
 }
 
-impl Needy for NumericMatch {
-    fn needs(&self, all: &mut Vec<Need>) {
+impl Requires for NumericMatch {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
         let tolerances =
             [("abs_tolerance", self.abs_tolerance), ("rel_tolerance", self.rel_tolerance)];
         let tolerances = tolerances.into_iter().map(|(param, value)| at_least(param, value, 0.0));
-        all.extend(tolerances.filter_map(|one| Need::unless(Self::SPEC.name, one)));
+        all.extend(tolerances.filter_map(|one| Requirement::unless(Self::SPEC.name, one)));
     }
 }

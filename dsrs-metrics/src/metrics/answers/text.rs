@@ -4,7 +4,7 @@
     reason = "a field parameter is held for the call and passed on as it was read"
 )]
 
-use crate::core::requirements::{Need, Needy};
+use crate::core::requirements::{Requirement, Requires};
 use crate::metric;
 use crate::text::{NoReferences, Profile};
 
@@ -42,9 +42,9 @@ pub fn answer_exact_match(
     profile.answer_exact_match(&answer, prediction, frac)
 }
 
-impl Needy for AnswerExactMatch {
-    fn needs(&self, all: &mut Vec<Need>) {
-        all.extend(Need::unless(Self::SPEC.name, within("frac", self.frac, [0.0, 1.0])));
+impl Requires for AnswerExactMatch {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        all.extend(Requirement::unless(Self::SPEC.name, within("frac", self.frac, [0.0, 1.0])));
     }
 }
 

@@ -14,15 +14,17 @@ pub use self::builder::DiffBuilder;
 use self::compare::{NO_LANGUAGE, compare, expected};
 use super::check::{Check, Unscored};
 use super::field;
+use crate::core::answer::Answer;
+use crate::core::call::MetricCall;
 use crate::core::declared::{Declared, GoldRows, PredRows};
-use crate::core::dedup::key::{Identity, Plain as _};
+use crate::core::dedup::key::{Configured, Key};
 use crate::core::error::{MetricError, Result};
-use crate::core::metric::{Metric, MetricCall, ScoredAtOnce};
-use crate::core::requirements::{Need, Needy};
+use crate::core::metric::{Metric, ScoredAtOnce};
+use crate::core::requirements::{Requirement, Requires};
 use crate::core::return_types::{Decided, MetricReturn};
 use crate::core::rows::by_name;
 use crate::core::rows::dynamic::{Example, Prediction};
-use crate::core::score::{MetricScore, Scored};
+use crate::core::score::MetricScore;
 use crate::core::spec::{MetricSpec, MetricTier, Side};
 use crate::judge::shipped::{EquivalenceOfAnswersInput, SemanticEquivalence, TextOrList};
 use crate::judge::{self, IntoModel, Judged, Panel, Untrusted};
@@ -87,7 +89,7 @@ pub enum DiffStrictness {
 ///
 /// A declared composite knows its components' cost, and whether they must be awaited, before it runs. So there
 /// `diff` takes the other strictnesses, and for this one the component is `semantic_equivalence`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Diff {
     /// How much may differ.
     pub strictness: DiffStrictness,
@@ -128,7 +130,7 @@ impl Diff {
     /// A missing field, an expected answer that does not parse, a difference that only a model can judge.
     pub fn score(&self, gold: &Example, pred: &Prediction) -> Result<MetricScore> {
         let not_at_once = || Err(MetricError::failed(Self::SPEC.name, NOT_AT_ONCE));
-        Ok(self.call_now(MetricCall::new(gold, pred)).unwrap_or_else(not_at_once)?.score)
+        Ok(self.answer(MetricCall::new(gold, pred)).ready().unwrap_or_else(not_at_once)?.score)
     }
 
     /// Scores one pair of rows.
@@ -136,14 +138,14 @@ impl Diff {
     /// # Errors
     /// As [`score`](Self::score), and what becomes of a judge that gives no verdict.
     pub async fn evaluate(&self, gold: &Example, pred: &Prediction) -> Result<MetricScore> {
-        Ok(self.call(MetricCall::new(gold, pred)).await?.score)
+        Ok(self.answer(MetricCall::new(gold, pred)).await?.score)
     }
 
     fn is_semantic(&self) -> bool {
         self.strictness == DiffStrictness::Semantic
     }
 
-    fn lacks_language(&self) -> Option<Need> {
+    fn lacks_language(&self) -> Option<Requirement> {
         if self.strictness != DiffStrictness::AstEquivalent {
             return None;
         }
@@ -153,7 +155,7 @@ impl Diff {
             }
             None => Err(NO_LANGUAGE.to_owned()),
         };
-        Need::unless(Self::SPEC.name, parsed)
+        Requirement::unless(Self::SPEC.name, parsed)
     }
 
     fn compared(&self, gold: &Example, pred: &Prediction) -> Result<Check, Unscored> {
@@ -181,13 +183,11 @@ impl Diff {
     fn judge(&self) -> SemanticEquivalence {
         SemanticEquivalence { panel: self.panel.clone() }
     }
+}
 
-    fn identity(&self) -> Option<Identity> {
-        let Self { strictness, language, field, panel } = self;
-        let mut judges = String::new();
-        panel.tell(&mut judges);
-        let config = [format!("{strictness:?}"), format!("{language:?}"), field.clone(), judges];
-        Identity::of::<Self>(&config.map(Some))
+impl Configured for Diff {
+    fn has_same_parameters(&self, other: &Self) -> bool {
+        self == other
     }
 }
 
@@ -215,32 +215,28 @@ impl Metric for Diff {
         Self::evaluate(self, gold, pred).await
     }
 
-    async fn call(&self, call: MetricCall<'_>) -> Result<Scored> {
+    fn answer<'a>(&'a self, call: MetricCall<'a>) -> Answer<'a> {
         let diff = match self.compared(call.gold, call.pred) {
             Ok(Check { passed: false, feedback: Some(diff) }) if self.is_semantic() => diff,
-            settled => return settled.into_scored(&Self::SPEC),
+            compared => return Answer::Ready(compared.into_scored(&Self::SPEC)),
         };
-        let judged = self.judged(call.gold, call.pred).await;
-        let scored = judged.into_scored(&Metric::spec(self))?;
-        Ok(scored.with_findings(&diff))
+        Answer::pending(async move {
+            let judged = self.judged(call.gold, call.pred).await;
+            let scored = judged.into_scored(&Metric::spec(self))?;
+            Ok(scored.with_findings(&diff))
+        })
     }
 
-    fn call_now(&self, call: MetricCall<'_>) -> Option<Result<Scored>> {
-        let compared = self.compared(call.gold, call.pred);
-        let is_asked = self.is_semantic() && compared.as_ref().is_ok_and(|check| !check.passed);
-        (!is_asked).then(|| compared.into_scored(&Self::SPEC))
+    fn key(&self) -> Option<Key> {
+        Some(Key::of(self))
     }
 
-    fn identity(&self) -> Option<Identity> {
-        Self::identity(self)
-    }
-
-    fn needs(&self, all: &mut Vec<Need>) {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
         all.extend(self.lacks_language());
         if self.is_semantic() {
-            let mut needs = Vec::new();
-            Needy::needs(&self.judge(), &mut needs);
-            all.extend(needs.into_iter().map(|need| need.of(Self::SPEC.name)));
+            let mut required = Vec::new();
+            Requires::requirements(&self.judge(), &mut required);
+            all.extend(required.into_iter().map(|it| it.of(Self::SPEC.name)));
         }
     }
 }
@@ -260,14 +256,14 @@ impl Declared for Diff {
         Self::builder()
     }
 
-    fn identity(&self) -> Option<Identity> {
-        Self::identity(self)
+    fn key(&self) -> Option<Key> {
+        Some(Key::of(self))
     }
 
-    fn needs(&self, all: &mut Vec<Need>) {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
         all.extend(self.lacks_language());
         if self.is_semantic() {
-            all.push(Need::missing(Self::SPEC.name, IN_COMPOSITE));
+            all.push(Requirement::missing(Self::SPEC.name, IN_COMPOSITE));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Required and forbidden keywords of an output.
 
-use crate::core::requirements::{Need, Needy};
+use crate::core::requirements::{Requirement, Requires};
 use crate::core::score::FeedbackMetric;
 use crate::metric;
 use crate::metrics::check::Unscored;
@@ -61,9 +61,9 @@ pub fn keyword(
     ))
 }
 
-impl Needy for Keyword {
-    fn needs(&self, all: &mut Vec<Need>) {
-        all.extend(Need::unless(Self::SPEC.name, validate(&self.required, &self.forbidden)));
+impl Requires for Keyword {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        all.extend(Requirement::unless(Self::SPEC.name, validate(&self.required, &self.forbidden)));
     }
 }
 

@@ -1,6 +1,6 @@
 //! The length of an output.
 
-use crate::core::requirements::{Need, Needy};
+use crate::core::requirements::{Requirement, Requires};
 use crate::core::score::FeedbackMetric;
 use crate::metric;
 use crate::metrics::check::Unscored;
@@ -68,14 +68,14 @@ pub fn length(
     Ok(FeedbackMetric::new(score, feedback))
 }
 
-impl Needy for Length {
-    fn needs(&self, all: &mut Vec<Need>) {
+impl Requires for Length {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
         let bounds = bounds(
             [self.min_chars, self.max_chars],
             [self.min_words, self.max_words],
             [self.min_tokens, self.max_tokens],
         );
-        all.extend(Need::unless(Self::SPEC.name, validate(&bounds)));
+        all.extend(Requirement::unless(Self::SPEC.name, validate(&bounds)));
     }
 }
 

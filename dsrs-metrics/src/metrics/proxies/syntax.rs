@@ -1,6 +1,6 @@
 //! The syntax of code in an output.
 
-use crate::core::requirements::{Need, Needy};
+use crate::core::requirements::{Requirement, Requires};
 use crate::metric;
 use crate::metrics::check::{Check, Unscored};
 use crate::syntax::{BalanceOptions, Language, check_balance};
@@ -54,8 +54,8 @@ pub fn syntax(
     Ok(Check::unless(error.map(|error| error.to_string())))
 }
 
-impl Needy for Syntax {
-    fn needs(&self, all: &mut Vec<Need>) {
+impl Requires for Syntax {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
         let configured = match self.language {
             // Fails if this build has no parser for the language.
             Some(language) => {
@@ -64,7 +64,7 @@ impl Needy for Syntax {
             None if self.check_balanced_brackets || self.check_balanced_quotes => Ok(()),
             None => Err(NOTHING_TO_CHECK.to_owned()),
         };
-        all.extend(Need::unless(Self::SPEC.name, configured));
+        all.extend(Requirement::unless(Self::SPEC.name, configured));
     }
 }
 

@@ -5,7 +5,7 @@
 )]
 
 use crate::core::corpus::{CorpusCounts, WithCorpus};
-use crate::core::requirements::{Need, Needy};
+use crate::core::requirements::{Requirement, Requires};
 use crate::metric;
 use crate::text::{EntityCounts, NormalForm};
 
@@ -82,9 +82,9 @@ pub fn intent_accuracy_with_fallback(
     if related.iter().any(is_pair) { credit } else { 0.0 }
 }
 
-impl Needy for IntentAccuracyWithFallback {
-    fn needs(&self, all: &mut Vec<Need>) {
-        all.extend(Need::unless(Self::SPEC.name, within("credit", self.credit, [0.0, 1.0])));
+impl Requires for IntentAccuracyWithFallback {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        all.extend(Requirement::unless(Self::SPEC.name, within("credit", self.credit, [0.0, 1.0])));
     }
 }
 
@@ -135,9 +135,9 @@ pub fn entity_f1(
     Ok(WithCorpus::new(counts.f1(), CorpusCounts::new(sums, micro_f1)))
 }
 
-impl Needy for EntityF1 {
-    fn needs(&self, all: &mut Vec<Need>) {
-        all.extend(Need::unless(
+impl Requires for EntityF1 {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        all.extend(Requirement::unless(
             Self::SPEC.name,
             within("similarity", self.similarity, [0.0, 1.0]),
         ));

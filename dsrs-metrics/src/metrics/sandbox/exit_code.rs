@@ -3,7 +3,7 @@
 use super::command::{CommandSettings, command_metric};
 use super::files::SandboxFiles;
 use super::isolation::Isolation;
-use crate::core::requirements::{Need, Needy};
+use crate::core::requirements::{Requirement, Requires};
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::metric;
 use crate::metrics::check::{Check, Unscored, within};
@@ -78,9 +78,9 @@ pub async fn sandbox(
 
 command_metric!(Sandbox, SandboxBuilder<C>);
 
-impl Needy for Sandbox {
-    fn needs(&self, all: &mut Vec<Need>) {
+impl Requires for Sandbox {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
         let exit_code = within("expected_exit_code", self.expected_exit_code, [0, 255]);
-        all.extend(Need::unless(Self::SPEC.name, self.settings().validate().and(exit_code)));
+        all.extend(Requirement::unless(Self::SPEC.name, self.settings().validate().and(exit_code)));
     }
 }

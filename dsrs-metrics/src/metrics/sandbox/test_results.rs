@@ -3,7 +3,7 @@
 use super::command::{CommandSettings, command_metric, tail};
 use super::files::SandboxFiles;
 use super::isolation::Isolation;
-use crate::core::requirements::{Need, Needy};
+use crate::core::requirements::{Requirement, Requires};
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::{FeedbackMetric, MetricScore};
 use crate::metric;
@@ -186,14 +186,14 @@ pub async fn verification_delta(
 command_metric!(TestPass, TestPassBuilder);
 command_metric!(VerificationDelta, VerificationDeltaBuilder);
 
-impl Needy for TestPass {
-    fn needs(&self, all: &mut Vec<Need>) {
-        all.extend(Need::unless(Self::SPEC.name, self.settings().validate()));
+impl Requires for TestPass {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        all.extend(Requirement::unless(Self::SPEC.name, self.settings().validate()));
     }
 }
 
-impl Needy for VerificationDelta {
-    fn needs(&self, all: &mut Vec<Need>) {
-        all.extend(Need::unless(Self::SPEC.name, self.settings().validate()));
+impl Requires for VerificationDelta {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        all.extend(Requirement::unless(Self::SPEC.name, self.settings().validate()));
     }
 }

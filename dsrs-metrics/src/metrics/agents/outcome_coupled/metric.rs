@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use crate::core::requirements::{Need, Needy};
+use crate::core::requirements::{Requirement, Requires};
 use crate::core::spec::Side;
 use crate::metric;
 use crate::metrics::agents::outcome_coupled::{
@@ -80,8 +80,8 @@ pub fn outcome_coupled(
     Ok(breakdown(&scorer, &step, components))
 }
 
-impl Needy for OutcomeCoupled {
-    fn needs(&self, all: &mut Vec<Need>) {
+impl Requires for OutcomeCoupled {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
         let weights = [
             self.step_utility_weight,
             self.repetition_weight,
@@ -89,7 +89,7 @@ impl Needy for OutcomeCoupled {
             self.schema_weight,
         ];
         let scorer = scorer(weights, self.full_delta);
-        all.extend(Need::unless(Self::SPEC.name, scorer.map(|_| ())));
+        all.extend(Requirement::unless(Self::SPEC.name, scorer.map(|_| ())));
     }
 }
 
@@ -124,12 +124,10 @@ fn delta(stated: Option<i64>, tests: Option<StepOutcome>) -> Result<i64, Unscore
 
 fn unscored(error: OutcomeCoupledError) -> Unscored {
     match error {
-        OutcomeCoupledError::Utility { found } => Unscored::WrongType {
-            side: Side::Pred,
-            field: "step_utility".to_owned(),
-            expected: "a number in -1..=1",
-            found: format!("the number {found}"),
-        },
+        OutcomeCoupledError::Utility { found } => {
+            let found = format!("the number {found}");
+            Unscored::wrong_type(Side::Pred, "step_utility", "a number in -1..=1", found)
+        }
         error => Unscored::because(error),
     }
 }

@@ -1,0 +1,86 @@
+//! Parses a component: a path to a metric, and its configuration.
+
+use proc_macro2::TokenStream;
+use syn::ext::IdentExt as _;
+use syn::parse::{Parse, ParseStream};
+use syn::{Error, Expr, Ident, Path, Token, parenthesized, token};
+
+use super::expression::Component;
+use crate::shared::errors::Errors;
+use crate::shared::list;
+use crate::shared::names::struct_name;
+use crate::shared::tokens::as_written;
+
+impl Component {
+    pub(super) fn parse(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Self> {
+        let path = Path::parse_mod_style(input).map_err(|_| not_a_part(input))?;
+        let mut text = as_written(&path);
+        let mut ty = path;
+        let Some(last) = ty.segments.last_mut() else {
+            return Err(not_a_part(input));
+        };
+        let span = last.ident.span();
+        let name = last.ident.unraw().to_string();
+        if name.starts_with(|first: char| first.is_lowercase() || first == '_') {
+            last.ident = Ident::new(&struct_name(&name), span);
+        }
+        let (mut args, mut configured) = (Vec::new(), String::new());
+        if input.peek(token::Paren) {
+            let content = content(input)?;
+            if content.is_empty() {
+                let message = format!("unexpected `()` after `{text}`; write `{text}` alone");
+                return Err(Error::new(span, message));
+            }
+            configured = format!("({})", as_written(&content));
+            args = arguments(&text, content, errors);
+            text.push_str(&configured);
+        }
+        Ok(Self { text, ty, args, configured, span })
+    }
+}
+
+fn arguments(text: &str, tokens: TokenStream, errors: &mut Errors) -> Vec<(Ident, Expr)> {
+    let mut args = Vec::new();
+    list::for_each(tokens, errors, |input, seen, errors| {
+        let named = input.fork();
+        let is_named = named.call(Ident::parse_any).is_ok()
+            && named.peek(Token![=])
+            && !named.peek(Token![==]);
+        if !is_named {
+            let found = list::to_comma(&input.fork())?;
+            let written = as_written(&found);
+            let message = format!(
+                "expected a named parameter, found `{written}`; write `{text}(name = {written})`"
+            );
+            return Err(Error::new_spanned(found, message));
+        }
+        let key = input.call(Ident::parse_any)?;
+        input.parse::<Token![=]>()?;
+        seen.note(&key, errors);
+        let value = list::value(&key, input, Expr::parse, |found: &str| {
+            if found.is_empty() {
+                format!("missing value for `{key}`; write `{text}({key} = 0.9)`")
+            } else {
+                format!(
+                    "expected a value for `{key}`, found `{found}`; write `{text}({key} = 0.9)`"
+                )
+            }
+        })?;
+        args.push((key, value));
+        Ok(())
+    });
+    args
+}
+
+/// Parses parentheses and returns their content.
+pub(super) fn content(input: ParseStream<'_>) -> syn::Result<TokenStream> {
+    let content;
+    parenthesized!(content in input);
+    content.parse()
+}
+
+pub(super) fn not_a_part(input: ParseStream<'_>) -> Error {
+    input.error(
+        "expected the name of a metric's function or struct, or a combinator such as `all(..)`",
+    )
+}

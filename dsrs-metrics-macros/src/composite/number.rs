@@ -1,0 +1,71 @@
+//! Weights and thresholds inside an expression: a number, or a constant.
+
+use proc_macro2::TokenStream;
+use quote::ToTokens;
+use syn::parse::ParseStream;
+use syn::{BinOp, Error, Expr};
+
+use crate::shared::list;
+use crate::shared::tokens::as_written;
+use crate::shared::values::{literal, too_large};
+
+/// Parses a number or a constant up to the next comma.
+pub(super) fn number(
+    operator: &impl ToTokens,
+    input: ParseStream<'_>,
+    form: &str,
+) -> syn::Result<Expr> {
+    let found = list::to_comma(&input.fork())?;
+    if found.is_empty() {
+        let message = format!("missing number; write `{form}`");
+        return Err(Error::new_spanned(operator, message));
+    }
+    let wrong = |found: &TokenStream| {
+        let written = as_written(found);
+        let is_number = written.parse::<f64>().is_ok();
+        let message = match is_number {
+            true => too_large(&written, form),
+            false => format!("expected a number, found `{written}`; write `{form}`"),
+        };
+        Error::new_spanned(found, message)
+    };
+    let number = match input.call(Expr::parse_without_eager_brace) {
+        Ok(number) if list::at_end(input) => number,
+        _ => return Err(wrong(&found)),
+    };
+    match &number {
+        Expr::Binary(binary) if is_condition(&binary.op) => Err(Error::new_spanned(
+            binary.op,
+            format!(
+                "expected one number, found a condition; write `{form}`, and a comma before the next component"
+            ),
+        )),
+        Expr::Lit(_) if literal(&number).is_none() => Err(wrong(&found)),
+        Expr::Assign(_) | Expr::Range(_) | Expr::Tuple(_) | Expr::Closure(_) => Err(wrong(&found)),
+        _ => Ok(number),
+    }
+}
+
+fn is_condition(op: &BinOp) -> bool {
+    matches!(
+        op,
+        BinOp::And(_)
+            | BinOp::Or(_)
+            | BinOp::Eq(_)
+            | BinOp::Ne(_)
+            | BinOp::Lt(_)
+            | BinOp::Le(_)
+            | BinOp::Gt(_)
+            | BinOp::Ge(_)
+    )
+}
+
+/// Whether a weight or threshold is a number literal.
+pub(super) fn is_literal(expr: &Expr) -> bool {
+    literal(expr).is_some()
+}
+
+/// Whether an expression may be a number: a number literal, or not a literal.
+pub(super) fn may_be_a_number(expr: &Expr) -> bool {
+    !matches!(expr, Expr::Lit(_)) || is_literal(expr)
+}

@@ -1,0 +1,230 @@
+//! Parses the expression of a composite: components, combinations and gates.
+
+use proc_macro2::TokenStream;
+use syn::ext::IdentExt as _;
+use syn::parse::ParseStream;
+use syn::{Error, Expr, Ident, Token, token};
+
+use super::component::{content, not_a_part};
+use super::expression::{Combination, Component, Expression, Gate, Kind, Part};
+use super::number::number;
+use crate::shared::combinators::is_combinator;
+use crate::shared::errors::Errors;
+use crate::shared::list;
+use crate::shared::tokens::as_written;
+
+impl Expression {
+    pub(super) fn parse(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Self> {
+        if input.peek(syn::Lit) || input.peek(Token![-]) {
+            return Err(number_first(input));
+        }
+        let word = input.fork().call(Ident::parse_any).map_err(|_| not_a_part(input))?;
+        let ahead = input.fork();
+        let _ = ahead.call(Ident::parse_any);
+        let name = word.to_string();
+        if is_combinator(&name) && ahead.peek(token::Paren) {
+            return Self::combination(input, errors);
+        }
+        if is_combinator(&name) && !ahead.peek(Token![::]) {
+            let message = format!("expected the components of `{name}`; write `{}`", form(&name));
+            return Err(Error::new(word.span(), message));
+        }
+        Component::parse(input, errors).map(Self::Component)
+    }
+
+    fn combination(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Self> {
+        let word = input.call(Ident::parse_any)?;
+        let content = content(input)?;
+        let kind = match word.to_string().as_str() {
+            "weighted" => Kind::Weighted,
+            "all" => Kind::All,
+            "any" => Kind::Any,
+            "min" => Kind::Min,
+            "max" => Kind::Max,
+            "invert" => Kind::Invert,
+            _ => return Gate::parse(word, content, errors).map(Self::Gate),
+        };
+        if content.is_empty() {
+            let form = form(&word.to_string());
+            return Err(Error::new(
+                word.span(),
+                format!("`{word}` has no components; write `{form}`"),
+            ));
+        }
+        let (parts, is_complete) = parts(content, errors);
+        Ok(Self::Combination(Combination { kind, word, parts, is_complete }))
+    }
+}
+
+/// Returns an example of a combinator.
+pub(super) fn form(word: &str) -> &'static str {
+    match word {
+        "weighted" => "weighted(first = 0.5, second = 0.5)",
+        "all" => "all(first >= 0.9, second)",
+        "any" => "any(first >= 0.9, second)",
+        "min" => "min(first, second)",
+        "max" => "max(first, second)",
+        "invert" => "invert(metric)",
+        _ => "gate(proxy(cheap) >= 0.5, truth(expensive))",
+    }
+}
+
+/// Parses parts. Returns the valid ones, and whether all are valid.
+pub(super) fn parts(tokens: TokenStream, errors: &mut Errors) -> (Vec<Part>, bool) {
+    let (mut parts, mut is_complete) = (Vec::new(), true);
+    list::for_each(tokens, errors, |input, _, errors| match Part::parse(input, errors) {
+        Ok(part) => {
+            parts.push(part);
+            Ok(())
+        }
+        Err(error) => {
+            is_complete = false;
+            Err(error)
+        }
+    });
+    (parts, is_complete)
+}
+
+impl Part {
+    fn parse(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Self> {
+        let expression = Expression::parse(input, errors)?;
+        let text = expression.text();
+        let mut part = Self { expression, weight: None, bound: None };
+        if input.peek(Token![>=]) {
+            let operator = input.parse::<Token![>=]>()?;
+            part.bound = Some(number(&operator, input, &format!("{text} >= 0.5"))?);
+        } else if input.peek(Token![=]) && !input.peek(Token![==]) && !input.peek(Token![=>]) {
+            let operator = input.parse::<Token![=]>()?;
+            part.weight = Some(number(&operator, input, &format!("{text} = 0.5"))?);
+        } else if !list::at_end(input) && !input.peek(Ident::peek_any) {
+            return Err(wrong_operator(input, &text));
+        }
+        Ok(part)
+    }
+}
+
+fn wrong_operator(input: ParseStream<'_>, text: &str) -> Error {
+    let compared = [input.peek(Token![<=]), input.peek(Token![<]), input.peek(Token![>])];
+    let equal = input.peek(Token![==]);
+    if compared.contains(&true) || equal {
+        let turned = if input.peek(Token![>]) || equal {
+            String::new()
+        } else {
+            format!("; if lower is better, write `invert({text}) >= 0.5`")
+        };
+        return input
+            .error(format!("expected a pass threshold with `>=`; write `{text} >= 0.5`{turned}"));
+    }
+    if input.peek(Token![:]) || input.peek(Token![=>]) || input.peek(Token![*]) {
+        return input.error(format!("expected `=` before a weight; write `{text} = 0.5`"));
+    }
+    if input.peek(Token![!]) || input.peek(Token![.]) {
+        return input.error(format!("expected the name of a metric alone; write `{text}`"));
+    }
+    input.error(format!(
+        "expected `,`, a weight or a threshold after `{text}`; write `{text} = 0.5` or `{text} >= 0.5`"
+    ))
+}
+
+fn number_first(input: ParseStream<'_>) -> Error {
+    let found = list::to_comma(&input.fork()).map(as_written).unwrap_or_default();
+    let message = match found.parse::<f64>() {
+        Ok(_) => format!("expected the name of a metric before its weight; write `name = {found}`"),
+        Err(_) => {
+            format!("expected the name of a metric's function or struct, found `{found}`")
+        }
+    };
+    input.error(message)
+}
+
+/// The halves of a gate, `proxy(..) >= 0.5` and `truth(..)`, as far as they are valid.
+#[derive(Default)]
+struct Halves {
+    proxies: Option<(Vec<Part>, Option<Expr>)>,
+    truths: Option<Vec<Part>>,
+    broken: bool,
+}
+
+impl Gate {
+    pub(super) fn parse(
+        word: Ident,
+        content: TokenStream,
+        errors: &mut Errors,
+    ) -> syn::Result<Self> {
+        let mut halves = Halves::default();
+        list::for_each(content, errors, |input, seen, errors| {
+            let read = halves.half(input, seen, errors);
+            halves.broken |= read.is_err();
+            read
+        });
+        let at = |message: &str| Error::new(word.span(), message);
+        let incomplete = match &halves {
+            Halves { broken: true, .. } => None,
+            Halves { proxies: None, .. } => Some(
+                "missing proxies of the gate; write `gate(proxy(cheap) >= 0.5, truth(expensive))`",
+            ),
+            Halves { truths: None, .. } => Some(
+                "missing truths of the gate; write `gate(proxy(cheap) >= 0.5, truth(expensive))`",
+            ),
+            _ => None,
+        };
+        if let Some(message) = incomplete {
+            return Err(at(message));
+        }
+        let (proxies, at_least) = halves.proxies.unwrap_or_default();
+        let truths = halves.truths.unwrap_or_default();
+        let at_least = at_least.unwrap_or_else(|| syn::parse_quote!(0.5));
+        Ok(Self { word, proxies, at_least, truths })
+    }
+}
+
+impl Halves {
+    fn half(
+        &mut self,
+        input: ParseStream<'_>,
+        seen: &mut list::Seen,
+        errors: &mut Errors,
+    ) -> syn::Result<()> {
+        let expects = "expected `proxy(..)` or `truth(..)`; write `gate(proxy(cheap) >= 0.5, truth(expensive))`";
+        let word = input.call(Ident::parse_any).map_err(|_| input.error(expects))?;
+        let is_proxy = match word.to_string().as_str() {
+            "proxy" | "proxies" => true,
+            "truth" | "truths" => false,
+            _ => return Err(Error::new(word.span(), expects)),
+        };
+        let right = if is_proxy { "proxy" } else { "truth" };
+        if word != right || !input.peek(token::Paren) {
+            return Err(Error::new(
+                word.span(),
+                format!("expected `{right}(..)`, found `{word}`; write `{right}(..)`"),
+            ));
+        }
+        seen.note(&word, errors);
+        let content = content(input)?;
+        if content.is_empty() {
+            let message = format!("`{word}` has no components; write `{word}(name)`");
+            return Err(Error::new(word.span(), message));
+        }
+        let (parts, _) = parts(content, errors);
+        if !is_proxy {
+            self.truths = Some(parts);
+            return self.no_bound(input);
+        }
+        if !input.peek(Token![>=]) {
+            let message = "missing threshold of the proxies; write `proxy(..) >= 0.5`";
+            return Err(Error::new(word.span(), message));
+        }
+        let operator = input.parse::<Token![>=]>()?;
+        self.proxies = Some((parts, Some(number(&operator, input, "proxy(..) >= 0.5")?)));
+        Ok(())
+    }
+
+    fn no_bound(&self, input: ParseStream<'_>) -> syn::Result<()> {
+        if list::at_end(input) || input.peek(Ident::peek_any) {
+            return Ok(());
+        }
+        Err(input.error(
+            "unexpected threshold after `truth(..)`; write `threshold = 0.5` after the gate",
+        ))
+    }
+}

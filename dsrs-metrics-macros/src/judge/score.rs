@@ -1,0 +1,160 @@
+//! The score expression of a judge: reports constants and integer divisions, and adds overflow
+//! checks to integer arithmetic.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote_spanned};
+use syn::visit::{self, Visit};
+use syn::visit_mut::{self, VisitMut};
+use syn::{BinOp, Expr, Lit};
+
+use super::field::Source;
+use super::model::{Judge, Output, Score};
+use crate::shared::errors::Errors;
+use crate::shared::tokens::as_written;
+use crate::shared::types::{integer_name, is_integer};
+
+pub(super) fn check_expression(judge: &Judge, errors: &mut Errors) {
+    let Some(Score { expr, .. }) = &judge.score else {
+        return;
+    };
+    if let (Expr::Lit(literal), Some(first)) = (expr, judge.outputs.first())
+        && !matches!(literal.lit, Lit::Str(_))
+    {
+        let name = first.field.name();
+        errors.at(literal, format!("the score is a constant; write an expression over the outputs, such as `score = {name}`"));
+    }
+    Divisions { outputs: &judge.outputs, errors }.visit_expr(expr);
+}
+
+/// Reports divisions of integers: 4 on a scale to 5 is 0.8, but `4 / 5` is 0.
+struct Divisions<'a> {
+    outputs: &'a [Output],
+    errors: &'a mut Errors,
+}
+
+impl Divisions<'_> {
+    /// Returns, for an expression that is certainly an integer, the first output in it.
+    fn whole(&self, expr: &Expr) -> Option<Option<String>> {
+        match expr {
+            Expr::Paren(inner) => self.whole(&inner.expr),
+            Expr::Lit(literal) => matches!(&literal.lit, Lit::Int(_)).then_some(None),
+            Expr::Path(path) => {
+                let is_named = |output: &&Output| path.path.is_ident(&output.field.ident);
+                let output = self.outputs.iter().find(is_named)?;
+                is_integer(&output.field.ty).then(|| Some(output.field.name()))
+            }
+            Expr::Binary(binary) if is_arithmetic(&binary.op) => {
+                let (left, right) = (self.whole(&binary.left)?, self.whole(&binary.right)?);
+                Some(left.or(right))
+            }
+            _ => None,
+        }
+    }
+}
+
+fn is_arithmetic(op: &BinOp) -> bool {
+    matches!(op, BinOp::Add(_) | BinOp::Sub(_) | BinOp::Mul(_) | BinOp::Div(_) | BinOp::Rem(_))
+}
+
+impl<'ast> Visit<'ast> for Divisions<'_> {
+    fn visit_expr_binary(&mut self, binary: &'ast syn::ExprBinary) {
+        let (left, right) = (self.whole(&binary.left), self.whole(&binary.right));
+        if let (BinOp::Div(_), Some(left), Some(right)) = (&binary.op, left, right)
+            && let Some(name) = left.or(right)
+        {
+            let written = as_written(binary);
+            self.errors.at(binary, format!("the integer division `{written}` drops the fraction; make `{name}` an `f64`, or write `f64::from({name})` and numbers such as `4.0`"));
+            return;
+        }
+        visit::visit_expr_binary(self, binary);
+    }
+}
+
+/// Returns the score expression with integer operations replaced by checked ones, which record an
+/// overflow in `overflow`.
+pub(super) fn checked(judge: &Judge, expr: &Expr, runtime: &TokenStream, overflow: &Ident) -> Expr {
+    let mut expr = expr.clone();
+    Checked { judge, runtime, overflow }.visit_expr_mut(&mut expr);
+    expr
+}
+
+struct Checked<'a> {
+    judge: &'a Judge,
+    runtime: &'a TokenStream,
+    overflow: &'a Ident,
+}
+
+/// The integer type of an expression, as far as it is known: a literal may be of any type.
+#[derive(Clone, PartialEq)]
+enum Whole {
+    Any,
+    Of(String),
+}
+
+impl Checked<'_> {
+    /// Returns the type of an expression that is certainly an integer.
+    fn whole(&self, expr: &Expr) -> Option<Whole> {
+        match expr {
+            Expr::Paren(inner) => self.whole(&inner.expr),
+            Expr::Group(inner) => self.whole(&inner.expr),
+            Expr::Lit(literal) => match &literal.lit {
+                Lit::Int(int) if int.suffix().is_empty() => Some(Whole::Any),
+                Lit::Int(int) => Some(Whole::Of(int.suffix().to_owned())),
+                _ => None,
+            },
+            Expr::Path(path) => integer_type(self.type_of(path.path.get_ident()?)?),
+            Expr::Cast(cast) => integer_type(&cast.ty),
+            Expr::MethodCall(call) if call.args.is_empty() => {
+                let counts = ["len", "count"].iter().any(|name| call.method == name);
+                counts.then(|| Whole::Of("usize".to_owned()))
+            }
+            Expr::Binary(binary) if method(&binary.op).is_some() => {
+                match (self.whole(&binary.left)?, self.whole(&binary.right)?) {
+                    (Whole::Any, other) | (other, Whole::Any) => Some(other),
+                    (left, right) => (left == right).then_some(left),
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the type of an output or parameter.
+    fn type_of(&self, name: &Ident) -> Option<&syn::Type> {
+        let outputs = self.judge.outputs.iter().map(|output| &output.field);
+        let params = self.judge.inputs.iter().filter(|it| it.attr.source == Some(Source::Param));
+        let mut fields = outputs.chain(params.map(|input| &input.field));
+        fields.find(|field| field.ident == *name).map(|field| &field.ty)
+    }
+}
+
+fn integer_type(ty: &syn::Type) -> Option<Whole> {
+    integer_name(ty).map(|name| Whole::Of(name.to_owned()))
+}
+
+fn method(op: &BinOp) -> Option<&'static str> {
+    match op {
+        BinOp::Add(_) => Some("add"),
+        BinOp::Sub(_) => Some("sub"),
+        BinOp::Mul(_) => Some("mul"),
+        BinOp::Rem(_) => Some("rem"),
+        _ => None,
+    }
+}
+
+impl VisitMut for Checked<'_> {
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        let is_whole = matches!(self.whole(expr), Some(Whole::Of(_)));
+        let written = as_written(&*expr);
+        visit_mut::visit_expr_mut(self, expr);
+        if let Expr::Binary(binary) = &*expr
+            && let (true, Some(method)) = (is_whole, method(&binary.op))
+        {
+            let Self { runtime, overflow, .. } = self;
+            let (left, right) = (&binary.left, &binary.right);
+            let method = format_ident!("{method}", span = overflow.span());
+            let span = overflow.span();
+            let call = quote_spanned!(span=> #runtime::judge::Whole::#method(#left, #right, #overflow, #written));
+            *expr = Expr::Verbatim(call);
+        }
+    }
+}

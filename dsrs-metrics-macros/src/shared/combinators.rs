@@ -1,0 +1,14 @@
+//! The combinators of composites, by name.
+
+use super::names::nearest;
+
+const COMBINATORS: [&str; 7] = ["weighted", "all", "any", "min", "max", "gate", "invert"];
+
+pub(crate) fn is_combinator(word: &str) -> bool {
+    COMBINATORS.contains(&word)
+}
+
+/// Returns the combinator with the most similar name.
+pub(crate) fn nearest_combinator(word: &str) -> Option<&'static str> {
+    nearest(word, &COMBINATORS)
+}

@@ -1,0 +1,186 @@
+//! What every metric's expansion has in common, whatever the metric was made of: a function, components.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote_spanned;
+use syn::Visibility;
+
+/// The paths to the runtime crate, at the metric's place.
+pub(crate) struct Paths<'a> {
+    pub(crate) span: Span,
+    pub(crate) runtime: &'a TokenStream,
+    pub(crate) private: &'a TokenStream,
+}
+
+/// `SPEC` as a `const`, and the inherent methods that read from it. `own` is the spec of one value, if that may
+/// differ from the type's.
+pub(crate) fn spec_readers(
+    paths: &Paths<'_>,
+    vis: &Visibility,
+    spec: &TokenStream,
+    own: Option<&TokenStream>,
+) -> TokenStream {
+    let Paths { span, runtime, .. } = paths;
+    let constant = own.is_none().then(|| quote_spanned!(*span=> const));
+    let own = own.cloned().unwrap_or_else(|| quote_spanned!(*span=> Self::SPEC));
+    quote_spanned! {*span=>
+        /// All that is known of the metric before it runs.
+        #vis const SPEC: #runtime::MetricSpec<'static> = #spec;
+
+        /// All that is known of the metric before it runs.
+        #[must_use]
+        #vis #constant fn spec(&self) -> #runtime::MetricSpec<'static> {
+            #own
+        }
+
+        /// The metric's name.
+        #[must_use]
+        #vis const fn name(&self) -> &'static ::core::primitive::str {
+            Self::SPEC.name
+        }
+
+        /// Cheap and fast, or expensive and accurate.
+        #[must_use]
+        #vis const fn tier(&self) -> #runtime::MetricTier {
+            Self::SPEC.tier
+        }
+
+        /// What one call is expected to cost at most, in millisatoshis.
+        #[must_use]
+        #vis const fn cost_estimate(&self) -> ::core::primitive::u64 {
+            Self::SPEC.cost_msats
+        }
+    }
+}
+
+/// The methods of `Metric` that read from the spec, and the metric's identity. `own` as in [`spec_readers`].
+pub(crate) fn described(
+    paths: &Paths<'_>,
+    own: Option<&TokenStream>,
+    identity: &TokenStream,
+) -> TokenStream {
+    let Paths { span, runtime, .. } = paths;
+    let own = own.cloned().unwrap_or_else(|| quote_spanned!(*span=> Self::SPEC));
+    quote_spanned! {*span=>
+        fn name(&self) -> &::core::primitive::str {
+            Self::SPEC.name
+        }
+
+        fn tier(&self) -> #runtime::MetricTier {
+            Self::SPEC.tier
+        }
+
+        fn cost_estimate(&self) -> ::core::primitive::u64 {
+            Self::SPEC.cost_msats
+        }
+
+        fn spec(&self) -> #runtime::MetricSpec<'_> {
+            #own
+        }
+
+        #identity
+    }
+}
+
+/// `evaluate` with the signature that `async_trait` gives it, and `answer`, whose body is `answer`. All paths are
+/// absolute, so that nothing in the user's module can shadow them.
+pub(crate) fn calls(
+    paths: &Paths<'_>,
+    gold: &TokenStream,
+    pred: &TokenStream,
+    answer: &TokenStream,
+) -> TokenStream {
+    let Paths { span, runtime, private } = paths;
+    quote_spanned! {*span=>
+        fn evaluate<'life0, 'life1, 'life2, 'async_trait>(
+            &'life0 self,
+            gold: &'life1 #gold,
+            pred: &'life2 #pred,
+        ) -> #private::Evaluation<'async_trait>
+        where
+            'life0: 'async_trait,
+            'life1: 'async_trait,
+            'life2: 'async_trait,
+            Self: 'async_trait,
+        {
+            let call = #runtime::MetricCall::new(gold, pred);
+            #private::evaluation(<Self as #runtime::Metric<#gold, #pred>>::answer(self, call))
+        }
+
+        fn answer<'call>(
+            &'call self,
+            call: #runtime::MetricCall<'call, #gold, #pred>,
+        ) -> #runtime::Answer<'call> {
+            #answer
+        }
+    }
+}
+
+/// Wraps impls in a block whose names the user's module does not see.
+pub(crate) fn hidden(span: Span, cfgs: &TokenStream, items: &TokenStream) -> TokenStream {
+    quote_spanned! {span=>
+        #cfgs
+        #[doc(hidden)]
+        #[allow(
+            dead_code,
+            deprecated,
+            unnameable_types,
+            unreachable_pub,
+            unused_qualifications,
+            clippy::all,
+            clippy::pedantic,
+            clippy::nursery
+        )]
+        const _: () = { #items };
+    }
+}
+
+/// Stands for a metric after a mistake, so that what uses it still resolves.
+pub(crate) fn stub(paths: &Paths<'_>, ident: &Ident, setters: &TokenStream) -> TokenStream {
+    let Paths { span, runtime, private } = paths;
+    quote_spanned! {*span=>
+        impl #ident {
+            pub const SPEC: #runtime::MetricSpec<'static> = #runtime::MetricSpec::new("");
+            pub fn spec(&self) -> #runtime::MetricSpec<'static> { Self::SPEC }
+            pub fn builder() -> Self { Self }
+            pub fn build(self) -> Self { self }
+            #setters
+            pub fn score<G, P>(&self, _: &G, _: &P) -> #runtime::Result<#runtime::MetricScore> {
+                ::core::unreachable!()
+            }
+            pub async fn evaluate<G, P>(&self, _: &G, _: &P) -> #runtime::Result<#runtime::MetricScore> {
+                ::core::unreachable!()
+            }
+        }
+        impl<G> #runtime::ScoredAtOnce<G> for #ident {}
+        impl #runtime::Declared for #ident {
+            type Verdict = #private::Decided;
+            type OverGold = #runtime::AnyRow;
+            type OverPred = #runtime::AnyRow;
+            type Start = Self;
+            const SPEC: #runtime::MetricSpec<'static> = Self::SPEC;
+            fn start() -> Self { Self }
+        }
+        impl #runtime::Configure for #ident {
+            const SPEC: #runtime::MetricSpec<'static> = Self::SPEC;
+            fn configure(_: &#runtime::Params) -> ::core::result::Result<Self, #runtime::ParamError> {
+                ::core::unreachable!()
+            }
+        }
+        impl<G: ::core::marker::Sync, P: ::core::marker::Sync> #runtime::Metric<G, P> for #ident {
+            fn name(&self) -> &::core::primitive::str { "" }
+            fn evaluate<'life0, 'life1, 'life2, 'async_trait>(
+                &'life0 self,
+                _: &'life1 G,
+                _: &'life2 P,
+            ) -> #private::Evaluation<'async_trait>
+            where
+                'life0: 'async_trait,
+                'life1: 'async_trait,
+                'life2: 'async_trait,
+                Self: 'async_trait,
+            {
+                ::core::unreachable!()
+            }
+        }
+    }
+}

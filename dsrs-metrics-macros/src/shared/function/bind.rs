@@ -1,0 +1,228 @@
+//! Binds each parameter: by its attribute, or by its name and type.
+
+use proc_macro2::Ident;
+use syn::ext::IdentExt as _;
+use syn::{PatType, Type, TypeReference};
+
+use super::param::{Binding, Config, FieldParam};
+use super::role::{Role, RoleAttr};
+use super::side::Side;
+use crate::shared::errors::Errors;
+use crate::shared::settings::Settings;
+use crate::shared::tokens::{as_written, is_ident};
+use crate::shared::types::{last_segment_is, option_of, ungrouped};
+
+impl Binding {
+    pub(crate) fn of(
+        role: Option<RoleAttr>,
+        ident: Option<&Ident>,
+        typed: &PatType,
+        attrs: &Settings,
+        errors: &mut Errors,
+    ) -> Self {
+        match role {
+            Some(RoleAttr { role: Role::Param, default, .. }) => {
+                if ident.is_none() {
+                    errors.at(&typed.pat, "expected a plain name for a `#[param]`, found a pattern; write `name: Type`, the name is used in the builder and on the command line");
+                }
+                Self::Config(Config { default })
+            }
+            Some(role) => Self::field(role, ident, typed, attrs, errors),
+            None => Self::by_name(ident, typed, errors),
+        }
+    }
+
+    fn field(
+        attr: RoleAttr,
+        ident: Option<&Ident>,
+        typed: &PatType,
+        attrs: &Settings,
+        errors: &mut Errors,
+    ) -> Self {
+        let side = if attr.role == Role::Gold { Side::Gold } else { Side::Pred };
+        let renamed = attr.rename.is_some();
+        let (name, name_span) = match (attr.rename, ident) {
+            (Some(rename), _) => (rename.value(), rename.span()),
+            (None, Some(ident)) => (ident.unraw().to_string(), ident.span()),
+            (None, None) => {
+                let side = side.name();
+                errors.at(
+                    &typed.pat,
+                    format!("a pattern has no field name; write `#[{side}(\"field\")]`"),
+                );
+                return Self::Nothing;
+            }
+        };
+        let default = attr.default;
+        let field = FieldParam { name, name_span, renamed, named_by: attr.named_by, default };
+        check_field(side, &field, typed, attrs, errors);
+        Self::Field(side, field)
+    }
+
+    fn by_name(ident: Option<&Ident>, typed: &PatType, errors: &mut Errors) -> Self {
+        let name = ident.map(|ident| ident.unraw().to_string()).unwrap_or_default();
+        let ty = ungrouped(&typed.ty);
+        match name.trim_start_matches('_') {
+            "gold" | "example" => row(Side::Gold, &name, ty, errors),
+            "pred" | "prediction" => row(Side::Pred, &name, ty, errors),
+            "trace" => expect(
+                is_optional_ref(ty, "Trace"),
+                Self::Trace,
+                "trace",
+                "Option<&Trace>",
+                ty,
+                errors,
+            ),
+            "pred_trace" => expect(
+                is_optional_ref(ty, "Trace"),
+                Self::PredTrace,
+                "pred_trace",
+                "Option<&Trace>",
+                ty,
+                errors,
+            ),
+            "pred_name" => expect(
+                is_optional_ref(ty, "str"),
+                Self::PredName,
+                "pred_name",
+                "Option<&str>",
+                ty,
+                errors,
+            ),
+            _ => unbound(typed, ty, errors),
+        }
+    }
+}
+
+fn row(side: Side, name: &str, ty: &Type, errors: &mut Errors) -> Binding {
+    let other = side.other().dynamic();
+    let dynamic = side.dynamic();
+    match ty {
+        Type::Reference(TypeReference { mutability: Some(mutability), .. }) => {
+            errors.at(mutability, "rows are read-only; remove `mut`");
+            Binding::Nothing
+        }
+        Type::Reference(reference) if last_segment_is(&reference.elem, other) => {
+            errors.at(
+                &reference.elem,
+                format!("expected `&{dynamic}` for the {} row, found `&{other}`; write `{name}: &{dynamic}`", side.name()),
+            );
+            Binding::Nothing
+        }
+        _ if is_field_type(ty) => {
+            let written = as_written(ty);
+            errors.at(
+                ty,
+                format!(
+                    "expected a row for `{name}`, found `{written}`; write `#[{}]` before it to read a field",
+                    side.name()
+                ),
+            );
+            Binding::Nothing
+        }
+        Type::Reference(_) => Binding::Row(side),
+        _ => {
+            let inner = option_of(ty).unwrap_or(ty);
+            let reference = as_written(inner);
+            let amp = if reference.starts_with('&') { "" } else { "&" };
+            let (found, side) = (as_written(ty), side.name());
+            errors.at(ty, format!("expected a reference to a row, found `{found}`; write `{name}: {amp}{reference}`, or `#[{side}]` to read a field"));
+            Binding::Nothing
+        }
+    }
+}
+
+/// Whether a type can be a field and not a row: a string, a list, a number, a JSON value.
+fn is_field_type(ty: &Type) -> bool {
+    const NAMES: [&str; 17] = [
+        "str", "String", "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "isize", "u8",
+        "u16", "u32", "u64", "usize", "Value",
+    ];
+    let inner = option_of(ty).unwrap_or(ty);
+    let inner = match inner {
+        Type::Reference(reference) => ungrouped(&reference.elem),
+        other => other,
+    };
+    let is_list = match inner {
+        Type::Path(path) => path.path.segments.last().is_some_and(|last| last.ident == "Vec"),
+        other => matches!(other, Type::Slice(_) | Type::Array(_) | Type::Tuple(_)),
+    };
+    is_list || NAMES.iter().any(|name| last_segment_is(inner, name))
+}
+
+fn expect(
+    fits: bool,
+    binding: Binding,
+    name: &str,
+    form: &str,
+    ty: &Type,
+    errors: &mut Errors,
+) -> Binding {
+    if !fits {
+        errors.at(ty, format!("`{name}` is reserved for the optimizer's argument; write `{name}: {form}`, or `#[gold]` or `#[pred]` to read a field of that name"));
+        return Binding::Nothing;
+    }
+    binding
+}
+
+fn unbound(typed: &PatType, ty: &Type, errors: &mut Errors) -> Binding {
+    let name = as_written(&typed.pat);
+    let message = match ty {
+        Type::Reference(reference) if last_segment_is(&reference.elem, "Example") => {
+            format!(
+                "expected the name `gold` or `example` for the gold row, found `{name}`; write `example: &Example`"
+            )
+        }
+        Type::Reference(reference) if last_segment_is(&reference.elem, "Prediction") => {
+            format!(
+                "expected the name `pred` or `prediction` for the prediction, found `{name}`; write `pred: &Prediction`"
+            )
+        }
+        _ => format!(
+            "the parameter `{name}` has no source; write `#[gold]` or `#[pred]` to read a field of a row, or `#[param]` for configuration"
+        ),
+    };
+    errors.at(&typed.pat, message);
+    Binding::Nothing
+}
+
+fn check_field(
+    side: Side,
+    field: &FieldParam,
+    typed: &PatType,
+    attrs: &Settings,
+    errors: &mut Errors,
+) {
+    if field.name.is_empty() {
+        errors.at_span(field.name_span, "empty field name; write the name of a field");
+    }
+    let ty = ungrouped(&typed.ty);
+    if let (Some(_), Some(default)) = (option_of(ty), &field.default) {
+        errors.at_span(
+            default.span,
+            "an `Option` is `None` if the row has no such field; remove `default` or the `Option`",
+        );
+    }
+    if side.declared(attrs).is_none() {
+        return;
+    }
+    if let Some(default) = &field.default {
+        errors.at_span(default.span, "`default` is not supported for a typed row; make the field an `Option` in the row's type and here");
+    }
+    if field.renamed && !is_ident(&field.name) {
+        errors.at_span(
+            field.name_span,
+            format!(
+                "`{}` is not the name of a struct field; write the name of a field of the row's type",
+                field.name
+            ),
+        );
+    }
+}
+
+fn is_optional_ref(ty: &Type, name: &str) -> bool {
+    match option_of(ty) {
+        Some(Type::Reference(reference)) => last_segment_is(&reference.elem, name),
+        _ => false,
+    }
+}

@@ -1,0 +1,110 @@
+//! The rules of `#[metric]` that can be checked on tokens. Rules that need types are checked by
+//! rustc, through the assertions of `expand/assert.rs`.
+
+mod signature;
+mod values;
+
+use syn::Type;
+
+use crate::shared::errors::Errors;
+use crate::shared::function::model::Model;
+use crate::shared::names::{self, shadows_prelude};
+use crate::shared::types::ungrouped;
+
+pub(crate) fn check(model: &Model, errors: &mut Errors) {
+    values::check_values(&model.attrs, errors);
+    check_names(model, errors);
+    check_verdict(model, errors);
+    signature::check_signature(&model.function, errors);
+    for param in &model.params {
+        signature::check_param(param, errors);
+    }
+}
+
+/// Whether two parameters have one name. rustc reports that for the function, so no metric is
+/// emitted.
+pub(crate) fn repeats_a_param(model: &Model) -> bool {
+    let names: Vec<_> = model.params.iter().filter_map(|param| param.ident.as_ref()).collect();
+    names.iter().enumerate().any(|(index, name)| names[..index].contains(name))
+}
+
+fn check_names(model: &Model, errors: &mut Errors) {
+    let ident = &model.names.ident;
+    let function = &model.function.sig.ident;
+    if shadows_prelude(ident) {
+        errors.at(ident, format!("the metric's struct `{ident}` would shadow the prelude's `{ident}`; write `#[metric(struct = {ident}Metric)]`"));
+    }
+    if let Some(name) = model.attrs.name.as_ref().filter(|name| !names::is_snake(&name.value())) {
+        let snake = names::suggested_snake(&name.value());
+        errors.at(
+            name,
+            names::not_in_snake_case(
+                "metric",
+                &name.value(),
+                &format!("write `name = \"{snake}\"`"),
+            ),
+        );
+    }
+    if ident == function {
+        let snake = names::suggested_snake(&function.to_string());
+        errors.at(function, format!("the metric's struct and its function are both named `{function}`; rename the function to `{snake}`"));
+    } else if model.attrs.name.is_none() && !names::is_snake(&model.names.metric) {
+        let snake = names::suggested_snake(&model.names.metric);
+        let write = format!("rename the function, or write `#[metric(name = \"{snake}\")]`");
+        errors.at(function, names::not_in_snake_case("metric", &model.names.metric, &write));
+    }
+    if let Some(path) = &model.attrs.krate {
+        names::check_crate_path(path, errors);
+    }
+}
+
+fn check_verdict(model: &Model, errors: &mut Errors) {
+    let attrs = &model.attrs;
+    let is_bool = model.output().is_some_and(is_bool);
+    if is_bool {
+        if let Some(threshold) = &attrs.threshold {
+            errors.at(threshold, BOOL_THRESHOLD);
+        }
+        if let Some(range) = &attrs.range {
+            errors.at(range, BOOL_RANGE);
+        }
+        if let Some(span) = attrs.strict {
+            errors.at_span(span, BOOL_STRICT);
+        }
+        if let Some(span) = attrs.lower_is_better {
+            errors.at_span(span, BOOL_DIRECTION);
+        }
+    } else if let (Some(span), false) = (attrs.strict, attrs.mentions_threshold()) {
+        errors.at_span(span, "`strict` requires a threshold; add `threshold = 0.5`");
+    }
+}
+
+// Settings that a `bool` metric does not support: reported here if the return type is spelt `bool`,
+// and by `assert.rs` if it is an alias.
+pub(crate) const BOOL_THRESHOLD: &str =
+    "`threshold` is not supported for a `bool` metric; remove it, or return a number";
+pub(crate) const BOOL_RANGE: &str =
+    "`range` is not supported for a `bool` metric; remove it, or return a number";
+pub(crate) const BOOL_STRICT: &str = "a `bool` metric is always strict; remove `strict`";
+pub(crate) const BOOL_DIRECTION: &str = "`lower_is_better` is not supported for a `bool` metric, where `true` passes; negate the returned value";
+
+/// Whether the type is `bool`, possibly inside `Option` or `Result`.
+fn is_bool(ty: &Type) -> bool {
+    let Type::Path(path) = ungrouped(ty) else {
+        return false;
+    };
+    if path.path.is_ident("bool") {
+        return true;
+    }
+    let Some(last) = path.path.segments.last() else {
+        return false;
+    };
+    match &last.arguments {
+        syn::PathArguments::AngleBracketed(arguments)
+            if last.ident == "Option" || last.ident == "Result" =>
+        {
+            matches!(arguments.args.first(), Some(syn::GenericArgument::Type(inner)) if is_bool(inner))
+        }
+        _ => false,
+    }
+}

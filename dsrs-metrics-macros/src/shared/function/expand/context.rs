@@ -1,0 +1,148 @@
+//! A metric with the names that its expansion uses.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use syn::{Attribute, Generics, ImplGenerics, Lifetime, TypeGenerics};
+
+use crate::shared::attributes::is_cfg;
+use crate::shared::contract::{self, Paths};
+use crate::shared::function::model::Model;
+use crate::shared::function::rows::Row;
+use crate::shared::function::side::Side;
+use crate::shared::tokens::words;
+
+/// Wraps impls in a block whose names are not visible to the user's module.
+pub(crate) fn hidden(cx: &Context<'_>, items: &TokenStream) -> TokenStream {
+    let cfgs = cx.cfgs();
+    contract::hidden(cx.span, &quote!(#(#cfgs)*), items)
+}
+
+/// A model and the names that its expansion uses.
+pub(crate) struct Context<'a> {
+    pub(crate) model: &'a Model,
+    pub(crate) span: Span,
+    pub(crate) ident: &'a Ident,
+    pub(crate) runtime: &'a TokenStream,
+    pub(crate) private: TokenStream,
+    /// The lifetime of the rows.
+    pub(crate) row: Lifetime,
+    /// The lifetime of the input from which rows and parameters are deserialized.
+    pub(crate) read: Lifetime,
+    /// The type parameters for generic rows.
+    pub(crate) gold: Ident,
+    pub(crate) pred: Ident,
+    pub(crate) fresh: Fresh,
+    /// The generics of the metric's struct, with `'static` bounds, because a metric outlives every
+    /// row.
+    pub(crate) generics: Generics,
+}
+
+impl<'a> Context<'a> {
+    pub(crate) fn new(model: &'a Model) -> Self {
+        let span = model.names.span;
+        let runtime = &model.names.runtime;
+        let mut generics = model.generics.clone();
+        for param in generics.type_params_mut() {
+            // Inserted first, so that rustc suggests further bounds after the user's own.
+            param.bounds.insert(0, syn::parse_quote_spanned!(span=> 'static));
+            param.default = None;
+        }
+        let fresh = Fresh::new(model);
+        Self {
+            model,
+            span,
+            ident: &model.names.ident,
+            runtime,
+            private: quote_spanned!(span=> #runtime::__private),
+            row: Lifetime::new(&format!("'{}", fresh.name("row")), span),
+            read: Lifetime::new(&format!("'{}", fresh.name("read")), span),
+            gold: Ident::new(&fresh.name("GoldRow"), span),
+            pred: Ident::new(&fresh.name("PredRow"), span),
+            generics,
+            fresh,
+        }
+    }
+
+    pub(crate) fn paths(&self) -> Paths<'_> {
+        Paths { span: self.span, runtime: self.runtime, private: &self.private }
+    }
+
+    pub(crate) fn cfgs(&self) -> impl Iterator<Item = &Attribute> {
+        self.model.function.attrs.iter().filter(|attr| is_cfg(attr))
+    }
+
+    /// Returns the generics of an impl for the metric's struct.
+    pub(crate) fn split(&self) -> (ImplGenerics<'_>, TypeGenerics<'_>, Option<&syn::WhereClause>) {
+        self.generics.split_for_impl()
+    }
+
+    /// Returns the row type of a side: the user's type, the dynamic row, or a type parameter.
+    pub(crate) fn row_type(&self, side: Side) -> TokenStream {
+        let runtime = self.runtime;
+        match self.model.rows.get(side) {
+            Row::Typed(ty) => quote!(#ty),
+            Row::Dynamic => {
+                let dynamic = format_ident!("{}", side.dynamic(), span = self.span);
+                quote_spanned!(self.span=> #runtime::#dynamic)
+            }
+            Row::Any => {
+                let ident = self.row_param(side);
+                quote!(#ident)
+            }
+        }
+    }
+
+    fn row_param(&self, side: Side) -> &Ident {
+        match side {
+            Side::Gold => &self.gold,
+            Side::Pred => &self.pred,
+        }
+    }
+
+    /// Returns the sides whose row type is generic.
+    pub(crate) fn open_sides(&self) -> impl Iterator<Item = Side> {
+        Side::BOTH.into_iter().filter(|side| matches!(self.model.rows.get(*side), Row::Any))
+    }
+
+    /// Returns the type parameters of generic rows, each followed by a comma.
+    pub(crate) fn row_params(&self) -> TokenStream {
+        let params = self.open_sides().map(|side| self.row_param(side));
+        quote!(#(#params,)*)
+    }
+
+    /// Returns the spec as a `'static` reference.
+    pub(crate) fn spec_ref(&self) -> TokenStream {
+        quote_spanned!(self.span=> const { &Self::SPEC })
+    }
+}
+
+/// Unused names for generated parameters. They are plain words if possible, since rustc shows them.
+pub(crate) struct Fresh(Vec<String>);
+
+impl Fresh {
+    fn new(model: &Model) -> Self {
+        let mut taken = Vec::new();
+        let attrs = &model.attrs;
+        words(model.function.sig.to_token_stream(), &mut taken);
+        words(model.names.ident.to_token_stream(), &mut taken);
+        for ty in [&attrs.gold, &attrs.pred].into_iter().flatten() {
+            words(ty.to_token_stream(), &mut taken);
+        }
+        for value in [&attrs.threshold, &attrs.range].into_iter().flatten() {
+            words(value.to_token_stream(), &mut taken);
+        }
+        for (_, _, config) in model.configs() {
+            let default = config.default.as_ref().and_then(|default| default.expr.as_ref());
+            words(default.to_token_stream(), &mut taken);
+        }
+        Self(taken)
+    }
+
+    pub(crate) fn name(&self, word: &str) -> String {
+        let mut name = word.to_owned();
+        while self.0.contains(&name) {
+            name.push('_');
+        }
+        name
+    }
+}

@@ -1,0 +1,130 @@
+//! What the metric's type says of itself, so that the compiler can put metrics together.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::Lifetime;
+
+use super::context::Context;
+use super::{builder, definition, fields, spec};
+use crate::shared::function::rows::Row;
+use crate::shared::function::side::Side;
+use crate::shared::tokens::ends;
+use crate::shared::types::in_lifetime;
+
+pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
+    let Context { span, ident, runtime, .. } = cx;
+    let (impl_generics, ty_generics, where_clause) = cx.split();
+    let verdict = verdict(cx);
+    let (gold, pred) = (row(cx, Side::Gold), row(cx, Side::Pred));
+    let (start, started) = match definition::is_unit(cx) {
+        true => {
+            let start = quote_spanned!(*span=> #runtime::WithoutParameters);
+            (quote_spanned!(*span=> #start<Self>), quote_spanned!(*span=> #start(|| Self)))
+        }
+        false => (builder::unstarted(cx), quote_spanned!(*span=> Self::builder())),
+    };
+    let (identity, configured) = (identity(cx), configured(cx));
+    let at_once = (!cx.model.is_async()).then(|| {
+        let params = fields::trailing(&cx.generics);
+        let gold = &cx.gold;
+        quote_spanned! {*span=>
+            #[automatically_derived]
+            impl<#params #gold> #runtime::ScoredAtOnce<#gold> for #ident #ty_generics #where_clause {}
+        }
+    });
+    quote_spanned! {*span=>
+        #at_once
+        #configured
+        #[automatically_derived]
+        impl #impl_generics #runtime::Declared for #ident #ty_generics #where_clause {
+            #verdict
+            type OverGold = #gold;
+            type OverPred = #pred;
+            type Start = #start;
+
+            const SPEC: #runtime::MetricSpec<'static> = Self::SPEC;
+
+            fn start() -> Self::Start {
+                #started
+            }
+
+            #identity
+        }
+    }
+}
+
+/// Type and parameters, by which two values are known to be the same metric; not for metrics with type parameters.
+fn identity(cx: &Context<'_>) -> TokenStream {
+    let Context { span, private, .. } = cx;
+    if !cx.generics.params.is_empty() {
+        return TokenStream::new();
+    }
+    let key = match definition::is_unit(cx) {
+        true => quote_spanned!(*span=> of_type::<Self>()),
+        false => quote_spanned!(*span=> of(self)),
+    };
+    quote_spanned! {*span=>
+        fn key(&self) -> ::core::option::Option<#private::Key> {
+            ::core::option::Option::Some(#private::Key::#key)
+        }
+
+        fn requirements(&self, all: &mut #private::Requirements) {
+            #[allow(unused_imports)]
+            use #private::RequiresNothing as _;
+            #private::Requiring(self).requirements(all)
+        }
+    }
+}
+
+/// The comparison of two values with parameters.
+fn configured(cx: &Context<'_>) -> TokenStream {
+    let Context { span, ident, private, .. } = cx;
+    if !cx.generics.params.is_empty() || definition::is_unit(cx) {
+        return TokenStream::new();
+    }
+    let equal = cx.model.configs().map(|(name, _, _)| {
+        quote_spanned!(*span=> #private::Compared(&self.#name, &other.#name).are_equal())
+    });
+    quote_spanned! {*span=>
+        #[automatically_derived]
+        impl #private::Configured for #ident {
+            fn has_same_parameters(&self, other: &Self) -> ::core::primitive::bool {
+                #[allow(unused_imports)]
+                use #private::NotComparable as _;
+                #(#equal)&&*
+            }
+        }
+    }
+}
+
+fn verdict(cx: &Context<'_>) -> TokenStream {
+    let Context { span, private, .. } = cx;
+    if cx.model.attrs.threshold.is_some() {
+        return quote_spanned!(*span=> type Verdict = #private::Decided;);
+    }
+    let (start, end) = ends(cx.model.output());
+    let ty = spec::returns(cx, "Verdict", &Lifetime::new("'static", *span));
+    let (before, after) = (quote_spanned!(start=> type), quote_spanned!(end=> ;));
+    let name = quote_spanned!(end=> Verdict =);
+    quote!(#before #name #ty #after)
+}
+
+/// Which rows of a side the metric is over.
+fn row(cx: &Context<'_>, side: Side) -> TokenStream {
+    let Context { span, runtime, .. } = cx;
+    let half = match side {
+        Side::Gold => quote_spanned!(*span=> #runtime::GoldRows),
+        Side::Pred => quote_spanned!(*span=> #runtime::PredRows),
+    };
+    match cx.model.rows.get(side) {
+        Row::Any => quote_spanned!(*span=> #runtime::AnyRow),
+        Row::Dynamic => {
+            let row = cx.row_type(side);
+            quote_spanned!(*span=> #half<#row>)
+        }
+        Row::Typed(ty) => {
+            let ty = in_lifetime(ty, &Lifetime::new("'static", *span));
+            quote_spanned!(*span=> #half<#ty>)
+        }
+    }
+}

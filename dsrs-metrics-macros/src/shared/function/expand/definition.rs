@@ -1,0 +1,235 @@
+//! The metric's struct, its `Clone` and `Default` impls, and the defaults of its parameters.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
+use syn::ext::IdentExt as _;
+use syn::{Attribute, Expr, Ident, Lit};
+
+use super::context::Context;
+use crate::shared::function::param::{Config, Param};
+use crate::shared::tokens::ends;
+use crate::shared::types::{Form, is_string, option_of};
+
+pub(crate) fn definition(cx: &Context<'_>) -> TokenStream {
+    let Context { model, span, ident, .. } = cx;
+    let vis = &model.function.vis;
+    let doc = &model.names.origin;
+    let attrs = model.function.attrs.iter().filter(|attr| belongs_to_struct(attr));
+    let derives = derives(cx);
+    let body = if is_unit(cx) {
+        quote_spanned!(*span=> ;)
+    } else {
+        let (_, _, where_clause) = cx.split();
+        let fields = model.configs().map(|(name, param, _)| field(cx, name, param));
+        let types = marker(cx);
+        quote_spanned!(*span=> #where_clause { #(#fields,)* #types })
+    };
+    let params = (!cx.generics.params.is_empty()).then(|| {
+        let params = &cx.generics.params;
+        quote_spanned!(*span=> <#params>)
+    });
+    quote_spanned! {*span=>
+        #(#attrs)*
+        #[doc = ""]
+        #[doc = #doc]
+        #derives
+        #vis struct #ident #params #body
+    }
+}
+
+/// Emits `Clone`, `Default`, and the functions that return the parameters' defaults.
+pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
+    let (defaults, default, clone) = (default_fns(cx), default_impl(cx), clone_impl(cx));
+    quote!(#defaults #default #clone)
+}
+
+fn belongs_to_struct(attr: &Attribute) -> bool {
+    ["doc", "cfg", "allow", "deprecated"].iter().any(|name| attr.path().is_ident(name))
+}
+
+/// Whether the metric is a unit struct, since it has neither parameters nor generics:
+/// `IntentAccuracy.score(..)`.
+pub(super) fn is_unit(cx: &Context<'_>) -> bool {
+    cx.model.configs().next().is_none() && cx.generics.params.is_empty()
+}
+
+fn derives(cx: &Context<'_>) -> TokenStream {
+    let Context { span, .. } = cx;
+    if is_unit(cx) {
+        return quote_spanned! {*span=>
+            #[derive(::core::fmt::Debug, ::core::clone::Clone, ::core::marker::Copy)]
+        };
+    }
+    quote_spanned!(*span=> #[derive(::core::fmt::Debug)])
+}
+
+/// Returns the struct's field for a `#[param]`.
+fn field(cx: &Context<'_>, name: &Ident, param: &Param) -> TokenStream {
+    let vis = &cx.model.function.vis;
+    let ty = owner(cx, param);
+    let docs = docs(name, param);
+    quote_spanned!(name.span()=> #(#docs)* #vis #name: #ty)
+}
+
+pub(super) fn docs(name: &Ident, param: &Param) -> Vec<TokenStream> {
+    if !param.attrs.is_empty() {
+        return param.attrs.iter().map(quote::ToTokens::to_token_stream).collect();
+    }
+    let doc = format!("The parameter `{name}` of the function.");
+    vec![quote!(#[doc = #doc])]
+}
+
+fn is_optional(param: &Param) -> bool {
+    option_of(&param.ty).is_some()
+}
+
+/// Returns the type of a `#[param]` in the struct.
+pub(super) fn owner(cx: &Context<'_>, param: &Param) -> TokenStream {
+    let (form, optional) = Form::of(&param.ty);
+    if !form.is_borrowed() {
+        return param.ty.to_token_stream();
+    }
+    let owner = form.owner(&cx.private);
+    if optional { quote_spanned!(cx.span=> ::core::option::Option<#owner>) } else { owner }
+}
+
+/// Returns the function that returns the default of a `#[param]`, or `None` if a value is required.
+pub(super) fn default_fn(
+    cx: &Context<'_>,
+    name: &Ident,
+    param: &Param,
+    config: &Config,
+) -> Option<Ident> {
+    let has_default = config.default.is_some() || is_optional(param);
+    has_default.then(|| format_ident!("__default_{}", name.unraw(), span = cx.span))
+}
+
+fn default_fns(cx: &Context<'_>) -> TokenStream {
+    let Context { span, ident, .. } = cx;
+    let (impl_generics, ty_generics, where_clause) = cx.split();
+    let functions = cx.model.configs().filter_map(|(name, param, config)| {
+        let function = default_fn(cx, name, param, config)?;
+        let (owner, value) = (owner(cx, param), default_value(cx, param, config));
+        Some(quote_spanned!(*span=> fn #function() -> #owner { #value }))
+    });
+    let functions: Vec<_> = functions.collect();
+    if functions.is_empty() {
+        return TokenStream::new();
+    }
+    quote_spanned! {*span=>
+        impl #impl_generics #ident #ty_generics #where_clause {
+            #(#functions)*
+        }
+    }
+}
+
+/// Returns the default of a `#[param]` as a value of its owning type, with the user's span.
+fn default_value(cx: &Context<'_>, param: &Param, config: &Config) -> TokenStream {
+    let Some(default) = &config.default else {
+        return quote_spanned!(cx.span=> ::core::option::Option::None);
+    };
+    let Some(expr) = &default.expr else {
+        return quote_spanned!(default.span=> ::core::default::Default::default());
+    };
+    let (form, _) = Form::of(&param.ty);
+    if form.is_borrowed() {
+        let Context { span, private, .. } = cx;
+        let ty = &param.ty;
+        let lent = quote_spanned!(*span=> { let default: #ty = #expr; default });
+        return quote_spanned!(*span=> #private::borrow::ToOwned::to_owned(#lent));
+    }
+    owned_default(cx, param, expr)
+}
+
+/// Returns a default for an owned parameter. A string literal is converted if the type is `String`.
+pub(super) fn owned_default(cx: &Context<'_>, param: &Param, expr: &Expr) -> TokenStream {
+    let is_text = matches!(expr, Expr::Lit(literal) if matches!(literal.lit, Lit::Str(_)));
+    if is_string(&param.ty) && is_text {
+        let private = &cx.private;
+        return quote_spanned!(cx.span=> #private::string::ToString::to_string(#expr));
+    }
+    expr.to_token_stream()
+}
+
+/// Returns the marker field that uses the struct's type parameters, which no other field may use.
+pub(super) fn marker(cx: &Context<'_>) -> TokenStream {
+    let types = cx.generics.type_params().map(|param| &param.ident);
+    if cx.generics.type_params().next().is_none() {
+        return TokenStream::new();
+    }
+    quote_spanned! {cx.span=>
+        __types: ::core::marker::PhantomData<fn() -> (#(#types,)*)>,
+    }
+}
+
+/// Returns the value of the marker field.
+pub(super) fn marker_value(cx: &Context<'_>) -> TokenStream {
+    match cx.generics.type_params().next() {
+        Some(_) => quote_spanned!(cx.span=> __types: ::core::marker::PhantomData,),
+        None => TokenStream::new(),
+    }
+}
+
+/// Emits `Default`, if no `#[param]` requires a value.
+fn default_impl(cx: &Context<'_>) -> TokenStream {
+    let Context { span, ident, .. } = cx;
+    let (impl_generics, ty_generics, where_clause) = cx.split();
+    let values: Option<Vec<_>> = cx
+        .model
+        .configs()
+        .map(|(name, param, config)| {
+            let function = default_fn(cx, name, param, config)?;
+            Some(quote_spanned!(*span=> #name: Self::#function()))
+        })
+        .collect();
+    let Some(values) = values else {
+        return TokenStream::new();
+    };
+    let marker = marker_value(cx);
+    let value = if is_unit(cx) {
+        quote_spanned!(*span=> Self)
+    } else {
+        quote_spanned!(*span=> Self { #(#values,)* #marker })
+    };
+    quote_spanned! {*span=>
+        #[automatically_derived]
+        impl #impl_generics ::core::default::Default for #ident #ty_generics #where_clause {
+            fn default() -> Self {
+                #value
+            }
+        }
+    }
+}
+
+/// Emits `Clone` without bounds on the type parameters, since the struct contains no values of
+/// them.
+fn clone_impl(cx: &Context<'_>) -> TokenStream {
+    if is_unit(cx) {
+        return TokenStream::new();
+    }
+    let Context { span, ident, .. } = cx;
+    let (impl_generics, ty_generics, where_clause) = cx.split();
+    let values = cx.model.configs().map(|(name, param, _)| {
+        let copy = copied(cx, name, param);
+        quote_spanned!(*span=> #name: #copy)
+    });
+    let marker = marker_value(cx);
+    quote_spanned! {*span=>
+        #[automatically_derived]
+        impl #impl_generics ::core::clone::Clone for #ident #ty_generics #where_clause {
+            fn clone(&self) -> Self {
+                Self { #(#values,)* #marker }
+            }
+        }
+    }
+}
+
+/// Returns a clone of a `#[param]` from `self`. Every use has the span of the parameter's type, so
+/// that rustc reports once that the type is not `Clone`.
+pub(super) fn copied(cx: &Context<'_>, name: &Ident, param: &Param) -> TokenStream {
+    let (start, end) = ends(&param.ty);
+    let owner = owner(cx, param);
+    let place = quote_spanned!(end.resolved_at(cx.span)=> (&self.#name));
+    let clone = quote_spanned!(start=> <#owner as ::core::clone::Clone>::clone);
+    quote!(#clone #place)
+}

@@ -1,0 +1,60 @@
+//! Expands a checked model into the function as written, the metric's struct, and one hidden block
+//! of impls. Generated tokens have the span of the function's name, so that rustc never points at
+//! the attribute.
+
+mod assert;
+mod builder;
+mod configure;
+pub(crate) mod context;
+mod declared;
+mod definition;
+mod fields;
+mod rows;
+mod run;
+mod spec;
+
+use context::{Context, hidden};
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+use super::model::Model;
+
+/// Returns the type parameters of the metric's builder.
+pub(crate) fn builder_params(model: &Model) -> Vec<Ident> {
+    builder::params(&Context::new(model))
+}
+
+pub(crate) fn expand(model: &Model) -> TokenStream {
+    let function = model.function.stripped();
+    let metric = metric(model, &TokenStream::new());
+    quote!(#function #metric)
+}
+
+/// As [`expand`], but with the function and further `items` inside the hidden block.
+pub(crate) fn expand_hidden(model: &Model, items: &TokenStream) -> TokenStream {
+    let function = model.function.stripped();
+    metric(model, &quote!(#function #items))
+}
+
+/// Returns the metric's struct and its hidden block, which contains the further items.
+fn metric(model: &Model, items: &TokenStream) -> TokenStream {
+    let cx = &Context::new(model);
+    let (definition, builder) = (definition::definition(cx), builder::definition(cx));
+    let parts = [
+        fields::aliases(cx),
+        fields::traits(cx),
+        fields::specs(cx),
+        definition::impls(cx),
+        builder::impls(cx),
+        spec::inherent(cx),
+        run::inherent(cx),
+        run::entry_points(cx),
+        rows::metric(cx),
+        declared::declared(cx),
+        rows::bridge(cx),
+        configure::configure(cx),
+        assert::assertions(cx),
+    ];
+    let hidden = hidden(cx, &quote!(#items #(#parts)*));
+    quote!(#definition #builder #hidden)
+}

@@ -1,0 +1,203 @@
+//! `impl Metric` over the rows that the metric takes, and for typed rows a second one over dynamic
+//! rows, which deserializes them first.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens as _, quote, quote_spanned};
+
+use super::context::Context;
+use super::fields::{self, bounds, is_looked_up, uses};
+use super::run::{got, typed};
+use super::spec;
+use crate::shared::contract::{calls, described};
+use crate::shared::function::side::Side;
+use crate::shared::tokens::as_written;
+use crate::shared::types::in_lifetime;
+
+pub(super) fn metric(cx: &Context<'_>) -> TokenStream {
+    let Context { span, ident, runtime, .. } = cx;
+    let (_, ty_generics, _) = cx.split();
+    let (gold, pred) = (cx.row_type(Side::Gold), cx.row_type(Side::Pred));
+    let params = fields::trailing(&cx.generics);
+    let row_params = cx.row_params();
+    let bounds = bounds(cx, true);
+    let predicates = cx.generics.where_clause.as_ref().map(|clause| &clause.predicates);
+    let predicates = predicates.filter(|predicates| !predicates.is_empty()).map(|predicates| {
+        let predicates = predicates.iter();
+        quote!(#(#predicates,)*)
+    });
+    let methods = methods(cx, &gold, &pred);
+    let checks = checks(cx);
+    quote_spanned! {*span=>
+        #[automatically_derived]
+        impl<#params #row_params> #runtime::Metric<#gold, #pred> for #ident #ty_generics
+        where
+            #bounds
+            #predicates
+        {
+            #methods
+
+            fn can_evaluate(&self, gold: &#gold, pred: &#pred) -> ::core::primitive::bool {
+                #checks
+            }
+        }
+    }
+}
+
+/// Whether every field that is looked up can be.
+fn checks(cx: &Context<'_>) -> TokenStream {
+    let Context { span, runtime, .. } = cx;
+    let rows = quote_spanned!(*span=> __call);
+    let sides = Side::BOTH.into_iter().filter(|side| is_looked_up(cx, *side));
+    let fields = sides.flat_map(|side| uses(cx, side));
+    let checks = fields.map(|field| {
+        let got = got(cx, &field, &rows);
+        quote_spanned!(*span=> #got.is_ok())
+    });
+    let checks: Vec<_> = checks.collect();
+    if checks.is_empty() {
+        return quote_spanned!(*span=> let _ = (gold, pred); true);
+    }
+    quote_spanned! {*span=>
+        let __call = #runtime::MetricCall::new(gold, pred);
+        #(#checks)&&*
+    }
+}
+
+/// The methods that read from the spec, and the calls.
+fn methods(cx: &Context<'_>, gold: &TokenStream, pred: &TokenStream) -> TokenStream {
+    let Context { span, runtime, .. } = cx;
+    let own = spec::own(cx);
+    let described = described(&cx.paths(), own.as_ref(), &identity(cx));
+    let answer = match cx.model.is_async() {
+        true => quote_spanned!(*span=> #runtime::Answer::pending(self.__run(call))),
+        false => quote_spanned!(*span=> #runtime::Answer::Ready(self.__run(call))),
+    };
+    let calls = calls(&cx.paths(), gold, pred, &answer);
+    quote!(#described #calls)
+}
+
+/// The identity and the requirements, as they are declared.
+fn identity(cx: &Context<'_>) -> TokenStream {
+    let Context { span, runtime, private, .. } = cx;
+    quote_spanned! {*span=>
+        fn key(&self) -> ::core::option::Option<#private::Key> {
+            #runtime::Declared::key(self)
+        }
+
+        fn requirements(&self, all: &mut #private::Requirements) {
+            #runtime::Declared::requirements(self, all)
+        }
+    }
+}
+
+/// A metric over typed rows scores dynamic ones too, where the types can be deserialized.
+pub(super) fn bridge(cx: &Context<'_>) -> TokenStream {
+    let typed_sides: Vec<Side> =
+        Side::BOTH.into_iter().filter(|side| typed(cx, *side).is_some()).collect();
+    if typed_sides.is_empty() {
+        return TokenStream::new();
+    }
+    let Context { span, ident, runtime, .. } = cx;
+    let (_, ty_generics, _) = cx.split();
+    let params = fields::trailing(&cx.generics);
+    let gold = quote_spanned!(*span=> #runtime::Example);
+    let pred = quote_spanned!(*span=> #runtime::Prediction);
+    let readable = typed_sides.iter().filter_map(|side| typed(cx, *side)).map(|ty| {
+        let read = &cx.read;
+        let ty = in_lifetime(ty, read);
+        quote_spanned!(*span=> for<#read> #ty: #runtime::RowType<#read>,)
+    });
+    let predicates = cx
+        .generics
+        .where_clause
+        .as_ref()
+        .map(|clause| clause.predicates.iter())
+        .into_iter()
+        .flatten();
+    let own = spec::own(cx);
+    let described = described(&cx.paths(), own.as_ref(), &identity(cx));
+    let body = bridged(cx, &typed_sides);
+    let answer = match cx.model.is_async() {
+        true => quote_spanned!(*span=> #runtime::Answer::pending(async move { #body })),
+        false => quote_spanned!(*span=> #runtime::Answer::Ready(#body)),
+    };
+    let calls = calls(&cx.paths(), &gold, &pred, &answer);
+    let checks = typed_sides.iter().map(|side| {
+        let read = read_row(cx, *side, &syn::Ident::new(side.name(), *span));
+        quote_spanned!(*span=> #read.is_ok())
+    });
+    quote_spanned! {*span=>
+        #[automatically_derived]
+        impl<#params> #runtime::Metric<#gold, #pred> for #ident #ty_generics
+        where
+            #(#readable)*
+            #(#predicates,)*
+        {
+            #described
+            #calls
+
+            fn can_evaluate(&self, gold: &#gold, pred: &#pred) -> ::core::primitive::bool {
+                let _ = (gold, pred);
+                #(#checks)&&*
+            }
+        }
+    }
+}
+
+/// Deserializes the dynamic rows of `call` and scores them.
+fn bridged(cx: &Context<'_>, typed_sides: &[Side]) -> TokenStream {
+    let span = cx.span;
+    let row = |side: Side| {
+        let name = syn::Ident::new(side.name(), span);
+        if typed_sides.contains(&side) {
+            quote_spanned!(span=> &#name)
+        } else {
+            quote_spanned!(span=> call.#name)
+        }
+    };
+    let (gold, pred) = (row(Side::Gold), row(Side::Pred));
+    let call = quote_spanned!(span=> call.over(#gold, #pred));
+    let row_type = |side: Side| match typed(cx, side) {
+        Some(ty) => in_lifetime(ty, &syn::Lifetime::new("'_", span)).to_token_stream(),
+        None => {
+            let (runtime, dynamic) = (cx.runtime, syn::Ident::new(side.dynamic(), span));
+            quote_spanned!(span=> #runtime::#dynamic)
+        }
+    };
+    let (gold, pred) = (row_type(Side::Gold), row_type(Side::Pred));
+    let runtime = cx.runtime;
+    let mut body = match cx.model.is_async() {
+        // Through `answer`, so that rustc checks in one place whether the future is `Send`.
+        true => quote_spanned! {span=>
+            <Self as #runtime::Metric<#gold, #pred>>::answer(self, #call).await
+        },
+        false => quote_spanned!(span=> self.__run(#call)),
+    };
+    for side in typed_sides.iter().rev() {
+        let name = syn::Ident::new(side.name(), span);
+        let read = read_row(cx, *side, &quote_spanned!(span=> call.#name));
+        body = quote_spanned! {span=>
+            match #read {
+                ::core::result::Result::Ok(#name) => #body,
+                ::core::result::Result::Err(error) => ::core::result::Result::Err(error),
+            }
+        };
+    }
+    body
+}
+
+fn read_row(cx: &Context<'_>, side: Side, row: &impl quote::ToTokens) -> TokenStream {
+    let Context { span, runtime, private, .. } = cx;
+    let Some(ty) = typed(cx, side) else {
+        return TokenStream::new();
+    };
+    let written = as_written(ty);
+    let spec = cx.spec_ref();
+    let variant = match side {
+        Side::Gold => quote_spanned!(*span=> Gold),
+        Side::Pred => quote_spanned!(*span=> Pred),
+    };
+    quote_spanned! {*span=>
+        #private::read_row::<#ty>(&#row.data, #spec, #runtime::Side::#variant, #written)
+    }
+}

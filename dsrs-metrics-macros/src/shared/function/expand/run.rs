@@ -1,0 +1,346 @@
+//! The call itself: each parameter is read from its row, the function is called, and what it returns
+//! is held against the spec. And the inherent methods that users call: `score` and `evaluate`.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+
+use super::context::Context;
+use super::definition::{copied, owned_default};
+use super::fields::{FieldUse, bounds, is_looked_up, uses};
+use super::spec;
+use crate::shared::function::model::Model;
+use crate::shared::function::param::{Binding, FieldParam, Param};
+use crate::shared::function::role::DefaultValue;
+use crate::shared::function::rows::Row;
+use crate::shared::function::side::Side;
+use crate::shared::tokens::ends;
+use crate::shared::types::{Form, in_lifetime};
+
+/// `__run`, which reads the fields, calls the function and validates the score.
+pub(super) fn inherent(cx: &Context<'_>) -> TokenStream {
+    let Context { model, span, ident, runtime, row, .. } = cx;
+    let (impl_generics, ty_generics, where_clause) = cx.split();
+    let row_params = cx.row_params();
+    let (gold, pred) = (cx.row_type(Side::Gold), cx.row_type(Side::Pred));
+    let bounds = bounds(cx, false);
+    let readings =
+        Side::BOTH.into_iter().flat_map(|side| uses(cx, side)).map(|field| reading(cx, &field));
+    let readings: TokenStream = readings.collect();
+    let (call, spec) = (call(cx), cx.spec_ref());
+    let into_scored = spec::returns(cx, "into_scored", &syn::Lifetime::new("'_", *span));
+    let (keyword, lifetime) = match model.is_async() {
+        true => (quote_spanned!(*span=> async), quote_spanned!(*span=> #row)),
+        false => (quote_spanned!(*span=> #[inline]), TokenStream::new()),
+    };
+    quote_spanned! {*span=>
+        impl #impl_generics #ident #ty_generics #where_clause {
+            #keyword fn __run<#row, #row_params>(
+                &#lifetime self,
+                __call: #runtime::MetricCall<#row, #gold, #pred>,
+            ) -> #runtime::Result<#runtime::Scored>
+            where
+                #bounds
+            {
+                let __spec = #spec;
+                #readings
+                #into_scored(#call, __spec)
+            }
+        }
+    }
+}
+
+fn held(field: &FieldUse<'_>, cx: &Context<'_>) -> Ident {
+    format_ident!("__held_{}", field.index, span = cx.span)
+}
+
+fn side_ident(side: Side, cx: &Context<'_>) -> Ident {
+    Ident::new(side.name(), cx.span)
+}
+
+/// `let __held_0 = ..;` for a field that is looked up.
+fn reading(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
+    if !is_looked_up(cx, field.side) {
+        return TokenStream::new();
+    }
+    let Context { span, .. } = cx;
+    let (held, got) = (held(field, cx), got(cx, field, &quote_spanned!(*span=> __call)));
+    let (side, private) = (side_variant(cx, field.side), &cx.private);
+    quote_spanned! {*span=>
+        let #held = match #got {
+            ::core::result::Result::Ok(held) => held,
+            ::core::result::Result::Err(error) => {
+                return ::core::result::Result::Err(#private::unreadable_field(error, __spec, #side));
+            }
+        };
+    }
+}
+
+fn side_variant(cx: &Context<'_>, side: Side) -> TokenStream {
+    let runtime = cx.runtime;
+    match side {
+        Side::Gold => quote_spanned!(cx.span=> #runtime::Side::Gold),
+        Side::Pred => quote_spanned!(cx.span=> #runtime::Side::Pred),
+    }
+}
+
+/// The look-up of a field in the row of `rows`, an expression with fields `gold` and `pred`.
+pub(super) fn got(cx: &Context<'_>, field: &FieldUse<'_>, rows: &TokenStream) -> TokenStream {
+    if let Some(name) = field.named_by() {
+        let (runtime, side) = (cx.runtime, side_ident(field.side, cx));
+        return quote_spanned!(cx.span=> #runtime::NamedFields::text_of(#rows.#side, &self.#name));
+    }
+    let row = cx.row_type(field.side);
+    let get = field.get_trait(cx, &syn::Lifetime::new("'_", cx.span));
+    let method = if field.is_optional() { "get_optional" } else { "get" };
+    let method = Ident::new(method, cx.span);
+    let spec = field.spec(cx);
+    let side = side_ident(field.side, cx);
+    quote_spanned!(cx.span=> <#row as #get>::#method(#rows.#side, #spec))
+}
+
+/// The call of the user's function.
+fn call(cx: &Context<'_>) -> TokenStream {
+    let Context { model, .. } = cx;
+    let function = &model.function.sig.ident;
+    let turbofish = turbofish(model);
+    let arguments =
+        model.params.iter().enumerate().map(|(index, param)| argument(cx, index, param));
+    let call = quote_spanned!(cx.span=> #function #turbofish(#(#arguments),*));
+    if model.is_async() { quote_spanned!(cx.span=> #call.await) } else { call }
+}
+
+fn turbofish(model: &Model) -> TokenStream {
+    let params = model.generics.params.iter().filter_map(|param| match param {
+        syn::GenericParam::Type(param) => Some(&param.ident),
+        syn::GenericParam::Const(param) => Some(&param.ident),
+        syn::GenericParam::Lifetime(_) => None,
+    });
+    let params: Vec<_> = params.collect();
+    if params.is_empty() { TokenStream::new() } else { quote!(::<#(#params),*>) }
+}
+
+fn argument(cx: &Context<'_>, index: usize, param: &Param) -> TokenStream {
+    let span = cx.span;
+    match &param.binding {
+        Binding::Row(side) => {
+            let (start, end) = ends(&param.ty);
+            let side = Ident::new(side.name(), end);
+            let call = Ident::new("__call", start.resolved_at(cx.span));
+            quote_spanned!(start=> #call.#side)
+        }
+        Binding::Trace => quote_spanned!(span=> __call.trace),
+        Binding::PredName => quote_spanned!(span=> __call.pred_name),
+        Binding::PredTrace => quote_spanned!(span=> __call.pred_trace),
+        Binding::Config(_) => config(cx, param),
+        Binding::Field(side, _) => {
+            let uses = uses(cx, *side);
+            let Some(field) = uses.iter().find(|field| field.index == index) else {
+                return TokenStream::new();
+            };
+            if is_looked_up(cx, *side) { lent(cx, field) } else { direct(cx, field) }
+        }
+        Binding::Nothing => TokenStream::new(),
+    }
+}
+
+/// A field that was looked up, as the parameter wants it.
+fn lent(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
+    let span = cx.span;
+    let held = held(field, cx);
+    if field.named_by().is_some() {
+        return quote_spanned!(span=> &*#held);
+    }
+    // `&str` and `&Value` are held as themselves; what else is borrowed may be owned while it is held.
+    let borrowed = matches!(field.form, Form::Slice(_) | Form::Ref(_));
+    match (&field.field.default, field.is_option, borrowed) {
+        (Some(default), false, true) => {
+            let default = default_of(cx, field, default);
+            quote_spanned! {span=>
+                match &#held {
+                    ::core::option::Option::Some(held) => &**held,
+                    ::core::option::Option::None => #default,
+                }
+            }
+        }
+        (Some(default), false, false) => {
+            let default = default_of(cx, field, default);
+            quote_spanned! {span=>
+                match #held {
+                    ::core::option::Option::Some(held) => held,
+                    ::core::option::Option::None => #default,
+                }
+            }
+        }
+        (_, true, true) => quote_spanned!(span=> #held.as_deref()),
+        (_, false, true) => quote_spanned!(span=> &*#held),
+        (_, _, false) => quote_spanned!(span=> #held),
+    }
+}
+
+fn default_of(cx: &Context<'_>, field: &FieldUse<'_>, default: &DefaultValue) -> TokenStream {
+    let ty = in_lifetime(&field.param.ty, &syn::Lifetime::new("'_", cx.span));
+    match &default.expr {
+        None => quote_spanned!(default.span=> <#ty as ::core::default::Default>::default()),
+        Some(expr) => {
+            let value = owned_default(cx, field.param, expr);
+            quote_spanned!(cx.span=> { let default: #ty = #value; default })
+        }
+    }
+}
+
+/// A field of a typed row, as the parameter wants it. The name stands at the parameter, so that rustc
+/// says there that the row has no such field.
+fn direct(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
+    let span = field.param.span.resolved_at(cx.span);
+    let side = side_ident(field.side, cx);
+    let FieldParam { name, name_span, .. } = field.field;
+    let name = match syn::parse_str::<Ident>(name) {
+        Ok(_) => Ident::new(name, *name_span),
+        Err(_) => Ident::new_raw(name, *name_span),
+    };
+    let place = quote_spanned!(span=> (*__call.#side).#name);
+    let optional = || {
+        let ty = in_inference(&field.param.ty);
+        quote_spanned!(span=> { let field: &#ty = &#place; field })
+    };
+    match (&field.form, field.is_option) {
+        (Form::Owned(_), _) => quote_spanned!(span=> ::core::clone::Clone::clone(&#place)),
+        (Form::Text | Form::Slice(_), true) => {
+            let field = optional();
+            quote_spanned!(span=> #field.as_deref())
+        }
+        (_, true) => {
+            let field = optional();
+            quote_spanned!(span=> #field.as_ref())
+        }
+        (_, false) => quote_spanned!(span=> &#place),
+    }
+}
+
+/// `Option<_>` at the place of the parameter's type.
+fn in_inference(ty: &syn::Type) -> TokenStream {
+    let (start, end) = ends(ty);
+    let option = quote_spanned!(start=> ::core::option::Option);
+    let arguments = quote_spanned!(end=> <_>);
+    quote!(#option #arguments)
+}
+
+/// A `#[param]`, lent from the metric's struct.
+fn config(cx: &Context<'_>, param: &Param) -> TokenStream {
+    let Some(name) = &param.ident else {
+        return TokenStream::new();
+    };
+    let span = cx.span;
+    match Form::of(&param.ty) {
+        (Form::Owned(_), _) => copied(cx, name, param),
+        (Form::Text | Form::Slice(_), true) => quote_spanned!(span=> self.#name.as_deref()),
+        (_, true) => quote_spanned!(span=> self.#name.as_ref()),
+        (_, false) => quote_spanned!(span=> &self.#name),
+    }
+}
+
+/// `score` for a synchronous metric, `evaluate` for any.
+pub(super) fn entry_points(cx: &Context<'_>) -> TokenStream {
+    let Context { model, span, ident, .. } = cx;
+    let (impl_generics, ty_generics, where_clause) = cx.split();
+    let evaluate = evaluate(cx);
+    let score = if model.is_async() { no_score(cx) } else { score(cx) };
+    quote_spanned! {*span=>
+        impl #impl_generics #ident #ty_generics #where_clause {
+            #score
+            #evaluate
+        }
+    }
+}
+
+fn score(cx: &Context<'_>) -> TokenStream {
+    let Context { model, span, runtime, private, row, .. } = cx;
+    let vis = &model.function.vis;
+    let row_params = cx.row_params();
+    let (gold, pred) = (cx.row_type(Side::Gold), cx.row_type(Side::Pred));
+    let bounds = bounds(cx, false);
+    quote_spanned! {*span=>
+        /// Scores one pair of rows.
+        ///
+        /// # Errors
+        /// A missing or unreadable field, a score that is not finite or out of range, the
+        /// function's own error, or an abstention.
+        #vis fn score<#row, #row_params>(
+            &self,
+            gold: &#row #gold,
+            pred: &#row #pred,
+        ) -> #runtime::Result<#runtime::MetricScore>
+        where
+            #bounds
+        {
+            #private::score(self.__run(#runtime::MetricCall::new(gold, pred)))
+        }
+    }
+}
+
+/// `score` of an asynchronous metric, which cannot be called: rustc reports the unmet bound.
+fn no_score(cx: &Context<'_>) -> TokenStream {
+    let Context { model, span, runtime, .. } = cx;
+    let vis = &model.function.vis;
+    quote_spanned! {*span=>
+        #[doc(hidden)]
+        #vis fn score<G, P>(
+            &self,
+            _: &G,
+            _: &P,
+        ) -> ::core::result::Result<#runtime::MetricScore, #runtime::MetricError>
+        where
+            Self: #runtime::ScoredAtOnce<G>,
+        {
+            ::core::unreachable!()
+        }
+    }
+}
+
+fn evaluate(cx: &Context<'_>) -> TokenStream {
+    let Context { model, span, runtime, private, row, .. } = cx;
+    let vis = &model.function.vis;
+    let row_params = cx.row_params();
+    let (gold, pred) = (cx.row_type(Side::Gold), cx.row_type(Side::Pred));
+    let bounds = bounds(cx, false);
+    let result = quote_spanned!(*span=> #runtime::Result<#runtime::MetricScore>);
+    let run = quote_spanned!(*span=> self.__run(#runtime::MetricCall::new(gold, pred)));
+    let (keyword, output, body) = match model.is_async() {
+        true => (
+            quote_spanned!(*span=> async),
+            result,
+            quote_spanned!(*span=> #private::score(#run.await)),
+        ),
+        // There is nothing to wait for, and a future of its own would have to be compiled for each metric.
+        false => (
+            TokenStream::new(),
+            quote_spanned!(*span=> ::core::future::Ready<#result>),
+            quote_spanned!(*span=> ::core::future::ready(#private::score(#run))),
+        ),
+    };
+    quote_spanned! {*span=>
+        /// Scores one pair of rows, as a future.
+        ///
+        /// # Errors
+        /// A missing or unreadable field, a score that is not finite or out of range, the
+        /// function's own error, or an abstention.
+        #vis #keyword fn evaluate<#row, #row_params>(
+            &#row self,
+            gold: &#row #gold,
+            pred: &#row #pred,
+        ) -> #output
+        where
+            #bounds
+        {
+            #body
+        }
+    }
+}
+
+/// The user's type of a side, if its row has one.
+pub(super) fn typed<'a>(cx: &'a Context<'_>, side: Side) -> Option<&'a syn::Type> {
+    match cx.model.rows.get(side) {
+        Row::Typed(ty) => Some(ty),
+        _ => None,
+    }
+}

@@ -1,0 +1,172 @@
+//! The constant `SPEC` and the inherent methods that read from it.
+
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::Lifetime;
+
+use super::context::Context;
+use super::fields::{FieldUse, uses};
+use crate::shared::attributes::doc_text;
+use crate::shared::contract::spec_readers;
+use crate::shared::function::param::{Config, Param};
+use crate::shared::function::side::Side;
+use crate::shared::names;
+use crate::shared::tokens::{as_written, ends};
+use crate::shared::types::{in_lifetime, is_panel, option_of};
+use crate::shared::values::{bounds, cost_msats, number};
+
+pub(super) fn inherent(cx: &Context<'_>) -> TokenStream {
+    let Context { span, ident, .. } = cx;
+    let (impl_generics, ty_generics, where_clause) = cx.split();
+    let (vis, own) = (&cx.model.function.vis, own(cx));
+    let readers = spec_readers(&cx.paths(), vis, &expression(cx), own.as_ref());
+    quote_spanned! {*span=>
+        impl #impl_generics #ident #ty_generics #where_clause {
+            #readers
+        }
+    }
+}
+
+/// Returns the spec of one instance, if a parameter names a field.
+pub(super) fn own(cx: &Context<'_>) -> Option<TokenStream> {
+    let Context { span, private, .. } = cx;
+    let names = Side::BOTH.into_iter().flat_map(|side| uses(cx, side)).filter_map(|field| {
+        let by = field.named_by()?;
+        let place = place(cx, &field);
+        Some(quote_spanned!(*span=> (#place, &*self.#by)))
+    });
+    let names: Vec<_> = names.collect();
+    (!names.is_empty())
+        .then(|| quote_spanned!(*span=> #private::configured(Self::SPEC, &[#(#names),*])))
+}
+
+/// Returns the side of a field and its index among the fields of that side.
+fn place(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
+    let (span, runtime) = (cx.span, cx.runtime);
+    let position = Literal::usize_unsuffixed(field.position);
+    let side = match field.side {
+        Side::Gold => quote_spanned!(span=> Gold),
+        Side::Pred => quote_spanned!(span=> Pred),
+    };
+    quote_spanned!(span=> (#runtime::Side::#side, #position))
+}
+
+/// Returns the fields whose name is the value of this parameter.
+fn named(cx: &Context<'_>, by: &Ident) -> Vec<TokenStream> {
+    let fields = Side::BOTH.into_iter().flat_map(|side| uses(cx, side));
+    let fields = fields.filter(|field| field.named_by() == Some(by));
+    fields.map(|field| place(cx, &field)).collect()
+}
+
+fn expression(cx: &Context<'_>) -> TokenStream {
+    let Context { model, span, runtime, .. } = cx;
+    let attrs = &model.attrs;
+    let name = &model.names.metric;
+    let doc = doc_text(&model.function.attrs);
+    let tier = match &attrs.tier {
+        Some(tier) if tier == "truth" => quote_spanned!(*span=> Truth),
+        _ => quote_spanned!(*span=> Proxy),
+    };
+    let cost =
+        attrs.cost.as_ref().and_then(|cost| cost_msats("cost", &cost.value()).ok()).unwrap_or(0);
+    let cost = Literal::u64_unsuffixed(cost);
+    let kind = returns(cx, "KIND", &Lifetime::new("'static", *span));
+    let params = params(cx);
+    let options = options(cx);
+    quote_spanned! {*span=>
+        #runtime::MetricSpec::new(#name)
+            .with_doc(#doc)
+            .with_tier(#runtime::MetricTier::#tier)
+            .with_cost_msats(#cost)
+            .with_kind(#kind)
+            .with_fields(&__GOLD_FIELDS, &__PRED_FIELDS)
+            .with_params(&[#(#params),*])
+            #options
+    }
+}
+
+/// Returns the builder calls for the settings that rustc must type-check.
+fn options(cx: &Context<'_>) -> TokenStream {
+    let attrs = &cx.model.attrs;
+    let runtime = cx.runtime;
+    let mut calls = TokenStream::new();
+    if let Some(threshold) = &attrs.threshold {
+        let value = number(threshold);
+        calls.extend(quote_spanned!(cx.span=> .with_threshold(#value)));
+    }
+    if let Some((min, max)) = attrs.range.as_ref().and_then(bounds) {
+        let (min, max) = (number(min), number(max));
+        calls.extend(quote_spanned!(cx.span=> .with_range(#min, #max)));
+    }
+    if attrs.lower_is_better.is_some() {
+        calls.extend(quote_spanned!(cx.span=> .with_direction(#runtime::Direction::LowerIsBetter)));
+    }
+    if attrs.strict.is_some() {
+        calls.extend(quote_spanned!(cx.span=> .with_strict()));
+    }
+    if cx.model.is_async() {
+        calls.extend(quote_spanned!(cx.span=> .with_async()));
+    }
+    if let Some(version) = &attrs.version {
+        calls.extend(quote_spanned!(cx.span=> .with_version(#version)));
+    }
+    calls
+}
+
+fn params(cx: &Context<'_>) -> Vec<TokenStream> {
+    let several = |(name, param, config): (&Ident, &Param, &Config)| match is_panel(&param.ty) {
+        true => panel(cx),
+        false => vec![self::param(cx, name, param, config)],
+    };
+    cx.model.configs().flat_map(several).collect()
+}
+
+fn param(cx: &Context<'_>, name: &Ident, param: &Param, config: &Config) -> TokenStream {
+    let runtime = cx.runtime;
+    let names = named(cx, name);
+    let name = syn::ext::IdentExt::unraw(name).to_string();
+    let ty = as_written(&param.ty);
+    let doc = doc_text(&param.attrs);
+    let default = match &config.default {
+        Some(default) => default.expr.as_ref().map_or("default".to_owned(), as_written),
+        None => "None".to_owned(),
+    };
+    let optional = config.default.is_some() || option_of(&param.ty).is_some();
+    let default = if optional {
+        quote_spanned!(cx.span=> ::core::option::Option::Some(#default))
+    } else {
+        quote_spanned!(cx.span=> ::core::option::Option::None)
+    };
+    quote_spanned!(cx.span=> #runtime::ParamSpec { name: #name, ty: #ty, default: #default, doc: #doc, names: &[#(#names),*] })
+}
+
+/// The number of command-line parameters of a judge's panel.
+pub(super) const PANEL: usize = 4;
+
+/// Returns the parameters of a panel, with the judge's settings as defaults.
+fn panel(cx: &Context<'_>) -> Vec<TokenStream> {
+    let (runtime, private) = (cx.runtime, &cx.private);
+    let param = |index: usize| {
+        let said = cx.model.panel.iter().find(|(at, _)| *at == index).map(
+            |(_, said)| quote_spanned!(cx.span=> default: ::core::option::Option::Some(#said),),
+        );
+        let index = Literal::usize_unsuffixed(index);
+        quote_spanned!(cx.span=> #runtime::ParamSpec { #said ..#private::PANEL[#index] })
+    };
+    (0..PANEL).map(param).collect()
+}
+
+/// Returns `<Ret as MetricReturn>::item` with the span of the return type, so that rustc reports an
+/// unsupported type once and at that type.
+pub(super) fn returns(cx: &Context<'_>, item: &str, lifetime: &Lifetime) -> TokenStream {
+    let Some(ty) = cx.model.output() else {
+        return TokenStream::new();
+    };
+    let (start, end) = ends(ty);
+    let ty = in_lifetime(ty, lifetime);
+    let runtime = names::runtime(cx.model.attrs.krate.as_ref(), start);
+    let item = Ident::new(item, end);
+    let path = quote_spanned!(start=> <#ty as #runtime::MetricReturn>);
+    let item = quote_spanned!(end=> ::#item);
+    quote!(#path #item)
+}

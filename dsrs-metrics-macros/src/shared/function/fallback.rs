@@ -1,0 +1,60 @@
+//! The expansion after an error: the function as written and a stub of the metric, so that uses of
+//! the metric still resolve and one error is one message.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+
+use super::model::Model;
+use crate::shared::contract;
+use crate::shared::errors::Errors;
+use crate::shared::function::expand::context::{Context, hidden};
+use crate::shared::names::shadows_prelude;
+
+pub(crate) fn expand(model: &Model, errors: Errors) -> TokenStream {
+    let function = model.function.stripped();
+    let stub = stub(model, errors);
+    quote!(#function #stub)
+}
+
+/// Returns the stub of the metric and the errors.
+pub(crate) fn stub(model: &Model, errors: Errors) -> TokenStream {
+    let ident = stub_ident(model);
+    let cx = &Context { ident: &ident, ..Context::new(model) };
+    let errors = errors.finish();
+    let definition = definition(cx);
+    let stubs = hidden(cx, &stubs(cx));
+    quote!(#definition #stubs #errors)
+}
+
+/// Returns the name of the struct, or a free name if the name itself is the error.
+fn stub_ident(model: &Model) -> Ident {
+    let ident = &model.names.ident;
+    if shadows_prelude(ident) || *ident == model.function.sig.ident {
+        return format_ident!("{ident}Metric");
+    }
+    ident.clone()
+}
+
+fn definition(cx: &Context<'_>) -> TokenStream {
+    let Context { model, span, ident, .. } = cx;
+    let vis = &model.function.vis;
+    quote_spanned! {*span=>
+        #[doc = ""]
+        #[allow(dead_code, non_camel_case_types)]
+        #[derive(::core::fmt::Debug, ::core::clone::Clone, ::core::marker::Copy, ::core::default::Default)]
+        #vis struct #ident;
+    }
+}
+
+fn stubs(cx: &Context<'_>) -> TokenStream {
+    let Context { span, ident, model, .. } = cx;
+    let names: BTreeSet<_> = model.configs().map(|(name, _, _)| name).collect();
+    let setters = names.into_iter().map(|name| {
+        quote_spanned! {*span=>
+            pub fn #name<T>(self, _: T) -> Self { self }
+        }
+    });
+    contract::stub(&cx.paths(), ident, &quote!(#(#setters)*))
+}

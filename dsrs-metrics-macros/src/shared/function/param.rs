@@ -1,0 +1,49 @@
+//! A parameter of the function and its binding.
+
+use proc_macro2::{Ident, Span};
+use syn::{Attribute, Type};
+
+use super::role::DefaultValue;
+use super::side::Side;
+
+/// A parameter of the function.
+pub(crate) struct Param {
+    pub(crate) ident: Option<Ident>,
+    pub(crate) attrs: Vec<Attribute>,
+    pub(crate) ty: Type,
+    pub(crate) span: Span,
+    pub(crate) binding: Binding,
+}
+
+/// A field of a row that a parameter reads.
+pub(crate) struct FieldParam {
+    pub(crate) name: String,
+    pub(crate) name_span: Span,
+    pub(crate) renamed: bool,
+    /// The `#[param]` whose value is the name of the field; `name` is its default.
+    pub(crate) named_by: Option<Ident>,
+    pub(crate) default: Option<DefaultValue>,
+}
+
+/// A `#[param]`.
+pub(crate) struct Config {
+    pub(crate) default: Option<DefaultValue>,
+}
+
+/// The binding of a parameter.
+pub(crate) enum Binding {
+    /// `#[gold] f: T` and `#[pred] f: T`.
+    Field(Side, FieldParam),
+    /// `gold: &MyGold`, `example: &Example`, `pred: &Prediction`.
+    Row(Side),
+    /// `trace: Option<&Trace>`.
+    Trace,
+    /// `pred_name: Option<&str>`.
+    PredName,
+    /// `pred_trace: Option<&Trace>`.
+    PredTrace,
+    /// `#[param] x: T`.
+    Config(Config),
+    /// None; the error is reported.
+    Nothing,
+}

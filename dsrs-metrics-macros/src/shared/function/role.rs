@@ -1,0 +1,188 @@
+//! The attributes of a parameter: `#[gold(..)]`, `#[pred(..)]` and `#[param(..)]`.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use syn::ext::IdentExt as _;
+use syn::parse::ParseStream;
+use syn::{Attribute, Error, Expr, LitStr, Token};
+
+use crate::shared::errors::Errors;
+use crate::shared::list::{self, Seen};
+use crate::shared::tokens::as_written;
+
+/// The binding of a parameter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Role {
+    Gold,
+    Pred,
+    Param,
+}
+
+impl Role {
+    const ALL: [Self; 3] = [Self::Gold, Self::Pred, Self::Param];
+
+    fn of(attr: &Attribute) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| attr.path().is_ident(role.name()))
+    }
+
+    /// Whether an identifier is the name of a role.
+    pub(crate) fn is_name(word: &Ident) -> bool {
+        Self::ALL.iter().any(|role| word == role.name())
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Gold => "gold",
+            Self::Pred => "pred",
+            Self::Param => "param",
+        }
+    }
+}
+
+/// `#[gold(..)]`, `#[pred(..)]` or `#[param(..)]` as written.
+pub(crate) struct RoleAttr {
+    pub(crate) role: Role,
+    pub(crate) rename: Option<LitStr>,
+    /// The `#[param]` whose value is the name of the field.
+    pub(crate) named_by: Option<Ident>,
+    pub(crate) default: Option<DefaultValue>,
+}
+
+/// `default` or `default = expr`.
+pub(crate) struct DefaultValue {
+    pub(crate) span: Span,
+    pub(crate) expr: Option<Expr>,
+}
+
+impl RoleAttr {
+    /// Removes the role attributes from the attributes of a parameter and parses them.
+    pub(crate) fn take(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<Self> {
+        let mut taken: Option<Self> = None;
+        attrs.retain(|attr| {
+            let Some(role) = Role::of(attr) else {
+                return true;
+            };
+            match &taken {
+                None => taken = Some(Self::parse(role, attr, errors)),
+                Some(first) if first.role == role => {
+                    errors.at(attr, format!("duplicate `#[{}]`; keep one", role.name()));
+                }
+                Some(first) => errors.at(attr, two_roles(first.role, role)),
+            }
+            false
+        });
+        taken
+    }
+
+    fn parse(role: Role, attr: &Attribute, errors: &mut Errors) -> Self {
+        let mut parsed = Self { role, rename: None, named_by: None, default: None };
+        match &attr.meta {
+            syn::Meta::Path(_) => {}
+            syn::Meta::List(list) => {
+                let tokens = list.tokens.clone();
+                list::for_each(tokens, errors, |input, seen, errors| {
+                    parsed.item(input, seen, errors)
+                });
+            }
+            syn::Meta::NameValue(pair) => {
+                let (role, value) = (role.name(), as_written(&pair.value));
+                let write = match role {
+                    "param" => format!("default = {value}"),
+                    _ => {
+                        format!("\"{}\"", meant_name(&value).unwrap_or_else(|| "field".to_owned()))
+                    }
+                };
+                errors.at(&pair.value, format!("expected `#[{role}(..)]`, found `#[{role} = ..]`; write `#[{role}({write})]`"));
+            }
+        }
+        parsed
+    }
+
+    fn item(
+        &mut self,
+        input: ParseStream<'_>,
+        seen: &mut Seen,
+        errors: &mut Errors,
+    ) -> syn::Result<()> {
+        if input.peek(LitStr) && self.role != Role::Param {
+            let rename: LitStr = input.parse()?;
+            if self.rename.is_some() {
+                errors.at(&rename, "duplicate field name; keep one");
+            }
+            self.rename = Some(rename);
+            return Ok(());
+        }
+        let found = list::to_comma(&input.fork())?;
+        let wrong = || Error::new_spanned(&found, self.expected(&as_written(&found)));
+        let key = Ident::parse_any(input).map_err(|_| wrong())?;
+        if key == "named_by" && self.role != Role::Param {
+            seen.note(&key, errors);
+            input.parse::<Token![=]>().map_err(|_| Error::new_spanned(&key, NAMED_BY))?;
+            let explain = |_: &str| NAMED_BY.to_owned();
+            self.named_by = Some(list::value(&key, input, syn::parse::Parse::parse, explain)?);
+            return Ok(());
+        }
+        if key != "default" {
+            return Err(wrong());
+        }
+        seen.note(&key, errors);
+        let expr = match input.parse::<Option<Token![=]>>()? {
+            Some(_) => {
+                Some(list::value(&key, input, syn::parse::Parse::parse, unreadable_default)?)
+            }
+            None => None,
+        };
+        self.default = Some(DefaultValue { span: key.span(), expr });
+        Ok(())
+    }
+
+    /// Returns what was expected instead of `found`.
+    fn expected(&self, found: &str) -> String {
+        let role = self.role.name();
+        if self.role == Role::Param {
+            return format!(
+                "expected `default` or `default = value` in `#[param]`, found `{found}`; the name of a `#[param]` is the name of the parameter"
+            );
+        }
+        let meant = meant_name(found);
+        match meant {
+            Some(name) => format!(
+                "expected the field name as a string, found `{found}`; write `#[{role}(\"{name}\")]`"
+            ),
+            None => format!(
+                "expected a field name, `default` or `named_by` in `#[{role}]`, found `{found}`; write `#[{role}(\"field\")]` or `#[{role}(default = value)]`"
+            ),
+        }
+    }
+}
+
+const NAMED_BY: &str =
+    "expected the name of a `#[param]` after `named_by`; write `named_by = field`";
+
+/// Returns the field name in `answer`, `"answer"`, `rename = "answer"` or `name = "answer"`.
+fn meant_name(found: &str) -> Option<String> {
+    let tokens: TokenStream = found.parse().ok()?;
+    if let Ok(ident) = syn::parse2::<Ident>(tokens.clone()) {
+        return Some(ident.unraw().to_string());
+    }
+    if let Ok(name) = syn::parse2::<LitStr>(tokens.clone()) {
+        return Some(name.value());
+    }
+    let pair = syn::parse2::<syn::MetaNameValue>(tokens).ok()?;
+    let names = ["rename", "name", "field"];
+    let is_name = names.iter().any(|name| pair.path.is_ident(name));
+    let name = syn::parse2::<LitStr>(quote::ToTokens::to_token_stream(&pair.value)).ok()?;
+    is_name.then(|| name.value())
+}
+
+fn unreadable_default(found: &str) -> String {
+    if found.is_empty() {
+        return "missing value after `default =`; write `default = value`, or `default` alone"
+            .to_owned();
+    }
+    format!("expected an expression, found `{found}`; write `default = value`")
+}
+
+fn two_roles(first: Role, second: Role) -> String {
+    let (first, second) = (first.name(), second.name());
+    format!("`#[{first}]` and `#[{second}]` on one parameter; write two parameters")
+}

@@ -1,0 +1,46 @@
+//! The two rows of a metric: gold and prediction.
+
+use syn::Type;
+
+use crate::shared::settings::Settings;
+
+/// A side of a row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Side {
+    Gold,
+    Pred,
+}
+
+impl Side {
+    pub(crate) const BOTH: [Self; 2] = [Self::Gold, Self::Pred];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Gold => "gold",
+            Self::Pred => "pred",
+        }
+    }
+
+    /// Returns the name of the dynamic row type.
+    pub(crate) fn dynamic(self) -> &'static str {
+        match self {
+            Self::Gold => "Example",
+            Self::Pred => "Prediction",
+        }
+    }
+
+    pub(crate) fn other(self) -> Self {
+        match self {
+            Self::Gold => Self::Pred,
+            Self::Pred => Self::Gold,
+        }
+    }
+
+    /// Returns the row type in `#[metric(gold = T, pred = T)]`.
+    pub(crate) fn declared(self, attrs: &Settings) -> Option<&Type> {
+        match self {
+            Self::Gold => attrs.gold.as_ref(),
+            Self::Pred => attrs.pred.as_ref(),
+        }
+    }
+}

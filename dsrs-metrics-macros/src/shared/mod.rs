@@ -1,0 +1,24 @@
+//! Modules that several macros use. `metric`, `composite`, `judge`, `record` and `judge_output`
+//! import from here, never from each other. A module imports only from modules above it in this
+//! list.
+
+pub(crate) mod errors;
+
+pub(crate) mod tokens;
+
+pub(crate) mod names;
+
+pub(crate) mod attributes;
+pub(crate) mod combinators;
+pub(crate) mod field_name;
+pub(crate) mod list;
+pub(crate) mod types;
+pub(crate) mod values;
+
+pub(crate) mod attrs;
+
+pub(crate) mod settings;
+
+pub(crate) mod contract;
+
+pub(crate) mod function;

@@ -1,0 +1,221 @@
+//! Values inside attributes: numbers, ranges, thresholds, tiers, costs and strings.
+
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned as _;
+use syn::{Expr, Lit, LitStr, RangeLimits, UnOp};
+
+use super::errors::Errors;
+use super::tokens::{as_written, ends};
+
+pub(crate) fn check_tier(tier: &Ident, errors: &mut Errors) {
+    if tier == "proxy" || tier == "truth" {
+        return;
+    }
+    let message = match tier.to_string().to_lowercase().as_str() {
+        meant @ ("proxy" | "truth") => {
+            format!("expected a tier in lower case, found `{tier}`; write `tier = {meant}`")
+        }
+        _ => format!(
+            "expected `proxy` (cheap, runs first) or `truth` (expensive, runs if the proxies pass), found `{tier}`"
+        ),
+    };
+    errors.at(tier, message);
+}
+
+pub(crate) fn check_version(version: &LitStr, errors: &mut Errors) {
+    if version.value().is_empty() {
+        errors.at(version, "empty version; write `version = \"2\"`");
+    }
+}
+
+/// Parses `"100 msat"` or `"0.5 sat"`, the value of `key`, into millisatoshis.
+pub(crate) fn cost_msats(key: &str, text: &str) -> Result<u64, String> {
+    let split =
+        text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
+    let (number, unit) = (text[..split].replace('_', ""), text[split..].trim());
+    let per_unit = match unit {
+        "msat" | "msats" => 1,
+        "sat" | "sats" => 1000,
+        "" => {
+            return Err(format!(
+                "missing unit in `{key}`; write `{key} = \"{} msat\"`",
+                text.trim()
+            ));
+        }
+        _ => {
+            return Err(format!(
+                "expected the unit `msat` or `sat`, found `{unit}`; write `{key} = \"100 msat\"`"
+            ));
+        }
+    };
+    let (whole, fraction) = number.split_once('.').unwrap_or((&number, ""));
+    let whole_msats = whole.parse::<u64>().ok().and_then(|whole| whole.checked_mul(per_unit));
+    let msats = match (whole_msats, fraction) {
+        (Some(msats), "") => Some(msats),
+        (Some(msats), _) if per_unit == 1000 && fraction.len() <= 3 => {
+            format!("{fraction:0<3}").parse::<u64>().ok().and_then(|part| msats.checked_add(part))
+        }
+        _ => None,
+    };
+    msats.ok_or_else(|| {
+        format!(
+            "expected a whole number of millisatoshis, found `{text}`; write `{key} = \"100 msat\"`"
+        )
+    })
+}
+
+pub(crate) fn check_range(range: &Expr, errors: &mut Errors) {
+    let Some((start, end)) = bounds(range) else {
+        return errors.at(range, range_message(range));
+    };
+    if let (Some(min), Some(max)) = (literal(start), literal(end)) {
+        if min > max {
+            let (min, max) = (as_written(end), as_written(start));
+            errors.at(range, format!("empty range, since the minimum exceeds the maximum; write `range = {min}..={max}`"));
+        } else if min == max {
+            errors.at(range, format!("the range contains only {min:?}; write the lowest and the highest score, such as `range = 0.0..=1.0`"));
+        }
+    }
+    for end in [start, end] {
+        check_number(end, "range = 0.0..=1.0", errors);
+    }
+}
+
+fn range_message(range: &Expr) -> String {
+    let found = as_written(range);
+    let ends = match range {
+        Expr::Range(range) => (range.start.as_deref(), range.end.as_deref()),
+        Expr::Tuple(tuple) if tuple.elems.len() == 2 => (tuple.elems.first(), tuple.elems.last()),
+        Expr::Array(array) if array.elems.len() == 2 => (array.elems.first(), array.elems.last()),
+        _ => (None, None),
+    };
+    match ends {
+        (Some(start), Some(end)) => {
+            let (start, end) = (as_written(start), as_written(end));
+            format!("expected an inclusive range, found `{found}`; write `range = {start}..={end}`")
+        }
+        _ => {
+            format!("expected a range with two bounds, found `{found}`; write `range = 0.0..=1.0`")
+        }
+    }
+}
+
+/// Returns the bounds of `a..=b`.
+pub(crate) fn bounds(range: &Expr) -> Option<(&Expr, &Expr)> {
+    match range {
+        Expr::Range(range) if matches!(range.limits, RangeLimits::Closed(_)) => {
+            Some((range.start.as_deref()?, range.end.as_deref()?))
+        }
+        _ => None,
+    }
+}
+
+/// Reports a literal that is not a finite number. `form` is an example of the whole item.
+fn check_number(expr: &Expr, form: &str, errors: &mut Errors) {
+    let Expr::Lit(value) = expr else {
+        return;
+    };
+    let found = as_written(expr);
+    match &value.lit {
+        Lit::Float(_) | Lit::Int(_) if literal(expr).is_some() => {}
+        Lit::Float(_) | Lit::Int(_) => errors.at(expr, too_large(&found, form)),
+        _ => errors.at(expr, format!("expected a number, found `{found}`; write `{form}`")),
+    }
+}
+
+/// Returns the message for a number that overflows an `f64`.
+pub(crate) fn too_large(found: &str, form: &str) -> String {
+    format!("`{found}` is out of range for an `f64`; write `{form}`")
+}
+
+/// Returns the value of a finite number literal.
+pub(crate) fn literal(expr: &Expr) -> Option<f64> {
+    let value: f64 = match expr {
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Float(number) => number.base10_parse().ok()?,
+            Lit::Int(number) => number.base10_parse().ok()?,
+            _ => return None,
+        },
+        Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => -literal(&unary.expr)?,
+        Expr::Paren(paren) => literal(&paren.expr)?,
+        Expr::Group(group) => literal(&group.expr)?,
+        _ => return None,
+    };
+    value.is_finite().then_some(value)
+}
+
+pub(crate) fn check_threshold(threshold: &Expr, errors: &mut Errors) {
+    check_number(threshold, &threshold_form(threshold), errors);
+}
+
+/// Returns `threshold = N`, with the number inside the string literal if there is one.
+fn threshold_form(threshold: &Expr) -> String {
+    let text = match threshold {
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Str(text) => Some(text.value()),
+            _ => None,
+        },
+        _ => None,
+    };
+    let number = text.filter(|text| text.parse::<f64>().is_ok_and(f64::is_finite));
+    format!("threshold = {}", number.as_deref().unwrap_or("0.5"))
+}
+
+/// Returns a number literal as an `f64`, so that `threshold = 1` is accepted like `1.0`. Another
+/// expression is returned with a type check.
+pub(crate) fn number(expr: &Expr) -> TokenStream {
+    let Some(value) = literal(expr) else {
+        let (start, _) = ends(expr);
+        return quote_spanned!(start=> { let number: ::core::primitive::f64 = #expr; number });
+    };
+    let mut number = Literal::f64_unsuffixed(value.abs());
+    number.set_span(expr.span());
+    if value.is_sign_negative() { quote_spanned!(expr.span()=> -#number) } else { quote!(#number) }
+}
+
+/// Returns a string literal, also inside the invisible groups that macros add.
+pub(crate) fn text(expr: &Expr) -> Option<&LitStr> {
+    match expr {
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Str(text) => Some(text),
+            _ => None,
+        },
+        Expr::Group(group) => text(&group.expr),
+        Expr::Paren(paren) => text(&paren.expr),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{cost_msats, literal};
+
+    #[test]
+    fn costs_are_whole_millisatoshis() {
+        assert_eq!(cost_msats("cost", "100 msat"), Ok(100));
+        assert_eq!(cost_msats("cost", "1_500msats"), Ok(1500));
+        assert_eq!(cost_msats("cost", "2 sat"), Ok(2000));
+        assert_eq!(cost_msats("cost", "0.25 sat"), Ok(250));
+        for wrong in [
+            "100",
+            "1.5 msat",
+            "0.0001 sat",
+            "5 EUR",
+            "msat",
+            "-1 msat",
+            "99999999999999999999 sat",
+        ] {
+            assert!(cost_msats("cost", wrong).unwrap_err().contains("msat"), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn written_out_numbers_have_values() {
+        let value = |text| literal(&syn::parse_str(text).unwrap());
+        assert_eq!(value("-0.5"), Some(-0.5));
+        assert_eq!(value("(3)"), Some(3.0));
+        assert_eq!(value("1e3f64"), Some(1000.0));
+        assert_eq!((value("LIMIT"), value("1e999")), (None, None));
+    }
+}

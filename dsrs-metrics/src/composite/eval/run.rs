@@ -1,0 +1,207 @@
+//! The order in which components are evaluated: each once per row, those behind a gate only if it opens, those that
+//! have to be awaited concurrently.
+
+use std::cell::Cell;
+
+use futures_util::future::{BoxFuture, join_all};
+
+use super::fold::{Missing, Resolved, Value, fold, resolved};
+use super::schedule::next;
+use super::tree::Tree;
+use crate::composite::OnMissing;
+use crate::core::answer::Answer;
+use crate::core::call::MetricCall;
+use crate::core::component_results::{ComponentResult, Components};
+use crate::core::dedup::key::Key;
+use crate::core::dedup::memo;
+use crate::core::error::{MetricError, MetricErrorKind, Result};
+use crate::core::metric::Metric;
+use crate::core::outcome::Outcome;
+use crate::core::panic;
+use crate::core::score::Scored;
+use crate::core::spec::MetricSpec;
+
+/// The parts of a composite that are the same for all rows.
+pub(in crate::composite) struct Run<'a> {
+    pub(in crate::composite) tree: &'a Tree,
+    pub(in crate::composite) on_missing: OnMissing,
+    /// The names of the components, by number.
+    pub(in crate::composite) components: &'static [&'static str],
+    /// The keys of the components, by number; empty if none has to be compared.
+    pub(in crate::composite) keys: &'a [Option<Key>],
+    /// The composite's own name and spec.
+    pub(in crate::composite) name: &'a str,
+    pub(in crate::composite) spec: &'a MetricSpec<'a>,
+}
+
+/// A component's answer that has to be awaited, with the component's number.
+type Pending<'a> = (usize, BoxFuture<'a, Result<Scored>>);
+
+impl<'a> Run<'a> {
+    /// Evaluates the composite. The answer is ready if every component's is.
+    #[inline]
+    pub(in crate::composite) fn answer<G: Sync, P: Sync>(
+        self,
+        leaves: &[&'a dyn Metric<G, P>],
+        call: MetricCall<'a, G, P>,
+    ) -> Answer<'a> {
+        let mut row = Row {
+            results: leaves.iter().map(|_| ComponentResult::default()).collect(),
+            missing: Missing::Leaf(0),
+            run: self,
+        };
+        let pending = row.advance(leaves, call);
+        if pending.is_empty() {
+            return Answer::Ready(row.finish());
+        }
+        let leaves = leaves.to_vec();
+        Answer::pending(async move {
+            let mut pending = pending;
+            while !pending.is_empty() {
+                let all = pending.into_iter().map(|(index, future)| {
+                    let name = row.run.components[index];
+                    async move { (index, caught(name, future).await) }
+                });
+                for (index, result) in join_all(all).await {
+                    row.results[index] = result;
+                }
+                pending = row.advance(&leaves, call);
+            }
+            row.finish()
+        })
+    }
+}
+
+async fn caught(name: &str, future: BoxFuture<'_, Result<Scored>>) -> ComponentResult {
+    match panic::catch_async(false, future).await {
+        Ok(answer) => {
+            let mut result = ComponentResult::default();
+            result.set(answer);
+            result
+        }
+        Err(panic) => ComponentResult::panicked(name, panic.message),
+    }
+}
+
+/// One row under one composite.
+struct Row<'a> {
+    run: Run<'a>,
+    results: Box<[ComponentResult]>,
+    missing: Missing,
+}
+
+impl<'a> Row<'a> {
+    /// Evaluates every component that can be evaluated now, and returns those that have to be awaited.
+    fn advance<G: Sync, P: Sync>(
+        &mut self,
+        leaves: &[&'a dyn Metric<G, P>],
+        call: MetricCall<'a, G, P>,
+    ) -> Vec<Pending<'a>> {
+        let (mut pending, current) = (Vec::new(), Cell::new(None));
+        loop {
+            // One handler for the panics of all components: which one panicked is looked up only then.
+            let mut evaluate = || self.evaluate(leaves, call, &current, &mut pending);
+            let Err(panic) = panic::catch(false, &mut evaluate) else { return pending };
+            let Some(index) = current.take() else {
+                // Not a component: the composite's own code.
+                std::panic::resume_unwind(Box::new(panic.message));
+            };
+            let name = self.run.components[index];
+            self.results[index] = ComponentResult::panicked(name, panic.message);
+        }
+    }
+
+    fn evaluate<G: Sync, P: Sync>(
+        &mut self,
+        leaves: &[&'a dyn Metric<G, P>],
+        call: MetricCall<'a, G, P>,
+        current: &Cell<Option<usize>>,
+        pending: &mut Vec<Pending<'a>>,
+    ) {
+        let Self { run: Run { tree, keys, on_missing, .. }, results, missing } = self;
+        let mut answer = |index: usize, result: &mut ComponentResult| {
+            current.set(Some(index));
+            let key = keys.get(index).and_then(Option::as_ref);
+            match memo::answer(leaves[index], key, call) {
+                Answer::Ready(answer) => result.set(answer),
+                Answer::Pending(future) => {
+                    result.set_pending();
+                    pending.push((index, future));
+                }
+            }
+            current.set(None);
+        };
+        for (index, result) in results[..tree.ungated].iter_mut().enumerate() {
+            if result.is_open() {
+                answer(index, result);
+            }
+            if !result.is_plain() && stops(*on_missing, result) {
+                return;
+            }
+        }
+        while tree.ungated < results.len() {
+            // An error is the composite's result, which `finish` computes.
+            let Ok(ready) = next(&tree.node, *on_missing, results, missing) else { return };
+            if ready.is_empty() {
+                return;
+            }
+            for index in ready {
+                answer(index, &mut results[index]);
+            }
+        }
+    }
+
+    /// Combines the components' results.
+    #[inline]
+    fn finish(mut self) -> Result<Scored> {
+        let Self { run, results, missing } = &mut self;
+        match fold(&run.tree.node, run.on_missing, results, missing) {
+            Resolved::Value(Value { value, .. }) => {
+                let Self { run, results, .. } = self;
+                let components = Components { names: run.components, results };
+                Scored::of_components(value, components, run.name, run.spec)
+            }
+            Resolved::Gated | Resolved::Missing => Err(self.error()),
+        }
+    }
+
+    /// A composite that fails has paid for its components all the same.
+    #[cold]
+    fn error(self) -> MetricError {
+        let cost = self.results.iter().map(ComponentResult::cost_msats);
+        let cost_msats = cost.fold(0, u64::saturating_add);
+        MetricError::new(self.run.name, self.reason()).with_cost_msats(cost_msats)
+    }
+
+    fn reason(&self) -> MetricErrorKind {
+        let index = match &self.missing {
+            Missing::Gated { by } => return MetricErrorKind::Gated { by: by.clone() },
+            Missing::Leaf(index) => *index,
+        };
+        let outcome = self.results[index].outcome();
+        match outcome.as_deref() {
+            Some(Outcome::Gated { by }) => MetricErrorKind::Gated { by: by.clone() },
+            Some(Outcome::Skipped { budget, .. }) => {
+                MetricErrorKind::OverBudget { budget_msats: *budget }
+            }
+            outcome => {
+                let described = |outcome: &Outcome| {
+                    outcome.error().unwrap_or_else(|| format!("it {}", outcome.name()))
+                };
+                let reason = outcome.map_or_else(String::new, described);
+                let component = self.run.components[index].to_owned();
+                MetricErrorKind::MissingComponent { component, reason }
+            }
+        }
+    }
+}
+
+/// Whether the result of one component decides that the composite has no score.
+#[cold]
+fn stops(on_missing: OnMissing, result: &ComponentResult) -> bool {
+    match resolved(result) {
+        Resolved::Value(_) => false,
+        Resolved::Gated => true,
+        Resolved::Missing => !result.is_pending() && on_missing == OnMissing::Fail,
+    }
+}

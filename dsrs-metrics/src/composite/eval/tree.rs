@@ -1,0 +1,130 @@
+//! A checked expression over numbered components.
+
+use super::fold::{Value, stable_sum, within};
+use crate::core::component_results::ComponentResult;
+use crate::core::spec::ScoreRange;
+
+/// A checked expression over numbered components.
+#[derive(Debug)]
+pub(in crate::composite) enum Node {
+    Leaf(usize),
+    Weighted(Weighted),
+    All(Vec<Child>),
+    Any(Vec<Child>),
+    Min(Vec<Child>),
+    Max(Vec<Child>),
+    Gate { proxies: Vec<Child>, at_least: f64, truths: Vec<Child>, range: Option<ScoreRange> },
+    Invert(Box<Child>, ScoreRange),
+    AtLeast(Box<Child>, f64),
+}
+
+/// A weighted mean.
+#[derive(Debug)]
+pub(in crate::composite) struct Weighted {
+    pub(super) terms: Vec<Term>,
+    /// Whether two terms have the same name and weight, so that the terms have to be sorted before summing.
+    is_ambiguous: bool,
+    /// Components and weights in the order of the sum, if the terms are components and nothing else.
+    plain: Option<Box<[(usize, f64)]>>,
+    pub(super) range: Option<ScoreRange>,
+}
+
+#[derive(Debug)]
+pub(super) struct Term {
+    pub(super) child: Child,
+    pub(super) weight: f64,
+    /// Its position in the sum, which does not depend on the order in the source.
+    pub(super) place: usize,
+}
+
+impl Weighted {
+    pub(in crate::composite) fn new(parts: Vec<(Child, f64)>, range: Option<ScoreRange>) -> Self {
+        let mut order: Vec<usize> = (0..parts.len()).collect();
+        let compare = |a: usize, b: usize| {
+            let ((a, a_weight), (b, b_weight)) = (&parts[a], &parts[b]);
+            a.name.cmp(&b.name).then(a_weight.total_cmp(b_weight))
+        };
+        order.sort_by(|a, b| compare(*a, *b));
+        let is_ambiguous = order.windows(2).any(|pair| compare(pair[0], pair[1]).is_eq());
+        let mut places = vec![0; parts.len()];
+        order.into_iter().enumerate().for_each(|(place, part)| places[part] = place);
+        let terms = parts.into_iter().zip(places);
+        let terms = terms.map(|((child, weight), place)| Term { child, weight, place });
+        let terms: Vec<Term> = terms.collect();
+        let plain = if is_ambiguous { None } else { plain(&terms) };
+        Self { terms, is_ambiguous, plain, range }
+    }
+
+    /// The sum of terms by position, with zero for missing ones.
+    #[inline]
+    pub(super) fn sum(&self, terms: &mut [f64]) -> f64 {
+        if self.is_ambiguous { stable_sum(terms) } else { terms.iter().sum() }
+    }
+
+    /// The sum if every term is a component with a plain score: the common case, with the same result as the
+    /// general one.
+    #[inline]
+    pub(super) fn plain_sum(&self, results: &[ComponentResult]) -> Option<f64> {
+        let mut sum = 0.0;
+        for (index, weight) in self.plain.as_deref()? {
+            sum += weight * results.get(*index)?.plain()?;
+        }
+        Some(self.range.map_or(sum, |range| within(range, sum)))
+    }
+
+    pub(super) fn children(&self) -> impl Iterator<Item = &Child> {
+        self.terms.iter().map(|term| &term.child)
+    }
+}
+
+fn plain(terms: &[Term]) -> Option<Box<[(usize, f64)]>> {
+    let mut plain = vec![(0, 0.0); terms.len()];
+    for Term { child, weight, place } in terms {
+        let Node::Leaf(index) = child.node else { return None };
+        plain[*place] = (index, *weight);
+    }
+    Some(plain.into())
+}
+
+/// An operand of a combinator.
+#[derive(Debug)]
+pub(in crate::composite) struct Child {
+    pub(in crate::composite) node: Node,
+    /// Its value if it is missing and `OnMissing::Zero` is set: the worst possible one.
+    pub(in crate::composite) worst: Value,
+    pub(in crate::composite) name: String,
+}
+
+/// An expression, and the number of components that come before the first one behind a gate.
+#[derive(Debug)]
+pub(in crate::composite) struct Tree {
+    pub(in crate::composite) node: Node,
+    pub(in crate::composite) ungated: usize,
+}
+
+impl Tree {
+    pub(in crate::composite) fn new(node: Node) -> Self {
+        let (mut ungated, mut shut) = (0, false);
+        ungated_in(&node, &mut ungated, &mut shut);
+        Self { node, ungated }
+    }
+}
+
+/// Components are numbered in the order in which they are first used.
+fn ungated_in(node: &Node, ungated: &mut usize, shut: &mut bool) {
+    match node {
+        Node::Leaf(index) if !*shut => *ungated = (*ungated).max(index + 1),
+        Node::Leaf(_) => {}
+        Node::Weighted(weighted) => {
+            weighted.children().for_each(|part| ungated_in(&part.node, ungated, shut));
+        }
+        Node::All(parts) | Node::Any(parts) | Node::Min(parts) | Node::Max(parts) => {
+            parts.iter().for_each(|part| ungated_in(&part.node, ungated, shut));
+        }
+        Node::Invert(part, _) | Node::AtLeast(part, _) => ungated_in(&part.node, ungated, shut),
+        Node::Gate { proxies, .. } => {
+            proxies.iter().for_each(|part| ungated_in(&part.node, ungated, shut));
+            *shut = true;
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! The arguments of one call of a metric.
+
+use std::fmt;
+
+use crate::core::dedup::memo::Memo;
+use crate::core::rows::dynamic::{Example, Prediction, Trace};
+
+/// The arguments of a metric: DSPy's `(gold, pred, trace, pred_name, pred_trace)`.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+///
+/// #[metric(threshold = 0.5)]
+/// fn overlap(#[gold] answer: f64, #[pred("answer")] guess: f64) -> f64 {
+///     1.0 - (answer - guess).abs()
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> dsrs_metrics::Result<()> {
+/// let (gold, pred) = (example! { "answer" => 0.9 }, prediction! { "answer" => 0.5 });
+/// let trace = Trace::default();
+/// let call = MetricCall::new(&gold, &pred);
+/// assert_eq!(Overlap.grade(call).await?, Grade::Score(MetricScore::new(0.6)));
+/// assert_eq!(Overlap.grade(call.with_trace(&trace)).await?, Grade::Verdict(true));
+/// # Ok(())
+/// # }
+/// ```
+pub struct MetricCall<'a, G = Example, P = Prediction> {
+    /// The labelled example.
+    pub gold: &'a G,
+    /// The program's prediction.
+    pub pred: &'a P,
+    /// The trace of the whole program; present while an optimizer is running.
+    pub trace: Option<&'a Trace>,
+    /// The predictor that is being scored, if it is one step of the program.
+    pub pred_name: Option<&'a str>,
+    /// That predictor's part of the trace.
+    pub pred_trace: Option<&'a Trace>,
+    /// Answers to this call, if metrics of one run are equal or share components.
+    pub(crate) memo: Option<&'a Memo>,
+}
+
+impl<'a, G, P> MetricCall<'a, G, P> {
+    /// A call in evaluation: no trace.
+    pub const fn new(gold: &'a G, pred: &'a P) -> Self {
+        Self { gold, pred, trace: None, pred_name: None, pred_trace: None, memo: None }
+    }
+
+    /// A call by an optimizer.
+    #[must_use]
+    pub const fn with_trace(mut self, trace: &'a Trace) -> Self {
+        self.trace = Some(trace);
+        self
+    }
+
+    /// A call that scores one predictor of the program.
+    #[must_use]
+    pub const fn with_predictor(mut self, name: &'a str, trace: &'a Trace) -> Self {
+        self.pred_name = Some(name);
+        self.pred_trace = Some(trace);
+        self
+    }
+
+    /// The same call with a memo, unless it has one.
+    pub(crate) fn with_memo<'b>(self, memo: Option<&'b Memo>) -> MetricCall<'b, G, P>
+    where
+        'a: 'b,
+    {
+        MetricCall { memo: self.memo.or(memo), ..self }
+    }
+
+    /// The same call over other rows.
+    #[doc(hidden)]
+    pub const fn over<'b, G2, P2>(self, gold: &'b G2, pred: &'b P2) -> MetricCall<'b, G2, P2>
+    where
+        'a: 'b,
+    {
+        let Self { trace, pred_name, pred_trace, .. } = self;
+        MetricCall { gold, pred, trace, pred_name, pred_trace, memo: None }
+    }
+}
+
+impl<G, P> Clone for MetricCall<'_, G, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<G, P> Copy for MetricCall<'_, G, P> {}
+
+impl<G, P> fmt::Debug for MetricCall<'_, G, P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut call = f.debug_struct("MetricCall");
+        call.field("tracing", &self.trace.is_some()).field("pred_name", &self.pred_name);
+        call.finish_non_exhaustive()
+    }
+}

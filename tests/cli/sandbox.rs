@@ -1,0 +1,146 @@
+//! The sandbox metrics on the command line.
+
+use std::process::Command;
+
+use dsrs_metrics_tests::can_isolate;
+use serde_json::Value;
+
+use crate::scorer;
+
+const ROWS: &str = r#"{"id": 1, "pred": {"program": "print(1)"}}
+{"id": 2, "pred": {"program": "raise SystemExit(2)"}}
+{"id": 3, "pred": {"program": "open('/etc/shadow')"}}
+{"id": 4, "pred": {}}
+"#;
+
+#[test]
+fn a_command_and_its_files_are_parameters() {
+    if !can_isolate() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (rows, out) = (folder.path().join("rows.jsonl"), folder.path().join("out.jsonl"));
+    std::fs::write(&rows, ROWS).unwrap();
+    let ran = scorer()
+        .arg("score")
+        .arg(&rows)
+        .args(["-m", "sandbox", "--json", "--max-errors", "5"])
+        .args(["--param", "sandbox.command=python3 check.py"])
+        .args(["--param", r#"sandbox.files={"check.py":"program"}"#])
+        .arg("--out")
+        .arg(&out)
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(0), "{stderr}");
+    let summary: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let metric = &summary["metrics"]["sandbox"];
+    assert_eq!((&metric["scored"], &metric["failed"]), (&3.into(), &1.into()), "{summary}");
+    assert_eq!((&metric["kind"], &metric["mean_scored"]), (&"bool".into(), &(1.0 / 3.0).into()));
+    let lines = std::fs::read_to_string(&out).unwrap();
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let score = |at: usize| &lines[at]["scores"]["sandbox"];
+    assert_eq!(score(0)["value"], 1.0);
+    assert_eq!(score(1)["feedback"], "exit code 2, expected 0");
+    let feedback = score(2)["feedback"].as_str().unwrap();
+    assert!(feedback.contains("FileNotFoundError"), "{feedback}");
+    assert_eq!(score(3)["outcome"], "metric_failed");
+}
+
+#[test]
+fn the_command_is_required() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = folder.path().join("rows.jsonl");
+    std::fs::write(&rows, ROWS).unwrap();
+    let ran = scorer().arg("score").arg(&rows).args(["-m", "sandbox"]).output().unwrap();
+    assert_eq!(ran.status.code(), Some(2));
+    let stderr = String::from_utf8_lossy(&ran.stderr);
+    assert!(stderr.contains("metric `sandbox` needs its parameter `command`"), "{stderr}");
+}
+
+/// Runs the commands of the README over the committed data in a shell, and compares their output
+/// with the README.
+#[test]
+fn the_readme_shows_what_its_commands_print() {
+    if !can_isolate() {
+        return;
+    }
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let readme = std::fs::read_to_string(format!("{root}/README.md")).unwrap();
+    let is_ours = |line: &&str| line.starts_with("dsrs-metrics score examples/data/code/");
+    let commands: Vec<&str> = readme.lines().filter(is_ours).collect();
+    assert_eq!(commands.len(), 4, "{commands:?}");
+    let mut printed = Vec::new();
+    for command in commands {
+        let (_, args) = command.split_once(' ').unwrap();
+        let ran = Command::new("/bin/sh")
+            .args(["-c", &format!("\"$0\" {args} --quiet"), env!("CARGO_BIN_EXE_scorer")])
+            .current_dir(root)
+            .output()
+            .unwrap();
+        assert_eq!(
+            ran.status.code(),
+            Some(0),
+            "{command}: {}",
+            String::from_utf8_lossy(&ran.stderr)
+        );
+        printed.push(String::from_utf8(ran.stdout).unwrap());
+    }
+    for shown in [printed[..2].concat(), printed[2..].concat()] {
+        assert!(readme.contains(&format!("```text\n{shown}```")), "{shown}");
+    }
+}
+
+#[test]
+fn trap_14_a_wrong_configuration_is_an_error_before_the_first_row() {
+    if !can_isolate() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let rows = folder.path().join("rows.jsonl");
+    std::fs::write(&rows, ROWS).unwrap();
+    let run = |params: &[&str]| {
+        let mut score = scorer();
+        score.arg("score").arg(&rows).args(["-m", "sandbox"]);
+        let ran = score.args(params.iter().flat_map(|it| ["--param", it])).output().unwrap();
+        (ran.status.code(), String::from_utf8(ran.stderr).unwrap())
+    };
+    for (params, expected) in [
+        (
+            &["sandbox.command="][..],
+            "metric `sandbox`: `command` is empty; set it to the command line to run\n",
+        ),
+        (
+            &["sandbox.command=true", "sandbox.timeout_secs=0"],
+            "`timeout_secs` is 1 or more, and 0 is not\n",
+        ),
+        (
+            &["sandbox.command=true", "sandbox.folder=/none"],
+            "`folder`: the directory `/none` does not exist\n",
+        ),
+        (
+            &["sandbox.command=true", "sandbox.readable=[\"none\"]"],
+            "`readable`: expected an absolute path, found `none`\n",
+        ),
+        (
+            &["sandbox.command=true", "sandbox.readable=[\"/none\"]"],
+            "`readable`: the path `/none` does not exist\n",
+        ),
+        (
+            &["sandbox.command=true", "sandbox.limits={\"time_secs\": 1}"],
+            "unknown field `time_secs`",
+        ),
+        (
+            &["sandbox.command=true", "sandbox.limits={\"memory_mb\": 0}"],
+            "`limits.memory_mb` is 1 or more, and 0 is not\n",
+        ),
+    ] {
+        let (code, stderr) = run(params);
+        assert_eq!(code, Some(2), "{params:?}: {stderr}");
+        assert!(stderr.contains(expected), "{params:?}: {stderr}");
+    }
+    let huge =
+        "sandbox.limits={\"memory_mb\": 18446744073709551615, \"file_mb\": 18446744073709551615}";
+    let (_, stderr) = run(&["sandbox.command=true", huge]);
+    assert!(!stderr.contains("panicked"), "{stderr}");
+}

@@ -1,0 +1,218 @@
+//! Verdicts, numbers on a scale, names of classes: what is compared, and what is refused.
+
+use dsrs_metrics::Outcome;
+use dsrs_metrics::agreement::{Agreement, AgreementError, Label, Rating};
+use dsrs_metrics::prelude::*;
+
+use super::{agreement, assert_close, note};
+
+#[test]
+fn rows_without_score_or_label_are_counted() {
+    let failed = || Rating::Missing("metric_failed".into());
+    let rows = [
+        (Rating::from(true), Some(true)),
+        (Rating::from(true), Some(false)),
+        (Rating::from(false), Some(false)),
+        (Rating::from(true), None),
+        (failed(), Some(true)),
+        (failed(), None),
+        (Rating::from(None::<bool>), Some(true)),
+    ];
+    let found = agreement(rows);
+    assert_eq!((found.rows, found.compared, found.without_label), (7, 3, 1));
+    assert_eq!(found.without_score["metric_failed"], 2);
+    assert_eq!(found.without_score["absent"], 1);
+    assert_close(found.accuracy.value, 2.0 / 3.0);
+    // The row without label has a verdict.
+    assert_eq!((found.passed.successes, found.passed.n), (Some(3), 4));
+    let table = found.to_string();
+    let counts =
+        "7 rows: 3 compared, 1 without label, 3 without score (2 metric_failed, 1 absent)\n";
+    assert!(table.starts_with(counts), "{table}");
+}
+
+#[test]
+fn sensitivity_and_specificity_have_denominators_of_their_own() {
+    let pairs = [(true, true); 8].into_iter().chain([(false, true); 2]);
+    let found = agreement(pairs.chain([(false, false); 3]).chain([(true, false); 1]));
+    assert_eq!((found.sensitivity.successes, found.sensitivity.n), (Some(8), 10));
+    assert_eq!((found.specificity.successes, found.specificity.n), (Some(3), 4));
+    assert_eq!(
+        serde_json::to_value(&found.confusion).unwrap(),
+        serde_json::json!([[3, 1], [2, 8]])
+    );
+    assert_eq!(found.classes, ["fail", "pass"]);
+}
+
+#[test]
+fn a_metrics_own_verdict_counts_unless_a_threshold_is_given() {
+    let rating = |passed, score| Rating::Verdict { passed, score };
+    let rows = [(rating(false, 0.6), true), (rating(false, 0.1), false), (rating(true, 0.9), true)];
+    assert_close(agreement(rows.clone()).accuracy.value, 2.0 / 3.0);
+    let at_half = Agreement::builder().threshold(0.5).of(rows.clone()).unwrap();
+    assert_eq!(at_half.accuracy.value, Some(1.0));
+    let reversed = Agreement::builder().threshold(0.5).lower_is_better(true).of(rows).unwrap();
+    assert_eq!(reversed.accuracy.value, Some(0.0));
+    // The order of the scores is the same whatever passes.
+    assert_eq!(at_half.spearman.value, reversed.spearman.value);
+}
+
+#[test]
+fn zeros_and_ones_are_verdicts_and_so_are_known_words() {
+    let scores = [1.0, 0.0, 1.0, 0.0];
+    for labels in [["yes", "no", "no", "no"], ["Correct", "incorrect", "INCORRECT", "incorrect"]] {
+        let found = agreement(scores.into_iter().zip(labels));
+        assert_eq!((found.accuracy.successes, found.sensitivity.n), (Some(3), 1));
+    }
+    let found = agreement(scores.into_iter().zip([1.0, 0.0, 0.0, 0.0]));
+    assert_eq!((found.accuracy.successes, found.sensitivity.n), (Some(3), 1));
+    assert_eq!(found.classes, ["fail", "pass"]);
+}
+
+#[test]
+fn positive_labels_are_as_told() {
+    let rows = [(true, "great"), (true, "fine"), (false, "poor"), (true, "poor")];
+    let told = Agreement::builder().positive(["great", "fine"]).of(rows).unwrap();
+    assert_eq!((told.sensitivity.successes, told.sensitivity.n), (Some(2), 2));
+    assert_eq!((told.specificity.successes, told.specificity.n), (Some(1), 2));
+    let rows = [(true, 5.0), (false, 4.0), (false, 1.0)];
+    let told = Agreement::builder().positive(["4", "5"]).of(rows).unwrap();
+    assert_eq!((told.sensitivity.successes, told.sensitivity.n), (Some(1), 2));
+    let error = Agreement::builder().positive(["good"]).of([(true, "great")]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "no label is `good`, which is said to be a pass; there is `great`"
+    );
+}
+
+#[test]
+fn numbers_on_one_scale_are_ordered_classes() {
+    // kappas by scikit-learn 1.9.1
+    let scores = [1.0, 2.0, 3.0, 4.0, 5.0, 3.0, 4.0, 2.0, 5.0, 1.0, 4.0];
+    let labels = [1.0, 2.0, 3.0, 5.0, 5.0, 2.0, 4.0, 1.0, 5.0, 1.0, 5.0];
+    let found = agreement(scores.into_iter().zip(labels));
+    assert_eq!(found.classes, ["1", "2", "3", "4", "5"]);
+    assert_close(found.accuracy.value, 7.0 / 11.0);
+    assert_close(found.kappa.value, KAPPAS[0]);
+    assert_close(found.kappa_linear.value, KAPPAS[1]);
+    assert_close(found.kappa_quadratic.value, KAPPAS[2]);
+    assert_eq!(
+        note(&found.passed),
+        "undefined: these labels are no verdicts, say which are a pass (positive)"
+    );
+}
+
+const KAPPAS: [f64; 3] =
+    [0.551_020_408_163_265_3, 0.792_452_830_188_679_3, 0.922_807_017_543_859_6];
+
+#[test]
+fn a_scale_names_classes_that_do_not_occur() {
+    let pairs = [(1.0, 1.0), (2.0, 4.0), (4.0, 4.0), (1.0, 2.0), (4.0, 2.0), (2.0, 2.0)];
+    let as_seen = agreement(pairs);
+    let whole = Agreement::builder().scale(["1", "2", "3", "4"]).of(pairs).unwrap();
+    assert_eq!(as_seen.classes, ["1", "2", "4"]);
+    assert_eq!(whole.classes, ["1", "2", "3", "4"]);
+    assert_eq!(as_seen.kappa.value, whole.kappa.value);
+    assert_ne!(as_seen.kappa_linear.value, whole.kappa_linear.value);
+    let error = Agreement::builder().scale(["1", "2", "3"]).of(pairs).unwrap_err();
+    assert_eq!(error.to_string(), "`4` is not on the scale 1, 2, 3");
+    assert_eq!(error.row(), Some(1));
+}
+
+#[test]
+fn classes_by_name_have_no_order_until_a_scale_gives_one() {
+    let rows = [("low", "low"), ("high", "mid"), ("mid", "mid"), ("low", "mid"), ("high", "high")];
+    let found = agreement(rows);
+    assert_eq!(found.classes, ["high", "low", "mid"]);
+    assert_eq!(found.accuracy.successes, Some(3));
+    // 3 of 5 agree, 7 of 25 by chance.
+    assert!((found.kappa.value.unwrap() - 4.0 / 9.0).abs() < 1e-12);
+    for figure in [&found.kappa_linear, &found.kappa_quadratic, &found.spearman] {
+        assert_eq!(note(figure), "undefined: the classes have no order, give it as a scale");
+    }
+    let ordered = Agreement::builder().scale(["low", "mid", "high"]).of(rows).unwrap();
+    assert_eq!(ordered.kappa.value, found.kappa.value);
+    assert!((ordered.kappa_linear.value.unwrap() - 6.0 / 11.0).abs() < 1e-12);
+    assert!((ordered.spearman.value.unwrap() - 0.5_f64.sqrt()).abs() < 1e-12);
+}
+
+#[test]
+fn scores_without_verdict_have_an_order_and_no_classes() {
+    let found = agreement([(0.2, false), (0.9, true), (0.8, true), (0.3, false)]);
+    assert_close(found.spearman.value, 0.8_f64.sqrt());
+    assert_eq!(found.accuracy.value, None);
+    assert_eq!(
+        note(&found.kappa),
+        "undefined: the scores have no verdict, say with a threshold what passes"
+    );
+    // Fractions are hardly on a scale of whole numbers.
+    let found = agreement([(0.2, 1.0), (0.9, 5.0), (0.8, 4.0), (0.3, 2.0)]);
+    assert_eq!(found.spearman.value, Some(1.0));
+    assert_eq!(
+        note(&found.kappa),
+        "undefined: scores and labels are not on one scale of few values"
+    );
+    // Bools against grades.
+    let found = agreement([(true, 4.0), (false, 2.0), (true, 5.0)]);
+    assert_eq!(
+        note(&found.kappa),
+        "undefined: these labels are no verdicts, say which are a pass (positive)"
+    );
+}
+
+#[test]
+fn more_than_twenty_values_are_no_classes() {
+    let numbers = |n: u32| (0..n).map(|n| (f64::from(n), f64::from(n + 1))).collect::<Vec<_>>();
+    assert_eq!(agreement(numbers(19)).classes.len(), 20);
+    let many = agreement(numbers(20));
+    assert_eq!((many.classes.len(), many.accuracy.value), (0, None));
+    assert_eq!(many.spearman.value, Some(1.0));
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused_with_its_row() {
+    type Row = (Option<Rating>, Option<Label>);
+    let row = |rating: Rating, label: Label| (Some(rating), Some(label));
+    let refused = |rows: Vec<Row>| -> AgreementError { Agreement::of(rows).unwrap_err() };
+    let nan = refused(vec![row(0.5.into(), true.into()), row(f64::NAN.into(), true.into())]);
+    assert_eq!(
+        (nan.row(), nan.to_string()),
+        (Some(1), "the score NaN is not a finite number".into())
+    );
+    let infinite = refused(vec![row(0.5.into(), f64::INFINITY.into())]);
+    assert_eq!(infinite.row(), Some(0));
+    assert_eq!(
+        infinite.to_string(),
+        "the label inf is not a finite number; leave it out where there is none"
+    );
+    let mixed = refused(vec![row(true.into(), true.into()), row(true.into(), "no".into())]);
+    assert_eq!(
+        mixed.to_string(),
+        "the label `no` is text, others are a bool; leave it out where there is none"
+    );
+    let mixed = refused(vec![row(true.into(), true.into()), row("no".into(), true.into())]);
+    assert_eq!(mixed.to_string(), "it was given the class `no`, other rows were given scores");
+    let text = refused(vec![(None, None), row(0.5.into(), "meh".into())]);
+    assert_eq!(text.row(), Some(1));
+    assert!(text.to_string().contains("such as `meh`"));
+    let threshold = Agreement::builder().threshold(f64::NAN).of([(0.5, true)]).unwrap_err();
+    assert_eq!(threshold.to_string(), "the threshold NaN is not a finite number");
+}
+
+#[metric(threshold = 0.5)]
+fn near(#[pred] guess: Option<f64>) -> Option<f64> {
+    guess
+}
+
+#[test]
+fn outcomes_of_a_run_are_ratings() {
+    let outcome = |guess: Option<f64>| {
+        let pred = prediction! { "guess" => guess };
+        let scored = Near.answer(MetricCall::new(&example! {}, &pred)).ready();
+        Outcome::from(scored.expect("a synchronous metric"))
+    };
+    let outcomes = [outcome(Some(0.8)), outcome(Some(0.2)), outcome(None)];
+    let found = agreement(outcomes.iter().zip([true, false, true]));
+    assert_eq!((found.compared, found.accuracy.value), (2, Some(1.0)));
+    assert_eq!(found.without_score["abstained"], 1);
+}

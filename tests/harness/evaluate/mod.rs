@@ -1,0 +1,74 @@
+//! The harness as its users see it. Each file is one promise.
+#![allow(clippy::float_cmp, reason = "the promise is that not a single bit differs")]
+
+mod concurrency;
+mod corpus;
+mod denominators;
+mod failures;
+mod files;
+mod programs;
+mod setup;
+mod stopping;
+mod summing;
+mod table;
+mod time;
+
+use dsrs_metrics::prelude::*;
+use dsrs_metrics::{Evaluate, EvaluateBuilder, EvaluationResult, MetricError, Pair};
+
+/// Rows whose prediction says what the metric [`said`] is to do with them.
+fn saying(words: &[&str]) -> Vec<Pair> {
+    let pair = |(row, word): (usize, &&str)| {
+        Pair::new(format!("row{row}"), example! {}, prediction! { "say" => *word })
+    };
+    words.iter().enumerate().map(pair).collect()
+}
+
+/// A number, `abstain`, `fail`, `panic`, `nan` or `huge`.
+fn said(_: &Example, pred: &Prediction) -> Result<Option<f64>, String> {
+    match pred.get("say").and_then(|word| word.as_str()).unwrap_or_default() {
+        "abstain" => Ok(None),
+        "fail" => Err("told to fail".to_owned()),
+        "panic" => panic!("told to panic"),
+        "nan" => Ok(Some(f64::NAN)),
+        "huge" => Ok(Some(9.2e124)),
+        number => number.parse().map(Some).map_err(|error| format!("{error}")),
+    }
+}
+
+/// The same metric, to be awaited, after a while that depends on the row.
+struct SaidLater;
+
+#[async_trait]
+impl Metric for SaidLater {
+    fn name(&self) -> &'static str {
+        "said_later"
+    }
+
+    async fn evaluate(
+        &self,
+        gold: &Example,
+        pred: &Prediction,
+    ) -> dsrs_metrics::Result<MetricScore> {
+        tokio::task::yield_now().await;
+        match said(gold, pred).map_err(|error| MetricError::failed("said_later", error))? {
+            Some(value) => Ok(MetricScore::new(value)),
+            None => Err(MetricError::abstained("said_later")),
+        }
+    }
+}
+
+fn scoring() -> EvaluateBuilder<Example, Prediction> {
+    Evaluate::builder().metric(metric_fn("said", said).with_range(0.0, 1e6))
+}
+
+async fn score(words: &[&str]) -> EvaluationResult {
+    scoring().build().unwrap().score(saying(words)).await.unwrap()
+}
+
+/// All that a report says, but how long it took.
+fn report(result: &EvaluationResult) -> String {
+    let mut report = serde_json::to_value(result).unwrap();
+    report.as_object_mut().unwrap().remove("elapsed_s");
+    format!("{report}\n{result}\n{:?}\n{:?}", result.results, result.first_error)
+}

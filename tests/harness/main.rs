@@ -1,0 +1,6 @@
+//! Readers of rows, the evaluation harness, the scorer, and agreement with labels.
+
+mod agree;
+mod data;
+mod evaluate;
+mod scoring;

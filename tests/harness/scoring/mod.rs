@@ -1,0 +1,119 @@
+//! Scoring as its users see it: proxies first, truth metrics where they pass, within a budget. Each
+//! file is one promise.
+#![allow(clippy::float_cmp, reason = "the promise is that not a single bit differs")]
+
+mod aggregation;
+mod budget;
+mod gate;
+mod missing;
+mod rollouts;
+mod rows;
+mod setup;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use dsrs_metrics::prelude::*;
+use dsrs_metrics::{Answer, MetricError, MetricSpec, Pair, Rollouts, ScorerBuilder};
+
+/// A metric that does as the prediction's field of the same name says: a number, `abstain`, `fail` or
+/// `panic`; a list of all but the last also says what it costs. It counts its calls.
+#[derive(Debug, Clone)]
+struct Told {
+    name: &'static str,
+    tier: MetricTier,
+    declared: u64,
+    lower_is_better: bool,
+    waits: bool,
+    calls: Arc<AtomicU64>,
+}
+
+impl Told {
+    fn new(name: &'static str, tier: MetricTier, declared: u64) -> Self {
+        let calls = Arc::new(AtomicU64::new(0));
+        Self { name, tier, declared, lower_is_better: false, waits: false, calls }
+    }
+
+    fn proxy(name: &'static str) -> Self {
+        Self::new(name, MetricTier::Proxy, 0)
+    }
+
+    fn truth(name: &'static str, declared: u64) -> Self {
+        Self::new(name, MetricTier::Truth, declared)
+    }
+
+    /// To be awaited.
+    fn waiting(mut self) -> Self {
+        self.waits = true;
+        self
+    }
+
+    fn lower_is_better(mut self) -> Self {
+        self.lower_is_better = true;
+        self
+    }
+
+    fn calls(&self) -> u64 {
+        self.calls.load(Ordering::SeqCst)
+    }
+
+    fn say(&self, pred: &Prediction) -> dsrs_metrics::Result<MetricScore> {
+        self.calls.fetch_add(1, Ordering::SeqCst);
+        let told = pred.get(self.name).cloned().unwrap_or_default();
+        let word = told.get(0).unwrap_or(&told);
+        let cost = told.get(1).and_then(serde_json::Value::as_u64).unwrap_or(self.declared);
+        match word.as_f64() {
+            Some(value) => Ok(MetricScore::new(value).with_cost_msats(cost)),
+            None if word == "nan" => Ok(MetricScore::new(f64::NAN)),
+            None if word == "abstain" => Err(MetricError::abstained(self.name)),
+            None if word == "panic" => panic!("told to panic"),
+            None => Err(MetricError::failed(self.name, "told to fail")),
+        }
+    }
+}
+
+#[async_trait]
+impl Metric for Told {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn spec(&self) -> MetricSpec<'_> {
+        let spec = MetricSpec::new(self.name).with_range(0.0, 1.0).with_tier(self.tier);
+        let spec = spec.with_cost_msats(self.declared);
+        if self.lower_is_better {
+            return spec.with_direction(dsrs_metrics::Direction::LowerIsBetter);
+        }
+        spec
+    }
+
+    async fn evaluate(&self, _: &Example, pred: &Prediction) -> dsrs_metrics::Result<MetricScore> {
+        tokio::task::yield_now().await;
+        self.say(pred)
+    }
+
+    fn answer<'a>(&'a self, call: MetricCall<'a>) -> Answer<'a> {
+        use dsrs_metrics::MetricReturn;
+        let validated = |score: MetricScore| score.into_scored(&self.spec());
+        if !self.waits {
+            return Answer::Ready(self.say(call.pred).and_then(validated));
+        }
+        Answer::pending(
+            async move { self.evaluate(call.gold, call.pred).await.and_then(validated) },
+        )
+    }
+}
+
+/// One proxy `cheap` and one truth metric `dear` of 100 msat, to be awaited.
+fn told() -> (ScorerBuilder, Told, Told) {
+    let (cheap, dear) = (Told::proxy("cheap"), Told::truth("dear", 100).waiting());
+    (ScorerBuilder::new().metric(cheap.clone()).metric(dear.clone()), cheap, dear)
+}
+
+fn pair(pred: Prediction) -> Pair {
+    Pair::new("row", example! {}, pred)
+}
+
+fn rollouts<const N: usize>(preds: [Prediction; N]) -> Rollouts {
+    Rollouts::new(example! {}, preds)
+}

@@ -1,0 +1,4 @@
+//! What `#[metric]` and composites do at run time.
+
+mod composite;
+mod metric;

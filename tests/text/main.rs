@@ -1,0 +1,13 @@
+//! Metrics of text, retrieval and structured values: values, laws, limits, and parity with other implementations.
+
+mod data;
+mod entities;
+mod hostile;
+mod laws;
+mod numbers;
+mod overlap;
+mod parity;
+mod presence;
+mod retrieval;
+mod structured;
+mod values;

@@ -1,0 +1,9 @@
+//! The same results as Python's packages, over committed vectors and over fresh ones.
+
+mod draw;
+mod dspy;
+mod live;
+mod metrics;
+mod replay;
+mod stems;
+pub(crate) mod versions;

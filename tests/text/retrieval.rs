@@ -1,0 +1,188 @@
+//! Metrics of rankings over rows: values by hand, forms of the fields, and rows that say nothing.
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "values are written where they are scored, and used once"
+)]
+
+use dsrs_metrics::metrics::{
+    AveragePrecision, HitRate, Ndcg, PrecisionAtK, RecallAtK, ReciprocalRank,
+};
+use dsrs_metrics::prelude::*;
+use dsrs_metrics::retrieval::{Cutoffs, Gain, Relevant};
+use dsrs_metrics::{Configure, Evaluate, Pair, Params};
+use serde_json::{Value, json};
+
+/// The named scores of a row, from JSON.
+fn parts(metric: &dyn Metric, relevant: Value, retrieved: Value) -> Vec<(String, f64)> {
+    let gold = example! { "relevant" => relevant };
+    let pred = prediction! { "retrieved" => retrieved };
+    let scored = metric.answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap();
+    scored.parts().iter().map(|part| (part.name.clone(), part.value)).collect()
+}
+
+fn value(metric: &dyn Metric, relevant: Value, retrieved: Value) -> f64 {
+    let gold = example! { "relevant" => relevant };
+    let pred = prediction! { "retrieved" => retrieved };
+    metric.answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap().score.value
+}
+
+fn named<const N: usize>(parts: [(&str, f64); N]) -> Vec<(String, f64)> {
+    parts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+fn at<const N: usize>(ranks: [usize; N]) -> Cutoffs {
+    Cutoffs::new(ranks).unwrap()
+}
+
+#[test]
+fn several_ranks_in_one_call_and_the_first_is_the_headline() {
+    let (relevant, retrieved) = (json!(["a", "b", "c"]), json!(["x", "a", "y", "b"]));
+    let precision = PrecisionAtK::builder().k(at([4, 1, 2, 10])).build();
+    assert_eq!(
+        parts(&precision, relevant.clone(), retrieved.clone()),
+        named([("at_4", 0.5), ("at_1", 0.0), ("at_2", 0.5), ("at_10", 0.2)])
+    );
+    let recall = RecallAtK::builder().k(at([4, 1, 2])).build();
+    assert_eq!(
+        parts(&recall, relevant.clone(), retrieved.clone()),
+        named([("at_4", 2.0 / 3.0), ("at_1", 0.0), ("at_2", 1.0 / 3.0)])
+    );
+    assert_eq!(
+        parts(&HitRate::default(), relevant.clone(), retrieved.clone()),
+        named([("at_10", 1.0), ("at_1", 0.0), ("at_3", 1.0), ("at_5", 1.0)])
+    );
+    assert_eq!(value(&precision, relevant, retrieved), 0.5);
+}
+
+#[test]
+fn reciprocal_rank_and_average_precision_by_hand() {
+    let (relevant, retrieved) = (json!(["a", "b", "c"]), json!(["x", "a", "y", "b"]));
+    assert_eq!(value(&ReciprocalRank::default(), relevant.clone(), retrieved.clone()), 0.5);
+    let average = AveragePrecision::default();
+    assert_eq!(value(&average, relevant.clone(), retrieved.clone()), (1.0 / 2.0 + 2.0 / 4.0) / 3.0);
+    let shallow = AveragePrecision::builder().depth(3.try_into().unwrap()).build();
+    assert_eq!(value(&shallow, relevant.clone(), retrieved.clone()), 0.5 / 3.0);
+    let first = ReciprocalRank::builder().depth(1.try_into().unwrap()).build();
+    assert_eq!(value(&first, relevant, retrieved), 0.0);
+    assert_eq!((ReciprocalRank::SPEC.name, AveragePrecision::SPEC.name), ("mrr", "map"));
+}
+
+#[test]
+fn graded_relevance_by_hand() {
+    let (relevant, retrieved) = (json!({"a": 3, "b": 2, "c": 0, "d": -1}), json!(["b", "d", "a"]));
+    let ndcg = Ndcg::builder().k(at([3, 1])).build();
+    let ideal = 3.0 + 2.0 / 3.0_f64.log2();
+    let expected = [("at_3", (2.0 + 3.0 / 2.0) / ideal), ("at_1", 2.0 / 3.0)];
+    for ((name, found), (expected_name, expected)) in
+        parts(&ndcg, relevant.clone(), retrieved.clone()).iter().zip(expected)
+    {
+        assert_eq!(name, expected_name);
+        assert!((found - expected).abs() < 1e-12, "{name}: {found}, not {expected}");
+    }
+    let exponential = Ndcg::builder().k(at([1])).gain(Gain::Exponential).build();
+    assert_eq!(value(&exponential, relevant, retrieved), 3.0 / 7.0);
+}
+
+#[test]
+fn huge_and_tiny_grades_stay_numbers() {
+    let retrieved = json!(["b", "a"]);
+    for grades in [json!({"a": 1e308, "b": 1e308, "c": 1e308}), json!({"a": 1e-308, "b": 5e-324})] {
+        for gain in [Gain::Linear, Gain::Exponential] {
+            let ndcg = Ndcg::builder().gain(gain).build();
+            let score = value(&ndcg, grades.clone(), retrieved.clone());
+            assert!((0.0..=1.0).contains(&score), "{score}");
+        }
+    }
+}
+
+#[test]
+fn a_repeated_id_is_one_document() {
+    let precision = PrecisionAtK::builder().k(at([5])).build();
+    assert_eq!(value(&precision, json!(["a", "a"]), json!(["a", "a", "a", "a", "a"])), 0.2);
+    let recall = RecallAtK::builder().k(at([5])).build();
+    assert_eq!(value(&recall, json!(["a", "a", "b"]), json!(["a", "a"])), 0.5);
+    assert_eq!(value(&Ndcg::default(), json!(["a"]), json!(["a", "a"])), 1.0);
+}
+
+#[test]
+fn scores_are_sorted_and_ties_go_to_the_larger_id() {
+    let first = |retrieved| value(&ReciprocalRank::default(), json!(["b"]), retrieved);
+    assert_eq!(first(json!({"a": 0.1, "b": 0.9, "c": 0.5})), 1.0);
+    assert_eq!(first(json!({"a": 1, "b": 1, "c": 1})), 0.5);
+    assert_eq!(first(json!({"a": -1, "b": -2})), 0.5);
+}
+
+#[test]
+fn ids_are_texts_or_whole_numbers() {
+    assert_eq!(value(&ReciprocalRank::default(), json!([7]), json!(["7"])), 1.0);
+    assert_eq!(value(&ReciprocalRank::default(), json!({"-7": 1}), json!([-7])), 1.0);
+    let (gold, pred) = (example! { "relevant" => [1.5] }, prediction! { "retrieved" => ["a"] });
+    let error = ReciprocalRank::default().score(&gold, &pred).unwrap_err().to_string();
+    assert!(error.contains("an id: a text or a whole number"), "{error}");
+    assert!(error.starts_with("metric `mrr`: field `gold.relevant` should be "), "{error}");
+}
+
+#[test]
+fn grades_are_finite() {
+    let error = Relevant::graded([("a", f64::NAN)]).unwrap_err();
+    assert_eq!(error.to_string(), "the grade of `a` is NaN; it should be a finite number");
+}
+
+#[tokio::test]
+async fn a_row_without_relevant_documents_says_nothing() {
+    let row = |id: &str, relevant: Value| {
+        Pair::new(id, example! { "relevant" => relevant }, prediction! { "retrieved" => ["a"] })
+    };
+    let rows = || {
+        [
+            row("1", json!(["a"])),
+            row("2", json!([])),
+            row("3", json!({"a": 0})),
+            row("4", json!(["b"])),
+        ]
+    };
+    let evaluate = Evaluate::builder()
+        .metric(RecallAtK::default())
+        .metric(AveragePrecision::default())
+        .metric(Ndcg::builder().k(at([10])).build())
+        .build()
+        .unwrap();
+    let result = evaluate.score(rows()).await.unwrap();
+    let line = |name: &str| result.metric(name).unwrap().to_string();
+    assert_eq!(line("recall_at_k"), "0.5000 (mean of 2/4, 0 failed, 2 abstained)");
+    assert_eq!(line("map"), "0.5000 (mean of 2/4, 0 failed, 2 abstained)");
+    assert_eq!(line("ndcg.at_10"), "0.5000 (mean of 2/4, 0 failed, 2 abstained)");
+}
+
+#[test]
+fn nothing_retrieved_is_a_zero() {
+    for metric in [
+        &PrecisionAtK::default() as &dyn Metric,
+        &RecallAtK::default(),
+        &Ndcg::default(),
+        &HitRate::default(),
+    ] {
+        assert_eq!(value(metric, json!(["a"]), json!([])), 0.0, "{}", metric.name());
+    }
+}
+
+#[test]
+fn ranks_are_configured_from_text() {
+    let configure = |k: &str| {
+        let mut params = Params::default();
+        params.insert("k", k);
+        Ndcg::configure(&params)
+    };
+    let metric = configure("[2,1]").unwrap();
+    assert_eq!(parts(&metric, json!(["a"]), json!(["a"])), named([("at_2", 1.0), ("at_1", 1.0)]));
+    assert_eq!(parts(&configure("3").unwrap(), json!(["a"]), json!([])), named([("at_3", 0.0)]));
+    let said = |k| configure(k).unwrap_err().to_string();
+    assert!(
+        said("[0]").contains("a ranking cannot be cut off at rank 0: ranks start at 1"),
+        "{}",
+        said("[0]")
+    );
+    assert!(said("[]").contains("give at least one, as in [1, 5, 10]"), "{}", said("[]"));
+    assert!(said("[5,5]").contains("the ranking is cut off at rank 5 twice"), "{}", said("[5,5]"));
+    assert!(said("ten").contains("a rank or a list of ranks, each 1 or more"), "{}", said("ten"));
+}

@@ -1,8 +1,0 @@
-use dsrs_metrics::prelude::*;
-
-#[metric]
-fn overlap(#[pred] given: Box<dyn AsRef<str>>) -> bool {
-    (*given).as_ref().is_empty()
-}
-
-fn main() {}

@@ -1,8 +1,0 @@
-use dsrs_metrics::prelude::*;
-
-#[metric]
-fn overlap(#[pred] given: fn() -> bool) -> bool {
-    given()
-}
-
-fn main() {}

@@ -1,8 +1,0 @@
-use dsrs_metrics::prelude::*;
-
-#[metric]
-fn overlap(#[pred] share: f64) -> Vec<f64> {
-    vec![share]
-}
-
-fn main() {}
