@@ -1,44 +1,46 @@
-//! Whether two texts mean the same by their syntax trees.
+//! Comparison of code by syntax trees.
 //!
-//! A tree becomes a list of tokens from which layout is left out; two texts are the same if their lists are.
+//! A tree is flattened to a list of tokens without layout; two pieces of code are the same if these
+//! lists are equal.
 
 use serde_json::Value;
 use tree_sitter::{Node, Tree};
 
-use super::parse::{first_error, json_fault, parse};
-use super::{Comparison, Language, SyntaxError};
+use super::parse::{first_tree_error, json_error, parse};
+use super::{Comparison, Language, ParserError};
 use crate::json::equality::same_value;
 
 pub(super) fn compare(
     language: Language,
     left: &str,
     right: &str,
-) -> Result<Comparison, SyntaxError> {
+) -> Result<Comparison, ParserError> {
     if language == Language::Json {
         return compare_json(left, right);
     }
     let (left_tree, right_tree) = (parse(language, left)?, parse(language, right)?);
-    if let Some(fault) = first_error(&left_tree, left) {
-        return Ok(Comparison::LeftBroken(fault));
+    if let Some(error) = first_tree_error(&left_tree, left) {
+        return Ok(Comparison::LeftBroken(error));
     }
-    if let Some(fault) = first_error(&right_tree, right) {
-        return Ok(Comparison::RightBroken(fault));
+    if let Some(error) = first_tree_error(&right_tree, right) {
+        return Ok(Comparison::RightBroken(error));
     }
     let same = Tokens::of(language, &left_tree, left) == Tokens::of(language, &right_tree, right);
     Ok(Comparison::of(same))
 }
 
-fn compare_json(left: &str, right: &str) -> Result<Comparison, SyntaxError> {
-    if let Some(fault) = json_fault(left) {
-        return Ok(Comparison::LeftBroken(fault));
+fn compare_json(left: &str, right: &str) -> Result<Comparison, ParserError> {
+    if let Some(error) = json_error(left) {
+        return Ok(Comparison::LeftBroken(error));
     }
-    if let Some(fault) = json_fault(right) {
-        return Ok(Comparison::RightBroken(fault));
+    if let Some(error) = json_error(right) {
+        return Ok(Comparison::RightBroken(error));
     }
-    // Both are valid, so what stands in the way can only be their depth or a number beyond any float.
-    let value = |text| {
-        serde_json::from_str::<Value>(text)
-            .map_err(|error| SyntaxError::Unreadable { reason: error.to_string() })
+    // Both are valid, so this can fail only for their depth, or for a number outside the range of a
+    // float.
+    let value = |json| {
+        serde_json::from_str::<Value>(json)
+            .map_err(|error| ParserError::JsonLimit { reason: error.to_string() })
     };
     Ok(Comparison::of(same_value(&value(left)?, &value(right)?)))
 }
@@ -46,33 +48,33 @@ fn compare_json(left: &str, right: &str) -> Result<Comparison, SyntaxError> {
 /// A piece of a syntax tree.
 #[derive(Debug, PartialEq, Eq)]
 enum Token<'a> {
-    /// A node with children begins.
+    /// The start of a node with children.
     Open(&'static str),
-    /// The innermost open node ends.
+    /// The end of the innermost open node.
     Close,
-    /// A node without children: what it is, and how it is written.
+    /// A node without children: its kind and its source text.
     Leaf(&'static str, &'a str),
-    /// Text that no node stands for, inside a string for example.
+    /// Source text that belongs to no child node, for example inside a string.
     Text(&'a str),
 }
 
 /// The tokens of a tree, without layout.
 struct Tokens<'a> {
     language: Language,
-    text: &'a str,
+    code: &'a str,
     all: Vec<Token<'a>>,
-    /// The open nodes, and up to where each has been read.
+    /// The kinds of the open nodes, and the offset up to which each was read.
     open: Vec<(&'static str, usize)>,
 }
 
 impl<'a> Tokens<'a> {
-    fn of(language: Language, tree: &Tree, text: &'a str) -> Vec<Token<'a>> {
-        let mut tokens = Self { language, text, all: Vec::new(), open: Vec::new() };
+    fn of(language: Language, tree: &Tree, code: &'a str) -> Vec<Token<'a>> {
+        let mut tokens = Self { language, code, all: Vec::new(), open: Vec::new() };
         tokens.walk(tree);
         tokens.all
     }
 
-    /// Without recursion: a tree may be as deep as its text is long.
+    /// Walks the tree without recursion: it may be as deep as its code is long.
     fn walk(&mut self, tree: &Tree) {
         let mut cursor = tree.walk();
         loop {
@@ -108,10 +110,10 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// What stands before `start` in the open node and belongs to none of its children.
+    /// Adds the text before `start` in the open node that belongs to none of its children.
     fn gap(&mut self, start: usize) {
         let Some(&(kind, read)) = self.open.last() else { return };
-        let text = self.text.get(read..start).unwrap_or_default();
+        let text = self.code.get(read..start).unwrap_or_default();
         let verbatim = ["string", "template", "heredoc"].iter().any(|part| kind.contains(part));
         let text = if verbatim { text } else { text.trim() };
         // A backslash at the end of a line continues it.
@@ -122,7 +124,7 @@ impl<'a> Tokens<'a> {
 
     fn leaf(&mut self, node: Node<'_>) {
         let kind = node.kind();
-        let text = &self.text[node.byte_range()];
+        let text = &self.code[node.byte_range()];
         let parent = self.open.last().map_or("", |(kind, _)| kind);
         if self.is_optional(kind, parent) {
             return;
@@ -130,17 +132,17 @@ impl<'a> Tokens<'a> {
         if matches!(kind, ")" | "]" | "}" | ">") && !parent.contains("tuple") {
             self.drop_trailing_comma();
         }
-        let (kind, text) = self.spelled(kind, text);
+        let (kind, text) = self.normalized(kind, text);
         self.all.push(Token::Leaf(kind, text));
     }
 
-    /// Whether a semicolon or line break only ends a statement.
+    /// Whether a node is a semicolon or line break that only ends a statement.
     fn is_optional(&self, kind: &str, parent: &str) -> bool {
         let ends = kind == ";" || kind.trim().is_empty();
         ends && self.language != Language::Rust && !parent.contains("for_statement")
     }
 
-    /// `[1, 2,]` is `[1, 2]`, but `[,]` and `[1,,]` have holes.
+    /// Removes a trailing comma. `[1, 2,]` is `[1, 2]`, but `[,]` and `[1,,]` have holes.
     fn drop_trailing_comma(&mut self) {
         let is_leaf = |token: Option<&Token<'_>>, kinds: &[&str]| matches!(token, Some(Token::Leaf(kind, _)) if kinds.contains(kind));
         let before = self.all.len().checked_sub(2).and_then(|at| self.all.get(at));
@@ -152,16 +154,16 @@ impl<'a> Tokens<'a> {
         }
     }
 
-    /// A leaf as it is compared: quotes of either kind are one where the language does not tell them apart, and
-    /// SQL's keywords have no case.
-    fn spelled(&self, kind: &'static str, text: &'a str) -> (&'static str, &'a str) {
-        let quotes_are_one =
+    /// Normalizes a leaf: quotes of both kinds are equal if the language does not distinguish them,
+    /// and SQL keywords are case-insensitive.
+    fn normalized(&self, kind: &'static str, text: &'a str) -> (&'static str, &'a str) {
+        let quotes_are_equal =
             matches!(self.language, Language::Python | Language::JavaScript | Language::TypeScript);
         match kind {
-            "string_start" | "string_end" if quotes_are_one => {
+            "string_start" | "string_end" if quotes_are_equal => {
                 (kind, text.trim_end_matches(['"', '\'']))
             }
-            "\"" | "'" if quotes_are_one => ("\"", ""),
+            "\"" | "'" if quotes_are_equal => ("\"", ""),
             _ if self.language == Language::Sql && kind.starts_with("keyword_") => (kind, ""),
             _ => (kind, text),
         }

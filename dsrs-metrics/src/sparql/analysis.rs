@@ -1,4 +1,4 @@
-//! What a query would do, found from its algebra before it runs: reach the network, or take more than it is given.
+//! Static analysis of a query: whether it would access the network, and upper bounds on its cost.
 
 use oxigraph::sparql::Variable;
 use spargebra::Query;
@@ -7,79 +7,89 @@ use spargebra::algebra::{
     PropertyPathExpression,
 };
 
-use super::watched::MAX_TEXT_BYTES;
+use super::metered::MAX_STRING_BYTES;
 
-/// How many patterns and steps of paths a query may have. The planner's time grows with their third power: a query of 200 takes it half
-/// a second.
+/// The maximum number of patterns and path steps. The planner's time grows with the cube of their
+/// number; 200 take half a second.
 pub(super) const MAX_PATTERNS: usize = 200;
 
-/// How many operands and values expressions may have; the planner's time grows with the square of a chain.
+/// The maximum number of operands and values in expressions. The planner's time grows with the
+/// square of the length of a chain.
 const MAX_OPERANDS: usize = 5_000;
 
-/// How many rows constants (`VALUES`, `UNION` of nothing) may multiply to; those are made without asking the data.
+/// The maximum number of rows that constants (`VALUES`, `UNION` of empty patterns) produce,
+/// independently of the data.
 const MAX_CONSTANT_ROWS: f64 = 1e6;
 
-/// How long a text may become within one expression, in bytes.
+/// The maximum length of a string that one expression can compute, in bytes.
 const MAX_EXPRESSION_BYTES: f64 = 64e6;
 
-/// Why the query must not run, if it must not.
-pub(super) fn refusal(query: &Query) -> Option<String> {
-    survey(query).refusal()
+/// The message for a query that calls another endpoint.
+pub(super) const SERVICE_REJECTED: &str =
+    "SERVICE is not allowed: a predicted query must not access the network";
+
+/// Returns why the query must not run, or `None` if it may.
+pub(super) fn rejection(query: &Query) -> Option<String> {
+    analyze(query).rejection()
 }
 
-/// Whether the query asks another endpoint.
+/// Whether the query calls another endpoint (`SERVICE`).
 #[cfg(feature = "sparql-http")]
 pub(super) fn uses_service(query: &Query) -> bool {
-    survey(query).service
+    analyze(query).uses_service
 }
 
-fn survey(query: &Query) -> Survey {
+fn analyze(query: &Query) -> Analysis {
     let (Query::Select { pattern, .. }
     | Query::Construct { pattern, .. }
     | Query::Describe { pattern, .. }
     | Query::Ask { pattern, .. }) = query;
-    let mut survey = Survey::default();
-    survey.rows(pattern);
+    let mut analysis = Analysis::default();
+    analysis.rows(pattern);
     if let Query::Construct { template, .. } = query {
-        survey.patterns += template.len();
+        analysis.patterns += template.len();
     }
-    survey
+    analysis
 }
 
 #[derive(Default)]
-struct Survey {
+struct Analysis {
+    /// The number of patterns and path steps.
     patterns: usize,
+    /// The number of operands and values in expressions.
     operands: usize,
-    most_rows: f64,
-    most_bytes: f64,
-    service: bool,
+    /// The most rows that a pattern can produce from constants.
+    max_rows: f64,
+    /// The longest string that an expression can compute, in bytes.
+    max_bytes: f64,
+    uses_service: bool,
 }
 
-impl Survey {
-    fn refusal(&self) -> Option<String> {
-        if self.service {
-            return Some("SERVICE is refused: a predicted query reaches no network".to_owned());
+impl Analysis {
+    fn rejection(&self) -> Option<String> {
+        if self.uses_service {
+            return Some(SERVICE_REJECTED.to_owned());
         }
-        if self.patterns > MAX_PATTERNS {
-            let patterns = self.patterns;
+        let (patterns, operands) = (self.patterns, self.operands);
+        if patterns > MAX_PATTERNS {
             return Some(format!(
-                "{patterns} patterns are refused: queries are run up to {MAX_PATTERNS}"
+                "the query has {patterns} patterns; the maximum is {MAX_PATTERNS}"
             ));
         }
-        if self.operands > MAX_OPERANDS {
-            let operands = self.operands;
+        if operands > MAX_OPERANDS {
             return Some(format!(
-                "expressions of {operands} operands are refused: queries are run up to {MAX_OPERANDS}"
+                "the query's expressions have {operands} operands; the maximum is {MAX_OPERANDS}"
             ));
         }
-        if self.most_rows > MAX_CONSTANT_ROWS {
-            return Some("its constants multiply to more than a million rows".to_owned());
+        if self.max_rows > MAX_CONSTANT_ROWS {
+            return Some("the query's constants produce more than a million rows".to_owned());
         }
-        (self.most_bytes > MAX_EXPRESSION_BYTES)
-            .then(|| "an expression could make a text of more than 64 MB".to_owned())
+        (self.max_bytes > MAX_EXPRESSION_BYTES).then(|| {
+            "an expression of the query could compute a string of more than 64 MB".to_owned()
+        })
     }
 
-    /// The most rows that a pattern can have, if data is taken to have one of each.
+    /// An upper bound on the rows of a pattern, assuming that every triple pattern matches once.
     fn rows(&mut self, pattern: &GraphPattern) -> f64 {
         self.patterns += 1;
         let rows = match pattern {
@@ -95,7 +105,7 @@ impl Survey {
                 self.rows(left) * self.rows(right)
             }
             GraphPattern::LeftJoin { left, right, expression } => {
-                expression.iter().for_each(|expression| self.within(expression));
+                expression.iter().for_each(|expression| self.expression(expression));
                 self.rows(left) * self.rows(right).max(1.0)
             }
             GraphPattern::Union { left, right } => self.rows(left) + self.rows(right),
@@ -105,29 +115,29 @@ impl Survey {
             }
             GraphPattern::Values { bindings, .. } => count(bindings.len()),
             GraphPattern::Service { .. } => {
-                self.service = true;
+                self.uses_service = true;
                 1.0
             }
             other => self.rows_of_inner(other),
         };
-        self.most_rows = self.most_rows.max(rows);
+        self.max_rows = self.max_rows.max(rows);
         rows
     }
 
-    /// The same for a pattern that does something to the rows of another.
+    /// The same for a pattern that transforms the rows of another.
     fn rows_of_inner(&mut self, pattern: &GraphPattern) -> f64 {
         match pattern {
             GraphPattern::Filter { expr, inner } => {
-                self.within(expr);
+                self.expression(expr);
                 self.rows(inner)
             }
             GraphPattern::Extend { inner, expression, .. } => {
-                self.within(expression);
+                self.expression(expression);
                 self.rows(inner)
             }
             GraphPattern::OrderBy { inner, expression } => {
                 for OrderExpression::Asc(by) | OrderExpression::Desc(by) in expression {
-                    self.within(by);
+                    self.expression(by);
                 }
                 self.rows(inner)
             }
@@ -146,7 +156,7 @@ impl Survey {
 
     fn aggregate(&mut self, (_, aggregate): &(Variable, AggregateExpression)) {
         if let AggregateExpression::FunctionCall { expr, .. } = aggregate {
-            self.within(expr);
+            self.expression(expr);
         }
     }
 
@@ -166,12 +176,12 @@ impl Survey {
         }
     }
 
-    fn within(&mut self, expression: &Expression) {
+    fn expression(&mut self, expression: &Expression) {
         let bytes = self.bytes(expression);
-        self.most_bytes = self.most_bytes.max(bytes);
+        self.max_bytes = self.max_bytes.max(bytes);
     }
 
-    /// The most bytes that the value of an expression can have.
+    /// An upper bound on the length of an expression's value, in bytes.
     fn bytes(&mut self, expression: &Expression) -> f64 {
         use Expression as E;
         self.operands += 1;
@@ -192,33 +202,33 @@ impl Survey {
             | E::Add(a, b)
             | E::Subtract(a, b)
             | E::Multiply(a, b)
-            | E::Divide(a, b) => self.most([&**a, &**b]),
-            E::In(a, list) => self.most([&**a]).max(self.most(list)),
+            | E::Divide(a, b) => self.longest([&**a, &**b]),
+            E::In(a, list) => self.longest([&**a]).max(self.longest(list)),
             E::UnaryPlus(a) | E::UnaryMinus(a) | E::Not(a) => self.bytes(a),
-            E::If(a, b, c) => self.most([&**a, &**b, &**c]),
-            E::Coalesce(list) => self.most(list),
+            E::If(a, b, c) => self.longest([&**a, &**b, &**c]),
+            E::Coalesce(list) => self.longest(list),
             E::FunctionCall(function, arguments) => self.call(function, arguments),
-            E::NamedNode(_) | E::Variable(_) | E::Bound(_) => count(MAX_TEXT_BYTES),
+            E::NamedNode(_) | E::Variable(_) | E::Bound(_) => count(MAX_STRING_BYTES),
         }
     }
 
-    fn most<'e>(&mut self, of: impl IntoIterator<Item = &'e Expression>) -> f64 {
+    fn longest<'e>(&mut self, of: impl IntoIterator<Item = &'e Expression>) -> f64 {
         of.into_iter().map(|expression| self.bytes(expression)).fold(0.0, f64::max)
     }
 
     fn call(&mut self, function: &Function, arguments: &[Expression]) -> f64 {
         match (function, arguments) {
             (Function::Concat, list) => list.iter().map(|argument| self.bytes(argument)).sum(),
-            // Even an empty match is replaced, before each character and at the end.
+            // An empty match is replaced too, before each character and at the end.
             (Function::Replace, [text, _, with, ..]) => {
                 let (text, with) = (self.bytes(text), self.bytes(with));
                 (text + 1.0) * (with + 1.0)
             }
-            // A byte becomes three.
+            // A byte can become three.
             (Function::EncodeForUri | Function::UCase | Function::LCase, [text]) => {
                 3.0 * self.bytes(text)
             }
-            (_, list) => self.most(list),
+            (_, list) => self.longest(list),
         }
     }
 }
