@@ -169,10 +169,10 @@ fn a_score_made_with_other_weights_is_no_training_data() {
 
 #[test]
 fn lines_that_are_no_rows() {
-    assert_eq!(said("{"), "3:1: not valid JSON: EOF while parsing an object");
-    assert!(said("[1]").starts_with("3: a row should be an object"), "{}", said("[1]"));
+    assert_eq!(said("{"), "3:1: invalid JSON: EOF while parsing an object");
+    assert!(said("[1]").starts_with("3: expected a row such as {"), "{}", said("[1]"));
     let twice = row().to_string().replacen("\"tool\"", "\"step_utility\": 1, \"tool\"", 1);
-    assert!(said(&twice).contains("the key `step_utility` stands twice"), "{}", said(&twice));
+    assert!(said(&twice).contains("duplicate key `step_utility`"), "{}", said(&twice));
     let deep = with("params", json!("DEEP")).to_string();
     let deep = deep.replace("\"DEEP\"", &format!("{}{}", "[".repeat(200), "]".repeat(200)));
     assert!(said(&deep).contains("nested deeper than 127 levels"));
