@@ -91,7 +91,11 @@ async fn what_is_wrong_with_the_model_is_said_before_the_first_row() {
     refused(&misspelt, "did you mean `openai:m`?");
     let empty = score(3, &["-m", "semantic_f1", "--lm", " "], &[("DSRS_LM", MODEL)]).await;
     assert_eq!((empty.code, empty.out.as_str(), empty.files), (Some(2), "", 1));
-    assert!(empty.err.contains("'--lm <PROVIDER:MODEL>': write provider:model"), "{}", empty.err);
+    assert!(
+        empty.err.contains("'--lm <PROVIDER:MODEL>': expected provider:model"),
+        "{}",
+        empty.err
+    );
     let here = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")];
     let nowhere = score(3, &["-m", "semantic_f1", "--lm", MODEL, "--no-cache"], &here).await;
     refused(&nowhere, "openai:gpt-5-mini can't be reached at ");
@@ -188,7 +192,7 @@ async fn trap_23_a_model_without_a_price_is_refused_under_a_budget_unless_allowe
     assert_eq!(server.asked().len(), 0);
     let ran = score(3, &[&args[..], &["--allow-unpriced"]].concat(), &variables).await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    let said = "0 msat (and 4 calls of unknown cost); of these 1 probe, 0 msat; rows count with 30 msat, since their judges declare what is unknown\n";
+    let said = "0 msat (and 4 calls of unknown cost); of these 1 probe, 0 msat; rows are charged 30 msat, as declared by judges for calls of unknown cost\n";
     assert!(ran.err.ends_with(said), "{}", ran.err);
     let costs: Vec<_> =
         ran.lines.iter().map(|l| l["scores"]["polite"]["cost_msats"].clone()).collect();

@@ -102,7 +102,7 @@ async fn a_model_that_no_metric_asks_is_said_in_one_line() {
     let url = server.url("/v1");
     let variables = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url.as_str())];
     let fields = ["--map", "gold.answer=gold.response", "--map", "pred.answer=pred.response"];
-    let said = "warning: --lm openai:gpt-5-mini: no metric of this run asks that model\n";
+    let said = "warning: --lm openai:gpt-5-mini: no metric of this run uses this model\n";
     let f1 = [&["-m", "f1", "--lm", MODEL], &fields[..]].concat();
     let ran = score(2, &f1, &variables).await;
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), said));
@@ -174,7 +174,7 @@ async fn the_models_of_a_panel_share_the_limit_and_the_ledger() {
     let ran = score(40, &["-m", "polite", "--param", panel, "--no-cache"], &variables).await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(ran.err.starts_with("language models: 82 calls "), "{}", ran.err);
-    assert!(ran.err.ends_with("; of these 2 probes, 0 msat; rows count with 400 msat, since their judges declare what is unknown\n"), "{}", ran.err);
+    assert!(ran.err.ends_with("; of these 2 probes, 0 msat; rows are charged 400 msat, as declared by judges for calls of unknown cost\n"), "{}", ran.err);
     // 60 at once, the others a tenth of a second apart; a limiter each would let all through.
     let times = times.lock().unwrap();
     let took = times.iter().max().unwrap().duration_since(*times.iter().min().unwrap());
