@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::lm::{LanguageModel, LmError};
+use crate::lm::{LanguageModel, LmError, LmErrorKind};
 
 /// A language model that a metric asks, or why it has none; see [`Metric::needs`](crate::Metric::needs).
 #[derive(Clone)]
@@ -85,9 +85,9 @@ fn is_same(a: &Arc<dyn LanguageModel>, b: &Arc<dyn LanguageModel>) -> bool {
 
 /// Whether the provider is there, and busy or in trouble just now: nothing to set, and rows are retried.
 fn is_passing(error: &LmError) -> bool {
-    match error.root() {
-        LmError::RateLimited { .. } | LmError::Disconnected { .. } => true,
-        LmError::Status { status, .. } => matches!(status, 408 | 409 | 500..=599),
+    match error.kind() {
+        LmErrorKind::RateLimited { .. } | LmErrorKind::Disconnected { .. } => true,
+        LmErrorKind::Status { status, .. } => matches!(status, 408 | 409 | 500..=599),
         _ => false,
     }
 }

@@ -72,7 +72,7 @@ mod real {
     use crate::core::metric::Metric;
     use crate::core::requirements::Need;
     use crate::judge::Models;
-    use crate::lm::{Account, CacheMode, LmBudget, LmBuilder, PROBE};
+    use crate::lm::{CacheMode, CallTotals, LmBudget, LmBuilder, PROBE_PURPOSE};
 
     /// The models of one run; all count in one ledger and keep to one budget.
     pub(in super::super) struct RunModels {
@@ -126,14 +126,14 @@ mod real {
 
         /// The most that a call might cost which the budget did not cover.
         pub(in super::super) fn uncovered(&self) -> Option<u64> {
-            self.budget.as_ref()?.uncovered_msats()
+            self.budget.as_ref()?.largest_rejected_msats()
         }
 
         /// What the calls took, if there were any. A run that was refused after its probes, without a result, says only why.
         pub(in super::super) fn taken(&self, result: Option<&EvaluationResult>) -> Option<String> {
             let ledger = self.models.ledger()?;
             let (total, by_purpose) = (ledger.total(), ledger.by_purpose());
-            let probes = by_purpose.get(PROBE).copied().unwrap_or_default();
+            let probes = by_purpose.get(PROBE_PURPOSE).copied().unwrap_or_default();
             if total.calls == 0 || (result.is_none() && total.calls == probes.calls) {
                 return None;
             }
@@ -148,7 +148,11 @@ mod real {
     }
 
     /// What rows count with, if that is more than is known to be paid.
-    fn declared(result: &EvaluationResult, total: Account, probes: Account) -> Option<String> {
+    fn declared(
+        result: &EvaluationResult,
+        total: CallTotals,
+        probes: CallTotals,
+    ) -> Option<String> {
         let counted: u64 = result.metrics.iter().map(|metric| metric.cost_msats).sum();
         let is_more = counted > total.cost_msats.saturating_sub(probes.cost_msats);
         (total.unpriced > probes.unpriced && is_more).then(|| {
