@@ -12,7 +12,7 @@ use crate::core::requirements::Need;
 use crate::core::settings::Settings;
 use crate::evaluate::EvaluationResult;
 use crate::judge::Models;
-use crate::lm::{Account, CacheMode, LmBudget, LmBuilder, PROBE};
+use crate::lm::{CallTotals, CacheMode, LmBudget, LmBuilder, PROBE_PURPOSE};
 
 /// The models of one run. All of them share one ledger and one budget.
 pub(super) struct RunModels {
@@ -67,7 +67,7 @@ impl RunModels {
 
     /// The largest possible cost, in millisatoshis, of a call that the budget did not cover.
     pub(super) fn uncovered_msats(&self) -> Option<u64> {
-        self.budget.as_ref()?.uncovered_msats()
+        self.budget.as_ref()?.largest_rejected_msats()
     }
 
     /// A summary of the calls, if there were any. A run without a result, which failed after the
@@ -75,7 +75,7 @@ impl RunModels {
     pub(super) fn usage(&self, result: Option<&EvaluationResult>) -> Option<String> {
         let ledger = self.models.ledger()?;
         let (total, by_purpose) = (ledger.total(), ledger.by_purpose());
-        let probes = by_purpose.get(PROBE).copied().unwrap_or_default();
+        let probes = by_purpose.get(PROBE_PURPOSE).copied().unwrap_or_default();
         if total.calls == 0 || (result.is_none() && total.calls == probes.calls) {
             return None;
         }
@@ -90,7 +90,7 @@ impl RunModels {
 }
 
 /// The cost that rows are charged, if it is more than the known cost of their calls.
-fn declared_cost(result: &EvaluationResult, total: Account, probes: Account) -> Option<String> {
+fn declared_cost(result: &EvaluationResult, total: CallTotals, probes: CallTotals) -> Option<String> {
     let charged: u64 = result.metrics.iter().map(|metric| metric.cost_msats).sum();
     let is_more = charged > total.cost_msats.saturating_sub(probes.cost_msats);
     (total.unpriced > probes.unpriced && is_more).then(|| {
