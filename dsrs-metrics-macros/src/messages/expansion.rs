@@ -54,9 +54,9 @@ impl Expander {
 
     fn expand(&mut self, used: &Use, item: TokenStream2) {
         let expanded = match used.of {
-            Macro::Metric => crate::expand_metric(used.args.clone(), item),
-            Macro::Judge => crate::expand_judge(used.args.clone(), item),
-            Macro::JudgeOutput => crate::expand_judge_output(used.args.clone(), item),
+            Macro::Metric => crate::expand_metric(used.args.clone(), &item),
+            Macro::Judge => crate::expand_judge(used.args.clone(), &item),
+            Macro::JudgeOutput => crate::expand_judge_output(used.args.clone(), &item),
             // A derive adds to its item.
             Macro::Record => {
                 let added = crate::expand_record(item.clone());
@@ -170,4 +170,12 @@ impl Use {
         };
         Some(Self { of, args, call_site: (tokens[0].span(), tokens[1].span()) })
     }
+}
+
+#[test]
+fn an_error_without_a_place_is_reported_where_the_macro_is_called() {
+    let found = errors("fn before() {}\n#[derive(Record)] struct").unwrap();
+    let places: Vec<_> = found.iter().map(|error| (error.start, error.end)).collect();
+    let at = |column| LineColumn { line: 2, column };
+    assert_eq!(places, [(at(9), at(15))], "{found:?}");
 }
