@@ -174,8 +174,13 @@ impl Use {
 
 #[test]
 fn an_error_without_a_place_is_reported_where_the_macro_is_called() {
-    let found = errors("fn before() {}\n#[derive(Record)] struct").unwrap();
-    let places: Vec<_> = found.iter().map(|error| (error.start, error.end)).collect();
+    let tokens: TokenStream2 = "fn before() {}\n#[metric(x)] fn f() {}".parse().unwrap();
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let used = Use::of(&tokens[4..]).expect("an attribute of this crate");
+    let mut expander = Expander { file: tokens[0].span().file(), found: Vec::new() };
+    expander
+        .collect(syn::Error::new(Span::call_site(), "here").into_compile_error(), used.call_site);
     let at = |column| LineColumn { line: 2, column };
-    assert_eq!(places, [(at(9), at(15))], "{found:?}");
+    let here = Found { message: "here".to_owned(), start: at(0), end: at(12) };
+    assert_eq!(expander.found, [here]);
 }
