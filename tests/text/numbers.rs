@@ -1,6 +1,9 @@
 //! Numbers in text: what is found, what is not, and when two are the same.
 
+use std::time::Duration;
+
 use dsrs_metrics::text::{DecimalMark, NumericOptions, last_number, numeric_match};
+use rustix::time::{ClockId, clock_gettime};
 
 const EXACT: NumericOptions = NumericOptions {
     abs_tolerance: 0.0,
@@ -269,17 +272,29 @@ fn options_have_names_and_defaults_in_json() {
     assert!(serde_json::from_str::<NumericOptions>(r#"{"tolerance": 1}"#).is_err());
 }
 
+/// The processor time of a match over `unit` as often as `times`: the least of three runs. Other work on the machine does not
+/// count.
+fn time_of_match(unit: &str, times: usize) -> Duration {
+    let text = unit.repeat(times);
+    let (expected, options) = (format!("{text} 1"), NumericOptions { rel_tolerance: 0.1, ..EXACT });
+    let now = || Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap();
+    let run = || {
+        let started = now();
+        std::hint::black_box(numeric_match(&text, &expected, &options));
+        now() - started
+    };
+    (0..3).map(|_| run()).min().unwrap()
+}
+
 #[test]
 fn long_texts_take_linear_time() {
     for unit in [
         "9", "1,", "1.", "a1", "-", "1/", "1^", "\\frac{", ",000", "½", "1 ", "\u{301}", "x",
         "1\u{a0}", "e1",
     ] {
-        let text = unit.repeat(100_000);
-        let _ = numeric_match(
-            &text,
-            &format!("{text} 1"),
-            &NumericOptions { rel_tolerance: 0.1, ..EXACT },
-        );
+        let (short, long) = (time_of_match(unit, 5_000), time_of_match(unit, 40_000));
+        // Eight times the length takes 8 times as long, and 64 times if the time grows with its square.
+        let limit = 16 * short + Duration::from_millis(10);
+        assert!(long < limit, "{unit:?}: {short:?}, and {long:?} for eight times the length");
     }
 }
