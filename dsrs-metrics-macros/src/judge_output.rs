@@ -8,6 +8,7 @@ use syn::{Data, DeriveInput, Error, Ident, Path, Token};
 
 use crate::shared::attrs::{self, Attribute, Key};
 use crate::shared::errors::Errors;
+use crate::shared::item_kind::item_kind;
 use crate::shared::names;
 use crate::shared::settings::Settings;
 
@@ -40,31 +41,13 @@ impl Attribute for JudgeOutputAttrs {
 }
 
 fn parsed(item: &TokenStream) -> syn::Result<DeriveInput> {
-    let at =
-        |what: &str, span| Error::new(span, format!("expected an enum or a struct, found {what}"));
-    let input = syn::parse2::<DeriveInput>(item.clone()).map_err(|error| {
-        let words = item.clone().into_iter().filter_map(|token| match token {
-            proc_macro2::TokenTree::Ident(word) => Some(word),
-            _ => None,
-        });
-        let mut kinds = words.filter_map(|word| Some((kind(&word)?, word.span())));
-        kinds.next().map_or(error, |(what, span)| at(what, span))
-    })?;
-    match &input.data {
-        Data::Union(union) => Err(at("a union", union.union_token.span)),
-        _ => Ok(input),
+    match item_kind(item) {
+        Some((keyword, found)) if keyword != "enum" && keyword != "struct" => {
+            let message = format!("expected an enum or a struct, found {found}");
+            Err(Error::new(keyword.span(), message))
+        }
+        _ => syn::parse2(item.clone()),
     }
-}
-
-fn kind(word: &Ident) -> Option<&'static str> {
-    Some(match word.to_string().as_str() {
-        "fn" => "a function",
-        "trait" => "a trait",
-        "impl" => "an impl block",
-        "mod" => "a module",
-        "type" => "a type alias",
-        _ => return None,
-    })
 }
 
 /// Returns the item with the derives that it does not have yet.

@@ -5,7 +5,7 @@ use quote::{ToTokens, quote};
 use syn::parse::Parser as _;
 use syn::{Attribute, Fields, Generics, ItemStruct};
 
-use crate::shared::attributes::is_cfg;
+use crate::shared::attributes::{is_cfg, take_duplicates};
 use crate::shared::errors::Errors;
 use crate::shared::function::item::without_roles;
 
@@ -18,13 +18,7 @@ impl Item {
     pub(super) fn parse(tokens: TokenStream, has_whole: bool, errors: &mut Errors) -> Option<Self> {
         let parser = <ItemStruct as syn::parse::Parse>::parse;
         let mut item = errors.ok(parser.parse2(without_roles(tokens)))?;
-        item.attrs.retain(|attr| {
-            let again = attr.path().segments.last().is_some_and(|last| last.ident == "metric");
-            if again {
-                errors.at(attr, "duplicate `#[metric]`; keep one");
-            }
-            !again
-        });
+        take_duplicates(&mut item.attrs, "metric", errors);
         let mut item = Self { item };
         item.is_unit(has_whole, errors);
         // Unused generic parameters would be a second error.

@@ -27,14 +27,14 @@ pub(super) struct Tree {
 
 pub(super) fn tree(cx: &Context<'_>) -> Tree {
     let mut writer = Writer { cx, items: leaves::components(cx), constants: 0 };
-    let Known { derived, shape } = writer.expression(cx.whole);
+    let Node { derived, shape } = writer.expression(cx.whole);
     writer.fields_are_known();
-    writer.whole(&derived);
+    writer.settings(&derived);
     Tree { items: writer.items, derived, shape }
 }
 
 /// The expansion of a part.
-struct Known {
+struct Node {
     derived: Ident,
     shape: TokenStream,
 }
@@ -101,7 +101,7 @@ impl Writer<'_> {
         }
     }
 
-    fn expression(&mut self, expression: &Expression) -> Known {
+    fn expression(&mut self, expression: &Expression) -> Node {
         match expression {
             Expression::Component(component) => self.component(component),
             Expression::Combination(combination) => self.combination(combination),
@@ -109,7 +109,7 @@ impl Writer<'_> {
         }
     }
 
-    fn component(&self, component: &Component) -> Known {
+    fn component(&self, component: &Component) -> Node {
         let Context { span, compiled, .. } = self.cx;
         let index = self.cx.index(component);
         let derived = leaves::known(self.cx, index);
@@ -122,10 +122,10 @@ impl Writer<'_> {
                 spec: const { &__SPECS[#index] },
             })
         };
-        Known { derived, shape }
+        Node { derived, shape }
     }
 
-    fn combination(&mut self, combination: &Combination) -> Known {
+    fn combination(&mut self, combination: &Combination) -> Node {
         let parts = &combination.parts;
         match combination.kind {
             Kind::Weighted => self.weighted(combination),
@@ -138,14 +138,13 @@ impl Writer<'_> {
     }
 
     /// Expands the parts of one combinator.
-    fn siblings(&mut self, parts: &[Part]) -> Vec<Known> {
-        let known: Vec<Known> =
-            parts.iter().map(|part| self.expression(&part.expression)).collect();
-        for (part, known) in parts.iter().zip(&known) {
-            self.rule_of(&part.expression, "points_up", &known.derived);
+    fn siblings(&mut self, parts: &[Part]) -> Vec<Node> {
+        let nodes: Vec<Node> = parts.iter().map(|part| self.expression(&part.expression)).collect();
+        for (part, node) in parts.iter().zip(&nodes) {
+            self.rule_of(&part.expression, "points_up", &node.derived);
         }
         self.names_differ(parts);
-        known
+        nodes
     }
 
     /// Requires that the components of one combinator are different metrics with different names.
@@ -171,11 +170,11 @@ impl Writer<'_> {
         }
     }
 
-    fn weighted(&mut self, combination: &Combination) -> Known {
-        let known = self.siblings(&combination.parts);
+    fn weighted(&mut self, combination: &Combination) -> Node {
+        let nodes = self.siblings(&combination.parts);
         let (mut pairs, mut parts) = (Vec::new(), Vec::new());
         let mut shapes = Vec::new();
-        for (part, Known { derived, shape }) in combination.parts.iter().zip(known) {
+        for (part, Node { derived, shape }) in combination.parts.iter().zip(nodes) {
             let Some(weight) = &part.weight else { continue };
             let number = self.number(weight);
             if !is_literal(weight) {
@@ -194,13 +193,13 @@ impl Writer<'_> {
         }
         let Context { span, compiled, .. } = self.cx;
         let derived = quote_spanned!(*span=> #compiled::Derived::weighted(&[#(#pairs),*]));
-        let derived = self.or_fewer(derived, &parts);
+        let derived = self.unless_skipped(derived, &parts);
         let shape = self.shape("Weighted", &shapes);
-        Known { derived: self.derive(&derived), shape }
+        Node { derived: self.derive(&derived), shape }
     }
 
     /// Adjusts the constant of a combinator, if parts may be skipped.
-    fn or_fewer(&self, whole: TokenStream, parts: &[Ident]) -> TokenStream {
+    fn unless_skipped(&self, whole: TokenStream, parts: &[Ident]) -> TokenStream {
         match &self.cx.attrs.on_missing {
             Some(word) if word == "skip" => {
                 quote_spanned!(self.cx.span=> #whole.or_fewer(&[#(#parts),*]))
@@ -220,32 +219,32 @@ impl Writer<'_> {
         quote_spanned!(*span=> #private::vec![#(#parts),*])
     }
 
-    fn verdict(&mut self, variant: &str, parts: &[Part]) -> Known {
-        let known = self.siblings(parts);
+    fn verdict(&mut self, variant: &str, parts: &[Part]) -> Node {
+        let nodes = self.siblings(parts);
         let mut derived = Vec::new();
         let mut shapes = Vec::new();
-        for (part, known) in parts.iter().zip(known) {
-            let known = match &part.bound {
+        for (part, node) in parts.iter().zip(nodes) {
+            let node = match &part.bound {
                 Some(bound) => {
                     let text = part.expression.text();
-                    self.at_least(bound, &format!("of `{text}`"), known)
+                    self.at_least(bound, &format!("of `{text}`"), node)
                 }
                 None => {
-                    self.rule_of(&part.expression, "has_verdict", &known.derived);
-                    known
+                    self.rule_of(&part.expression, "has_verdict", &node.derived);
+                    node
                 }
             };
-            derived.push(known.derived);
-            shapes.push(known.shape);
+            derived.push(node.derived);
+            shapes.push(node.shape);
         }
         let Context { span, compiled, .. } = self.cx;
         let whole = quote_spanned!(*span=> #compiled::Derived::verdict(&[#(#derived),*]));
         let shape = self.shape(variant, &shapes);
-        Known { derived: self.derive(&whole), shape }
+        Node { derived: self.derive(&whole), shape }
     }
 
-    fn at_least(&mut self, bound: &Expr, of: &str, known: Known) -> Known {
-        let (number, Known { derived, shape }) = (self.number(bound), known);
+    fn at_least(&mut self, bound: &Expr, of: &str, node: Node) -> Node {
+        let (number, Node { derived, shape }) = (self.number(bound), node);
         let Context { span, compiled, private, .. } = self.cx;
         let args = quote_spanned!(*span=> "bound", #of, &#derived, #number);
         self.rule(ends(bound), "bound_fits", &args);
@@ -253,64 +252,64 @@ impl Writer<'_> {
         let shape = quote_spanned! {*span=>
             #compiled::Shape::AtLeast(#private::boxed::Box::new(#shape), #number)
         };
-        Known { derived: self.derive(&derived), shape }
+        Node { derived: self.derive(&derived), shape }
     }
 
-    fn extreme(&mut self, variant: &str, derive: &str, parts: &[Part]) -> Known {
-        let known = self.siblings(parts);
+    fn extreme(&mut self, variant: &str, derive: &str, parts: &[Part]) -> Node {
+        let nodes = self.siblings(parts);
         let (derived, shapes): (Vec<_>, Vec<_>) =
-            known.into_iter().map(|known| (known.derived, known.shape)).unzip();
+            nodes.into_iter().map(|node| (node.derived, node.shape)).unzip();
         let Context { span, compiled, .. } = self.cx;
         let derive = Ident::new(derive, *span);
         let whole = quote_spanned!(*span=> #compiled::Derived::#derive(&[#(#derived),*]));
-        let whole = self.or_fewer(whole, &derived);
+        let whole = self.unless_skipped(whole, &derived);
         let shape = self.shape(variant, &shapes);
-        Known { derived: self.derive(&whole), shape }
+        Node { derived: self.derive(&whole), shape }
     }
 
-    fn invert(&mut self, parts: &[Part]) -> Known {
-        let known = parts.first().map(|part| (part, self.expression(&part.expression)));
-        let Some((part, Known { derived, shape })) = known else {
-            return Known { derived: self.constant(self.cx.span), shape: TokenStream::new() };
+    fn invert(&mut self, parts: &[Part]) -> Node {
+        let node = parts.first().map(|part| (part, self.expression(&part.expression)));
+        let Some((part, Node { derived, shape })) = node else {
+            return Node { derived: self.constant(self.cx.span), shape: TokenStream::new() };
         };
         self.rule_of(&part.expression, "has_range", &derived);
         let Context { span, compiled, private, .. } = self.cx;
         let shape = quote_spanned! {*span=>
             #compiled::Shape::Invert(#private::boxed::Box::new(#shape))
         };
-        Known { derived: self.derive(&quote_spanned!(*span=> #derived.invert())), shape }
+        Node { derived: self.derive(&quote_spanned!(*span=> #derived.invert())), shape }
     }
 
-    fn gate(&mut self, gate: &Gate) -> Known {
-        let (cheap, cheap_shapes) = self.half(&gate.proxies, "is_proxy");
-        let (dear, dear_shapes) = self.half(&gate.truths, "is_truth");
+    fn gate(&mut self, gate: &Gate) -> Node {
+        let (proxies_derived, proxy_shapes) = self.half(&gate.proxies, "is_proxy");
+        let (truths_derived, truth_shapes) = self.half(&gate.truths, "is_truth");
         let number = self.number(&gate.at_least);
         let Context { span, compiled, .. } = self.cx;
-        let args = quote_spanned!(*span=> "bound", "of the proxies", &#cheap, #number);
+        let args = quote_spanned!(*span=> "bound", "of the proxies", &#proxies_derived, #number);
         self.rule(ends(&gate.at_least), "bound_fits", &args);
-        let (proxies, truths) = (self.list(&cheap_shapes), self.list(&dear_shapes));
+        let (proxies, truths) = (self.list(&proxy_shapes), self.list(&truth_shapes));
         let shape = quote_spanned! {*span=>
             #compiled::Shape::Gate { proxies: #proxies, at_least: #number, truths: #truths }
         };
-        Known { derived: dear, shape }
+        Node { derived: truths_derived, shape }
     }
 
     /// Expands proxies or truths: returns the constant of their mean, and the parts.
     fn half(&mut self, parts: &[Part], place: &str) -> (Ident, Vec<TokenStream>) {
-        let known = self.siblings(parts);
-        for (part, known) in parts.iter().zip(&known) {
-            self.rule_of(&part.expression, place, &known.derived);
+        let nodes = self.siblings(parts);
+        for (part, node) in parts.iter().zip(&nodes) {
+            self.rule_of(&part.expression, place, &node.derived);
         }
         let (derived, shapes): (Vec<_>, Vec<_>) =
-            known.into_iter().map(|known| (known.derived, known.shape)).unzip();
+            nodes.into_iter().map(|node| (node.derived, node.shape)).unzip();
         let Context { span, compiled, .. } = self.cx;
         let mean = quote_spanned!(*span=> #compiled::Derived::mean(&[#(#derived),*]));
-        let mean = self.or_fewer(mean, &derived);
+        let mean = self.unless_skipped(mean, &derived);
         (self.derive(&mean), shapes)
     }
 
     /// Emits the rules that compare the declared settings with the derived ones.
-    fn whole(&mut self, derived: &Ident) {
+    fn settings(&mut self, derived: &Ident) {
         let Context { attrs, span, runtime, .. } = self.cx;
         if let Some(tier) = attrs.tier.as_ref().filter(|tier| *tier == "proxy") {
             let args = quote_spanned!(*span=> #runtime::MetricTier::Proxy, &#derived);
