@@ -86,15 +86,15 @@ fn is_closed(item: &DeriveInput) -> bool {
     let Data::Struct(data) = &item.data else {
         return false;
     };
-    let says = |attrs: &[syn::Attribute], word: &str| {
+    let mentions = |attrs: &[syn::Attribute], word: &str| {
         let of_serde = attrs.iter().filter(|attr| attr.path().is_ident("serde"));
         of_serde.into_iter().any(|attr| attr.to_token_stream().to_string().contains(word))
     };
-    let flattens = data.fields.iter().any(|field| says(&field.attrs, "flatten"));
+    let flattens = data.fields.iter().any(|field| mentions(&field.attrs, "flatten"));
     matches!(data.fields, syn::Fields::Named(_))
         && !flattens
-        && !says(&item.attrs, "deny_unknown_fields")
-        && !says(&item.attrs, "transparent")
+        && !mentions(&item.attrs, "deny_unknown_fields")
+        && !mentions(&item.attrs, "transparent")
 }
 
 /// Returns the derives in an attribute, by the last segment of each path.

@@ -27,7 +27,7 @@ pub(super) struct Tree {
 
 pub(super) fn tree(cx: &Context<'_>) -> Tree {
     let mut writer = Writer { cx, items: leaves::components(cx), constants: 0 };
-    let Node { derived, shape } = writer.expression(cx.whole);
+    let Node { derived, shape } = writer.expression(cx.root);
     writer.fields_are_known();
     writer.settings(&derived);
     Tree { items: writer.items, derived, shape }
@@ -112,7 +112,7 @@ impl Writer<'_> {
     fn component(&self, component: &Component) -> Node {
         let Context { span, compiled, .. } = self.cx;
         let index = self.cx.index(component);
-        let derived = leaves::known(self.cx, index);
+        let derived = leaves::derived(self.cx, index);
         let configured = &component.configured;
         let index = Literal::usize_unsuffixed(index);
         let shape = quote_spanned! {*span=>
@@ -199,12 +199,12 @@ impl Writer<'_> {
     }
 
     /// Adjusts the constant of a combinator, if parts may be skipped.
-    fn unless_skipped(&self, whole: TokenStream, parts: &[Ident]) -> TokenStream {
+    fn unless_skipped(&self, derived: TokenStream, parts: &[Ident]) -> TokenStream {
         match &self.cx.attrs.on_missing {
             Some(word) if word == "skip" => {
-                quote_spanned!(self.cx.span=> #whole.or_fewer(&[#(#parts),*]))
+                quote_spanned!(self.cx.span=> #derived.or_fewer(&[#(#parts),*]))
             }
-            _ => whole,
+            _ => derived,
         }
     }
 
@@ -224,10 +224,10 @@ impl Writer<'_> {
         let mut derived = Vec::new();
         let mut shapes = Vec::new();
         for (part, node) in parts.iter().zip(nodes) {
-            let node = match &part.bound {
-                Some(bound) => {
+            let node = match &part.threshold {
+                Some(threshold) => {
                     let text = part.expression.text();
-                    self.at_least(bound, &format!("of `{text}`"), node)
+                    self.at_least(threshold, &format!("of `{text}`"), node)
                 }
                 None => {
                     self.rule_of(&part.expression, "has_verdict", &node.derived);
@@ -238,16 +238,16 @@ impl Writer<'_> {
             shapes.push(node.shape);
         }
         let Context { span, compiled, .. } = self.cx;
-        let whole = quote_spanned!(*span=> #compiled::Derived::verdict(&[#(#derived),*]));
+        let derived = quote_spanned!(*span=> #compiled::Derived::verdict(&[#(#derived),*]));
         let shape = self.shape(variant, &shapes);
-        Node { derived: self.derive(&whole), shape }
+        Node { derived: self.derive(&derived), shape }
     }
 
-    fn at_least(&mut self, bound: &Expr, of: &str, node: Node) -> Node {
-        let (number, Node { derived, shape }) = (self.number(bound), node);
+    fn at_least(&mut self, threshold: &Expr, of: &str, node: Node) -> Node {
+        let (number, Node { derived, shape }) = (self.number(threshold), node);
         let Context { span, compiled, private, .. } = self.cx;
         let args = quote_spanned!(*span=> "bound", #of, &#derived, #number);
-        self.rule(ends(bound), "bound_fits", &args);
+        self.rule(ends(threshold), "bound_fits", &args);
         let derived = quote_spanned!(*span=> #derived.at_least(#number));
         let shape = quote_spanned! {*span=>
             #compiled::Shape::AtLeast(#private::boxed::Box::new(#shape), #number)
@@ -261,10 +261,10 @@ impl Writer<'_> {
             nodes.into_iter().map(|node| (node.derived, node.shape)).unzip();
         let Context { span, compiled, .. } = self.cx;
         let derive = Ident::new(derive, *span);
-        let whole = quote_spanned!(*span=> #compiled::Derived::#derive(&[#(#derived),*]));
-        let whole = self.unless_skipped(whole, &derived);
+        let combined = quote_spanned!(*span=> #compiled::Derived::#derive(&[#(#derived),*]));
+        let combined = self.unless_skipped(combined, &derived);
         let shape = self.shape(variant, &shapes);
-        Node { derived: self.derive(&whole), shape }
+        Node { derived: self.derive(&combined), shape }
     }
 
     fn invert(&mut self, parts: &[Part]) -> Node {
@@ -283,10 +283,10 @@ impl Writer<'_> {
     fn gate(&mut self, gate: &Gate) -> Node {
         let (proxies_derived, proxy_shapes) = self.half(&gate.proxies, "is_proxy");
         let (truths_derived, truth_shapes) = self.half(&gate.truths, "is_truth");
-        let number = self.number(&gate.at_least);
+        let number = self.number(&gate.threshold);
         let Context { span, compiled, .. } = self.cx;
         let args = quote_spanned!(*span=> "bound", "of the proxies", &#proxies_derived, #number);
-        self.rule(ends(&gate.at_least), "bound_fits", &args);
+        self.rule(ends(&gate.threshold), "bound_fits", &args);
         let (proxies, truths) = (self.list(&proxy_shapes), self.list(&truth_shapes));
         let shape = quote_spanned! {*span=>
             #compiled::Shape::Gate { proxies: #proxies, at_least: #number, truths: #truths }
@@ -295,10 +295,10 @@ impl Writer<'_> {
     }
 
     /// Expands proxies or truths: returns the constant of their mean, and the parts.
-    fn half(&mut self, parts: &[Part], place: &str) -> (Ident, Vec<TokenStream>) {
+    fn half(&mut self, parts: &[Part], rule: &str) -> (Ident, Vec<TokenStream>) {
         let nodes = self.siblings(parts);
         for (part, node) in parts.iter().zip(&nodes) {
-            self.rule_of(&part.expression, place, &node.derived);
+            self.rule_of(&part.expression, rule, &node.derived);
         }
         let (derived, shapes): (Vec<_>, Vec<_>) =
             nodes.into_iter().map(|node| (node.derived, node.shape)).unzip();
@@ -323,7 +323,7 @@ impl Writer<'_> {
             self.rule((budget.span(), budget.span()), "is_within_budget", &args);
         }
         // Errors that are visible in the tokens are already reported.
-        let is_verdict = is_verdict(self.cx.whole);
+        let is_verdict = is_verdict(self.cx.root);
         if let Some(threshold) = attrs.threshold.as_ref().filter(|it| may_be_a_number(it)) {
             let number = self.number(threshold);
             if !is_verdict {
@@ -336,7 +336,7 @@ impl Writer<'_> {
         if let Some(strict) = attrs.strict.filter(|_| !is_verdict) {
             let args = quote_spanned!(*span=> "strict", &#derived);
             self.rule((strict, strict), "takes_threshold", &args);
-            if !attrs.mentions_threshold() && may_have_a_threshold(self.cx.whole) {
+            if !attrs.mentions_threshold() && may_have_a_threshold(self.cx.root) {
                 self.rule((strict, strict), "has_threshold", &quote_spanned!(*span=> &#derived));
             }
         }

@@ -22,7 +22,7 @@ pub(super) fn setters(cx: &Context<'_>) -> TokenStream {
     let builder = format_ident!("{ident}Builder", span = *span);
     let panel = format_ident!("{PANEL}", span = *span);
     let params = expand::builder_params(metric);
-    let own = own(cx, &panel);
+    let with_lm = with_lm_method(cx, &panel);
     let of_builder = all(cx).into_iter().map(|Setter { name, argument, call, doc }| {
         let name = format_ident!("{name}", span = *span);
         quote_spanned! {*span=>
@@ -40,7 +40,7 @@ pub(super) fn setters(cx: &Context<'_>) -> TokenStream {
         }
 
         impl #ident {
-            #own
+            #with_lm
 
             /// Returns the number of judges that evaluate a row.
             #[must_use]
@@ -52,7 +52,7 @@ pub(super) fn setters(cx: &Context<'_>) -> TokenStream {
 }
 
 /// Emits `with_lm` for a judge that is already built.
-fn own(cx: &Context<'_>, panel: &Ident) -> TokenStream {
+fn with_lm_method(cx: &Context<'_>, panel: &Ident) -> TokenStream {
     let (span, vis) = (cx.span, &cx.judge.item.vis);
     let Setter { argument, call, doc, .. } = with_lm(cx);
     quote_spanned! {span=>

@@ -147,11 +147,11 @@ pub(super) const PANEL: usize = 4;
 fn panel(cx: &Context<'_>) -> Vec<TokenStream> {
     let (runtime, private) = (cx.runtime, &cx.private);
     let param = |index: usize| {
-        let said = cx.model.panel.iter().find(|(at, _)| *at == index).map(
-            |(_, said)| quote_spanned!(cx.span=> default: ::core::option::Option::Some(#said),),
+        let default = cx.model.panel.iter().find(|(at, _)| *at == index).map(
+            |(_, default)| quote_spanned!(cx.span=> default: ::core::option::Option::Some(#default),),
         );
         let index = Literal::usize_unsuffixed(index);
-        quote_spanned!(cx.span=> #runtime::ParamSpec { #said ..#private::PANEL[#index] })
+        quote_spanned!(cx.span=> #runtime::ParamSpec { #default ..#private::PANEL[#index] })
     };
     (0..PANEL).map(param).collect()
 }
