@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     });
     let call = MetricCall::new(&dynamic_gold, &dynamic_pred);
     let object = nanoseconds(|| {
-        let _ = black_box(metric.call_now(black_box(call)));
+        let _ = black_box(metric.answer(black_box(call)).ready());
     });
 
     println!("{:<34} {:>8} {:>8}", "", "ns/row", "ratio");

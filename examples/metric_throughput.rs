@@ -202,7 +202,7 @@ fn main() {
         let loops = reference::of_words(&rows, time);
         for Measured { params, metric } in metrics {
             let per_second = reference::per_second(&rows, time, |gold, pred| {
-                let scored = metric.call_now(MetricCall::new(gold, pred));
+                let scored = metric.answer(MetricCall::new(gold, pred)).ready();
                 let scored = scored.expect("built-in metrics need not be awaited");
                 black_box(scored.unwrap_or_else(|error| panic!("{error}")));
             });

@@ -22,7 +22,7 @@ fn measure(name: &str, metric: &impl Metric, gold: &Example, pred: &Prediction) 
     let (rows, time) = (vec![(gold.clone(), pred.clone()); 64], Duration::from_secs(1));
     let loops = reference::of_words(&rows, time);
     let per_second = reference::per_second(&rows, time, |gold, pred| {
-        let scored = metric.call_now(MetricCall::new(gold, pred));
+        let scored = metric.answer(MetricCall::new(gold, pred)).ready();
         assert!(black_box(scored).is_some_and(|scored| scored.is_ok()), "{name}");
     });
     println!("{}", reference::line(name, "", per_second, loops));

@@ -32,7 +32,7 @@ async fn trap_10_the_model_decides_and_the_diff_stays() {
     for equivalent in [true, false] {
         let lm = says(equivalent);
         let metric = semantic().with_lm(Arc::clone(&lm)).build();
-        let scored = metric.call(MetricCall::new(&gold, &pred)).await.unwrap();
+        let scored = metric.answer(MetricCall::new(&gold, &pred)).await.unwrap();
         let value = f64::from(u8::from(equivalent));
         assert_eq!((scored.score.value, scored.passed), (value, Some(equivalent)));
         assert_eq!(scored.score.cost_msats, 7);
@@ -53,7 +53,7 @@ async fn no_model_is_asked_where_only_white_space_differs() {
     let lm = says(false);
     let metric = semantic().with_lm(Arc::clone(&lm)).build();
     let pred = prediction! { "answer" => " six  of\tone " };
-    let scored = metric.call_now(MetricCall::new(&rows().0, &pred)).unwrap().unwrap();
+    let scored = metric.answer(MetricCall::new(&rows().0, &pred)).ready().unwrap().unwrap();
     assert_eq!((scored.score.value, scored.score.cost_msats, lm.calls()), (1.0, 0, 0));
     assert_eq!(metric.score(&rows().0, &pred).unwrap().value, 1.0);
     let of_several = example! { "answer" => ["seven", "six of one"] };
@@ -79,7 +79,7 @@ async fn what_must_be_awaited_says_so_and_costs_what_a_judge_does() {
         metric.score(&gold, &pred).unwrap_err().to_string(),
         "metric `diff`: at `semantic` it asks a language model, so it must be awaited: write `.evaluate(&gold, &pred).await`"
     );
-    assert!(metric.call_now(MetricCall::new(&gold, &pred)).is_none());
+    assert!(metric.answer(MetricCall::new(&gold, &pred)).ready().is_none());
     let spec = |metric: &Diff| {
         let spec = Metric::<Example, Prediction>::spec(metric);
         (spec.cost_msats, spec.is_async, spec.tier, spec.name.to_owned())
@@ -92,7 +92,9 @@ async fn what_must_be_awaited_says_so_and_costs_what_a_judge_does() {
 async fn trap_10_offline_token_overlap_answers_and_says_so() {
     let (gold, pred) = rows();
     let scored =
-        unconfigured(semantic().build().call(MetricCall::new(&gold, &pred))).await.unwrap();
+        unconfigured(semantic().build().answer(MetricCall::new(&gold, &pred)).into_future())
+            .await
+            .unwrap();
     assert_eq!((scored.score.value, scored.is_judged_offline()), (1.0, true));
     let details = scored.score.details.unwrap();
     assert!(

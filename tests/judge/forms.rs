@@ -61,7 +61,7 @@ async fn a_judge_asks_once_and_its_score_says_why_and_what_it_cost() {
     let lm = Arc::new(says(recall_precision(0.5, 1.0)));
     let judge = SemanticRecallPrecisionJudge::builder().with_lm(Arc::clone(&lm)).build();
     let (gold, pred) = rows();
-    let scored = judge.call(MetricCall::new(&gold, &pred)).await.unwrap();
+    let scored = judge.answer(MetricCall::new(&gold, &pred)).await.unwrap();
     assert_eq!(scored.score.value, 2.0 / 3.0);
     assert_eq!(scored.score.confidence, 1.0);
     assert_eq!(scored.score.details.as_deref(), Some("because"));
@@ -280,7 +280,7 @@ async fn feedback_is_for_optimizers_and_reasoning_for_people() {
     let lm = Arc::new(says(reply));
     let judge = CriticJudge::default().with_lm(Arc::clone(&lm));
     let (gold, pred) = rows();
-    let scored = judge.call(MetricCall::new(&gold, &pred)).await.unwrap();
+    let scored = judge.answer(MetricCall::new(&gold, &pred)).await.unwrap();
     assert_eq!(scored.score.details.as_deref(), Some("thought"));
     assert_eq!(scored.feedback().unwrap(), "be brief");
     let requests = lm.requests();
@@ -350,7 +350,7 @@ async fn a_judge_is_a_component_like_any_other() {
     let metric = BriefAndPolite;
     let long = prediction! { "answer" => "An answer that goes on and on and on." };
     let judged = async {
-        let outcome = Outcome::from(metric.call(MetricCall::new(&gold, &long)).await);
+        let outcome = Outcome::from(metric.answer(MetricCall::new(&gold, &long)).await);
         (metric.evaluate(&gold, &pred).await.unwrap(), outcome)
     };
     let (score, outcome) = settings.scope(judged).await;

@@ -50,7 +50,10 @@ async fn a_judge_that_stands_in_two_metrics_of_a_run_is_asked_once_a_row() {
     let settings = Settings::new().with(Models::new(Arc::clone(&lm)));
     let both = min([part(PoliteJudge::default()), part(PoliteJudge::default())]);
     let composite = Composite::builder("both", both).build().unwrap();
-    let scored = settings.scope(composite.call(MetricCall::new(&gold, &pred))).await.unwrap();
+    let scored = settings
+        .scope(composite.answer(MetricCall::new(&gold, &pred)).into_future())
+        .await
+        .unwrap();
     assert_eq!((scored.score.value, scored.score.cost_msats, lm.calls()), (1.0, 7, 1));
 }
 
@@ -66,7 +69,8 @@ async fn named_models_are_found_by_the_scope() {
     });
     let settings = Settings::new().with(models);
     let judge = ShortJudge::default();
-    let scored = settings.scope(judge.call(MetricCall::new(&gold, &pred))).await.unwrap();
+    let scored =
+        settings.scope(judge.answer(MetricCall::new(&gold, &pred)).into_future()).await.unwrap();
     let judges = scored.metadata().unwrap()["judges"].as_array().unwrap();
     let ids: Vec<_> = judges.iter().map(|judge| judge["judge"].as_str().unwrap()).collect();
     assert_eq!(ids, ["a:one", "b:two"]);

@@ -27,7 +27,7 @@ async fn several_models_vote() {
         [named("a:1", polite(true)), named("a:2", polite(false)), named("a:3", polite(true))];
     let judge = PoliteJudge::builder().models(models).build();
     assert_eq!(judge.num_judges(), 3);
-    let scored = judge.call(MetricCall::new(&gold, &pred)).await.unwrap();
+    let scored = judge.answer(MetricCall::new(&gold, &pred)).await.unwrap();
     assert_eq!((scored.score.value, scored.passed), (1.0, Some(true)));
     assert_eq!(scored.score.confidence, 2.0 / 3.0, "the share of judges that agree");
     assert_eq!(scored.score.cost_msats, 21);
@@ -107,7 +107,7 @@ async fn a_lost_judge_is_counted_and_lowers_the_confidence() {
     let judge = PoliteJudge::builder()
         .models([named("a:1", polite(true)), named("a:2", polite(true)), down()])
         .build();
-    let scored = judge.call(MetricCall::new(&gold, &pred)).await.unwrap();
+    let scored = judge.answer(MetricCall::new(&gold, &pred)).await.unwrap();
     assert_eq!((scored.score.value, scored.score.confidence), (1.0, 2.0 / 3.0));
     let lost = &scored.metadata().unwrap()["lost"];
     assert_eq!(lost, &json!([{ "judge": "a:down", "error": "a:down gave no reply within 1 s" }]));

@@ -105,10 +105,10 @@ async fn a_judge_with_nothing_configured_ends_the_run_and_a_shipped_one_answers_
     let said = error.to_string();
     assert!(said.starts_with("metric `polite`: no language model is configured: "), "{said}");
     let shipped = dsrs_metrics::judge::shipped::LlmJudge::default();
-    let mut needs = Vec::new();
+    let mut required = Vec::new();
     let nothing = Settings::new().with(Models::default());
-    nothing.scope_sync(|| Metric::<Example, Prediction>::needs(&shipped, &mut needs));
-    assert!(needs.is_empty(), "{needs:?}");
+    nothing.scope_sync(|| Metric::<Example, Prediction>::requirements(&shipped, &mut required));
+    assert!(required.is_empty(), "{required:?}");
 }
 
 #[tokio::test]
@@ -196,9 +196,9 @@ async fn a_parameter_that_a_model_refuses_is_left_out_from_then_on_and_said() {
     let judge = Grade5Judge::default().with_lm(Arc::clone(&lm));
     let pred = prediction! { "answer" => "Paris" };
     let gold = example! {};
-    let first = judge.call(MetricCall::new(&gold, &pred)).await.unwrap();
+    let first = judge.answer(MetricCall::new(&gold, &pred)).await.unwrap();
     assert_eq!((first.score.value, lm.calls()), (4.0, 3));
-    let again = judge.call(MetricCall::new(&gold, &pred)).await.unwrap();
+    let again = judge.answer(MetricCall::new(&gold, &pred)).await.unwrap();
     assert_eq!(lm.calls(), 4, "the model is known now");
     for scored in [first, again] {
         let left_out = &scored.metadata().unwrap()["left_out"];
@@ -209,7 +209,7 @@ async fn a_parameter_that_a_model_refuses_is_left_out_from_then_on_and_said() {
     // Another model is asked as the judge says.
     let other = Arc::new(says(grade(4)).named("test:patient"));
     let judge = Grade5Judge::default().with_lm(Arc::clone(&other));
-    let scored = judge.call(MetricCall::new(&gold, &pred)).await.unwrap();
+    let scored = judge.answer(MetricCall::new(&gold, &pred)).await.unwrap();
     assert_eq!(other.requests()[0].sampling.temperature, Some(0.0));
     assert!(!scored.metadata().unwrap().contains_key("left_out"));
 }

@@ -53,7 +53,7 @@ async fn complete_and_grounded_asks_two_questions_that_do_not_see_each_other() {
         .otherwise(json!({ "reasoning": "c", "completeness": 0.5 }));
     let lm = Arc::new(lm);
     let judge = CompleteAndGrounded::default().with_lm(Arc::clone(&lm));
-    let scored = judge.call(MetricCall::new(&gold, &pred)).await.unwrap();
+    let scored = judge.answer(MetricCall::new(&gold, &pred)).await.unwrap();
     assert_eq!((scored.score.value, scored.score.cost_msats), (2.0 / 3.0, 14));
     assert_eq!(scored.passed, Some(true));
     assert_eq!(scored.score.details.as_deref(), Some("completeness 0.5: c\ngroundedness 1: g"));
@@ -149,7 +149,7 @@ async fn trap_26_who_always_prefers_the_first_place_lets_nothing_pass() {
         (["second", "first"], 0.0, false),
     ] {
         let judge = says(orders);
-        let scored = Metric::call(&judge, MetricCall::new(&gold, &pred)).await.unwrap();
+        let scored = Metric::answer(&judge, MetricCall::new(&gold, &pred)).await.unwrap();
         assert_eq!((scored.score.value, scored.passed), (value, Some(passed)), "{orders:?}");
     }
 }
@@ -158,7 +158,8 @@ async fn trap_26_who_always_prefers_the_first_place_lets_nothing_pass() {
 async fn offline_the_shipped_judges_answer_from_token_overlap_and_say_so() {
     let (gold, pred) = rows();
     async fn offline(metric: impl Metric, gold: &Example, pred: &Prediction) -> f64 {
-        let scored = unconfigured(metric.call(MetricCall::new(gold, pred))).await.unwrap();
+        let scored =
+            unconfigured(metric.answer(MetricCall::new(gold, pred)).into_future()).await.unwrap();
         let details = scored.score.details.as_deref().unwrap();
         assert!(details.contains("judge: offline-lexical. "), "{details}");
         assert_eq!(scored.score.cost_msats, 0);

@@ -190,7 +190,7 @@ async fn a_score_tells_what_was_asked_from_what_was_known() {
     let (gold, pred) = (example! {}, prediction! { "answer" => "Paris" });
     let mut told = Vec::new();
     for _ in 0..2 {
-        let scored = judge.call(MetricCall::new(&gold, &pred)).await.unwrap();
+        let scored = judge.answer(MetricCall::new(&gold, &pred)).await.unwrap();
         let metadata = scored.metadata().unwrap();
         let tokens = metadata.get("usage").map(|usage| usage["prompt_tokens"].clone());
         told.push((

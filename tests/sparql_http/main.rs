@@ -71,8 +71,8 @@ async fn said(address: &str, query: &str) -> (Said, Said) {
     let told = |scored: dsrs_metrics::Scored| {
         (scored.score.value, scored.feedback().unwrap_or_default().into_owned())
     };
-    let executes = executes.call(call).await.map(told).map_err(|error| error.to_string());
-    (executes, returns.call(call).await.map(told).map_err(|error| error.to_string()))
+    let executes = executes.answer(call).await.map(told).map_err(|error| error.to_string());
+    (executes, returns.answer(call).await.map(told).map_err(|error| error.to_string()))
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use proptest::prelude::{prop, prop_assert, prop_assert_eq, proptest};
 fn intent(metric: &impl Metric, expected: &str, intent: &str) -> f64 {
     let (gold, pred) =
         (example! { "expected_intent" => expected }, prediction! { "intent" => intent });
-    metric.call_now(MetricCall::new(&gold, &pred)).unwrap().unwrap().score.value
+    metric.answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap().score.value
 }
 
 fn entities<const E: usize, const P: usize>(
@@ -65,7 +65,7 @@ fn pairs_and_credit_are_configured_from_text() {
         (example! { "expected_intent" => "temporal" }, prediction! { "intent" => "entity_lookup" });
     assert_eq!(
         beyond.score(&gold, &pred).unwrap_err().to_string(),
-        "metric `intent_accuracy_with_fallback`: the score 1.5 lies outside the declared range 0.0..=1.0"
+        "metric `intent_accuracy_with_fallback`: the score 1.5 is outside the declared range 0.0..=1.0"
     );
 }
 

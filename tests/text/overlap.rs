@@ -72,7 +72,7 @@ fn rouge_gives_precision_and_recall_and_the_best_reference() {
     let gold = example! { "answer" => ["a b", "the cat was found under the bed"] };
     let pred = prediction! { "answer" => "The cat: under the bed!" };
     let parts = |metric: &dyn Metric| {
-        let scored = metric.call_now(MetricCall::new(&gold, &pred)).unwrap().unwrap();
+        let scored = metric.answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap();
         let parts = scored.parts().iter();
         parts.map(|part| (part.name.clone(), part.value)).collect::<Vec<_>>()
     };
@@ -158,7 +158,7 @@ fn similarity_by_either_distance() {
 fn empties(metric: &(impl Metric + ?Sized)) -> [f64; 3] {
     [("", "word"), ("word", ""), ("", "")].map(|(gold, pred)| {
         let (gold, pred) = (example! { "answer" => gold }, prediction! { "answer" => pred });
-        metric.call_now(MetricCall::new(&gold, &pred)).unwrap().unwrap().score.value
+        metric.answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap().score.value
     })
 }
 
@@ -184,7 +184,7 @@ fn no_reference_fails_the_row() {
         (&Wer::default(), "wer"),
     ];
     for (metric, name) in metrics {
-        let error = metric.call_now(MetricCall::new(&gold, &pred)).unwrap().unwrap_err();
+        let error = metric.answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap_err();
         let expected = "no reference answer to compare the prediction with: give at least one";
         assert_eq!(error.to_string(), format!("metric `{name}`: {expected}"));
     }
@@ -271,7 +271,7 @@ proptest! {
             let value = |gold: &str, pred: &str| {
                 let (gold, pred) = (example! { "answer" => gold }, prediction! { "answer" => pred });
                 // A score out of range or NaN is an error.
-                metric.call_now(MetricCall::new(&gold, &pred)).unwrap().unwrap().score.value
+                metric.answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap().score.value
             };
             let (score, best) = (value(&gold, &pred), value(&gold, &gold));
             let is_best = match metric.spec().direction {

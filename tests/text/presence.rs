@@ -6,14 +6,14 @@ use dsrs_metrics::{MetricError, ScoreRange, Scored};
 use serde_json::{Value, json};
 
 fn scored(metric: &impl Metric, gold: &Example, pred: &Prediction) -> Result<Scored, MetricError> {
-    metric.call_now(MetricCall::new(gold, pred)).expect("nothing has to be awaited")
+    metric.answer(MetricCall::new(gold, pred)).ready().expect("nothing has to be awaited")
 }
 
 /// What two metrics that ask the same of two fields say of a value.
 fn present(value: &Value) -> (f64, f64) {
     let pred = prediction! { "answer" => value, "sources_used" => value };
     let of = |metric: &dyn Metric| {
-        metric.call_now(MetricCall::new(&example! {}, &pred)).unwrap().unwrap().score.value
+        metric.answer(MetricCall::new(&example! {}, &pred)).ready().unwrap().unwrap().score.value
     };
     (of(&AnswerPresent), of(&SourcesUsed))
 }
@@ -34,7 +34,7 @@ fn trap_07_any_word_is_an_answer_and_white_space_is_none() {
 fn what_is_not_there_is_told_and_what_cannot_be_read_is_an_error() {
     let gold = example! {};
     let said = |metric: &dyn Metric, pred: Prediction| {
-        let scored = metric.call_now(MetricCall::new(&gold, &pred)).unwrap().unwrap();
+        let scored = metric.answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap();
         (scored.passed, scored.feedback().map(std::borrow::Cow::into_owned))
     };
     let told = |said: &str| (Some(false), Some(said.to_owned()));

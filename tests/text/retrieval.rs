@@ -16,14 +16,14 @@ use serde_json::{Value, json};
 fn parts(metric: &dyn Metric, relevant: Value, retrieved: Value) -> Vec<(String, f64)> {
     let gold = example! { "relevant" => relevant };
     let pred = prediction! { "retrieved" => retrieved };
-    let scored = metric.call_now(MetricCall::new(&gold, &pred)).unwrap().unwrap();
+    let scored = metric.answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap();
     scored.parts().iter().map(|part| (part.name.clone(), part.value)).collect()
 }
 
 fn value(metric: &dyn Metric, relevant: Value, retrieved: Value) -> f64 {
     let gold = example! { "relevant" => relevant };
     let pred = prediction! { "retrieved" => retrieved };
-    metric.call_now(MetricCall::new(&gold, &pred)).unwrap().unwrap().score.value
+    metric.answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap().score.value
 }
 
 fn named<const N: usize>(parts: [(&str, f64); N]) -> Vec<(String, f64)> {

@@ -99,7 +99,7 @@ fn each_field_has_its_own_score() {
     let gold = example! { "answer" => json!({"city": "Paris", "a/b": 1, "items": [{"price": 1}, {"price": 2}]}) };
     let pred = prediction! { "answer" => json!({"city": "Lyon", "a/b": 1, "items": [{"price": 1}, {"price": 3}]}) };
     let metric = JsonFieldAccuracy::default();
-    let scored = metric.call_now(MetricCall::new(&gold, &pred)).unwrap().unwrap();
+    let scored = metric.answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap();
     let mut parts: Vec<_> = scored.parts().iter().map(|part| (&*part.name, part.value)).collect();
     // In which order the keys of an object come is serde_json's to say.
     parts[3..].sort_by_key(|(name, _)| *name);

@@ -151,7 +151,7 @@ fn the_first_fault_is_told_and_how_many_there_are() {
     let pred = prediction! { "subtasks" => plan };
     let gold = example! {};
     let scored =
-        SubtaskPlanning::default().call_now(MetricCall::new(&gold, &pred)).unwrap().unwrap();
+        SubtaskPlanning::default().answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap();
     let faults = "subtask 2: its action \"fly\" is none of read, edit, bash, and so 1 more; \
                   subtask 3: its instruction begins with \"Carefully\", which is no verb";
     assert_eq!(scored.feedback().unwrap(), faults);

@@ -55,7 +55,7 @@ fn with_deep<T>(
 }
 
 fn refused<M: Metric>(metric: &M, gold: &Example, pred: &Prediction) -> String {
-    let scored = metric.call_now(MetricCall::new(gold, pred)).unwrap();
+    let scored = metric.answer(MetricCall::new(gold, pred)).ready().unwrap();
     scored.expect_err("no score").to_string()
 }
 

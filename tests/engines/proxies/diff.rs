@@ -7,7 +7,7 @@ use dsrs_metrics::{MetricCall, MetricTier};
 
 fn said(metric: &Diff, gold: &Example, answer: &str) -> Result<(f64, String), String> {
     let pred = prediction! { "answer" => answer };
-    let scored = metric.call_now(MetricCall::new(gold, &pred)).unwrap();
+    let scored = metric.answer(MetricCall::new(gold, &pred)).ready().unwrap();
     let scored = scored.map_err(|error| error.to_string())?;
     Ok((scored.score.value, scored.feedback().unwrap_or_default().into_owned()))
 }

@@ -81,7 +81,7 @@ fn a_gate_over_proxies_says_what_it_reads() {
     assert_eq!(reads(Gated::SPEC), ["pred.plan", "pred.answer"]);
     let pred = prediction! { "plan" => "a", "answer" => "yes" };
     let score = |pred| {
-        let scored = Gated.call_now(MetricCall::new(&example! {}, pred)).unwrap();
+        let scored = Gated.answer(MetricCall::new(&example! {}, pred)).ready().unwrap();
         scored.map(|scored| scored.score.value)
     };
     assert_eq!(score(&pred), Ok(1.0));

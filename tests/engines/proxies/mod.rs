@@ -20,7 +20,8 @@ use dsrs_metrics::{MetricCall, Scored};
 #[track_caller]
 fn judged(metric: &impl Metric, answer: &str) -> Scored {
     let (gold, pred) = (example! {}, prediction! { "answer" => answer });
-    let scored = metric.call_now(MetricCall::new(&gold, &pred)).expect("a synchronous metric");
+    let scored =
+        metric.answer(MetricCall::new(&gold, &pred)).ready().expect("a synchronous metric");
     scored.unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -35,6 +36,6 @@ fn said(metric: &impl Metric, answer: &str) -> (f64, String) {
 #[track_caller]
 fn refused(metric: &impl Metric, pred: &Prediction) -> String {
     let gold = example! {};
-    let scored = metric.call_now(MetricCall::new(&gold, pred)).expect("a synchronous metric");
+    let scored = metric.answer(MetricCall::new(&gold, pred)).ready().expect("a synchronous metric");
     scored.expect_err("no score").to_string()
 }

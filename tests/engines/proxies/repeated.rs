@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 fn score(history: &Value, pred: &Prediction) -> (f64, String) {
     let gold = example! { "execution_history" => history };
-    let scored = WasRepeated.call_now(MetricCall::new(&gold, pred)).unwrap().unwrap();
+    let scored = WasRepeated.answer(MetricCall::new(&gold, pred)).ready().unwrap().unwrap();
     (scored.score.value, scored.feedback().unwrap_or_default().into_owned())
 }
 

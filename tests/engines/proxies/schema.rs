@@ -13,7 +13,7 @@ fn metric(schema: &Value) -> ToolParamsSchema {
 fn said(metric: &ToolParamsSchema, tool: &str, params: Value) -> (f64, String) {
     let gold = example! {};
     let pred = Prediction::from_iter([("tool", Value::from(tool)), ("params", params)]);
-    let scored = metric.call_now(MetricCall::new(&gold, &pred)).unwrap().unwrap();
+    let scored = metric.answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap();
     (scored.score.value, scored.feedback().unwrap_or_default().into_owned())
 }
 

@@ -12,7 +12,7 @@ use super::{block_on, run};
 
 #[track_caller]
 fn scored(metric: &impl Metric, gold: &Example, pred: &Prediction) -> Scored {
-    let scored = block_on(metric.call(MetricCall::new(gold, pred)));
+    let scored = block_on(metric.answer(MetricCall::new(gold, pred)).into_future());
     scored.unwrap_or_else(|error| panic!("{error}"))
 }
 

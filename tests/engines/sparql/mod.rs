@@ -37,10 +37,7 @@ fn ask(query: &str) -> Result<Answer, AskError> {
 fn said(metric: &impl Metric, query: &str) -> Result<(f64, String), String> {
     let (gold, pred) = (example! {}, prediction! { "sparql_query" => query });
     let call = MetricCall::new(&gold, &pred);
-    let scored: Result<Scored, _> = match metric.call_now(call) {
-        Some(scored) => scored,
-        None => block_on(metric.call(call)),
-    };
+    let scored: Result<Scored, _> = block_on(metric.answer(call).into_future());
     let told = |scored: Scored| {
         let feedback = scored.feedback().unwrap_or_default().into_owned();
         (scored.score.value, feedback)

@@ -208,7 +208,7 @@ fn near(#[pred] guess: Option<f64>) -> Option<f64> {
 fn outcomes_of_a_run_are_ratings() {
     let outcome = |guess: Option<f64>| {
         let pred = prediction! { "guess" => guess };
-        let scored = Near.call_now(MetricCall::new(&example! {}, &pred));
+        let scored = Near.answer(MetricCall::new(&example! {}, &pred)).ready();
         Outcome::from(scored.expect("a synchronous metric"))
     };
     let outcomes = [outcome(Some(0.8)), outcome(Some(0.2)), outcome(None)];

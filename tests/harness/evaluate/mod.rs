@@ -53,7 +53,7 @@ impl Metric for SaidLater {
         tokio::task::yield_now().await;
         match said(gold, pred).map_err(|error| MetricError::failed("said_later", error))? {
             Some(value) => Ok(MetricScore::new(value)),
-            None => Err(MetricError::Abstained { metric: "said_later".to_owned() }),
+            None => Err(MetricError::abstained("said_later")),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::{saying, scoring};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, EvaluationResult, Fields, MetricError};
+use dsrs_metrics::{Evaluate, EvaluationResult, Fields, MetricError, MetricErrorKind};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -55,7 +55,7 @@ async fn program_and_metrics_share_the_time_and_what_is_finished_counts() {
         .unwrap();
     let outcomes = &result.results[0].outcomes;
     assert_eq!(outcomes[0].value(), Some(1.0));
-    let error = MetricError::TimedOut { metric: "sleeps".to_owned(), seconds: 10.0 };
+    let error = MetricError::new("sleeps", MetricErrorKind::TimedOut { seconds: 10.0 });
     assert_eq!(outcomes[1], Outcome::MetricFailed { error });
     let evaluate = scoring().metric(Sleeps(6)).timeout(10 * SECOND).build().unwrap();
     assert_eq!(evaluate.score(saying(&["1"])).await.unwrap().failed_rows, 0);

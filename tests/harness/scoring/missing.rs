@@ -2,7 +2,7 @@
 
 use super::{Told, pair, told};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{MetricError, OnMissing, Outcome, Scorer, Standing};
+use dsrs_metrics::{Answer, MetricErrorKind, OnMissing, Outcome, Scorer, Standing};
 
 const BROKEN: [(&str, &str); 4] = [
     ("fail", "metric `b`: told to fail"),
@@ -84,7 +84,8 @@ async fn trap_09_nan_and_scores_off_the_scale_are_failures_and_never_clamped() {
     let error = &row.rollouts[0].outcomes[0];
     assert!(matches!(
         error,
-        Outcome::MetricFailed { error: MetricError::OutOfRange { value: 5.0, .. } }
+        Outcome::MetricFailed { error }
+            if matches!(error.kind(), MetricErrorKind::OutOfRange { value: 5.0, .. })
     ));
 }
 
@@ -102,19 +103,16 @@ async fn a_score_that_was_changed_after_it_was_checked_is_checked_again() {
         async fn evaluate(&self, _: &Example, _: &Prediction) -> dsrs_metrics::Result<MetricScore> {
             Ok(MetricScore::new(1.0))
         }
-        fn call_now(
-            &self,
-            _: MetricCall<'_>,
-        ) -> Option<dsrs_metrics::Result<dsrs_metrics::Scored>> {
+        fn answer<'a>(&'a self, _: MetricCall<'a>) -> Answer<'a> {
             use dsrs_metrics::MetricReturn;
             let mut scored = true.into_scored(&self.spec()).unwrap();
             scored.score.value = f64::NAN;
-            Some(Ok(scored))
+            Answer::Ready(Ok(scored))
         }
     }
     let scorer = Scorer::builder().metric(Tampering).build().unwrap();
     let row = scorer.score(&example! {}, &prediction! {}).await;
-    let reason = "metric `tampering`: the score NaN lies outside the declared range 0.0..=1.0";
+    let reason = "metric `tampering`: the score NaN is outside the declared range 0.0..=1.0";
     assert_eq!(row.standing, Standing::Failed { reason: reason.to_owned() });
 }
 

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{MetricError, MetricSpec, Pair, Rollouts, ScorerBuilder};
+use dsrs_metrics::{Answer, MetricError, MetricSpec, Pair, Rollouts, ScorerBuilder};
 
 /// A metric that does as the prediction's field of the same name says: a number, `abstain`, `fail` or
 /// `panic`; a list of all but the last also says what it costs. It counts its calls.
@@ -57,7 +57,7 @@ impl Told {
         self.calls.load(Ordering::SeqCst)
     }
 
-    fn answer(&self, pred: &Prediction) -> dsrs_metrics::Result<MetricScore> {
+    fn say(&self, pred: &Prediction) -> dsrs_metrics::Result<MetricScore> {
         self.calls.fetch_add(1, Ordering::SeqCst);
         let told = pred.get(self.name).cloned().unwrap_or_default();
         let word = told.get(0).unwrap_or(&told);
@@ -65,9 +65,7 @@ impl Told {
         match word.as_f64() {
             Some(value) => Ok(MetricScore::new(value).with_cost_msats(cost)),
             None if word == "nan" => Ok(MetricScore::new(f64::NAN)),
-            None if word == "abstain" => {
-                Err(MetricError::Abstained { metric: self.name.to_owned() })
-            }
+            None if word == "abstain" => Err(MetricError::abstained(self.name)),
             None if word == "panic" => panic!("told to panic"),
             None => Err(MetricError::failed(self.name, "told to fail")),
         }
@@ -91,12 +89,18 @@ impl Metric for Told {
 
     async fn evaluate(&self, _: &Example, pred: &Prediction) -> dsrs_metrics::Result<MetricScore> {
         tokio::task::yield_now().await;
-        self.answer(pred)
+        self.say(pred)
     }
 
-    fn call_now(&self, call: MetricCall<'_>) -> Option<dsrs_metrics::Result<dsrs_metrics::Scored>> {
+    fn answer<'a>(&'a self, call: MetricCall<'a>) -> Answer<'a> {
         use dsrs_metrics::MetricReturn;
-        (!self.waits).then(|| self.answer(call.pred)?.into_scored(&self.spec()))
+        let validated = |score: MetricScore| score.into_scored(&self.spec());
+        if !self.waits {
+            return Answer::Ready(self.say(call.pred).and_then(validated));
+        }
+        Answer::pending(
+            async move { self.evaluate(call.gold, call.pred).await.and_then(validated) },
+        )
     }
 }
 

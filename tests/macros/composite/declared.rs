@@ -152,12 +152,12 @@ async fn they_score_as_those_set_up_at_run_time() {
     let (either, gated) = (either().build().unwrap(), gated().build().unwrap());
     for pred in rows() {
         let call = MetricCall::new(&gold, &pred);
-        let now = |metric: &dyn Metric| told(metric.call_now(call).unwrap());
+        let now = |metric: &dyn Metric| told(metric.answer(call).ready().unwrap());
         assert_eq!(now(&Blend), now(&blend));
         assert_eq!(now(&Nested), now(&nested));
         assert_eq!(now(&Either), now(&either));
-        assert_eq!(told(Gated.call(call).await), told(gated.call(call).await));
-        assert!(Gated.call_now(call).is_none());
+        assert_eq!(told(Gated.answer(call).await), told(gated.answer(call).await));
+        assert!(Gated.answer(call).ready().is_none());
         seen += 1;
     }
     assert_eq!(seen, 6 * 6 * 3 * 3 + 1);
@@ -167,7 +167,7 @@ async fn they_score_as_those_set_up_at_run_time() {
 fn components_are_configured_where_they_are_named() {
     let (gold, pred) = (example! {}, prediction! { "overlap" => 0.8 });
     assert_eq!(Configured.score(&gold, &pred).unwrap().value, 0.5 * 0.4 + 0.5 * 0.2);
-    let scored = Configured.call_now(MetricCall::new(&gold, &pred)).unwrap().unwrap();
+    let scored = Configured.answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap();
     let names: Vec<_> = scored.components().map(|part| part.name).collect();
     assert_eq!(names, ["scaled(by = HALF)", "scaled(by = 0.25, label = \"x\")"]);
 }

@@ -123,7 +123,7 @@ fn heritage_rag_strict() -> Composite {
 
 fn call(composite: &dyn Metric, row: &Row) -> dsrs_metrics::Scored {
     let (gold, pred) = (row.gold(), row.pred());
-    composite.call_now(MetricCall::new(&gold, &pred)).expect("synchronous").unwrap()
+    composite.answer(MetricCall::new(&gold, &pred)).ready().expect("synchronous").unwrap()
 }
 
 #[test]
@@ -222,8 +222,11 @@ fn on_real_rows_only_the_queries_are_judged_otherwise() {
         for pair in pairs {
             let pair = pair.unwrap();
             let formula = formula_of(&pair.gold, &pair.pred);
-            let scored =
-                HeritageRag.call_now(MetricCall::new(&pair.gold, &pair.pred)).unwrap().unwrap();
+            let scored = HeritageRag
+                .answer(MetricCall::new(&pair.gold, &pair.pred))
+                .ready()
+                .unwrap()
+                .unwrap();
             let truth = |is_so| if is_so { 1.0 } else { 0.0 };
             assert_eq!(component(&scored, "intent_accuracy"), formula.intent, "{}", pair.id);
             assert!(

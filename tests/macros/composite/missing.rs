@@ -93,7 +93,7 @@ async fn a_gate_asks_the_truths_only_where_it_opens() {
     let call = |format: bool, length: f64, judged: f64| {
         let pred = prediction! { "format" => format, "length" => length, "judged" => judged };
         let (gold, composite) = (&gold, &composite);
-        async move { Outcome::from(composite.call(MetricCall::new(gold, &pred)).await) }
+        async move { Outcome::from(composite.answer(MetricCall::new(gold, &pred)).await) }
     };
     // The judge would fail, but it is never asked.
     let gated = call(false, 1.0, -1.0).await;
@@ -166,11 +166,11 @@ async fn a_missing_proxy_is_no_reason_to_open_a_gate() {
     let upside_down = Composite::builder("c", whole).on_missing(OnMissing::Zero).build().unwrap();
     let (gold, pred) = (example! {}, prediction! { "length" => 0.75, "judged" => 0.25 });
     let call = MetricCall::new(&gold, &pred);
-    for answer in [upside_down.call(call).await, Proxied.call(call).await] {
+    for answer in [upside_down.answer(call).await, Proxied.answer(call).await] {
         assert_eq!(Outcome::from(answer), Outcome::Gated { by: "overlap, length".to_owned() });
     }
     let (gold, pred) = (example! {}, prediction! { "overlap" => 0.5, "length" => 0.75 });
-    let missing = upside_down.call(MetricCall::new(&gold, &pred)).await.unwrap();
+    let missing = upside_down.answer(MetricCall::new(&gold, &pred)).await.unwrap();
     assert_eq!(missing.score.value, 0.0);
 }
 
@@ -220,7 +220,7 @@ struct Outer;
 async fn trap_23_abstentions_and_gated_components_are_charged() {
     let gold = example! {};
     let cost = async |pred: Prediction| {
-        let answer = Outer.call(MetricCall::new(&gold, &pred)).await;
+        let answer = Outer.answer(MetricCall::new(&gold, &pred)).await;
         let cost = answer
             .as_ref()
             .map_or_else(dsrs_metrics::MetricError::cost_msats, |it| it.score.cost_msats);
@@ -251,10 +251,10 @@ async fn no_truth_is_asked_for_a_row_that_is_rejected_or_failed_already() {
     let gold = example! {};
     let pred =
         prediction! { "format" => true, "length" => 0.25, "judged" => 0.5, "opinion" => 0.5 };
-    let gated = TwoGates.call(MetricCall::new(&gold, &pred)).await.unwrap_err();
+    let gated = TwoGates.answer(MetricCall::new(&gold, &pred)).await.unwrap_err();
     assert_eq!(gated.to_string(), "metric `two_gates`: the row was rejected by length");
     assert_eq!(gated.cost_msats(), 0);
-    let failed = Doomed.call(MetricCall::new(&gold, &pred)).await.unwrap_err();
+    let failed = Doomed.answer(MetricCall::new(&gold, &pred)).await.unwrap_err();
     assert_eq!(
         failed.to_string(),
         "metric `doomed`: its component `overlap` has no score: it abstained"

@@ -49,5 +49,5 @@ pub(crate) fn words(#[pred] words: f64) -> f64 {
 /// The score of a composite without asynchronous components.
 fn score(composite: &impl Metric, pred: &Prediction) -> dsrs_metrics::Result<dsrs_metrics::Scored> {
     let gold = example! {};
-    composite.call_now(MetricCall::new(&gold, pred)).expect("all components are synchronous")
+    composite.answer(MetricCall::new(&gold, pred)).ready().expect("all components are synchronous")
 }

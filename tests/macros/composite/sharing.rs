@@ -152,12 +152,12 @@ fn one_value_in_two_places_is_one_metric_whatever_it_is() {
 async fn an_awaited_component_is_asked_and_paid_once() {
     let outer = half("outer", half("inner", Judge, FormatOk), Judge);
     let (gold, pred) = (example! {}, row(5));
-    let scored = outer.call(MetricCall::new(&gold, &pred)).await.unwrap();
+    let scored = outer.answer(MetricCall::new(&gold, &pred)).await.unwrap();
     assert_eq!((scored.score.value, scored.score.cost_msats), (0.5 * 0.625 + 0.5 * 0.25, 70));
     assert_eq!(calls(5), 1);
     // Another row is another question.
     let other = row(5);
-    outer.call(MetricCall::new(&gold, &other)).await.unwrap();
+    outer.answer(MetricCall::new(&gold, &other)).await.unwrap();
     assert_eq!(calls(5), 2);
 }
 
@@ -226,7 +226,7 @@ async fn a_paid_call_that_fails_is_charged() {
     assert_eq!(error.to_string(), "metric `judge`: the judge is away");
 
     let whole = half("whole", Judge, FormatOk);
-    let error = whole.call(MetricCall::new(&gold, &pred)).await.unwrap_err();
+    let error = whole.answer(MetricCall::new(&gold, &pred)).await.unwrap_err();
     assert_eq!(error.cost_msats(), 70, "a composite has paid for its components");
 
     let evaluate = Evaluate::builder().metric(Judge).build().unwrap();
@@ -257,10 +257,9 @@ impl Metric for Instead {
         Metric::evaluate(&Least, gold, &self.0).await
     }
 
-    async fn call(&self, call: MetricCall<'_>) -> dsrs_metrics::Result<dsrs_metrics::Scored> {
-        let mut call = call;
+    fn answer<'a>(&'a self, mut call: MetricCall<'a>) -> dsrs_metrics::Answer<'a> {
         call.pred = &self.0;
-        Metric::call(&Least, call).await
+        Metric::answer(&Least, call)
     }
 }
 
@@ -271,6 +270,6 @@ async fn an_answer_is_shared_only_by_calls_about_the_same_rows() {
     let whole = weighted([(part(Length), 0.25), (part(Least), 0.25), (part(instead), 0.5)]);
     let composite = Composite::builder("c", whole).build().unwrap();
     let (gold, pred) = (example! {}, prediction! { "format" => true, "length" => 1.0 });
-    let scored = composite.call(MetricCall::new(&gold, &pred)).await.unwrap();
+    let scored = composite.answer(MetricCall::new(&gold, &pred)).await.unwrap();
     assert_eq!(scored.score.value, 0.5);
 }

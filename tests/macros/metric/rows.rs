@@ -6,7 +6,7 @@
 )]
 
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Configure, Fields, MetricError, Params, Result, Side};
+use dsrs_metrics::{Configure, FieldError, Fields, MetricErrorKind, Params, Result, Side};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -66,7 +66,7 @@ fn one_metric_scores_records_and_dynamic_rows_alike() -> Result<()> {
     assert_eq!(ReadsARecord.score(&dynamic_gold, &dynamic_pred)?.value, 0.5);
     assert_eq!(ReadsARecord.score(&gold, &dynamic_pred)?.value, 0.5);
     let as_object: &dyn Metric<Gold, Answer<String>> = &ReadsARecord;
-    assert_eq!(as_object.call_now(MetricCall::new(&gold, &pred)).unwrap()?.score.value, 0.5);
+    assert_eq!(as_object.answer(MetricCall::new(&gold, &pred)).ready().unwrap()?.score.value, 0.5);
     let names: Vec<_> =
         <Gold as Record>::FIELDS.iter().map(|field| (field.name, field.ty)).collect();
     let expected = [
@@ -260,5 +260,8 @@ fn parameters_come_from_text_as_well() -> Result<(), dsrs_metrics::ParamError> {
 fn the_error_of_a_missing_field_carries_its_side() {
     let (gold, _) = dynamic_rows();
     let error = ReadsARecord.score(&gold, &prediction! {}).unwrap_err();
-    assert!(matches!(error, MetricError::MissingField { side: Side::Pred, .. }));
+    assert!(matches!(
+        error.kind(),
+        MetricErrorKind::Field { side: Side::Pred, error: FieldError::Missing { .. } }
+    ));
 }

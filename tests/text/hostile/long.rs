@@ -12,7 +12,7 @@ const MEGABYTE: usize = 1_000_000;
 
 fn call(metric: &dyn Metric, gold: &str, pred: &str) -> Result<f64, String> {
     let (gold, pred) = (example! { "answer" => gold }, prediction! { "answer" => pred });
-    let scored = metric.call_now(MetricCall::new(&gold, &pred)).unwrap();
+    let scored = metric.answer(MetricCall::new(&gold, &pred)).ready().unwrap();
     scored.map(|scored| scored.score.value).map_err(|error| error.to_string())
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 fn value(metric: &dyn Metric, relevant: &Value, retrieved: &Value) -> f64 {
     let gold = example! { "relevant" => relevant.clone() };
     let pred = prediction! { "retrieved" => retrieved.clone() };
-    metric.call_now(MetricCall::new(&gold, &pred)).unwrap().unwrap().score.value
+    metric.answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap().score.value
 }
 
 #[test]

@@ -10,7 +10,7 @@ use serde_json::json;
 
 fn value(metric: &dyn Metric, gold: &str, pred: &str) -> f64 {
     let (gold, pred) = (example! { "answer" => gold }, prediction! { "answer" => pred });
-    metric.call_now(MetricCall::new(&gold, &pred)).unwrap().unwrap().score.value
+    metric.answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap().score.value
 }
 
 #[test]

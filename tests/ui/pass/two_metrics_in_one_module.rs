@@ -35,7 +35,7 @@ fn third(
 }
 
 fn run<G: Sync, P: Sync>(metrics: &[&dyn Metric<G, P>], gold: &G, pred: &P) -> f64 {
-    let now = |metric: &&dyn Metric<G, P>| metric.call_now(MetricCall::new(gold, pred)).unwrap();
+    let now = |metric: &&dyn Metric<G, P>| metric.answer(MetricCall::new(gold, pred)).ready().unwrap();
     metrics.iter().map(|metric| now(metric).unwrap().score.value).sum()
 }
 
