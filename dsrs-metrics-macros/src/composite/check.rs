@@ -248,11 +248,11 @@ fn weight_sum_error(mut weights: Vec<f64>) -> Option<String> {
     }
     let gap = rounded((sum - 1.0).abs());
     let change = if sum < 1.0 { "add" } else { "remove" };
-    let found = format!("the weights must sum to 1, found {:?}", rounded(sum));
+    let found = format!("the weights sum to {:?}; they must sum to 1", rounded(sum));
     Some(match rounded(sum) {
         100.0 => {
-            format!("{found}; write fractions instead of percentages, such as `= 0.25` for 25")
+            format!("{found}: write fractions instead of percentages, such as `= 0.25` for 25")
         }
-        _ => format!("{found}; {change} {gap:?}"),
+        _ => format!("{found}: {change} {gap:?}"),
     })
 }
