@@ -36,3 +36,23 @@ pub(crate) fn item_kind(item: &TokenStream) -> Option<(Ident, &'static str)> {
 pub(crate) fn is_struct(item: &TokenStream) -> bool {
     item_kind(item).is_some_and(|(keyword, _)| keyword == "struct")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::item_kind;
+
+    #[test]
+    fn the_first_keyword_that_is_not_a_qualifier_determines_the_kind() {
+        for (item, kind) in [
+            ("pub(crate) const fn f() {}", "a function"),
+            ("pub const unsafe extern \"C\" fn f() {}", "a function"),
+            ("#[derive(Debug)] pub struct S;", "a struct"),
+            ("const LIMIT: u8 = 1;", "a constant"),
+            ("unsafe impl Send for S {}", "an impl block"),
+        ] {
+            let found = item_kind(&item.parse().unwrap());
+            assert_eq!(found.map(|(_, kind)| kind), Some(kind), "{item}");
+        }
+        assert!(item_kind(&"println!()".parse().unwrap()).is_none());
+    }
+}
