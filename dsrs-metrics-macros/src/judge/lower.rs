@@ -35,7 +35,7 @@ pub(crate) fn metric(judge: &Judge, errors: &mut Errors) -> Option<Model> {
     let function = Function::parse(function, errors)?;
     let mut model = Model::new(function, attrs, errors);
     model.names.component = component(&struct_name.to_string());
-    model.names.origin = format!("The judge of the signature [`{}`].", judge.item.ident);
+    model.names.origin = format!("The judge with the signature [`{}`].", judge.item.ident);
     model.panel = panel(judge);
     check::check(&model, errors);
     Some(model)

@@ -27,7 +27,7 @@ pub(super) fn definition(cx: &Context<'_>) -> TokenStream {
         let docs = docs(&output.field);
         quote_spanned!(*span=> #docs #vis #ident: #ty)
     });
-    let doc = format!("What the judge of [`{}`] answers.", judge.item.ident);
+    let doc = format!("The outputs of the judge [`{}`].", judge.item.ident);
     let cfgs = cx.cfgs();
     quote_spanned! {*span=>
         #(#cfgs)*

@@ -71,7 +71,7 @@ fn with_lm(cx: &Context<'_>) -> Setter {
         name: "with_lm",
         argument: quote_spanned!(*span=> lm: impl #runtime::judge::IntoModel),
         call: quote_spanned!(*span=> .with_lm(lm)),
-        doc: "Asks this model wherever the judge names none.",
+        doc: "Sets the model for every judge of the panel that names none.",
     }
 }
 
@@ -84,25 +84,25 @@ fn all(cx: &Context<'_>) -> [Setter; 5] {
             name: "models",
             argument: quote_spanned!(*span=> models: impl ::core::iter::IntoIterator<Item = #model>),
             call: quote_spanned!(*span=> .models(models)),
-            doc: "Asks each of these models; their answers become one by the aggregation.",
+            doc: "Sets the models of the panel. Their scores are aggregated.",
         },
         Setter {
             name: "aggregation",
             argument: quote_spanned!(*span=> aggregation: #runtime::judge::Aggregation),
             call: quote_spanned!(*span=> .aggregation(aggregation)),
-            doc: "How the answers of several judges become one.",
+            doc: "Sets the aggregation of the scores of several judges.",
         },
         Setter {
             name: "max_concurrent_judges",
             argument: quote_spanned!(*span=> limit: ::core::primitive::usize),
             call: quote_spanned!(*span=> .max_concurrent_judges(limit)),
-            doc: "How many judges are asked at the same time, at least one.",
+            doc: "Sets the number of judges that run concurrently, at least one.",
         },
         Setter {
             name: "quorum",
             argument: quote_spanned!(*span=> quorum: ::core::primitive::usize),
             call: quote_spanned!(*span=> .quorum(quorum)),
-            doc: "How many judges must answer for a score.",
+            doc: "Sets the number of judges that must return a score.",
         },
     ]
 }
