@@ -277,18 +277,18 @@ fn results_that_are_no_results() {
     assert_eq!(said("r.jsonl", ""), "r.jsonl: holds no rows");
     assert_eq!(
         said("r.jsonl", r#"{"id":"a","scores":{"j":{"outcome":"scored","value":"high"}}}"#),
-        "r.jsonl:1: `scores.j.value` should be a finite number, found the text \"high\""
+        "r.jsonl:1: `scores.j.value` should be a finite number, found the string \"high\""
     );
     assert_eq!(
         said("r.csv", "id,attributes.ok,j,j.outcome,j.passed\na,true,inf,scored,true\n"),
-        "r.csv:2: `j` should be a finite number, found the text \"inf\""
+        "r.csv:2: `j` should be a finite number, found the string \"inf\""
     );
     assert_eq!(
         said(
             "r.jsonl",
             r#"{"id":"a","scores":{"j":{"outcome":"scored","value":1,"passed":"yes"}}}"#
         ),
-        "r.jsonl:1: `scores.j.passed` should be true, false or null, found the text \"yes\""
+        "r.jsonl:1: `scores.j.passed` should be true, false or null, found the string \"yes\""
     );
     let folder = Folder::with("r.jsonl", format!("{}\n{}", judged(), judged()));
     assert_eq!(

@@ -36,7 +36,7 @@ fn a_line_that_is_no_object() {
     assert_eq!(said_of_second("[1]"), format!("rows.jsonl:2: {expected} a list"));
     assert_eq!(said_of_second("null"), format!("rows.jsonl:2: {expected} null"));
     let long = format!("{:?}", "é".repeat(50));
-    let found = format!("the text \"{}\"...", "é".repeat(40));
+    let found = format!("the string \"{}\"...", "é".repeat(40));
     assert_eq!(said_of_second(&long), format!("rows.jsonl:2: {expected} {found}"));
 }
 
@@ -44,7 +44,7 @@ fn a_line_that_is_no_object() {
 fn gold_that_is_no_object() {
     assert_eq!(
         said_of_second(r#"{"gold": "x", "pred": {"answer": "x"}}"#),
-        "rows.jsonl:2: `gold` should be an object of fields, found the text \"x\"; to score it as it \
+        "rows.jsonl:2: `gold` should be an object of fields, found the string \"x\"; to score it as it \
          stands, map it: --map gold.FIELD=gold"
     );
     assert_eq!(
@@ -72,7 +72,7 @@ fn neither_gold_nor_pred() {
 fn a_field_of_the_wrong_type() {
     assert_eq!(
         said_of_second(r#"{"gold": {"answer": 4}, "pred": {"answer": "x"}}"#),
-        "rows.jsonl:2: metric `same_text`: field `gold.answer` should be a text, found the number 4"
+        "rows.jsonl:2: metric `same_text`: field `gold.answer` should be a string, found the number 4"
     );
 }
 
@@ -306,7 +306,7 @@ fn csv_cells_of_the_wrong_type() {
     let folder = Folder::with("rows.csv", "gold.answer,pred.answer\n1.5,2\n1.5,many\n");
     assert_eq!(
         folder.refused(&["rows.csv", "-m", "distance"]),
-        "rows.csv:3: metric `distance`: field `pred.answer` should be a number, found the text \"many\""
+        "rows.csv:3: metric `distance`: field `pred.answer` should be a number, found the string \"many\""
     );
 }
 
@@ -317,7 +317,7 @@ fn a_csv_cell_that_is_no_boolean() {
         assert_eq!(
             folder.refused(&["rows.csv", "-m", "certain"]),
             format!(
-                "rows.csv:3: metric `certain`: field `pred.sure` should be true or false, found the text \
+                "rows.csv:3: metric `certain`: field `pred.sure` should be true or false, found the string \
                  \"{cell}\" (in a cell it is true, True or TRUE, or false, False or FALSE)"
             )
         );

@@ -52,7 +52,7 @@ fn they_are_listed_with_what_their_parts_read() {
     assert_eq!((&listed[0]["tier"], &listed[0]["threshold"]), (&json!("proxy"), &json!(0.8)));
     let shown = Ran::from(scorer().args(["list", "sources_used"]).output().unwrap()).out;
     assert!(
-        shown.contains("  reads  pred.sources_used: text or list of texts, optional\n"),
+        shown.contains("  reads  pred.sources_used: string or list of strings, optional\n"),
         "{shown}"
     );
 }

@@ -44,7 +44,7 @@ distance
 short_note
   Whether the note is short; without a note it has no opinion.
   proxy, bool, higher is better, free
-  reads  pred.note: text, optional
+  reads  pred.note: string, optional
   param  limit: whole number, 0 or more, required
 ";
     assert_eq!(list(&["distance", "short_note"], "79"), expected);
@@ -61,10 +61,10 @@ fn a_strict_metric_is_better_higher() {
 fn defaults_can_be_typed_and_types_are_words() {
     let shown = list(&["word_gap"], "100");
     for line in [
-        "  reads  pred.words: text or list of texts\n",
-        "  reads  pred.shown: text or number\n",
+        "  reads  pred.words: string or list of strings\n",
+        "  reads  pred.shown: string or number\n",
         "  param  mode: Mode = whole_word\n",
-        "  param  ignored: text = a, b\n",
+        "  param  ignored: string = a, b\n",
         "  param  limit: number = 1.7976931348623157e+308\n",
     ] {
         assert!(shown.contains(line), "{line:?} is not in {shown}");

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use dsrs_metrics::metrics::{StrOrList, TextOrNumber};
+use dsrs_metrics::metrics::{StrOrList, StrOrNumber};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Configure, MetricError, ParamError, Params};
 use serde::{Deserialize, Deserializer};
@@ -111,7 +111,7 @@ enum Mode {
 #[metric(lower_is_better, threshold = 0.5, strict)]
 fn word_gap(
     #[pred] words: StrOrList<'_>,
-    #[pred] shown: TextOrNumber<'_>,
+    #[pred] shown: StrOrNumber<'_>,
     #[param(default = Mode::WholeWord)] mode: Mode,
     #[param(default = "a, b")] ignored: String,
     #[param(default = f64::MAX)] limit: f64,

@@ -199,7 +199,7 @@ async fn labels_are_taken_as_they_are_written() {
     assert_eq!(judge("bad").evaluate(&gold, &pred).await.unwrap().value, 0.0);
     let error = judge("Good enough").evaluate(&gold, &pred).await.unwrap_err().to_string();
     assert!(
-        error.contains("`class` is the text \"Good enough\", and should be one of `good`, `bad`"),
+        error.contains("`class` is the string \"Good enough\", and should be one of `good`, `bad`"),
         "{error}"
     );
 }

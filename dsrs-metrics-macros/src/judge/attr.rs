@@ -76,7 +76,7 @@ impl Attribute for JudgeAttrs {
     const KEYS: &'static [Key<Self>] = &[
         own(
             "score",
-            "score = f1(precision, recall)",
+            "score = harmonic_mean(precision, recall)",
             "an expression over the outputs",
             |judge, it, _| it.value(&mut judge.score),
         ),

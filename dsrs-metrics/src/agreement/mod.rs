@@ -15,7 +15,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 
 use crate::stats::{
-    Bootstrap, ConfusionMatrix, ErrorRates, Interval, NotCorrectable, Proportion, Weights,
+    Bootstrap, ConfusionMatrix, ErrorRates, Interval, KappaWeights, NotCorrectable, Proportion,
     cohen_kappa, rogan_gladen,
 };
 use crate::stats::{CorrectedRate, RankPairs};
@@ -260,9 +260,9 @@ impl Agreement {
                 }),
                 Err(note) => Figure::unknown(both, note.clone()),
             },
-            kappa: kappa(Weights::Unweighted),
-            kappa_linear: by_distance(Weights::Linear),
-            kappa_quadratic: by_distance(Weights::Quadratic),
+            kappa: kappa(KappaWeights::Unweighted),
+            kappa_linear: by_distance(KappaWeights::Linear),
+            kappa_quadratic: by_distance(KappaWeights::Quadratic),
             spearman: correlation(both, &compared.ranked, bootstrap),
             sensitivity: share(|verdicts| verdicts.rates.sensitivity),
             specificity: share(|verdicts| verdicts.rates.specificity),
@@ -285,7 +285,7 @@ fn affordable(rows: usize) -> u32 {
     u32::try_from(affordable.max(FEWEST_RESAMPLES)).map_or(most, |resamples| resamples.min(most))
 }
 
-fn kappa(rows: u64, matrix: Result<&ConfusionMatrix, &Note>, weights: Weights) -> Figure {
+fn kappa(rows: u64, matrix: Result<&ConfusionMatrix, &Note>, weights: KappaWeights) -> Figure {
     let matrix = match matrix {
         Ok(matrix) => matrix,
         Err(note) => return Figure::unknown(rows, note.clone()),

@@ -254,11 +254,13 @@ impl FieldError {
 }
 
 /// Names the metric and the half of the row whose field could not be read.
+///
+/// # Errors
+/// Always.
 #[cold]
 #[doc(hidden)]
-#[must_use]
-pub fn unreadable_field(error: Box<FieldError>, spec: &MetricSpec<'_>, side: Side) -> MetricError {
-    error.of(spec.name, side)
+pub fn unreadable_field<T>(error: Box<FieldError>, spec: &MetricSpec<'_>, side: Side) -> Result<T> {
+    Err(error.of(spec.name, side))
 }
 
 /// A type in words, or as it is written; a description stays as it is.

@@ -9,7 +9,7 @@
 //! use serde_json::json;
 //!
 //! /// Compare a system's response to the ground truth and report recall and precision.
-//! #[judge(score = f1(precision, recall), threshold = 0.66, cost = "100 msat")]
+//! #[judge(score = harmonic_mean(precision, recall), threshold = 0.66, cost = "100 msat")]
 //! struct SemanticRecallPrecision {
 //!     #[input(gold)]
 //!     question: String,
@@ -74,4 +74,4 @@ pub use self::signature::{OutputSpec, Signature};
 pub use self::untrusted::{Content, Shown, Untrusted};
 #[doc(hidden)]
 pub use self::worth::{Overflow, Whole};
-pub use self::worth::{Preference, Worth, f1, rescale};
+pub use self::worth::{Preference, Worth, rescale};

@@ -64,7 +64,7 @@ whole!(i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
 #[diagnostic::on_unimplemented(
     message = "a judge's score is a number, and this is `{Self}`",
     label = "not a number",
-    note = "write an expression over the outputs that gives a number, as in `score = f1(precision, recall)`;\na `bool` that a function gives is marked as a verdict: `score = is_good(grade) as bool`"
+    note = "write an expression over the outputs that gives a number, as in `score = harmonic_mean(precision, recall)`;\na `bool` that a function gives is marked as a verdict: `score = is_good(grade) as bool`"
 )]
 pub trait Worth {
     /// The score.
@@ -113,20 +113,6 @@ impl Worth for Preference {
             Self::Second => 0.0,
         }
     }
-}
-
-/// The harmonic mean of precision and recall, both in [0, 1]; 0 if both are 0. As `f1_score` of dspy's
-/// `auto_evaluation.py`, but nothing is clamped: what lies outside gives what the formula gives.
-///
-/// ```
-/// use dsrs_metrics::judge::f1;
-///
-/// assert_eq!((f1(1.0, 0.5), f1(0.0, 0.0)), (2.0 / 3.0, 0.0));
-/// ```
-#[must_use]
-pub fn f1(precision: f64, recall: f64) -> f64 {
-    let sum = precision + recall;
-    if sum == 0.0 { 0.0 } else { 2.0 * (precision * recall) / sum }
 }
 
 /// A grade on a scale as a share of that scale, in [0, 1]: `(grade - worst) / (best - worst)`.

@@ -53,7 +53,7 @@ fn no_better_than_a_coin_is_undefined() {
     assert_eq!((inverted.corrected.value, inverted.corrected.ci95), (None, None));
     assert_eq!(
         note(&inverted.corrected),
-        "undefined: sensitivity 0.5000 + specificity 0.0000 is not above 1, so a pass says nothing of the label"
+        "undefined: sensitivity 0.5000 + specificity 0.0000 is not above 1, so passing carries no information about the label"
     );
 }
 

@@ -1,7 +1,9 @@
 //! Too few rows, and rows that do not differ: said, never a number.
 
 use dsrs_metrics::agreement::Agreement;
-use dsrs_metrics::stats::{Bootstrap, ConfusionMatrix, Proportion, Weights, cohen_kappa, spearman};
+use dsrs_metrics::stats::{
+    Bootstrap, ConfusionMatrix, KappaWeights, Proportion, cohen_kappa, spearman,
+};
 
 use super::{agreement, note};
 
@@ -17,7 +19,7 @@ fn without_rows_nothing_is_zero() {
         (&nothing.spearman, "not enough rows, it needs 3"),
         (&nothing.sensitivity, "not enough rows, it needs 1"),
         (&nothing.passed, "not enough rows, it needs 1"),
-        (&nothing.corrected, "not enough rows: none has a verdict"),
+        (&nothing.corrected, "not enough rows: no row has a verdict"),
     ];
     for (figure, expected) in figures {
         assert_eq!((figure.value, figure.ci95, figure.n), (None, None, 0), "{expected}");
@@ -29,8 +31,8 @@ fn without_rows_nothing_is_zero() {
 fn trap_15_no_statistic_makes_a_number_of_nothing() {
     let empty = Proportion::default();
     assert_eq!((empty.rate(), empty.wilson()), (None, None));
-    assert_eq!(cohen_kappa(&ConfusionMatrix::of(2, []), Weights::Linear), None);
-    assert_eq!(cohen_kappa(&ConfusionMatrix::of(0, []), Weights::Linear), None);
+    assert_eq!(cohen_kappa(&ConfusionMatrix::of(2, []), KappaWeights::Linear), None);
+    assert_eq!(cohen_kappa(&ConfusionMatrix::of(0, []), KappaWeights::Linear), None);
     assert_eq!(spearman(&[], &[]), None);
     assert_eq!(spearman(&[1.0], &[2.0]), None);
     assert_eq!(spearman(&[1.0, 2.0], &[2.0]), None);
@@ -46,10 +48,7 @@ fn a_single_row_has_an_accuracy_and_nothing_else() {
     let interval = one.accuracy.ci95.unwrap();
     assert!((interval.low - 0.206_549_314_377_213_2).abs() < 1e-12 && interval.high == 1.0);
     assert_eq!((one.kappa.value, one.spearman.value), (None, None));
-    assert_eq!(
-        note(&one.corrected),
-        "not enough rows: none that is compared should fail by its label"
-    );
+    assert_eq!(note(&one.corrected), "not enough rows: no compared row should fail by its label");
 }
 
 #[test]
@@ -90,12 +89,12 @@ fn one_class_of_labels_leaves_kappa_and_the_correction_undefined() {
     assert_eq!((all_good.specificity.value, all_good.specificity.n), (None, 0));
     assert_eq!(
         note(&all_good.corrected),
-        "not enough rows: none that is compared should fail by its label"
+        "not enough rows: no compared row should fail by its label"
     );
     let all_bad = agreement([(true, false), (false, false)].repeat(20));
     assert_eq!(
         note(&all_bad.corrected),
-        "not enough rows: none that is compared should pass by its label"
+        "not enough rows: no compared row should pass by its label"
     );
 }
 
@@ -106,7 +105,7 @@ fn a_judge_that_passes_everything_agrees_no_more_than_chance() {
     assert_eq!(note(&judge.spearman), "undefined: all scores are the same");
     assert_eq!(
         note(&judge.corrected),
-        "undefined: sensitivity 1.0000 + specificity 0.0000 is not above 1, so a pass says nothing of the label"
+        "undefined: sensitivity 1.0000 + specificity 0.0000 is not above 1, so passing carries no information about the label"
     );
 }
 

@@ -21,7 +21,7 @@ mod core {}
 mod std {}
 
 /// Judge.
-#[judge(score = f1(score, value) + weight * value, struct = Both)]
+#[judge(score = harmonic_mean(score, value) + weight * value, struct = Both)]
 struct Metric {
     #[input(gold)]
     judge: String,
@@ -49,7 +49,7 @@ struct Metric {
     output_: Option<String>,
 }
 
-fn f1(a: f64, b: f64) -> f64 {
+fn harmonic_mean(a: f64, b: f64) -> f64 {
     a + b
 }
 

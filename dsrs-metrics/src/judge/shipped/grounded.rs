@@ -4,7 +4,8 @@
 use super::lexical;
 use super::texts::TextOrList;
 use crate::core::requirements::{Requirement, Requires};
-use crate::judge::{IntoModel, Judged, Untrusted, f1, row};
+use crate::judge::{IntoModel, Judged, Untrusted, row};
+use crate::stats::harmonic_mean;
 use dsrs_metrics::{judge, metric};
 
 /// Judge how complete a system's response is: which share of what the ground truth says does the response say
@@ -73,7 +74,7 @@ pub async fn complete_and_grounded(
     completeness.with(
         groundedness,
         ["completeness", "groundedness"],
-        |completeness, groundedness| f1(groundedness, completeness),
+        |completeness, groundedness| harmonic_mean(groundedness, completeness),
     )
 }
 

@@ -1,7 +1,7 @@
 //! dspy's `SemanticF1`: recall and precision of ideas, judged in one call.
 
 use super::lexical;
-use crate::judge::f1;
+use crate::stats::harmonic_mean;
 use dsrs_metrics::judge;
 
 /// Compare what a system responded with the ground truth, by meaning and not by wording. Judge how much of the
@@ -10,7 +10,7 @@ use dsrs_metrics::judge;
 #[judge(
     name = "semantic_f1",
     struct = SemanticF1,
-    score = f1(precision, recall),
+    score = harmonic_mean(precision, recall),
     range = 0.0..=1.0,
     threshold = 0.66,
     cost = "100 msat",
@@ -35,7 +35,7 @@ pub struct SemanticRecallPrecision {
 #[judge(
     name = "decompositional_semantic_f1",
     struct = DecompositionalSemanticF1,
-    score = f1(precision, recall),
+    score = harmonic_mean(precision, recall),
     range = 0.0..=1.0,
     threshold = 0.66,
     cost = "150 msat",

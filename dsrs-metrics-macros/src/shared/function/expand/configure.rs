@@ -14,11 +14,10 @@ pub(super) fn configure(cx: &Context<'_>) -> TokenStream {
     let Context { span, ident, runtime, .. } = cx;
     let (impl_generics, ty_generics, where_clause) = cx.split();
     let predicates = where_clause.map(|clause| clause.predicates.iter()).into_iter().flatten();
-    let (readable, value, defaults, spec) = (readable(cx), value(cx), defaults(cx), cx.spec_ref());
+    let (readable, body, defaults) = (readable(cx), body(cx), defaults(cx));
     let hint = fields::has_diagnostics(cx)
         .then(|| quote_spanned!(*span=> #[diagnostic::do_not_recommend]));
     quote_spanned! {*span=>
-        #[automatically_derived]
         #hint
         impl #impl_generics #runtime::Configure for #ident #ty_generics
         where
@@ -30,11 +29,7 @@ pub(super) fn configure(cx: &Context<'_>) -> TokenStream {
             fn configure(
                 params: &#runtime::Params,
             ) -> ::core::result::Result<Self, #runtime::ParamError> {
-                let spec = #spec;
-                match params.check(spec) {
-                    ::core::result::Result::Ok(()) => ::core::result::Result::Ok(#value),
-                    ::core::result::Result::Err(error) => ::core::result::Result::Err(error),
-                }
+                #body
             }
 
             #defaults
@@ -53,12 +48,27 @@ fn readable(cx: &Context<'_>) -> TokenStream {
     bounds.collect()
 }
 
-/// Returns the metric with every `#[param]` read from `params`.
-fn value(cx: &Context<'_>) -> TokenStream {
-    let Context { span, private, .. } = cx;
+/// Returns the body of `configure`, which checks `params` and reads every `#[param]` from them.
+fn body(cx: &Context<'_>) -> TokenStream {
+    let (span, spec) = (cx.span, cx.spec_ref());
     if is_unit(cx) {
-        return quote_spanned!(*span=> Self);
+        return quote_spanned!(span=> params.check(#spec).map(|()| Self));
     }
+    let (values, marker) = (values(cx), marker_value(cx));
+    quote_spanned! {span=>
+        let spec = #spec;
+        match params.check(spec) {
+            ::core::result::Result::Ok(()) => {
+                ::core::result::Result::Ok(Self { #(#values,)* #marker })
+            }
+            ::core::result::Result::Err(error) => ::core::result::Result::Err(error),
+        }
+    }
+}
+
+/// Returns the value of each `#[param]`, read from `params`.
+fn values(cx: &Context<'_>) -> Vec<TokenStream> {
+    let Context { span, private, .. } = cx;
     let mut index = 0;
     let values = cx.model.configs().map(|(name, param, config)| {
         let value = if is_panel(&param.ty) {
@@ -81,9 +91,7 @@ fn value(cx: &Context<'_>) -> TokenStream {
             }
         }
     });
-    let values: Vec<_> = values.collect();
-    let marker = marker_value(cx);
-    quote_spanned!(*span=> Self { #(#values,)* #marker })
+    values.collect()
 }
 
 /// Emits `defaults`, if there are parameters: the text of each default.
@@ -109,7 +117,6 @@ fn defaults(cx: &Context<'_>) -> Option<TokenStream> {
     (!defaults.is_empty()).then(|| {
         quote_spanned! {*span=>
             fn defaults() -> #private::vec::Vec<::core::option::Option<#private::string::String>> {
-                #[allow(unused_imports)]
                 use #private::Untyped as _;
                 <#private::vec::Vec<_> as ::core::convert::From<_>>::from([#(#defaults),*])
             }

@@ -55,10 +55,9 @@ pub(super) fn is_unit(cx: &Context<'_>) -> bool {
 
 fn derives(cx: &Context<'_>) -> TokenStream {
     let Context { span, .. } = cx;
+    // The impls of a unit struct are written out: they take less compile time than a derive.
     if is_unit(cx) {
-        return quote_spanned! {*span=>
-            #[derive(::core::fmt::Debug, ::core::clone::Clone, ::core::marker::Copy)]
-        };
+        return TokenStream::new();
     }
     quote_spanned!(*span=> #[derive(::core::fmt::Debug)])
 }
@@ -192,7 +191,6 @@ fn default_impl(cx: &Context<'_>) -> TokenStream {
         quote_spanned!(*span=> Self { #(#values,)* #marker })
     };
     quote_spanned! {*span=>
-        #[automatically_derived]
         impl #impl_generics ::core::default::Default for #ident #ty_generics #where_clause {
             fn default() -> Self {
                 #value
@@ -205,7 +203,19 @@ fn default_impl(cx: &Context<'_>) -> TokenStream {
 /// them.
 fn clone_impl(cx: &Context<'_>) -> TokenStream {
     if is_unit(cx) {
-        return TokenStream::new();
+        let Context { span, ident, .. } = cx;
+        let name = ident.unraw().to_string();
+        return quote_spanned! {*span=>
+            impl ::core::fmt::Debug for #ident {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    f.write_str(#name)
+                }
+            }
+            impl ::core::clone::Clone for #ident {
+                fn clone(&self) -> Self { *self }
+            }
+            impl ::core::marker::Copy for #ident {}
+        };
     }
     let Context { span, ident, .. } = cx;
     let (impl_generics, ty_generics, where_clause) = cx.split();

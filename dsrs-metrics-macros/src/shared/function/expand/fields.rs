@@ -76,10 +76,9 @@ impl FieldUse<'_> {
         format_ident!("__Name{}", self.index, span = cx.span)
     }
 
-    /// Returns `Get<'row, Name, Want>` or `GetOptional<..>`.
-    pub(super) fn get_trait(&self, cx: &Context<'_>, row: &Lifetime) -> TokenStream {
+    /// Returns the field's name and the form in which it is read, as types.
+    pub(super) fn name_and_want(&self, cx: &Context<'_>, row: &Lifetime) -> (Ident, TokenStream) {
         let Context { private, span, .. } = cx;
-        let name = self.name_alias(cx);
         let want = match self.alias(cx) {
             Some((alias, _)) => self.form.want(private, &quote_spanned!(*span=> #alias<#row>)),
             None => {
@@ -87,6 +86,13 @@ impl FieldUse<'_> {
                 self.form.want(private, &ty.to_token_stream())
             }
         };
+        (self.name_alias(cx), want)
+    }
+
+    /// Returns `Get<'row, Name, Want>` or `GetOptional<..>`.
+    fn get_trait(&self, cx: &Context<'_>, row: &Lifetime) -> TokenStream {
+        let Context { private, span, .. } = cx;
+        let (name, want) = self.name_and_want(cx, row);
         let get = if self.is_optional() { "GetOptional" } else { "Get" };
         let get = format_ident!("{get}", span = *span);
         quote_spanned!(*span=> #private::#get<#row, #name, #want>)
@@ -116,7 +122,7 @@ pub(super) fn uses<'a>(cx: &'a Context<'_>, side: Side) -> Vec<FieldUse<'a>> {
         .collect()
 }
 
-/// Returns a field name as a type: a tuple of its characters.
+/// Returns a field name as a type.
 fn name_type(name: &str, cx: &Context<'_>) -> TokenStream {
     field_name::name_type(name, &cx.private, cx.span)
 }
@@ -143,7 +149,7 @@ fn spec_table(cx: &Context<'_>, side: Side) -> TokenStream {
         let name = &field.field.name;
         let ty = as_written(&field.param.ty);
         let required = !field.is_optional();
-        quote_spanned!(*span=> #runtime::FieldSpec { name: #name, ty: #ty, required: #required })
+        quote_spanned!(*span=> #runtime::FieldSpec::new(#name, #ty, #required))
     });
     quote_spanned!(*span=> const #table: [#runtime::FieldSpec<'static>; #count] = [#(#specs),*];)
 }

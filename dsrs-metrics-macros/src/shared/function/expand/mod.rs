@@ -15,7 +15,7 @@ mod spec;
 
 use context::{Context, hidden};
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{quote, quote_spanned};
 
 use super::model::Model;
 
@@ -36,6 +36,18 @@ pub(crate) fn expand_hidden(model: &Model, items: &TokenStream) -> TokenStream {
     metric(model, &quote!(#function #items))
 }
 
+/// Returns the methods that are called on the metric itself.
+fn inherent(cx: &Context<'_>) -> TokenStream {
+    let Context { span, ident, .. } = cx;
+    let (impl_generics, ty_generics, where_clause) = cx.split();
+    let methods = [spec::readers(cx), run::run(cx), run::entry_point(cx)];
+    quote_spanned! {*span=>
+        impl #impl_generics #ident #ty_generics #where_clause {
+            #(#methods)*
+        }
+    }
+}
+
 /// Returns the metric's struct and its hidden block, which contains the further items.
 fn metric(model: &Model, items: &TokenStream) -> TokenStream {
     let cx = &Context::new(model);
@@ -46,9 +58,7 @@ fn metric(model: &Model, items: &TokenStream) -> TokenStream {
         fields::specs(cx),
         definition::impls(cx),
         builder::impls(cx),
-        spec::inherent(cx),
-        run::inherent(cx),
-        run::entry_points(cx),
+        inherent(cx),
         rows::metric(cx),
         declared::declared(cx),
         rows::bridge(cx),

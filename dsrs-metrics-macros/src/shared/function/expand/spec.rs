@@ -15,16 +15,10 @@ use crate::shared::tokens::{as_written, ends};
 use crate::shared::types::{in_lifetime, is_panel, option_of};
 use crate::shared::values::{bounds, cost_msats, number};
 
-pub(super) fn inherent(cx: &Context<'_>) -> TokenStream {
-    let Context { span, ident, .. } = cx;
-    let (impl_generics, ty_generics, where_clause) = cx.split();
+/// Returns `SPEC` and the methods that read from it.
+pub(super) fn readers(cx: &Context<'_>) -> TokenStream {
     let (vis, own) = (&cx.model.function.vis, own(cx));
-    let readers = spec_readers(&cx.paths(), vis, &expression(cx), own.as_ref());
-    quote_spanned! {*span=>
-        impl #impl_generics #ident #ty_generics #where_clause {
-            #readers
-        }
-    }
+    spec_readers(&cx.paths(), vis, &expression(cx), own.as_ref())
 }
 
 /// Returns the spec of one instance, if a parameter names a field.
