@@ -8,6 +8,7 @@ use syn::{Data, DeriveInput, Error, Ident, Path, Token};
 
 use crate::shared::attrs::{self, Attribute, Key};
 use crate::shared::errors::Errors;
+use crate::shared::item_kind::item_kind;
 use crate::shared::names;
 use crate::shared::settings::Settings;
 
@@ -40,31 +41,13 @@ impl Attribute for JudgeOutputAttrs {
 }
 
 fn parsed(item: &TokenStream) -> syn::Result<DeriveInput> {
-    let at =
-        |what: &str, span| Error::new(span, format!("expected an enum or a struct, found {what}"));
-    let input = syn::parse2::<DeriveInput>(item.clone()).map_err(|error| {
-        let words = item.clone().into_iter().filter_map(|token| match token {
-            proc_macro2::TokenTree::Ident(word) => Some(word),
-            _ => None,
-        });
-        let mut kinds = words.filter_map(|word| Some((kind(&word)?, word.span())));
-        kinds.next().map_or(error, |(what, span)| at(what, span))
-    })?;
-    match &input.data {
-        Data::Union(union) => Err(at("a union", union.union_token.span)),
-        _ => Ok(input),
+    match item_kind(item) {
+        Some((keyword, found)) if keyword != "enum" && keyword != "struct" => {
+            let message = format!("expected an enum or a struct, found {found}");
+            Err(Error::new(keyword.span(), message))
+        }
+        _ => syn::parse2(item.clone()),
     }
-}
-
-fn kind(word: &Ident) -> Option<&'static str> {
-    Some(match word.to_string().as_str() {
-        "fn" => "a function",
-        "trait" => "a trait",
-        "impl" => "an impl block",
-        "mod" => "a module",
-        "type" => "a type alias",
-        _ => return None,
-    })
 }
 
 /// Returns the item with the derives that it does not have yet.
@@ -103,15 +86,15 @@ fn is_closed(item: &DeriveInput) -> bool {
     let Data::Struct(data) = &item.data else {
         return false;
     };
-    let says = |attrs: &[syn::Attribute], word: &str| {
+    let mentions = |attrs: &[syn::Attribute], word: &str| {
         let of_serde = attrs.iter().filter(|attr| attr.path().is_ident("serde"));
         of_serde.into_iter().any(|attr| attr.to_token_stream().to_string().contains(word))
     };
-    let flattens = data.fields.iter().any(|field| says(&field.attrs, "flatten"));
+    let flattens = data.fields.iter().any(|field| mentions(&field.attrs, "flatten"));
     matches!(data.fields, syn::Fields::Named(_))
         && !flattens
-        && !says(&item.attrs, "deny_unknown_fields")
-        && !says(&item.attrs, "transparent")
+        && !mentions(&item.attrs, "deny_unknown_fields")
+        && !mentions(&item.attrs, "transparent")
 }
 
 /// Returns the derives in an attribute, by the last segment of each path.

@@ -19,7 +19,7 @@ mod shared;
 
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as TokenStream2;
-use shared::attributes::is_struct;
+use shared::item_kind::is_struct;
 
 /// Turns a plain function into a typed metric. See the crate `dsrs-metrics`.
 #[proc_macro_attribute]

@@ -36,9 +36,9 @@ const DERIVED: [(&str, &str); 6] = [
 #[derive(Default)]
 pub(super) struct CompositeAttrs {
     pub(super) settings: Settings,
-    pub(super) whole: Option<Expression>,
+    pub(super) root: Option<Expression>,
     /// Whether a combinator was written, valid or not.
-    pub(super) has_whole: bool,
+    pub(super) has_root: bool,
 }
 
 impl AsMut<Settings> for CompositeAttrs {
@@ -84,7 +84,7 @@ impl Attribute for CompositeAttrs {
             return Some((*message).to_owned());
         }
         if rest.peek(token::Paren) {
-            self.has_whole = true;
+            self.has_root = true;
             if let Some(near) = nearest_combinator(&name) {
                 return Some(format!("unknown combinator `{name}`; did you mean `{near}(..)`?"));
             }
@@ -92,13 +92,13 @@ impl Attribute for CompositeAttrs {
         if near.is_some() {
             return None;
         }
-        let had_whole = std::mem::replace(&mut self.has_whole, true);
+        let had_root = std::mem::replace(&mut self.has_root, true);
         if !rest.peek(Token![=]) || rest.peek(Token![==]) {
             return Some(format!(
                 "expected a combinator, found `{name}`; write `all({name} >= 0.9, ..)` or `weighted({name} = 0.5, ..)`"
             ));
         }
-        (!had_whole).then(|| {
+        (!had_root).then(|| {
             format!(
                 "expected a combinator, found the weight of `{name}`; write `weighted({name} = ..)`"
             )
@@ -121,22 +121,22 @@ impl CompositeAttrs {
         input: ParseStream<'_>,
         errors: &mut Errors,
     ) -> syn::Result<()> {
-        if self.has_whole {
+        if self.has_root {
             let message =
                 "only one top-level combinator is allowed; nest it in the first, or remove one";
             errors.at(word, message);
         }
-        self.has_whole = true;
-        let whole = Expression::parse(input, errors)?;
+        self.has_root = true;
+        let root = Expression::parse(input, errors)?;
         if input.peek(Token![>=]) {
             let ahead = input.fork();
             ahead.parse::<Token![>=]>()?;
-            let bound = as_written(list::to_comma(&ahead)?);
+            let threshold = as_written(list::to_comma(&ahead)?);
             return Err(input.error(format!(
-                "unexpected `>=` after the top-level combinator; write `threshold = {bound}` after `{word}(..)`"
+                "unexpected `>=` after the top-level combinator; write `threshold = {threshold}` after `{word}(..)`"
             )));
         }
-        self.whole.get_or_insert(whole);
+        self.root.get_or_insert(root);
         Ok(())
     }
 }

@@ -18,7 +18,7 @@ use crate::shared::values::{check_threshold, check_tier, check_version, cost_msa
 const WEIGHT_TOLERANCE: f64 = 1e-9;
 
 pub(super) fn check(item: &Item, attrs: &CompositeAttrs, errors: &mut Errors) {
-    if !attrs.has_whole && matches!(item.item.fields, syn::Fields::Unit) {
+    if !attrs.has_root && matches!(item.item.fields, syn::Fields::Unit) {
         let message = format!(
             "the composite `{}` has no components; write `#[metric(weighted(first = 0.5, second = 0.5))]`, or another combinator",
             item.ident()
@@ -27,10 +27,10 @@ pub(super) fn check(item: &Item, attrs: &CompositeAttrs, errors: &mut Errors) {
     }
     check_name(item, &attrs.settings, errors);
     check_values(&attrs.settings, errors);
-    if let Some(whole) = &attrs.whole {
-        check_verdict(whole, &attrs.settings, errors);
-        check_self_reference(whole, item.ident(), errors);
-        expression(whole, errors);
+    if let Some(root) = &attrs.root {
+        check_verdict(root, &attrs.settings, errors);
+        check_self_reference(root, item.ident(), errors);
+        expression(root, errors);
     }
 }
 
@@ -81,14 +81,11 @@ fn check_values(attrs: &Settings, errors: &mut Errors) {
     }
 }
 
-fn check_verdict(whole: &Expression, attrs: &Settings, errors: &mut Errors) {
+fn check_verdict(root: &Expression, attrs: &Settings, errors: &mut Errors) {
     let message = |key: &str| {
-        format!(
-            "`{key}` is not supported for `{}`, which returns a `bool`; remove it",
-            whole.text()
-        )
+        format!("`{key}` is not supported for `{}`, which returns a `bool`; remove it", root.text())
     };
-    if is_verdict(whole) {
+    if is_verdict(root) {
         if let Some(threshold) = &attrs.threshold {
             errors.at(threshold, message("threshold"));
         }
@@ -96,25 +93,25 @@ fn check_verdict(whole: &Expression, attrs: &Settings, errors: &mut Errors) {
             errors.at_span(span, message("strict"));
         }
     } else if let (Some(span), false, false) =
-        (attrs.strict, attrs.mentions_threshold(), may_have_a_threshold(whole))
+        (attrs.strict, attrs.mentions_threshold(), may_have_a_threshold(root))
     {
         errors.at_span(span, "`strict` requires a threshold; add `threshold = 0.5`");
     }
 }
 
 /// Reports a composite that contains itself, for which rustc would only report a cycle.
-fn check_self_reference(whole: &Expression, ident: &syn::Ident, errors: &mut Errors) {
-    if let Expression::Component(component) = whole
+fn check_self_reference(root: &Expression, ident: &syn::Ident, errors: &mut Errors) {
+    if let Expression::Component(component) = root
         && component.ty.is_ident(ident)
     {
         let message = format!("`{ident}` cannot be a component of itself; write other metrics");
         errors.at_span(component.span, message);
     }
-    parts_of(whole).for_each(|part| check_self_reference(&part.expression, ident, errors));
+    parts_of(root).for_each(|part| check_self_reference(&part.expression, ident, errors));
 }
 
-fn expression(whole: &Expression, errors: &mut Errors) {
-    match whole {
+fn expression(root: &Expression, errors: &mut Errors) {
+    match root {
         Expression::Component(_) => {}
         Expression::Combination(combination) => match combination.kind {
             Kind::Weighted => {
@@ -139,7 +136,7 @@ fn expression(whole: &Expression, errors: &mut Errors) {
             reject_weights_and_thresholds("truth", truths, errors);
         }
     }
-    parts_of(whole).for_each(|part| expression(&part.expression, errors));
+    parts_of(root).for_each(|part| expression(&part.expression, errors));
 }
 
 /// Rejects weights and thresholds in a combinator that uses only the scores of its parts.
@@ -164,9 +161,9 @@ fn reject_weights(within: &str, parts: &[Part], errors: &mut Errors) {
 
 fn reject_thresholds(within: &str, parts: &[Part], errors: &mut Errors) {
     for part in parts {
-        if let Some(bound) = &part.bound {
+        if let Some(threshold) = &part.threshold {
             let text = part.expression.text();
-            errors.at(bound, format!("thresholds are not supported in `{within}`, which uses the score of `{text}`; write `{text}` alone"));
+            errors.at(threshold, format!("thresholds are not supported in `{within}`, which uses the score of `{text}`; write `{text}` alone"));
         }
     }
 }
@@ -193,10 +190,10 @@ fn inverted(combination: &Combination, errors: &mut Errors) {
         return errors.at(&combination.word, message);
     };
     reject_weights("invert", std::slice::from_ref(part), errors);
-    if let Some(bound) = &part.bound {
-        let (text, written) = (part.expression.text(), as_written(bound));
+    if let Some(threshold) = &part.threshold {
+        let (text, written) = (part.expression.text(), as_written(threshold));
         errors.at(
-            bound,
+            threshold,
             format!("unexpected threshold inside `invert`; write `invert({text}) >= {written}`"),
         );
     }
@@ -251,11 +248,11 @@ fn weight_sum_error(mut weights: Vec<f64>) -> Option<String> {
     }
     let gap = rounded((sum - 1.0).abs());
     let change = if sum < 1.0 { "add" } else { "remove" };
-    let found = format!("the weights must sum to 1, found {:?}", rounded(sum));
+    let found = format!("the weights sum to {:?}; they must sum to 1", rounded(sum));
     Some(match rounded(sum) {
         100.0 => {
-            format!("{found}; write fractions instead of percentages, such as `= 0.25` for 25")
+            format!("{found}: write fractions instead of percentages, such as `= 0.25` for 25")
         }
-        _ => format!("{found}; {change} {gap:?}"),
+        _ => format!("{found}: {change} {gap:?}"),
     })
 }

@@ -47,7 +47,7 @@ pub(super) struct Combination {
 pub(super) struct Gate {
     pub(super) word: Ident,
     pub(super) proxies: Vec<Part>,
-    pub(super) at_least: Expr,
+    pub(super) threshold: Expr,
     pub(super) truths: Vec<Part>,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct Gate {
 pub(super) struct Part {
     pub(super) expression: Expression,
     pub(super) weight: Option<Expr>,
-    pub(super) bound: Option<Expr>,
+    pub(super) threshold: Option<Expr>,
 }
 
 impl Expression {
@@ -86,18 +86,18 @@ impl Component {
 }
 
 /// Whether the expression returns a `bool`: `all` and `any` do.
-pub(super) fn is_verdict(whole: &Expression) -> bool {
-    matches!(whole, Expression::Combination(Combination { kind: Kind::All | Kind::Any, .. }))
+pub(super) fn is_verdict(expression: &Expression) -> bool {
+    matches!(expression, Expression::Combination(Combination { kind: Kind::All | Kind::Any, .. }))
 }
 
 /// Whether the expression may have a threshold: a gate with one truth has that of the truth.
-pub(super) fn may_have_a_threshold(whole: &Expression) -> bool {
-    matches!(whole, Expression::Gate(gate) if gate.truths.len() == 1)
+pub(super) fn may_have_a_threshold(expression: &Expression) -> bool {
+    matches!(expression, Expression::Gate(gate) if gate.truths.len() == 1)
 }
 
 /// Returns the parts of a combinator, or the proxies and truths of a gate.
-pub(super) fn parts_of(whole: &Expression) -> impl Iterator<Item = &Part> {
-    let (first, second): (&[Part], &[Part]) = match whole {
+pub(super) fn parts_of(expression: &Expression) -> impl Iterator<Item = &Part> {
+    let (first, second): (&[Part], &[Part]) = match expression {
         Expression::Component(_) => (&[], &[]),
         Expression::Combination(combination) => (&combination.parts, &[]),
         Expression::Gate(gate) => (&gate.proxies, &gate.truths),

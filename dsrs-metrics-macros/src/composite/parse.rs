@@ -89,10 +89,10 @@ impl Part {
     fn parse(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Self> {
         let expression = Expression::parse(input, errors)?;
         let text = expression.text();
-        let mut part = Self { expression, weight: None, bound: None };
+        let mut part = Self { expression, weight: None, threshold: None };
         if input.peek(Token![>=]) {
             let operator = input.parse::<Token![>=]>()?;
-            part.bound = Some(number(&operator, input, &format!("{text} >= 0.5"))?);
+            part.threshold = Some(number(&operator, input, &format!("{text} >= 0.5"))?);
         } else if input.peek(Token![=]) && !input.peek(Token![==]) && !input.peek(Token![=>]) {
             let operator = input.parse::<Token![=]>()?;
             part.weight = Some(number(&operator, input, &format!("{text} = 0.5"))?);
@@ -171,10 +171,10 @@ impl Gate {
         if let Some(message) = incomplete {
             return Err(at(message));
         }
-        let (proxies, at_least) = halves.proxies.unwrap_or_default();
+        let (proxies, threshold) = halves.proxies.unwrap_or_default();
         let truths = halves.truths.unwrap_or_default();
-        let at_least = at_least.unwrap_or_else(|| syn::parse_quote!(0.5));
-        Ok(Self { word, proxies, at_least, truths })
+        let threshold = threshold.unwrap_or_else(|| syn::parse_quote!(0.5));
+        Ok(Self { word, proxies, threshold, truths })
     }
 }
 
@@ -208,7 +208,7 @@ impl Halves {
         let (parts, _) = parts(content, errors);
         if !is_proxy {
             self.truths = Some(parts);
-            return self.no_bound(input);
+            return self.reject_threshold(input);
         }
         if !input.peek(Token![>=]) {
             let message = "missing threshold of the proxies; write `proxy(..) >= 0.5`";
@@ -219,7 +219,7 @@ impl Halves {
         Ok(())
     }
 
-    fn no_bound(&self, input: ParseStream<'_>) -> syn::Result<()> {
+    fn reject_threshold(&self, input: ParseStream<'_>) -> syn::Result<()> {
         if list::at_end(input) || input.peek(Ident::peek_any) {
             return Ok(());
         }

@@ -8,7 +8,7 @@ use syn::{Expr, LitInt, Type};
 use super::attr::{Models, Pairwise};
 use super::field::{Labels, Source};
 use super::lower::{PANEL, SETTERS};
-use super::model::{Field, Input, Judge, Output, Score, is_bool, is_preference};
+use super::model::{Field, Input, Judge, Output, Score, is_bool, is_preference, output_named};
 use super::score::check_expression;
 use crate::shared::errors::Errors;
 use crate::shared::names::{self, shadows_prelude};
@@ -354,7 +354,7 @@ fn check_score(judge: &mut Judge, errors: &mut Errors) {
         }
         return;
     }
-    let output = output_of(expr, &judge.outputs);
+    let output = output_named(&judge.outputs, expr);
     let preferred = judge.attrs.pairwise.is_some()
         || output.is_some_and(|output| is_preference(&output.field.ty));
     let own = output.and_then(|output| output.attr.range.clone());
@@ -378,11 +378,4 @@ fn check_score(judge: &mut Judge, errors: &mut Errors) {
             errors.at(ty, format!("expected a number or a `bool` as the score, found `{}`; write an expression, such as `score = {name} == \"good\"`", as_written(ty)));
         }
     }
-}
-
-fn output_of<'a>(expr: &Expr, outputs: &'a [Output]) -> Option<&'a Output> {
-    let Expr::Path(path) = expr else {
-        return None;
-    };
-    outputs.iter().find(|output| path.path.is_ident(&output.field.ident))
 }

@@ -35,7 +35,7 @@ pub(crate) fn metric(judge: &Judge, errors: &mut Errors) -> Option<Model> {
     let function = Function::parse(function, errors)?;
     let mut model = Model::new(function, attrs, errors);
     model.names.component = component(&struct_name.to_string());
-    model.names.origin = format!("The judge of the signature [`{}`].", judge.item.ident);
+    model.names.origin = format!("The judge with the signature [`{}`].", judge.item.ident);
     model.panel = panel(judge);
     check::check(&model, errors);
     Some(model)
@@ -55,13 +55,13 @@ fn panel(judge: &Judge) -> Vec<(usize, String)> {
     let verdict = judge.score.as_ref().is_some_and(|score| score.is_verdict);
     let by_kind = || if verdict { "majority" } else { "median" }.to_owned();
     let aggregation = attrs.aggregation.as_ref().map_or_else(by_kind, ToString::to_string);
-    let said = [
+    let values = [
         attrs.models.as_ref().map(models),
         Some(aggregation),
         attrs.max_concurrent.as_ref().map(ToString::to_string),
         attrs.quorum.as_ref().map(ToString::to_string),
     ];
-    said.into_iter().enumerate().filter_map(|(place, said)| Some((place, said?))).collect()
+    values.into_iter().enumerate().filter_map(|(index, value)| Some((index, value?))).collect()
 }
 
 fn models(models: &Models) -> String {

@@ -1,13 +1,14 @@
 //! The model of a `#[judge]` struct: its inputs, its outputs and its score.
 
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream};
 use syn::ext::IdentExt as _;
 use syn::{Attribute, Expr, Fields, ItemStruct, Type};
 
 use super::attr::JudgeAttrs;
 use super::field::{FieldAttr, InputAttr, OutputAttr, Source};
-use crate::shared::attributes::{doc_text, without_attributes};
+use crate::shared::attributes::{doc_text, take_duplicates, without_attributes};
 use crate::shared::errors::Errors;
+use crate::shared::item_kind::item_kind;
 use crate::shared::names;
 use crate::shared::types::{last_segment_is, ungrouped};
 
@@ -77,13 +78,7 @@ impl Judge {
                 }
             }
         }
-        item.attrs.retain(|attr| {
-            let again = attr.path().segments.last().is_some_and(|last| last.ident == "judge");
-            if again {
-                errors.at(attr, "duplicate `#[judge]`; keep one");
-            }
-            !again
-        });
+        take_duplicates(&mut item.attrs, "judge", errors);
         let instruction = doc_text(&item.attrs);
         let score = score(&attrs, &outputs, errors);
         Some(Self { item, attrs, inputs, outputs, instruction, score })
@@ -136,26 +131,12 @@ impl Field {
 }
 
 fn not_a_struct(item: &TokenStream, error: syn::Error) -> syn::Error {
-    let keywords = item.clone().into_iter().filter_map(|token| match token {
-        TokenTree::Ident(word) => Some(word),
-        _ => None,
-    });
-    for keyword in keywords {
-        let what = match keyword.to_string().as_str() {
-            "struct" => return error,
-            "fn" => "a function; write `#[metric]` for a function",
-            "enum" => "an enum",
-            "union" => "a union",
-            "trait" => "a trait",
-            "impl" => "an impl block",
-            "mod" => "a module",
-            "type" => "a type alias",
-            _ => continue,
-        };
-        let message = format!("expected a struct with named fields, found {what}");
-        return syn::Error::new(keyword.span(), message);
-    }
-    error
+    let Some((keyword, kind)) = item_kind(item).filter(|(keyword, _)| keyword != "struct") else {
+        return error;
+    };
+    let instead = if keyword == "fn" { "; write `#[metric]` for a function" } else { "" };
+    let message = format!("expected a struct with named fields, found {kind}{instead}");
+    syn::Error::new(keyword.span(), message)
 }
 
 /// Returns the item without `#[input]`, `#[output]` and `#[param]`, which rustc does not know.
@@ -163,7 +144,8 @@ pub(crate) fn without_roles(item: TokenStream) -> TokenStream {
     without_attributes(item, &|word| ["input", "output", "param"].iter().any(|role| word == role))
 }
 
-fn output_named<'a>(outputs: &'a [Output], expr: &Expr) -> Option<&'a Output> {
+/// Returns the output that an expression names.
+pub(super) fn output_named<'a>(outputs: &'a [Output], expr: &Expr) -> Option<&'a Output> {
     let Expr::Path(path) = expr else {
         return None;
     };

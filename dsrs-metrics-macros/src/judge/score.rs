@@ -34,9 +34,9 @@ struct Divisions<'a> {
 
 impl Divisions<'_> {
     /// Returns, for an expression that is certainly an integer, the first output in it.
-    fn whole(&self, expr: &Expr) -> Option<Option<String>> {
+    fn integer(&self, expr: &Expr) -> Option<Option<String>> {
         match expr {
-            Expr::Paren(inner) => self.whole(&inner.expr),
+            Expr::Paren(inner) => self.integer(&inner.expr),
             Expr::Lit(literal) => matches!(&literal.lit, Lit::Int(_)).then_some(None),
             Expr::Path(path) => {
                 let is_named = |output: &&Output| path.path.is_ident(&output.field.ident);
@@ -44,7 +44,7 @@ impl Divisions<'_> {
                 is_integer(&output.field.ty).then(|| Some(output.field.name()))
             }
             Expr::Binary(binary) if is_arithmetic(&binary.op) => {
-                let (left, right) = (self.whole(&binary.left)?, self.whole(&binary.right)?);
+                let (left, right) = (self.integer(&binary.left)?, self.integer(&binary.right)?);
                 Some(left.or(right))
             }
             _ => None,
@@ -58,7 +58,7 @@ fn is_arithmetic(op: &BinOp) -> bool {
 
 impl<'ast> Visit<'ast> for Divisions<'_> {
     fn visit_expr_binary(&mut self, binary: &'ast syn::ExprBinary) {
-        let (left, right) = (self.whole(&binary.left), self.whole(&binary.right));
+        let (left, right) = (self.integer(&binary.left), self.integer(&binary.right));
         if let (BinOp::Div(_), Some(left), Some(right)) = (&binary.op, left, right)
             && let Some(name) = left.or(right)
         {
@@ -86,31 +86,31 @@ struct Checked<'a> {
 
 /// The integer type of an expression, as far as it is known: a literal may be of any type.
 #[derive(Clone, PartialEq)]
-enum Whole {
+enum Integer {
     Any,
     Of(String),
 }
 
 impl Checked<'_> {
     /// Returns the type of an expression that is certainly an integer.
-    fn whole(&self, expr: &Expr) -> Option<Whole> {
+    fn integer(&self, expr: &Expr) -> Option<Integer> {
         match expr {
-            Expr::Paren(inner) => self.whole(&inner.expr),
-            Expr::Group(inner) => self.whole(&inner.expr),
+            Expr::Paren(inner) => self.integer(&inner.expr),
+            Expr::Group(inner) => self.integer(&inner.expr),
             Expr::Lit(literal) => match &literal.lit {
-                Lit::Int(int) if int.suffix().is_empty() => Some(Whole::Any),
-                Lit::Int(int) => Some(Whole::Of(int.suffix().to_owned())),
+                Lit::Int(int) if int.suffix().is_empty() => Some(Integer::Any),
+                Lit::Int(int) => Some(Integer::Of(int.suffix().to_owned())),
                 _ => None,
             },
             Expr::Path(path) => integer_type(self.type_of(path.path.get_ident()?)?),
             Expr::Cast(cast) => integer_type(&cast.ty),
             Expr::MethodCall(call) if call.args.is_empty() => {
                 let counts = ["len", "count"].iter().any(|name| call.method == name);
-                counts.then(|| Whole::Of("usize".to_owned()))
+                counts.then(|| Integer::Of("usize".to_owned()))
             }
             Expr::Binary(binary) if method(&binary.op).is_some() => {
-                match (self.whole(&binary.left)?, self.whole(&binary.right)?) {
-                    (Whole::Any, other) | (other, Whole::Any) => Some(other),
+                match (self.integer(&binary.left)?, self.integer(&binary.right)?) {
+                    (Integer::Any, other) | (other, Integer::Any) => Some(other),
                     (left, right) => (left == right).then_some(left),
                 }
             }
@@ -127,8 +127,8 @@ impl Checked<'_> {
     }
 }
 
-fn integer_type(ty: &syn::Type) -> Option<Whole> {
-    integer_name(ty).map(|name| Whole::Of(name.to_owned()))
+fn integer_type(ty: &syn::Type) -> Option<Integer> {
+    integer_name(ty).map(|name| Integer::Of(name.to_owned()))
 }
 
 fn method(op: &BinOp) -> Option<&'static str> {
@@ -143,11 +143,11 @@ fn method(op: &BinOp) -> Option<&'static str> {
 
 impl VisitMut for Checked<'_> {
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
-        let is_whole = matches!(self.whole(expr), Some(Whole::Of(_)));
+        let is_integer = matches!(self.integer(expr), Some(Integer::Of(_)));
         let written = as_written(&*expr);
         visit_mut::visit_expr_mut(self, expr);
         if let Expr::Binary(binary) = &*expr
-            && let (true, Some(method)) = (is_whole, method(&binary.op))
+            && let (true, Some(method)) = (is_integer, method(&binary.op))
         {
             let Self { runtime, overflow, .. } = self;
             let (left, right) = (&binary.left, &binary.right);

@@ -2,8 +2,9 @@
 //! macro reads.
 
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
-use syn::parse::{ParseStream, Parser as _};
-use syn::{Attribute, Expr, Lit, Token, Visibility};
+use syn::{Attribute, Expr, Lit};
+
+use super::errors::Errors;
 
 /// Whether an attribute is `cfg`, which must be repeated on everything generated from the item.
 pub(crate) fn is_cfg(attr: &Attribute) -> bool {
@@ -59,14 +60,14 @@ pub(crate) fn without_attributes(
     }
     kept
 }
-/// Whether the item is a struct.
-pub(crate) fn is_struct(item: &TokenStream) -> bool {
-    let parser = |input: ParseStream<'_>| {
-        input.call(Attribute::parse_outer)?;
-        input.parse::<Visibility>()?;
-        let is_struct = input.peek(Token![struct]);
-        input.parse::<TokenStream>()?;
-        Ok(is_struct)
-    };
-    parser.parse2(item.clone()).unwrap_or(false)
+
+/// Removes the attributes named `name` from an item that already has one, and reports them.
+pub(crate) fn take_duplicates(attrs: &mut Vec<Attribute>, name: &str, errors: &mut Errors) {
+    attrs.retain(|attr| {
+        let is_duplicate = attr.path().segments.last().is_some_and(|last| last.ident == name);
+        if is_duplicate {
+            errors.at(attr, format!("duplicate `#[{name}]`; keep one"));
+        }
+        !is_duplicate
+    });
 }

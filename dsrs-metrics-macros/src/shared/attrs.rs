@@ -200,13 +200,13 @@ impl Argument<'_> {
         read: impl Fn(ParseStream<'_>) -> Result<T>,
     ) -> Result<()> {
         let found = list::to_comma(self.input)?;
-        let whole = |inside: ParseStream<'_>| {
+        let content = |inside: ParseStream<'_>| {
             let value = read(inside)?;
             inside.parse::<Option<Token![,]>>()?;
             if inside.is_empty() { Ok(value) } else { Err(inside.error("")) }
         };
         let group = syn::parse2::<Group>(found.clone());
-        let value = group.and_then(|group| whole.parse2(group.stream()));
+        let value = group.and_then(|group| content.parse2(group.stream()));
         *into = Some(value.map_err(|_| match found.is_empty() {
             true => Error::new(self.key.span(), self.what),
             false => Error::new_spanned(&found, self.what),

@@ -3,11 +3,11 @@
 use proc_macro2::{Literal, Span, TokenStream};
 use quote::quote_spanned;
 
-/// How many bytes of a name fit into one constant.
+/// The number of bytes of a name in one constant.
 const WIDTH: usize = 16;
 
-/// Returns a field's name as a type: its UTF-8 bytes, sixteen to a constant. The last one is filled with `0xff`, which no
-/// UTF-8 string contains.
+/// Returns a field name as a type: its UTF-8 bytes in constants of sixteen bytes. The last constant
+/// is padded with `0xff`, which does not occur in UTF-8.
 pub(crate) fn name_type(name: &str, private: &TokenStream, span: Span) -> TokenStream {
     let parts = name.as_bytes().chunks(WIDTH).map(|bytes| {
         let mut packed = [0xff; WIDTH];

@@ -11,6 +11,7 @@ pub(crate) mod names;
 pub(crate) mod attributes;
 pub(crate) mod combinators;
 pub(crate) mod field_name;
+pub(crate) mod item_kind;
 pub(crate) mod list;
 pub(crate) mod types;
 pub(crate) mod values;

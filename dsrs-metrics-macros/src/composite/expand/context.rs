@@ -13,7 +13,7 @@ use crate::shared::settings::Settings;
 pub(super) struct Context<'a> {
     pub(super) item: &'a Item,
     pub(super) attrs: &'a Settings,
-    pub(super) whole: &'a Expression,
+    pub(super) root: &'a Expression,
     pub(super) span: Span,
     pub(super) ident: &'a Ident,
     pub(super) runtime: TokenStream,
@@ -25,19 +25,19 @@ pub(super) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    pub(super) fn new(item: &'a Item, attrs: &'a Settings, whole: &'a Expression) -> Self {
+    pub(super) fn new(item: &'a Item, attrs: &'a Settings, root: &'a Expression) -> Self {
         let span = item.ident().span();
         let runtime = names::runtime(attrs.krate.as_ref(), span);
         Self {
             item,
             attrs,
-            whole,
+            root,
             span,
             ident: item.ident(),
             private: quote_spanned!(span=> #runtime::__private),
             compiled: quote_spanned!(span=> #runtime::__private::compiled),
             runtime,
-            leaves: leaves(whole),
+            leaves: leaves(root),
         }
     }
 
@@ -57,9 +57,9 @@ impl<'a> Context<'a> {
     }
 }
 
-fn leaves(whole: &Expression) -> Vec<&Component> {
+fn leaves(root: &Expression) -> Vec<&Component> {
     let mut found = Vec::new();
-    collect(whole, &mut found);
+    collect(root, &mut found);
     found
 }
 

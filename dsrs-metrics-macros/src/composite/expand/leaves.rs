@@ -19,17 +19,17 @@ pub(super) fn components(cx: &Context<'_>) -> TokenStream {
     });
     let (tables, specs): (Vec<_>, Vec<_>) =
         cx.leaves.iter().enumerate().map(|(index, leaf)| leaf_spec(cx, index, leaf)).unzip();
-    let known_of = (0..cx.leaves.len()).map(|index| {
-        let (known, index) = (known(cx, index), Literal::usize_unsuffixed(index));
+    let derived = (0..cx.leaves.len()).map(|index| {
+        let (derived, index) = (derived(cx, index), Literal::usize_unsuffixed(index));
         quote_spanned! {*span=>
-            const #known: #compiled::Derived = #compiled::Derived::of(&__SPECS[#index]);
+            const #derived: #compiled::Derived = #compiled::Derived::of(&__SPECS[#index]);
         }
     });
     quote_spanned! {*span=>
         #(#aliases)*
         #(#tables)*
         const __SPECS: [#runtime::MetricSpec<'static>; #count] = [#(#specs),*];
-        #(#known_of)*
+        #(#derived)*
     }
 }
 
@@ -39,12 +39,12 @@ fn leaf_spec(cx: &Context<'_>, index: usize, leaf: &Component) -> (TokenStream, 
     let Context { span, runtime, compiled, .. } = cx;
     let alias = cx.alias(index);
     let spec = quote_spanned!(leaf.span=> <#alias as #runtime::Declared>::SPEC);
-    let texts = leaf.args.iter().filter_map(|(key, value)| {
+    let strings = leaf.args.iter().filter_map(|(key, value)| {
         let (key, value) = (key.unraw().to_string(), text(value)?);
         Some(quote_spanned!(*span=> (#key, #value)))
     });
-    let texts: Vec<_> = texts.collect();
-    if texts.is_empty() {
+    let strings: Vec<_> = strings.collect();
+    if strings.is_empty() {
         return (TokenStream::new(), spec);
     }
     let given = format_ident!("__TEXTS{index}", span = *span);
@@ -59,14 +59,15 @@ fn leaf_spec(cx: &Context<'_>, index: usize, leaf: &Component) -> (TokenStream, 
         (item, table)
     });
     let tables = quote_spanned! {*span=>
-        const #given: &[(&::core::primitive::str, &::core::primitive::str)] = &[#(#texts),*];
+        const #given: &[(&::core::primitive::str, &::core::primitive::str)] = &[#(#strings),*];
         #gold_table
         #pred_table
     };
     (tables, quote_spanned!(leaf.span=> #spec.with_fields(&#gold, &#pred)))
 }
 
-pub(super) fn known(cx: &Context<'_>, index: usize) -> Ident {
+/// Returns the constant that is derived from a component.
+pub(super) fn derived(cx: &Context<'_>, index: usize) -> Ident {
     format_ident!("__LEAF{index}", span = cx.span)
 }
 

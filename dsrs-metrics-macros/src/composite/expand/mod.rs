@@ -19,8 +19,8 @@ use crate::shared::errors::Errors;
 use crate::shared::names;
 use crate::shared::settings::Settings;
 
-pub(super) fn expand(item: &Item, attrs: &Settings, whole: &Expression) -> TokenStream {
-    let cx = &Context::new(item, attrs, whole);
+pub(super) fn expand(item: &Item, attrs: &Settings, root: &Expression) -> TokenStream {
+    let cx = &Context::new(item, attrs, root);
     let tree = tree::tree(cx);
     let (types, contract) = (types::declared(cx), contract::contract(cx, &tree));
     let parts = &tree.items;
@@ -39,8 +39,8 @@ pub(super) fn after_mistakes(item: &Item, attrs: &CompositeAttrs, errors: Errors
     let runtime = &names::runtime(attrs.settings.krate.as_ref(), span);
     let private = &quote_spanned!(span=> #runtime::__private);
     let stub = stub(&Paths { span, runtime, private }, item.ident(), &TokenStream::new());
-    let rules = attrs.whole.as_ref().map(|whole| {
-        let cx = &Context::new(item, &attrs.settings, whole);
+    let rules = attrs.root.as_ref().map(|root| {
+        let cx = &Context::new(item, &attrs.settings, root);
         let (rules, agree) = (tree::tree(cx).items, types::rows_agree(cx));
         quote!(#rules #agree)
     });

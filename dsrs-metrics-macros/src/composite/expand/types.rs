@@ -13,8 +13,8 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
     let Context { span, ident, runtime, .. } = cx;
     let verdict = verdict(cx);
     let (gold, pred) = (rows(cx, "Gold"), rows(cx, "Pred"));
-    let known = (0..cx.leaves.len()).map(|index| known(cx, index));
-    let (names, conditions): (Vec<_>, Vec<_>) = known.unzip();
+    let params = (0..cx.leaves.len()).map(|index| component_params(cx, index));
+    let (names, conditions): (Vec<_>, Vec<_>) = params.unzip();
     let at_once = (0..cx.leaves.len()).map(|index| {
         let (alias, at) = (cx.alias(index), cx.leaves[index].span);
         quote_spanned!(at=> #alias: #runtime::ScoredAtOnce<GoldRow>)
@@ -62,15 +62,15 @@ fn param(cx: &Context<'_>, of: &str, index: usize) -> Ident {
 }
 
 /// Returns the type parameters for one component, and the bound that defines them.
-fn known(cx: &Context<'_>, index: usize) -> (TokenStream, TokenStream) {
+fn component_params(cx: &Context<'_>, index: usize) -> (TokenStream, TokenStream) {
     let runtime = &cx.runtime;
     let (alias, at) = (cx.alias(index), cx.leaves[index].span);
     let [verdict, gold, pred] = ["Verdict", "Gold", "Pred"].map(|of| param(cx, of, index));
-    let place = Literal::usize_unsuffixed(index);
+    let index = Literal::usize_unsuffixed(index);
     let condition = quote_spanned! {at=>
         for<'declared> #alias: #runtime::DeclaredIn<
             'declared,
-            #place,
+            #index,
             Verdict = #verdict,
             OverGold = #gold,
             OverPred = #pred,
@@ -84,7 +84,7 @@ fn verdict(cx: &Context<'_>) -> TokenStream {
         let private = &cx.private;
         return quote_spanned!(cx.span=> #private::Decided);
     }
-    verdict_of(cx, cx.whole)
+    verdict_of(cx, cx.root)
 }
 
 /// Returns the verdict type of an expression. A gate with one truth has the verdict of that truth.

@@ -41,7 +41,7 @@ fn input(cx: &Context<'_>) -> TokenStream {
         let docs = docs(&input.field);
         quote_spanned!(*span=> #docs #vis #ident: #runtime::judge::Untrusted<#ty>)
     });
-    let doc = format!("What the judge of [`{}`] is shown of a row.", judge.item.ident);
+    let doc = format!("The inputs of the judge [`{}`] from one row.", judge.item.ident);
     let cfgs = cx.cfgs();
     quote_spanned! {*span=>
         #(#cfgs)*

@@ -27,7 +27,7 @@ pub(super) fn definition(cx: &Context<'_>) -> TokenStream {
         let docs = docs(&output.field);
         quote_spanned!(*span=> #docs #vis #ident: #ty)
     });
-    let doc = format!("What the judge of [`{}`] answers.", judge.item.ident);
+    let doc = format!("The outputs of the judge [`{}`].", judge.item.ident);
     let cfgs = cx.cfgs();
     quote_spanned! {*span=>
         #(#cfgs)*
@@ -48,26 +48,26 @@ pub(super) fn reading(cx: &Context<'_>) -> TokenStream {
     });
     let own = judge.outputs.iter().map(|output| {
         let ident = &output.field.ident;
-        (ident.clone(), taken(cx, output))
+        (ident.clone(), read_field(cx, output))
     });
-    let (idents, taken): (Vec<_>, Vec<_>) = reasoning.into_iter().chain(own).unzip();
-    let held: Vec<_> =
-        (0..idents.len()).map(|index| format_ident!("__taken_{index}", span = *span)).collect();
+    let (idents, reads): (Vec<_>, Vec<_>) = reasoning.into_iter().chain(own).unzip();
+    let values: Vec<_> =
+        (0..idents.len()).map(|index| format_ident!("__value_{index}", span = *span)).collect();
     quote_spanned! {*span=>
         #[automatically_derived]
         impl #runtime::judge::JudgeOutput for #output {
             fn read(
                 __reply: &mut #runtime::judge::Reply<'_>,
             ) -> ::core::option::Option<Self> {
-                #(let #held = #taken;)*
-                ::core::option::Option::Some(Self { #(#idents: #held?,)* })
+                #(let #values = #reads;)*
+                ::core::option::Option::Some(Self { #(#idents: #values?,)* })
             }
         }
     }
 }
 
 /// Returns `reply.take::<T>("name")` with the span of the type.
-fn taken(cx: &Context<'_>, output: &Output) -> TokenStream {
+fn read_field(cx: &Context<'_>, output: &Output) -> TokenStream {
     let Field { ty, .. } = &output.field;
     let name = output.field.name();
     let (start, end) = ends(ty);

@@ -64,10 +64,10 @@ fn shows(cx: &Context<'_>, input: &Input) -> TokenStream {
     let ty = &input.field.ty;
     let (start, end) = ends(ty);
     let runtime = names::runtime(cx.metric.attrs.krate.as_ref(), start);
-    let lent = matches!(input.attr.source, Some(Source::Param)).then(|| quote!(&));
+    let borrow = matches!(input.attr.source, Some(Source::Param)).then(|| quote!(&));
     let trait_ = quote_spanned!(start=> #runtime::judge::Shown);
     let shown = quote_spanned!(end=> ::shown);
-    quote!(<#lent #ty as #trait_> #shown)
+    quote!(<#borrow #ty as #trait_> #shown)
 }
 
 /// Returns the signature, which is built once.
@@ -146,11 +146,11 @@ fn options(cx: &Context<'_>) -> TokenStream {
         calls.extend(quote_spanned!(*span=> .quorum(#quorum)));
     }
     if let Some(pair) = &attrs.pairwise {
-        let place = |name: &syn::Ident| {
-            let place = cx.shown().position(|input| input.field.ident == *name);
-            Literal::usize_unsuffixed(place.unwrap_or_default())
+        let index = |name: &syn::Ident| {
+            let index = cx.shown().position(|input| input.field.ident == *name);
+            Literal::usize_unsuffixed(index.unwrap_or_default())
         };
-        let (first, second) = (place(&pair.first), place(&pair.second));
+        let (first, second) = (index(&pair.first), index(&pair.second));
         calls.extend(quote_spanned!(*span=> .pairwise(#first, #second)));
     }
     if let Some(offline) = &attrs.offline {

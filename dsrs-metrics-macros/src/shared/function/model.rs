@@ -89,7 +89,7 @@ impl Names {
             span: fn_ident.span(),
             runtime: names::runtime(attrs.krate.as_ref(), fn_ident.span()),
             component: name.clone(),
-            origin: format!("The metric of the function [`{fn_ident}`](fn@{fn_ident})."),
+            origin: format!("The metric that calls the function [`{fn_ident}`](fn@{fn_ident})."),
         }
     }
 }

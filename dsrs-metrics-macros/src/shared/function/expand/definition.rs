@@ -55,7 +55,7 @@ pub(super) fn is_unit(cx: &Context<'_>) -> bool {
 
 fn derives(cx: &Context<'_>) -> TokenStream {
     let Context { span, .. } = cx;
-    // A unit struct's impls are short, and an attribute costs more compile time than they do.
+    // The impls of a unit struct are written out: they take less compile time than a derive.
     if is_unit(cx) {
         return TokenStream::new();
     }
@@ -134,8 +134,8 @@ fn default_value(cx: &Context<'_>, param: &Param, config: &Config) -> TokenStrea
     if form.is_borrowed() {
         let Context { span, private, .. } = cx;
         let ty = &param.ty;
-        let lent = quote_spanned!(*span=> { let default: #ty = #expr; default });
-        return quote_spanned!(*span=> #private::borrow::ToOwned::to_owned(#lent));
+        let borrowed = quote_spanned!(*span=> { let default: #ty = #expr; default });
+        return quote_spanned!(*span=> #private::borrow::ToOwned::to_owned(#borrowed));
     }
     owned_default(cx, param, expr)
 }
@@ -239,7 +239,7 @@ fn clone_impl(cx: &Context<'_>) -> TokenStream {
 pub(super) fn copied(cx: &Context<'_>, name: &Ident, param: &Param) -> TokenStream {
     let (start, end) = ends(&param.ty);
     let owner = owner(cx, param);
-    let place = quote_spanned!(end.resolved_at(cx.span)=> (&self.#name));
+    let argument = quote_spanned!(end.resolved_at(cx.span)=> (&self.#name));
     let clone = quote_spanned!(start=> <#owner as ::core::clone::Clone>::clone);
-    quote!(#clone #place)
+    quote!(#clone #argument)
 }

@@ -15,7 +15,7 @@ use crate::shared::tokens::{as_written, ends};
 use crate::shared::types::{in_lifetime, is_panel, option_of};
 use crate::shared::values::{bounds, cost_msats, number};
 
-/// `SPEC`, and the methods that read from it.
+/// Returns `SPEC` and the methods that read from it.
 pub(super) fn readers(cx: &Context<'_>) -> TokenStream {
     let (vis, own) = (&cx.model.function.vis, own(cx));
     spec_readers(&cx.paths(), vis, &expression(cx), own.as_ref())
@@ -141,11 +141,11 @@ pub(super) const PANEL: usize = 4;
 fn panel(cx: &Context<'_>) -> Vec<TokenStream> {
     let (runtime, private) = (cx.runtime, &cx.private);
     let param = |index: usize| {
-        let said = cx.model.panel.iter().find(|(at, _)| *at == index).map(
-            |(_, said)| quote_spanned!(cx.span=> default: ::core::option::Option::Some(#said),),
+        let default = cx.model.panel.iter().find(|(at, _)| *at == index).map(
+            |(_, default)| quote_spanned!(cx.span=> default: ::core::option::Option::Some(#default),),
         );
         let index = Literal::usize_unsuffixed(index);
-        quote_spanned!(cx.span=> #runtime::ParamSpec { #said ..#private::PANEL[#index] })
+        quote_spanned!(cx.span=> #runtime::ParamSpec { #default ..#private::PANEL[#index] })
     };
     (0..PANEL).map(param).collect()
 }
