@@ -152,7 +152,7 @@ fn an_id_of_the_wrong_type() {
 fn an_id_that_two_rows_have() {
     assert_eq!(
         said_of("rows.jsonl", format!("{GOOD}\n\n{GOOD}\n")),
-        "rows rows.jsonl:1 and rows.jsonl:3 both have the id `a`: ids must be unique within a run"
+        "duplicate row id `a` (rows rows.jsonl:1 and rows.jsonl:3); ids must be unique within a run"
     );
 }
 
@@ -162,11 +162,11 @@ fn an_id_that_rows_of_two_files_have() {
     folder.write("two.jsonl", GOOD.replace(r#""a""#, r#""b""#) + "\n" + GOOD);
     assert_eq!(
         folder.refused(&["one.jsonl", "two.jsonl", "-m", "same_text"]),
-        "rows one.jsonl:1 and two.jsonl:2 both have the id `a`: ids must be unique within a run"
+        "duplicate row id `a` (rows one.jsonl:1 and two.jsonl:2); ids must be unique within a run"
     );
     assert_eq!(
         folder.refused(&["one.jsonl", "one.jsonl", "-m", "same_text"]),
-        "rows one.jsonl:1 and one.jsonl:1 both have the id `a`: ids must be unique within a run"
+        "duplicate row id `a` (rows one.jsonl:1 and one.jsonl:1); ids must be unique within a run"
     );
 }
 
