@@ -121,7 +121,7 @@ pub enum EvaluateError {
     },
     /// A worker task panicked outside the user's program and metrics: in `Drop` of a row, or because of a
     /// bug in this library.
-    #[error("a worker task panicked: {message}")]
+    #[error("a worker task failed: {message}")]
     Worker {
         /// The panic message.
         message: String,
