@@ -159,7 +159,7 @@ fn an_id_of_the_wrong_type() {
 fn a_duplicate_id() {
     assert_eq!(
         error_of("rows.jsonl", format!("{GOOD}\n\n{GOOD}\n")),
-        "rows rows.jsonl:1 and rows.jsonl:3 both have the id `a`: ids must be unique within a run"
+        "duplicate row id `a` (rows rows.jsonl:1 and rows.jsonl:3); ids must be unique within a run"
     );
 }
 
@@ -169,11 +169,11 @@ fn a_duplicate_id_in_two_files() {
     folder.write("two.jsonl", GOOD.replace(r#""a""#, r#""b""#) + "\n" + GOOD);
     assert_eq!(
         folder.score_error(&["one.jsonl", "two.jsonl", "-m", "same_text"]),
-        "rows one.jsonl:1 and two.jsonl:2 both have the id `a`: ids must be unique within a run"
+        "duplicate row id `a` (rows one.jsonl:1 and two.jsonl:2); ids must be unique within a run"
     );
     assert_eq!(
         folder.score_error(&["one.jsonl", "one.jsonl", "-m", "same_text"]),
-        "rows one.jsonl:1 and one.jsonl:1 both have the id `a`: ids must be unique within a run"
+        "duplicate row id `a` (rows one.jsonl:1 and one.jsonl:1); ids must be unique within a run"
     );
 }
 

@@ -47,7 +47,7 @@ fn finished_rows_are_kept_while_the_pipe_is_open() {
     assert_eq!(ran.code, Some(130));
     assert_eq!(
         ran.out,
-        "obeys  1.0000 (mean of 2/2, 0 failed)\nafter 2 rows: incomplete: asked to stop\n"
+        "obeys  1.0000 (mean of 2/2, 0 failed)\nafter 2 rows: incomplete: stopped on request\n"
     );
     assert_eq!(
         ran.err,
