@@ -8,8 +8,8 @@ use super::compare::{Compared, Verdicts};
 use super::figure::{Figure, Note};
 use super::rating::{Label, Rating};
 use crate::stats::{
-    Bootstrap, ConfusionMatrix, CorrectedRate, ErrorRates, Interval, NotCorrectable, Proportion,
-    RankPairs, KappaWeights, cohen_kappa, rogan_gladen,
+    Bootstrap, ConfusionMatrix, CorrectedRate, ErrorRates, Interval, KappaWeights, NotCorrectable,
+    Proportion, RankPairs, cohen_kappa, rogan_gladen,
 };
 
 /// Kappa and Spearman's correlation are undefined on fewer rows.

@@ -12,7 +12,7 @@ use crate::core::requirements::Need;
 use crate::core::settings::Settings;
 use crate::evaluate::EvaluationResult;
 use crate::judge::Models;
-use crate::lm::{CallTotals, CacheMode, LmBudget, LmBuilder, PROBE_PURPOSE};
+use crate::lm::{CacheMode, CallTotals, LmBudget, LmBuilder, PROBE_PURPOSE};
 
 /// The models of one run. All of them share one ledger and one budget.
 pub(super) struct RunModels {
@@ -90,7 +90,11 @@ impl RunModels {
 }
 
 /// The cost that rows are charged, if it is more than the known cost of their calls.
-fn declared_cost(result: &EvaluationResult, total: CallTotals, probes: CallTotals) -> Option<String> {
+fn declared_cost(
+    result: &EvaluationResult,
+    total: CallTotals,
+    probes: CallTotals,
+) -> Option<String> {
     let charged: u64 = result.metrics.iter().map(|metric| metric.cost_msats).sum();
     let is_more = charged > total.cost_msats.saturating_sub(probes.cost_msats);
     (total.unpriced > probes.unpriced && is_more).then(|| {
