@@ -78,6 +78,6 @@ pub use crate::evaluate::{
 };
 pub use crate::scoring::{
     AggregationError, AggregationMethod, BoxedMetric, BudgetReport, MetricSet, OnMissing, Rank,
-    Rollout, Rollouts, RowScore, Scorer, ScorerBuilder, ScorerError, ScoringConfig, ScoringResult,
-    ScoringSummary, Spending, Standing,
+    Rollout, Rollouts, RowScore, RowStatus, Scorer, ScorerBuilder, ScorerError, ScoringConfig,
+    ScoringResult, ScoringSummary, Spending,
 };

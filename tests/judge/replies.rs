@@ -1,10 +1,11 @@
 //! How replies are read: strictly, with one repair, and never into a score that the judge did not give.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use dsrs_metrics::Result;
 use dsrs_metrics::judge::{JsonSchema, schemars};
-use dsrs_metrics::lm::{LmError, LmReply, Role, ScriptedLm, StopReason};
+use dsrs_metrics::lm::{LmError, LmErrorKind, LmReply, Role, ScriptedLm, StopReason};
 use dsrs_metrics::prelude::*;
 use serde_json::json;
 
@@ -206,7 +207,8 @@ async fn labels_are_taken_as_they_are_written() {
 
 #[tokio::test]
 async fn refusals_are_recognised_with_and_without_a_field_for_them() {
-    let stopped = LmReply::new("").with_stop(StopReason::Refusal("I can't help with that.".into()));
+    let stopped =
+        LmReply::new("").with_stop_reason(StopReason::Refusal("I can't help with that.".into()));
     let lm = Arc::new(ScriptedLm::new().otherwise(stopped));
     let error = graded(&lm).await.unwrap_err().to_string();
     assert_eq!(error, "metric `grade5`: scripted:lm declined to judge: I can't help with that.");
@@ -216,7 +218,7 @@ async fn refusals_are_recognised_with_and_without_a_field_for_them() {
         error.to_string(),
         "metric `grade5`: scripted:lm declined to judge: I'm sorry, but no."
     );
-    let filtered = LmReply::new("").with_stop(StopReason::Filtered);
+    let filtered = LmReply::new("").with_stop_reason(StopReason::Filtered);
     let error = graded(&Arc::new(ScriptedLm::new().otherwise(filtered))).await.unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -227,7 +229,7 @@ async fn refusals_are_recognised_with_and_without_a_field_for_them() {
 #[tokio::test]
 async fn a_reply_that_was_cut_short_is_no_verdict() {
     let cut = r#"{ "reasoning": "It is 5 becau"#;
-    let said = LmReply::new(cut).with_stop(StopReason::Length);
+    let said = LmReply::new(cut).with_stop_reason(StopReason::Length);
     let lm = Arc::new(ScriptedLm::new().otherwise(said));
     let error = graded(&lm).await.unwrap_err().to_string();
     assert_eq!(
@@ -237,26 +239,24 @@ async fn a_reply_that_was_cut_short_is_no_verdict() {
     assert_eq!(lm.calls(), 1, "the same limit would cut it again");
     let error = graded_by([cut, cut]).await.unwrap_err().to_string();
     assert!(error.contains("was cut short"), "{error}");
-    let whole = LmReply::new(grade(4).to_string()).with_stop(StopReason::Length);
+    let whole = LmReply::new(grade(4).to_string()).with_stop_reason(StopReason::Length);
     assert_eq!(graded(&Arc::new(ScriptedLm::new().otherwise(whole))).await.unwrap().value, 4.0);
 }
 
 #[tokio::test]
 async fn trap_14_a_provider_that_fails_says_nothing_of_the_answer() {
-    let down = LmError::Status {
-        lm: "openai:gpt".into(),
-        status: 503,
-        retry_after: None,
-        said: "busy".into(),
-    };
+    let down = LmErrorKind::Status { status: 503, retry_after: None, message: "busy".into() };
+    let down = LmError::new("openai:gpt", down);
     let error = graded(&Arc::new(ScriptedLm::new().otherwise(down))).await.unwrap_err();
-    assert_eq!(error.to_string(), "metric `grade5`: openai:gpt answered with status 503: busy");
-    let repair_fails = ScriptedLm::new().replies([
-        Ok(LmReply::new("what?")),
-        Err(LmError::Timeout { lm: "a:b".into(), seconds: 60.0, cost_msats: None }),
-    ]);
+    assert_eq!(
+        error.to_string(),
+        "metric `grade5`: openai:gpt: provider returned status 503: busy"
+    );
+    let timeout = LmErrorKind::Timeout { limit: Duration::from_secs(60) };
+    let repair_fails =
+        ScriptedLm::new().replies([Ok(LmReply::new("what?")), Err(LmError::new("a:b", timeout))]);
     let error = graded(&Arc::new(repair_fails)).await.unwrap_err();
-    assert_eq!(error.to_string(), "metric `grade5`: a:b gave no reply within 60 s");
+    assert_eq!(error.to_string(), "metric `grade5`: a:b: no reply within 60 s");
 }
 
 #[tokio::test]
@@ -264,7 +264,8 @@ async fn what_was_paid_for_no_verdict_is_charged() {
     let lm = Arc::new(ScriptedLm::new().cost(7).otherwise("what?"));
     let error = graded(&lm).await.unwrap_err();
     assert_eq!(error.cost_msats(), 14);
-    let broken = LmError::BadReply { lm: "a:b".into(), reason: "HTML".into(), cost_msats: Some(3) };
+    let broken = LmErrorKind::InvalidReply { reason: "HTML".into() };
+    let broken = LmError::new("a:b", broken).with_cost(Some(3));
     let error = graded(&Arc::new(ScriptedLm::new().otherwise(broken))).await.unwrap_err();
     assert_eq!(error.cost_msats(), 3);
 }

@@ -1,8 +1,9 @@
 //! Numbers in strings: which are found, which are not, and which are equal.
 
-use std::time::Instant;
+use std::time::Duration;
 
 use dsrs_metrics::text::{DecimalMark, NumericOptions, last_number, numeric_match};
+use rustix::time::{ClockId, clock_gettime};
 
 const EXACT: NumericOptions = NumericOptions {
     abs_tolerance: 0.0,
@@ -271,16 +272,18 @@ fn options_have_names_and_defaults_in_json() {
     assert!(serde_json::from_str::<NumericOptions>(r#"{"tolerance": 1}"#).is_err());
 }
 
-/// The fastest of three runs.
-fn seconds(text: &str) -> f64 {
-    let options = NumericOptions { rel_tolerance: 0.1, ..EXACT };
-    let with_number = format!("{text} 1");
+/// The processor time of a match over `unit` as often as `times`: the least of three runs. Other work on the machine does not
+/// count.
+fn time_of_match(unit: &str, times: usize) -> Duration {
+    let text = unit.repeat(times);
+    let (expected, options) = (format!("{text} 1"), NumericOptions { rel_tolerance: 0.1, ..EXACT });
+    let now = || Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap();
     let run = || {
-        let start = Instant::now();
-        let _ = numeric_match(text, &with_number, &options);
-        start.elapsed().as_secs_f64()
+        let started = now();
+        std::hint::black_box(numeric_match(&text, &expected, &options));
+        now() - started
     };
-    (0..3).map(|_| run()).fold(f64::INFINITY, f64::min)
+    (0..3).map(|_| run()).min().unwrap()
 }
 
 #[test]
@@ -289,8 +292,9 @@ fn long_strings_take_linear_time() {
         "9", "1,", "1.", "a1", "-", "1/", "1^", "\\frac{", ",000", "½", "1 ", "\u{301}", "x",
         "1\u{a0}", "e1",
     ] {
-        let [short, long] = [25_000, 400_000].map(|times| seconds(&unit.repeat(times)));
-        // Linear time grows 16 times, quadratic time 256 times.
-        assert!(long < 64.0 * short + 0.05, "{unit:?}: {short} s, then {long} s");
+        let (short, long) = (time_of_match(unit, 5_000), time_of_match(unit, 40_000));
+        // Eight times the length takes 8 times as long, and 64 times if the time grows with its square.
+        let limit = 16 * short + Duration::from_millis(10);
+        assert!(long < limit, "{unit:?}: {short:?}, and {long:?} for eight times the length");
     }
 }

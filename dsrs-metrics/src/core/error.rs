@@ -222,7 +222,11 @@ impl fmt::Display for MetricError {
                 write!(f, ": no field `{side}.{field}`{}", AmongFields(present))
             }
             Kind::Field { side, error: FieldError::WrongType { field, expected, found } } => {
-                write!(f, ": field `{side}.{field}` must be {}, found {found}", Expected(expected))
+                write!(
+                    f,
+                    ": field `{side}.{field}`: expected {}, found {found}",
+                    Expected(expected)
+                )
             }
             Kind::Row { side, expected, reason } => {
                 write!(f, ": the {side} row is not a `{expected}`: {reason}")

@@ -1,9 +1,10 @@
-//! What becomes of finished rows: counted, kept, written, shown. Each row costs the same, however
-//! many came before.
+//! Collects finished rows: counts, stores, writes and displays them. Each row costs the same,
+//! however many came before.
 
 use super::error::EvaluateError;
 use super::row::RowResult;
 use super::summary::{MetricSummary, Tally};
+use crate::core::outcome::Outcome;
 use crate::evaluate::report::{Progress, ResultFiles};
 
 pub(super) struct Collector<G, P> {
@@ -13,20 +14,17 @@ pub(super) struct Collector<G, P> {
     /// Rows in the order in which they finished, and the position of each in the input.
     results: Vec<RowResult<G, P>>,
     positions: Vec<u64>,
-    /// Rows at positions below are kept.
-    keep_below: u64,
-    max_errors: Option<u64>,
-    failure_score: f64,
-    files: Option<ResultFiles>,
-    progress: Progress,
+    options: CollectorOptions,
     first_error: Option<(u64, String)>,
     pub(super) too_many_errors: bool,
     pub(super) output_error: Option<EvaluateError>,
 }
 
 /// What a collector does with rows besides counting them.
-pub(super) struct Keeping {
+pub(super) struct CollectorOptions {
+    /// Rows at positions below this one are stored.
     pub(super) keep_below: u64,
+    /// The number of rows to allocate space for.
     pub(super) expected: usize,
     pub(super) max_errors: Option<u64>,
     pub(super) failure_score: f64,
@@ -35,20 +33,16 @@ pub(super) struct Keeping {
 }
 
 impl<G, P> Collector<G, P> {
-    pub(super) fn new(tallies: Vec<Tally>, keeping: Keeping) -> Self {
-        let kept = keeping.expected as u64;
-        let kept = usize::try_from(kept.min(keeping.keep_below)).unwrap_or(0);
+    pub(super) fn new(tallies: Vec<Tally>, options: CollectorOptions) -> Self {
+        let kept = (options.expected as u64).min(options.keep_below);
+        let kept = usize::try_from(kept).unwrap_or(0);
         Self {
             tallies,
             rows: 0,
             failed_rows: 0,
             results: Vec::with_capacity(kept),
             positions: Vec::with_capacity(kept),
-            keep_below: keeping.keep_below,
-            max_errors: keeping.max_errors,
-            failure_score: keeping.failure_score,
-            files: keeping.files,
-            progress: keeping.progress,
+            options,
             first_error: None,
             too_many_errors: false,
             output_error: None,
@@ -63,25 +57,26 @@ impl<G, P> Collector<G, P> {
         if row.is_failure() {
             self.record_failure(index, &row);
         }
-        if let Some(files) = &mut self.files
+        if let Some(files) = &mut self.options.files
             && let Err(error) = files.write(index, line)
         {
             self.output_error = Some(error);
-            self.files = None;
+            self.options.files = None;
         }
-        if index < self.keep_below {
+        if index < self.options.keep_below {
             self.results.push(row);
             self.positions.push(index);
         }
-        let (tally, failed, score) = (&self.tallies[0], self.failed_rows, self.failure_score);
-        self.progress.row_done(self.rows, || running(tally, failed, score));
+        let (tally, failed) = (&self.tallies[0], self.failed_rows);
+        let score = self.options.failure_score;
+        self.options.progress.row_done(self.rows, || running_score(tally, failed, score));
     }
 
     fn record_failure(&mut self, index: u64, row: &RowResult<G, P>) {
         self.failed_rows += 1;
-        self.too_many_errors |= self.max_errors.is_some_and(|max| self.failed_rows >= max);
+        self.too_many_errors |= self.options.max_errors.is_some_and(|max| self.failed_rows >= max);
         if self.first_error.as_ref().is_none_or(|(first, _)| index < *first) {
-            let error = row.outcomes.iter().find_map(crate::core::outcome::Outcome::error);
+            let error = row.outcomes.iter().find_map(Outcome::error);
             let place = row
                 .origin
                 .as_ref()
@@ -95,18 +90,19 @@ impl<G, P> Collector<G, P> {
         self.too_many_errors || self.output_error.is_some()
     }
 
-    /// The rows in input order, the summaries, and the files under their names.
+    /// Returns the rows in input order and the summaries, and publishes the result files.
     pub(super) fn finish(&mut self) -> Finished<G, P> {
-        let (tally, failed, score) = (&self.tallies[0], self.failed_rows, self.failure_score);
-        self.progress.finish(self.rows, || running(tally, failed, score));
+        let (tally, failed) = (&self.tallies[0], self.failed_rows);
+        let score = self.options.failure_score;
+        self.options.progress.finish(self.rows, || running_score(tally, failed, score));
         let mut results = std::mem::take(&mut self.results);
-        put_in_order(&mut results, &self.positions);
-        if let Some(files) = self.files.take()
+        sort_by_position(&mut results, &self.positions);
+        if let Some(files) = self.options.files.take()
             && let Err(error) = files.finish()
         {
             self.output_error = Some(error);
         }
-        let summaries = self.tallies.iter().map(|tally| tally.summaries(self.failure_score));
+        let summaries = self.tallies.iter().map(|tally| tally.summaries(score));
         Finished {
             results,
             summaries: summaries.collect(),
@@ -118,14 +114,14 @@ impl<G, P> Collector<G, P> {
 
 pub(super) struct Finished<G, P> {
     pub(super) results: Vec<RowResult<G, P>>,
-    /// Of each metric its own summary, then those of its parts.
+    /// For each metric its own summary, then the summaries of its named scores.
     pub(super) summaries: Vec<Vec<MetricSummary>>,
     pub(super) failed_rows: u64,
     pub(super) first_error: Option<String>,
 }
 
-/// The running score, and failures of other metrics that it does not tell of.
-fn running(tally: &Tally, failed_rows: u64, failure_score: f64) -> String {
+/// Formats the running score of the first metric, and the number of rows that failed elsewhere.
+fn running_score(tally: &Tally, failed_rows: u64, failure_score: f64) -> String {
     let summary = tally.summary(failure_score);
     let others = failed_rows - tally.failed();
     match others {
@@ -134,8 +130,8 @@ fn running(tally: &Tally, failed_rows: u64, failure_score: f64) -> String {
     }
 }
 
-/// Moves every row to its place without another list of rows beside the first.
-fn put_in_order<T>(rows: &mut [T], positions: &[u64]) {
+/// Sorts the rows by position in place, without allocating a second list of rows.
+fn sort_by_position<T>(rows: &mut [T], positions: &[u64]) {
     if positions.is_sorted() {
         return;
     }
@@ -156,13 +152,13 @@ fn put_in_order<T>(rows: &mut [T], positions: &[u64]) {
 
 #[cfg(test)]
 mod tests {
-    use super::put_in_order;
+    use super::sort_by_position;
 
     #[test]
-    fn rows_are_put_in_order_with_gaps_and_without() {
+    fn rows_are_sorted_with_and_without_gaps() {
         for positions in [&[][..], &[7], &[0, 1, 5], &[3, 0, 2, 1], &[9, 4, 0, 5, 2, 100, 50]] {
             let mut rows = positions.to_vec();
-            put_in_order(&mut rows, positions);
+            sort_by_position(&mut rows, positions);
             let mut sorted = positions.to_vec();
             sorted.sort_unstable();
             assert_eq!(rows, sorted);

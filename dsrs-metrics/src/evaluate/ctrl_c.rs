@@ -1,7 +1,7 @@
-//! Ctrl-C, heard on a thread of its own: metrics that keep all threads of the runtime busy would
-//! also keep it from hearing.
+//! The Ctrl-C listener, on its own thread: metrics that block all threads of the runtime would
+//! otherwise delay it.
 //!
-//! What becomes of the run is in `stop.rs` and `run.rs`.
+//! How the run reacts is in `stop.rs` and `run.rs`.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -10,51 +10,51 @@ use tokio::sync::oneshot;
 
 use super::stop::Stop;
 
-/// Listens as long as it is held.
-pub(super) struct Listening {
+/// A guard: the listener runs until it is dropped.
+pub(super) struct ListenerGuard {
     _until_dropped: oneshot::Sender<()>,
 }
 
-/// Hands every Ctrl-C to `stop`, beginning before this returns. Where signals cannot be had the run
-/// goes on without.
-pub(super) async fn listen(stop: Arc<Stop>) -> Option<Listening> {
+/// Starts a listener that forwards every Ctrl-C to `stop`; it is active when this returns. Returns
+/// `None` where signals are not available, and the run continues without a listener.
+pub(super) async fn listen(stop: Arc<Stop>) -> Option<ListenerGuard> {
     let (ready, is_ready) = oneshot::channel();
-    let (until_dropped, over) = oneshot::channel();
-    let hear = move || {
+    let (until_dropped, dropped) = oneshot::channel();
+    let thread = move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         if let Ok(runtime) = runtime {
             runtime.block_on(async {
                 tokio::select! {
-                    () = hear(&stop, ready) => {}
-                    _ = over => {}
+                    () = forward_signals(&stop, ready) => {}
+                    _ = dropped => {}
                 }
             });
         }
     };
-    std::thread::Builder::new().name("ctrl-c".to_owned()).spawn(hear).ok()?;
+    std::thread::Builder::new().name("ctrl-c".to_owned()).spawn(thread).ok()?;
     is_ready.await.ok()?;
-    Some(Listening { _until_dropped: until_dropped })
+    Some(ListenerGuard { _until_dropped: until_dropped })
 }
 
-async fn hear(stop: &Stop, ready: oneshot::Sender<()>) {
+async fn forward_signals(stop: &Stop, ready: oneshot::Sender<()>) {
     let mut ready = Some(ready);
     loop {
-        let mut heard = pin!(tokio::signal::ctrl_c());
-        // The handler is set when it is first polled.
+        let mut signal = pin!(tokio::signal::ctrl_c());
+        // The first poll installs the signal handler.
         let early = tokio::select! {
             biased;
-            heard = &mut heard => Some(heard),
+            received = &mut signal => Some(received),
             () = std::future::ready(()) => None,
         };
         if let Some(ready) = ready.take() {
-            // Nobody waits if the run is dropped already.
+            // The receiver is gone if the run was dropped meanwhile.
             let _ = ready.send(());
         }
-        let heard = match early {
-            Some(heard) => heard,
-            None => heard.await,
+        let received = match early {
+            Some(received) => received,
+            None => signal.await,
         };
-        if heard.is_err() {
+        if received.is_err() {
             return;
         }
         stop.interrupt();

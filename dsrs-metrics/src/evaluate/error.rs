@@ -1,78 +1,77 @@
-//! Why an evaluation could not run. Rows that fail are no such error: they are counted.
+//! Errors of a whole evaluation. A failed row is not such an error: it is counted.
 
 use std::path::PathBuf;
 
 use crate::core::requirements::NotReady;
 
-/// Why an evaluation could not be set up or gave no result.
+/// An error in the setup of an evaluation, or one that leaves it without a result.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EvaluateError {
-    /// There is nothing to score with.
-    #[error("no metric: add at least one with `.metric(..)`")]
+    /// There is no metric.
+    #[error("expected at least one metric, found none; add one with `.metric(..)`")]
     NoMetric,
-    /// Two metrics could not be told apart in the report.
-    #[error("two metrics are called `{name}`: rename one with `#[metric(name = \"..\")]`")]
+    /// Two metrics have the same name.
+    #[error("duplicate metric name `{name}`; rename one with `#[metric(name = \"..\")]`")]
     DuplicateMetric {
         /// The name.
         name: String,
     },
-    /// A metric's name could not stand beside the others in result files and on the command line.
+    /// A metric's name cannot be used as a column of result files or on the command line.
     #[error(
-        "a metric cannot be called {name:?}: {reason}; \
-         rename it with `#[metric(name = \"..\")]`, for instance to `{instead}`"
+        "invalid metric name {name:?}: {reason}; \
+         rename it with `#[metric(name = \"..\")]`, for instance to `{suggestion}`"
     )]
     MetricName {
         /// The name.
         name: String,
-        /// What is wrong with it.
+        /// Why it is invalid.
         reason: &'static str,
-        /// A name that would do.
-        instead: String,
+        /// A valid name.
+        suggestion: String,
     },
-    /// `run` needs rows.
+    /// `run` was called without a devset.
     #[error(
-        "no devset: give one with `.devset(..)`, or score finished predictions with `.score(..)`"
+        "expected a devset, found none; set one with `.devset(..)`, or score finished predictions with `.score(..)`"
     )]
     NoDevset,
-    /// There is nothing to average over.
+    /// There are no rows.
     #[error(
-        "not enough rows: there are none, and an average over none is not 0; check where the rows come from"
+        "not enough rows: expected at least 1, found 0, and the mean of no rows is undefined; check the source of the rows"
     )]
     NoRows,
-    /// The devset was a stream, and an earlier run has used it up.
+    /// The devset is a stream, and an earlier run has consumed it.
     #[error(
-        "the devset was a stream and is used up: give it anew, or use a list with `.devset(..)`"
+        "the devset stream was consumed by an earlier run; build a new evaluation, or pass a list to `.devset(..)`"
     )]
     DevsetUsedUp,
-    /// Nothing would ever run.
-    #[error("a concurrency of 0 runs nothing: use at least 1")]
+    /// The concurrency is 0.
+    #[error("`concurrency` must be at least 1, found 0")]
     ZeroConcurrency,
-    /// Every row would time out.
-    #[error("a timeout of 0 s fails every row: use a longer one, or none")]
+    /// The timeout is 0, so that every row would fail.
+    #[error("`timeout` must be greater than 0 s, found 0 s; use a longer timeout, or none")]
     ZeroTimeout,
-    /// One failed row would make the whole mean NaN or infinite.
-    #[error("a failure score of {value} would spoil every mean: use a finite number")]
+    /// The failure score is NaN or infinite, which would make every mean NaN or infinite.
+    #[error("`failure_score` must be a finite number, found {value}")]
     FailureScore {
         /// The failure score.
         value: f64,
     },
-    /// A metric cannot score any row: the language model that it asks is not configured or does not answer, or it is
-    /// configured wrongly itself.
-    /// Found out before any row is paid for.
+    /// A metric cannot score any row, because its configuration is invalid, or its language model is not
+    /// configured or does not reply. Checked before any call is paid for.
     #[error("metric `{metric}`: {reason}")]
     NotReady {
         /// The metric, or the component of one.
         metric: String,
-        /// What to set.
+        /// What is wrong and what to set.
         reason: String,
     },
-    /// Two rows could not be told apart in the results.
-    #[error("rows {first} and {second} both have the id `{id}`: ids must be unique within a run")]
+    /// Two rows have the same id.
+    #[error("duplicate row id `{id}` (rows {first} and {second}); ids must be unique within a run")]
     DuplicateId {
         /// The id.
         id: String,
-        /// The first row that has it: its place in the file, or its number from 1.
+        /// The first row that has it: its location in the file, or its number from 1.
         first: String,
         /// The second.
         second: String,
@@ -80,51 +79,51 @@ pub enum EvaluateError {
     /// A row could not be read.
     #[error("{message}")]
     Input {
-        /// What the source of the rows said, unchanged.
+        /// The error message of the row source, unchanged.
         message: String,
     },
-    /// The results could not be written; found out before any row is run.
+    /// The results cannot be written; checked before any row is run.
     #[error("cannot write `{}`: {reason}", path.display())]
     Output {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error message of the operating system.
         reason: String,
     },
-    /// Two result files would overwrite each other.
-    #[error("`{}` is to be written twice: save each format to a file of its own", path.display())]
+    /// Two outputs have the same path.
+    #[error("duplicate output file `{}`; write each format to a separate file", path.display())]
     DuplicateOutput {
         /// The file.
         path: PathBuf,
     },
-    /// The future is not driven by tokio, or by a tokio without timers although they are needed.
+    /// The future is not polled by a tokio runtime, or the runtime lacks a timer that is needed.
     #[error(
-        "{missing}: run this under `#[tokio::main]`, or `enable_all()` on the runtime's builder"
+        "{missing}; run this under `#[tokio::main]`, or call `enable_all()` on the runtime's builder"
     )]
     Runtime {
         /// What is missing.
         missing: &'static str,
     },
-    /// No row has a score, so there is no average.
+    /// No row has a score, so there is no mean.
     #[error(
         "not enough rows: none of {rows} has a score under `{metric}` ({failed} failed{})",
-        First(first_error)
+        FirstError(first_error)
     )]
     NothingScored {
         /// The metric.
         metric: String,
-        /// How many rows there were.
+        /// The number of rows.
         rows: u64,
-        /// How many of them failed.
+        /// The number of failed rows.
         failed: u64,
-        /// Why the first of them failed.
+        /// The error of the first failed row.
         first_error: Option<String>,
     },
-    /// A worker died outside of the user's program and metrics: in `Drop` of a row, or by a mistake in
-    /// this library.
-    #[error("a worker stopped: {message}")]
+    /// A worker task panicked outside the user's program and metrics: in `Drop` of a row, or because of a
+    /// bug in this library.
+    #[error("a worker task failed: {message}")]
     Worker {
-        /// What it said.
+        /// The panic message.
         message: String,
     },
 }
@@ -135,12 +134,12 @@ impl From<NotReady> for EvaluateError {
     }
 }
 
-struct First<'a>(&'a Option<String>);
+struct FirstError<'a>(&'a Option<String>);
 
-impl std::fmt::Display for First<'_> {
+impl std::fmt::Display for FirstError<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.0 {
-            Some(error) => write!(f, ", the first: {error}"),
+            Some(error) => write!(f, ", first error: {error}"),
             None => Ok(()),
         }
     }

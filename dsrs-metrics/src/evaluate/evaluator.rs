@@ -1,10 +1,10 @@
-//! [`Evaluator`]: a module that brings its own metric.
+//! [`Evaluator`]: a module with its own metric.
 
 use async_trait::async_trait;
 
 use super::error::EvaluateError;
 use super::result::EvaluationResult;
-use super::row::{MetricEntry, Plan};
+use super::row::{MetricEntry, Plan, RowOptions};
 use super::source::{Input, Source};
 use super::{Options, run};
 use crate::core::error::Result;
@@ -14,7 +14,7 @@ use crate::core::score::MetricScore;
 use crate::evaluate::program::Module;
 use crate::evaluate::report::ProgressDisplay;
 
-/// A [`Module`] that knows how its predictions are scored.
+/// A [`Module`] with the metric that scores its predictions.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -51,27 +51,27 @@ use crate::evaluate::report::ProgressDisplay;
 /// # }
 /// ```
 pub trait Evaluator: Module {
-    /// How many examples are worked on at once; 0 counts as 1.
+    /// The number of examples evaluated concurrently; 0 counts as 1.
     const MAX_CONCURRENCY: usize = 32;
 
-    /// Whether progress is shown on standard error, if that is a terminal.
+    /// Whether progress is shown on standard error, if it is a terminal.
     const DISPLAY_PROGRESS: bool = true;
 
     /// Scores a single prediction against the expected output.
     ///
     /// # Errors
-    /// Anything that keeps it from giving a score; the row counts as failed.
+    /// The metric could not score the row, which then counts as failed.
     fn metric(
         &self,
         example: &Example,
         prediction: &Prediction,
     ) -> impl Future<Output = Result<f64>> + Send;
 
-    /// Evaluates the module on examples. Returns the mean score; an example whose program or metric
-    /// fails counts as 0 and does not keep the others from being scored.
+    /// Evaluates the module on examples and returns the mean score. An example whose program or metric
+    /// fails counts as 0 and does not affect the others.
     ///
     /// # Errors
-    /// There are no examples, or not one of them got a score: an average over nothing is not 0.
+    /// There are no examples, or none of them has a score: the mean of no rows is undefined, not 0.
     fn evaluate(
         &self,
         examples: Vec<Example>,
@@ -82,7 +82,7 @@ pub trait Evaluator: Module {
         async { self.evaluate_rows(examples).await?.try_score() }
     }
 
-    /// As [`evaluate`](Self::evaluate), with what became of every row.
+    /// Like [`evaluate`](Self::evaluate), but returns the outcome of every row.
     ///
     /// # Errors
     /// There are no examples.
@@ -101,15 +101,13 @@ pub trait Evaluator: Module {
             };
             let plan = Plan {
                 metrics: vec![MetricEntry::new(OwnMetric(self))],
-                timeout: None,
-                resubmit_after: None,
-                traceback: false,
+                options: RowOptions::default(),
                 sharing: None,
             };
             let rows = examples.into_iter().map(|row| Ok(Input::to_predict(row.into())));
             let source = Source::iterator(Box::new(rows));
             let program = self;
-            run::local(plan, source, &program, &options).await
+            run::run_in_task(plan, source, &program, &options).await
         }
     }
 }

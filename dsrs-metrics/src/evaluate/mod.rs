@@ -1,10 +1,9 @@
-//! The harness: runs a program and metrics over rows, side by side, and sums up.
+//! The harness: runs a program and metrics over rows concurrently, and summarizes the outcomes.
 //!
-//! What it shows and writes is rendered in `report/`; intervals, repeats and journals are elsewhere.
+//! Progress, tables and result files are in `report/`.
 
 mod builder;
 mod collector;
-mod crew;
 #[cfg(feature = "ctrl-c")]
 mod ctrl_c;
 mod error;
@@ -17,6 +16,7 @@ mod run;
 mod source;
 mod stop;
 mod summary;
+mod worker_pool;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -34,7 +34,7 @@ pub use self::row::RowResult;
 pub use self::summary::MetricSummary;
 
 use self::row::Plan;
-use self::run::Given;
+use self::run::Predicted;
 use self::source::{Input, RowId, Source};
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::rows::pair::Pair;
@@ -44,8 +44,8 @@ use crate::evaluate::report::{Format, ProgressDisplay, Render, score_line};
 /// Runs a program over a devset, or takes finished predictions, and scores every row under one
 /// metric or several: DSPy's `Evaluate`.
 ///
-/// No row is lost and none becomes a number in silence: a program or metric that fails, panics or
-/// takes too long fails its own row, which is counted and named in every headline. The same rows give
+/// No row is dropped, and no failure becomes a score silently: a program or metric that fails,
+/// panics or times out fails only its own row, which is counted in every headline. The same rows give
 /// the same report at any concurrency, except where `max_errors`, a stop or a timeout ends it early.
 ///
 /// ```
@@ -77,8 +77,8 @@ pub struct Evaluate<G = Example, P = Prediction> {
     options: Options<G, P>,
 }
 
-/// An evaluation under way. It is boxed, once a run, so that a program that does not fit is one error
-/// message and not one for the call, the future and the `await`. Dropping it ends the run.
+/// A running evaluation. It is boxed once per run, so that a program of the wrong type is one
+/// compiler error rather than one each for the call, the future and the `await`. Dropping it ends the run.
 pub type Running<'a, G, P> =
     Pin<Box<dyn Future<Output = Result<EvaluationResult<G, P>, EvaluateError>> + Send + 'a>>;
 
@@ -89,12 +89,12 @@ enum Devset<G> {
     Stream(Mutex<Option<GoldStream<G>>>),
 }
 
-/// Rows whose predictions are still to come; `P` is chosen where they are run.
+/// Rows without predictions.
 type GoldStream<G> = futures_util::stream::BoxStream<'static, Result<Arc<G>, String>>;
 
 type ShowTable<G, P> = fn(&EvaluationResult<G, P>, usize);
 
-/// What a run does besides scoring rows.
+/// The settings of a run, apart from how a single row is evaluated.
 struct Options<G, P> {
     concurrency: usize,
     max_errors: Option<u64>,
@@ -130,14 +130,14 @@ impl<G, P> Default for Options<G, P> {
 }
 
 impl Evaluate {
-    /// Sets up an evaluation over dynamic rows.
+    /// Returns a builder for an evaluation over dynamic rows.
     pub fn builder() -> EvaluateBuilder<Example, Prediction> {
         EvaluateBuilder::new()
     }
 }
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
-    /// Sets up an evaluation over rows of any type.
+    /// Returns a builder for an evaluation over rows of any type.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -164,7 +164,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     /// [`Module`](crate::Module) (by value, reference to a static one, or `Arc`).
     ///
     /// # Errors
-    /// [`EvaluateError`]; never a row that fails.
+    /// [`EvaluateError`], but never because a row fails.
     pub fn run<Kind: 'static>(
         &self,
         program: impl Program<G, P, Kind> + 'static,
@@ -189,32 +189,31 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     }
 
     /// Scores rows that already have predictions. A row is a [`Pair`], or a `Result` of one whose
-    /// first error ends the run. Rows are taken as they are needed; an iterator that waits long for
-    /// each (a slow pipe) blocks its thread and is better given as a
-    /// [stream](Self::score_stream).
+    /// first error ends the run. Rows are read lazily; an iterator that waits long for each row (a slow
+    /// pipe) blocks its thread, so use [`score_stream`](Self::score_stream) instead.
     ///
     /// # Errors
-    /// [`EvaluateError`]; never a row that fails.
+    /// [`EvaluateError`], but never because a row fails.
     pub fn score<R: Fallible<Pair<G, P>>>(
         &self,
         rows: impl IntoIterator<Item = R, IntoIter: Send + 'static>,
     ) -> Running<'_, G, P> {
         let rows = rows.into_iter().map(|row| row.into_result().map(Input::from));
         let source = Source::iterator(Box::new(rows.fuse()));
-        Box::pin(self.start(source, Given, score_line))
+        Box::pin(self.start(source, Predicted, score_line))
     }
 
-    /// As [`score`](Self::score), for a stream of rows.
+    /// Like [`score`](Self::score), for a stream of rows.
     ///
     /// # Errors
-    /// [`EvaluateError`]; never a row that fails.
+    /// [`EvaluateError`], but never because a row fails.
     pub fn score_stream<R: Fallible<Pair<G, P>>>(
         &self,
         rows: impl Stream<Item = R> + Send + 'static,
     ) -> Running<'_, G, P> {
         let rows = rows.map(|row| row.into_result().map(Input::from));
         let source = Source::stream(rows.fuse().boxed(), None);
-        Box::pin(self.start(source, Given, score_line))
+        Box::pin(self.start(source, Predicted, score_line))
     }
 
     async fn start<Kind: 'static>(
@@ -223,7 +222,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         program: impl Program<G, P, Kind> + 'static,
         render: Render<G, P>,
     ) -> Result<EvaluationResult<G, P>, EvaluateError> {
-        run::spawned(Arc::clone(&self.plan), source, program, render, &self.options).await
+        run::run_on_workers(Arc::clone(&self.plan), source, program, render, &self.options).await
     }
 }
 

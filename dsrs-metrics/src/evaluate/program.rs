@@ -1,6 +1,4 @@
-//! What is evaluated: [`Module`]s and [`Program`]s, any async function from a row to a prediction.
-//!
-//! Running one over many rows is the harness's task: `evaluate/`.
+//! The programs under evaluation: [`Module`]s, and any async function from a row to a prediction.
 
 use std::any::Any;
 use std::error::Error;
@@ -11,10 +9,10 @@ use async_trait::async_trait;
 
 use crate::core::rows::dynamic::{Example, Prediction};
 
-/// Any error of a program; `?` turns every error type into it.
+/// Any error of a program; `?` converts every error type into it.
 pub type ProgramError = Box<dyn Error + Send + Sync>;
 
-/// A program built on language models: takes the inputs of an example, gives a prediction.
+/// A program built on language models, from the inputs of an example to a prediction.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -42,7 +40,7 @@ pub trait Module: Send + Sync {
     /// Runs the program once.
     ///
     /// # Errors
-    /// Whatever goes wrong in it; an evaluation counts the row as failed and goes on.
+    /// Any error of the program; an evaluation counts the row as failed and continues.
     async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError>;
 }
 
@@ -59,19 +57,19 @@ macro_rules! forward_module {
 }
 forward_module!(&M, Box<M>, Arc<M>);
 
-/// A `T`, or a `Result` of one: what programs return and sources of rows yield.
+/// A `T`, or a `Result` of one, as programs return and row sources yield.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither `{T}` nor a `Result` of it",
     label = "neither `{T}` nor `Result<{T}, E>`",
     note = "give a `{T}`, or a `Result<{T}, E>` whose error `E` implements `Display` and borrows nothing"
 )]
 pub trait Fallible<T> {
-    /// The value, or the error in words: with all of its causes, if it is a [`ProgramError`] (or
-    /// another `Box<dyn Error>`) or if `{:#}` shows them. Of another type of error no more is known
-    /// than that it can be shown; to have its causes too, return it as a [`ProgramError`].
+    /// Returns the value, or the message of the error. The message includes all causes if the error is a
+    /// [`ProgramError`] (or another `Box<dyn Error>`), or if its `{:#}` format shows them. Other error
+    /// types are only known to implement `Display`; to include their causes, return a [`ProgramError`].
     ///
     /// # Errors
-    /// The error in words.
+    /// The message of the error.
     fn into_result(self) -> Result<T, String>;
 }
 
@@ -90,8 +88,8 @@ impl<T, E: fmt::Display + 'static> Fallible<T> for Result<T, E> {
     }
 }
 
-/// The error in a box, whose `Display` would keep its causes to itself. `Box<dyn Error>` does not
-/// implement `Error`, so there can be no impl for errors and one for boxes.
+/// Returns the error in a box, whose `Display` would not show its causes. `Box<dyn Error>` does not
+/// implement `Error`, so there cannot be one impl for errors and another for boxes.
 fn boxed<E: 'static>(error: &E) -> Option<&dyn Error> {
     let error: &dyn Any = error;
     if let Some(error) = error.downcast_ref::<ProgramError>() {
@@ -103,15 +101,15 @@ fn boxed<E: 'static>(error: &E) -> Option<&dyn Error> {
     error.downcast_ref::<Box<dyn Error>>().map(|error| &**error)
 }
 
-/// What an evaluation can run: an async function or closure from a gold row to a prediction (or to a
+/// A program that an evaluation can run: an async function or closure from a gold row to a prediction (or to a
 /// `Result` of one), or a [`Module`].
 ///
-/// A gold row of type [`Example`] is given with its [inputs](Example::inputs) only: the fields that
+/// A gold row of type [`Example`] is passed with its [inputs](Example::inputs) only: the fields that
 /// [`with_inputs`](Example::with_inputs) named. If it was never called on the example, these are
-/// **all** fields, and the program sees the labels too. So that no label can leak into a prediction,
-/// call `with_inputs` on every example of a devset. A gold row of any other type is given as it is.
+/// **all** fields, and the program receives the labels too. To prevent labels from leaking into
+/// predictions, call `with_inputs` on every example of a devset. A gold row of any other type is passed whole.
 ///
-/// `Kind` only tells functions from modules; the compiler finds it.
+/// `Kind` distinguishes functions from modules; the compiler infers it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a program from `{G}` to `{P}`",
     label = "not a program from `{G}` to `{P}`",
@@ -152,13 +150,13 @@ impl<M: Module> Program<Example, Prediction, ByForward> for M {
     }
 }
 
-/// The part of a row that a program may see. Only an [`Example`] knows labels from inputs.
+/// Returns the fields that a program may read. Only an [`Example`] distinguishes inputs from labels.
 fn inputs<G: Clone + 'static>(gold: &G) -> G {
     let Some(example) = (gold as &dyn Any).downcast_ref::<Example>() else {
         return gold.clone();
     };
     let mut inputs = Some(example.inputs());
-    // `G` is `Example` here, which only a cast through `Any` can tell the compiler.
+    // `G` is `Example` here; the cast through `Any` proves it to the compiler.
     let inputs = (&mut inputs as &mut dyn Any).downcast_mut::<Option<G>>();
     inputs.and_then(Option::take).unwrap_or_else(|| gold.clone())
 }
@@ -167,10 +165,10 @@ fn with_causes(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
-        // Many errors already say what their cause says.
-        let said = error.to_string();
-        if !text.ends_with(&said) {
-            text = format!("{text}: {said}");
+        // Many errors already include the message of their cause.
+        let cause_text = error.to_string();
+        if !text.ends_with(&cause_text) {
+            text = format!("{text}: {cause_text}");
         }
         cause = error.source();
     }
@@ -202,21 +200,21 @@ mod tests {
         }
     }
 
-    fn said<Kind>(program: &impl Program<Example, Prediction, Kind>) -> String {
+    fn error_message<Kind>(program: &impl Program<Example, Prediction, Kind>) -> String {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(program.predict(&Example::default())).unwrap_err()
     }
 
     #[test]
-    fn boxed_errors_show_their_causes_whatever_the_program_is() {
+    fn boxed_errors_show_their_causes_for_functions_and_modules() {
         let all = format!("no answer: {}", fmt::Error);
-        assert_eq!(said(&Failing), all);
+        assert_eq!(error_message(&Failing), all);
         let function = |_: Example| async { Err::<Prediction, ProgramError>(outer().into()) };
-        assert_eq!(said(&function), all);
+        assert_eq!(error_message(&function), all);
         let function =
             |_: Example| async { Err::<Prediction, Box<dyn Error + Send>>(Box::new(outer())) };
-        assert_eq!(said(&function), all);
+        assert_eq!(error_message(&function), all);
         let unboxed = |_: Example| async { Err::<Prediction, Outer>(outer()) };
-        assert_eq!(said(&unboxed), "no answer", "no more is known of it");
+        assert_eq!(error_message(&unboxed), "no answer", "its causes are unknown");
     }
 }

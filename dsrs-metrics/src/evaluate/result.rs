@@ -1,4 +1,4 @@
-//! What an evaluation gives.
+//! The result of an evaluation.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,53 +10,52 @@ use super::row::RowResult;
 use super::summary::MetricSummary;
 use crate::core::rows::dynamic::{Example, Prediction};
 
-/// What an evaluation gives: the score, the rows, and what each metric says over all of them.
+/// The result of an evaluation: the score, the rows, and a summary per metric.
 ///
-/// `Display` is the headline of every metric with its denominators, `Debug` names the score and
-/// counts the rows; neither prints rows.
+/// `Display` shows the headline of every metric with its denominators, `Debug` the score and the number
+/// of rows; neither prints rows.
 #[derive(Clone, PartialEq)]
 #[must_use]
 #[non_exhaustive]
 pub struct EvaluationResult<G = Example, P = Prediction> {
-    /// The first metric's headline: the percentage of true in [0, 100], or the mean. `None` if no
-    /// row was scored.
+    /// The first metric's headline: the percentage of true in [0, 100], or the mean. `None` if no row has
+    /// a score.
     pub score: Option<f64>,
-    /// The rows in input order, whatever the order in which they finished; empty if
-    /// `keep_results(false)`.
+    /// The rows in input order; empty if `keep_results(false)`.
     pub results: Vec<RowResult<G, P>>,
-    /// What each metric says over all rows, each followed by its named parts, if it has any.
+    /// The summary of each metric, followed by the summaries of its named scores, if it has any.
     pub metrics: Vec<MetricSummary>,
-    /// How many rows were finished.
+    /// The number of finished rows.
     pub rows: u64,
-    /// How many of them have a failure, of the program or of any metric.
+    /// The number of rows in which the program or any metric failed.
     pub failed_rows: u64,
-    /// Where the first of them (in input order) stands, and why it failed.
+    /// The location and the error of the first failed row, in input order.
     pub first_error: Option<String>,
-    /// Whether these are all rows, and if not, why.
+    /// Whether all rows were evaluated, and if not, why.
     pub ending: Ending,
-    /// How long it took.
+    /// The duration of the run.
     pub elapsed: Duration,
     pub(super) names: Vec<String>,
     /// The fields that the metrics read, first metric first.
     pub(crate) reads: Vec<String>,
 }
 
-/// Why an evaluation ended. In every case the result holds all rows that were finished.
+/// Why an evaluation ended. In every case the result contains all finished rows.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Ending {
-    /// All rows were scored, and all result files written.
+    /// All rows were evaluated, and all result files written.
     Complete,
-    /// So many rows failed that no more were taken.
+    /// The number of failed rows reached `max_errors`.
     MaxErrors,
-    /// It was asked to stop: by Ctrl-C, or by `stop_when`.
+    /// A stop was requested, by Ctrl-C or by `stop_when`.
     Stopped,
-    /// A result file could not be written although it could be created.
+    /// A result file was created but could not be written.
     OutputFailed(EvaluateError),
 }
 
 impl Ending {
-    /// The ending in snake case, as it stands in reports.
+    /// Returns the name of the ending in snake case, as written in reports.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -73,34 +72,34 @@ impl fmt::Display for Ending {
         match self {
             Self::Complete => f.write_str("complete"),
             Self::MaxErrors => f.write_str("incomplete: too many rows failed"),
-            Self::Stopped => f.write_str("incomplete: asked to stop"),
+            Self::Stopped => f.write_str("incomplete: stopped on request"),
             Self::OutputFailed(error) => error.fmt(f),
         }
     }
 }
 
 impl<G, P> EvaluationResult<G, P> {
-    /// The summary of the metric, or of the named part, called `name`.
+    /// Returns the summary of the metric or named score `name`.
     #[must_use]
     pub fn metric(&self, name: &str) -> Option<&MetricSummary> {
         self.metrics.iter().find(|summary| summary.name == name)
     }
 
-    /// Whether every row was taken and every file written.
+    /// Returns whether every row was evaluated and every file written.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.ending == Ending::Complete
     }
 
-    /// The metrics' names, in the order of [`RowResult::outcomes`].
+    /// Returns the metrics' names, in the order of [`RowResult::outcomes`].
     pub fn metric_names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.names.iter().map(String::as_str)
     }
 
-    /// The score, or why there is none.
+    /// Returns the score, or an error that explains why there is none.
     ///
     /// # Errors
-    /// [`EvaluateError::NothingScored`] with the first row's reason: an average over nothing is no 0.
+    /// [`EvaluateError::NothingScored`], with the error of the first failed row.
     pub fn try_score(&self) -> Result<f64, EvaluateError> {
         self.score.ok_or_else(|| EvaluateError::NothingScored {
             metric: self.names.first().cloned().unwrap_or_default(),

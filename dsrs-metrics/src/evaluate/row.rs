@@ -1,6 +1,6 @@
-//! One row: its prediction, then its scores, with timeout, second attempt and panics.
+//! Evaluates one row: its prediction, then its scores, with timeout, second attempt and panic isolation.
 //!
-//! Which row comes next is decided in `source.rs`, what becomes of the outcome in `collector.rs`.
+//! Rows come from `source.rs`; outcomes are collected in `collector.rs`.
 
 use std::pin::pin;
 use std::sync::{Arc, Mutex};
@@ -29,37 +29,37 @@ use crate::evaluate::program::Program;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct RowResult<G, P> {
-    /// The row's name: given by its source, or its position from 0.
+    /// The row's id: that of its source, or its position from 0.
     pub id: String,
     /// The labelled example.
     pub gold: Arc<G>,
     /// The prediction; `None` if the program failed.
     pub pred: Option<P>,
-    /// What became of the row under each metric, in the order of the metrics.
+    /// The outcome of each metric, in the order of the metrics.
     pub outcomes: Vec<Outcome>,
-    /// Everything else that the row carries.
+    /// All other fields of the row.
     pub attributes: Fields,
-    /// Where the row stands, if it comes from a file.
+    /// The file and line of the row, if it comes from a file.
     pub origin: Option<Origin>,
-    /// Where the program and metrics panicked, if they did and tracebacks were asked for.
+    /// The backtraces of panics, if `provide_traceback` is set.
     pub traceback: Option<String>,
 }
 
 impl<G, P> RowResult<G, P> {
-    /// The score under the first metric, if it gave one.
+    /// Returns the score of the first metric, if there is one.
     #[must_use]
     pub fn score(&self) -> Option<f64> {
         self.outcomes.first()?.value()
     }
 
-    /// Whether the program or any metric failed.
+    /// Returns whether the program or any metric failed.
     #[must_use]
     pub fn is_failure(&self) -> bool {
         self.outcomes.iter().any(Outcome::is_failure)
     }
 }
 
-/// A metric with what is asked for row by row.
+/// A metric with those of its properties that every row needs.
 pub(super) struct MetricEntry<'a, G, P> {
     pub(super) name: String,
     pub(super) kind: ScoreKind,
@@ -84,24 +84,30 @@ impl<G: Sync, P: Sync> MetricEntry<'_, G, P> {
     }
 }
 
-/// How every row is treated.
-pub(super) struct Plan<'a, G, P> {
-    pub(super) metrics: Vec<MetricEntry<'a, G, P>>,
+/// The settings of the evaluation of one row.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct RowOptions {
     pub(super) timeout: Option<Duration>,
     pub(super) resubmit_after: Option<Duration>,
     pub(super) traceback: bool,
-    /// What several metrics have in common.
+}
+
+/// How every row is evaluated.
+pub(super) struct Plan<'a, G, P> {
+    pub(super) metrics: Vec<MetricEntry<'a, G, P>>,
+    pub(super) options: RowOptions,
+    /// The metrics or components that occur more than once.
     pub(super) sharing: Option<Sharing>,
 }
 
-/// What metrics or their components have in common.
+/// Returns the metrics or components that occur more than once.
 pub(super) fn sharing<G: Sync, P: Sync>(metrics: &[MetricEntry<'_, G, P>]) -> Option<Sharing> {
     let mut all = Vec::new();
     metrics.iter().for_each(|entry| entry.metric.keys(&mut all));
     Sharing::among(&all)
 }
 
-/// Everything that the metrics require.
+/// Returns all requirements of the metrics.
 pub(super) fn requirements<G: Sync, P: Sync>(
     metrics: &[MetricEntry<'_, G, P>],
 ) -> Vec<Requirement> {
@@ -112,7 +118,7 @@ pub(super) fn requirements<G: Sync, P: Sync>(
 
 type Attempt<T> = Result<T, Failure>;
 
-/// Why an awaited call of the user's gave nothing.
+/// Why an awaited call of user code returned nothing.
 enum Failure {
     Panicked(Panic),
     TimedOut,
@@ -125,7 +131,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         input: Input<G, P>,
         program: &impl Program<G, P, Kind>,
     ) -> RowResult<G, P> {
-        let deadline = self.timeout.map(|timeout| Instant::now() + timeout);
+        let deadline = self.options.timeout.map(|timeout| Instant::now() + timeout);
         let mut row = RowResult {
             id: input.id.unwrap_or_else(|| index.to_string()),
             gold: input.gold,
@@ -161,7 +167,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         program: &impl Program<G, P, Kind>,
         deadline: Option<Instant>,
     ) -> Result<P, (String, Option<String>)> {
-        // The call stands in an async block because it may panic before its first await.
+        // The call is made in an async block because it may panic before its first await.
         let start = |_| async { program.predict(gold).await };
         match self.attempt(start, Result::is_ok, deadline).await {
             Ok(prediction) => prediction.map_err(|error| (error, None)),
@@ -170,13 +176,13 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                 Err((error, panic.traceback))
             }
             Err(Failure::TimedOut) => {
-                let seconds = self.timeout.unwrap_or_default().as_secs_f64();
-                Err((format!("the program gave no prediction within {seconds} s"), None))
+                let seconds = self.options.timeout.unwrap_or_default().as_secs_f64();
+                Err((format!("the program returned no prediction within {seconds} s"), None))
             }
         }
     }
 
-    /// Scores under all metrics: those that need no waiting at once, the others side by side.
+    /// Evaluates all metrics: the ready answers first, then the pending ones concurrently.
     async fn score(
         &self,
         call: MetricCall<'_, G, P>,
@@ -184,31 +190,35 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
     ) -> (Vec<Outcome>, Option<String>) {
         let mut outcomes = Vec::with_capacity(self.metrics.len());
         let mut tracebacks = Vec::new();
-        let mut waiting = Vec::new();
+        let mut pending = Vec::new();
         for (position, entry) in self.metrics.iter().enumerate() {
-            let attempt = match panic::catch(self.traceback, || entry.answer(call)) {
+            let attempt = match panic::catch(self.options.traceback, || entry.answer(call)) {
                 Ok(Answer::Pending(future)) => {
                     // Replaced when the call has finished.
                     outcomes.push(Outcome::Abstained);
-                    waiting.push((position, entry, self.wait_for(entry, call, future, deadline)));
+                    pending.push((
+                        position,
+                        entry,
+                        self.await_answer(entry, call, future, deadline),
+                    ));
                     continue;
                 }
-                Ok(Answer::Ready(result)) => in_time(Ok(result), is_answer, deadline),
+                Ok(Answer::Ready(result)) => unless_late(Ok(result), is_conclusive, deadline),
                 Err(panic) => Err(Failure::Panicked(panic)),
             };
             outcomes.push(self.outcome(entry, attempt, &mut tracebacks));
         }
-        let waiting = waiting
+        let pending = pending
             .into_iter()
             .map(|(position, entry, attempt)| async move { (position, entry, attempt.await) });
-        for (position, entry, attempt) in join_all(waiting).await {
+        for (position, entry, attempt) in join_all(pending).await {
             outcomes[position] = self.outcome(entry, attempt, &mut tracebacks);
         }
         let traceback = (!tracebacks.is_empty()).then(|| tracebacks.join("\n"));
         (outcomes, traceback)
     }
 
-    async fn wait_for<'a>(
+    async fn await_answer<'a>(
         &'a self,
         entry: &'a MetricEntry<'_, G, P>,
         call: MetricCall<'a, G, P>,
@@ -218,11 +228,11 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         let first = Mutex::new(Some(future));
         let start = |_| {
             let first = first.lock().ok().and_then(|mut first| first.take());
-            // A second attempt that waits for the memoized answer of the first one would be useless.
+            // Without the memo, since a second attempt must not wait for the answer of the first.
             let again = || entry.answer(MetricCall { memo: None, ..call });
             async move { first.map_or_else(again, Answer::Pending).await }
         };
-        self.attempt(start, is_answer, deadline).await
+        self.attempt(start, is_conclusive, deadline).await
     }
 
     fn outcome(
@@ -242,46 +252,46 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                 error: MetricError::new(
                     metric(),
                     MetricErrorKind::TimedOut {
-                        seconds: self.timeout.unwrap_or_default().as_secs_f64(),
+                        seconds: self.options.timeout.unwrap_or_default().as_secs_f64(),
                     },
                 ),
             },
         }
     }
 
-    /// Awaits a call of the user's, within the row's deadline, with a second attempt if it straggles.
+    /// Awaits a call of user code within the row's deadline, with a second attempt if it is slow.
     async fn attempt<T, E, F: Future<Output = Result<T, E>>>(
         &self,
         start: impl Fn(bool) -> F,
-        is_answer: fn(&Result<T, E>) -> bool,
+        is_conclusive: fn(&Result<T, E>) -> bool,
         deadline: Option<Instant>,
     ) -> Attempt<F::Output> {
-        let attempts = self.first_of_two(start, is_answer);
+        let attempts = self.first_of_two(start, is_conclusive);
         match deadline {
             None => attempts.await,
             Some(deadline) => {
                 let attempts = tokio::time::timeout_at(deadline, attempts);
                 let attempt = attempts.await.unwrap_or(Err(Failure::TimedOut));
-                in_time(attempt, is_answer, Some(deadline))
+                unless_late(attempt, is_conclusive, Some(deadline))
             }
         }
     }
 
-    /// Starts a straggling call a second time, and never a third. The first answer wins; the other
-    /// call is dropped, which cancels it. One that fails or panics waits for the other, and what is
-    /// reported if both do is the first one's failure.
+    /// Starts a second attempt at a slow call, and never a third. The first conclusive result wins; the
+    /// other call is dropped, which cancels it. If one attempt fails or panics, the other is awaited. If
+    /// both fail, the failure of the first is returned.
     async fn first_of_two<T, E, F: Future<Output = Result<T, E>>>(
         &self,
         start: impl Fn(bool) -> F,
-        is_answer: fn(&Result<T, E>) -> bool,
+        is_conclusive: fn(&Result<T, E>) -> bool,
     ) -> Attempt<F::Output> {
-        // The call is made within the future because it may panic before there is one.
+        // The call is made within the future because it may panic before it returns one.
         let attempt = async |first| {
-            let called = panic::catch_async(self.traceback, async { start(first).await });
+            let called = panic::catch_async(self.options.traceback, async { start(first).await });
             called.await.map_err(Failure::Panicked)
         };
-        let answers = |attempt: &Attempt<F::Output>| attempt.as_ref().is_ok_and(is_answer);
-        let Some(delay) = self.resubmit_after else {
+        let succeeded = |attempt: &Attempt<F::Output>| attempt.as_ref().is_ok_and(is_conclusive);
+        let Some(delay) = self.options.resubmit_after else {
             return attempt(true).await;
         };
         let mut first = pin!(attempt(true));
@@ -292,31 +302,31 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         tokio::select! {
             biased;
             output = &mut first => {
-                if answers(&output) {
+                if succeeded(&output) {
                     return output;
                 }
                 let other = second.await;
-                if answers(&other) { other } else { output }
+                if succeeded(&other) { other } else { output }
             }
-            output = &mut second => if answers(&output) { output } else { first.await },
+            output = &mut second => if succeeded(&output) { output } else { first.await },
         }
     }
 }
 
-/// What a call that was not interrupted gave, unless it gave it too late; a failure stays what it is.
-fn in_time<T, E>(
+/// Turns a conclusive result after the deadline into a timeout; a failure is returned unchanged.
+fn unless_late<T, E>(
     attempt: Attempt<Result<T, E>>,
-    is_answer: fn(&Result<T, E>) -> bool,
+    is_conclusive: fn(&Result<T, E>) -> bool,
     deadline: Option<Instant>,
 ) -> Attempt<Result<T, E>> {
     let late = || deadline.is_some_and(|deadline| Instant::now() > deadline);
     match attempt {
-        Ok(result) if is_answer(&result) && late() => Err(Failure::TimedOut),
+        Ok(result) if is_conclusive(&result) && late() => Err(Failure::TimedOut),
         attempt => attempt,
     }
 }
 
-/// Whether a metric has said what it has to say; having no opinion is one.
-fn is_answer(scored: &Result<Scored, MetricError>) -> bool {
+/// Returns whether a result is final: a score or an abstention.
+fn is_conclusive(scored: &Result<Scored, MetricError>) -> bool {
     scored.as_ref().map_or_else(|error| *error.kind() == MetricErrorKind::Abstained, |_| true)
 }

@@ -1,8 +1,7 @@
-//! Workers: so many as have something to do, up to the concurrency, each pulling rows until there are
-//! none.
+//! Workers: tasks that pull rows until there are none, as many as are busy, up to the concurrency.
 //!
-//! A worker is one task for the whole run, not one a row, so nothing is spawned per row and tokio
-//! spreads them over its threads.
+//! A worker is one task for the whole run. No task is spawned per row, and tokio distributes the
+//! workers over its threads.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -16,48 +15,48 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
 
 use super::Options;
-use super::collector::{Collector, Keeping};
-use super::crew::Crew;
+use super::collector::{Collector, CollectorOptions};
 use super::error::EvaluateError;
 use super::result::{Ending, EvaluationResult};
-use super::row::{Plan, RowResult};
+use super::row::{MetricEntry, Plan, RowResult};
 use super::source::Source;
 use super::stop::Stop;
 use super::summary::Tally;
+use super::worker_pool::WorkerPool;
 use crate::core::panic;
 use crate::core::requirements;
 use crate::core::settings::Settings;
 use crate::evaluate::program::Program;
 use crate::evaluate::report::{Progress, Render, ResultFiles};
 
-/// How long a worker may keep its thread from timers, signals and other tasks.
-const LONGEST_TURN: Duration = Duration::from_millis(5);
+/// How long a worker may run without yielding to timers, signals and other tasks.
+const TIME_SLICE: Duration = Duration::from_millis(5);
 
-/// Stands where rows bring their predictions along.
-pub(super) struct Given;
+/// The program of rows that already have predictions; it is never called.
+pub(super) struct Predicted;
 
-impl<G: Sync, P> Program<G, P, Given> for Given {
+impl<G: Sync, P> Program<G, P, Predicted> for Predicted {
     async fn predict(&self, _: &G) -> Result<P, String> {
         Err("the row has no prediction".to_owned())
     }
 }
 
-/// All that the workers of one run share.
+/// The state shared by the workers of one run.
 struct Run<'a, G, P> {
     plan: Arc<Plan<'a, G, P>>,
     names: Vec<String>,
     source: Source<'a, G, P>,
-    crew: Crew,
+    pool: WorkerPool,
     stop: Arc<Stop>,
     stop_when: Option<Shared<BoxFuture<'static, ()>>>,
     collector: Mutex<Collector<G, P>>,
-    /// Present if rows are written.
+    /// Set if rows are written.
     render: Option<Render<G, P>>,
     started: Instant,
 }
 
-/// Runs on tasks of their own, on all of the runtime's threads.
-pub(super) async fn spawned<G, P, Kind>(
+/// Runs the evaluation on spawned worker tasks, on all threads of the runtime.
+pub(super) async fn run_on_workers<G, P, Kind>(
     plan: Arc<Plan<'static, G, P>>,
     source: Source<'static, G, P>,
     program: impl Program<G, P, Kind> + 'static,
@@ -73,26 +72,26 @@ where
     requirements::probe(super::row::requirements(&plan.metrics)).await?;
     let run = Arc::new(Run::prepare(plan, source, render, options)?);
     #[cfg(feature = "ctrl-c")]
-    let _listening = match options.stop_on_ctrl_c {
+    let _listener = match options.stop_on_ctrl_c {
         true => super::ctrl_c::listen(Arc::clone(&run.stop)).await,
         false => None,
     };
     let program = Arc::new(program);
     let settings = Settings::current();
-    let hire = |workers: &mut JoinSet<()>| {
+    let spawn_worker = |workers: &mut JoinSet<()>| {
         let (run, program) = (Arc::clone(&run), Arc::clone(&program));
         let work = async move { run.work(&*program).await };
         workers.spawn(settings.clone().scope(work));
     };
-    supervise(&run, hire).await?;
+    supervise(&run, spawn_worker).await?;
     let run = Arc::into_inner(run).ok_or_else(|| EvaluateError::Worker {
-        message: "it still holds the results".to_owned(),
+        message: "it still references the results".to_owned(),
     })?;
     run.finish(options)
 }
 
-/// Runs within the calling task, so that program and metrics may borrow.
-pub(super) async fn local<'a, G, P, Kind>(
+/// Runs the evaluation within the calling task, so that program and metrics may borrow.
+pub(super) async fn run_in_task<'a, G, P, Kind>(
     plan: Plan<'a, G, P>,
     source: Source<'a, G, P>,
     program: &impl Program<G, P, Kind>,
@@ -104,7 +103,7 @@ where
 {
     requirements::probe(super::row::requirements(&plan.metrics)).await?;
     let run = Run::prepare(Arc::new(plan), source, super::score_line, options)?;
-    // Within one task there is nobody to hire more when they are needed, but rows are counted here.
+    // The number of workers is fixed here, since no task can add some later.
     let (_, rows) = run.source.size_hint();
     let workers = options.concurrency.min(rows.unwrap_or(usize::MAX));
     join_all((0..workers).map(|_| run.work(program))).await;
@@ -113,21 +112,21 @@ where
 
 fn check_runtime<G, P>(plan: &Plan<'_, G, P>) -> Result<(), EvaluateError> {
     let missing = |missing| EvaluateError::Runtime { missing };
-    Handle::try_current().map_err(|_| missing("there is no tokio runtime"))?;
-    if plan.timeout.or(plan.resubmit_after).is_none() {
+    Handle::try_current().map_err(|_| missing("no tokio runtime found"))?;
+    if plan.options.timeout.or(plan.options.resubmit_after).is_none() {
         return Ok(());
     }
-    let timer = panic::catch(false, || drop(tokio::time::sleep(std::time::Duration::ZERO)));
-    timer.map_err(|_| missing("the tokio runtime has no timers"))
+    let timer = panic::catch(false, || drop(tokio::time::sleep(Duration::ZERO)));
+    timer.map_err(|_| missing("the tokio runtime has no timer"))
 }
 
-/// Has the workers hired and waits for them.
+/// Spawns the workers and waits for them.
 async fn supervise<G, P>(
     run: &Run<'_, G, P>,
-    hire: impl Fn(&mut JoinSet<()>),
+    spawn_worker: impl Fn(&mut JoinSet<()>),
 ) -> Result<(), EvaluateError> {
     let mut workers = JoinSet::new();
-    (0..run.crew.hired()).for_each(|_| hire(&mut workers));
+    (0..run.pool.spawned()).for_each(|_| spawn_worker(&mut workers));
     let mut stop = pin!(stop_signal(run.stop_when.as_ref()));
     loop {
         tokio::select! {
@@ -135,30 +134,30 @@ async fn supervise<G, P>(
             ended = workers.join_next() => match ended {
                 None => return Ok(()),
                 Some(Ok(())) if run.source.failed() => {
-                    // The result is lost anyway, so nothing more is spent on it.
+                    // There will be no result, so the remaining work is cancelled.
                     workers.shutdown().await;
                     return Ok(());
                 }
                 Some(Ok(())) => {}
                 Some(Err(error)) => check_worker(error)?,
             },
-            () = &mut stop, if !run.stop.asked() => run.stop.ask(),
+            () = &mut stop, if !run.stop.is_requested() => run.stop.request(),
             () = run.stop.abandoned() => workers.shutdown().await,
-            more = run.crew.more() => (0..more).for_each(|_| hire(&mut workers)),
+            more = run.pool.grow() => (0..more).for_each(|_| spawn_worker(&mut workers)),
         }
     }
 }
 
-/// Waits for a row, whose turn begins anew whenever it goes on after a wait: meanwhile others had theirs. To give way
-/// once more at its end would put it behind all who have woken with it.
-async fn restarting<T>(
-    turn: &mut std::time::Instant,
+/// Awaits a row, resetting its cooperative time slice each time it is resumed, since other tasks ran
+/// meanwhile. Yielding again at its end would queue it behind all tasks that were woken with it.
+async fn with_time_slice<T>(
+    slice_start: &mut std::time::Instant,
     mut row: Pin<&mut impl Future<Output = T>>,
 ) -> T {
     let mut has_waited = false;
     poll_fn(|context| {
         if has_waited {
-            *turn = std::time::Instant::now();
+            *slice_start = std::time::Instant::now();
         }
         has_waited = true;
         row.as_mut().poll(context)
@@ -166,7 +165,7 @@ async fn restarting<T>(
     .await
 }
 
-/// A worker that was cancelled gave up its row; one that panicked is an error.
+/// Returns an error if a worker panicked. A cancelled worker only abandoned its row.
 fn check_worker(error: JoinError) -> Result<(), EvaluateError> {
     match error.try_into_panic() {
         Ok(payload) => Err(EvaluateError::Worker { message: panic::message(&*payload) }),
@@ -190,13 +189,12 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
     ) -> Result<Self, EvaluateError> {
         let files = ResultFiles::create(&options.outputs)?;
         let render = files.is_some().then_some(render);
-        let tally =
-            |metric: &super::row::MetricEntry<'_, G, P>| Tally::new(&metric.name, metric.kind);
+        let tally = |metric: &MetricEntry<'_, G, P>| Tally::new(&metric.name, metric.kind);
         let (expected, total) = source.size_hint();
         let keep_below = if options.keep_results { u64::MAX } else { options.table_rows as u64 };
-        let keeping = Keeping {
+        let collector = CollectorOptions {
             keep_below,
-            expected: expected.min(super::source::MOST_EXPECTED),
+            expected: expected.min(super::source::MAX_PREALLOCATED_ROWS),
             max_errors: options.max_errors,
             failure_score: options.failure_score,
             files,
@@ -206,10 +204,10 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             names: plan.metrics.iter().map(|metric| metric.name.clone()).collect(),
             collector: Mutex::new(Collector::new(
                 plan.metrics.iter().map(tally).collect(),
-                keeping,
+                collector,
             )),
             plan,
-            crew: Crew::new(options.concurrency.min(total.unwrap_or(usize::MAX).max(1))),
+            pool: WorkerPool::new(options.concurrency.min(total.unwrap_or(usize::MAX).max(1))),
             source,
             stop: Arc::default(),
             stop_when: options.stop_when.clone(),
@@ -220,33 +218,34 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
 
     async fn work<Kind>(&self, program: &impl Program<G, P, Kind>) {
         let mut line = Vec::new();
-        let mut turn = std::time::Instant::now();
+        let mut slice_start = std::time::Instant::now();
         while let Some((index, input)) = self.source.pull(&self.stop).await {
-            self.crew.begin_row();
-            let row = restarting(&mut turn, pin!(self.plan.finish(index, input, program))).await;
-            self.crew.end_row();
+            self.pool.begin_row();
+            let row = self.plan.finish(index, input, program);
+            let row = with_time_slice(&mut slice_start, pin!(row)).await;
+            self.pool.end_row();
             if let Some(render) = self.render {
                 line.clear();
                 self.render_row(render, &row, &mut line);
             }
             self.record(index, row, &line);
-            // Rows that never wait must still let timers, signals and other tasks have their turn:
-            // short ones after so many, which costs least, and long ones after so much time.
-            if turn.elapsed() < LONGEST_TURN {
+            // Rows that never wait must yield to timers, signals and other tasks: short ones by tokio's
+            // budget, which costs least, long ones when their time slice is over.
+            if slice_start.elapsed() < TIME_SLICE {
                 tokio::task::consume_budget().await;
             } else {
-                self.look_for_stop();
+                self.poll_stop_signal();
                 tokio::task::yield_now().await;
-                turn = std::time::Instant::now();
+                slice_start = std::time::Instant::now();
             }
         }
     }
 
-    /// Looks itself, because other workers may keep the one who waits for it from its turn.
-    fn look_for_stop(&self) {
-        let signal = self.stop_when.as_ref().filter(|_| !self.stop.asked());
+    /// Polls the stop signal here too, because busy workers may starve the task that waits for it.
+    fn poll_stop_signal(&self) {
+        let signal = self.stop_when.as_ref().filter(|_| !self.stop.is_requested());
         if signal.is_some_and(|signal| signal.clone().now_or_never().is_some()) {
-            self.stop.ask();
+            self.stop.request();
         }
     }
 
@@ -266,7 +265,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
     }
 
     fn finish(self, options: &Options<G, P>) -> Result<EvaluationResult<G, P>, EvaluateError> {
-        let stopped = self.stop.asked();
+        let stopped = self.stop.is_requested();
         let mut collector = self.collector.into_inner().unwrap_or_else(PoisonError::into_inner);
         if let Some(error) = self.source.into_error() {
             return Err(error);

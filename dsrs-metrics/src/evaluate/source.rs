@@ -1,6 +1,6 @@
-//! Where rows come from: one source that all workers pull from, a row at a time.
+//! The source of rows: all workers pull from it, one row at a time.
 //!
-//! What is done with a row is in `row.rs`.
+//! Evaluating a row is in `row.rs`.
 
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
@@ -20,10 +20,10 @@ use crate::core::rows::pair::{Origin, Pair};
 
 /// A row before it is scored.
 pub(super) struct Input<G, P> {
-    /// `None` stands for the row's position.
+    /// The id, or `None` to use the row's position.
     pub(super) id: Option<String>,
     pub(super) gold: Arc<G>,
-    /// `None` if the program is yet to give it.
+    /// The prediction, or `None` if the program has to make it.
     pub(super) pred: Option<P>,
     pub(super) attributes: Fields,
     pub(super) origin: Option<Origin>,
@@ -54,28 +54,28 @@ pub(super) type Inputs<'a, G, P> =
     Box<dyn Iterator<Item = Result<Input<G, P>, String>> + Send + 'a>;
 pub(super) type InputStream<'a, G, P> = BoxStream<'a, Result<Input<G, P>, String>>;
 
-/// Room is made for so many rows at most before they come: a size hint may be wrong.
-pub(super) const MOST_EXPECTED: usize = 1 << 20;
+/// The largest number of rows to allocate space for in advance, since a size hint may be wrong.
+pub(super) const MAX_PREALLOCATED_ROWS: usize = 1 << 20;
 
-/// Names a row of a devset.
+/// Returns the id of a row of a devset.
 pub(super) type RowId<G> = Arc<dyn Fn(&G) -> String + Send + Sync>;
 
 enum Rows<'a, G, P> {
     List(Arc<Vec<Arc<G>>>, AtomicUsize),
-    Iterator(Mutex<Ordered<Inputs<'a, G, P>>>),
-    Stream(tokio::sync::Mutex<Ordered<InputStream<'a, G, P>>>),
+    Iterator(Mutex<Numbering<Inputs<'a, G, P>>>),
+    Stream(tokio::sync::Mutex<Numbering<InputStream<'a, G, P>>>),
 }
 
-/// Rows in the order in which they come, with what must be known of those before.
-struct Ordered<S> {
+/// Rows in the order in which they are read, with the number and ids of the rows before.
+struct Numbering<S> {
     rows: S,
     next: u64,
     seen: SeenIds,
 }
 
-impl<S> Ordered<S> {
+impl<S> Numbering<S> {
     fn new(rows: S, expected: usize) -> Self {
-        Self { rows, next: 0, seen: SeenIds::with_capacity(expected.min(MOST_EXPECTED)) }
+        Self { rows, next: 0, seen: SeenIds::with_capacity(expected.min(MAX_PREALLOCATED_ROWS)) }
     }
 
     fn number<G, P>(&mut self, row: Input<G, P>) -> Result<Numbered<G, P>, EvaluateError> {
@@ -87,7 +87,7 @@ impl<S> Ordered<S> {
     }
 }
 
-/// What all workers pull from. The first input error ends it.
+/// The source that all workers pull from. The first input error ends it.
 pub(super) struct Source<'a, G, P> {
     rows: Rows<'a, G, P>,
     row_id: Option<RowId<G>>,
@@ -101,12 +101,12 @@ impl<'a, G, P> Source<'a, G, P> {
 
     pub(super) fn iterator(rows: Inputs<'a, G, P>) -> Self {
         let (expected, _) = rows.size_hint();
-        Self::new(Rows::Iterator(Mutex::new(Ordered::new(rows, expected))), None)
+        Self::new(Rows::Iterator(Mutex::new(Numbering::new(rows, expected))), None)
     }
 
     pub(super) fn stream(rows: InputStream<'a, G, P>, row_id: Option<RowId<G>>) -> Self {
         let (expected, _) = rows.size_hint();
-        let rows = tokio::sync::Mutex::new(Ordered::new(rows, expected));
+        let rows = tokio::sync::Mutex::new(Numbering::new(rows, expected));
         Self::new(Rows::Stream(rows), row_id)
     }
 
@@ -114,7 +114,7 @@ impl<'a, G, P> Source<'a, G, P> {
         Self { rows, row_id, error: OnceLock::new() }
     }
 
-    /// How many rows there are, if that is known: the least and the most.
+    /// Returns the lower and upper bound of the number of rows, as [`Iterator::size_hint`].
     pub(super) fn size_hint(&self) -> (usize, Option<usize>) {
         match &self.rows {
             Rows::List(rows, _) => (rows.len(), Some(rows.len())),
@@ -137,7 +137,7 @@ impl<'a, G, P> Source<'a, G, P> {
         self.error.get().is_some()
     }
 
-    /// The next row and its position, from 0; `None` once there is no more to do.
+    /// Returns the next row and its position, from 0, or `None` if there are no more rows to evaluate.
     pub(super) async fn pull(&self, stop: &Stop) -> Option<Numbered<G, P>> {
         if stop.is_set() {
             return None;
@@ -154,7 +154,7 @@ impl<'a, G, P> Source<'a, G, P> {
         match pulled? {
             Ok(pulled) => Some(pulled),
             Err(error) => {
-                // A later error of another worker says nothing new.
+                // The first error is reported; an error of another worker is discarded.
                 let _ = self.error.set(error);
                 stop.set();
                 None
@@ -165,13 +165,13 @@ impl<'a, G, P> Source<'a, G, P> {
     fn pull_listed(&self, rows: &[Arc<G>], next: &AtomicUsize) -> Option<Numbered<G, P>> {
         let index = next.fetch_add(1, Ordering::Relaxed);
         let mut row = Input::to_predict(Arc::clone(rows.get(index)?));
-        // Ids of a list were checked when it was given.
+        // The ids of a list were checked by the builder.
         row.id = self.row_id.as_ref().map(|row_id| row_id(&row.gold));
         Some((index as u64, row))
     }
 
     fn pull_iterator(
-        rows: &Mutex<Ordered<Inputs<'a, G, P>>>,
+        rows: &Mutex<Numbering<Inputs<'a, G, P>>>,
     ) -> Option<Result<Numbered<G, P>, EvaluateError>> {
         let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
         let pulled = panic::catch(false, || rows.rows.next());
@@ -183,18 +183,18 @@ impl<'a, G, P> Source<'a, G, P> {
 
     async fn pull_stream(
         &self,
-        rows: &tokio::sync::Mutex<Ordered<InputStream<'a, G, P>>>,
+        rows: &tokio::sync::Mutex<Numbering<InputStream<'a, G, P>>>,
     ) -> Option<Result<Numbered<G, P>, EvaluateError>> {
         let mut rows = rows.lock().await;
         let pulled = panic::catch_async(false, rows.rows.next()).await;
-        let named = |mut row: Input<G, P>| {
+        let with_id = |mut row: Input<G, P>| {
             let row_id = self.row_id.as_ref();
             row.id = row.id.or_else(|| row_id.map(|row_id| row_id(&row.gold)));
             row
         };
         pulled.map_err(|panic| input_panicked(&panic)).transpose().map(|row| {
             let row = row?.map_err(|message| EvaluateError::Input { message })?;
-            let row = panic::catch(false, || named(row));
+            let row = panic::catch(false, || with_id(row));
             rows.number(row.map_err(|panic| input_panicked(&panic))?)
         })
     }
@@ -205,13 +205,13 @@ fn input_panicked(panic: &Panic) -> EvaluateError {
     EvaluateError::Input { message }
 }
 
-/// Finds out about ids that come twice, in about 50 bytes a row whatever the length of the ids: they
-/// are kept as 128 bits of keyed hash, which two of a thousand million ids share once in 10^20 runs.
+/// Detects duplicate ids in about 50 bytes per row, whatever their length: it stores 128 bits of a keyed
+/// hash, and two of 10^9 different ids collide once in 10^20 runs.
 #[derive(Default)]
 pub(super) struct SeenIds {
     hashers: [RandomState; 2],
     rows: HashMap<IdHash, u64, BuildHasherDefault<AlreadyHashed>>,
-    /// Each file, with the number of lines in those before it.
+    /// Each file, with the number of lines of the files before it.
     files: Vec<(Arc<Path>, u64)>,
     lines: u64,
 }
@@ -241,9 +241,9 @@ impl SeenIds {
         }
     }
 
-    /// The line, counted from that of the first file on: one number instead of file and line.
+    /// Returns the line number counted over all files, so that one number replaces file and line.
     fn line_in_run(&mut self, origin: &Origin) -> u64 {
-        // By pointer, since one file may be read twice.
+        // Compared by pointer, since one file may be read twice.
         let known = self.files.last();
         if known.is_none_or(|(file, _)| !Arc::ptr_eq(file, &origin.file)) {
             self.files.push((Arc::clone(&origin.file), self.lines));
@@ -265,7 +265,7 @@ impl SeenIds {
     }
 }
 
-/// What is kept of an id. Not a `u128`, whose alignment would cost eight bytes more a row.
+/// The hash of an id. It is not a `u128`, whose alignment would cost eight more bytes per row.
 #[derive(PartialEq, Eq)]
 struct IdHash([u64; 2]);
 
@@ -275,7 +275,7 @@ impl Hash for IdHash {
     }
 }
 
-/// The hash of a hash: half of it.
+/// A hasher for values that are hashes already.
 #[derive(Default)]
 struct AlreadyHashed(u64);
 

@@ -1,4 +1,4 @@
-//! The sign, shared by all workers, to take no more rows.
+//! The stop flag shared by all workers: once it is set, no more rows are taken.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -7,14 +7,14 @@ use tokio::sync::Notify;
 #[derive(Default)]
 pub(super) struct Stop {
     set: AtomicBool,
-    /// Whether it was set from outside of the run.
-    asked: AtomicBool,
+    /// Whether the stop was requested from outside the run.
+    requested: AtomicBool,
     changed: Notify,
     abandoned: Notify,
 }
 
 impl Stop {
-    /// Rows that are being worked on are finished; no other is taken.
+    /// Sets the flag: rows in progress are finished, and no other row is taken.
     pub(super) fn set(&self) {
         self.set.store(true, Ordering::SeqCst);
         self.changed.notify_waiters();
@@ -24,34 +24,35 @@ impl Stop {
         self.set.load(Ordering::SeqCst)
     }
 
-    /// As [`set`](Self::set), because the user wants it.
-    pub(super) fn ask(&self) {
-        self.asked.store(true, Ordering::SeqCst);
+    /// As [`set`](Self::set), on the user's request.
+    pub(super) fn request(&self) {
+        self.requested.store(true, Ordering::SeqCst);
         self.set();
     }
 
-    pub(super) fn asked(&self) -> bool {
-        self.asked.load(Ordering::SeqCst)
+    pub(super) fn is_requested(&self) -> bool {
+        self.requested.load(Ordering::SeqCst)
     }
 
-    /// A Ctrl-C: it stops the run, or abandons one that was asked to stop before.
+    /// Handles one Ctrl-C: the first requests a stop, a later one abandons the rows in progress.
     #[cfg(feature = "ctrl-c")]
     pub(super) fn interrupt(&self) {
-        if self.asked() {
+        if self.is_requested() {
             self.abandoned.notify_one();
         } else {
-            self.ask();
+            self.request();
         }
     }
 
-    /// Waits until rows that are being worked on are to be given up.
+    /// Waits until the rows in progress are to be abandoned.
     pub(super) async fn abandoned(&self) {
         self.abandoned.notified().await;
     }
 
+    /// Waits until the flag is set.
     pub(super) async fn wait(&self) {
         let mut changed = std::pin::pin!(self.changed.notified());
-        // Listening begins before looking, so that nothing is missed in between.
+        // Registers before reading the flag, so that no notification is missed in between.
         changed.as_mut().enable();
         if !self.is_set() {
             changed.await;

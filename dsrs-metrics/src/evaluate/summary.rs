@@ -1,6 +1,4 @@
-//! Counts and averages over rows, and the denominator of each.
-//!
-//! Standard errors and intervals are elsewhere; here is what was scored, and what was not.
+//! Counts and means over rows, with the denominator of each.
 
 use std::fmt;
 
@@ -13,7 +11,7 @@ use crate::core::score::Scored;
 use crate::core::spec::ScoreKind;
 use crate::stats::exact_sum::ExactSum;
 
-/// What one metric, or one named part of it, says over all rows.
+/// The summary of one metric, or of one of its named scores, over all rows.
 ///
 /// Every row is in exactly one of `scored`, `failed`, `gated`, `skipped` and `abstained`.
 ///
@@ -22,8 +20,9 @@ use crate::stats::exact_sum::ExactSum;
 /// | `mean_scored` | values of scored rows | `scored` |
 /// | `mean` | the same, and `failure_score` for each failed row | `scored + failed` |
 ///
-/// Gated, skipped and abstained rows are in neither, but in the headline. A row that the metric
-/// scored without mentioning a part is abstained for that part. Sums are exact, so no digit depends on the order in which rows finished.
+/// Gated, skipped and abstained rows are in neither mean; the headline counts them. A scored row without
+/// a value for a named score counts as abstained for that score. Sums are exact, so no digit depends on
+/// the order in which rows finish.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct MetricSummary {
@@ -31,33 +30,33 @@ pub struct MetricSummary {
     #[serde(skip)]
     pub name: String,
     /// The headline: the percentage of true in [0, 100] for a bool, the mean for a number. `None`
-    /// if no row was scored: an average over nothing is not 0.
+    /// if no row has a score.
     pub score: Option<f64>,
     /// The mean, where a failed row counts as the failure score.
     pub mean: Option<f64>,
     /// The mean over the rows that were scored.
     pub mean_scored: Option<f64>,
-    /// Bool or number.
+    /// Whether scores are bools or numbers.
     pub kind: ScoreKind,
     /// Rows with a score.
     pub scored: u64,
     /// Rows whose program or metric failed.
     pub failed: u64,
-    /// Rows that a cheaper metric rejected.
+    /// Rows rejected by a cheaper metric.
     pub gated: u64,
-    /// Rows that the budget did not cover.
+    /// Rows not covered by the budget.
     pub skipped: u64,
-    /// Rows on which the metric has no opinion; for a part also those whose scores lack it.
+    /// Rows on which the metric abstained; for a named score also the rows without a value for it.
     pub abstained: u64,
-    /// Rows that passed: true, or beyond the threshold. `None` if the metric has no verdict.
+    /// Rows that passed: true, or at the good side of the threshold. `None` if the metric has no verdict.
     pub passed: Option<u64>,
-    /// What scores and failures cost, in millisatoshis; a part's cost is that of its metric.
+    /// The cost of scored and failed rows, in millisatoshis; 0 for a named score.
     pub cost_msats: u64,
-    /// Rows that no model judged: the offline lexical judge did, because none is configured.
+    /// Rows scored by the offline lexical judge, because no model is configured.
     #[serde(skip_serializing_if = "is_zero")]
     pub judged_offline: u64,
-    /// The score of all scored rows taken together, where that is not the mean and the metric gives
-    /// [its counts](crate::CorpusCounts): corpus BLEU, micro F1. Rows without a score are not in it.
+    /// The corpus-level score over all scored rows, where it differs from the mean and the metric returns
+    /// [counts](crate::CorpusCounts): corpus BLEU, micro F1. Rows without a score are not included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corpus: Option<f64>,
     #[serde(skip)]
@@ -66,13 +65,13 @@ pub struct MetricSummary {
     ones: u64,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "required by serde")]
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
 impl MetricSummary {
-    /// How many rows there were.
+    /// Returns the number of rows.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.scored + self.failed + self.gated + self.skipped + self.abstained
@@ -125,7 +124,7 @@ impl fmt::Display for MetricSummary {
     }
 }
 
-/// The counts and sums of one metric while rows come in.
+/// The running counts and sums of one metric.
 pub(crate) struct Tally {
     name: String,
     kind: ScoreKind,
@@ -152,7 +151,7 @@ struct Counts {
 struct PartTally {
     scored: u64,
     sum: ExactSum,
-    /// Row and place of the first mention, by which parts are listed.
+    /// Row and position of the first occurrence, which determines the order of the named scores.
     first: (u64, usize),
 }
 
@@ -208,7 +207,7 @@ impl Tally {
         self.counts.failed
     }
 
-    /// The metric's summary, then one for each of its parts, by first mention.
+    /// Returns the metric's summary, then one for each named score, by first occurrence.
     pub(crate) fn summaries(&self, failure_score: f64) -> Vec<MetricSummary> {
         let mut parts: Vec<_> = self.parts.iter().collect();
         parts.sort_by_key(|(_, part)| part.first);
@@ -230,7 +229,7 @@ impl Tally {
         summaries
     }
 
-    /// The metric's own summary, without its parts.
+    /// Returns the metric's own summary, without its named scores.
     pub(crate) fn summary(&self, failure_score: f64) -> MetricSummary {
         let corpus = self.corpus.as_ref().and_then(CorpusCounts::score);
         let own = summary(self.name.clone(), self.kind, self.counts, &self.sum, failure_score);

@@ -109,7 +109,7 @@ impl Asking {
             Ok(verdict) => return verdict,
             Err(flaw) => flaw,
         };
-        if flaw.is_cut && reply.stop == StopReason::Length {
+        if flaw.is_cut && reply.stop_reason == StopReason::Length {
             return Err(JudgeError::CutShort { lm: lm.id().to_owned() });
         }
         let mut repaired = request.assistant(reply.text).user(repair(&flaw));
@@ -150,7 +150,7 @@ impl Asking {
         let reply = lm.complete(request).await;
         self.count(&reply);
         let reply = reply?;
-        match &reply.stop {
+        match &reply.stop_reason {
             StopReason::Refusal(said) => {
                 Err(JudgeError::Refused { lm: lm.id().to_owned(), said: beginning(said) })
             }

@@ -1,7 +1,7 @@
 //! Why a judge gave no verdict.
 
 use crate::core::spec::ScoreRange;
-use crate::lm::LmError;
+use crate::lm::{LmError, LmErrorKind};
 
 /// Why a judge gave no verdict. None of these says anything of the answer that was to be judged, so none
 /// becomes a score.
@@ -146,8 +146,8 @@ impl JudgeError {
     /// The budget, if that is why there is no verdict.
     pub(super) fn budget_msats(&self) -> Option<u64> {
         match self {
-            Self::Model(error) => match error.root() {
-                LmError::OverBudget { budget_msats, .. } => Some(*budget_msats),
+            Self::Model(error) => match error.kind() {
+                LmErrorKind::BudgetExceeded { budget_msats, .. } => Some(*budget_msats),
                 _ => None,
             },
             Self::NoQuorum { first, .. } => first.budget_msats(),

@@ -1,4 +1,4 @@
-//! How several rollouts of one example become one number.
+//! Aggregates the scores of several rollouts of one example.
 //!
 //! Rows are never aggregated this way: over rows there are means with denominators, in `summary.rs`.
 
@@ -6,44 +6,44 @@ use serde::{Deserialize, Serialize};
 
 use crate::stats::exact_sum::ExactSum;
 
-/// How the scores of several rollouts of one example become one.
+/// A method to aggregate the scores of several rollouts of one example.
 ///
-/// It is not for scores of several rows: the median of passes and fails is always a pass or a fail.
+/// Not for the scores of several rows: the median of many passes and fails is 0, 0.5 or 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AggregationMethod {
-    /// The middle value, or halfway between the two middle ones; outliers do not matter.
+    /// The middle value, or the midpoint of the two middle values; robust to outliers.
     #[default]
     Median,
     /// The average.
     Mean,
-    /// The worst.
+    /// The lowest value.
     Min,
-    /// The best.
+    /// The highest value.
     Max,
-    /// The average without this fraction, in [0, 0.5), of the values at each end; of `n` values,
-    /// `floor(fraction * n)` at each end are left out, as in SciPy's `trim_mean`.
+    /// The average without this fraction, in [0, 0.5), of the values at each end: of `n` values,
+    /// `floor(fraction * n)` at each end are excluded, as in SciPy's `trim_mean`.
     TrimmedMean(f64),
 }
 
-/// Why values could not be aggregated.
+/// An error in the aggregation of values.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AggregationError {
-    /// An average over nothing is no number.
-    #[error("there is nothing to aggregate, and an average over nothing is not 0")]
+    /// There are no values.
+    #[error("expected at least one value to aggregate, found none")]
     Empty,
-    /// One NaN or infinity would spoil the whole.
-    #[error("value {position} is {value}, not a finite number")]
+    /// A value is NaN or infinite.
+    #[error("value {position} must be a finite number, found {value}")]
     NotFinite {
         /// Its position, from 0.
         position: usize,
         /// The value.
         value: f64,
     },
-    /// Nothing would remain, or the fraction is no fraction.
-    #[error("a trimmed mean leaves out a fraction in [0, 0.5) at each end, not {fraction:?}")]
+    /// The fraction is not in [0, 0.5).
+    #[error("the fraction of a trimmed mean must be in [0, 0.5), found {fraction:?}")]
     Trim {
         /// The fraction.
         fraction: f64,
@@ -51,8 +51,8 @@ pub enum AggregationError {
 }
 
 impl AggregationMethod {
-    /// Aggregates finite values. The result lies between the smallest and the largest of them and is
-    /// the same to the last bit in whatever order they come.
+    /// Aggregates finite values. The result lies between the smallest and the largest value, and does not
+    /// depend on their order, to the last bit.
     ///
     /// ```
     /// use dsrs_metrics::{AggregationError, AggregationMethod};
@@ -67,14 +67,14 @@ impl AggregationMethod {
     /// ```
     ///
     /// # Errors
-    /// No values, a value that is NaN or infinite, or a fraction outside [0, 0.5).
+    /// There are no values, a value is NaN or infinite, or the fraction is outside [0, 0.5).
     pub fn aggregate(&self, values: &[f64]) -> Result<f64, AggregationError> {
         self.check()?;
         let not_finite = values.iter().position(|value| !value.is_finite());
         if let Some(position) = not_finite {
             return Err(AggregationError::NotFinite { position, value: values[position] });
         }
-        // Adding 0 turns -0 into 0, so that the sign of a zero does not hang on the method.
+        // Adding 0 turns -0 into 0, so that the sign of a zero does not depend on the method.
         let mut sorted: Vec<f64> = values.iter().map(|value| value + 0.0).collect();
         sorted.sort_unstable_by(f64::total_cmp);
         match (&*sorted, self) {
@@ -87,7 +87,7 @@ impl AggregationMethod {
         }
     }
 
-    /// Checks what the method itself is made of.
+    /// Validates the method's own parameters.
     pub(super) fn check(&self) -> Result<(), AggregationError> {
         match *self {
             Self::TrimmedMean(fraction) if !(0.0..0.5).contains(&fraction) => {
@@ -98,22 +98,22 @@ impl AggregationMethod {
     }
 }
 
-/// The middle of sorted values; of two, halfway.
+/// Returns the median of sorted values.
 fn median(sorted: &[f64]) -> f64 {
     let half = sorted.len() / 2;
     if sorted.len() % 2 == 1 { sorted[half] } else { sorted[half - 1].midpoint(sorted[half]) }
 }
 
-/// The mean of sorted values. The exact sum is rounded and then divided, which could leave the
-/// interval of the values by one bit.
+/// Returns the mean of sorted values. The exact sum is rounded and then divided, which could exceed the
+/// range of the values by one bit, so the result is clamped.
 fn mean(sorted: &[f64]) -> f64 {
     let mut sum = ExactSum::default();
     sorted.iter().for_each(|value| sum.add(*value));
     sum.mean(sorted.len() as u64).clamp(sorted[0], sorted[sorted.len() - 1])
 }
 
-/// Sorted values without those at both ends; at least one remains, since the product with a fraction
-/// below one half never rounds up to one half of their number.
+/// Returns sorted values without the given fraction at each end. At least one remains, since the product
+/// with a fraction below one half never rounds up to half the number of values.
 fn trimmed(sorted: &[f64], fraction: f64) -> &[f64] {
     #[expect(
         clippy::cast_precision_loss,

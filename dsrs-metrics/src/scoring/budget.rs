@@ -1,33 +1,33 @@
-//! Money: reserved before a call, settled after it, given back whatever becomes of the call.
+//! The budget: cost is reserved before a call, settled after it, and released if the call fails.
 //!
-//! What a call may cost is in `call.rs`; which calls are made is decided in `flow.rs`.
+//! The maximum cost of a call is in `call.rs`; which calls are made is decided in `flow.rs`.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 use tokio::sync::Notify;
 
-/// What became of a scorer's money so far, over all its clones. All amounts are in millisatoshis.
+/// The state of a scorer's budget, over all its clones. All amounts are in millisatoshis.
 ///
-/// `spent + reserved <= limit` always holds, unless a metric cost more than it declared: then
-/// `overrun` says by how much, and no further call is started that is not covered by what is left.
+/// `spent + reserved <= limit` always holds, unless a metric cost more than it declared: then `overrun`
+/// is the excess, and no further call is started that the rest does not cover.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct BudgetReport {
-    /// The limit; `None` if there is none, and then nothing is reserved.
+    /// The limit; `None` if there is none, in which case nothing is reserved.
     pub limit: Option<u64>,
-    /// What calls say they cost, scored or failed.
+    /// The reported cost of calls, scored or failed.
     pub spent: u64,
-    /// What is set aside for calls that are under way.
+    /// The amount reserved for calls in progress.
     pub reserved: u64,
-    /// What was set aside and not spent, and so given back.
+    /// The amount that was reserved, not spent, and released.
     pub returned: u64,
-    /// By how much calls cost more than was set aside for them.
+    /// The amount by which calls exceeded their reservations.
     pub overrun: u64,
 }
 
 impl BudgetReport {
-    /// What may still be reserved; `None` without a limit.
+    /// Returns the amount that can still be reserved; `None` without a limit.
     #[must_use]
     pub fn available(&self) -> Option<u64> {
         let taken = self.spent.saturating_add(self.reserved);
@@ -35,20 +35,20 @@ impl BudgetReport {
     }
 }
 
-/// The account that all clones of a scorer share.
+/// The ledger shared by all clones of a scorer.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     limit: Option<u64>,
     account: Mutex<BudgetReport>,
-    /// Told one by one when money may have come free.
+    /// Notified, one waiter at a time, when a reservation is released.
     freed: Notify,
 }
 
-enum Answer<'a> {
+enum Attempt<'a> {
     Granted(Reservation<'a>),
-    /// Enough would be left if calls under way gave all of theirs back.
-    Later,
-    Never,
+    /// The amount may become available when calls in progress settle.
+    Wait,
+    Denied,
 }
 
 impl Ledger {
@@ -61,69 +61,69 @@ impl Ledger {
         *self.account()
     }
 
-    /// No method of the account can panic half-way, so a poisoned one is still right.
+    /// No method can panic halfway through an update, so a poisoned account is still consistent.
     fn account(&self) -> MutexGuard<'_, BudgetReport> {
         self.account.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sets `msats` aside, all or nothing; `None` (an amount beyond all numbers) is never covered.
-    /// Waits while calls under way might still give back what is missing, so that a row is skipped
-    /// for what was spent and not for what happens to run beside it.
+    /// Reserves `msats`, all or nothing; `None` (an amount that overflows) is never covered. Waits while
+    /// calls in progress might release the missing amount, so that a row is skipped only because of what
+    /// was spent, and not because of what runs concurrently.
     ///
     /// # Errors
-    /// The limit, if what has been spent leaves too little.
+    /// The limit, if the unspent amount is too small.
     pub(super) async fn reserve(&self, msats: Option<u64>) -> Result<Reservation<'_>, u64> {
         let Some(limit) = self.limit else {
-            return Ok(self.nothing());
+            return Ok(self.empty());
         };
         let msats = msats.ok_or(limit)?;
         if msats == 0 {
-            return Ok(self.nothing());
+            return Ok(self.empty());
         }
-        let answer = match self.ask(limit, msats) {
-            Answer::Later => self.wait(limit, msats).await,
-            answer => answer,
+        let attempt = match self.try_reserve(limit, msats) {
+            Attempt::Wait => self.wait(limit, msats).await,
+            attempt => attempt,
         };
-        match answer {
-            Answer::Granted(reservation) => Ok(reservation),
-            Answer::Later | Answer::Never => Err(limit),
+        match attempt {
+            Attempt::Granted(reservation) => Ok(reservation),
+            Attempt::Wait | Attempt::Denied => Err(limit),
         }
     }
 
-    /// Asks again whenever a call settles.
-    async fn wait(&self, limit: u64, msats: u64) -> Answer<'_> {
+    /// Tries again whenever a call settles.
+    async fn wait(&self, limit: u64, msats: u64) -> Attempt<'_> {
         loop {
-            // Listening before asking, so that nothing settles unheard in between.
+            // Registers before trying, so that no notification is missed in between.
             let mut freed = std::pin::pin!(self.freed.notified());
             freed.as_mut().enable();
-            match self.ask(limit, msats) {
-                Answer::Later => freed.await,
-                answer => {
-                    // One settled call may have made room for several, or for none that wait.
+            match self.try_reserve(limit, msats) {
+                Attempt::Wait => freed.await,
+                attempt => {
+                    // One settled call may have released enough for several waiters.
                     self.freed.notify_one();
-                    return answer;
+                    return attempt;
                 }
             }
         }
     }
 
-    fn ask(&self, limit: u64, msats: u64) -> Answer<'_> {
+    fn try_reserve(&self, limit: u64, msats: u64) -> Attempt<'_> {
         let mut account = self.account();
         let fits = |taken: u64| taken.checked_add(msats).is_some_and(|total| total <= limit);
         if fits(account.spent.saturating_add(account.reserved)) {
             account.reserved += msats;
-            return Answer::Granted(Reservation { ledger: self, msats });
+            return Attempt::Granted(Reservation { ledger: self, msats });
         }
-        if account.reserved > 0 && fits(account.spent) { Answer::Later } else { Answer::Never }
+        if account.reserved > 0 && fits(account.spent) { Attempt::Wait } else { Attempt::Denied }
     }
 
-    /// What a call without a price, or without a limit, stands on.
-    fn nothing(&self) -> Reservation<'_> {
+    /// Returns the reservation of a call without a cost or without a limit.
+    fn empty(&self) -> Reservation<'_> {
         Reservation { ledger: self, msats: 0 }
     }
 }
 
-/// Money set aside; what is not settled is given back when it is dropped.
+/// A reserved amount; whatever is not settled is released on drop.
 #[derive(Debug)]
 pub(super) struct Reservation<'a> {
     ledger: &'a Ledger,
@@ -131,24 +131,24 @@ pub(super) struct Reservation<'a> {
 }
 
 impl<'a> Reservation<'a> {
-    /// A part of it, for one call.
+    /// Splits off the reservation of one call.
     pub(super) fn split(&mut self, msats: u64) -> Self {
         let msats = msats.min(self.msats);
         self.msats -= msats;
         Reservation { ledger: self.ledger, msats }
     }
 
-    /// How much it is.
+    /// Returns the amount.
     pub(super) fn msats(&self) -> u64 {
         self.msats
     }
 
-    /// Whether there is a limit at all.
+    /// Returns whether there is a limit.
     pub(super) fn is_limited(&self) -> bool {
         self.ledger.limit.is_some()
     }
 
-    /// Pays what the call cost, and gives back the rest.
+    /// Records the cost of the call and releases the rest.
     pub(super) fn settle(mut self, cost: u64) {
         self.close(cost);
     }

@@ -1,4 +1,4 @@
-//! Setting up a scorer, and everything that can be wrong with a setup.
+//! The builder of [`Scorer`], and the validation of its setup.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -18,20 +18,21 @@ use crate::core::metric::Metric;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::spec::MetricTier;
 
-/// How rows are scored.
+/// The configuration of a [`Scorer`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ScoringConfig {
-    /// The mean of the proxies, in [0, 1], from which on the truth metrics are asked; 0.5 if not
-    /// set. At 0 the gate lets everything through that has a proxy score.
+    /// The smallest proxy mean, in [0, 1], at which the truth metrics are evaluated; the default is 0.5. At
+    /// 0 every row with a proxy score passes the gate.
     pub threshold: f64,
-    /// How many rollouts each row should have; 1 if not set. A row with fewer says so.
+    /// The number of rollouts that each row should have; the default is 1. Rows with fewer are counted as
+    /// [`short`](super::ScoringSummary::short).
     pub num_rollouts: usize,
-    /// How the rollouts of one row become one score; the median if not set.
+    /// How the scores of the rollouts of one row are aggregated; the default is the median.
     pub aggregation: AggregationMethod,
-    /// What all calls together may cost, in millisatoshis; no limit if not set.
+    /// The maximum cost of all calls together, in millisatoshis; the default is no limit.
     pub budget_msats: Option<u64>,
-    /// What a metric without a score does to the row; the row fails if not set.
+    /// How a metric without a score affects the row; by default the row fails.
     pub on_missing: OnMissing,
 }
 
@@ -62,7 +63,7 @@ impl ScoringConfig {
     }
 }
 
-/// Sets up a [`Scorer`].
+/// A builder of [`Scorer`].
 #[must_use]
 pub struct ScorerBuilder<G = Example, P = Prediction> {
     metrics: Vec<(Option<MetricTier>, BoxedMetric<G, P>)>,
@@ -71,7 +72,7 @@ pub struct ScorerBuilder<G = Example, P = Prediction> {
 }
 
 impl ScorerBuilder {
-    /// A scorer over dynamic rows, without metrics yet.
+    /// Returns a builder for a scorer over dynamic rows, without metrics.
     pub fn new() -> Self {
         Self::typed()
     }
@@ -84,33 +85,33 @@ impl Default for ScorerBuilder {
 }
 
 impl<G: Send + Sync, P: Send + Sync> ScorerBuilder<G, P> {
-    /// A scorer over rows of any type.
+    /// Returns a builder for a scorer over rows of any type.
     pub fn typed() -> Self {
         Self { metrics: Vec::new(), free: Vec::new(), config: ScoringConfig::default() }
     }
 
-    /// Adds a metric to the tier that its spec names.
+    /// Adds a metric to the tier of its spec.
     pub fn metric(self, metric: impl Metric<G, P> + 'static) -> Self {
         self.with(None, metric)
     }
 
-    /// Adds several metrics, each to the tier that its spec names.
+    /// Adds several metrics, each to the tier of its spec.
     pub fn metrics<M: Metric<G, P> + 'static>(self, metrics: impl IntoIterator<Item = M>) -> Self {
         metrics.into_iter().fold(self, Self::metric)
     }
 
-    /// Adds a proxy metric; [`build`](Self::build) refuses it if it is a truth metric.
+    /// Adds a proxy metric; [`build`](Self::build) returns an error if it is a truth metric.
     pub fn proxy(self, metric: impl Metric<G, P> + 'static) -> Self {
         self.with(Some(MetricTier::Proxy), metric)
     }
 
-    /// Adds a truth metric; [`build`](Self::build) refuses it if it is a proxy metric.
+    /// Adds a truth metric; [`build`](Self::build) returns an error if it is a proxy metric.
     pub fn truth(self, metric: impl Metric<G, P> + 'static) -> Self {
         self.with(Some(MetricTier::Truth), metric)
     }
 
-    /// Says that a truth metric which declares no cost really has none: a local test run, say. With
-    /// a budget every other truth metric has to declare one, so that none escapes the limit.
+    /// Marks a truth metric without a declared cost as free, such as a local test run. With a budget, every
+    /// other truth metric must declare a cost, so that all calls count towards the limit.
     pub fn free(mut self, truth_metric: impl Into<String>) -> Self {
         self.free.push(truth_metric.into());
         self
@@ -152,23 +153,24 @@ impl<G: Send + Sync, P: Send + Sync> ScorerBuilder<G, P> {
         self
     }
 
-    /// Checks the setup.
+    /// Validates the setup.
     ///
     /// # Errors
-    /// No metric, two of one name, one in the wrong tier, one without a range; a threshold outside
-    /// [0, 1], no rollouts, a trimmed mean that trims all; a budget of 0, or with a budget a truth
-    /// metric that declares no cost and is not said to be [`free`](Self::free).
+    /// There is no metric; two metrics have the same name; a metric is in the wrong tier or has no range;
+    /// the threshold is outside [0, 1]; there are no rollouts; the fraction of a trimmed mean is invalid;
+    /// the budget is 0; or, with a budget, a truth metric declares no cost and is not
+    /// [`free`](Self::free).
     pub fn build(self) -> Result<Scorer<G, P>, ScorerError> {
         self.config.check()?;
         let mut set = MetricSet::new();
-        for (wanted, metric) in &self.metrics {
-            let tier = wanted.unwrap_or_else(|| metric.spec().tier);
+        for (requested_tier, metric) in &self.metrics {
+            let tier = requested_tier.unwrap_or_else(|| metric.spec().tier);
             set.insert_as(tier, Arc::clone(metric))?;
         }
         check_names(&set)?;
         let proxies = entries(set.proxy())?;
         let truth = entries(set.truth())?;
-        self.check_prices(&truth)?;
+        self.check_costs(&truth)?;
         let ledger = Ledger::new(self.config.budget_msats);
         let mut all = Vec::new();
         set.all().for_each(|metric| Metric::<G, P>::keys(metric, &mut all));
@@ -182,13 +184,13 @@ impl<G: Send + Sync, P: Send + Sync> ScorerBuilder<G, P> {
         self
     }
 
-    fn check_prices(&self, truth: &[Entry<G, P>]) -> Result<(), ScorerError> {
+    fn check_costs(&self, truth: &[Entry<G, P>]) -> Result<(), ScorerError> {
         let named = |name: &String| truth.iter().any(|entry| entry.name == *name);
         if let Some(name) = self.free.iter().find(|name| !named(name)) {
             return Err(ScorerError::UnknownFree { name: name.clone() });
         }
         let unpriced =
-            |entry: &&Entry<G, P>| entry.declared == 0 && !self.free.contains(&entry.name);
+            |entry: &&Entry<G, P>| entry.declared_cost == 0 && !self.free.contains(&entry.name);
         match truth.iter().find(unpriced) {
             Some(entry) if self.config.budget_msats.is_some() => {
                 Err(ScorerError::Unpriced { metric: entry.name.clone() })
@@ -203,8 +205,8 @@ fn check_names<G: Sync, P: Sync>(set: &MetricSet<G, P>) -> Result<(), ScorerErro
         return Err(ScorerError::NoMetric);
     }
     let mut names = HashSet::new();
-    let twice = set.all().map(Metric::name).find(|name| !names.insert(*name));
-    twice.map_or(Ok(()), |name| Err(ScorerError::DuplicateMetric { name: name.to_owned() }))
+    let duplicate = set.all().map(Metric::name).find(|name| !names.insert(*name));
+    duplicate.map_or(Ok(()), |name| Err(ScorerError::DuplicateMetric { name: name.to_owned() }))
 }
 
 fn entries<G: Sync, P: Sync>(

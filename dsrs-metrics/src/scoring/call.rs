@@ -1,6 +1,6 @@
-//! One call of one metric: what it may cost, what it cost, and what became of it.
+//! One call of one metric: its maximum cost, its actual cost, and its outcome.
 //!
-//! Whether it is made at all is decided in `flow.rs`.
+//! Whether a call is made is decided in `flow.rs`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,7 +8,7 @@ use futures_util::future::Either;
 
 use super::budget::Reservation;
 use super::error::ScorerError;
-use super::scale::Scale;
+use super::normalization::Normalization;
 use super::set::BoxedMetric;
 use super::spending::Spending;
 use crate::core::answer::Answer;
@@ -21,22 +21,22 @@ use crate::core::outcome::Outcome;
 use crate::core::panic::{self, Panic};
 use crate::core::score::Scored;
 
-type Settled = Result<Result<Scored, MetricError>, Panic>;
+type CallAnswer = Result<Result<Scored, MetricError>, Panic>;
 
-/// A metric with what is asked of it row by row.
+/// A metric with those of its properties that every row needs.
 pub(super) struct Entry<G, P> {
     pub(super) name: String,
-    pub(super) scale: Scale,
-    /// What one call costs at most, as declared.
-    pub(super) declared: u64,
-    /// The same, or the most that one has cost: a metric that broke its word is not believed again.
-    worst: AtomicU64,
+    pub(super) normalization: Normalization,
+    /// The declared maximum cost of one call, in millisatoshis.
+    pub(super) declared_cost: u64,
+    /// The declared cost, raised to the highest cost observed once a call exceeds it.
+    max_cost: AtomicU64,
     metric: BoxedMetric<G, P>,
     key: Option<Key>,
 }
 
-/// What became of one call.
-pub(super) struct Called {
+/// The result of one call.
+pub(super) struct CallResult {
     pub(super) outcome: Outcome,
     pub(super) spending: Spending,
 }
@@ -44,56 +44,56 @@ pub(super) struct Called {
 impl<G: Sync, P: Sync> Entry<G, P> {
     pub(super) fn new(metric: BoxedMetric<G, P>) -> Result<Self, ScorerError> {
         let spec = metric.spec();
-        let (name, scale) = (metric.name().to_owned(), Scale::of(&spec)?);
-        let declared = spec.cost_msats.max(metric.cost_estimate());
+        let name = metric.name().to_owned();
+        let normalization = Normalization::of(&spec)?;
+        let declared_cost = spec.cost_msats.max(metric.cost_estimate());
         let key = Metric::<G, P>::key(&metric);
-        Ok(Self { name, scale, declared, worst: AtomicU64::new(declared), metric, key })
+        let max_cost = AtomicU64::new(declared_cost);
+        Ok(Self { name, normalization, declared_cost, max_cost, metric, key })
     }
 
-    /// What has to be set aside for one call.
-    pub(super) fn worst(&self) -> u64 {
-        self.worst.load(Ordering::Relaxed)
+    /// Returns the amount to reserve for one call, in millisatoshis.
+    pub(super) fn max_cost(&self) -> u64 {
+        self.max_cost.load(Ordering::Relaxed)
     }
 
-    /// Calls the metric with the money that is reserved for the call.
+    /// Calls the metric with the reservation of the call.
     pub(super) fn call<'a>(
         &'a self,
         call: MetricCall<'a, G, P>,
-        money: Reservation<'a>,
-    ) -> Either<Called, impl Future<Output = Called> + Send + 'a> {
+        reservation: Reservation<'a>,
+    ) -> Either<CallResult, impl Future<Output = CallResult> + Send + 'a> {
         let answer = panic::catch(false, || memo::answer(&*self.metric, self.key.as_ref(), call));
         match answer {
-            Ok(Answer::Ready(answer)) => Either::Left(self.settle(Ok(answer), money)),
-            Err(panic) => Either::Left(self.settle(Err(panic), money)),
-            Ok(Answer::Pending(future)) => {
-                Either::Right(
-                    async move { self.settle(panic::catch_async(false, future).await, money) },
-                )
-            }
+            Ok(Answer::Ready(answer)) => Either::Left(self.settle(Ok(answer), reservation)),
+            Err(panic) => Either::Left(self.settle(Err(panic), reservation)),
+            Ok(Answer::Pending(future)) => Either::Right(async move {
+                self.settle(panic::catch_async(false, future).await, reservation)
+            }),
         }
     }
 
-    fn settle(&self, answer: Settled, money: Reservation<'_>) -> Called {
-        let (reserved, limited) = (money.msats(), money.is_limited());
+    fn settle(&self, answer: CallAnswer, reservation: Reservation<'_>) -> CallResult {
+        let (reserved, limited) = (reservation.msats(), reservation.is_limited());
         let cost = match &answer {
             Ok(Ok(scored)) => scored.score.cost_msats,
             Ok(Err(error)) => error.cost_msats(),
             // The cost of a call that panicked is unknown.
             Err(_) => 0,
         };
-        self.worst.fetch_max(cost, Ordering::Relaxed);
-        money.settle(cost);
+        self.max_cost.fetch_max(cost, Ordering::Relaxed);
+        reservation.settle(cost);
         let spending = Spending::of_call(reserved, cost, limited);
-        Called { outcome: self.outcome(answer), spending }
+        CallResult { outcome: self.outcome(answer), spending }
     }
 
-    fn outcome(&self, answer: Settled) -> Outcome {
+    fn outcome(&self, answer: CallAnswer) -> Outcome {
         let metric = self.name.clone();
         let error = match answer {
-            // A metric written by hand may have changed the score after it was checked.
-            Ok(Ok(scored)) if !self.scale.range.contains(scored.score.value) => {
+            // A hand-written metric may have changed the score after it was validated.
+            Ok(Ok(scored)) if !self.normalization.range.contains(scored.score.value) => {
                 let value = scored.score.value;
-                let kind = MetricErrorKind::OutOfRange { value, range: self.scale.range };
+                let kind = MetricErrorKind::OutOfRange { value, range: self.normalization.range };
                 MetricError::new(metric, kind).with_cost_msats(scored.score.cost_msats)
             }
             Ok(answer) => return Outcome::from(answer),

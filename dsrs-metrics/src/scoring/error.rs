@@ -1,104 +1,107 @@
-//! Why a scorer could not be set up or run. Rows without a score are no such error: they are counted.
+//! Errors in the setup or run of a scorer. A row without a score is not such an error: it is counted.
 
 use super::aggregate::AggregationError;
 use crate::core::requirements::NotReady;
 use crate::core::spec::{MetricTier, ScoreRange};
 
-/// Why a [`Scorer`](super::Scorer) could not be set up, or gave no result.
+/// An error in the setup of a [`Scorer`](super::Scorer), or one that leaves it without a result.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScorerError {
-    /// There is nothing to score with.
-    #[error("no metric: add at least one with `.metric(..)`")]
+    /// There is no metric.
+    #[error("expected at least one metric, found none; add one with `.metric(..)`")]
     NoMetric,
-    /// Two metrics could not be told apart.
-    #[error("two metrics are called `{name}`: rename one with `#[metric(name = \"..\")]`")]
+    /// Two metrics have the same name.
+    #[error("duplicate metric name `{name}`; rename one with `#[metric(name = \"..\")]`")]
     DuplicateMetric {
         /// The name.
         name: String,
     },
     /// A metric was added to the tier that it does not belong to.
-    #[error("`{metric}` is {} metrics", cannot_stand(*tier))]
+    #[error("{}", wrong_tier(metric, *tier))]
     WrongTier {
         /// The metric.
         metric: String,
-        /// The tier that its spec names.
+        /// The tier of its spec.
         tier: MetricTier,
     },
-    /// A metric of unknown range has no mean with others.
+    /// A metric has no range, so it cannot be averaged with others.
     #[error(
-        "`{metric}` declares no range, so its mean with other metrics would mean nothing: \
+        "`{metric}` declares no range, which is required to average it with other metrics; \
          declare one with `#[metric(range = 0.0..=1.0)]` or `.with_range(0.0, 1.0)`"
     )]
     NoRange {
         /// The metric.
         metric: String,
     },
-    /// The range is empty, a single value, or too wide for its width to be a number.
-    #[error("`{metric}` declares the range {range}, which cannot be brought to [0, 1]")]
+    /// The range is empty, a single value, or infinitely wide.
+    #[error(
+        "the range {range} of `{metric}` cannot be normalized to [0, 1]; declare one of finite width \
+         above 0"
+    )]
     UnusableRange {
         /// The metric.
         metric: String,
         /// The range.
         range: ScoreRange,
     },
-    /// The gate's threshold is no normalised score.
-    #[error("a threshold of {threshold:?} lies outside [0, 1], where proxy scores lie")]
+    /// The threshold of the gate is outside [0, 1].
+    #[error("`threshold` must be between 0 and 1, found {threshold:?}")]
     Threshold {
         /// The threshold.
         threshold: f64,
     },
-    /// Nothing would ever be scored.
-    #[error("0 rollouts score nothing: use at least 1")]
+    /// The number of rollouts is 0.
+    #[error("`num_rollouts` must be at least 1, found 0")]
     ZeroRollouts,
-    /// The aggregation method is no method.
+    /// The aggregation method is invalid.
     #[error(transparent)]
     Aggregation(#[from] AggregationError),
-    /// No metric that costs anything would ever run.
-    #[error("a budget of 0 msat covers nothing: give one, or leave it out for no limit")]
+    /// The budget is 0.
+    #[error("`budget_msats` must be at least 1, found 0; omit it for no limit")]
     ZeroBudget,
-    /// A truth metric without a price would escape the budget.
+    /// A truth metric declares no cost, so the budget cannot limit it.
     #[error(
-        "the budget cannot hold `{metric}`, a truth metric that declares no cost: declare one with \
-         `#[metric(cost = \"100 msat\")]`, or say `.free(\"{metric}\")` if it really has none"
+        "the truth metric `{metric}` declares no cost, so the budget cannot limit it; declare one with \
+         `#[metric(cost = \"100 msat\")]`, or write `.free(\"{metric}\")` if it has none"
     )]
     Unpriced {
         /// The metric.
         metric: String,
     },
-    /// `free` names no truth metric.
-    #[error("`.free(\"{name}\")` names no truth metric of this scorer")]
+    /// `free` does not name a truth metric.
+    #[error("`.free(\"{name}\")` does not name a truth metric of this scorer")]
     UnknownFree {
         /// The name.
         name: String,
     },
-    /// A metric could score no row: the language model that it asks does not answer.
+    /// A metric cannot score any row, because its language model does not reply.
     #[error("metric `{metric}`: {reason}")]
     NotReady {
         /// The metric.
         metric: String,
-        /// One line that says what to set.
+        /// What is wrong and what to set, in one line.
         reason: String,
     },
-    /// Nothing would ever run.
-    #[error("a concurrency of 0 runs nothing: use at least 1")]
+    /// The concurrency is 0.
+    #[error("`concurrency` must be at least 1, found 0")]
     ZeroConcurrency,
-    /// There is nothing to average over.
-    #[error("not enough rows: there are none, and an average over none is not 0")]
+    /// There are no rows.
+    #[error("not enough rows: expected at least 1, found 0, and the mean of no rows is undefined")]
     NoRows,
-    /// The rows' own iterator panicked.
+    /// The iterator over the rows panicked.
     #[error("reading the rows panicked: {message}")]
     Rows {
         /// The panic's message.
         message: String,
     },
-    /// There is nothing that could run the workers.
-    #[error("there is no tokio runtime: run this under `#[tokio::main]`")]
+    /// There is no tokio runtime to run the workers.
+    #[error("no tokio runtime found; run this under `#[tokio::main]`")]
     Runtime,
-    /// A worker died outside of the metrics: in `Drop` of a row, or by a mistake in this library.
-    #[error("a worker stopped: {message}")]
+    /// A worker task panicked outside the metrics: in `Drop` of a row, or because of a bug in this library.
+    #[error("a worker task failed: {message}")]
     Worker {
-        /// What it said.
+        /// The panic message.
         message: String,
     },
 }
@@ -109,9 +112,12 @@ impl From<NotReady> for ScorerError {
     }
 }
 
-fn cannot_stand(tier: MetricTier) -> &'static str {
-    match tier {
-        MetricTier::Proxy => "a proxy metric and cannot stand among the truth",
-        MetricTier::Truth => "a truth metric and cannot stand among the proxy",
-    }
+fn wrong_tier(metric: &str, tier: MetricTier) -> String {
+    let (found, expected) = match tier {
+        MetricTier::Proxy => ("proxy", "truth"),
+        MetricTier::Truth => ("truth", "proxy"),
+    };
+    format!(
+        "expected a {expected} metric, found the {found} metric `{metric}`; add it as a {found} metric"
+    )
 }

@@ -1,8 +1,8 @@
-//! From the outcomes of one tier to one score, and the gate between the tiers.
+//! The score of one tier, and the gate between the tiers.
 
 use super::aggregate::AggregationMethod;
 use super::call::Entry;
-use super::standing::Standing;
+use super::row_status::RowStatus;
 use crate::composite::OnMissing;
 use crate::core::outcome::Outcome;
 
@@ -11,11 +11,11 @@ pub(super) enum TierScore {
     /// The tier has no metric.
     NoMetric,
     Mean(f64),
-    /// Too much is missing.
+    /// A metric has no score; the reason.
     Missing(String),
 }
 
-/// Sums up the outcomes of one tier, each brought to [0, 1].
+/// Returns the mean of the outcomes of one tier, each normalized to [0, 1].
 pub(super) fn tier_score<G, P>(
     entries: &[Entry<G, P>],
     outcomes: &[Outcome],
@@ -36,7 +36,7 @@ pub(super) fn tier_score<G, P>(
     }
 }
 
-/// The scores that enter a tier's mean, with their metrics' names.
+/// Returns the normalized scores of a tier, with the names of their metrics.
 fn normalized<'a, G, P>(
     entries: &'a [Entry<G, P>],
     outcomes: &[Outcome],
@@ -44,7 +44,7 @@ fn normalized<'a, G, P>(
 ) -> Vec<(&'a str, f64)> {
     let score = |(entry, outcome): (&'a Entry<G, P>, &Outcome)| {
         let score = match outcome.value() {
-            Some(value) => entry.scale.normalized(value),
+            Some(value) => entry.normalization.apply(value),
             None if on_missing == OnMissing::Zero => 0.0,
             None => return None,
         };
@@ -53,7 +53,7 @@ fn normalized<'a, G, P>(
     entries.iter().zip(outcomes).filter_map(score).collect()
 }
 
-/// Which metrics gave no score and why, in an order that does not depend on that of the metrics.
+/// Returns which metrics have no score and why, in an order independent of that of the metrics.
 fn reason<G, P>(entries: &[Entry<G, P>], outcomes: &[Outcome]) -> String {
     let missing = entries.iter().zip(outcomes).filter(|(_, outcome)| outcome.scored().is_none());
     let mut reasons: Vec<String> = missing
@@ -65,13 +65,13 @@ fn reason<G, P>(entries: &[Entry<G, P>], outcomes: &[Outcome]) -> String {
     reasons.join("; ")
 }
 
-/// What the proxies of one rollout decide.
+/// The decision of the gate on one rollout.
 pub(super) enum Decision {
     Pass { proxy: Option<f64> },
-    Stop { proxy: Option<f64>, by: String, standing: Standing },
+    Stop { proxy: Option<f64>, by: String, status: RowStatus },
 }
 
-/// Holds one rollout's proxies against the threshold. Where there are none, there is no gate.
+/// Compares the proxies of one rollout with the threshold. Without proxies every rollout passes.
 pub(super) fn decide<G, P>(
     entries: &[Entry<G, P>],
     outcomes: &[Outcome],
@@ -84,20 +84,20 @@ pub(super) fn decide<G, P>(
         TierScore::Mean(proxy) => {
             let scores = normalized(entries, outcomes, on_missing);
             let low = scores.iter().filter(|(_, score)| *score < threshold);
-            let by = listed(low.map(|(name, _)| *name));
-            let standing = Standing::Gated { proxy, by: by.clone() };
-            Decision::Stop { proxy: Some(proxy), by, standing }
+            let by = joined_names(low.map(|(name, _)| *name));
+            let status = RowStatus::Gated { proxy, by: by.clone() };
+            Decision::Stop { proxy: Some(proxy), by, status }
         }
         TierScore::Missing(reason) => {
             let unscored = |(_, outcome): &(_, &Outcome)| outcome.scored().is_none();
             let missing = entries.iter().zip(outcomes).filter(unscored);
-            let by = listed(missing.map(|(entry, _)| &*entry.name));
-            Decision::Stop { proxy: None, by, standing: Standing::Failed { reason } }
+            let by = joined_names(missing.map(|(entry, _)| &*entry.name));
+            Decision::Stop { proxy: None, by, status: RowStatus::Failed { reason } }
         }
     }
 }
 
-fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+fn joined_names<'a>(names: impl Iterator<Item = &'a str>) -> String {
     let mut names: Vec<&str> = names.collect();
     names.sort_unstable();
     if names.is_empty() { "proxies".to_owned() } else { names.join(", ") }

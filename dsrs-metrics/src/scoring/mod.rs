@@ -1,6 +1,7 @@
-//! Proxy first, truth if it passes: metrics by tier, the gate, rollouts, the budget.
+//! Two-tier scoring: proxy metrics first, truth metrics where the proxies pass, with rollouts and a
+//! budget.
 //!
-//! What a metric is stands in the contract; running programs and writing files is `evaluate/`.
+//! Running programs and writing result files is in `evaluate/`.
 
 mod aggregate;
 mod budget;
@@ -9,12 +10,12 @@ mod call;
 mod error;
 mod flow;
 mod gate;
+mod normalization;
 mod row;
+mod row_status;
 mod run;
-mod scale;
 mod set;
 mod spending;
-mod standing;
 mod summary;
 
 use std::fmt;
@@ -26,10 +27,10 @@ pub use self::budget::BudgetReport;
 pub use self::builder::{ScorerBuilder, ScoringConfig};
 pub use self::error::ScorerError;
 pub use self::row::{Rollout, RowScore};
+pub use self::row_status::{Rank, RowStatus};
 pub use self::run::{Rollouts, ScoringResult};
 pub use self::set::{BoxedMetric, MetricSet};
 pub use self::spending::Spending;
-pub use self::standing::{Rank, Standing};
 pub use self::summary::ScoringSummary;
 pub use crate::composite::OnMissing;
 
@@ -43,26 +44,26 @@ use crate::core::rows::dynamic::{Example, Prediction};
 /// Scores rows with cheap proxy metrics first, and with expensive truth metrics only where the
 /// proxies reach a threshold.
 ///
-/// 1. The proxies of a row run: synchronous ones as plain calls, the others side by side. Each value
-///    is brought to [0, 1], where 1 is best, by the metric's declared range and direction; so every
+/// 1. The proxies of a row run: synchronous ones as plain calls, the others concurrently. Each value is
+///    normalized to [0, 1], where 1 is best, by the metric's declared range and direction, so every
 ///    metric needs a range (a `bool` has one). The row's proxy score is their mean.
-/// 2. If it reaches the threshold, the truth metrics run side by side, and their mean is the row's
+/// 2. If it reaches the threshold, the truth metrics run concurrently, and their mean is the row's
 ///    score; if not, they are [`Gated`](crate::Outcome::Gated) and cost nothing. A gated row
 ///    [ranks](Rank) below every row that passed.
-/// 3. With several rollouts this happens to each, and the
-///    [`AggregationMethod`] makes one score of theirs, in which a gated rollout counts as 0.
+/// 3. With several rollouts, each is scored this way, and the [`AggregationMethod`] combines their scores.
+///    A gated rollout counts as 0.
 ///
 /// A metric that fails, abstains or panics never counts as a pass; see [`OnMissing`].
 ///
-/// With a budget, the worst case of all calls of a tier is set aside before the first of them, and
-/// settled when each has said what it cost. The budget is shared by all clones and all calls, and no
-/// call is started that could exceed it. Rows that it does not cover are
-/// [`Skipped`](crate::Outcome::Skipped), whole: no score rests on some of its metrics. A metric must
-/// not wait for a scorer that it is part of, since that may be waiting for the metric's money.
+/// With a budget, the worst-case cost of all calls of a tier is reserved before the first call, and each
+/// call is settled at its actual cost. The budget is shared by all clones and calls, and no call is
+/// started that could exceed it. Rows that it does not cover are [`Skipped`](crate::Outcome::Skipped)
+/// as a whole: no score is based on only some of the metrics. A metric must not wait for a scorer that
+/// it is part of: the scorer may be waiting for the metric's reservation, which would be a deadlock.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
-/// use dsrs_metrics::{AggregationMethod, ScorerBuilder, Standing};
+/// use dsrs_metrics::{AggregationMethod, RowStatus, ScorerBuilder};
 ///
 /// /// Whether there is an answer of at most 20 characters.
 /// #[metric]
@@ -70,7 +71,7 @@ use crate::core::rows::dynamic::{Example, Prediction};
 ///     (1..=20).contains(&answer.chars().count())
 /// }
 ///
-/// /// Stands for a judge that costs something.
+/// /// A stand-in for a judge with a cost.
 /// #[metric(tier = truth, cost = "100 msat")]
 /// fn correct(#[gold] answer: &str, #[pred("answer")] guess: &str) -> bool {
 ///     answer.eq_ignore_ascii_case(guess)
@@ -95,7 +96,7 @@ use crate::core::rows::dynamic::{Example, Prediction};
 ///
 /// // 50 msat are left.
 /// let row = scorer.score(&gold, &prediction! { "answer" => "Paris" }).await;
-/// assert_eq!(row.standing, Standing::Skipped { budget: 250 });
+/// assert_eq!(row.status, RowStatus::Skipped { budget: 250 });
 /// # Ok(())
 /// # }
 /// ```
@@ -103,32 +104,32 @@ pub struct Scorer<G = Example, P = Prediction> {
     inner: Arc<Inner<G, P>>,
 }
 
-/// What all clones of a scorer share.
+/// The state shared by all clones of a scorer.
 struct Inner<G, P> {
     set: MetricSet<G, P>,
     proxies: Vec<Entry<G, P>>,
     truth: Vec<Entry<G, P>>,
     config: ScoringConfig,
     ledger: Ledger,
-    /// What several metrics have in common.
+    /// The metrics or components that occur more than once.
     sharing: Option<Sharing>,
 }
 
 impl Scorer {
-    /// Sets up a scorer over dynamic rows; [`ScorerBuilder::typed`] does over others.
+    /// Returns a builder for a scorer over dynamic rows; see [`ScorerBuilder::typed`] for other rows.
     pub fn builder() -> ScorerBuilder {
         ScorerBuilder::new()
     }
 }
 
 impl<G: Send + Sync, P: Send + Sync> Scorer<G, P> {
-    /// Finds out whether the language models that the metrics ask answer at all, with one small call to each:
-    /// whether there is a key, a host, a model of this name. [`score_all`](Self::score_all) does so before its first row; before
-    /// rows that are scored one by one it is for you to do. What it costs is in the models' own ledgers, not in the budget, which
-    /// holds what metrics cost.
+    /// Checks that the language models of the metrics reply, with one small call to each: this verifies the
+    /// API key, the host and the model name. [`score_all`](Self::score_all) does so before its first row;
+    /// call it yourself before scoring rows one by one. Its cost is counted in the models' ledgers, not in
+    /// the budget, which counts the cost of metrics.
     ///
     /// # Errors
-    /// [`ScorerError::NotReady`], which names the metric and says what to set.
+    /// [`ScorerError::NotReady`], which names the metric and what to set.
     pub async fn probe(&self) -> Result<(), ScorerError> {
         let mut required = Vec::new();
         let metrics = self.inner.set.all();
@@ -136,39 +137,39 @@ impl<G: Send + Sync, P: Send + Sync> Scorer<G, P> {
         Ok(requirements::probe(required).await?)
     }
 
-    /// Scores a row with one rollout. A row without a score is no error: its
-    /// [standing](RowScore::standing) says why there is none.
+    /// Scores a row with one rollout. A row without a score is not an error: its
+    /// [status](RowScore::status) gives the reason.
     pub async fn score(&self, gold: &G, pred: &P) -> RowScore {
         self.inner.score(gold, slice::from_ref(pred)).await
     }
 
-    /// Scores all rollouts of one row and makes one score of theirs.
+    /// Scores all rollouts of one row and aggregates their scores.
     pub async fn score_rollouts(&self, gold: &G, preds: &[P]) -> RowScore {
         self.inner.score(gold, preds).await
     }
 }
 
 impl<G, P> Scorer<G, P> {
-    /// The metrics, by tier.
+    /// Returns the metrics, by tier.
     #[must_use]
     pub fn metrics(&self) -> &MetricSet<G, P> {
         &self.inner.set
     }
 
-    /// How rows are scored.
+    /// Returns the configuration.
     #[must_use]
     pub fn config(&self) -> &ScoringConfig {
         &self.inner.config
     }
 
-    /// What became of the money so far, over all clones.
+    /// Returns the state of the budget, over all clones.
     #[must_use]
     pub fn budget(&self) -> BudgetReport {
         self.inner.ledger.report()
     }
 }
 
-/// A clone shares the budget.
+/// A clone shares the budget with the original.
 impl<G, P> Clone for Scorer<G, P> {
     fn clone(&self) -> Self {
         Self { inner: Arc::clone(&self.inner) }

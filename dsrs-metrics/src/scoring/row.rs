@@ -1,10 +1,10 @@
-//! What scoring one row gives: its rollouts, and how they become one standing.
+//! The score of one row: its rollouts, and how they are aggregated.
 
 use std::collections::BTreeSet;
 
 use super::aggregate::AggregationMethod;
+use super::row_status::{Rank, RowStatus};
 use super::spending::Spending;
-use super::standing::{Rank, Standing};
 use crate::composite::OnMissing;
 use crate::core::outcome::Outcome;
 
@@ -12,117 +12,117 @@ use crate::core::outcome::Outcome;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Rollout {
-    /// Where it stands.
-    pub standing: Standing,
-    /// Whether it passed the gate, or there is none; it may still have no score.
+    /// Its status: scored, gated, skipped or failed.
+    pub status: RowStatus,
+    /// Whether it passed the gate, or there is none. It may still have no score.
     pub passed: bool,
-    /// The mean of its proxies in [0, 1]; `None` without proxies, or if they gave no mean.
+    /// The mean of its proxies in [0, 1]; `None` without proxies, or if one of them has no score.
     pub proxy: Option<f64>,
-    /// What became of it under each metric, in the order of [`MetricSet::all`](super::MetricSet::all).
-    /// Truth metrics that were not asked are `Gated` by the proxies that are to blame.
+    /// The outcome of each metric, in the order of [`MetricSet::all`](super::MetricSet::all). Truth metrics
+    /// that were not evaluated are `Gated`, by the proxies that are below the threshold or failed.
     pub outcomes: Vec<Outcome>,
 }
 
-/// What scoring one row gives.
+/// The score of one row.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
 #[non_exhaustive]
 pub struct RowScore {
-    /// Where the row stands, over its rollouts.
-    pub standing: Standing,
-    /// Its rollouts, in the order in which they were given.
+    /// The status of the row, over its rollouts.
+    pub status: RowStatus,
+    /// Its rollouts, in input order.
     pub rollouts: Vec<Rollout>,
-    /// How many rollouts the scorer is configured for.
-    pub wanted: usize,
-    /// What was asked for and paid.
+    /// The configured number of rollouts.
+    pub expected: usize,
+    /// The calls and the cost of the row.
     pub spending: Spending,
 }
 
 impl RowScore {
-    /// The score in [0, 1] of a row that passed the gate; `None` if it was gated or skipped, or a
-    /// metric failed. [`standing`](Self::standing) says which.
+    /// Returns the score in [0, 1] of a row that passed the gate; `None` if it was gated or skipped, or a
+    /// metric failed. [`status`](Self::status) tells these apart.
     #[must_use]
     pub fn score(&self) -> Option<f64> {
-        self.standing.score()
+        self.status.score()
     }
 
-    /// Where the row stands among others; a gated row is below every row that passed.
+    /// Returns the rank of the row; a gated row ranks below every row that passed.
     #[must_use]
     pub fn rank(&self) -> Rank {
-        self.standing.rank()
+        self.status.rank()
     }
 
-    /// Whether there were fewer rollouts than the scorer is configured for.
+    /// Returns whether there are fewer rollouts than configured.
     #[must_use]
     pub fn is_short(&self) -> bool {
-        self.rollouts.len() < self.wanted
+        self.rollouts.len() < self.expected
     }
 
-    /// How many rollouts have a score.
+    /// Returns the number of rollouts with a score.
     #[must_use]
     pub fn scored(&self) -> usize {
-        self.count(|standing| matches!(standing, Standing::Scored { .. }))
+        self.count(|status| matches!(status, RowStatus::Scored { .. }))
     }
 
-    /// How many rollouts the proxies rejected.
+    /// Returns the number of rollouts rejected by the proxies.
     #[must_use]
     pub fn gated(&self) -> usize {
-        self.count(|standing| matches!(standing, Standing::Gated { .. }))
+        self.count(|status| matches!(status, RowStatus::Gated { .. }))
     }
 
-    /// How many rollouts have no score because a metric failed or abstained.
+    /// Returns the number of rollouts without a score because a metric failed or abstained.
     #[must_use]
     pub fn failed(&self) -> usize {
-        self.count(|standing| matches!(standing, Standing::Failed { .. }))
+        self.count(|status| matches!(status, RowStatus::Failed { .. }))
     }
 
-    fn count(&self, is: impl Fn(&Standing) -> bool) -> usize {
-        self.rollouts.iter().filter(|rollout| is(&rollout.standing)).count()
+    fn count(&self, is: impl Fn(&RowStatus) -> bool) -> usize {
+        self.rollouts.iter().filter(|rollout| is(&rollout.status)).count()
     }
 }
 
-/// One standing from those of all rollouts. A gated rollout counts as 0, so that a program gains
-/// nothing from having some of its rollouts rejected.
+/// Aggregates the statuses of all rollouts. A gated rollout counts as 0, so that a program does not
+/// benefit from rejected rollouts.
 pub(super) fn combine(
     rollouts: &[Rollout],
     method: AggregationMethod,
     on_missing: OnMissing,
-) -> Standing {
-    let standings = || rollouts.iter().map(|rollout| &rollout.standing);
-    if let Some(skipped) = standings().find(|it| matches!(it, Standing::Skipped { .. })) {
+) -> RowStatus {
+    let statuses = || rollouts.iter().map(|rollout| &rollout.status);
+    if let Some(skipped) = statuses().find(|it| matches!(it, RowStatus::Skipped { .. })) {
         return skipped.clone();
     }
-    let scored: Vec<f64> = standings().filter_map(|it| counted(it, on_missing)).collect();
-    let passed = standings().any(|standing| standing.score().is_some());
+    let scored: Vec<f64> = statuses().filter_map(|it| counted(it, on_missing)).collect();
+    let passed = statuses().any(|status| status.score().is_some());
     let failures = failures(rollouts);
-    let hopeless = on_missing == OnMissing::Fail || scored.is_empty();
-    if !failures.is_empty() && hopeless {
-        return Standing::Failed { reason: failures.join("; ") };
+    let is_failure = on_missing == OnMissing::Fail || scored.is_empty();
+    if !failures.is_empty() && is_failure {
+        return RowStatus::Failed { reason: failures.join("; ") };
     }
     if !passed && !scored.is_empty() {
         return gated(rollouts, method);
     }
     match method.aggregate(&scored) {
-        Ok(score) => Standing::Scored { score },
-        Err(_) => Standing::Failed { reason: "there are no rollouts".to_owned() },
+        Ok(score) => RowStatus::Scored { score },
+        Err(_) => RowStatus::Failed { reason: "the row has no rollouts".to_owned() },
     }
 }
 
-/// What a rollout counts as among the others.
-fn counted(standing: &Standing, on_missing: OnMissing) -> Option<f64> {
-    match standing {
-        Standing::Scored { score } => Some(*score),
-        Standing::Gated { .. } => Some(0.0),
-        Standing::Failed { .. } if on_missing == OnMissing::Zero => Some(0.0),
-        Standing::Failed { .. } | Standing::Skipped { .. } => None,
+/// Returns the value of a rollout in the aggregate, if it has one.
+fn counted(status: &RowStatus, on_missing: OnMissing) -> Option<f64> {
+    match status {
+        RowStatus::Scored { score } => Some(*score),
+        RowStatus::Gated { .. } => Some(0.0),
+        RowStatus::Failed { .. } if on_missing == OnMissing::Zero => Some(0.0),
+        RowStatus::Failed { .. } | RowStatus::Skipped { .. } => None,
     }
 }
 
-/// Why rollouts have no score; of several rollouts, which.
+/// Returns why rollouts have no score, with their numbers if there are several.
 fn failures(rollouts: &[Rollout]) -> Vec<String> {
-    let reason = |(number, rollout): (usize, &Rollout)| match &rollout.standing {
-        Standing::Failed { reason } if rollouts.len() == 1 => Some(reason.clone()),
-        Standing::Failed { reason } => {
+    let reason = |(number, rollout): (usize, &Rollout)| match &rollout.status {
+        RowStatus::Failed { reason } if rollouts.len() == 1 => Some(reason.clone()),
+        RowStatus::Failed { reason } => {
             Some(format!("rollout {} of {}: {reason}", number + 1, rollouts.len()))
         }
         _ => None,
@@ -130,15 +130,15 @@ fn failures(rollouts: &[Rollout]) -> Vec<String> {
     rollouts.iter().enumerate().filter_map(reason).collect()
 }
 
-/// No rollout passed.
-fn gated(rollouts: &[Rollout], method: AggregationMethod) -> Standing {
+/// Returns the status of a row none of whose rollouts passed.
+fn gated(rollouts: &[Rollout], method: AggregationMethod) -> RowStatus {
     let (mut proxies, mut names) = (Vec::new(), BTreeSet::new());
     for rollout in rollouts {
-        if let Standing::Gated { proxy, by } = &rollout.standing {
+        if let RowStatus::Gated { proxy, by } = &rollout.status {
             proxies.push(*proxy);
             names.extend(by.split(", "));
         }
     }
     let proxy = method.aggregate(&proxies).unwrap_or(0.0);
-    Standing::Gated { proxy, by: names.into_iter().collect::<Vec<_>>().join(", ") }
+    RowStatus::Gated { proxy, by: names.into_iter().collect::<Vec<_>>().join(", ") }
 }

@@ -1,6 +1,6 @@
-//! Many rows: workers that share one scorer.
+//! Scores many rows, with workers that share one scorer.
 //!
-//! One row is in `flow.rs`, sums over rows are in `summary.rs`.
+//! Scoring one row is in `flow.rs`, sums over rows are in `summary.rs`.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,9 +17,9 @@ use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::rows::pair::Pair;
 use crate::core::settings::Settings;
 
-/// A row to be scored: one example and all that a program predicted for it.
+/// A row to score: one example and a program's predictions for it.
 ///
-/// A [`Pair`] is one with a single rollout.
+/// A [`Pair`] converts into a row with a single rollout.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rollouts<G = Example, P = Prediction> {
     /// The labelled example.
@@ -29,7 +29,7 @@ pub struct Rollouts<G = Example, P = Prediction> {
 }
 
 impl<G, P> Rollouts<G, P> {
-    /// All predictions for one example.
+    /// Returns a row of one example and its predictions.
     pub fn new(gold: G, preds: impl IntoIterator<Item = P>) -> Self {
         Self { gold, preds: preds.into_iter().collect() }
     }
@@ -41,14 +41,14 @@ impl<G, P> From<Pair<G, P>> for Rollouts<G, P> {
     }
 }
 
-/// What scoring many rows gives. `Display` is that of its [`summary`](Self::summary).
+/// The result of scoring many rows. `Display` shows its [`summary`](Self::summary).
 #[derive(Clone, PartialEq)]
 #[must_use]
 #[non_exhaustive]
 pub struct ScoringResult {
-    /// What became of all rows together.
+    /// The summary of all rows.
     pub summary: ScoringSummary,
-    /// The rows in input order, whatever the order in which they finished.
+    /// The rows in input order.
     pub rows: Vec<RowScore>,
 }
 
@@ -68,11 +68,11 @@ impl fmt::Debug for ScoringResult {
 }
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
-    /// Scores rows, at most `concurrency` at once, on all of the runtime's threads. Rows are taken
-    /// as they are needed. Dropping the future ends the calls under way and gives their money back.
+    /// Scores rows, at most `concurrency` at once, on all threads of the runtime. Rows are read lazily.
+    /// Dropping the future cancels the calls in progress and releases their reservations.
     ///
-    /// Without a budget the same rows give the same result at any concurrency. With one it depends
-    /// on what calls cost, and on the order in which they finish, which rows are still covered.
+    /// Without a budget the same rows give the same result at any concurrency. With a budget, the cost of
+    /// calls and the order in which they finish determine which rows are covered.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -99,8 +99,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     /// ```
     ///
     /// # Errors
-    /// No rows, a concurrency of 0, a language model that does not [answer](Self::probe), rows whose iterator panics, or no tokio runtime; never a row
-    /// without a score.
+    /// There are no rows, the concurrency is 0, a language model does not [reply](Self::probe), the iterator
+    /// over the rows panics, or there is no tokio runtime. A row without a score is not an error.
     pub async fn score_all<R: Into<Rollouts<G, P>> + 'static>(
         &self,
         rows: impl IntoIterator<Item = R, IntoIter: Send + 'static>,
@@ -116,10 +116,10 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
         let (_, most) = rows.size_hint();
         let workers = concurrency.min(most.unwrap_or(usize::MAX).max(1));
         let queue = Arc::new(Queue { rows: Mutex::new(Some(rows.enumerate())) });
-        self.work_off(queue, workers).await
+        self.run_workers(queue, workers).await
     }
 
-    async fn work_off<I>(
+    async fn run_workers<I>(
         &self,
         queue: Arc<Queue<I>>,
         workers: usize,
@@ -135,7 +135,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
         }
         let mut rows = Vec::new();
         while let Some(worker) = tasks.join_next().await {
-            // An error ends the others with the set.
+            // On an error, dropping the set cancels the other workers.
             rows.extend(worker.map_err(worker_error)??);
         }
         rows.sort_unstable_by_key(|(index, _)| *index);
@@ -143,7 +143,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
     }
 }
 
-/// Rows that no worker has taken yet; `None` once they have ended or failed.
+/// The rows that no worker has taken yet; `None` once they are exhausted or failed.
 struct Queue<I> {
     rows: Mutex<Option<I>>,
 }
@@ -172,7 +172,7 @@ impl<G: Send + Sync, P: Send + Sync> Inner<G, P> {
         let mut finished = Vec::new();
         while let Some((index, row)) = queue.pull()? {
             finished.push((index, self.score(&row.gold, &row.preds).await));
-            // Rows that never wait must still let timers and other tasks have their turn.
+            // Rows that never wait must yield to timers and other tasks.
             tokio::task::consume_budget().await;
         }
         Ok(finished)

@@ -1,4 +1,4 @@
-//! Metrics sorted by tier.
+//! A set of metrics by tier.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,10 +8,10 @@ use crate::core::metric::Metric;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::spec::MetricTier;
 
-/// A metric that several scorers, clones and workers share.
+/// A metric shared by scorers, their clones and workers.
 pub type BoxedMetric<G = Example, P = Prediction> = Arc<dyn Metric<G, P>>;
 
-/// Metrics by tier: proxies, which run first, and truth metrics, which run where proxies pass.
+/// A set of metrics by tier: proxies, which run first, and truth metrics, which run where proxies pass.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -29,7 +29,7 @@ pub type BoxedMetric<G = Example, P = Prediction> = Arc<dyn Metric<G, P>>;
 /// let error = set.add_truth(correct).unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
-///     "`correct` is a proxy metric and cannot stand among the truth metrics"
+///     "expected a truth metric, found the proxy metric `correct`; add it as a proxy metric"
 /// );
 /// # let _: ScorerError = error;
 /// ```
@@ -39,13 +39,13 @@ pub struct MetricSet<G = Example, P = Prediction> {
 }
 
 impl<G: Sync, P: Sync> MetricSet<G, P> {
-    /// A set without metrics.
+    /// Returns an empty set.
     #[must_use]
     pub const fn new() -> Self {
         Self { proxy: Vec::new(), truth: Vec::new() }
     }
 
-    /// Adds a metric to the tier that its spec names.
+    /// Adds a metric to the tier of its spec.
     pub fn add(&mut self, metric: impl Metric<G, P> + 'static) {
         self.insert(Arc::new(metric));
     }
@@ -53,7 +53,7 @@ impl<G: Sync, P: Sync> MetricSet<G, P> {
     /// Adds a proxy metric.
     ///
     /// # Errors
-    /// [`ScorerError::WrongTier`] if its spec says that it is a truth metric.
+    /// [`ScorerError::WrongTier`] if it is a truth metric.
     pub fn add_proxy(&mut self, metric: impl Metric<G, P> + 'static) -> Result<(), ScorerError> {
         self.insert_as(MetricTier::Proxy, Arc::new(metric))
     }
@@ -61,35 +61,35 @@ impl<G: Sync, P: Sync> MetricSet<G, P> {
     /// Adds a truth metric.
     ///
     /// # Errors
-    /// [`ScorerError::WrongTier`] if its spec says that it is a proxy metric.
+    /// [`ScorerError::WrongTier`] if it is a proxy metric.
     pub fn add_truth(&mut self, metric: impl Metric<G, P> + 'static) -> Result<(), ScorerError> {
         self.insert_as(MetricTier::Truth, Arc::new(metric))
     }
 
-    /// The proxy metrics, in the order in which they were added.
+    /// Returns the proxy metrics, in the order in which they were added.
     #[must_use]
     pub fn proxy(&self) -> &[BoxedMetric<G, P>] {
         &self.proxy
     }
 
-    /// The truth metrics, in the order in which they were added.
+    /// Returns the truth metrics, in the order in which they were added.
     #[must_use]
     pub fn truth(&self) -> &[BoxedMetric<G, P>] {
         &self.truth
     }
 
-    /// All metrics in the order in which they run: proxies first.
+    /// Returns all metrics in the order in which they run: proxies first.
     pub fn all(&self) -> impl Iterator<Item = &BoxedMetric<G, P>> {
         self.proxy.iter().chain(&self.truth)
     }
 
-    /// How many metrics there are.
+    /// Returns the number of metrics.
     #[must_use]
     pub fn len(&self) -> usize {
         self.proxy.len() + self.truth.len()
     }
 
-    /// Whether there is no metric.
+    /// Returns whether the set is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -104,11 +104,11 @@ impl<G: Sync, P: Sync> MetricSet<G, P> {
 
     pub(super) fn insert_as(
         &mut self,
-        wanted: MetricTier,
+        expected: MetricTier,
         metric: BoxedMetric<G, P>,
     ) -> Result<(), ScorerError> {
         let tier = metric.spec().tier;
-        if tier != wanted {
+        if tier != expected {
             return Err(ScorerError::WrongTier { metric: metric.name().to_owned(), tier });
         }
         self.insert(metric);

@@ -1,29 +1,29 @@
-//! What one row or a whole run asked for and paid.
+//! The calls and cost of one row or of a whole run.
 
 use serde::Serialize;
 
-/// Calls and money of one row, or of all rows of a run. Amounts are in millisatoshis; sums saturate.
+/// The calls and cost of one row, or of all rows of a run. Amounts are in millisatoshis; sums saturate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Spending {
-    /// How many calls of truth metrics were made.
+    /// The number of calls of truth metrics.
     pub truth_calls: u64,
-    /// How many were not made because the proxies rejected the rollout.
+    /// The number of calls not made because the proxies rejected the rollout.
     pub truth_calls_gated: u64,
-    /// What those would have cost at most, by what the metrics declare.
+    /// The declared maximum cost of the calls not made.
     pub saved_msats: u64,
-    /// What the calls of both tiers say they cost, scored or failed. A call that panicked tells no cost.
+    /// The reported cost of the calls of both tiers, scored or failed. A call that panicked reports none.
     pub spent_msats: u64,
-    /// What was set aside for calls; 0 without a budget.
+    /// The amount reserved for calls; 0 without a budget.
     pub reserved_msats: u64,
-    /// What was set aside and not spent, and so given back.
+    /// The amount that was reserved, not spent, and released.
     pub returned_msats: u64,
-    /// By how much calls cost more than was set aside for them; 0 without a budget.
+    /// The amount by which calls exceeded their reservations; 0 without a budget.
     pub overrun_msats: u64,
 }
 
 impl Spending {
-    /// One settled call.
+    /// Returns the spending of one settled call.
     pub(super) fn of_call(reserved: u64, cost: u64, limited: bool) -> Self {
         Self {
             spent_msats: cost,

@@ -1,17 +1,17 @@
-//! Sums over rows, each with what it stands on.
+//! Sums over rows, each with its denominator.
 //!
-//! Rows are summed up by mean: the median of passes and fails would be a pass or a fail.
+//! Rows are summarized by the mean: a median of passes and fails would lose the pass rate.
 
 use std::fmt;
 
 use serde::Serialize;
 
 use super::row::RowScore;
+use super::row_status::RowStatus;
 use super::spending::Spending;
-use super::standing::Standing;
 use crate::stats::exact_sum::ExactSum;
 
-/// What became of all rows of a run.
+/// The summary of all rows of a run.
 ///
 /// Every row is in exactly one of `scored`, `gated`, `skipped` and `failed`.
 ///
@@ -20,44 +20,43 @@ use crate::stats::exact_sum::ExactSum;
 /// | `mean_scored` | scores of scored rows | `scored` |
 /// | `mean` | the same, and 0 for each gated or failed row | `scored + gated + failed` |
 ///
-/// Skipped rows are in neither, but in the headline. Sums are exact, so no digit depends on the order
-/// in which rows finished.
+/// Skipped rows are in neither mean; the headline counts them. Sums are exact, so no digit depends on the
+/// order in which rows finish.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ScoringSummary {
-    /// How many rows there were.
+    /// The number of rows.
     pub rows: u64,
-    /// How many of them passed the gate, with at least one rollout, or have no gate to pass.
+    /// The number of rows with at least one rollout that passed the gate, or without a gate.
     pub passed: u64,
-    /// How many have a score.
+    /// The number of rows with a score.
     pub scored: u64,
-    /// How many the proxies rejected.
+    /// The number of rows rejected by the proxies.
     pub gated: u64,
-    /// How many the budget did not cover.
+    /// The number of rows not covered by the budget.
     pub skipped: u64,
-    /// How many have no score because a metric failed or abstained.
+    /// The number of rows without a score because a metric failed or abstained.
     pub failed: u64,
-    /// How many have fewer rollouts than the scorer is configured for.
+    /// The number of rows with fewer rollouts than configured.
     pub short: u64,
-    /// How many rollouts there were.
+    /// The number of rollouts.
     pub rollouts: u64,
-    /// How many of them the proxies rejected.
+    /// The number of rollouts rejected by the proxies.
     pub rollouts_gated: u64,
-    /// How many of them have no score because a metric failed or abstained.
+    /// The number of rollouts without a score because a metric failed or abstained.
     pub rollouts_failed: u64,
-    /// The mean, in [0, 1], where gated and failed rows count as 0. `None` if no row was scored or
-    /// gated: an average over nothing is not 0.
+    /// The mean, in [0, 1], where gated and failed rows count as 0. `None` if no row was scored or gated.
     pub mean: Option<f64>,
-    /// The mean over the rows that have a score, in [0, 1].
+    /// The mean over the rows with a score, in [0, 1].
     pub mean_scored: Option<f64>,
-    /// The scorer's budget, in millisatoshis; other runs and clones draw on it too.
+    /// The scorer's budget, in millisatoshis, which other runs and clones share.
     pub budget: Option<u64>,
-    /// What these rows asked for and paid.
+    /// The calls and cost of these rows.
     #[serde(flatten)]
     pub spending: Spending,
 }
 
-/// Counts and sums while rows come in.
+/// The running counts and sums.
 #[derive(Default)]
 pub(super) struct Tally {
     counts: ScoringSummary,
@@ -74,14 +73,14 @@ impl Tally {
         counts.rollouts_failed += row.failed() as u64;
         counts.passed += u64::from(row.rollouts.iter().any(|rollout| rollout.passed));
         counts.spending.add(&row.spending);
-        match &row.standing {
-            Standing::Scored { score } => {
+        match &row.status {
+            RowStatus::Scored { score } => {
                 counts.scored += 1;
                 self.sum.add(*score);
             }
-            Standing::Gated { .. } => counts.gated += 1,
-            Standing::Skipped { .. } => counts.skipped += 1,
-            Standing::Failed { .. } => counts.failed += 1,
+            RowStatus::Gated { .. } => counts.gated += 1,
+            RowStatus::Skipped { .. } => counts.skipped += 1,
+            RowStatus::Failed { .. } => counts.failed += 1,
         }
     }
 
@@ -97,7 +96,7 @@ impl Tally {
     }
 }
 
-/// One line: the mean and what it stands on, then calls and money.
+/// One line: the mean with its denominators, then calls and cost.
 impl fmt::Display for ScoringSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.mean {
@@ -135,7 +134,7 @@ impl ScoringSummary {
         }
     }
 
-    /// Only where rows have several rollouts, or should have.
+    /// Writes the numbers of rollouts, if any row has or should have several.
     fn fmt_rollouts(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.rollouts == self.rows && self.short == 0 {
             return Ok(());
@@ -149,19 +148,19 @@ impl ScoringSummary {
     }
 
     fn fmt_spending(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let paid = &self.spending;
-        write!(f, "; {} truth calls made", paid.truth_calls)?;
-        if paid.truth_calls_gated > 0 {
-            let Spending { truth_calls_gated, saved_msats, .. } = paid;
+        let spending = &self.spending;
+        write!(f, "; {} truth calls made", spending.truth_calls)?;
+        if spending.truth_calls_gated > 0 {
+            let Spending { truth_calls_gated, saved_msats, .. } = spending;
             write!(f, ", {truth_calls_gated} avoided by the gate, saving {saved_msats} msat")?;
         }
-        write!(f, "; spent {} msat", paid.spent_msats)?;
+        write!(f, "; spent {} msat", spending.spent_msats)?;
         if let Some(budget) = self.budget {
-            let Spending { reserved_msats, returned_msats, .. } = paid;
+            let Spending { reserved_msats, returned_msats, .. } = spending;
             write!(f, " of {budget}, {reserved_msats} reserved and {returned_msats} returned")?;
         }
-        if paid.overrun_msats > 0 {
-            write!(f, ", {} msat more than the metrics declared", paid.overrun_msats)?;
+        if spending.overrun_msats > 0 {
+            write!(f, ", {} msat more than the metrics declared", spending.overrun_msats)?;
         }
         Ok(())
     }

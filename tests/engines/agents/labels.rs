@@ -165,15 +165,11 @@ fn a_score_computed_with_other_weights_is_an_error() {
 }
 
 #[test]
-fn invalid_lines_are_errors() {
-    assert_eq!(error_in("{"), "3:1: not valid JSON: EOF while parsing an object");
-    assert!(error_in("[1]").starts_with("3: a row should be an object"), "{}", error_in("[1]"));
+fn lines_that_are_no_rows() {
+    assert_eq!(said("{"), "3:1: invalid JSON: EOF while parsing an object");
+    assert!(said("[1]").starts_with("3: expected a row such as {"), "{}", said("[1]"));
     let twice = row().to_string().replacen("\"tool\"", "\"step_utility\": 1, \"tool\"", 1);
-    assert!(
-        error_in(&twice).contains("the key `step_utility` stands twice"),
-        "{}",
-        error_in(&twice)
-    );
+    assert!(said(&twice).contains("duplicate key `step_utility`"), "{}", said(&twice));
     let deep = with("params", json!("DEEP")).to_string();
     let deep = deep.replace("\"DEEP\"", &format!("{}{}", "[".repeat(200), "]".repeat(200)));
     assert!(error_in(&deep).contains("nested deeper than 127 levels"));

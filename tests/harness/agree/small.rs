@@ -1,4 +1,4 @@
-//! Too few rows, and rows that do not differ: said, never a number.
+//! Too few rows, and rows that do not differ: a note instead of a number.
 
 use dsrs_metrics::agreement::Agreement;
 use dsrs_metrics::stats::{
@@ -8,7 +8,7 @@ use dsrs_metrics::stats::{
 use super::{agreement, note};
 
 #[test]
-fn without_rows_nothing_is_zero() {
+fn without_rows_no_figure_is_zero() {
     let nothing: [(bool, bool); 0] = [];
     let nothing = agreement(nothing);
     assert_eq!((nothing.rows, nothing.compared), (0, 0));
@@ -28,7 +28,7 @@ fn without_rows_nothing_is_zero() {
 }
 
 #[test]
-fn trap_15_no_statistic_makes_a_number_of_nothing() {
+fn trap_15_no_statistic_of_no_rows_is_a_number() {
     let empty = Proportion::default();
     assert_eq!((empty.rate(), empty.wilson()), (None, None));
     assert_eq!(cohen_kappa(&ConfusionMatrix::of(2, []), KappaWeights::Linear), None);
@@ -67,12 +67,12 @@ fn few_rows_have_an_estimate_without_interval() {
 }
 
 #[test]
-fn perfect_agreement_has_no_interval_of_no_width() {
+fn perfect_agreement_has_no_interval_of_zero_width() {
     let perfect = agreement([(true, true), (false, false)].repeat(50));
     assert_eq!((perfect.kappa.value, perfect.kappa.ci95), (Some(1.0), None));
     assert_eq!((perfect.spearman.value, perfect.spearman.ci95), (Some(1.0), None));
-    assert!(note(&perfect.kappa).starts_with("no interval: these rows vary too little"));
-    // What can be known: at least so many agree.
+    assert!(note(&perfect.kappa).starts_with("no interval: the rows vary too little"));
+    // Wilson's interval still bounds the share from below.
     assert!(
         (perfect.accuracy.ci95.unwrap().low - 100.0 / (100.0 + 1.959_963_984_540_054_f64.powi(2)))
             .abs()
@@ -110,13 +110,13 @@ fn a_judge_that_passes_everything_agrees_no_more_than_chance() {
 }
 
 #[test]
-fn the_table_says_what_is_undefined_once() {
+fn the_table_names_each_reason_once() {
     let scores = [0.3, 0.9, 0.4].into_iter().zip([false, true, true]);
     let table = Agreement::of(scores).unwrap().to_string();
     let expected = "\
 3 rows: 3 compared, 0 without label, 0 without score
 Spearman            0.8660 (3 rows)       not enough rows for an interval, it needs 10
 accuracy; Cohen's kappa; sensitivity; specificity; passed; passed, corrected (3 rows): undefined: \
-the scores have no verdict, say with a threshold what passes";
+the scores have no verdict; set a threshold";
     assert_eq!(table, expected);
 }

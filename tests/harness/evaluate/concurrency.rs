@@ -1,4 +1,4 @@
-//! The limit is reached and never exceeded; nothing waits for its turn in line.
+//! The concurrency limit is reached and never exceeded, and rows do not wait for earlier rows.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,7 @@ fn numbered(rows: usize) -> Vec<Example> {
     (0..rows).map(|row| example! { "n" => row, "say" => "1" }).collect()
 }
 
-/// Runs rows that all sleep, and tells how many were asleep at once at most.
+/// Runs rows that all sleep, and returns the largest number that slept at once.
 async fn asleep_at_once(rows: usize, concurrency: usize) -> usize {
     let [now, most] = [(); 2].map(|()| Arc::new(AtomicUsize::new(0)));
     let evaluate = scoring().devset(numbered(rows)).concurrency(concurrency).build().unwrap();
@@ -46,7 +46,7 @@ async fn trap_18_512_rows_at_once_means_512() {
 #[tokio::test(start_paused = true)]
 async fn trap_18_a_limit_beyond_all_rows_costs_nothing() {
     assert_eq!(asleep_at_once(2_000, 100_000_000).await, 2_000);
-    // Nobody knows beforehand how many rows a stream has.
+    // The number of rows of a stream is unknown in advance.
     for rows in [1, 1_000] {
         let rows = futures_util::stream::iter(saying(&vec!["1"; rows])).filter(|_| async { true });
         let evaluate = scoring().metric(SaidLater).concurrency(100_000_000).build().unwrap();
@@ -55,7 +55,7 @@ async fn trap_18_a_limit_beyond_all_rows_costs_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn trap_18_one_slow_row_holds_up_no_other() {
+async fn trap_18_one_slow_row_delays_no_other() {
     let evaluate = scoring().devset(numbered(1_000)).concurrency(2).build().unwrap();
     let started = tokio::time::Instant::now();
     let result = evaluate
@@ -73,7 +73,7 @@ async fn trap_18_one_slow_row_holds_up_no_other() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn several_async_metrics_of_a_row_run_side_by_side() {
+async fn several_async_metrics_of_a_row_run_concurrently() {
     struct Slow(&'static str);
     #[async_trait]
     impl Metric for Slow {
@@ -183,7 +183,7 @@ async fn trap_17_the_last_row_never_hangs_the_run() {
 }
 
 #[tokio::test]
-async fn a_run_that_is_dropped_takes_its_workers_with_it() {
+async fn dropping_a_run_cancels_its_workers() {
     let held = Arc::new(());
     let evaluate = scoring().devset(numbered(10)).build().unwrap();
     let in_program = Arc::clone(&held);
@@ -238,10 +238,10 @@ proptest! {
     }
 }
 
-/// While a row waits others have their turn; a worker that gave way once more at its end would stand behind all who woke
-/// with it.
+/// Other tasks run while a row waits; a worker that yielded again at its end would be queued behind all tasks that were
+/// woken with it.
 #[tokio::test]
-async fn a_worker_whose_row_has_waited_takes_the_next_one_at_once() {
+async fn a_worker_whose_row_has_waited_takes_the_next_one_without_yielding() {
     let (events, woken) = (Arc::new(Mutex::new(String::new())), Arc::new(Notify::new()));
     let (noted, waking) = (Arc::clone(&events), Arc::clone(&woken));
     let program = move |_: Example| {
@@ -255,7 +255,7 @@ async fn a_worker_whose_row_has_waited_takes_the_next_one_at_once() {
     };
     let wake = tokio::spawn(async move {
         loop {
-            // Longer than a turn may last.
+            // Longer than a time slice.
             tokio::time::sleep(Duration::from_millis(15)).await;
             woken.notify_waiters();
         }

@@ -1,4 +1,4 @@
-//! Scores of a whole corpus beside the mean: the same in any order, over what was scored.
+//! Corpus-level scores beside the mean: independent of the order, over the scored rows.
 
 use dsrs_metrics::metrics::{Bleu, EntityF1, Wer};
 use dsrs_metrics::prelude::*;
@@ -57,7 +57,7 @@ async fn the_order_of_rows_does_not_matter() {
 }
 
 #[tokio::test]
-async fn failed_rows_are_not_in_it_and_that_is_said() {
+async fn failed_rows_are_excluded_and_reported() {
     let missing = Pair::new("2", example! { "answer" => "a" }, prediction! {});
     let result =
         scored(Wer::default(), vec![row(0, "a b", "a b"), row(1, "a b", "a x"), missing], 1).await;
@@ -102,7 +102,7 @@ fn parts_of_a_corpus_merge_in_any_order_and_grouping() {
 }
 
 #[test]
-fn a_formula_that_gives_no_number_gives_none() {
+fn a_formula_that_returns_nan_gives_none() {
     let counts = CorpusCounts::new([0, 0], |sums: &[u64]| Some(sums[0] as f64 / sums[1] as f64));
     assert_eq!(counts.score(), None);
 }

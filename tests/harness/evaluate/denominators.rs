@@ -1,4 +1,4 @@
-//! Which rows an average stands on.
+//! The denominators of every mean.
 
 use super::{report, saying, score, scoring};
 use dsrs_metrics::prelude::*;
@@ -46,7 +46,7 @@ async fn trap_03_nothing_scored_is_not_a_score_of_zero() {
     let error = score(&["fail", "abstain"]).await.try_score().unwrap_err();
     assert_eq!(
         error.to_string(),
-        "not enough rows: none of 2 has a score under `said` (1 failed, the first: \
+        "not enough rows: none of 2 has a score under `said` (1 failed, first error: \
          row `row0`: metric `said`: told to fail)"
     );
 }
@@ -92,7 +92,7 @@ async fn both_means_are_shown_only_where_they_differ() {
 }
 
 #[tokio::test]
-async fn named_parts_have_summaries_of_their_own_in_order_of_first_mention() {
+async fn named_scores_have_their_own_summaries_in_order_of_first_occurrence() {
     let parts = metric_fn("f1", |_, pred| {
         let precision = pred.get("precision")?.as_f64()?;
         let scores = Scores::new("f1", precision / 2.0).with("precision", precision);
@@ -166,7 +166,7 @@ async fn a_bool_that_is_neither_true_nor_false_is_a_failure() {
 }
 
 #[tokio::test]
-async fn a_part_that_is_no_number_is_named() {
+async fn a_named_score_that_is_not_finite_is_reported_by_name() {
     for (place, parts) in [
         ("m.b", Scores::new("a", 0.5).with("b", f64::NAN)),
         ("m.a", Scores::new("a", f64::NAN).with("b", 0.5)),

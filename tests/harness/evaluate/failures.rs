@@ -1,4 +1,4 @@
-//! What goes wrong in a row stays in that row.
+//! A failure affects only its own row.
 
 use super::{SaidLater, report, saying, scoring};
 use dsrs_metrics::prelude::*;
@@ -70,7 +70,7 @@ async fn a_closure_that_panics_before_its_first_await_fails_its_row() {
 }
 
 #[tokio::test]
-async fn a_panic_with_a_value_that_is_no_text_is_still_a_failure() {
+async fn a_panic_with_a_payload_that_is_not_a_string_is_still_a_failure() {
     let odd = metric_fn("odd", |_, _| -> f64 { std::panic::panic_any(42) });
     let evaluate = Evaluate::builder().metric(odd).build().unwrap();
     let result = evaluate.score(saying(&["1"])).await.unwrap();
@@ -79,7 +79,7 @@ async fn a_panic_with_a_value_that_is_no_text_is_still_a_failure() {
 }
 
 #[tokio::test]
-async fn tracebacks_name_the_place_of_the_panic_and_only_if_asked_for() {
+async fn tracebacks_name_the_location_of_the_panic_only_if_enabled() {
     for asked in [true, false] {
         let evaluate = scoring().metric(SaidLater).provide_traceback(asked).build().unwrap();
         let result = evaluate.score(saying(&["panic", "1"])).await.unwrap();
@@ -93,7 +93,7 @@ async fn tracebacks_name_the_place_of_the_panic_and_only_if_asked_for() {
 }
 
 #[tokio::test]
-async fn the_causes_of_a_modules_error_are_told() {
+async fn the_causes_of_a_modules_error_are_shown() {
     #[derive(Debug)]
     struct Outer(std::num::ParseIntError);
     impl std::fmt::Display for Outer {
@@ -128,7 +128,7 @@ async fn trap_14_a_metric_that_fails_is_not_the_program_failing() {
 }
 
 #[tokio::test]
-async fn the_first_input_error_ends_the_run_with_its_own_words() {
+async fn the_first_input_error_ends_the_run_with_its_own_message() {
     let rows: Vec<Result<Pair, String>> = vec![
         Ok(saying(&["1"]).remove(0)),
         Err("data.jsonl:2: field `gold` is missing".to_owned()),

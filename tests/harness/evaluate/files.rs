@@ -1,4 +1,4 @@
-//! Result files: in input order, whole, and never half of one.
+//! Result files: in input order, and complete or absent.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -81,7 +81,7 @@ async fn files_are_in_input_order_and_the_same_at_any_concurrency() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn csv_has_a_column_for_every_field_and_what_became_of_each_metric() {
+async fn csv_has_a_column_for_every_field_and_every_outcome() {
     let folder = tempfile::tempdir().unwrap();
     reversed(folder.path(), 3, 3).await;
     let mut reader = csv::Reader::from_path(folder.path().join("out.csv")).unwrap();
@@ -100,7 +100,7 @@ async fn csv_has_a_column_for_every_field_and_what_became_of_each_metric() {
 }
 
 #[tokio::test]
-async fn trap_22_rows_that_are_no_json_are_written_all_the_same() {
+async fn trap_22_rows_that_are_not_json_are_still_written() {
     let folder = tempfile::tempdir().unwrap();
     let (lines, table) = (folder.path().join("o.jsonl"), folder.path().join("o.csv"));
     type Odd = BTreeMap<(u8, u8), f64>;
@@ -124,7 +124,7 @@ async fn trap_22_rows_that_are_no_json_are_written_all_the_same() {
 }
 
 #[tokio::test]
-async fn gold_that_is_no_json_says_nothing_of_the_prediction() {
+async fn gold_that_is_not_json_does_not_affect_the_prediction() {
     type Odd = BTreeMap<(u8, u8), f64>;
     async fn line<G, P>(gold: G, pred: P) -> Value
     where
@@ -231,7 +231,7 @@ async fn a_link_stays_a_link() {
 }
 
 #[test]
-fn one_file_by_two_names_is_refused() {
+fn one_file_under_two_names_is_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |one: &Path, other: &Path| {
         let error = scoring().save_as_jsonl(one).save_as_json(other).build().unwrap_err();
@@ -256,7 +256,7 @@ fn one_file_by_two_names_is_refused() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_link_to_nothing_yet_stays_a_link() {
+async fn a_dangling_link_stays_a_link() {
     let folder = tempfile::tempdir().unwrap();
     let (file, link) = (folder.path().join("file"), folder.path().join("link"));
     std::os::unix::fs::symlink("file", &link).unwrap();
@@ -266,7 +266,7 @@ async fn a_link_to_nothing_yet_stays_a_link() {
 }
 
 #[tokio::test]
-async fn what_a_killed_process_left_behind_is_in_nobodys_way() {
+async fn files_left_by_a_killed_process_do_no_harm() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out.jsonl");
     // Other tests of this process have taken some of these numbers, but not all.
@@ -281,7 +281,7 @@ async fn what_a_killed_process_left_behind_is_in_nobodys_way() {
 }
 
 #[tokio::test]
-async fn a_temporary_file_that_cannot_be_is_named() {
+async fn a_temporary_file_that_cannot_be_created_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x".repeat(250));
     let evaluate = scoring().save_as_jsonl(&path).build().unwrap();

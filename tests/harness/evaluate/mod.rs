@@ -1,4 +1,4 @@
-//! The harness as its users see it. Each file is one promise.
+//! The harness through its public API. Each file tests one guarantee.
 #![allow(clippy::float_cmp, reason = "the promise is that not a single bit differs")]
 
 mod concurrency;
@@ -16,7 +16,7 @@ mod time;
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Evaluate, EvaluateBuilder, EvaluationResult, MetricError, Pair};
 
-/// Rows whose prediction says what the metric [`said`] is to do with them.
+/// Rows whose prediction determines what the metric [`said`] does.
 fn saying(words: &[&str]) -> Vec<Pair> {
     let pair = |(row, word): (usize, &&str)| {
         Pair::new(format!("row{row}"), example! {}, prediction! { "say" => *word })
@@ -36,7 +36,7 @@ fn said(_: &Example, pred: &Prediction) -> Result<Option<f64>, String> {
     }
 }
 
-/// The same metric, to be awaited, after a while that depends on the row.
+/// The same metric, asynchronous, with a delay that depends on the row.
 struct SaidLater;
 
 #[async_trait]
@@ -66,7 +66,7 @@ async fn score(words: &[&str]) -> EvaluationResult {
     scoring().build().unwrap().score(saying(words)).await.unwrap()
 }
 
-/// All that a report says, but how long it took.
+/// The report without the elapsed time.
 fn report(result: &EvaluationResult) -> String {
     let mut report = serde_json::to_value(result).unwrap();
     report.as_object_mut().unwrap().remove("elapsed_s");

@@ -48,7 +48,7 @@ async fn functions_closures_and_modules_are_programs() {
 }
 
 #[tokio::test]
-async fn a_program_sees_no_labels_and_a_metric_sees_all() {
+async fn a_program_receives_no_labels_and_a_metric_receives_all_fields() {
     let answer = metric_fn("answer", |gold, _| gold.get("answer").is_some());
     let evaluate = scoring().metric(answer).devset(devset()).build().unwrap();
     let result = evaluate.run(Echo).await.unwrap();
@@ -76,7 +76,7 @@ async fn rows_may_be_of_any_type() {
     assert_eq!(ids, ["q1", "q2", "q3", "q4"]);
 }
 
-/// Borrows, so that no task of its own could run it.
+/// Borrows, so that it cannot be spawned as a task.
 struct Graded<'a>(&'a str);
 
 #[async_trait]
@@ -119,9 +119,9 @@ async fn trap_15_an_evaluator_survives_failed_calls() {
 }
 
 #[tokio::test]
-async fn trap_15_an_evaluators_average_over_nothing_is_an_error() {
+async fn trap_15_an_evaluators_mean_over_no_scores_is_an_error() {
     assert_eq!(Graded("a").evaluate(Vec::new()).await.unwrap_err(), EvaluateError::NoRows);
     let error = Graded("a").evaluate(vec![example! { "n" => 0 }]).await.unwrap_err();
-    let text = "not enough rows: none of 1 has a score under `metric` (1 failed, the first: row `0`: no zero)";
+    let text = "not enough rows: none of 1 has a score under `metric` (1 failed, first error: row `0`: no zero)";
     assert_eq!(error.to_string(), text);
 }

@@ -1,4 +1,4 @@
-//! A run that ends early keeps what is done and says why it ended.
+//! A run that ends early keeps its finished rows and reports why it ended.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -29,7 +29,7 @@ async fn max_errors_counts_rows_and_stops_taking_more() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn rows_in_work_are_finished_after_max_errors() {
+async fn rows_in_progress_are_finished_after_max_errors() {
     let evaluate = scoring().devset(numbered(100)).concurrency(10).max_errors(1).build().unwrap();
     let result = evaluate
         .run(|inputs: Example| async move {
@@ -44,7 +44,7 @@ async fn rows_in_work_are_finished_after_max_errors() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn stop_when_takes_no_more_rows_and_keeps_what_is_done() {
+async fn stop_when_takes_no_more_rows_and_keeps_finished_rows() {
     let stop = tokio::time::sleep(Duration::from_millis(3_500));
     let evaluate = scoring().devset(numbered(100)).concurrency(2).stop_when(stop).build().unwrap();
     let result = evaluate
@@ -59,7 +59,7 @@ async fn stop_when_takes_no_more_rows_and_keeps_what_is_done() {
     let shown = result.to_string();
     assert_eq!(
         shown,
-        "said  1.0000 (mean of 8/8, 0 failed)\nafter 8 rows: incomplete: asked to stop"
+        "said  1.0000 (mean of 8/8, 0 failed)\nafter 8 rows: incomplete: stopped on request"
     );
 }
 
@@ -96,7 +96,7 @@ async fn an_incomplete_run_looks_incomplete_in_its_report() {
     }
 }
 
-/// How many of 500 rows are scored if no row ever waits and `row` is what the metric does.
+/// Returns how many of 500 rows are scored if no row ever waits and `row` is the work of the metric.
 async fn busy_rows(
     signal: impl Future<Output = ()> + Send + 'static,
     row: impl Fn() + Send + Sync + 'static,
@@ -114,7 +114,7 @@ async fn busy_rows(
 }
 
 #[tokio::test]
-async fn a_signal_is_noticed_although_metrics_keep_the_thread_busy() {
+async fn a_signal_is_noticed_while_metrics_block_the_thread() {
     let signal = Arc::new(tokio::sync::Notify::new());
     let (seen, begun) = (Arc::clone(&signal), AtomicUsize::new(0));
     let row = move || {
@@ -127,13 +127,13 @@ async fn a_signal_is_noticed_although_metrics_keep_the_thread_busy() {
 }
 
 #[tokio::test]
-async fn a_timer_goes_off_although_metrics_keep_the_thread_busy() {
+async fn a_timer_fires_while_metrics_block_the_thread() {
     let rows = busy_rows(tokio::time::sleep(Duration::from_millis(50)), || {}).await;
     assert!((1..100).contains(&rows), "{rows} rows");
 }
 
 #[tokio::test]
-async fn stopping_before_the_first_row_is_no_score_and_no_error() {
+async fn stopping_before_the_first_row_gives_neither_a_score_nor_an_error() {
     let evaluate = scoring().stop_when(async {}).concurrency(1).build().unwrap();
     let rows = futures_util::stream::pending::<Pair>();
     let result = evaluate.score_stream(rows).await.unwrap();
@@ -142,7 +142,7 @@ async fn stopping_before_the_first_row_is_no_score_and_no_error() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_input_error_spends_nothing_more() {
+async fn an_input_error_makes_no_further_calls() {
     let finished = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&finished);
     let rows = futures_util::stream::iter([Ok(example! {}), Err("line 2"), Ok(example! {})]);

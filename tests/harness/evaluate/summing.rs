@@ -1,4 +1,4 @@
-//! Not a digit depends on the order of rows.
+//! Means do not depend on the order of rows, to the last digit.
 
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Evaluate, Pair};

@@ -38,7 +38,7 @@ async fn the_table_is_never_wider_than_the_terminal() {
 }
 
 #[tokio::test]
-async fn the_table_shows_all_rows_if_asked_for() {
+async fn the_table_shows_all_rows_on_request() {
     let result = scoring().build().unwrap().score(saying(&["1"; 30])).await.unwrap();
     let table = result.table(None).with_width(80).to_string();
     assert!(table.contains("row29") && !table.contains("more"), "{table}");

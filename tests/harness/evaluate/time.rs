@@ -1,4 +1,4 @@
-//! Timeouts and stragglers, on tokio's paused clock.
+//! Timeouts and second attempts, on tokio's paused clock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -37,7 +37,7 @@ async fn trap_17_a_row_that_hangs_times_out_alone() {
     let run = tokio::time::timeout(100 * SECOND, run);
     let result = run.await.expect("row 1 never ends").unwrap();
     let error = result.results[1].outcomes[0].error().unwrap();
-    assert_eq!(error, "the program gave no prediction within 30 s");
+    assert_eq!(error, "the program returned no prediction within 30 s");
     assert_eq!((result.metrics[0].scored, result.metrics[0].failed), (2, 1));
 }
 
@@ -61,7 +61,7 @@ async fn program_and_metrics_share_the_time_and_what_is_finished_counts() {
     assert_eq!(evaluate.score(saying(&["1"])).await.unwrap().failed_rows, 0);
 }
 
-/// Counts a call that was begun, and one that came to its end.
+/// Counts calls started and calls finished.
 struct Call(Arc<[AtomicUsize; 3]>);
 
 impl Drop for Call {
@@ -70,7 +70,7 @@ impl Drop for Call {
     }
 }
 
-/// One row whose n-th call takes so many seconds; gives calls begun, finished and dropped.
+/// One row whose n-th call takes `seconds[n]`; returns the calls started, finished and dropped.
 async fn straggling(seconds: [u64; 3], after: Duration) -> (EvaluationResult, [usize; 3]) {
     let calls = Arc::new([const { AtomicUsize::new(0) }; 3]);
     let counted = Arc::clone(&calls);
@@ -106,7 +106,7 @@ async fn trap_16_the_first_attempt_may_still_win() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn trap_16_what_does_not_straggle_is_not_resubmitted() {
+async fn trap_16_a_fast_call_is_not_resubmitted() {
     let (result, counts) = straggling([119, 0, 0], 120 * SECOND).await;
     assert_eq!((result.score, counts), (Some(0.0), [1, 1, 1]));
 }
@@ -135,7 +135,7 @@ async fn a_straggling_metric_is_resubmitted_too() {
 
 type Output = fn() -> Result<Prediction, String>;
 
-/// One row whose two calls, the second begun after one second, end after so many seconds.
+/// One row with two calls, the second started after one second, each with its duration in seconds.
 async fn two_attempts(calls: [(u64, Output); 2]) -> EvaluationResult {
     let begun = Arc::new(AtomicUsize::new(0));
     let evaluate = scoring().devset([example! {}]).resubmit_stragglers(SECOND).build().unwrap();
@@ -169,7 +169,7 @@ async fn trap_16_a_second_attempt_that_fails_does_not_win() {
     assert_eq!(result.failed_rows, 1, "what fails in time is not resubmitted");
 }
 
-/// Blocks its thread for a second on row 1, where it says so.
+/// Blocks its thread for a second on row 1, at the given place.
 fn blocks(place: &'static str) -> impl Fn(&str, &Fields) + Send + Sync + Copy {
     move |here, row| {
         if here == place && row.get("n").unwrap() == 1 {
@@ -179,7 +179,7 @@ fn blocks(place: &'static str) -> impl Fn(&str, &Fields) + Send + Sync + Copy {
 }
 
 #[tokio::test]
-async fn a_call_that_is_not_interrupted_still_has_no_more_time_than_others() {
+async fn a_call_that_cannot_be_interrupted_still_times_out() {
     struct Later<F>(F);
     #[async_trait]
     impl<F: Fn(&str, &Fields) + Send + Sync> Metric for Later<F> {

@@ -1,4 +1,4 @@
-//! Several rollouts become one number.
+//! Aggregation of several rollouts.
 
 use dsrs_metrics::AggregationError as Error;
 use dsrs_metrics::AggregationMethod::{self, Max, Mean, Median, Min, TrimmedMean};
@@ -37,7 +37,7 @@ fn trimming_just_below_one_half_leaves_something() {
 }
 
 #[test]
-fn the_sign_of_a_zero_does_not_hang_on_the_method() {
+fn the_sign_of_a_zero_does_not_depend_on_the_method() {
     for method in [Median, Mean, Min, Max, TrimmedMean(0.1)] {
         for values in [&[-0.0][..], &[0.0, -0.0], &[-0.0, 0.0]] {
             let zero = method.aggregate(values).unwrap();
@@ -47,7 +47,7 @@ fn the_sign_of_a_zero_does_not_hang_on_the_method() {
 }
 
 #[test]
-fn trap_03_nothing_and_nan_are_errors_and_not_numbers() {
+fn trap_03_no_values_and_nan_are_errors_and_not_numbers() {
     for method in [Median, Mean, Min, Max, TrimmedMean(0.1)] {
         assert_eq!(method.aggregate(&[]), Err(Error::Empty));
         for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {

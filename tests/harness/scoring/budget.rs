@@ -1,13 +1,13 @@
-//! No call is started that the budget does not cover, whatever runs beside it; and what is not spent
-//! comes back.
+//! No call is started that the budget does not cover, at any concurrency, and unspent reservations are
+//! released.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::{Told, pair, rollouts, told};
+use super::{ScriptedMetric, pair, rollouts, told};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{BudgetReport, MetricError, MetricTier, Scorer, Standing};
+use dsrs_metrics::{BudgetReport, MetricError, MetricTier, RowStatus, Scorer};
 use proptest::prelude::*;
 
 fn paid(scores: impl IntoIterator<Item = (f64, u64)>) -> Vec<dsrs_metrics::Pair> {
@@ -15,7 +15,7 @@ fn paid(scores: impl IntoIterator<Item = (f64, u64)>) -> Vec<dsrs_metrics::Pair>
     scores.into_iter().map(row).collect()
 }
 
-/// Fails where waiting for money would hang.
+/// Fails where waiting for a reservation would hang.
 async fn in_time<T>(future: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(60), future).await.expect("nobody was told")
 }
@@ -23,7 +23,7 @@ async fn in_time<T>(future: impl Future<Output = T>) -> T {
 #[tokio::test]
 async fn rows_that_the_budget_does_not_cover_are_skipped_and_counted() {
     for concurrency in [1, 3, 64] {
-        let (scorer, _, dear) = told();
+        let (scorer, _, dear) = cheap_and_dear();
         let scorer = scorer.budget_msats(1_050).build().unwrap();
         let result = scorer.score_all(paid([(0.5, 100); 40]), concurrency).await.unwrap();
         assert_eq!((result.summary.scored, result.summary.skipped, dear.calls()), (10, 30, 10));
@@ -34,9 +34,9 @@ async fn rows_that_the_budget_does_not_cover_are_skipped_and_counted() {
 }
 
 #[tokio::test]
-async fn what_calls_beside_it_hold_and_do_not_need_does_not_skip_a_row() {
+async fn a_row_waits_for_reservations_that_may_be_released() {
     for concurrency in [1, 8, 512] {
-        let (scorer, _, dear) = told();
+        let (scorer, _, dear) = cheap_and_dear();
         let scorer = scorer.budget_msats(1_000).build().unwrap();
         let result = in_time(scorer.score_all(paid([(0.5, 10); 200]), concurrency)).await.unwrap();
         assert_eq!(dear.calls(), 91, "90 rows leave 100 msat, and 91 less than a worst case");
@@ -48,7 +48,7 @@ async fn what_calls_beside_it_hold_and_do_not_need_does_not_skip_a_row() {
 
 #[tokio::test]
 async fn trap_23_clones_share_one_budget() {
-    let (scorer, _, dear) = told();
+    let (scorer, _, dear) = cheap_and_dear();
     let scorer = scorer.budget_msats(500).build().unwrap();
     let run = |scorer: Scorer| async move { scorer.score_all(paid([(1.0, 100); 10]), 4).await };
     let (one, other) = tokio::join!(run(scorer.clone()), run(scorer.clone()));
@@ -58,8 +58,8 @@ async fn trap_23_clones_share_one_budget() {
 }
 
 #[tokio::test]
-async fn costs_above_the_estimate_are_told_and_the_metric_is_not_believed_again() {
-    let (scorer, _, dear) = told();
+async fn costs_above_the_declared_cost_are_reported_and_raise_later_reservations() {
+    let (scorer, _, dear) = cheap_and_dear();
     let scorer = scorer.budget_msats(1_000).build().unwrap();
     let result = scorer.score_all(paid([(1.0, 450); 5]), 1).await.unwrap();
     assert_eq!(dear.calls(), 2, "the third is expected to cost 450 of the 100 that are left");
@@ -75,8 +75,8 @@ async fn costs_above_the_estimate_are_told_and_the_metric_is_not_believed_again(
 }
 
 #[tokio::test]
-async fn a_free_metric_that_is_not_free_stops_as_soon_as_it_is_known() {
-    let local = Told::truth("dear", 0);
+async fn a_free_metric_that_costs_something_stops_after_its_first_cost() {
+    let local = ScriptedMetric::truth("dear", 0);
     let scorer = Scorer::builder().metric(local.clone()).free("dear").budget_msats(100);
     let scorer = scorer.build().unwrap();
     let result = scorer.score_all(paid([(1.0, 60); 5]), 1).await.unwrap();
@@ -84,8 +84,8 @@ async fn a_free_metric_that_is_not_free_stops_as_soon_as_it_is_known() {
 }
 
 #[tokio::test]
-async fn proxies_that_cost_something_draw_on_the_budget_too() {
-    let cheap = Told::new("cheap", MetricTier::Proxy, 10);
+async fn proxies_with_a_cost_count_towards_the_budget() {
+    let cheap = ScriptedMetric::new("cheap", MetricTier::Proxy, 10);
     let scorer = Scorer::builder().metric(cheap.clone()).budget_msats(25).build().unwrap();
     let result = scorer.score_all(paid([(1.0, 0); 4]), 4).await.unwrap();
     assert_eq!((cheap.calls(), result.summary.scored, result.summary.skipped), (2, 2, 2));
@@ -93,10 +93,13 @@ async fn proxies_that_cost_something_draw_on_the_budget_too() {
 }
 
 #[tokio::test]
-async fn calls_that_fail_or_panic_give_their_money_back() {
+async fn calls_that_fail_or_panic_release_their_reservations() {
     for (word, waits) in [("fail", true), ("panic", true), ("fail", false), ("panic", false)] {
-        let dear =
-            if waits { Told::truth("dear", 100).waiting() } else { Told::truth("dear", 100) };
+        let dear = if waits {
+            ScriptedMetric::truth("dear", 100).waiting()
+        } else {
+            ScriptedMetric::truth("dear", 100)
+        };
         let scorer = Scorer::builder().metric(dear).budget_msats(100).build().unwrap();
         let row = scorer.score(&example! {}, &prediction! { "dear" => word }).await;
         assert_eq!((row.failed(), row.spending.returned_msats), (1, 100), "{word}");
@@ -108,7 +111,7 @@ async fn calls_that_fail_or_panic_give_their_money_back() {
     }
 }
 
-/// Never answers.
+/// Never returns.
 struct Hanging(Arc<AtomicBool>);
 
 #[async_trait]
@@ -127,9 +130,11 @@ impl Metric for Hanging {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_dropped_future_gives_back_what_its_calls_had_not_spent() {
+async fn a_dropped_future_releases_unspent_reservations() {
     let started = Arc::new(AtomicBool::new(false));
-    let scorer = Scorer::builder().metric(Hanging(started.clone())).metric(Told::truth("dear", 50));
+    let scorer = Scorer::builder()
+        .metric(Hanging(started.clone()))
+        .metric(ScriptedMetric::truth("dear", 50));
     let scorer = scorer.budget_msats(200).build().unwrap();
     let pred = prediction! { "dear" => (1.0, 30) };
     {
@@ -145,7 +150,7 @@ async fn a_dropped_future_gives_back_what_its_calls_had_not_spent() {
     let rows = vec![pair(pred.clone()), pair(pred)];
     let running = tokio::time::timeout(Duration::from_secs(1), scorer.score_all(rows, 2)).await;
     assert_eq!(running.unwrap_err().to_string(), "deadline has elapsed");
-    // Dropping the run ends its tasks when they next have their turn.
+    // Dropping the run cancels its tasks when they are next polled.
     while scorer.budget().reserved > 0 {
         tokio::task::yield_now().await;
     }
@@ -154,12 +159,13 @@ async fn a_dropped_future_gives_back_what_its_calls_had_not_spent() {
 }
 
 #[tokio::test]
-async fn amounts_beyond_all_numbers_are_not_covered_and_overflow_nothing() {
-    let metrics = [Told::truth("dear", u64::MAX), Told::truth("other", u64::MAX)];
+async fn amounts_that_overflow_are_not_covered() {
+    let metrics =
+        [ScriptedMetric::truth("dear", u64::MAX), ScriptedMetric::truth("other", u64::MAX)];
     let scorer = Scorer::builder().metrics(metrics.clone()).budget_msats(u64::MAX).build().unwrap();
     let pred = prediction! { "dear" => 1.0, "other" => 1.0 };
     let row = scorer.score(&example! {}, &pred).await;
-    assert_eq!(row.standing, Standing::Skipped { budget: u64::MAX });
+    assert_eq!(row.status, RowStatus::Skipped { budget: u64::MAX });
 
     let scorer = Scorer::builder().metrics(metrics).num_rollouts(2).build().unwrap();
     let rows = [rollouts([pred.clone(), pred.clone()]), rollouts([pred.clone(), pred])];
@@ -172,7 +178,7 @@ async fn amounts_beyond_all_numbers_are_not_covered_and_overflow_nothing() {
     });
 }
 
-/// Costs what the row says, after as many turns as it says; and watches the budget while it runs.
+/// Costs what the row defines, after as many yields as it defines, and checks the budget while it runs.
 struct Watched {
     scorer: Arc<std::sync::OnceLock<Scorer>>,
     limit: u64,
@@ -207,7 +213,7 @@ impl Metric for Watched {
     }
 }
 
-/// Rows of random cost, turns and fate; `drops` says whether some calls never end.
+/// Rows of random cost, yields and outcome; with `drops` some calls never return.
 fn random_rows(rows: usize, seed: u64, drops: bool) -> Vec<dsrs_metrics::Pair> {
     let mut state = seed;
     let mut random = |below: u64| {
@@ -255,7 +261,7 @@ fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build().unwrap()
 }
 
-/// At the end nothing is set aside, and the limit was reached as closely as the worst case allows.
+/// Checks that nothing is reserved at the end, and that the limit was reached as closely as the maximum cost allows.
 fn check_settled(scorer: &Scorer, worst_seen: &AtomicU64) {
     let report = scorer.budget();
     assert_eq!((report.reserved, report.overrun), (0, 0));
@@ -263,7 +269,7 @@ fn check_settled(scorer: &Scorer, worst_seen: &AtomicU64) {
     assert!(worst_seen.load(Ordering::SeqCst) <= report.limit.unwrap());
 }
 
-/// A case takes a while, so a failing one is not made smaller for ever.
+/// Limits shrinking, since a case takes a while.
 fn long_cases(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, max_shrink_iters: 8, ..ProptestConfig::default() }
 }
@@ -287,7 +293,7 @@ proptest! {
         prop_assert_eq!(spending.spent_msats, scorer.budget().spent);
         let left = scorer.budget().available().unwrap();
         prop_assert!(summary.skipped == 0 || left < DECLARED, "{} skipped, {left} left", summary.skipped);
-        let overrun = result.rows.iter().any(|row| row.standing.to_string().contains("overrun"));
+        let overrun = result.rows.iter().any(|row| row.status.to_string().contains("overrun"));
         prop_assert!(!overrun, "seen by a metric while it ran");
     }
 }
@@ -296,7 +302,7 @@ proptest! {
     #![proptest_config(long_cases(6))]
 
     #[test]
-    fn trap_23_nor_by_calls_that_are_dropped(
+    fn trap_23_dropped_calls_do_not_overrun_the_budget(
         seed in any::<u64>(), concurrency in 1..=512_usize, limit in 20_000..60_000_u64,
     ) {
         let (scorer, worst_seen) = watched(limit);

@@ -1,15 +1,15 @@
-//! Proxies first; truth metrics only where they pass; and the ranks that follow.
+//! Proxies run first, truth metrics only where they pass; and the ranks of rows.
 
 use std::time::Duration;
 
-use super::{Told, pair, told};
+use super::{ScriptedMetric, pair, told};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{MetricTier, Outcome, Scorer, Standing};
+use dsrs_metrics::{MetricTier, Outcome, RowStatus, Scorer};
 use proptest::prelude::*;
 
 #[tokio::test]
 async fn proxies_that_reject_60_of_100_save_60_of_100_truth_calls() {
-    let (scorer, cheap, dear) = told();
+    let (scorer, cheap, dear) = cheap_and_dear();
     let scorer = scorer.threshold(0.5).build().unwrap();
     let row = |row: u32| {
         let cheap = if row % 10 < 6 { 0.25 } else { 0.75 };
@@ -33,22 +33,22 @@ async fn proxies_that_reject_60_of_100_save_60_of_100_truth_calls() {
 }
 
 #[tokio::test]
-async fn a_gated_row_says_by_whom_and_its_truth_metrics_are_not_asked() {
-    let dear = Told::truth("dear", 100);
+async fn a_gated_row_names_the_proxies_and_its_truth_metrics_are_not_called() {
+    let dear = ScriptedMetric::truth("dear", 100);
     let names = ["zeal", "form", "size"];
-    let scorer = Scorer::builder().metrics(names.map(Told::proxy)).metric(dear.clone());
+    let scorer = Scorer::builder().metrics(names.map(ScriptedMetric::proxy)).metric(dear.clone());
     let scorer = scorer.threshold(0.8).build().unwrap();
     let pred = prediction! { "zeal" => 0.5, "form" => 0.0, "size" => 1.0, "dear" => 1.0 };
     let row = scorer.score(&example! {}, &pred).await;
     let by = "form, zeal".to_owned();
-    assert_eq!(row.standing, Standing::Gated { proxy: 0.5, by: by.clone() });
+    assert_eq!(row.status, RowStatus::Gated { proxy: 0.5, by: by.clone() });
     assert_eq!(row.rollouts[0].outcomes[3], Outcome::Gated { by });
     assert_eq!(row.rollouts[0].outcomes[1].value(), Some(0.0));
     assert_eq!(
         (row.score(), row.rollouts[0].proxy, row.rollouts[0].passed),
         (None, Some(0.5), false)
     );
-    assert_eq!(row.standing.to_string(), "gated by form, zeal (proxies 0.5000)");
+    assert_eq!(row.status.to_string(), "gated by form, zeal (proxies 0.5000)");
     assert_eq!((dear.calls(), row.spending.saved_msats), (0, 100));
 }
 
@@ -58,7 +58,8 @@ async fn the_threshold_itself_passes() {
         [(0.6, 0.6, true), (0.6, 0.6_f64.next_down(), false), (0.0, 0.0, true), (1.0, 1.0, true)]
     {
         let names = ["a", "b", "c"];
-        let scorer = Scorer::builder().metrics(names.map(Told::proxy)).threshold(threshold);
+        let scorer =
+            Scorer::builder().metrics(names.map(ScriptedMetric::proxy)).threshold(threshold);
         let pred = prediction! { "a" => cheap, "b" => cheap, "c" => cheap };
         let row = scorer.build().unwrap().score(&example! {}, &pred).await;
         assert_eq!(row.score().is_some(), passes, "{cheap} at {threshold}");
@@ -87,24 +88,24 @@ async fn every_metric_counts_by_its_own_range_and_direction() {
     assert_eq!((row.rollouts[0].proxy, row.score()), (Some(0.875), Some(0.0)));
     let row = scorer.score(&example! {}, &prediction! { "stars" => 3, "errors" => 0 }).await;
     let by = "stars".to_owned();
-    assert_eq!(row.standing, Standing::Gated { proxy: 0.75, by });
+    assert_eq!(row.status, RowStatus::Gated { proxy: 0.75, by });
 }
 
 #[tokio::test]
 async fn without_truth_metrics_the_proxies_are_the_score_and_without_proxies_there_is_no_gate() {
-    let scorer = Scorer::builder().metric(Told::proxy("cheap")).build().unwrap();
+    let scorer = Scorer::builder().metric(ScriptedMetric::proxy("cheap")).build().unwrap();
     let row = scorer.score(&example! {}, &prediction! { "cheap" => 0.75 }).await;
     assert_eq!(row.score(), Some(0.75));
     let row = scorer.score(&example! {}, &prediction! { "cheap" => 0.25 }).await;
     assert_eq!((row.score(), row.gated()), (None, 1));
 
-    let scorer = Scorer::builder().metric(Told::truth("dear", 0)).build().unwrap();
+    let scorer = Scorer::builder().metric(ScriptedMetric::truth("dear", 0)).build().unwrap();
     let row = scorer.score(&example! {}, &prediction! { "dear" => 0.25 }).await;
     assert_eq!((row.score(), row.rollouts[0].proxy), (Some(0.25), None));
 }
 
 #[tokio::test(start_paused = true)]
-async fn metrics_of_a_tier_that_wait_do_so_side_by_side() {
+async fn async_metrics_of_a_tier_run_concurrently() {
     struct Slow(&'static str, MetricTier);
     #[async_trait]
     impl Metric for Slow {
@@ -128,7 +129,7 @@ async fn metrics_of_a_tier_that_wait_do_so_side_by_side() {
     assert_eq!(started.elapsed(), Duration::from_secs(20), "a tier after the other, no more");
 }
 
-/// What a metric is told.
+/// The script of a metric.
 fn word() -> impl Strategy<Value = serde_json::Value> {
     let number = (0..=10_u8).prop_map(|tenths| serde_json::json!(f64::from(tenths) / 10.0));
     let broken = prop::sample::select(vec!["abstain", "fail", "panic", "nan"]);
@@ -141,12 +142,12 @@ fn preds() -> impl Strategy<Value = Vec<Prediction>> {
     prop::collection::vec(pred, 1..5)
 }
 
-fn order_of_metrics() -> impl Strategy<Value = Vec<Told>> {
+fn order_of_metrics() -> impl Strategy<Value = Vec<ScriptedMetric>> {
     let metrics = vec![
-        Told::proxy("a"),
-        Told::proxy("b").waiting().lower_is_better(),
-        Told::truth("c", 7),
-        Told::truth("d", 9).waiting(),
+        ScriptedMetric::proxy("a"),
+        ScriptedMetric::proxy("b").waiting().lower_is_better(),
+        ScriptedMetric::truth("c", 7),
+        ScriptedMetric::truth("d", 9).waiting(),
     ];
     Just(metrics).prop_shuffle()
 }
@@ -162,18 +163,18 @@ proptest! {
     fn trap_09_a_gated_row_ranks_below_every_row_that_passed(
         rows in prop::collection::vec(preds(), 2..20), threshold in 0.0..=1.0_f64,
     ) {
-        let metrics = [Told::proxy("a"), Told::proxy("b"), Told::truth("c", 1), Told::truth("d", 1)];
+        let metrics = [ScriptedMetric::proxy("a"), ScriptedMetric::proxy("b"), ScriptedMetric::truth("c", 1), ScriptedMetric::truth("d", 1)];
         let scorer = Scorer::builder().metrics(metrics).threshold(threshold).build().unwrap();
         let rows: Vec<_> =
             rows.iter().map(|preds| block_on(scorer.score_rollouts(&example! {}, preds))).collect();
         for one in &rows {
             for other in &rows {
-                match (&one.standing, &other.standing) {
-                    (Standing::Scored { score }, Standing::Scored { score: less }) => {
+                match (&one.status, &other.status) {
+                    (RowStatus::Scored { score }, RowStatus::Scored { score: less }) => {
                         prop_assert_eq!(one.rank() > other.rank(), score > less);
                     }
-                    (Standing::Scored { .. }, _) => prop_assert!(one.rank() > other.rank()),
-                    (Standing::Gated { .. }, Standing::Failed { .. }) => {
+                    (RowStatus::Scored { .. }, _) => prop_assert!(one.rank() > other.rank()),
+                    (RowStatus::Gated { .. }, RowStatus::Failed { .. }) => {
                         prop_assert!(one.rank() > other.rank());
                     }
                     _ => {}
@@ -187,7 +188,7 @@ proptest! {
         a in 0.0..=1.0_f64, b in 0.0..=1.0_f64, more in 0.0..=1.0_f64, truth in 0.0..=1.0_f64,
         threshold in 0.0..=1.0_f64,
     ) {
-        let metrics = [Told::proxy("a"), Told::proxy("b"), Told::truth("c", 1)];
+        let metrics = [ScriptedMetric::proxy("a"), ScriptedMetric::proxy("b"), ScriptedMetric::truth("c", 1)];
         let scorer = Scorer::builder().metrics(metrics).threshold(threshold).build().unwrap();
         let rank = |a: f64| {
             let pred = prediction! { "a" => a, "b" => b, "c" => truth };
@@ -203,12 +204,12 @@ proptest! {
             dsrs_metrics::OnMissing::Fail, dsrs_metrics::OnMissing::Skip, dsrs_metrics::OnMissing::Zero,
         ]),
     ) {
-        let score = |metrics: Vec<Told>| {
+        let score = |metrics: Vec<ScriptedMetric>| {
             let scorer = Scorer::builder().metrics(metrics).on_missing(on_missing).build().unwrap();
             block_on(scorer.score_rollouts(&example! {}, &preds))
         };
         let (one, other) = (score(one), score(other));
-        prop_assert_eq!(&one.standing, &other.standing);
+        prop_assert_eq!(&one.status, &other.status);
         prop_assert_eq!(&one.spending, &other.spending);
         prop_assert_eq!(one.rank(), other.rank());
         for (one, other) in one.rollouts.iter().zip(&other.rollouts) {

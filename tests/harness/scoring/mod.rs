@@ -1,6 +1,6 @@
-//! Scoring as its users see it: proxies first, truth metrics where they pass, within a budget. Each
-//! file is one promise.
-#![allow(clippy::float_cmp, reason = "the promise is that not a single bit differs")]
+//! Scoring through its public API: proxies first, truth metrics where they pass, within a budget. Each
+//! file tests one guarantee.
+#![allow(clippy::float_cmp, reason = "results must not differ by a single bit")]
 
 mod aggregation;
 mod budget;
@@ -16,10 +16,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Answer, MetricError, MetricSpec, Pair, Rollouts, ScorerBuilder};
 
-/// A metric that does as the prediction's field of the same name says: a number, `abstain`, `fail` or
-/// `panic`; a list of all but the last also says what it costs. It counts its calls.
+/// A metric whose result is in the prediction's field of the same name: a number, `abstain`, `fail` or
+/// `panic`; a list of the result and a number also defines its cost. It counts its calls.
 #[derive(Debug, Clone)]
-struct Told {
+struct ScriptedMetric {
     name: &'static str,
     tier: MetricTier,
     declared: u64,
@@ -28,7 +28,7 @@ struct Told {
     calls: Arc<AtomicU64>,
 }
 
-impl Told {
+impl ScriptedMetric {
     fn new(name: &'static str, tier: MetricTier, declared: u64) -> Self {
         let calls = Arc::new(AtomicU64::new(0));
         Self { name, tier, declared, lower_is_better: false, waits: false, calls }
@@ -42,7 +42,7 @@ impl Told {
         Self::new(name, MetricTier::Truth, declared)
     }
 
-    /// To be awaited.
+    /// Makes it asynchronous.
     fn waiting(mut self) -> Self {
         self.waits = true;
         self
@@ -57,7 +57,7 @@ impl Told {
         self.calls.load(Ordering::SeqCst)
     }
 
-    fn say(&self, pred: &Prediction) -> dsrs_metrics::Result<MetricScore> {
+    fn scripted(&self, pred: &Prediction) -> dsrs_metrics::Result<MetricScore> {
         self.calls.fetch_add(1, Ordering::SeqCst);
         let told = pred.get(self.name).cloned().unwrap_or_default();
         let word = told.get(0).unwrap_or(&told);
@@ -73,7 +73,7 @@ impl Told {
 }
 
 #[async_trait]
-impl Metric for Told {
+impl Metric for ScriptedMetric {
     fn name(&self) -> &str {
         self.name
     }
@@ -89,14 +89,14 @@ impl Metric for Told {
 
     async fn evaluate(&self, _: &Example, pred: &Prediction) -> dsrs_metrics::Result<MetricScore> {
         tokio::task::yield_now().await;
-        self.say(pred)
+        self.scripted(pred)
     }
 
     fn answer<'a>(&'a self, call: MetricCall<'a>) -> Answer<'a> {
         use dsrs_metrics::MetricReturn;
         let validated = |score: MetricScore| score.into_scored(&self.spec());
         if !self.waits {
-            return Answer::Ready(self.say(call.pred).and_then(validated));
+            return Answer::Ready(self.scripted(call.pred).and_then(validated));
         }
         Answer::pending(
             async move { self.evaluate(call.gold, call.pred).await.and_then(validated) },
@@ -104,9 +104,10 @@ impl Metric for Told {
     }
 }
 
-/// One proxy `cheap` and one truth metric `dear` of 100 msat, to be awaited.
-fn told() -> (ScorerBuilder, Told, Told) {
-    let (cheap, dear) = (Told::proxy("cheap"), Told::truth("dear", 100).waiting());
+/// One proxy `cheap` and one asynchronous truth metric `dear` of 100 msat.
+fn cheap_and_dear() -> (ScorerBuilder, ScriptedMetric, ScriptedMetric) {
+    let (cheap, dear) =
+        (ScriptedMetric::proxy("cheap"), ScriptedMetric::truth("dear", 100).waiting());
     (ScorerBuilder::new().metric(cheap.clone()).metric(dear.clone()), cheap, dear)
 }
 

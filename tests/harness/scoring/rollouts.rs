@@ -1,16 +1,16 @@
-//! Several attempts at one example make one score.
+//! Several rollouts of one example have one score.
 
-use super::{Told, rollouts, told};
+use super::{ScriptedMetric, rollouts, told};
 use dsrs_metrics::AggregationMethod::{self, Max, Mean, Median, Min, TrimmedMean};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{OnMissing, Pair, RowScore, Scorer, Standing};
+use dsrs_metrics::{OnMissing, Pair, RowScore, RowStatus, Scorer};
 
 fn attempts<const N: usize>(scores: [f64; N]) -> [Prediction; N] {
     scores.map(|score| prediction! { "cheap" => 1.0, "dear" => score })
 }
 
 async fn score(method: AggregationMethod, preds: &[Prediction]) -> RowScore {
-    let (scorer, ..) = told();
+    let (scorer, ..) = cheap_and_dear();
     let scorer = scorer.num_rollouts(5).aggregation(method).build().unwrap();
     scorer.score_rollouts(&example! {}, preds).await
 }
@@ -25,7 +25,7 @@ async fn the_rollouts_of_a_row_are_aggregated_by_the_method() {
 }
 
 #[tokio::test]
-async fn a_gated_rollout_is_not_asked_for_the_truth_and_counts_as_0() {
+async fn truth_metrics_are_not_called_for_a_gated_rollout_which_counts_as_0() {
     let gated = prediction! { "cheap" => 0.0, "dear" => 1.0 };
     let [passed] = attempts([0.75]);
     let preds = [gated.clone(), passed, gated.clone()];
@@ -37,20 +37,20 @@ async fn a_gated_rollout_is_not_asked_for_the_truth_and_counts_as_0() {
     assert_eq!(row.score(), Some(0.0));
     let all_gated = score(Median, &[gated.clone(), gated]).await;
     assert!(row.rank() > all_gated.rank(), "one rollout passed");
-    assert_eq!(all_gated.standing, Standing::Gated { proxy: 0.0, by: "cheap".to_owned() });
+    assert_eq!(all_gated.status, RowStatus::Gated { proxy: 0.0, by: "cheap".to_owned() });
 }
 
 #[tokio::test]
-async fn a_failed_rollout_is_counted_and_never_dropped_in_silence() {
+async fn a_failed_rollout_is_counted_and_never_dropped_silently() {
     let mut preds = attempts([0.8, 0.6, 0.4]).to_vec();
     preds.insert(1, prediction! { "cheap" => 1.0, "dear" => "fail" });
     let row = score(Mean, &preds).await;
     assert_eq!((row.scored(), row.failed(), row.rollouts.len()), (3, 1, 4));
     let reason = "rollout 2 of 4: metric `dear`: told to fail".to_owned();
-    assert_eq!(row.standing, Standing::Failed { reason });
+    assert_eq!(row.status, RowStatus::Failed { reason });
 
     for (on_missing, expected, failed) in [(OnMissing::Skip, 0.6, 1), (OnMissing::Zero, 0.45, 0)] {
-        let (scorer, ..) = told();
+        let (scorer, ..) = cheap_and_dear();
         let scorer = scorer.aggregation(Mean).on_missing(on_missing).build().unwrap();
         let row = scorer.score_rollouts(&example! {}, &preds).await;
         assert_eq!((row.score(), row.failed()), (Some(expected), failed), "{on_missing:?}");
@@ -58,15 +58,15 @@ async fn a_failed_rollout_is_counted_and_never_dropped_in_silence() {
 }
 
 #[tokio::test]
-async fn fewer_rollouts_than_configured_is_told() {
+async fn fewer_rollouts_than_configured_are_reported() {
     let row = score(Median, &attempts([0.5, 0.7, 0.9])).await;
     assert_eq!((row.score(), row.rollouts.len(), row.wanted), (Some(0.7), 3, 5));
     assert!(row.is_short());
     assert!(!score(Median, &attempts([0.5; 5])).await.is_short());
     let row = score(Median, &[]).await;
-    assert_eq!(row.standing.to_string(), "no score: there are no rollouts");
+    assert_eq!(row.status.to_string(), "no score: the row has no rollouts");
 
-    let (scorer, ..) = told();
+    let (scorer, ..) = cheap_and_dear();
     let scorer = scorer.num_rollouts(2).build().unwrap();
     let rows = [rollouts(attempts([0.5, 1.0])), rollouts(attempts([0.25]))];
     let result = scorer.score_all(rows, 1).await.unwrap();
@@ -93,10 +93,10 @@ async fn trap_09_rows_are_averaged_so_passes_and_fails_do_not_collapse() {
 
 #[tokio::test]
 async fn trap_09_the_budget_covers_all_rollouts_or_none() {
-    let dear = Told::truth("dear", 100).waiting();
+    let dear = ScriptedMetric::truth("dear", 100).waiting();
     let scorer = Scorer::builder().metric(dear.clone()).budget_msats(299).build().unwrap();
     let row = scorer.score_rollouts(&example! {}, &attempts([0.5, 0.7, 0.9])).await;
-    assert_eq!((row.standing, dear.calls()), (Standing::Skipped { budget: 299 }, 0));
+    assert_eq!((row.status, dear.calls()), (RowStatus::Skipped { budget: 299 }, 0));
     let row = scorer.score_rollouts(&example! {}, &attempts([0.5, 0.7])).await;
     assert_eq!((row.score(), scorer.budget().spent), (Some(0.6), 200));
 }

@@ -1,8 +1,8 @@
-//! Many rows: order, denominators, and what goes wrong outside of metrics.
+//! Many rows: order, denominators, and errors outside the metrics.
 
-use super::{Told, pair, told};
+use super::{ScriptedMetric, pair, told};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Pair, Rollouts, Scorer, ScorerBuilder, ScorerError, Settings, Standing};
+use dsrs_metrics::{Pair, Rollouts, RowStatus, Scorer, ScorerBuilder, ScorerError, Settings};
 
 fn row(row: u32) -> Pair {
     let cheap = f64::from(row % 7) / 6.0;
@@ -17,7 +17,7 @@ fn row(row: u32) -> Pair {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_same_rows_give_the_same_result_at_any_concurrency() {
     let run = async |concurrency| {
-        let (scorer, ..) = told();
+        let (scorer, ..) = cheap_and_dear();
         scorer.build().unwrap().score_all((0..2_000).map(row), concurrency).await.unwrap()
     };
     let one = run(1).await;
@@ -37,13 +37,13 @@ async fn the_same_rows_give_the_same_result_at_any_concurrency() {
         "every row is in exactly one of them"
     );
     assert!(summary.gated > 0 && summary.failed > 0 && summary.scored > 0, "{summary:?}");
-    assert!(matches!(one.rows[0].standing, Standing::Gated { .. }), "rows are in input order");
+    assert!(matches!(one.rows[0].status, RowStatus::Gated { .. }), "rows are in input order");
     assert_eq!(one.rows[6].score(), Some(0.1 * 6.0));
 }
 
 #[tokio::test]
 async fn trap_13_a_mean_over_1_of_4_never_looks_like_one_over_4() {
-    let truth = Told::truth("dear", 100);
+    let truth = ScriptedMetric::truth("dear", 100);
     let scorer = Scorer::builder().metric(truth).budget_msats(100).build().unwrap();
     let rows = [1.0; 4].map(|dear| pair(prediction! { "dear" => dear }));
     let result = scorer.score_all(rows, 2).await.unwrap();
@@ -57,7 +57,7 @@ async fn trap_13_a_mean_over_1_of_4_never_looks_like_one_over_4() {
 
 #[tokio::test]
 async fn trap_03_nothing_scored_is_not_a_score_of_0() {
-    let (scorer, ..) = told();
+    let (scorer, ..) = cheap_and_dear();
     let rows = ["fail", "panic"].map(|word| pair(prediction! { "cheap" => word }));
     let result = scorer.build().unwrap().score_all(rows, 1).await.unwrap();
     assert_eq!((result.summary.mean, result.summary.mean_scored), (None, None));
@@ -65,7 +65,7 @@ async fn trap_03_nothing_scored_is_not_a_score_of_0() {
         result.to_string(),
         "not enough rows (scored 0/2, 2 failed); 0 truth calls made; spent 0 msat"
     );
-    let (scorer, ..) = told();
+    let (scorer, ..) = cheap_and_dear();
     let rows = [0.0, 0.25].map(|cheap| pair(prediction! { "cheap" => cheap }));
     let result = scorer.build().unwrap().score_all(rows, 1).await.unwrap();
     assert!(
@@ -78,7 +78,7 @@ async fn trap_03_nothing_scored_is_not_a_score_of_0() {
 
 #[tokio::test]
 async fn no_rows_no_concurrency_and_rows_that_panic_are_errors() {
-    let (scorer, ..) = told();
+    let (scorer, ..) = cheap_and_dear();
     let scorer = scorer.build().unwrap();
     let none: Vec<Pair> = Vec::new();
     assert_eq!(scorer.score_all(none, 4).await.unwrap_err(), ScorerError::NoRows);
@@ -91,8 +91,8 @@ async fn no_rows_no_concurrency_and_rows_that_panic_are_errors() {
 }
 
 #[test]
-fn without_a_runtime_there_is_an_error_and_no_panic() {
-    let (scorer, ..) = told();
+fn a_missing_runtime_is_an_error_and_not_a_panic() {
+    let (scorer, ..) = cheap_and_dear();
     let scorer = scorer.build().unwrap();
     let error = futures_util::FutureExt::now_or_never(scorer.score_all([row(1)], 1)).unwrap();
     assert_eq!(error.unwrap_err(), ScorerError::Runtime);
@@ -123,7 +123,7 @@ async fn rows_may_be_of_any_type() {
 
 #[tokio::test]
 async fn debug_never_prints_rows_and_the_summary_serializes_flat() {
-    let (scorer, ..) = told();
+    let (scorer, ..) = cheap_and_dear();
     let result = scorer.build().unwrap().score_all((0..50).map(row), 4).await.unwrap();
     let shown = format!("{result:?}");
     assert!(shown.contains("<50 rows>") && shown.len() < 1_000, "{shown}");

@@ -1,85 +1,91 @@
-//! What is wrong with a setup is said before anything runs.
+//! An invalid setup is rejected before anything runs.
 
-use super::Told;
+use super::ScriptedMetric;
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{
     AggregationError, AggregationMethod, MetricSet, Scorer, ScorerBuilder, ScorerError,
     ScoringConfig,
 };
 
-fn refused(scorer: ScorerBuilder) -> ScorerError {
+fn rejection(scorer: ScorerBuilder) -> ScorerError {
     scorer.build().unwrap_err()
 }
 
 fn cheap() -> ScorerBuilder {
-    Scorer::builder().metric(Told::proxy("cheap"))
+    Scorer::builder().metric(ScriptedMetric::proxy("cheap"))
 }
 
 #[test]
-fn a_scorer_needs_metrics_with_names_of_their_own() {
-    assert_eq!(refused(Scorer::builder()), ScorerError::NoMetric);
-    let twice = cheap().metric(Told::truth("cheap", 1));
-    assert_eq!(refused(twice), ScorerError::DuplicateMetric { name: "cheap".to_owned() });
+fn a_scorer_needs_metrics_with_unique_names() {
+    assert_eq!(rejection(Scorer::builder()), ScorerError::NoMetric);
+    let duplicate = cheap().metric(ScriptedMetric::truth("cheap", 1));
+    assert_eq!(rejection(duplicate), ScorerError::DuplicateMetric { name: "cheap".to_owned() });
 }
 
 #[test]
-fn a_metric_stands_in_its_own_tier() {
-    let wrong = refused(cheap().truth(Told::proxy("b")));
-    assert_eq!(wrong.to_string(), "`b` is a proxy metric and cannot stand among the truth metrics");
-    let wrong = refused(cheap().proxy(Told::truth("b", 1)));
-    assert_eq!(wrong.to_string(), "`b` is a truth metric and cannot stand among the proxy metrics");
+fn a_metric_belongs_to_the_tier_of_its_spec() {
+    let wrong = rejection(cheap().truth(ScriptedMetric::proxy("b")));
+    assert_eq!(
+        wrong.to_string(),
+        "expected a truth metric, found the proxy metric `b`; add it as a proxy metric"
+    );
+    let wrong = rejection(cheap().proxy(ScriptedMetric::truth("b", 1)));
+    assert_eq!(
+        wrong.to_string(),
+        "expected a proxy metric, found the truth metric `b`; add it as a truth metric"
+    );
     let mut set = MetricSet::new();
-    set.add(Told::truth("b", 1));
-    set.add_proxy(Told::proxy("a")).unwrap();
+    set.add(ScriptedMetric::truth("b", 1));
+    set.add_proxy(ScriptedMetric::proxy("a")).unwrap();
     assert_eq!(format!("{set:?}"), r#"MetricSet { proxy: ["a"], truth: ["b"] }"#);
     let tier = MetricTier::Truth;
     let metric = "c".to_owned();
-    let error = set.add_proxy(Told::truth("c", 1)).unwrap_err();
+    let error = set.add_proxy(ScriptedMetric::truth("c", 1)).unwrap_err();
     assert_eq!((error, set.len()), (ScorerError::WrongTier { metric, tier }, 2));
 }
 
 #[test]
-fn every_metric_needs_a_range_that_can_be_brought_to_0_and_1() {
+fn every_metric_needs_a_range_that_can_be_normalized() {
     let number = |name: &str| metric_fn(name, |_, _| 1.0);
     let truth = MetricTier::Truth;
     let no_range = |metric: &str| ScorerError::NoRange { metric: metric.to_owned() };
-    assert_eq!(refused(cheap().metric(number("x"))), no_range("x"));
-    assert_eq!(refused(cheap().metric(number("y").with_tier(truth))), no_range("y"));
+    assert_eq!(rejection(cheap().metric(number("x"))), no_range("x"));
+    assert_eq!(rejection(cheap().metric(number("y").with_tier(truth))), no_range("y"));
     let with_bool = cheap().metric(metric_fn("z", |_, _| true)).build().unwrap();
     assert!(with_bool.metrics().all().any(|metric| metric.name() == "z"), "a bool has one");
     for (min, max) in [(1.0, 1.0), (1.0, 0.0), (0.0, f64::INFINITY), (f64::MIN, f64::MAX)] {
-        let error = refused(cheap().metric(number("x").with_range(min, max)));
+        let error = rejection(cheap().metric(number("x").with_range(min, max)));
         assert!(matches!(error, ScorerError::UnusableRange { .. }), "{error}");
     }
 }
 
 #[test]
-fn numbers_have_to_make_sense() {
+fn numbers_out_of_range_are_rejected() {
     for threshold in [-0.1, 1.1, f64::INFINITY] {
-        assert_eq!(refused(cheap().threshold(threshold)), ScorerError::Threshold { threshold });
+        assert_eq!(rejection(cheap().threshold(threshold)), ScorerError::Threshold { threshold });
     }
-    let error = refused(cheap().threshold(f64::NAN));
-    assert_eq!(error.to_string(), "a threshold of NaN lies outside [0, 1], where proxy scores lie");
-    assert_eq!(refused(cheap().num_rollouts(0)), ScorerError::ZeroRollouts);
-    assert_eq!(refused(cheap().budget_msats(0)), ScorerError::ZeroBudget);
-    let half = refused(cheap().aggregation(AggregationMethod::TrimmedMean(0.5)));
+    let error = rejection(cheap().threshold(f64::NAN));
+    assert_eq!(error.to_string(), "`threshold` must be between 0 and 1, found NaN");
+    assert_eq!(rejection(cheap().num_rollouts(0)), ScorerError::ZeroRollouts);
+    assert_eq!(rejection(cheap().budget_msats(0)), ScorerError::ZeroBudget);
+    let half = rejection(cheap().aggregation(AggregationMethod::TrimmedMean(0.5)));
     assert_eq!(half, ScorerError::Aggregation(AggregationError::Trim { fraction: 0.5 }));
 }
 
 #[test]
-fn trap_23_a_metric_without_a_price_cannot_escape_the_budget() {
-    let local = Told::truth("test_pass", 0);
-    let scorer = || cheap().metric(local.clone()).metric(Told::truth("dear", 9));
+fn trap_23_a_metric_without_a_cost_cannot_escape_the_budget() {
+    let local = ScriptedMetric::truth("test_pass", 0);
+    let scorer = || cheap().metric(local.clone()).metric(ScriptedMetric::truth("dear", 9));
     assert_eq!(
-        refused(scorer().budget_msats(100)).to_string(),
-        "the budget cannot hold `test_pass`, a truth metric that declares no cost: declare one \
-         with `#[metric(cost = \"100 msat\")]`, or say `.free(\"test_pass\")` if it really has none"
+        rejection(scorer().budget_msats(100)).to_string(),
+        "the truth metric `test_pass` declares no cost, so the budget cannot limit it; declare one with \
+         `#[metric(cost = \"100 msat\")]`, or write `.free(\"test_pass\")` if it has none"
     );
     let free = scorer().budget_msats(100).free("test_pass").build().unwrap();
     assert_eq!(free.config().budget_msats, Some(100));
     let unlimited = scorer().build().unwrap();
-    assert_eq!(unlimited.config().budget_msats, None, "without one there is nothing to escape");
-    let error = refused(scorer().budget_msats(100).free("test_pas"));
+    assert_eq!(unlimited.config().budget_msats, None, "without a budget no cost is required");
+    let error = rejection(scorer().budget_msats(100).free("test_pas"));
     assert_eq!(error, ScorerError::UnknownFree { name: "test_pas".to_owned() });
 }
 

@@ -1,4 +1,4 @@
-// The user's names are those that the expansion could use itself.
+//! The user's names are those that the expansion could use itself.
 #![allow(non_camel_case_types, dead_code)]
 
 use dsrs_metrics::{example, judge, prediction};
@@ -53,7 +53,8 @@ fn harmonic_mean(a: f64, b: f64) -> f64 {
     a + b
 }
 
-fn main() {
+/// Runs what is above.
+pub fn main() {
     let judge = Both::builder().weight(2.0).lm(1.0).with_lm("openai:gpt-5-mini").build();
     let _ = judge.evaluate(&example! {}, &prediction! {});
     let _ = (Judge, Judged, Panel, Signature, Content, Untrusted, Reply, Answer, Worth);

@@ -32,7 +32,8 @@ async fn same(gold: &::dsrs_metrics::Example, pred: &::dsrs_metrics::Prediction)
 #[metric(max(share) , strict, threshold = 0.5)]
 struct Strictly;
 
-fn main() {
+/// Runs what is above.
+pub fn main() {
     let answer = Answer { given: ::std::string::String::new() };
     let gold = ::dsrs_metrics::example! { "answer" => "a" };
     let share = <Share as ::core::default::Default>::default();

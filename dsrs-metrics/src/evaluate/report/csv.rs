@@ -1,9 +1,9 @@
-//! Results as CSV. Columns: `id`; `gold.FIELD` and `pred.FIELD` where the run made predictions;
-//! `FIELD` for each attribute as `attributes.FIELD`; for each metric `NAME` (the value), then
+//! Results as CSV. Columns: `id`; `gold.FIELD` and `pred.FIELD` if the run made predictions;
+//! `attributes.FIELD` for each attribute; for each metric `NAME` (the value), then
 //! `NAME.outcome`, `NAME.passed`, `NAME.confidence`, `NAME.details`, `NAME.feedback`,
-//! `NAME.cost_msats`, and what only some rows have, such as `NAME.error` and `NAME.parts`.
+//! `NAME.cost_msats`, and keys that only some rows have, such as `NAME.error` and `NAME.parts`.
 //!
-//! Text stands for itself, nothing is an empty cell, everything else is JSON.
+//! Strings are written as they are, null is an empty cell, everything else is JSON.
 
 use std::io::{self, Write};
 
@@ -26,7 +26,7 @@ struct Line {
     traceback: Option<String>,
 }
 
-/// A row with fields has a column for each, any other has one.
+/// A gold row or prediction: one with fields has a column for each, any other has one column.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Side {
@@ -39,7 +39,7 @@ impl Line {
         Ok(serde_json::from_slice(line)?)
     }
 
-    /// All cells by the name of their column, in groups.
+    /// Returns all cells by the name of their column, in groups.
     fn cells(self) -> IndexMap<String, IndexMap<String, Value>> {
         let mut groups = IndexMap::new();
         groups.insert(String::new(), Cells::from_iter([("id".to_owned(), self.id.into())]));
@@ -75,7 +75,7 @@ fn prefixed(name: &str, cells: Cells) -> Cells {
     cells.into_iter().map(named).collect()
 }
 
-/// Reads the lines twice: the columns are known only when every row has been seen.
+/// Writes the lines as CSV. Reads them twice, since the columns are known only after the last row.
 pub(super) fn export(lines: &mut SpoolReader<'_>, out: &mut impl Write) -> io::Result<()> {
     let mut groups: IndexMap<String, IndexSet<String>> = IndexMap::new();
     lines.for_each(|line| {

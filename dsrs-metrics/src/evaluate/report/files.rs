@@ -1,6 +1,6 @@
-//! Result files: rows are kept on disk as they finish and exported in input order at the end.
+//! Result files: rows are spooled to disk as they finish and exported in input order at the end.
 //!
-//! A line's content is in `line.rs`, the columns of CSV in `csv.rs`.
+//! The content of a line is in `line.rs`, the columns of CSV in `csv.rs`.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -10,19 +10,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::evaluate::EvaluateError;
 
-/// The form of a result file.
+/// The format of a result file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Format {
     #[cfg(feature = "csv")]
     Csv,
     /// One array of objects.
     Json,
-    /// An object a line.
+    /// One object per line.
     JsonLines,
 }
 
-/// The files that an evaluation writes. Nothing appears under their names before all is done, and
-/// nothing stays behind of a run that ends in an error.
+/// The files that an evaluation writes. They appear under their names only when they are complete, and a
+/// run that ends in an error leaves no file behind.
 pub(crate) struct ResultFiles {
     targets: Vec<Target>,
     spool: BufWriter<TemporaryFile>,
@@ -39,7 +39,7 @@ struct SpooledLine {
 }
 
 impl ResultFiles {
-    /// Creates what will be needed, so that a target that cannot be written is found out at once.
+    /// Creates the temporary files, so that an unwritable target is an error before any row is run.
     pub(crate) fn create(targets: &[(Format, PathBuf)]) -> Result<Option<Self>, EvaluateError> {
         let mut opened = Vec::with_capacity(targets.len());
         for (format, path) in targets {
@@ -57,37 +57,38 @@ impl ResultFiles {
         }))
     }
 
-    /// Keeps the line of the row at this position.
+    /// Spools the line of the row at this position.
     pub(crate) fn write(&mut self, row: u64, line: &[u8]) -> Result<(), EvaluateError> {
         let written = self.spool.write_all(line);
         if let Err(error) = written.and_then(|()| self.spool.write_all(b"\n")) {
             let path = self.targets[0].path.clone();
-            return Err(self.kept(path, &error));
+            return Err(self.keep_spool(path, &error));
         }
         self.lines.push(SpooledLine { row, offset: self.end, length: line.len() });
         self.end += line.len() as u64 + 1;
         Ok(())
     }
 
-    /// Writes all targets in input order. If one fails, the rows stay on disk and the error says where.
+    /// Writes all targets in input order. If one fails, the spool file is kept and the error names it.
     pub(crate) fn finish(mut self) -> Result<(), EvaluateError> {
         self.lines.sort_unstable_by_key(|line| line.row);
         let targets = std::mem::take(&mut self.targets);
         for target in targets {
             let path = target.path.clone();
             if let Err(error) = self.export(&target) {
-                return Err(self.kept(path, &error));
+                return Err(self.keep_spool(path, &error));
             }
         }
         Ok(())
     }
 
-    /// The error, once it is seen to that the rows survive it.
-    fn kept(&mut self, path: PathBuf, error: &io::Error) -> EvaluateError {
+    /// Keeps the spool file and returns an error that names it.
+    fn keep_spool(&mut self, path: PathBuf, error: &io::Error) -> EvaluateError {
         let spool = self.spool.get_mut();
         spool.keep = true;
         let kept = spool.path.display();
-        let reason = format!("{error}; the rows so far are kept, a JSON object each, in `{kept}`");
+        let reason =
+            format!("{error}; the rows so far are kept in `{kept}`, one JSON object per line");
         EvaluateError::Output { path, reason }
     }
 
@@ -127,7 +128,7 @@ fn export_array(lines: &mut SpoolReader<'_>, out: &mut impl Write) -> io::Result
     out.write_all(end)
 }
 
-/// The lines of a spool in input order.
+/// A reader of the spooled lines in input order.
 pub(super) struct SpoolReader<'a> {
     file: BufReader<File>,
     offset: u64,
@@ -141,7 +142,7 @@ impl SpoolReader<'_> {
         mut each: impl FnMut(&[u8]) -> io::Result<()>,
     ) -> io::Result<()> {
         for line in self.lines {
-            // Relative, so that neighbours are read from the buffer.
+            // A relative seek keeps the buffer for adjacent lines.
             let distance = line.offset.cast_signed() - self.offset.cast_signed();
             self.file.seek_relative(distance)?;
             self.buffer.resize(line.length, 0);
@@ -160,7 +161,7 @@ struct Target {
 }
 
 enum Place {
-    /// Written beside the path, links followed, and then renamed over it.
+    /// A file in the same folder as the path, symbolic links resolved, which is renamed to it.
     Renamed { path: PathBuf, file: TemporaryFile },
     /// A pipe or device, which must not be replaced by a file.
     Direct { file: File },
@@ -172,7 +173,7 @@ impl Target {
         Ok(Self { format, path: path.to_owned(), place })
     }
 
-    /// Where the rows are kept meanwhile: beside the target, and no more readable than it.
+    /// Creates the spool file: in the same folder as the target, with the same permissions.
     fn spool(&self) -> io::Result<TemporaryFile> {
         match &self.place {
             Place::Renamed { path, file } => {
@@ -202,7 +203,7 @@ impl Place {
             if kind.is_dir() {
                 return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory"));
             }
-            // Opening tells whether it may be written; nothing is changed yet.
+            // Opening the file checks that it is writable; nothing is changed yet.
             let file = File::options().append(true).open(path)?;
             if !kind.is_file() {
                 return Ok(Self::Direct { file });
@@ -211,7 +212,7 @@ impl Place {
         let path = real_path(path);
         let file = TemporaryFile::beside(&path)?;
         if let Some(existing) = existing {
-            // Before any row is in it, which others might not be meant to read.
+            // Set before any row is written, since other users may not be allowed to read it.
             file.file.set_permissions(existing.permissions())?;
         }
         Ok(Self::Renamed { path, file })
@@ -221,19 +222,19 @@ impl Place {
         let Self::Renamed { path, file } = self else {
             return Ok(());
         };
-        // On disk before the name points to it: a crash leaves the old file or the whole new one.
+        // Synced before the rename, so that a crash leaves either the old file or the complete new one.
         written.sync_all()?;
         fs::rename(&file.path, path)
     }
 }
 
-/// So many links one after the other are a circle, as systems see it too.
-const MOST_LINKS: usize = 40;
+/// The largest number of symbolic links to follow; more are treated as a cycle, as by the kernel.
+const MAX_LINKS: usize = 40;
 
-/// The path itself, whatever it was called by: links are followed, also to what does not exist yet.
+/// Returns the canonical path, with symbolic links followed, also if the file does not exist yet.
 pub(crate) fn real_path(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         if let Ok(real) = fs::canonicalize(&path) {
             return real;
         }
@@ -251,7 +252,7 @@ pub(crate) fn real_path(path: &Path) -> PathBuf {
     path
 }
 
-/// A hidden file beside another, removed in the end.
+/// A hidden file in the same folder as another, removed on drop.
 struct TemporaryFile {
     file: File,
     path: PathBuf,
@@ -259,7 +260,8 @@ struct TemporaryFile {
 }
 
 impl TemporaryFile {
-    /// Whatever a killed process left behind is another name: in containers process ids repeat.
+    /// Creates the file under an unused name: process ids repeat in containers, so a killed process may
+    /// have left a file of the same name.
     fn beside(target: &Path) -> io::Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         loop {
@@ -271,10 +273,10 @@ impl TemporaryFile {
             match File::options().write(true).create_new(true).open(&path) {
                 Ok(file) => return Ok(Self { file, path, keep: false }),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                // The folder is missing, whatever the file is called.
+                // The folder does not exist, so no other name would help.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(error),
                 Err(error) => {
-                    let reason = format!("its temporary file `{}`: {error}", path.display());
+                    let reason = format!("temporary file `{}`: {error}", path.display());
                     return Err(io::Error::new(error.kind(), reason));
                 }
             }
@@ -295,7 +297,7 @@ impl Write for TemporaryFile {
 impl Drop for TemporaryFile {
     fn drop(&mut self) {
         if !self.keep {
-            // Renamed files are gone from here, and nothing can be done about the others.
+            // A renamed file no longer exists, and a failure to remove another cannot be handled.
             let _ = fs::remove_file(&self.path);
         }
     }

@@ -1,4 +1,4 @@
-//! One row of a result as a line of JSON: the form in which rows are kept on disk and exported.
+//! One row of a result as a line of JSON, the format in which rows are stored on disk and exported.
 
 use std::borrow::Cow;
 
@@ -11,14 +11,14 @@ use crate::core::rows::dynamic::Fields;
 use crate::core::score::{Part, Scored};
 use crate::evaluate::RowResult;
 
-/// Appends a row, without a line break. Rows that cannot be serialized are still written: nothing
-/// that was paid for is lost to a map with numbers for keys.
+/// Appends a row, without a line break. A row that cannot be serialized, such as a map with numbers as
+/// keys, is still written, so that no paid score is lost.
 pub(crate) type Render<G, P> = fn(&RowResult<G, P>, &[String], &mut Vec<u8>);
 
 /// `{"id": .., "scores": {..}}`
 pub(crate) fn score_line<G, P>(row: &RowResult<G, P>, metrics: &[String], line: &mut Vec<u8>) {
     let written = write(row, metrics, None::<&((), Option<()>)>, line);
-    debug_assert!(written.is_ok(), "a score line holds only text and numbers");
+    debug_assert!(written.is_ok(), "a score line contains only strings and numbers");
 }
 
 /// `{"id": .., "gold": .., "pred": .., "scores": {..}}`
@@ -33,11 +33,11 @@ pub(crate) fn pair_line<G: Serialize, P: Serialize>(
         line.truncate(start);
         let sides = (Side::or_note(&*row.gold), row.pred.as_ref().map(Side::or_note));
         let written = write(row, metrics, Some(&sides), line);
-        debug_assert!(written.is_ok(), "what is no JSON is a note by now");
+        debug_assert!(written.is_ok(), "a row that is not JSON was replaced by a note");
     }
 }
 
-/// Gold or prediction, or why it cannot be shown: one that is no JSON says nothing of the other.
+/// A gold row or prediction, or a note why it cannot be serialized; each is handled separately.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Side<'a, T> {
@@ -97,7 +97,7 @@ impl Serialize for ScoresByName<'_> {
     }
 }
 
-/// What became of a row under one metric. The first seven keys are always there.
+/// The outcome of one metric. The first seven keys are always present.
 #[derive(Serialize)]
 struct OutcomeLine<'a> {
     outcome: &'static str,
@@ -130,7 +130,7 @@ impl<'a> OutcomeLine<'a> {
             passed: scored.and_then(|scored| scored.passed),
             confidence: scored.map(|scored| scored.score.confidence),
             details: scored.and_then(|scored| scored.score.details.as_deref()),
-            feedback: scored.and_then(crate::core::score::Scored::feedback),
+            feedback: scored.and_then(Scored::feedback),
             cost_msats: outcome.cost_msats(),
             error: outcome.error(),
             gated_by: match outcome {
@@ -141,8 +141,8 @@ impl<'a> OutcomeLine<'a> {
                 Outcome::Skipped { budget, .. } => Some(*budget),
                 _ => None,
             },
-            parts: scored.map_or(&[], crate::core::score::Scored::parts),
-            metadata: scored.and_then(crate::core::score::Scored::metadata),
+            parts: scored.map_or(&[], Scored::parts),
+            metadata: scored.and_then(Scored::metadata),
             components: scored
                 .filter(|scored| scored.components().next().is_some())
                 .map(ComponentLines),

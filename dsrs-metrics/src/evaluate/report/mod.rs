@@ -1,6 +1,4 @@
-//! What an evaluation shows and writes: progress on standard error, a table, result files.
-//!
-//! What there is to show is gathered in `evaluate/`.
+//! The output of an evaluation: progress on standard error, a table, result files.
 
 #[cfg(feature = "csv")]
 mod csv;

@@ -1,5 +1,5 @@
 //! Progress on standard error while an evaluation runs. Each row costs the same, however many came
-//! before: the running score is handed in, never computed from the rows again.
+//! before: the running score is passed in, and never recomputed from the rows.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -10,9 +10,9 @@ pub enum ProgressDisplay {
     /// Nowhere.
     #[default]
     Off,
-    /// On standard error if that is a terminal.
+    /// On standard error if it is a terminal.
     Terminal,
-    /// On standard error, in plain lines if that is not a terminal.
+    /// On standard error, as plain lines if it is not a terminal.
     Always,
 }
 
@@ -24,7 +24,7 @@ impl From<bool> for ProgressDisplay {
 
 pub(crate) struct Progress {
     shown: Shown,
-    /// When it was last shown, or begun.
+    /// When progress was last shown, or the start.
     last: Instant,
     started: Instant,
     total: Option<u64>,
@@ -48,7 +48,7 @@ impl Progress {
         }
     }
 
-    /// One more row is done; `describe` is called only when it is time to show it.
+    /// Records a finished row; `describe` is called only when the display is due for an update.
     pub(crate) fn row_done(&mut self, rows: u64, describe: impl FnOnce() -> String) {
         let every = match self.shown {
             Shown::Nothing => return,
@@ -64,7 +64,7 @@ impl Progress {
         self.show(rows, &describe());
     }
 
-    /// Shows the last state and leaves the line.
+    /// Shows the final state and ends the line.
     pub(crate) fn finish(&mut self, rows: u64, describe: impl FnOnce() -> String) {
         match &self.shown {
             Shown::Nothing => return,
@@ -154,7 +154,7 @@ mod tests {
     use super::{Progress, ProgressDisplay, Shown};
 
     #[test]
-    fn progress_is_hidden_where_nobody_watches_unless_asked_for() {
+    fn progress_is_hidden_off_a_terminal_unless_always() {
         let shown = |display, terminal| Shown::new(display, Some(1), terminal);
         assert!(matches!(shown(ProgressDisplay::Off, true), Shown::Nothing));
         assert!(matches!(shown(true.into(), false), Shown::Nothing));
@@ -170,7 +170,7 @@ mod tests {
             started: std::time::Instant::now(),
             total: None,
         };
-        // An hour ahead, no time has passed since the last line.
+        // The last update lies an hour ahead, so no update is due.
         progress.last += std::time::Duration::from_secs(3600);
         let mut described = 0;
         for rows in 0..100_000 {

@@ -1,4 +1,4 @@
-//! A result as a table for terminals of any width.
+//! A result as a table that fits terminals of any width.
 
 use std::fmt;
 
@@ -13,30 +13,30 @@ use crate::core::outcome::Outcome;
 use crate::core::spec::ScoreKind;
 use crate::evaluate::{EvaluationResult, RowResult};
 
-/// What a field needs to be readable, and what a score needs at the most; borders included.
-const FIELD: usize = 18;
-const SCORE: usize = 18;
-/// Columns, borders included, are never narrower.
-const NARROWEST: usize = 9;
+/// The width of a field, and the largest width of a score, borders included.
+const FIELD_WIDTH: usize = 18;
+const MAX_SCORE_WIDTH: usize = 18;
+/// The smallest width of a column, borders included.
+const MIN_WIDTH: usize = 9;
 const DEFAULT_WIDTH: u16 = 100;
 
-/// The rows of a result as a table, one line each: id, the fields of gold and prediction, and what
-/// became of the row under each metric. It is as wide as the terminal, or 100 columns if there is
-/// none; text that is too long is cut, and fields that have no room are left out and counted. What
-/// the first metric reads is shown first, then the first field (mostly the question), then the rest.
+/// The rows of a result as a table, one line each: id, the fields of gold row and prediction, and the
+/// outcome of each metric. It is as wide as the terminal, or 100 columns without one. Long values are
+/// truncated; fields that do not fit are omitted and counted. Fields that the first metric reads come
+/// first, then the first field (usually the question), then the rest.
 pub struct ResultTable {
     columns: Vec<String>,
     rows: Vec<Vec<String>>,
-    /// How many of the last columns are scores.
+    /// The number of score columns, which are the last.
     scores: usize,
-    /// Columns of fields, the most telling first.
+    /// Field columns by relevance.
     ranked: Vec<usize>,
     omitted: u64,
     width: Option<u16>,
 }
 
 impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
-    /// The first `rows` rows as a table; all that were kept if `None`.
+    /// Returns the first `rows` rows as a table; all stored rows if `None`.
     ///
     /// ```
     /// use dsrs_metrics::prelude::*;
@@ -84,7 +84,7 @@ impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
     }
 }
 
-/// What one row shows.
+/// The cells of one row.
 struct Cells {
     id: String,
     fields: IndexMap<String, String>,
@@ -104,7 +104,7 @@ impl Cells {
     }
 }
 
-/// The fields in the order in which the row has them.
+/// Returns the fields of a row, in their order.
 fn fields_of(side: &str, row: &impl Serialize) -> Vec<(String, String)> {
     let json = serde_json::to_string(row);
     let fields = json.as_ref().map(|json| serde_json::from_str::<IndexMap<String, Value>>(json));
@@ -117,15 +117,15 @@ fn fields_of(side: &str, row: &impl Serialize) -> Vec<(String, String)> {
             let value = serde_json::from_str(value).unwrap_or(Value::Null);
             vec![(side.to_owned(), text(value))]
         }
-        (_, Err(error)) => vec![(side.to_owned(), format!("cannot be shown: {error}"))],
+        (_, Err(error)) => vec![(side.to_owned(), format!("cannot be written as JSON: {error}"))],
     }
 }
 
-/// The columns of the fields, the most telling first. Column 0 is the id.
+/// Returns the field columns by relevance. Column 0 is the id.
 fn ranked(fields: &IndexSet<&String>, reads: &[String]) -> Vec<usize> {
     let rank = |(position, name): (usize, &&String)| {
         let read = reads.iter().position(|read| read == *name);
-        // The first metric reads at most one field of each side before others count more.
+        // The first two fields that metrics read come first, then the first field of the row.
         let rank = match read {
             Some(read @ 0..2) => read,
             _ if position == 0 => 2,
@@ -156,34 +156,34 @@ fn outcome(outcome: &Outcome, kind: Option<ScoreKind>) -> String {
 }
 
 impl ResultTable {
-    /// Sets the width, in columns of the terminal.
+    /// Sets the width, in terminal columns.
     #[must_use]
     pub fn with_width(mut self, columns: u16) -> Self {
         self.width = Some(columns);
         self
     }
 
-    /// The columns that have room, from left to right: the id, the most telling fields, the scores.
+    /// Returns the columns that fit, from left to right: the id, the most relevant fields, the scores.
     fn fitting(&self, width: u16) -> Vec<usize> {
         let room = usize::from(width).saturating_sub(1);
-        let scores = self.scores.min((room / NARROWEST).max(2) - 1);
+        let scores = self.scores.min((room / MIN_WIDTH).max(2) - 1);
         let first_score = self.columns.len() - self.scores;
         let shown = first_score..first_score + scores;
         let taken: usize = shown.clone().map(|column| self.score_width(column)).sum();
         let id = self.rows.iter().map(|row| row[0].chars().count() + 3).max();
-        let left = room.saturating_sub(taken + id.unwrap_or(0).clamp(NARROWEST, FIELD));
-        let mut fields = self.ranked[..self.ranked.len().min(left / FIELD)].to_vec();
+        let left = room.saturating_sub(taken + id.unwrap_or(0).clamp(MIN_WIDTH, FIELD_WIDTH));
+        let mut fields = self.ranked[..self.ranked.len().min(left / FIELD_WIDTH)].to_vec();
         fields.sort_unstable();
         std::iter::once(0).chain(fields).chain(shown).collect()
     }
 
-    /// What the heading of a score needs, within bounds; borders included.
+    /// Returns the width of a score column, borders included: that of its heading, clamped.
     fn score_width(&self, column: usize) -> usize {
-        (self.columns[column].chars().count() + 3).clamp(NARROWEST, SCORE)
+        (self.columns[column].chars().count() + 3).clamp(MIN_WIDTH, MAX_SCORE_WIDTH)
     }
 }
 
-/// One line, and no longer than could ever be shown.
+/// Returns the text as one line, truncated to slightly more than the width.
 fn one_line(text: &str, width: u16) -> String {
     let shown = text.chars().take(usize::from(width) + 1);
     let visible = |character: char| {
@@ -214,15 +214,15 @@ impl fmt::Display for ResultTable {
         for (shown, column) in columns.iter().zip(table.column_iter_mut()) {
             if *shown >= first_score {
                 column.set_cell_alignment(CellAlignment::Right);
-                if usize::from(width) > NARROWEST * 8 {
+                if usize::from(width) > MIN_WIDTH * 8 {
                     let wanted = u16::try_from(self.score_width(*shown) - 1).unwrap_or(u16::MAX);
                     column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(wanted)));
                 }
             }
         }
         write!(f, "{table}")?;
-        let left_out = self.columns.len() - columns.len();
-        match (self.omitted, left_out) {
+        let omitted_columns = self.columns.len() - columns.len();
+        match (self.omitted, omitted_columns) {
             (0, 0) => Ok(()),
             (rows, 0) => write!(f, "\n({rows} more rows)"),
             (0, columns) => write!(f, "\n({columns} more columns)"),

@@ -9,7 +9,7 @@ use super::labels::{OutcomeCoupledLabels, StatedLabels, StepOutcome};
 use super::score::{OutcomeCoupledError, OutcomeCoupledScorer};
 use crate::core::rows::dynamic::{Example, Fields, Prediction};
 use crate::core::rows::pair::{Origin, Pair};
-use crate::data::{DataError, Format, LooseRow, LooseRows};
+use crate::data::{DataError, Format, ObjectRow, ObjectRows};
 use crate::json::describe::found;
 
 /// A row of training data and its labels.
@@ -96,13 +96,13 @@ pub fn load_jsonl_with_labels(
     file: impl AsRef<Path>,
     scorer: &OutcomeCoupledScorer,
 ) -> Result<LabelledExamples, LabelsError> {
-    let rows = LooseRows::open(file.as_ref(), Some(Format::Jsonl))?;
+    let rows = ObjectRows::open(file.as_ref(), Some(Format::Jsonl))?;
     Ok(LabelledExamples { rows, scorer: *scorer, ended: false })
 }
 
 /// An iterator over the rows of one file, returned by [`load_jsonl_with_labels`].
 pub struct LabelledExamples {
-    rows: LooseRows,
+    rows: ObjectRows,
     scorer: OutcomeCoupledScorer,
     ended: bool,
 }
@@ -122,7 +122,7 @@ impl Iterator for LabelledExamples {
 }
 
 impl LabelledExamples {
-    fn example(&self, row: LooseRow) -> Result<LabelledExample, LabelsError> {
+    fn example(&self, row: ObjectRow) -> Result<LabelledExample, LabelsError> {
         let at = row.at.clone();
         let pair = row.into_pair();
         let labels = LabelledRow { fields: &pair.attributes, at }.labels(&self.scorer)?;

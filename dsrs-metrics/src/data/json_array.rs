@@ -1,24 +1,31 @@
-//! JSON: one array of rows, of which only one is in memory at a time.
+//! JSON: one array of rows, read one element at a time.
 //!
-//! Finds where each element of the array begins and ends; what it is, `jsonl.rs` says.
+//! Finds the first and last byte of each element; `json_row.rs` parses it.
 
 use std::io::BufRead;
 
+use super::error::DataError;
+use super::input::Input;
+use super::json_row;
 use super::row::Row;
-use super::{DataError, OpenInput, jsonl};
 use crate::core::rows::pair::Origin;
 
-pub(super) struct Elements {
-    input: OpenInput,
+/// The capacity that the buffer keeps between rows; what a longer row needed is freed.
+const KEPT_CAPACITY: usize = 1 << 20;
+
+/// The rows of a JSON file.
+pub(super) struct JsonArray {
+    input: Input,
+    /// The position of the next byte, each counted from 1.
     line: u64,
     column: usize,
-    begun: bool,
+    started: bool,
     buffer: Vec<u8>,
 }
 
-impl Elements {
-    pub(super) fn new(input: OpenInput) -> Self {
-        Self { input, line: 1, column: 1, begun: false, buffer: Vec::new() }
+impl JsonArray {
+    pub(super) fn new(input: Input) -> Self {
+        Self { input, line: 1, column: 1, started: false, buffer: Vec::new() }
     }
 
     fn peek(&mut self) -> Result<Option<u8>, DataError> {
@@ -28,7 +35,7 @@ impl Elements {
         }
     }
 
-    /// Passes over the byte that was peeked.
+    /// Consumes the byte that was peeked.
     fn advance(&mut self, byte: u8) {
         self.input.reader.consume(1);
         if byte == b'\n' {
@@ -39,7 +46,7 @@ impl Elements {
         }
     }
 
-    /// The next byte that is no white space; it is not passed over.
+    /// Skips white space and returns the byte after it, which is not consumed.
     fn peek_token(&mut self) -> Result<Option<u8>, DataError> {
         loop {
             match self.peek()? {
@@ -57,19 +64,23 @@ impl Elements {
         DataError::Syntax { at: self.at(), column: self.column, reason: reason.to_owned() }
     }
 
-    /// Goes to the first byte of the next element; `false` at the end of the array.
+    fn unclosed(&self) -> DataError {
+        self.syntax("unclosed array of rows; expected `]`")
+    }
+
+    /// Moves to the first byte of the next element; `false` at the end of the array.
     fn find_element(&mut self) -> Result<bool, DataError> {
-        let first = !self.begun;
+        let first = !self.started;
         if first {
-            self.begun = true;
+            self.started = true;
             match self.peek_token()? {
                 None => return Ok(false),
                 Some(b'[') => self.advance(b'['),
-                Some(byte) => return Err(self.no_array(byte)),
+                Some(byte) => return Err(self.not_array(byte)),
             }
         }
         match self.peek_token()? {
-            None => Err(self.syntax("the array of rows does not end")),
+            None => Err(self.unclosed()),
             Some(b']') => self.end(),
             Some(_) if first => Ok(true),
             Some(b',') => {
@@ -77,7 +88,7 @@ impl Elements {
                 match self.peek_token()? {
                     Some(b']') => Err(self.syntax("trailing comma")),
                     Some(_) => Ok(true),
-                    None => Err(self.syntax("the array of rows does not end")),
+                    None => Err(self.unclosed()),
                 }
             }
             Some(_) => Err(self.syntax("expected `,` or `]`")),
@@ -92,16 +103,17 @@ impl Elements {
         }
     }
 
-    fn no_array(&self, byte: u8) -> DataError {
+    fn not_array(&self, byte: u8) -> DataError {
         let found = match byte {
             b'{' => "an object".to_owned(),
-            b'"' => "a text".to_owned(),
+            b'"' => "a string".to_owned(),
             byte => format!("`{}`", byte.escape_ascii()),
         };
         let file = self.input.file.to_path_buf();
         DataError::NotArray { file, found }
     }
 
+    /// Reads the element that starts at the next byte.
     fn element(&mut self) -> Result<(Row, u64), DataError> {
         let (at, column) = (self.at(), self.column);
         self.buffer.clear();
@@ -120,13 +132,13 @@ impl Elements {
                 break;
             }
         }
-        let row = jsonl::parse(&self.buffer, &at, column)?;
-        self.buffer.shrink_to(1 << 20);
+        let row = json_row::parse(&self.buffer, &at, column)?;
+        self.buffer.shrink_to(KEPT_CAPACITY);
         Ok((row, at.line))
     }
 }
 
-impl Iterator for Elements {
+impl Iterator for JsonArray {
     type Item = Result<(Row, u64), DataError>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -138,27 +150,28 @@ impl Iterator for Elements {
     }
 }
 
-/// How far an element reaches: to its closing bracket, or to the comma or bracket behind it.
+/// Finds the end of an element: its closing bracket, or the comma or bracket after a value without
+/// brackets.
 #[derive(Default)]
 struct Extent {
     depth: usize,
-    in_text: bool,
+    in_string: bool,
     escaped: bool,
 }
 
 impl Extent {
     fn ends_before(&self, byte: u8) -> bool {
-        self.depth == 0 && !self.in_text && matches!(byte, b',' | b']' | b'}')
+        self.depth == 0 && !self.in_string && matches!(byte, b',' | b']' | b'}')
     }
 
     fn ends_with(&mut self, byte: u8) -> bool {
-        if self.in_text {
-            self.in_text = self.escaped || byte != b'"';
+        if self.in_string {
+            self.in_string = self.escaped || byte != b'"';
             self.escaped = !self.escaped && byte == b'\\';
             return false;
         }
         match byte {
-            b'"' => self.in_text = true,
+            b'"' => self.in_string = true,
             b'{' | b'[' => self.depth += 1,
             b'}' | b']' => {
                 self.depth = self.depth.saturating_sub(1);

@@ -1,43 +1,43 @@
-//! Where a row stands: scored, gated, skipped or without a score; and how rows rank.
+//! The status of a row (scored, gated, skipped or failed), and the ranking of rows.
 //!
-//! How a row gets there is in `gate.rs` and `flow.rs`.
+//! The status is determined in `gate.rs`, `flow.rs` and `row.rs`.
 
 use std::cmp::Ordering;
 use std::fmt;
 
 use serde::Serialize;
 
-/// Where a row, or one rollout of it, stands after scoring. All scores are in [0, 1], 1 is best.
+/// The status of a row, or of one rollout, after scoring. All scores are in [0, 1], where 1 is best.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case", tag = "standing")]
+#[serde(rename_all = "snake_case", tag = "status")]
 #[non_exhaustive]
-pub enum Standing {
-    /// It reached the threshold and has a score.
+pub enum RowStatus {
+    /// The row passed the gate and has a score.
     Scored {
         /// The mean of the truth metrics, or of the proxies where there are no truth metrics.
         score: f64,
     },
-    /// The proxies rejected it.
+    /// The proxies rejected the row.
     Gated {
         /// The mean of the proxies, below the threshold.
         proxy: f64,
-        /// The proxies that lie below the threshold, by name; or `proxies`.
+        /// The names of the proxies below the threshold, or `proxies`.
         by: String,
     },
-    /// The budget did not cover its calls.
+    /// The budget did not cover the calls of the row.
     Skipped {
         /// The budget, in millisatoshis.
         budget: u64,
     },
-    /// A metric failed or abstained, so it has no score.
+    /// A metric failed or abstained, so the row has no score.
     Failed {
         /// Which metrics, and why.
         reason: String,
     },
 }
 
-impl Standing {
-    /// The score of a row that passed; neither a gated row nor one that failed has any.
+impl RowStatus {
+    /// Returns the score of a row that passed; `None` for any other row.
     #[must_use]
     pub fn score(&self) -> Option<f64> {
         match self {
@@ -46,7 +46,7 @@ impl Standing {
         }
     }
 
-    /// Where it stands among others.
+    /// Returns the rank, by which rows are ordered.
     #[must_use]
     pub fn rank(&self) -> Rank {
         match self {
@@ -58,7 +58,7 @@ impl Standing {
 }
 
 /// `score 0.8000`, `gated by format (proxies 0.2500)`, `skipped: ..`, `no score: ..`.
-impl fmt::Display for Standing {
+impl fmt::Display for RowStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Scored { score } => write!(f, "score {score:.4}"),
@@ -71,16 +71,16 @@ impl fmt::Display for Standing {
     }
 }
 
-/// A total order over rows, worst first: rows without a score, then gated rows by their proxies, then
-/// scored rows by their score. So a gated row ranks below every row that passed, whatever the scores.
+/// A total order of rows, worst first: rows without a score, then gated rows by their proxy mean, then
+/// scored rows by their score. A gated row therefore ranks below every row that passed.
 ///
 /// ```
-/// use dsrs_metrics::Standing;
+/// use dsrs_metrics::RowStatus;
 ///
-/// let failed = Standing::Failed { reason: "`f1` abstained".to_owned() };
-/// let gated = Standing::Gated { proxy: 0.49, by: "format".to_owned() };
-/// let wrong = Standing::Scored { score: 0.0 };
-/// let right = Standing::Scored { score: 1.0 };
+/// let failed = RowStatus::Failed { reason: "`f1` abstained".to_owned() };
+/// let gated = RowStatus::Gated { proxy: 0.49, by: "format".to_owned() };
+/// let wrong = RowStatus::Scored { score: 0.0 };
+/// let right = RowStatus::Scored { score: 1.0 };
 /// assert!(failed.rank() < gated.rank());
 /// assert!(gated.rank() < wrong.rank());
 /// assert!(wrong.rank() < right.rank());

@@ -1,3 +1,6 @@
+//! Functions, fields and structs with names in other scripts.
+#![allow(clippy::float_cmp, reason = "the scores are 0 and 1")]
+
 use dsrs_metrics::prelude::*;
 
 #[derive(Record)]
@@ -20,7 +23,8 @@ fn emoji(#[pred("🦀 score")] crab: u8, #[pred("C++")] plus: u8, #[pred("C#")] 
     crab + plus == sharp
 }
 
-fn main() {
+#[test]
+fn names_need_not_be_ascii() {
     let row = Ответ { ответ: "да".to_owned(), größe: 1.0 };
     assert_eq!(Совпадение.score(&row, &row).unwrap().value, 1.0);
     let pred = prediction! { "🦀 score" => 1, "C++" => 2, "C#" => 3 };
