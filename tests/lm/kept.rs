@@ -153,7 +153,7 @@ async fn a_reply_that_no_judge_can_read_is_not_paid_twice_and_a_refresh_asks_ane
     let lm = ScriptedLm::new().replies(["hm", "hm again", r#"{"score": 0.5}"#]);
     let lm = Arc::new(lm);
     let failed = judged(&cache, CacheMode::Use, &lm).await.unwrap_err();
-    assert!(failed.contains("gave no verdict, also when told why"), "{failed}");
+    assert!(failed.contains("returned no verdict after one repair"), "{failed}");
     assert_eq!(lm.calls(), 2);
     assert_eq!(judged(&cache, CacheMode::Use, &lm).await, Err(failed), "by the same way");
     assert_eq!(lm.calls(), 2, "and for nothing");
