@@ -136,7 +136,7 @@ fn a_key_that_stands_twice_in_a_csv_cell() {
     assert_eq!(
         folder.refused(&["rows.csv", "-m", "things"]),
         "rows.csv:3: metric `things`: field `pred.counts` should be `BTreeMap<String, f64>`, found the \
-         text \"{\\\"a\\\": 1, \\\"a\\\": 2}\""
+         string \"{\\\"a\\\": 1, \\\"a\\\": 2}\""
     );
 }
 
