@@ -1,6 +1,6 @@
 //! Several rollouts of one example have one score.
 
-use super::{ScriptedMetric, rollouts, told};
+use super::{ScriptedMetric, rollouts, cheap_and_dear};
 use dsrs_metrics::AggregationMethod::{self, Max, Mean, Median, Min, TrimmedMean};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{OnMissing, Pair, RowScore, RowStatus, Scorer};
