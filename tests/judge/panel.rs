@@ -329,5 +329,5 @@ async fn a_pair_fails_if_one_order_fails() {
     let replies = [r#"{ "reasoning": "", "preferred": "first" }"#, "what?", "what?"];
     let judge = BetterJudge::default().with_lm(ScriptedLm::new().replies(replies));
     let error = judge.evaluate(&gold, &pred).await.unwrap_err().to_string();
-    assert!(error.contains("gave no verdict"), "{error}");
+    assert!(error.contains("returned no verdict"), "{error}");
 }
