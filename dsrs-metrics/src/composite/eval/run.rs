@@ -48,18 +48,18 @@ impl<'a> Run<'a> {
         let mut row = Row {
             results: leaves.iter().map(|_| ComponentResult::default()).collect(),
             missing: Missing::Leaf(0),
-            decided_by: None,
+            is_decided: false,
             run: self,
         };
         let pending = row.advance(leaves, call);
         // If a component has decided, the others are not polled, so they cost nothing.
-        if pending.is_empty() || row.decided_by.is_some() {
+        if pending.is_empty() || row.is_decided {
             return Answer::Ready(row.finish());
         }
         let leaves = leaves.to_vec();
         Answer::pending(async move {
             let mut pending = pending;
-            while !pending.is_empty() && row.decided_by.is_none() {
+            while !pending.is_empty() && !row.is_decided {
                 let all = pending.into_iter().map(|(index, future)| {
                     let name = row.run.components[index];
                     async move { (index, caught(name, future).await) }
@@ -90,8 +90,8 @@ struct Row<'a> {
     run: Run<'a>,
     results: Box<[ComponentResult]>,
     missing: Missing,
-    /// The component without a score because of which the composite has none.
-    decided_by: Option<usize>,
+    /// Whether the composite can have no score any more, for the reason in `missing`.
+    is_decided: bool,
 }
 
 impl<'a> Row<'a> {
@@ -122,7 +122,7 @@ impl<'a> Row<'a> {
         current: &Cell<Option<usize>>,
         pending: &mut Vec<Pending<'a>>,
     ) {
-        let Self { run: Run { tree, keys, on_missing, .. }, results, missing, decided_by } = self;
+        let Self { run: Run { tree, keys, on_missing, .. }, results, missing, is_decided } = self;
         let mut answer = |index: usize, result: &mut ComponentResult| {
             current.set(Some(index));
             let key = keys.get(index).and_then(Option::as_ref);
@@ -141,20 +141,23 @@ impl<'a> Row<'a> {
                     answer(index, result);
                 }
                 if !result.is_plain() && stops(*on_missing, result) {
-                    *decided_by = Some(index);
+                    (*missing, *is_decided) = (Missing::Leaf(index), true);
                     return;
                 }
             }
             return;
         }
-        // An error is the composite's result, which `finish` computes.
-        while let Ok(ready) = next(&tree.node, *on_missing, results, missing) {
+        loop {
+            let Ok(ready) = next(&tree.node, *on_missing, results, missing) else {
+                *is_decided = true;
+                return;
+            };
             let (is_last, mut waits) = (ready.is_empty(), false);
             for index in ready {
                 answer(index, &mut results[index]);
                 waits |= results[index].is_pending();
                 if !results[index].is_plain() && stops(*on_missing, &results[index]) {
-                    *decided_by = Some(index);
+                    (*missing, *is_decided) = (Missing::Leaf(index), true);
                     return;
                 }
             }
@@ -168,8 +171,7 @@ impl<'a> Row<'a> {
     /// Combines the components' results.
     #[inline]
     fn finish(mut self) -> Result<Scored> {
-        if let Some(index) = self.decided_by {
-            self.missing = Missing::Leaf(index);
+        if self.is_decided {
             return Err(self.error());
         }
         let Self { run, results, missing, .. } = &mut self;
