@@ -97,7 +97,7 @@ fn a_value_too_deep_to_traverse_is_an_error() {
             error_of(&tool, &example! {}, pred)
         });
     let deep = "a value nested more than 128 levels deep";
-    assert_eq!(error, format!("metric `tool_params_schema`: field `pred.params` holds {deep}"));
+    assert_eq!(error, format!("metric `tool_params_schema`: field `pred.params` contains {deep}"));
 
     let gold = example! { "answer" => json!({ "a": 1 }) };
     let error = with_deep(&mut prediction! {}, "answer", Nested::objects().0, |pred| {
