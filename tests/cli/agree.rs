@@ -81,23 +81,24 @@ intervals: Wilson for shares; Lang and Reiczigel for the correction (Rogan and G
 }
 
 #[test]
-fn the_readme_shows_what_its_commands_print() {
+fn the_guide_shows_the_output_of_its_commands() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-    let readme = std::fs::read_to_string(format!("{root}/README.md")).unwrap();
+    let page = format!("{root}/dsrs-metrics/docs/guide/agreement.md");
+    let page = std::fs::read_to_string(page).unwrap();
     let folder = Folder::new();
     let mut printed = String::new();
     for command in [
         "score examples/data/heritage/heritage.tuned.jsonl -m answer_exact_match --out scores.jsonl",
         "agree scores.jsonl --label correct",
     ] {
-        assert!(readme.contains(&format!("dsrs-metrics {command}\n")), "{command}");
+        assert!(page.contains(&format!("dsrs-metrics {command}\n")), "{command}");
         let command = command.replace("examples/", &format!("{root}/examples/"));
         let ran = folder.run(&command.split(' ').collect::<Vec<_>>());
         assert_eq!(ran.code, Some(0), "{ran:?}");
         printed = ran.out;
     }
     let (figures, _) = printed.split_once("label  given").unwrap();
-    assert!(readme.contains(figures), "{figures}");
+    assert!(page.contains(figures), "{figures}");
 }
 
 #[test]

@@ -143,7 +143,7 @@ fn a_duplicate_key_in_a_csv_cell() {
     assert_eq!(
         folder.score_error(&["rows.csv", "-m", "things"]),
         "rows.csv:3: metric `things`: field `pred.counts` should be `BTreeMap<String, f64>`, found the \
-         text \"{\\\"a\\\": 1, \\\"a\\\": 2}\""
+         string \"{\\\"a\\\": 1, \\\"a\\\": 2}\""
     );
 }
 

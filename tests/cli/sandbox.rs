@@ -58,17 +58,17 @@ fn the_command_is_required() {
     assert!(stderr.contains("metric `sandbox` needs its parameter `command`"), "{stderr}");
 }
 
-/// Runs the commands of the README over the committed data in a shell, and compares their output
-/// with the README.
+/// Runs the commands of the guide over the committed programs and calls in a shell, and compares their output with the guide.
 #[test]
-fn the_readme_shows_what_its_commands_print() {
+fn the_guide_shows_the_output_of_its_commands() {
     if !can_isolate() {
         return;
     }
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-    let readme = std::fs::read_to_string(format!("{root}/README.md")).unwrap();
+    let page = format!("{root}/dsrs-metrics/docs/guide/code_and_sandbox.md");
+    let page = std::fs::read_to_string(page).unwrap();
     let is_ours = |line: &&str| line.starts_with("dsrs-metrics score examples/data/code/");
-    let commands: Vec<&str> = readme.lines().filter(is_ours).collect();
+    let commands: Vec<&str> = page.lines().filter(is_ours).collect();
     assert_eq!(commands.len(), 4, "{commands:?}");
     let mut printed = Vec::new();
     for command in commands {
@@ -87,7 +87,7 @@ fn the_readme_shows_what_its_commands_print() {
         printed.push(String::from_utf8(ran.stdout).unwrap());
     }
     for shown in [printed[..2].concat(), printed[2..].concat()] {
-        assert!(readme.contains(&format!("```text\n{shown}```")), "{shown}");
+        assert!(page.contains(&format!("```text\n{shown}```")), "{shown}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! Who judges, from the parameters of a command line.
+//! The parameters of a panel on the command line.
 
 use dsrs_metrics::lm::ScriptedLm;
 use dsrs_metrics::prelude::*;
@@ -33,10 +33,10 @@ async fn a_panel_is_configured_from_text() {
     assert_eq!(score.unwrap().value, 2.5);
     for (key, value, said) in [
         ("aggregation", "mean", "should be one of `majority`, `median`"),
-        ("models", "gpt", "`gpt` does not name a model with its provider"),
-        ("models", "[]", "the list is empty"),
-        ("quorum", "0", "a number of judges is a whole number from 1 on"),
-        ("max_concurrent_judges", "x", "a number of judges is a whole number from 1 on"),
+        ("models", "gpt", "expected `provider:model`, found `gpt`"),
+        ("models", "[]", "expected at least one model, found an empty list"),
+        ("quorum", "0", "expected an integer of at least 1"),
+        ("max_concurrent_judges", "x", "expected an integer of at least 1"),
         ("panel", "{}", "it takes `models`, `aggregation`, `max_concurrent_judges`, `quorum`"),
     ] {
         let error = configured(key, value).unwrap_err().to_string();
@@ -44,9 +44,9 @@ async fn a_panel_is_configured_from_text() {
     }
 }
 
-/// What `list` shows of a judge can be typed.
+/// The defaults that `list` shows are valid values.
 #[test]
-fn the_parameters_of_a_panel_stand_in_the_spec_with_what_the_judge_says() {
+fn the_spec_contains_the_parameters_of_the_panel_with_the_judges_defaults() {
     /// Say whether the answer is short.
     #[judge(models(["openai:a", default]), quorum = 1)]
     struct Short {

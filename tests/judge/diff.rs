@@ -1,4 +1,4 @@
-//! `diff` at `semantic`: the judge is really asked, and only where words do not settle it.
+//! `diff` at `semantic`: the judge is called, but only if the strings differ in more than white space.
 
 use std::sync::Arc;
 
@@ -41,7 +41,9 @@ async fn trap_10_the_model_decides_and_the_diff_stays() {
         assert_eq!(scored.feedback().as_deref(), (!equivalent).then_some(&*details));
         let request = &lm.requests()[0];
         assert!(
-            request.messages[0].content.starts_with("Judge whether two answers mean the same.")
+            request.messages[0]
+                .content
+                .starts_with("Judge if two answers are semantically equivalent.")
         );
         assert!(user(request).contains("]]\nsix\nof one\n[[/expected"), "{}", user(request));
         assert!(user(request).contains("]]\n6\nof one\n[[/actual"), "{}", user(request));
@@ -49,7 +51,7 @@ async fn trap_10_the_model_decides_and_the_diff_stays() {
 }
 
 #[tokio::test]
-async fn no_model_is_asked_where_only_white_space_differs() {
+async fn no_model_is_called_if_only_white_space_differs() {
     let lm = says(false);
     let metric = semantic().with_lm(Arc::clone(&lm)).build();
     let pred = prediction! { "answer" => " six  of\tone " };
@@ -161,7 +163,7 @@ async fn the_harness_probes_the_model_under_the_name_of_the_metric() {
     let result = run(semantic().with_lm(says(true)).build()).await.unwrap();
     assert_eq!(result.to_string(), "diff  100.00% (1/1, 0 failed)");
     assert_eq!(result.metrics[0].cost_msats, 7);
-    // At the other strictnesses nobody is asked whether they are there.
+    // At the other strictness levels no model is required.
     let result = run(Diff::builder().with_lm(Keyless).build()).await.unwrap();
     assert_eq!(result.to_string(), "diff  0.00% (0/1, 0 failed)");
 }
@@ -238,5 +240,5 @@ fn a_command_line_asks_for_meaning() {
     assert_eq!(headline, "diff  33.33% (1/3, 0 failed)\n");
     let (code, _, said) = score(&["diff.strictness=semantic", "diff.quorum=2"]);
     assert_eq!(code, Some(2), "{said}");
-    assert!(said.contains("a quorum of 2 makes no sense for one judge"), "{said}");
+    assert!(said.contains("`quorum` must be 1 for one judge, found 2"), "{said}");
 }

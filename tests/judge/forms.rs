@@ -1,4 +1,4 @@
-//! What `#[judge]` writes: spec, inputs, outputs, scores of every form, rows of every kind.
+//! The expansion of `#[judge]`: spec, inputs, outputs, scores of every form, rows of every kind.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ fn the_spec_is_a_constant() {
 }
 
 #[test]
-fn the_struct_stays_and_its_halves_stand_beside_it() {
+fn the_struct_is_kept_and_input_and_output_types_are_generated() {
     let whole = SemanticRecallPrecision {
         question: "q".into(),
         ground_truth: "t".into(),
@@ -57,7 +57,7 @@ fn the_struct_stays_and_its_halves_stand_beside_it() {
 }
 
 #[tokio::test]
-async fn a_judge_asks_once_and_its_score_says_why_and_what_it_cost() {
+async fn a_judge_makes_one_call_and_its_score_has_reasoning_and_cost() {
     let lm = Arc::new(says(recall_precision(0.5, 1.0)));
     let judge = SemanticRecallPrecisionJudge::builder().with_lm(Arc::clone(&lm)).build();
     let (gold, pred) = rows();
@@ -91,7 +91,7 @@ async fn a_judge_asks_once_and_its_score_says_why_and_what_it_cost() {
 }
 
 #[tokio::test]
-async fn trap_24_a_judge_asks_at_temperature_0_with_a_fixed_seed() {
+async fn trap_24_a_judge_calls_at_temperature_0_with_a_fixed_seed() {
     let lm = Arc::new(says(polite(true)));
     let judge = PoliteJudge::default().with_lm(Arc::clone(&lm));
     let (gold, pred) = rows();
@@ -129,7 +129,7 @@ struct Response {
 }
 
 #[tokio::test]
-async fn rows_that_the_compiler_knows_are_judged_too() {
+async fn typed_rows_are_judged_too() {
     let judge = SemanticRecallPrecisionJudge::default().with_lm(says(recall_precision(1.0, 1.0)));
     let gold = Question { question: "q".into(), response: "r".into() };
     let score = judge.evaluate(&gold, &Response { response: "r".into() }).await.unwrap();
@@ -213,7 +213,7 @@ async fn outputs_are_enums_lists_nested_types_labels_and_options() {
     assert_eq!(finding["additionalProperties"], false);
     assert_eq!(finding["required"], json!(["quote", "severity"]));
     assert!(request.messages[0].content.contains("`limit`:\n2"));
-    assert!(user(request).contains("is absent]]"), "an absent input is said to be absent");
+    assert!(user(request).contains("is absent]]"), "an absent input is marked as absent");
     assert!(user(request).contains("\nnothing\n"), "a default stands where the row has nothing");
     assert!(user(request).contains("[\n  \"a\",\n  \"b\"\n]"));
 }
@@ -235,7 +235,7 @@ struct Proof {
 }
 
 #[test]
-fn a_type_that_holds_itself_is_defined_beside_the_answer() {
+fn a_recursive_type_has_its_own_definition() {
     let schema = ProofJudge::signature().schema();
     let step = &schema["$defs"]["Step"];
     for whole in [&schema["properties"]["proof"], step] {
@@ -255,7 +255,7 @@ struct Badness {
 }
 
 #[tokio::test]
-async fn strict_and_lower_is_better_mean_what_they_mean_for_any_metric() {
+async fn strict_and_lower_is_better_work_as_for_any_metric() {
     let judge = BadnessJudge::default().with_lm(says(json!({ "reasoning": "", "quality": 0.9 })));
     let (gold, pred) = rows();
     assert_eq!(judge.evaluate(&gold, &pred).await.unwrap().value, 1.0);
@@ -322,7 +322,7 @@ async fn a_judge_is_a_metric_of_the_harness() {
         [Some(1.0), Some(0.0), None, Some(1.0)]
     );
     assert_eq!(outcomes[2].name(), "metric_failed");
-    assert!(outcomes[2].error().unwrap().contains("gave no verdict, also when told why"));
+    assert!(outcomes[2].error().unwrap().contains("returned no verdict after one repair"));
     let polite = &result.metrics[0];
     assert_eq!((polite.scored, polite.failed, polite.cost_msats), (3, 1, 5 * 7));
 }

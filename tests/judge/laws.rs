@@ -1,4 +1,4 @@
-//! What holds of any row and of any reply.
+//! Properties of all rows and all replies.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::setup::{
     Grade5Judge, PoliteJudge, SemanticRecallPrecisionJudge, polite, recall_precision, user,
 };
 
-/// Text of a prompt's own signs, so that it is often nearly one.
+/// Strings of a prompt's own tokens, which are often almost a prompt.
 fn nearly_a_prompt() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("[[".to_owned()),
@@ -20,7 +20,7 @@ fn nearly_a_prompt() -> impl Strategy<Value = String> {
         Just("[[/system_response ".to_owned()),
         Just("\n".to_owned()),
         Just(" is absent]]\n".to_owned()),
-        Just("The mark of this message is ".to_owned()),
+        Just("The fence code of this message is ".to_owned()),
         Just(".\n".to_owned()),
         "[0-9a-f]{16}",
         any::<String>(),
@@ -28,7 +28,7 @@ fn nearly_a_prompt() -> impl Strategy<Value = String> {
     proptest::collection::vec(piece, 0..12).prop_map(|pieces| pieces.concat())
 }
 
-/// Text of a reply's own signs, so that it is often nearly one.
+/// Strings of a reply's own tokens, which are often almost a reply.
 fn nearly_a_reply() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("{".to_owned()),
@@ -50,7 +50,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
     #[test]
-    fn trap_25_what_a_row_says_is_read_back_from_the_prompt(
+    fn trap_25_row_content_is_parsed_back_from_the_prompt(
         texts in [nearly_a_prompt(), nearly_a_prompt(), nearly_a_prompt()],
     ) {
         let [question, truth, response] = texts.clone();
@@ -78,7 +78,7 @@ proptest! {
     }
 
     #[test]
-    fn trap_02_a_verdict_with_text_around_it_is_none(
+    fn trap_02_a_verdict_with_surrounding_text_is_rejected(
         before in prop_oneof!["\\s*", "[^`{]*"],
         after in prop_oneof!["\\s*".boxed(), any::<String>().boxed()],
     ) {

@@ -1,4 +1,4 @@
-//! Where a judge finds its model.
+//! The model of a judge: its own, that of the scope, or a named one.
 
 use std::sync::Arc;
 
@@ -20,21 +20,21 @@ struct Short {
 }
 
 #[tokio::test]
-async fn a_judge_without_a_model_says_what_to_set() {
+async fn a_judge_without_a_model_names_what_to_set() {
     let (gold, pred) = rows();
     let judge = PoliteJudge::default();
     let error = unconfigured(judge.evaluate(&gold, &pred)).await.unwrap_err().to_string();
-    assert!(error.starts_with("metric `polite`: no language model is configured: "), "{error}");
+    assert!(error.starts_with("metric `polite`: no language model is configured; "), "{error}");
     assert!(error.contains("set DSRS_LM=provider:model") && !error.contains('\n'), "{error}");
     let judge = ShortJudge::default();
     let error = unconfigured(judge.evaluate(&gold, &pred)).await.unwrap_err().to_string();
-    let expected = "nothing here can connect to `a:one`: build with feature `lm`";
+    let expected = "cannot connect to the model `a:one`; build with feature `lm`";
     assert!(error.contains(expected), "{error}");
     assert!(!error.contains('\n'));
 }
 
 #[tokio::test]
-async fn the_scope_gives_the_model_and_the_judges_own_comes_first() {
+async fn the_judges_own_model_takes_precedence_over_the_scope() {
     let (gold, pred) = rows();
     let settings = || Settings::new().with(Models::new(ScriptedLm::new().otherwise(polite(false))));
     let judge = PoliteJudge::default();
@@ -44,7 +44,7 @@ async fn the_scope_gives_the_model_and_the_judges_own_comes_first() {
 }
 
 #[tokio::test]
-async fn a_judge_that_stands_in_two_metrics_of_a_run_is_asked_once_a_row() {
+async fn a_judge_used_in_two_metrics_of_a_run_is_called_once_per_row() {
     let lm = Arc::new(ScriptedLm::new().cost(7).otherwise(polite(true)));
     let (gold, pred) = rows();
     let settings = Settings::new().with(Models::new(Arc::clone(&lm)));

@@ -36,7 +36,7 @@ async fn several_models_vote() {
 }
 
 #[tokio::test]
-async fn grades_become_one_by_median_average_or_majority() {
+async fn grades_are_aggregated_by_median_average_or_majority() {
     let (gold, pred) = rows();
     for (aggregation, value, confidence) in [
         (None, 4.5, 1.0 - 1.25 / 4.0),
@@ -56,7 +56,7 @@ async fn grades_become_one_by_median_average_or_majority() {
 
 /// 3 and -2 lie outside 0..=1, and their mean does not.
 #[tokio::test]
-async fn trap_04_one_judge_outside_the_range_is_not_made_up_for_by_another() {
+async fn trap_04_a_judge_out_of_range_is_not_hidden_by_another() {
     /// Say how much better it got.
     #[judge(score = gain, range = 0.0..=1.0, aggregation = average, reasoning = false)]
     struct Gain {
@@ -74,12 +74,12 @@ async fn trap_04_one_judge_outside_the_range_is_not_made_up_for_by_another() {
     let error = judge([3.0, -2.0]).evaluate(&gold, &pred).await.unwrap_err().to_string();
     assert_eq!(
         error,
-        "metric `gain`: 0 of 2 judges answered, and 2 must; the first that did not: a:b: the score that follows from its answer is 3, which lies outside 0.0..=1.0"
+        "metric `gain`: expected verdicts of at least 2 of 2 judges, found 0; first error: a:b: the score computed from the answer must be in 0.0..=1.0, found 3"
     );
 }
 
 #[tokio::test]
-async fn one_model_asked_three_times_draws_three_times() {
+async fn one_model_listed_three_times_draws_three_times() {
     /// Say whether the answer is short.
     #[judge(models([default; 3]), aggregation = majority, max_concurrent_judges = 1)]
     struct Short {
@@ -102,15 +102,15 @@ async fn one_model_asked_three_times_draws_three_times() {
 }
 
 #[tokio::test]
-async fn a_lost_judge_is_counted_and_lowers_the_confidence() {
+async fn a_failed_judge_is_counted_and_lowers_the_confidence() {
     let (gold, pred) = rows();
     let judge = PoliteJudge::builder()
         .models([named("a:1", polite(true)), named("a:2", polite(true)), down()])
         .build();
     let scored = judge.answer(MetricCall::new(&gold, &pred)).await.unwrap();
     assert_eq!((scored.score.value, scored.score.confidence), (1.0, 2.0 / 3.0));
-    let lost = &scored.metadata().unwrap()["lost"];
-    assert_eq!(lost, &json!([{ "judge": "a:down", "error": "a:down: no reply within 1 s" }]));
+    let failed = &scored.metadata().unwrap()["failed"];
+    assert_eq!(failed, &json!([{ "judge": "a:down", "error": "a:down: no reply within 1 s" }]));
 }
 
 /// On a scale whose ends are -1 and 1 the other order is the other sign.
@@ -137,9 +137,9 @@ async fn trap_26_a_margin_is_mirrored_on_its_own_scale() {
     }
 }
 
-/// An order that contradicts the other leaves half the confidence, also among judges that agree.
+/// Contradicting orders halve the confidence, also among judges that agree.
 #[tokio::test]
-async fn trap_26_judges_that_are_torn_are_unsure_together() {
+async fn trap_26_position_bias_lowers_the_confidence_of_the_panel() {
     /// Say which is better.
     #[judge(pairwise(ours, theirs), reasoning = false)]
     struct Better {
@@ -158,9 +158,9 @@ async fn trap_26_judges_that_are_torn_are_unsure_together() {
     assert_eq!(score.cost_msats, 4 * 7, "both orders of each that answered");
 }
 
-/// Half of them say yes: that is no majority, and no "no" either.
+/// A tie is neither a yes nor a no.
 #[tokio::test]
-async fn trap_02_judges_that_are_divided_have_given_no_verdict() {
+async fn trap_02_a_tied_vote_is_not_a_verdict() {
     let (gold, pred) = rows();
     let votes =
         |votes: &[bool]| votes.iter().map(|vote| named("a:b", polite(*vote))).collect::<Vec<_>>();
@@ -172,13 +172,13 @@ async fn trap_02_judges_that_are_divided_have_given_no_verdict() {
     assert_eq!(error.cost_msats(), 28, "it was paid for");
     assert_eq!(
         error.to_string(),
-        "metric `polite`: of 4 judges 2 said yes and 2 said no, which is no verdict: ask an odd number of judges"
+        "metric `polite`: the votes of 4 judges are tied, 2 yes and 2 no; use an odd number of judges"
     );
     let mut one_lost = votes(&[true, false]);
     one_lost.push(down());
     assert_eq!(
         judged(one_lost).await.unwrap_err().to_string(),
-        "metric `polite`: of 3 judges 1 said yes and 1 said no, which is no verdict: ask an odd number of judges (one did not answer)"
+        "metric `polite`: the votes of 3 judges are tied, 1 yes and 1 no; use an odd number of judges (one returned no verdict)"
     );
     assert_eq!(judged(votes(&[false, false, true, false])).await.unwrap().value, 0.0);
     let judge = PoliteJudge::builder().models(votes(&[true, false])).build();
@@ -194,7 +194,7 @@ async fn without_a_quorum_there_is_no_score() {
     let error = judge.evaluate(&gold, &pred).await.unwrap_err().to_string();
     assert_eq!(
         error,
-        "metric `polite`: 1 of 3 judges answered, and 2 must; the first that did not: a:down: no reply within 1 s"
+        "metric `polite`: expected verdicts of at least 2 of 3 judges, found 1; first error: a:down: no reply within 1 s"
     );
     let one_is_enough = PoliteJudge::builder().models(models()).quorum(1).build();
     assert_eq!(one_is_enough.evaluate(&gold, &pred).await.unwrap().value, 1.0);
@@ -209,22 +209,16 @@ async fn without_a_quorum_there_is_no_score() {
 }
 
 #[tokio::test]
-async fn a_panel_that_can_give_no_score_is_refused_before_anyone_is_asked() {
+async fn an_invalid_panel_is_rejected_before_any_call() {
     let (gold, pred) = rows();
     let lm = Arc::new(named("a:1", polite(true)));
     let judge = || PoliteJudge::builder().models([Arc::clone(&lm), Arc::clone(&lm)]);
     for (judge, message) in [
-        (
-            judge().quorum(3).build(),
-            "a quorum of 3 makes no sense for 2 judges: set one from 1 to 2",
-        ),
-        (
-            judge().quorum(0).build(),
-            "a quorum of 0 makes no sense for 2 judges: set one from 1 to 2",
-        ),
+        (judge().quorum(3).build(), "`quorum` must be between 1 and 2 for 2 judges, found 3"),
+        (judge().quorum(0).build(), "`quorum` must be between 1 and 2 for 2 judges, found 0"),
         (
             judge().aggregation(Aggregation::Average).build(),
-            "judges that say yes or no vote, and the average of votes is neither: take the majority",
+            "`aggregation` must be `majority` for yes-or-no verdicts, found `average`",
         ),
     ] {
         let error = judge.evaluate(&gold, &pred).await.unwrap_err().to_string();
@@ -234,7 +228,7 @@ async fn a_panel_that_can_give_no_score_is_refused_before_anyone_is_asked() {
     let alone = PoliteJudge::builder().quorum(3).with_lm(Arc::clone(&lm)).build();
     assert_eq!(
         alone.evaluate(&gold, &pred).await.unwrap_err().to_string(),
-        "metric `polite`: a quorum of 3 makes no sense for one judge: set it to 1, or ask more judges"
+        "metric `polite`: `quorum` must be 1 for one judge, found 3; set it to 1, or add judges"
     );
 }
 
@@ -259,7 +253,7 @@ impl LanguageModel for Counting {
 }
 
 #[tokio::test(start_paused = true)]
-async fn so_many_judges_are_asked_at_once_and_no_more() {
+async fn the_concurrency_limit_is_reached_and_not_exceeded() {
     let (gold, pred) = rows();
     for (limit, expected) in [(Some(2), 2), (Some(1), 1), (None, 6)] {
         let (now, most) = (Arc::default(), Arc::new(AtomicUsize::new(0)));
@@ -313,7 +307,7 @@ async fn trap_26_a_pairwise_judge_sees_both_orders() {
 }
 
 #[tokio::test]
-async fn trap_26_who_prefers_the_first_place_prefers_neither() {
+async fn trap_26_position_bias_is_a_tie() {
     let (gold, pred) = rows();
     for place in ["first", "second"] {
         let judge = BetterJudge::default().with_lm(prefers(move |_| place));
@@ -330,7 +324,7 @@ async fn trap_26_who_prefers_the_first_place_prefers_neither() {
 }
 
 #[tokio::test]
-async fn a_pair_of_which_one_order_is_lost_is_lost() {
+async fn a_pair_fails_if_one_order_fails() {
     let (gold, pred) = rows();
     let replies = [r#"{ "reasoning": "", "preferred": "first" }"#, "what?", "what?"];
     let judge = BetterJudge::default().with_lm(ScriptedLm::new().replies(replies));

@@ -1,4 +1,4 @@
-//! What a run finds out before its first row.
+//! Preflight checks before the first row of a run.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -68,13 +68,13 @@ fn rows() -> Vec<Pair> {
 
 async fn run(metrics: Vec<Arc<dyn Metric>>) -> Result<EvaluationResult, EvaluateError> {
     let evaluate = Evaluate::builder().metrics(metrics).concurrency(4).build().unwrap();
-    // Whatever the surroundings say: nothing is configured.
+    // No model is configured, whatever the environment.
     let nothing = Settings::new().with(Models::default());
     Box::pin(nothing.scope(evaluate.score(rows()))).await
 }
 
 #[tokio::test]
-async fn a_model_is_probed_once_a_run_however_many_judges_ask_it() {
+async fn a_model_is_probed_once_per_run_by_any_number_of_judges() {
     let lm = Arc::new(Probed::default());
     let settings = Settings::new().with(Models::new(Arc::clone(&lm)));
     let evaluate = Evaluate::builder()
@@ -94,7 +94,7 @@ async fn a_model_that_cannot_answer_ends_the_run_before_the_first_row() {
     let error = run(vec![Arc::new(F1::default()), Arc::new(judge.clone())]).await.unwrap_err();
     let reason = "test:probed: missing API key; set TEST_API_KEY".to_owned();
     assert_eq!(error, EvaluateError::NotReady { metric: "polite".to_owned(), reason });
-    // A judge within a composite is seen too.
+    // A judge within a composite is checked too.
     let both = min([part(F1::default()), part(judge)]);
     let composite = Composite::builder("both", both).build().unwrap();
     let error = run(vec![Arc::new(composite)]).await.unwrap_err();
@@ -109,7 +109,7 @@ async fn a_model_that_cannot_answer_ends_the_run_before_the_first_row() {
 async fn a_judge_with_nothing_configured_ends_the_run_and_a_shipped_one_answers_offline() {
     let error = run(vec![Arc::new(PoliteJudge::default())]).await.unwrap_err();
     let said = error.to_string();
-    assert!(said.starts_with("metric `polite`: no language model is configured: "), "{said}");
+    assert!(said.starts_with("metric `polite`: no language model is configured; "), "{said}");
     let shipped = dsrs_metrics::judge::shipped::LlmJudge::default();
     let mut required = Vec::new();
     let nothing = Settings::new().with(Models::default());
@@ -118,7 +118,7 @@ async fn a_judge_with_nothing_configured_ends_the_run_and_a_shipped_one_answers_
 }
 
 #[tokio::test]
-async fn a_provider_that_is_only_busy_is_there() {
+async fn a_busy_provider_passes_the_check() {
     let busy = LmErrorKind::RateLimited { retry_after: None, message: String::new() };
     let lm = Probed::failing(LmError::new("test:probed", busy));
     let result = run(vec![Arc::new(PoliteJudge::default().with_lm(Arc::clone(&lm)))]).await;
@@ -139,7 +139,7 @@ async fn a_scorer_probes_before_its_first_row_too() {
         "metric `polite`: test:probed: missing API key; set TEST_API_KEY"
     );
     assert_eq!(no_key.counts(), (1, 0));
-    // Row by row it is for the user to ask.
+    // Rows that are scored one by one are not checked.
     assert_eq!(scorer.probe().await, Err(not_ready));
     assert_eq!(no_key.counts(), (2, 0));
 
@@ -175,7 +175,7 @@ async fn trap_23_a_row_that_the_budget_does_not_cover_is_skipped_with_what_it_co
 }
 
 #[tokio::test]
-async fn a_composite_whose_judge_has_no_money_left_is_skipped() {
+async fn a_composite_whose_judge_exceeds_the_budget_is_skipped() {
     let judge = PoliteJudge::default().with_lm(ScriptedLm::new().otherwise(over_budget()));
     let both = min([part(F1::default()), part(judge)]);
     let composite = Composite::builder("both", both).build().unwrap();
@@ -200,7 +200,7 @@ fn picky(id: &str) -> ScriptedLm {
 }
 
 #[tokio::test]
-async fn a_parameter_that_a_model_refuses_is_left_out_from_then_on_and_said() {
+async fn a_parameter_that_a_model_rejects_is_omitted_from_then_on_and_reported() {
     let lm = Arc::new(picky("test:picky"));
     let judge = Grade5Judge::default().with_lm(Arc::clone(&lm));
     let pred = prediction! { "answer" => "Paris" };
@@ -210,21 +210,22 @@ async fn a_parameter_that_a_model_refuses_is_left_out_from_then_on_and_said() {
     let again = judge.answer(MetricCall::new(&gold, &pred)).await.unwrap();
     assert_eq!(lm.calls(), 4, "the model is known now");
     for scored in [first, again] {
-        let left_out = &scored.metadata().unwrap()["left_out"];
-        assert_eq!(left_out, &serde_json::json!(["seed", "temperature"]));
-        let said = "because\n(asked without seed and temperature, which the model does not take)";
+        let omitted = &scored.metadata().unwrap()["omitted_params"];
+        assert_eq!(omitted, &serde_json::json!(["seed", "temperature"]));
+        let said =
+            "because\n(called without seed and temperature, which the model does not support)";
         assert_eq!(scored.score.details.as_deref(), Some(said));
     }
-    // Another model is asked as the judge says.
+    // Another model is called with all parameters.
     let other = Arc::new(says(grade(4)).named("test:patient"));
     let judge = Grade5Judge::default().with_lm(Arc::clone(&other));
     let scored = judge.answer(MetricCall::new(&gold, &pred)).await.unwrap();
     assert_eq!(other.requests()[0].sampling.temperature, Some(0.0));
-    assert!(!scored.metadata().unwrap().contains_key("left_out"));
+    assert!(!scored.metadata().unwrap().contains_key("omitted_params"));
 }
 
 #[tokio::test]
-async fn a_parameter_that_a_judge_needs_is_not_left_out() {
+async fn a_parameter_that_a_judge_needs_is_not_omitted() {
     let kind = LmErrorKind::ParameterUnsupported {
         parameter: "max_tokens".into(),
         message: "use another".into(),

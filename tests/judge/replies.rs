@@ -1,10 +1,10 @@
-//! How replies are read: strictly, with one repair, and never into a score that the judge did not give.
+//! Parsing of replies: strict, with one repair, and never a score that the judge did not return.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use dsrs_metrics::Result;
-use dsrs_metrics::judge::{JsonSchema, schemars};
+use dsrs_metrics::judge::{JsonSchema, JudgeError, schemars};
 use dsrs_metrics::lm::{LmError, LmErrorKind, LmReply, Role, ScriptedLm, StopReason};
 use dsrs_metrics::prelude::*;
 use serde_json::json;
@@ -32,9 +32,9 @@ async fn json_may_stand_alone_or_in_a_code_block() {
     }
 }
 
-/// What a judge quotes to contradict it, or what it declines to say, is not what it says.
+/// An object that a judge quotes, contradicts or declines to return is not its verdict.
 #[tokio::test]
-async fn trap_02_a_verdict_amid_prose_is_no_verdict() {
+async fn trap_02_a_verdict_within_prose_is_rejected() {
     let (gold, pred) = rows();
     let block = "```json\n{\"reasoning\": \"\", \"polite\": true}\n```";
     for reply in [
@@ -53,7 +53,7 @@ async fn trap_02_a_verdict_amid_prose_is_no_verdict() {
 }
 
 #[tokio::test]
-async fn trap_02_of_two_verdicts_within_an_output_neither_is_one() {
+async fn trap_02_duplicate_keys_within_an_output_are_rejected() {
     #[derive(Debug, Clone, serde::Deserialize, JsonSchema)]
     #[schemars(crate = "schemars")]
     struct Claim {
@@ -109,7 +109,7 @@ async fn trap_04_five_on_a_scale_of_one_to_five_stays_five() {
 }
 
 #[tokio::test]
-async fn a_whole_number_may_be_written_with_its_fraction() {
+async fn an_integer_may_be_written_with_a_zero_fraction() {
     for (written, value) in [("4.0", 4.0), ("5e0", 5.0), ("10e-1", 1.0)] {
         let reply = format!(r#"{{ "reasoning": "", "score": {written} }}"#);
         assert_eq!(graded_by([&*reply]).await.unwrap().value, value, "{written}");
@@ -117,7 +117,7 @@ async fn a_whole_number_may_be_written_with_its_fraction() {
 }
 
 #[tokio::test]
-async fn trap_04_what_lies_outside_the_scale_is_asked_again_and_never_scored() {
+async fn trap_04_a_grade_out_of_range_is_repaired_and_never_scored() {
     for wrong in ["0", "6", "6.0", "-0.0", "9.2e124", "-1", "4.5", "\"5\"", "null", "true", "[5]"] {
         let reply = format!(r#"{{ "reasoning": "", "score": {wrong} }}"#);
         let lm = Arc::new(
@@ -137,7 +137,7 @@ async fn trap_04_what_lies_outside_the_scale_is_asked_again_and_never_scored() {
 }
 
 #[tokio::test]
-async fn the_repair_quotes_all_that_is_wrong() {
+async fn the_repair_message_lists_all_flaws() {
     let lm = Arc::new(
         ScriptedLm::new().replies([r#"{ "score": 9 }"#, r#"{ "reasoning": "", "score": 1 }"#]),
     );
@@ -148,7 +148,7 @@ async fn the_repair_quotes_all_that_is_wrong() {
     assert_eq!(repair.messages[2].content, r#"{ "score": 9 }"#);
     let said = &repair.messages[3].content;
     assert!(
-        said.contains("`reasoning` is missing; `score` is 9, which lies outside 1.0..=5.0"),
+        said.contains("`reasoning` is missing; `score` must be between 1 and 5, found 9"),
         "{said}"
     );
     assert_eq!(repair.schema, lm.requests()[0].schema);
@@ -175,14 +175,14 @@ async fn trap_02_a_missing_verdict_is_neither_a_pass_nor_a_zero() {
         let judge = PoliteJudge::default().with_lm(ScriptedLm::new().otherwise(reply));
         let error = judge.evaluate(&gold, &pred).await.unwrap_err();
         assert!(
-            error.to_string().starts_with("metric `polite`: scripted:lm gave no verdict"),
+            error.to_string().starts_with("metric `polite`: scripted:lm returned no verdict"),
             "{reply}: {error}"
         );
     }
 }
 
 #[tokio::test]
-async fn labels_are_taken_as_they_are_written() {
+async fn labels_are_case_sensitive_and_exact() {
     /// Sort the answer.
     #[judge(score = class == "good")]
     struct Sorted {
@@ -200,7 +200,7 @@ async fn labels_are_taken_as_they_are_written() {
     assert_eq!(judge("bad").evaluate(&gold, &pred).await.unwrap().value, 0.0);
     let error = judge("Good enough").evaluate(&gold, &pred).await.unwrap_err().to_string();
     assert!(
-        error.contains("`class` is the string \"Good enough\", and should be one of `good`, `bad`"),
+        error.contains("`class` must be one of `good`, `bad`, found the string \"Good enough\""),
         "{error}"
     );
 }
@@ -227,14 +227,14 @@ async fn refusals_are_recognised_with_and_without_a_field_for_them() {
 }
 
 #[tokio::test]
-async fn a_reply_that_was_cut_short_is_no_verdict() {
+async fn a_truncated_reply_is_not_a_verdict() {
     let cut = r#"{ "reasoning": "It is 5 becau"#;
     let said = LmReply::new(cut).with_stop_reason(StopReason::Length);
     let lm = Arc::new(ScriptedLm::new().otherwise(said));
     let error = graded(&lm).await.unwrap_err().to_string();
     assert_eq!(
         error,
-        "metric `grade5`: scripted:lm was cut short before its verdict: raise `max_tokens`"
+        "metric `grade5`: scripted:lm: the reply was truncated before the verdict; raise `max_tokens`"
     );
     assert_eq!(lm.calls(), 1, "the same limit would cut it again");
     let error = graded_by([cut, cut]).await.unwrap_err().to_string();
@@ -244,7 +244,7 @@ async fn a_reply_that_was_cut_short_is_no_verdict() {
 }
 
 #[tokio::test]
-async fn trap_14_a_provider_that_fails_says_nothing_of_the_answer() {
+async fn trap_14_a_provider_failure_is_not_a_verdict_on_the_answer() {
     let down = LmErrorKind::Status { status: 503, retry_after: None, message: "busy".into() };
     let down = LmError::new("openai:gpt", down);
     let error = graded(&Arc::new(ScriptedLm::new().otherwise(down))).await.unwrap_err();
@@ -259,8 +259,35 @@ async fn trap_14_a_provider_that_fails_says_nothing_of_the_answer() {
     assert_eq!(error.to_string(), "metric `grade5`: a:b: no reply within 60 s");
 }
 
+/// Returns the first `LmError` in the chain of causes.
+fn lm_error<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a LmError> {
+    std::iter::successors(Some(error), |error| error.source())
+        .find_map(|error| error.downcast_ref::<LmError>())
+}
+
 #[tokio::test]
-async fn what_was_paid_for_no_verdict_is_charged() {
+async fn judge_and_model_errors_are_typed_sources_of_the_metric_error() {
+    let timeout = LmErrorKind::Timeout { limit: Duration::from_secs(60) };
+    let timeout = LmError::new("a:b", timeout);
+    let down = || ScriptedLm::new().otherwise(timeout.clone());
+    let error = graded(&Arc::new(down())).await.unwrap_err();
+    let source = std::error::Error::source(&error).and_then(|error| error.downcast_ref());
+    assert_eq!(source, Some(&JudgeError::Model(timeout.clone())));
+    assert_eq!(lm_error(&error), Some(&timeout));
+
+    let (gold, pred) = rows();
+    let judge = Grade5Judge::builder().models([down(), down()]).build();
+    let error = judge.evaluate(&gold, &pred).await.unwrap_err();
+    assert!(error.to_string().contains("found 0; first error: a:b: no reply"), "{error}");
+    assert_eq!(lm_error(&error), Some(&timeout), "also behind a missing quorum");
+
+    let refusal = LmReply::new("").with_stop_reason(StopReason::Refusal("no".into()));
+    let error = graded(&Arc::new(ScriptedLm::new().otherwise(refusal))).await.unwrap_err();
+    assert_eq!(lm_error(&error), None, "a refusal is not an error of the model call");
+}
+
+#[tokio::test]
+async fn the_cost_of_calls_without_a_verdict_is_counted() {
     let lm = Arc::new(ScriptedLm::new().cost(7).otherwise("what?"));
     let error = graded(&lm).await.unwrap_err();
     assert_eq!(error.cost_msats(), 14);
@@ -271,7 +298,7 @@ async fn what_was_paid_for_no_verdict_is_charged() {
 }
 
 #[tokio::test]
-async fn a_score_that_is_no_number_fails() {
+async fn a_score_that_is_not_finite_fails() {
     /// Divide.
     #[judge(score = a / b)]
     struct Ratio {
@@ -287,13 +314,13 @@ async fn a_score_that_is_no_number_fails() {
         .with_lm(ScriptedLm::new().otherwise(json!({ "reasoning": "", "a": 1, "b": 0 })));
     let error = judge.evaluate(&gold, &pred).await.unwrap_err().to_string();
     assert!(
-        error.ends_with("the score that follows from its answer is inf, which is no finite number"),
+        error.ends_with("the score computed from the answer must be a finite number, found inf"),
         "{error}"
     );
 }
 
 #[tokio::test]
-async fn a_cost_without_a_price_is_the_declared_one_and_a_cached_reply_is_free() {
+async fn an_unknown_cost_is_the_declared_cost_and_a_cached_reply_is_free() {
     let (gold, pred) = rows();
     let judge = |lm: ScriptedLm| PoliteJudge::default().with_lm(lm);
     let unpriced = judge(ScriptedLm::new().otherwise(polite(true)));

@@ -41,7 +41,7 @@ pub(crate) struct Polite {
     polite: bool,
 }
 
-/// Runs where nothing is configured, whatever `DSRS_LM` says in the surroundings.
+/// Runs without a configured model, whatever `DSRS_LM` is in the environment.
 pub(crate) async fn unconfigured<F: Future>(run: F) -> F::Output {
     Settings::new().with(Models::default()).scope(run).await
 }

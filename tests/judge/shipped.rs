@@ -1,4 +1,4 @@
-//! The shipped judges: what they ask, what they make of answers, and what answers for them offline.
+//! The shipped judges: their prompts, their scores, and their offline fallback.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ fn rows() -> (Example, Prediction) {
 }
 
 #[tokio::test]
-async fn semantic_f1_is_the_harmonic_mean_of_what_the_model_says() {
+async fn semantic_f1_is_the_harmonic_mean_of_recall_and_precision() {
     let (gold, pred) = rows();
     let lm = Arc::new(says(json!({ "reasoning": "", "recall": 0.5, "precision": 1.0 })));
     let judge = SemanticF1::default().with_lm(Arc::clone(&lm));
@@ -45,7 +45,7 @@ async fn semantic_f1_is_the_harmonic_mean_of_what_the_model_says() {
 }
 
 #[tokio::test]
-async fn complete_and_grounded_asks_two_questions_that_do_not_see_each_other() {
+async fn complete_and_grounded_makes_two_calls_with_separate_inputs() {
     let (gold, pred) = rows();
     let lm = ScriptedLm::new()
         .cost(7)
@@ -65,11 +65,11 @@ async fn complete_and_grounded_asks_two_questions_that_do_not_see_each_other() {
         .when("retrieved_context", "no idea")
         .otherwise(json!({ "reasoning": "c", "completeness": 0.5 }));
     let error = CompleteAndGrounded::default().with_lm(half).evaluate(&gold, &pred).await;
-    assert!(error.unwrap_err().to_string().contains("gave no verdict"));
+    assert!(error.unwrap_err().to_string().contains("returned no verdict"));
 }
 
 #[tokio::test]
-async fn two_questions_are_as_sure_as_the_less_certain() {
+async fn the_confidence_of_two_questions_is_the_smaller_one() {
     let (gold, pred) = rows();
     let model = |completeness: f64| {
         ScriptedLm::new()
@@ -82,7 +82,7 @@ async fn two_questions_are_as_sure_as_the_less_certain() {
 }
 
 #[tokio::test]
-async fn the_general_judge_is_told_who_it_is_and_what_counts() {
+async fn the_general_judge_receives_its_role_and_criteria() {
     let (gold, pred) = rows();
     let reply = json!({ "reasoning": "", "score": 0.75, "feedback": "Say more." });
     let lm = Arc::new(says(reply));
@@ -115,7 +115,7 @@ async fn relevance_groundedness_and_equivalence_are_yes_or_no() {
 }
 
 #[tokio::test]
-async fn trap_04_a_g_eval_grade_is_a_share_of_its_scale() {
+async fn trap_04_a_g_eval_grade_is_normalized_by_its_scale() {
     let (gold, pred) = rows();
     for (grade, value) in [(1, 0.0), (2, 0.25), (3, 0.5), (4, 0.75), (5, 1.0)] {
         let judge =
@@ -134,7 +134,7 @@ async fn trap_26_the_shipped_pairwise_judge_asks_both_orders() {
 }
 
 #[tokio::test]
-async fn trap_26_who_always_prefers_the_first_place_lets_nothing_pass() {
+async fn trap_26_a_judge_with_position_bias_passes_nothing() {
     let (gold, pred) = rows();
     let says = |orders: [&str; 2]| {
         let replies = orders.map(|preferred| json!({ "reasoning": "", "preferred": preferred }));

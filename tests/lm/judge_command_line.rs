@@ -83,7 +83,7 @@ pub(crate) const MODEL: &str = "openai:gpt-5-mini";
 #[tokio::test]
 async fn an_unusable_model_is_reported_before_the_first_row() {
     let none = score(3, &["-m", "polite"], &[]).await;
-    refused(&none, "metric `polite`: no language model is configured: set DSRS_LM=provider:model");
+    refused(&none, "metric `polite`: no language model is configured; set DSRS_LM=provider:model");
     let no_key = score(3, &["-m", "polite", "--lm", MODEL], &[]).await;
     refused(&no_key, "openai:gpt-5-mini: missing API key; set OPENAI_API_KEY");
     let nobody = score(3, &["-m", "f1,polite", "--lm", "nobody:m"], &[("DSRS_LM", MODEL)]).await;

@@ -68,9 +68,9 @@ impl Fault {
             Self::Unavailable => "status 503",
             Self::Cut => "connection lost",
             Self::Html | Self::HalfJson => "response is not a reply",
-            Self::OutOfRange => "`score` is 7.5, which lies outside 0.0..=1.0",
+            Self::OutOfRange => "`score` must be between 0 and 1, found 7.5",
             Self::Missing => "`score` is missing",
-            Self::HalfVerdict => "was cut short before its verdict",
+            Self::HalfVerdict => "the reply was truncated before the verdict",
             Self::Slow => unreachable!("no fault"),
         }
     }

@@ -158,7 +158,7 @@ async fn an_invalid_verdict_is_not_paid_for_twice_and_a_refresh_calls_again() {
     let lm = ScriptedLm::new().replies(["hm", "hm again", r#"{"score": 0.5}"#]);
     let lm = Arc::new(lm);
     let failed = judged(&cache, CacheMode::Use, &lm).await.unwrap_err();
-    assert!(failed.contains("gave no verdict, also when told why"), "{failed}");
+    assert!(failed.contains("returned no verdict after one repair"), "{failed}");
     assert_eq!(lm.calls(), 2);
     assert_eq!(judged(&cache, CacheMode::Use, &lm).await, Err(failed), "the same error");
     assert_eq!(lm.calls(), 2, "at no cost");

@@ -233,14 +233,14 @@ async fn judges(proxy: &Proxy) {
     assert_eq!(fine.to_string(), "polite  100.00% (12/12, 0 failed)");
     // The proxy rejects a temperature of 0 for this model, as OpenAI does.
     let scored = fine.results[0].outcomes[0].scored().unwrap();
-    assert_eq!(scored.metadata().unwrap()["left_out"], json!(["temperature"]));
+    assert_eq!(scored.metadata().unwrap()["omitted_params"], json!(["temperature"]));
     // 10 tokens of prompt at 1 and 20 of reply at 2.
     assert_eq!(fine.metrics[0].cost_msats, 12 * 50);
 
     let talker = judged(proxy.model("talker")).await.unwrap();
     assert_eq!((talker.metrics[0].scored, talker.metrics[0].failed), (0, 12));
     let error = talker.first_error.unwrap();
-    assert!(error.contains("gave no verdict, also when told why"), "{error}");
+    assert!(error.contains("returned no verdict after one repair"), "{error}");
     assert_eq!(talker.metrics[0].cost_msats, 12 * 2 * 50, "with a repair, which is paid for");
 
     for (model, said) in [("broken", "status 500"), ("busy", "rate limit exceeded")] {

@@ -177,7 +177,11 @@ fn ranks_are_configured_from_text() {
     assert_eq!(parts(&metric, json!(["a"]), json!(["a"])), named([("at_2", 1.0), ("at_1", 1.0)]));
     assert_eq!(parts(&configure("3").unwrap(), json!(["a"]), json!([])), named([("at_3", 0.0)]));
     let said = |k| configure(k).unwrap_err().to_string();
-    assert!(said("[0]").contains("invalid cutoff rank 0; ranks start at 1"), "{}", said("[0]"));
+    assert!(
+        said("[0]").contains("expected a cutoff rank of 1 or more, found 0"),
+        "{}",
+        said("[0]")
+    );
     assert!(said("[]").contains("expected at least one cutoff rank"), "{}", said("[]"));
     assert!(said("[5,5]").contains("duplicate cutoff rank 5; remove one"), "{}", said("[5,5]"));
     assert!(said("ten").contains("a rank or a list of ranks, each 1 or more"), "{}", said("ten"));

@@ -101,16 +101,3 @@ fn a_judges_messages_stand_alone_and_say_it_once() {
         }
     }
 }
-
-#[test]
-fn the_readme_quotes_messages_as_they_are() {
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
-    let readme = fs::read_to_string(readme).unwrap();
-    let quoted: Vec<&str> = readme.lines().filter(|line| line.starts_with("error")).collect();
-    assert_eq!(quoted.len(), 3);
-    let messages = recorded();
-    for line in quoted {
-        let said = messages.iter().any(|(_, text)| text.lines().any(|said| said == line));
-        assert!(said, "no case says: {line}");
-    }
-}

@@ -1,4 +1,4 @@
-//! A panel from text: what `--param` can say of who judges. The panel itself is in `panel.rs`.
+//! The parameters of a panel on the command line. The panel itself is in `panel.rs`.
 
 use std::num::NonZeroUsize;
 
@@ -10,45 +10,45 @@ use super::panel::{Aggregation, Panel};
 use crate::core::params::{ParamError, Params, read_param};
 use crate::core::spec::{MetricSpec, ParamSpec, ScoreKind};
 
-/// The parameters that a panel is on a command line.
+/// The parameters of a panel, as on the command line.
 pub const PANEL: [ParamSpec<'static>; 4] = [
     ParamSpec {
         name: "models",
         ty: "provider:model,..",
         default: Some("default"),
-        doc: "Who judges: models with commas between them. `default` is the configured one; one that stands twice is asked twice.",
+        doc: "The models that judge, separated by commas. `default` is the configured model; a model listed twice is called twice.",
         names: &[],
     },
     ParamSpec {
         name: "aggregation",
         ty: "majority | median | average",
-        default: Some("majority of yes and no, median of grades"),
-        doc: "How the answers of several judges become one.",
+        default: Some("majority of verdicts, median of grades"),
+        doc: "How the answers of several judges are aggregated.",
         names: &[],
     },
     ParamSpec {
         name: "max_concurrent_judges",
         ty: "number | all",
         default: Some("all"),
-        doc: "How many judges are asked about a row at the same time.",
+        doc: "How many judges are called concurrently per row.",
         names: &[],
     },
     ParamSpec {
         name: "quorum",
         ty: "number | majority",
         default: Some("majority"),
-        doc: "How many judges must answer for a score; `majority` is more than half.",
+        doc: "How many judges must return a verdict for a score; `majority` is more than half.",
         names: &[],
     },
 ];
 
-/// The default of a panel's parameter where it depends on the metric: how answers become one.
+/// Returns the default of a panel's parameter where it depends on the metric, as the aggregation does.
 #[must_use]
 pub fn panel_default(index: usize, spec: &MetricSpec<'_>) -> Option<String> {
     let param = &PANEL[index];
-    let said = spec.params.iter().find(|said| said.name == param.name);
-    let depends =
-        param.name == "aggregation" && said.is_some_and(|said| said.default == param.default);
+    let declared = spec.params.iter().find(|declared| declared.name == param.name);
+    let depends = param.name == "aggregation"
+        && declared.is_some_and(|declared| declared.default == param.default);
     let aggregation = match spec.kind {
         ScoreKind::Bool => "majority",
         ScoreKind::Number => "median",
@@ -56,7 +56,7 @@ pub fn panel_default(index: usize, spec: &MetricSpec<'_>) -> Option<String> {
     depends.then(|| aggregation.to_owned())
 }
 
-/// The panel that these parameters describe.
+/// Returns the panel that the parameters describe.
 ///
 /// # Errors
 /// [`ParamError::WrongType`].
@@ -86,7 +86,7 @@ fn read<T: serde::de::DeserializeOwned>(
     params.has(param.name).then(|| read_param(params, spec, param, None)).transpose()
 }
 
-/// A number of judges; none if nothing is given, or the word that is the default.
+/// Returns a number of judges; `None` if it is not set, or set to the default.
 fn judges(
     params: &Params,
     spec: &MetricSpec<'static>,
@@ -104,13 +104,11 @@ struct Judges(NonZeroUsize);
 impl<'de> Deserialize<'de> for Judges {
     fn deserialize<D: Deserializer<'de>>(number: D) -> Result<Self, D::Error> {
         let number = NonZeroUsize::deserialize(number);
-        number
-            .map(Self)
-            .map_err(|_| D::Error::custom("a number of judges is a whole number from 1 on"))
+        number.map(Self).map_err(|_| D::Error::custom("expected an integer of at least 1"))
     }
 }
 
-/// Names of models, in a JSON list or with commas between them.
+/// Names of models, as a JSON list or separated by commas.
 struct Models(Vec<JudgeModel>);
 
 #[derive(Deserialize)]
@@ -127,13 +125,15 @@ impl<'de> Deserialize<'de> for Models {
             Written::List(names) => names,
         };
         if names.is_empty() {
-            return Err(D::Error::custom("the list is empty: name a model, or `default`"));
+            return Err(D::Error::custom(
+                "expected at least one model, found an empty list; write a model, or `default`",
+            ));
         }
         let model = |name: &String| match name.trim() {
             "default" => Ok("default".into_model()),
             name if is_whole(name) => Ok(name.into_model()),
             name => Err(D::Error::custom(format!(
-                "`{name}` does not name a model with its provider, as in `openai:gpt-5-mini`"
+                "expected `provider:model`, found `{name}`; write for instance `openai:gpt-5-mini`"
             ))),
         };
         names.iter().map(model).collect::<Result<_, _>>().map(Self)

@@ -1,48 +1,48 @@
-//! Why a judge gave no verdict.
+//! The errors of judges.
 
 use crate::core::spec::ScoreRange;
 use crate::lm::{LmError, LmErrorKind};
 
-/// Why a judge gave no verdict. None of these says anything of the answer that was to be judged, so none
-/// becomes a score.
+/// Why a judge has no verdict. No such error depends on the quality of the judged answer, so none becomes a
+/// score.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum JudgeError {
-    /// Nothing says which model to ask.
+    /// No language model is configured.
     #[cfg_attr(
         feature = "lm",
         error(
-            "no language model is configured: set DSRS_LM=provider:model, such as openai:gpt-5-mini"
+            "no language model is configured; set DSRS_LM=provider:model, such as openai:gpt-5-mini"
         )
     )]
     #[cfg_attr(
         not(feature = "lm"),
         error(
-            "no language model is configured: build with feature `lm` and set DSRS_LM=provider:model, or give the judge one with `.with_lm(..)`"
+            "no language model is configured; build with feature `lm` and set DSRS_LM=provider:model, or set a model with `.with_lm(..)`"
         )
     )]
     NoModel,
-    /// The panel was set up in a way that can give no score; said before any model is asked.
+    /// The settings of the panel are invalid; checked before any model is called.
     #[error("{0}")]
     Panel(String),
-    /// The judge names a model, and nothing can connect to it.
+    /// The judge names a model that cannot be connected to.
     #[error(
-        "nothing here can connect to `{id}`: build with feature `lm`, or give the judge a model with `.with_lm(..)`"
+        "cannot connect to the model `{id}`; build with feature `lm`, or set a model with `.with_lm(..)`"
     )]
     NoConnection {
         /// The model.
         id: String,
     },
-    /// The model gave no reply.
-    #[error(transparent)]
+    /// The call to the model failed.
+    #[error("{0}")]
     Model(#[from] LmError),
     /// The model declined to judge.
-    #[error("{lm} declined to judge: {said}")]
+    #[error("{lm} declined to judge: {reply}")]
     Refused {
         /// The model.
         lm: String,
-        /// What it said.
-        said: String,
+        /// The beginning of its reply.
+        reply: String,
     },
     /// A filter of the provider withheld the reply.
     #[error("{lm}: the provider's filter withheld the reply")]
@@ -50,100 +50,101 @@ pub enum JudgeError {
         /// The model.
         lm: String,
     },
-    /// The limit on tokens cut the reply short.
-    #[error("{lm} was cut short before its verdict: raise `max_tokens`")]
+    /// The token limit truncated the reply.
+    #[error("{lm}: the reply was truncated before the verdict; raise `max_tokens`")]
     CutShort {
         /// The model.
         lm: String,
     },
-    /// The reply is no verdict, and neither is the one after it was told so.
-    #[error("{lm} gave no verdict, also when told why: {flaws}; it said {said:?}")]
+    /// Neither the reply nor the repaired reply is a verdict.
+    #[error("{lm} returned no verdict after one repair: {flaws}; the reply was {reply:?}")]
     Unreadable {
         /// The model.
         lm: String,
         /// What is wrong with the last reply.
         flaws: String,
-        /// How the last reply begins.
-        said: String,
+        /// The beginning of the last reply.
+        reply: String,
     },
-    /// The outputs were read, but what `score = ..` makes of them is no finite number.
-    #[error("{lm}: the score that follows from its answer is {value}, which is no finite number")]
+    /// The score computed by `score = ..` is NaN or infinite.
+    #[error("{lm}: the score computed from the answer must be a finite number, found {value}")]
     NotFinite {
         /// The model.
         lm: String,
         /// The score.
         value: f64,
     },
-    /// The outputs were read, but what `score = ..` makes of them lies outside the metric's range.
-    #[error("{lm}: the score that follows from its answer is {value}, which lies outside {range}")]
+    /// The score computed by `score = ..` is outside the metric's range.
+    #[error("{lm}: the score computed from the answer must be in {range}, found {value}")]
     OutOfRange {
         /// The model.
         lm: String,
         /// The score.
         value: f64,
-        /// Where the metric's scores lie.
+        /// The metric's range.
         range: ScoreRange,
     },
-    /// What `score = ..` computes of the outputs does not fit into its type.
+    /// The expression of `score = ..` overflows its integer type.
     #[error(
-        "{lm}: `{expression}` overflows with its answer: write `f64::from(..)` around whole numbers, and `1.0` instead of `1`"
+        "{lm}: `{expression}` overflows with this answer; write `f64::from(..)` around integers, and `1.0` instead of `1`"
     )]
     Overflow {
         /// The model.
         lm: String,
-        /// The part of the score that overflows.
+        /// The subexpression that overflows.
         expression: &'static str,
     },
-    /// What `score = ..` makes of the outputs panicked.
-    #[error("{lm}: the score that follows from its answer panicked: {message}")]
+    /// The expression of `score = ..` panicked.
+    #[error("{lm}: computing the score from the answer panicked: {message}")]
     ScorePanicked {
         /// The model.
         lm: String,
         /// The panic's message.
         message: String,
     },
-    /// As many judges say yes as say no.
+    /// As many judges voted yes as no.
     #[error(
-        "of {asked} judges {votes} said yes and {votes} said no, which is no verdict: ask an odd number of judges{}",
-        Lost(*votes, *asked)
+        "the votes of {asked} judges are tied, {votes} yes and {votes} no; use an odd number of judges{}",
+        Missing(*votes, *asked)
     )]
-    Divided {
-        /// How many say yes, and how many no.
+    Tied {
+        /// The number of votes for yes, and for no.
         votes: usize,
-        /// How many were asked.
+        /// The number of judges called.
         asked: usize,
     },
-    /// Too few judges answered.
+    /// Fewer judges than the quorum returned a verdict.
     #[error(
-        "{heard} of {asked} judges answered, and {quorum} must; the first that did not: {first}"
+        "expected verdicts of at least {quorum} of {asked} judges, found {answered}; first error: {first}"
     )]
     NoQuorum {
-        /// How many answered.
-        heard: usize,
-        /// How many were asked.
+        /// The number of judges with a verdict.
+        answered: usize,
+        /// The number of judges called.
         asked: usize,
-        /// How many must answer.
+        /// The number of verdicts required.
         quorum: usize,
-        /// Why the first of the others did not.
+        /// The error of the first judge without a verdict.
+        #[source]
         first: Box<JudgeError>,
     },
 }
 
-/// Those who say neither.
-struct Lost(usize, usize);
+/// Displays the number of judges without a verdict.
+struct Missing(usize, usize);
 
-impl std::fmt::Display for Lost {
+impl std::fmt::Display for Missing {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.1.saturating_sub(2 * self.0) {
             0 => Ok(()),
-            1 => f.write_str(" (one did not answer)"),
-            lost => write!(f, " ({lost} did not answer)"),
+            1 => f.write_str(" (one returned no verdict)"),
+            missing => write!(f, " ({missing} returned no verdict)"),
         }
     }
 }
 
 impl JudgeError {
-    /// The budget, if that is why there is no verdict.
+    /// Returns the budget, if exceeding it is the reason of the error.
     pub(super) fn budget_msats(&self) -> Option<u64> {
         match self {
             Self::Model(error) => match error.kind() {

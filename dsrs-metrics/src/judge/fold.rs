@@ -1,9 +1,9 @@
-//! Several values of one row become one, with the confidence that their spread leaves.
+//! Aggregates the values of several judges on one row, and computes their agreement.
 
 use super::panel::Aggregation;
 use crate::core::spec::ScoreRange;
 
-/// The value that `aggregation` makes of the judges' grades, of which there is at least one.
+/// Aggregates the grades of at least one judge.
 pub(super) fn fold(values: &[f64], aggregation: Aggregation) -> f64 {
     match aggregation {
         Aggregation::Average => mean(values),
@@ -12,17 +12,17 @@ pub(super) fn fold(values: &[f64], aggregation: Aggregation) -> f64 {
     }
 }
 
-/// What more than half of the judges say, 1 for yes and 0 for no; `None` if they are divided.
+/// Returns the majority of votes, 1 for yes and 0 for no; `None` on a tie.
 pub(super) fn majority(votes: &[f64]) -> Option<f64> {
     let yes = votes.iter().filter(|vote| **vote >= 1.0).count();
     let no = votes.len() - yes;
     (yes != no).then(|| f64::from(u8::from(yes > no)))
 }
 
-/// How far the judges agree, in [0, 1]: the mean of their closeness to the value that was made of theirs,
-/// where closeness is 1 less the distance as a share of the range. For yes and no it is the share of judges
-/// that say what all of them are taken to say. Without a range the distance is held against the value
-/// itself: closeness is `|value| / (|value| + distance)`.
+/// Returns the agreement of the judges, in [0, 1]: the mean closeness of their values to the aggregate, where
+/// closeness is 1 minus the distance as a fraction of the range. For votes it is the fraction of judges that
+/// voted with the majority. Without a range the distance is compared with the aggregate itself: closeness is
+/// `|value| / (|value| + distance)`.
 pub(super) fn agreement(values: &[f64], folded: f64, range: Option<ScoreRange>) -> f64 {
     let closeness = |value: &f64| {
         let distance = (value - folded).abs();
@@ -36,7 +36,7 @@ pub(super) fn agreement(values: &[f64], folded: f64, range: Option<ScoreRange>) 
 }
 
 fn mean(values: &[f64]) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "nobody asks 2^52 judges")]
+    #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 judges")]
     let count = values.len() as f64;
     values.iter().sum::<f64>() / count
 }
@@ -76,14 +76,14 @@ mod tests {
     }
 
     #[test]
-    fn divided_judges_have_said_nothing() {
+    fn a_tie_has_no_majority() {
         assert_eq!(majority(&[1.0, 0.0]), None);
         assert_eq!(majority(&[1.0, 0.0, 1.0]), Some(1.0));
         assert_eq!(majority(&[0.0, 0.0, 1.0]), Some(0.0));
     }
 
     #[test]
-    fn agreement_is_the_share_of_like_votes_and_falls_with_the_spread() {
+    fn agreement_is_the_share_of_equal_votes_and_falls_with_the_spread() {
         let unit = Some(ScoreRange::UNIT);
         assert_eq!(agreement(&[1.0, 1.0, 1.0, 0.0], 1.0, unit), 0.75);
         assert_eq!(agreement(&[0.5, 0.5], 0.5, unit), 1.0);

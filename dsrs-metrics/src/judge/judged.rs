@@ -1,21 +1,21 @@
-//! What all judges together said of a row, and how it becomes a metric's score.
+//! The aggregated judgement of a row, and its conversion to a metric's score.
 
 use std::fmt;
 use std::marker::PhantomData;
 
 use serde_json::{Map, Value};
 
-use super::ask::Paid;
 use super::error::JudgeError;
+use super::model_call::Cost;
 use crate::core::error::{MetricError, MetricErrorKind, Result};
 use crate::core::return_types::{Decided, MetricReturn, Undecided};
 use crate::core::score::{MetricScore, Scored};
 use crate::core::spec::{MetricSpec, ScoreKind};
 
-/// What all judges together said of a row; `Kind` is `bool` or `f64`.
+/// The aggregated judgement of a row; `Kind` is `bool` or `f64`.
 pub struct Judged<Kind> {
     result: Result<Judgement, JudgeError>,
-    paid: Paid,
+    cost: Cost,
     kind: PhantomData<Kind>,
 }
 
@@ -26,19 +26,19 @@ impl<Kind> fmt::Debug for Judged<Kind> {
 }
 
 impl<K> Judged<K> {
-    pub(super) fn new(result: Result<Judgement, JudgeError>, paid: Paid) -> Self {
-        Self { result, paid, kind: PhantomData }
+    pub(super) fn new(result: Result<Judgement, JudgeError>, cost: Cost) -> Self {
+        Self { result, cost, kind: PhantomData }
     }
 
-    /// The scores of two judges as one; it fails if either does. The confidence is that of the less certain.
+    /// Combines the scores of two judges; fails if either fails. The confidence is the smaller of the two.
     pub(super) fn with(
         self,
         other: Self,
         names: [&str; 2],
         combine: impl FnOnce(f64, f64) -> f64,
     ) -> Self {
-        let mut paid = self.paid;
-        paid.add(other.paid);
+        let mut cost = self.cost;
+        cost.add(other.cost);
         let both = self.result.and_then(|first| Ok((first, other.result?)));
         let result = both.map(|(first, second)| {
             let line = |name: &str, judgement: &Judgement| {
@@ -58,11 +58,11 @@ impl<K> Judged<K> {
             }
             Judgement { value, confidence, details, feedback: None, metadata }
         });
-        Self::new(result, paid)
+        Self::new(result, cost)
     }
 }
 
-/// A score with what led to it.
+/// A score with its explanation.
 #[derive(Debug)]
 pub(super) struct Judgement {
     pub(super) value: f64,
@@ -72,11 +72,11 @@ pub(super) struct Judgement {
     pub(super) metadata: Map<String, Value>,
 }
 
-/// Marks what a judge's score is.
+/// The kind of a judge's score.
 pub trait Kind {
-    /// Bool or number.
+    /// Whether the score is a bool or a number.
     const KIND: ScoreKind;
-    /// Whether the score is itself a verdict.
+    /// Whether the score itself is a verdict.
     type Verdict;
 }
 
@@ -96,10 +96,10 @@ impl<K: Kind> MetricReturn for Judged<K> {
     type Verdict = K::Verdict;
 
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
-        let cost = if self.paid.is_unpriced {
-            self.paid.msats.max(spec.cost_msats)
+        let cost = if self.cost.is_unpriced {
+            self.cost.msats.max(spec.cost_msats)
         } else {
-            self.paid.msats
+            self.cost.msats
         };
         let failed = |error: JudgeError| {
             let error = match error.budget_msats() {

@@ -1,7 +1,8 @@
-//! Judges: metrics that a language model answers. What is asked ([`Signature`]), how a row stands in the
-//! prompt ([`Untrusted`]), how a reply is read, and how several judges become one score ([`Panel`]).
+//! Judges: metrics that a language model evaluates. The question ([`Signature`]), how row content is put into
+//! the prompt ([`Untrusted`]), how a reply is parsed, and how the verdicts of several judges are aggregated
+//! ([`Panel`]).
 //!
-//! Models themselves are in [`lm`](crate::lm); the judges that the library ships are in [`shipped`].
+//! Language models are in [`lm`](crate::lm); the judges of the library are in [`shipped`].
 //!
 //! ```
 //! use dsrs_metrics::lm::ScriptedLm;
@@ -38,22 +39,22 @@
 //! # }
 //! ```
 
-mod ask;
 pub(crate) mod configured;
 mod error;
 mod fold;
 mod judged;
-mod left_out;
+mod model_call;
 mod models;
 mod offline;
 mod panel;
 mod prompt;
 mod reply;
 mod row;
+mod score;
 pub mod shipped;
 mod signature;
+mod unsupported_params;
 mod untrusted;
-mod worth;
 
 pub use schemars;
 pub use schemars::JsonSchema;
@@ -70,8 +71,8 @@ pub use self::reply::{Answer, JudgeOutput, Reply};
 pub use self::row::Judge;
 #[doc(hidden)]
 pub use self::row::row;
+#[doc(hidden)]
+pub use self::score::{Overflow, Whole};
+pub use self::score::{Preference, Worth, rescale};
 pub use self::signature::{OutputSpec, Signature};
 pub use self::untrusted::{Content, Shown, Untrusted};
-#[doc(hidden)]
-pub use self::worth::{Overflow, Whole};
-pub use self::worth::{Preference, Worth, rescale};

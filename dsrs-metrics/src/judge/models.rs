@@ -1,5 +1,5 @@
-//! Where a judge's models come from: given to it, or found in the scope or the environment. How several judge
-//! together is in `panel.rs`.
+//! The models of judges: set on the judge, or configured in the scope or the environment. Panels of several
+//! models are in `panel.rs`.
 
 #[cfg(feature = "lm")]
 use std::collections::HashMap;
@@ -14,15 +14,15 @@ use crate::lm::{LanguageModel, Ledger, LmError};
 #[cfg(feature = "lm")]
 use crate::lm::{Lm, LmBuilder};
 
-/// A model that a judge asks.
+/// A model that a judge calls.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum JudgeModel {
-    /// The configured one.
+    /// The configured model.
     Configured,
-    /// The one of this name, as `provider:model`.
+    /// The model of this name, as `provider:model`.
     Named(String),
-    /// This one.
+    /// This model.
     Held(Arc<dyn LanguageModel>),
 }
 
@@ -47,14 +47,14 @@ impl fmt::Debug for JudgeModel {
     }
 }
 
-/// What a judge can be given as a model.
+/// Types that convert into the model of a judge.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no model that a judge can ask",
-    label = "not a language model",
-    note = "give a name like `\"openai:gpt-5-mini\"`, or anything that implements `LanguageModel`, also in an `Arc`"
+    message = "`{Self}` is not a language model",
+    label = "expected a language model",
+    note = "pass a name such as `\"openai:gpt-5-mini\"`, or a value that implements `LanguageModel`, also in an `Arc`"
 )]
 pub trait IntoModel {
-    /// The model.
+    /// Converts the value into a model.
     fn into_model(self) -> JudgeModel;
 }
 
@@ -83,8 +83,8 @@ impl<L: LanguageModel + 'static> IntoModel for L {
     }
 }
 
-/// The models of a scope: what judges ask that are given none, and how a named one is found. Part of
-/// [`Settings`], so that every judge that runs within the scope sees it.
+/// The models of a scope: the model of judges that name none, and how a named model is connected. Part of
+/// [`Settings`], so that it applies to every judge that runs within the scope.
 ///
 /// ```
 /// use dsrs_metrics::Settings;
@@ -97,7 +97,7 @@ impl<L: LanguageModel + 'static> IntoModel for L {
 /// ```
 #[derive(Clone, Default)]
 pub struct Models {
-    /// Held or named.
+    /// Either `Held` or `Named`.
     configured: Option<JudgeModel>,
     connect: Option<Arc<Connect>>,
     ledger: Option<Ledger>,
@@ -106,13 +106,13 @@ pub struct Models {
 type Connect = dyn Fn(&str) -> Result<Arc<dyn LanguageModel>, LmError> + Send + Sync;
 
 impl Models {
-    /// Asks `lm` wherever a judge names no model.
+    /// Returns models with `lm` as the default of judges that name no model.
     pub fn new(lm: impl LanguageModel + 'static) -> Self {
         Self { configured: Some(JudgeModel::Held(Arc::new(lm))), ..Self::default() }
     }
 
-    /// Finds a model by its name, as `provider:model`. It is asked for each row, so it keeps what it has
-    /// connected to.
+    /// Sets the function that connects to a model by its name, as `provider:model`. It is called for each row, so it
+    /// should cache its connections.
     #[must_use]
     pub fn connecting(
         mut self,
@@ -122,13 +122,13 @@ impl Models {
         self
     }
 
-    /// The model that `DSRS_LM` names, if it names one, and any other by its name, with what the
-    /// environment says of their keys and addresses; see [`Lm`](crate::lm::Lm). All count in one
-    /// [ledger](Self::ledger), and those of one account keep to its limits together. Judges see these without being
-    /// told, unless their scope has models of its own.
+    /// Returns the model that `DSRS_LM` names as the default, and connects to any other by its name, with the API
+    /// keys and endpoints of the environment; see [`Lm`](crate::lm::Lm). All are counted in one
+    /// [ledger](Self::ledger), and models of one account share its rate limits. Judges use these models by default,
+    /// unless their scope has its own.
     ///
     /// # Errors
-    /// [`LmError`], if what `DSRS_LM` names is no model.
+    /// [`LmError`] if `DSRS_LM` does not name a model.
     #[cfg(feature = "lm")]
     pub fn from_env() -> Result<Self, LmError> {
         let id = Self::chosen();
@@ -139,15 +139,15 @@ impl Models {
         Ok(models)
     }
 
-    /// What `DSRS_LM` names.
+    /// Returns the value of `DSRS_LM`, if it is set.
     #[cfg(feature = "lm")]
     pub(crate) fn chosen() -> Option<String> {
         let id = std::env::var("DSRS_LM").ok()?;
         Some(id.trim().to_owned()).filter(|id| !id.is_empty())
     }
 
-    /// Models that are built when a judge first asks for them, each once and all by the same settings; `id` is
-    /// the one that is asked where a judge names none.
+    /// Returns models that are built on first use, each once and all with the same settings; `id` is the model of
+    /// judges that name none.
     #[cfg(feature = "lm")]
     pub(crate) fn built_by(
         id: Option<String>,
@@ -169,14 +169,14 @@ impl Models {
         })
     }
 
-    /// What all calls took so far, if these models are those of the environment; a model that was given counts for
-    /// itself.
+    /// Returns the ledger of all calls, if these are the models of the environment; a model passed as a value has its
+    /// own.
     #[must_use]
     pub fn ledger(&self) -> Option<&Ledger> {
         self.ledger.as_ref()
     }
 
-    /// The models of the scope, or else those of the environment.
+    /// Returns the models of the scope, or else those of the environment.
     pub(super) fn of_scope() -> Result<Option<Arc<Self>>, JudgeError> {
         if let Some(models) = Settings::get::<Self>() {
             return Ok(Some(models));

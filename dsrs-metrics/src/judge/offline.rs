@@ -1,16 +1,16 @@
-//! What answers for a judge where no model is configured: a function from what the judge is shown. When it is
-//! asked is decided in `row.rs`; those of the shipped judges are in `shipped/lexical.rs`.
+//! The offline fallback of a judge without a configured model: a function of the judge's inputs. It is called
+//! in `row.rs`; the functions of the shipped judges are in `shipped/lexical.rs`.
 
 use std::fmt;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-/// What answers for a judge, named by `#[judge(offline = path)]`.
+/// The offline fallback of a judge, set by `#[judge(offline = path)]`.
 #[derive(Clone)]
-pub struct Offline(Arc<Answering>);
+pub struct Offline(Arc<OfflineFn>);
 
-type Answering = dyn Fn(&[Option<&str>]) -> Map<String, Value> + Send + Sync;
+type OfflineFn = dyn Fn(&[Option<&str>]) -> Map<String, Value> + Send + Sync;
 
 impl Offline {
     pub(super) fn answer(&self, inputs: &[Option<&str>]) -> Map<String, Value> {
@@ -24,8 +24,8 @@ impl fmt::Debug for Offline {
     }
 }
 
-/// Functions that can answer for a judge: from the inputs as text, in the order of the signature, to the outputs by
-/// name. `None` is an input that the row does not have; `reasoning` may be left out.
+/// Functions that can replace a judge's model: from the inputs as strings, in the order of the signature, to the outputs
+/// by name. `None` is an input that the row does not have; `reasoning` may be omitted.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -55,12 +55,12 @@ impl fmt::Debug for Offline {
 /// # }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`offline` names something that cannot answer for a judge",
+    message = "`offline` must name a function from the inputs to the outputs of the judge",
     label = "not a function from the inputs to the outputs",
-    note = "write `fn name(inputs: &[Option<&str>]) -> serde_json::Map<String, serde_json::Value>`: the inputs as text, in\nthe order of the struct, and the outputs by name"
+    note = "write `fn name(inputs: &[Option<&str>]) -> serde_json::Map<String, serde_json::Value>`: the inputs as strings, in\nthe order of the struct, and the outputs by name"
 )]
 pub trait AnswersOffline {
-    /// The function.
+    /// Converts the function.
     #[doc(hidden)]
     fn offline(self) -> Offline;
 }

@@ -1,5 +1,4 @@
-//! Who judges: which models are asked, how many at once, how many must answer. How their answers become
-//! one is in `fold.rs`.
+//! Panels of judges: the models, their concurrency, the quorum. The aggregation is in `fold.rs`.
 
 use std::sync::Arc;
 
@@ -10,176 +9,184 @@ use super::models::{IntoModel, JudgeModel, Models};
 use super::signature::Signature;
 use crate::lm::LanguageModel;
 
-/// How the answers of several judges become one.
+/// How the answers of several judges are aggregated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Aggregation {
-    /// Of yes and no, what more than half of the judges say that answered; judges that are divided, one half against
-    /// the other, have given no verdict. Of grades, the one that most judges give, and of several such the middle
-    /// one. The default for judges that say yes or no.
+    /// For verdicts, the majority of the judges that returned one; a tie is an error. For grades, the most frequent
+    /// grade, and the median of several such grades. The default for verdicts.
     Majority,
-    /// The middle value; of two in the middle, their mean. The default for grades.
+    /// The median. The default for grades.
     Median,
     /// The mean.
     Average,
 }
 
-/// Which models a judge asks, where that differs from what `#[judge]` says.
-///
-/// On a command line each part is a parameter of the judge: `--param NAME.models=openai:gpt-5-mini,default`,
-/// `--param NAME.aggregation=median`, and so on. A metric of yours that asks judges itself has them too if it
-/// takes `#[param(default)] panel: dsrs_metrics::judge::Panel`.
+/// The settings of a panel. `#[judge]` sets them for a judge, and a [`Panel`] overrides them.
 #[derive(Debug, Clone, Default)]
-pub struct Panel {
-    lm: Option<JudgeModel>,
-    models: Vec<JudgeModel>,
-    aggregation: Option<Aggregation>,
-    max_concurrent_judges: Option<usize>,
-    quorum: Option<usize>,
+pub(super) struct PanelSettings {
+    pub(super) models: Vec<JudgeModel>,
+    pub(super) aggregation: Option<Aggregation>,
+    pub(super) max_concurrent_judges: Option<usize>,
+    pub(super) quorum: Option<usize>,
 }
 
-/// How many judges are called at the same time does not affect the answer. Models that are values are equal if they are
-/// the same value.
-impl PartialEq for Panel {
+/// The concurrency does not affect the answer.
+impl PartialEq for PanelSettings {
     fn eq(&self, other: &Self) -> bool {
-        let Self { lm, models, aggregation, max_concurrent_judges: _, quorum } = self;
-        (lm, models, aggregation, quorum)
-            == (&other.lm, &other.models, &other.aggregation, &other.quorum)
+        let Self { models, aggregation, max_concurrent_judges: _, quorum } = self;
+        (models, aggregation, quorum) == (&other.models, &other.aggregation, &other.quorum)
     }
 }
 
+/// The panel of a judge: settings that override those of `#[judge]`.
+///
+/// On the command line each setting is a parameter of the judge: `--param NAME.models=openai:gpt-5-mini,default`,
+/// `--param NAME.aggregation=median`, and so on. A metric of yours that calls judges itself has these parameters too
+/// if it takes `#[param(default)] panel: dsrs_metrics::judge::Panel`.
+///
+/// Two panels are equal if they give the same answer: the concurrency is not compared, and models passed as values
+/// are equal if they are the same value.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Panel {
+    lm: Option<JudgeModel>,
+    settings: PanelSettings,
+}
+
 impl Panel {
-    /// What `#[judge]` says.
+    /// Returns a panel that overrides nothing.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Asks this model wherever the judge names none.
+    /// Sets the model to use wherever the judge names none.
     #[must_use]
     pub fn with_lm(mut self, lm: impl IntoModel) -> Self {
         self.lm = Some(lm.into_model());
         self
     }
 
-    /// Asks each of these models; one that stands twice is asked twice.
+    /// Sets the models, which are all called; one that is listed twice is called twice.
     #[must_use]
     pub fn models<M: IntoModel>(mut self, models: impl IntoIterator<Item = M>) -> Self {
-        self.models = models.into_iter().map(IntoModel::into_model).collect();
+        self.settings.models = models.into_iter().map(IntoModel::into_model).collect();
         self
     }
 
-    /// How the judges' answers become one.
+    /// Sets how the judges' answers are aggregated.
     #[must_use]
     pub fn aggregation(mut self, aggregation: Aggregation) -> Self {
-        self.aggregation = Some(aggregation);
+        self.settings.aggregation = Some(aggregation);
         self
     }
 
-    /// How many judges are asked about a row at the same time; all of them, unless this is called.
+    /// Sets how many judges are called concurrently per row; the default is all of them.
     #[must_use]
     pub fn max_concurrent_judges(mut self, limit: usize) -> Self {
-        self.max_concurrent_judges = Some(limit);
+        self.settings.max_concurrent_judges = Some(limit);
         self
     }
 
-    /// How many judges must answer for a score; more than half of them, unless this is called.
+    /// Sets how many judges must return a verdict for a score; the default is more than half of them.
     #[must_use]
     pub fn quorum(mut self, quorum: usize) -> Self {
-        self.quorum = Some(quorum);
+        self.settings.quorum = Some(quorum);
         self
     }
 
-    /// How many judges are asked about a row.
+    /// Returns how many judges are called per row.
     #[must_use]
     pub fn num_judges(&self, signature: &Signature) -> usize {
-        self.members(signature).len().max(1)
+        self.models_of(signature).len()
     }
 
-    fn members<'a>(&'a self, signature: &'a Signature) -> &'a [JudgeModel] {
-        if self.models.is_empty() { &signature.models } else { &self.models }
+    /// Returns the models of the panel, of which there is at least one.
+    fn models_of<'a>(&'a self, signature: &'a Signature) -> &'a [JudgeModel] {
+        let own = [&self.settings.models, &signature.panel.models];
+        let set = own.into_iter().find(|models| !models.is_empty());
+        set.map_or(&[JudgeModel::Configured], Vec::as_slice)
     }
 
     pub(super) fn aggregation_of(&self, signature: &Signature, is_bool: bool) -> Aggregation {
         let default = if is_bool { Aggregation::Majority } else { Aggregation::Median };
-        self.aggregation.or(signature.aggregation).unwrap_or(default)
+        self.settings.aggregation.or(signature.panel.aggregation).unwrap_or(default)
     }
 
+    /// Returns how many judges are called concurrently.
     pub(super) fn limit(&self, signature: &Signature) -> usize {
-        let limit = self.max_concurrent_judges.or(signature.max_concurrent);
+        let limit = self.settings.max_concurrent_judges.or(signature.panel.max_concurrent_judges);
         limit.unwrap_or(usize::MAX).clamp(1, 1024)
     }
 
-    /// How many judges must answer: more than half, unless said otherwise.
+    /// Returns how many judges must return a verdict; the default is more than half.
     pub(super) fn quorum_of(&self, signature: &Signature) -> usize {
-        let asked = self.num_judges(signature);
-        self.quorum.or(signature.quorum).unwrap_or(asked / 2 + 1)
+        let quorum = self.settings.quorum.or(signature.panel.quorum);
+        quorum.unwrap_or_else(|| self.num_judges(signature) / 2 + 1)
     }
 
-    /// Whether the panel can give a score at all.
+    /// Validates the settings.
     pub(super) fn check(&self, signature: &Signature, is_bool: bool) -> Result<(), JudgeError> {
-        let (asked, quorum) = (self.num_judges(signature), self.quorum_of(signature));
-        if !(1..=asked).contains(&quorum) {
-            return Err(JudgeError::Panel(match asked {
+        let (judges, quorum) = (self.num_judges(signature), self.quorum_of(signature));
+        if !(1..=judges).contains(&quorum) {
+            return Err(JudgeError::Panel(match judges {
                 1 => format!(
-                    "a quorum of {quorum} makes no sense for one judge: set it to 1, or ask more judges"
+                    "`quorum` must be 1 for one judge, found {quorum}; set it to 1, or add judges"
                 ),
-                asked => format!(
-                    "a quorum of {quorum} makes no sense for {asked} judges: set one from 1 to {asked}"
+                judges => format!(
+                    "`quorum` must be between 1 and {judges} for {judges} judges, found {quorum}"
                 ),
             }));
         }
         let aggregation = self.aggregation_of(signature, is_bool);
         if is_bool && aggregation != Aggregation::Majority {
             return Err(JudgeError::Panel(format!(
-                "judges that say yes or no vote, and the {} of votes is neither: take the majority",
+                "`aggregation` must be `majority` for yes-or-no verdicts, found `{}`",
                 format!("{aggregation:?}").to_lowercase()
             )));
         }
         Ok(())
     }
 
-    /// The models in order. None at all where nothing is configured and none is named.
+    /// Returns the models in order, or `None` if no model is named and none is configured.
     pub(super) fn resolve(
         &self,
         signature: &Signature,
     ) -> Result<Option<Vec<Arc<dyn LanguageModel>>>, JudgeError> {
-        let members = match self.members(signature) {
-            [] => &[JudgeModel::Configured],
-            members => members,
+        let or_own = |model: &'_ JudgeModel| match (model, &self.lm) {
+            (JudgeModel::Configured, Some(lm)) => lm.clone(),
+            (model, _) => model.clone(),
         };
-        let is_own = |member: &JudgeModel| match (member, &self.lm) {
-            (JudgeModel::Configured, lm) => matches!(lm, Some(JudgeModel::Held(_))),
-            (member, _) => matches!(member, JudgeModel::Held(_)),
-        };
-        let scope = if members.iter().all(is_own) { None } else { Models::of_scope()? };
-        let named = |id: &str| match &scope {
-            Some(models) => models.named(id),
-            None => Err(JudgeError::NoConnection { id: id.to_owned() }),
-        };
-        let mut lms = Vec::with_capacity(members.len());
-        for member in members {
-            let member = match (member, &self.lm) {
-                (JudgeModel::Configured, Some(lm)) => lm,
-                (member, _) => member,
-            };
-            match member {
-                JudgeModel::Held(lm) => lms.push(Arc::clone(lm)),
-                JudgeModel::Named(id) => lms.push(named(id)?),
-                JudgeModel::Configured => {
-                    let configured =
-                        scope.as_ref().map(|models| models.configured()).transpose()?;
-                    match configured.flatten() {
-                        Some(lm) => lms.push(lm),
-                        None if members.iter().all(|m| matches!(m, JudgeModel::Configured)) => {
-                            return Ok(None);
-                        }
-                        None => return Err(JudgeError::NoModel),
-                    }
-                }
+        let models: Vec<JudgeModel> = self.models_of(signature).iter().map(or_own).collect();
+        let needs_scope = models.iter().any(|model| !matches!(model, JudgeModel::Held(_)));
+        let scope = if needs_scope { Models::of_scope()? } else { None };
+        let lms: Result<Vec<_>, _> =
+            models.iter().map(|model| connect(model, scope.as_deref())).collect();
+        match lms {
+            Err(JudgeError::NoModel)
+                if models.iter().all(|model| *model == JudgeModel::Configured) =>
+            {
+                Ok(None)
             }
+            lms => lms.map(Some),
         }
-        Ok(Some(lms))
+    }
+}
+
+/// Returns one model of a panel, with the models of the scope.
+///
+/// # Errors
+/// [`JudgeError::NoModel`] if it is the configured model and none is configured.
+fn connect(
+    model: &JudgeModel,
+    scope: Option<&Models>,
+) -> Result<Arc<dyn LanguageModel>, JudgeError> {
+    match (model, scope) {
+        (JudgeModel::Held(lm), _) => Ok(Arc::clone(lm)),
+        (JudgeModel::Named(id), Some(scope)) => scope.named(id),
+        (JudgeModel::Named(id), None) => Err(JudgeError::NoConnection { id: id.clone() }),
+        (JudgeModel::Configured, Some(scope)) => scope.configured()?.ok_or(JudgeError::NoModel),
+        (JudgeModel::Configured, None) => Err(JudgeError::NoModel),
     }
 }

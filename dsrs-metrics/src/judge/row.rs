@@ -1,52 +1,52 @@
-//! One row before all judges of a panel: both orders of a pair, the quorum, one score with its confidence,
-//! and what it all cost.
+//! Judges one row with all judges of a panel: both orders of a pair, the quorum, the aggregated score with its
+//! confidence, and the cost.
 
 use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use serde_json::{Map, Value, json};
 
-use super::ask::{Asked, Calls, Paid, Verdict, ask};
 use super::error::JudgeError;
 use super::fold::{agreement, fold, majority};
 use super::judged::{Judged, Judgement, Kind};
-use super::left_out::LeftOut;
+use super::model_call::{CallResult, Calls, Cost, Verdict, call_model};
 use super::offline::Offline;
 use super::panel::Panel;
 use super::prompt::Prompt;
 use super::reply::{JudgeOutput, Reply};
+use super::score::{Overflow, score};
 use super::signature::Signature;
+use super::unsupported_params::UnsupportedParams;
 use super::untrusted::Content;
-use super::worth::{Overflow, worth};
 use crate::core::declared::Declared;
 use crate::core::requirements::{Requirement, Requires};
 use crate::core::score::OFFLINE_JUDGE;
-use crate::core::spec::{MetricSpec, ScoreKind};
+use crate::core::spec::{MetricSpec, ScoreKind, ScoreRange};
 use crate::lm::{LanguageModel, Usage};
 
-/// The confidence of a pairwise judge that prefers the first of two answers, whichever it is.
-const TORN: f64 = 0.5;
+/// The confidence of a pairwise judge with position bias, whose preferences in both orders contradict each other.
+const POSITION_BIAS_CONFIDENCE: f64 = 0.5;
 
-/// A judge: what it is shown, what it answers, and what that is worth. Written by `#[judge]`.
+/// A judge: its inputs, its outputs, and the score of an answer. Implemented by `#[judge]`.
 pub trait Judge: Send + Sync {
-    /// What it is shown of a row.
+    /// The inputs, from a row.
     type Input: Send + Sync;
-    /// What it answers.
+    /// The outputs.
     type Output: JudgeOutput;
 
-    /// What it asks.
+    /// Returns the signature.
     fn signature() -> &'static Signature;
 
-    /// Which models it asks.
+    /// Returns the panel.
     fn panel(&self) -> &Panel;
 
-    /// The inputs as they will stand in the prompt.
+    /// Returns the inputs for the prompt.
     fn shown(&self, input: &Self::Input) -> Vec<Content>;
 
-    /// The configuration as it will stand in the prompt.
+    /// Returns the configuration for the prompt.
     fn configured(&self) -> Vec<(&'static str, Content)>;
 
-    /// What an answer is worth.
+    /// Returns the score of an answer.
     fn worth(&self, output: Self::Output, overflow: &Overflow) -> f64;
 }
 
@@ -60,18 +60,18 @@ pub async fn row<J: Judge, K: Kind>(
     let signature = J::signature();
     let contents = judge.shown(input);
     let lms = judge.panel().check(signature, spec.kind == ScoreKind::Bool);
-    let (result, paid) = match lms.and_then(|()| judge.panel().resolve(signature)) {
-        Err(error) => (Err(error), Paid::default()),
-        Ok(Some(lms)) => ask_all(judge, &lms, contents, spec).await,
+    let (result, cost) = match lms.and_then(|()| judge.panel().resolve(signature)) {
+        Err(error) => (Err(error), Cost::default()),
+        Ok(Some(lms)) => call_all(judge, &lms, contents, spec).await,
         Ok(None) => match &signature.offline {
-            Some(answer) => (offline(judge, answer, &contents), Paid::default()),
-            None => (Err(JudgeError::NoModel), Paid::default()),
+            Some(answer) => (offline(judge, answer, &contents), Cost::default()),
+            None => (Err(JudgeError::NoModel), Cost::default()),
         },
     };
-    Judged::new(result, paid)
+    Judged::new(result, cost)
 }
 
-/// The models of a judge's panel. A judge that answers offline where none is configured needs none.
+/// Requires the models of the panel. A judge with an offline fallback requires none if none is configured.
 impl<J: Judge + Declared> Requires for J {
     fn requirements(&self, all: &mut Vec<Requirement>) {
         let (signature, spec) = (J::signature(), <J as Declared>::SPEC);
@@ -95,7 +95,7 @@ fn offline<J: Judge>(
     let signature = J::signature();
     let texts: Vec<Option<&str>> = contents.iter().map(|content| content.0.as_deref()).collect();
     let mut answer = answer.answer(&texts);
-    // A function may answer for several judges, and has no thoughts to write down.
+    // One function may serve several judges, and returns no reasoning.
     answer.retain(|name, _| signature.output_spec(name).is_some());
     if signature.output_spec("reasoning").is_some() {
         answer.entry("reasoning").or_insert_with(|| json!(""));
@@ -104,19 +104,19 @@ fn offline<J: Judge>(
     let read = Reply::find(signature, &text).and_then(Reply::read::<J::Output>);
     let (output, answer) = read.map_err(|flaw| JudgeError::Unreadable {
         lm: OFFLINE_JUDGE.to_owned(),
-        flaws: flaw.said,
-        said: text,
+        flaws: flaw.text,
+        reply: text,
     })?;
     let mut metadata = Map::new();
     metadata.insert("judge".to_owned(), json!(OFFLINE_JUDGE));
     let reasoning = answer.get("reasoning").and_then(Value::as_str).unwrap_or_default();
     let details = Some(format!("judge: {OFFLINE_JUDGE}. {reasoning}").trim_end().to_owned());
     metadata.insert("answer".to_owned(), Value::Object(answer));
-    let value = worth(judge, output, OFFLINE_JUDGE)?;
+    let value = score(judge, output, OFFLINE_JUDGE)?;
     Ok(Judgement { value, confidence: 1.0, details, feedback: None, metadata })
 }
 
-/// What one judge of the panel said, from one order of the row or from both.
+/// The result of one judge of the panel, from one order of the row or from both.
 struct Member {
     id: String,
     verdict: Result<Opinion, JudgeError>,
@@ -128,63 +128,66 @@ struct Opinion {
     answers: Vec<Map<String, Value>>,
 }
 
-async fn ask_all<J: Judge>(
+async fn call_all<J: Judge>(
     judge: &J,
     lms: &[Arc<dyn LanguageModel>],
     contents: Vec<Content>,
     spec: &MetricSpec<'static>,
-) -> (Result<Judgement, JudgeError>, Paid) {
+) -> (Result<Judgement, JudgeError>, Cost) {
     let signature = J::signature();
     let prompts = prompts(signature, &judge.configured(), contents);
     let mut questions = Vec::with_capacity(lms.len() * prompts.len());
     for (index, lm) in lms.iter().enumerate() {
         for prompt in &prompts {
-            questions.push(ask(judge, &**lm, prompt, draw(lms, index), spec.range));
+            questions.push(call_model(judge, &**lm, prompt, draw(lms, index), spec.range));
         }
     }
     let limit = judge.panel().limit(signature);
-    let asked: Vec<Asked> = futures_util::stream::iter(questions).buffered(limit).collect().await;
-    let mut paid = Paid::default();
-    let (mut calls, mut left_out) = (Calls::default(), LeftOut::new());
-    for asked in &asked {
-        left_out.extend(&asked.left_out);
-        paid.add(asked.paid);
-        calls.add(asked.calls);
+    let results: Vec<CallResult> =
+        futures_util::stream::iter(questions).buffered(limit).collect().await;
+    let mut cost = Cost::default();
+    let mut calls = Calls::default();
+    let mut omitted = UnsupportedParams::new();
+    for result in &results {
+        omitted.extend(&result.omitted);
+        cost.add(result.cost);
+        calls.add(result.calls);
     }
-    let mut asked = asked.into_iter();
+    let mut results = results.into_iter();
     let members = lms.iter().map(|lm| {
         let verdicts: Result<Vec<Verdict>, _> =
-            asked.by_ref().take(prompts.len()).map(|asked| asked.verdict).collect();
+            results.by_ref().take(prompts.len()).map(|result| result.verdict).collect();
         Member { id: lm.id().to_owned(), verdict: verdicts.map(|verdicts| opinion(verdicts, spec)) }
     });
     let members: Vec<Member> = members.collect();
-    let judgement = settle(judge.panel(), signature, &members, spec).map(|mut judgement| {
+    let judgement = aggregate(judge.panel(), signature, &members, spec).map(|mut judgement| {
         judgement.metadata.insert("calls".to_owned(), json!(calls.made));
         judgement.metadata.insert("cached".to_owned(), json!(calls.cached));
         if calls.usage != Usage::default() {
             judgement.metadata.insert("usage".to_owned(), json!(calls.usage));
         }
-        say_left_out(&mut judgement, &left_out);
+        report_omitted(&mut judgement, &omitted);
         judgement
     });
-    (judgement, paid)
+    (judgement, cost)
 }
 
-/// Says that a model was asked otherwise than the judge's author wrote.
-fn say_left_out(judgement: &mut Judgement, left_out: &LeftOut) {
-    if left_out.is_empty() {
+/// Reports the sampling parameters that a model does not support.
+fn report_omitted(judgement: &mut Judgement, omitted: &UnsupportedParams) {
+    if omitted.is_empty() {
         return;
     }
-    let names: Vec<_> = left_out.iter().map(|parameter| parameter.name()).collect();
-    let said = format!("(asked without {}, which the model does not take)", names.join(" and "));
+    let names: Vec<_> = omitted.iter().map(|parameter| parameter.name()).collect();
+    let note =
+        format!("(called without {}, which the model does not support)", names.join(" and "));
     judgement.details = Some(match judgement.details.take() {
-        Some(details) => format!("{details}\n{said}"),
-        None => said,
+        Some(details) => format!("{details}\n{note}"),
+        None => note,
     });
-    judgement.metadata.insert("left_out".to_owned(), json!(names));
+    judgement.metadata.insert("omitted_params".to_owned(), json!(names));
 }
 
-/// The prompt, or for a pair both orders of it.
+/// Returns the prompt, or both orders of a pair.
 fn prompts(
     signature: &Signature,
     configured: &[(&'static str, Content)],
@@ -198,7 +201,7 @@ fn prompts(
     prompts
 }
 
-/// How many judges before this one are the same model.
+/// Returns the number of earlier judges with the same model.
 fn draw(lms: &[Arc<dyn LanguageModel>], index: usize) -> u32 {
     let same = |lm: &&Arc<dyn LanguageModel>| {
         lm.id() == lms[index].id() && lm.endpoint() == lms[index].endpoint()
@@ -206,8 +209,8 @@ fn draw(lms: &[Arc<dyn LanguageModel>], index: usize) -> u32 {
     u32::try_from(lms[..index].iter().filter(same).count()).unwrap_or(u32::MAX)
 }
 
-/// One opinion from the verdict on a row, or from those on both orders of a pair. Who prefers the first
-/// place prefers neither answer.
+/// Returns the opinion of one judge, from the verdict on a row or from those on both orders of a pair. Verdicts that
+/// contradict each other (position bias) count as a tie.
 fn opinion(verdicts: Vec<Verdict>, spec: &MetricSpec<'_>) -> Opinion {
     let (values, answers): (Vec<f64>, Vec<_>) =
         verdicts.into_iter().map(|verdict| (verdict.value, verdict.answer)).unzip();
@@ -218,60 +221,62 @@ fn opinion(verdicts: Vec<Verdict>, spec: &MetricSpec<'_>) -> Opinion {
     let middle = f64::midpoint(min, max);
     let swapped = min + max - swapped;
     if (straight - middle) * (swapped - middle) < 0.0 {
-        return Opinion { value: middle, confidence: TORN, answers };
+        return Opinion { value: middle, confidence: POSITION_BIAS_CONFIDENCE, answers };
     }
     let value = f64::midpoint(straight, swapped);
-    let confidence =
-        agreement(&[straight, swapped], value, Some(crate::core::spec::ScoreRange { min, max }));
+    let confidence = agreement(&[straight, swapped], value, Some(ScoreRange { min, max }));
     Opinion { value, confidence, answers }
 }
 
-fn settle(
+fn aggregate(
     panel: &Panel,
     signature: &Signature,
     members: &[Member],
     spec: &MetricSpec<'_>,
 ) -> Result<Judgement, JudgeError> {
-    let heard: Vec<(&str, &Opinion)> = members
+    let answered: Vec<(&str, &Opinion)> = members
         .iter()
         .filter_map(|member| Some((member.id.as_str(), member.verdict.as_ref().ok()?)))
         .collect();
-    let lost = || members.iter().filter_map(|member| member.verdict.as_ref().err());
+    let errors = || members.iter().filter_map(|member| member.verdict.as_ref().err());
     let quorum = panel.quorum_of(signature);
-    if heard.len() < quorum {
-        // If money is what was missing, that is why: the row could still be judged.
-        let unpaid = lost().find(|error| error.budget_msats().is_some());
-        let first = unpaid.or_else(|| lost().next()).cloned().unwrap_or(JudgeError::NoModel);
+    if answered.len() < quorum {
+        // A budget error takes precedence: with a larger budget the row could be judged.
+        let over_budget = errors().find(|error| error.budget_msats().is_some());
+        let first = over_budget.or_else(|| errors().next()).cloned().unwrap_or(JudgeError::NoModel);
         return Err(match members.len() {
             1 => first,
-            asked => {
-                JudgeError::NoQuorum { heard: heard.len(), asked, quorum, first: Box::new(first) }
-            }
+            asked => JudgeError::NoQuorum {
+                answered: answered.len(),
+                asked,
+                quorum,
+                first: Box::new(first),
+            },
         });
     }
     let is_bool = spec.kind == ScoreKind::Bool;
-    let values: Vec<f64> = heard.iter().map(|(_, opinion)| opinion.value).collect();
-    let divided = JudgeError::Divided { votes: values.len() / 2, asked: members.len() };
+    let values: Vec<f64> = answered.iter().map(|(_, opinion)| opinion.value).collect();
+    let tied = JudgeError::Tied { votes: values.len() / 2, asked: members.len() };
     let value = match is_bool {
-        true => majority(&values).ok_or(divided)?,
+        true => majority(&values).ok_or(tied)?,
         false => fold(&values, panel.aggregation_of(signature, is_bool)),
     };
-    let own: Vec<f64> = heard.iter().map(|(_, opinion)| opinion.confidence).collect();
-    #[expect(clippy::cast_precision_loss, reason = "nobody asks 2^52 judges")]
+    let own: Vec<f64> = answered.iter().map(|(_, opinion)| opinion.confidence).collect();
+    #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 judges")]
     let (sure, share) =
-        (own.iter().sum::<f64>() / own.len() as f64, heard.len() as f64 / members.len() as f64);
+        (own.iter().sum::<f64>() / own.len() as f64, answered.len() as f64 / members.len() as f64);
     Ok(Judgement {
         value,
         confidence: agreement(&values, value, spec.range) * sure * share,
-        details: details(&heard),
-        feedback: words(&heard, "feedback"),
-        metadata: metadata(&heard, members),
+        details: details(&answered),
+        feedback: text_output(&answered, "feedback"),
+        metadata: metadata(&answered, members),
     })
 }
 
-/// What the judges wrote down; of several, a paragraph each with its model.
-fn words(heard: &[(&str, &Opinion)], output: &str) -> Option<String> {
-    let all: Vec<(&str, f64, &str)> = heard
+/// Returns a text output of the judges; of several judges, one line each with its model.
+fn text_output(answered: &[(&str, &Opinion)], output: &str) -> Option<String> {
+    let all: Vec<(&str, f64, &str)> = answered
         .iter()
         .flat_map(|(id, opinion)| {
             opinion.answers.iter().map(move |answer| (*id, opinion.value, answer))
@@ -288,23 +293,23 @@ fn words(heard: &[(&str, &Opinion)], output: &str) -> Option<String> {
     }
 }
 
-fn details(heard: &[(&str, &Opinion)]) -> Option<String> {
-    words(heard, "reasoning")
+fn details(answered: &[(&str, &Opinion)]) -> Option<String> {
+    text_output(answered, "reasoning")
 }
 
-fn metadata(heard: &[(&str, &Opinion)], members: &[Member]) -> Map<String, Value> {
+fn metadata(answered: &[(&str, &Opinion)], members: &[Member]) -> Map<String, Value> {
     let mut metadata = Map::new();
-    let answers = heard.iter().map(
+    let answers = answered.iter().map(
         |(id, opinion)| json!({ "judge": id, "value": opinion.value, "answers": opinion.answers }),
     );
     metadata.insert("judges".to_owned(), Value::Array(answers.collect()));
-    let lost = members.iter().filter_map(|member| {
+    let errors = members.iter().filter_map(|member| {
         let error = member.verdict.as_ref().err()?;
         Some(json!({ "judge": member.id, "error": error.to_string() }))
     });
-    let lost: Vec<Value> = lost.collect();
-    if !lost.is_empty() {
-        metadata.insert("lost".to_owned(), Value::Array(lost));
+    let errors: Vec<Value> = errors.collect();
+    if !errors.is_empty() {
+        metadata.insert("failed".to_owned(), Value::Array(errors));
     }
     metadata
 }

@@ -1,5 +1,5 @@
-//! What a judge asks, apart from any row: instruction, inputs, outputs, and how it is asked unless its
-//! user says otherwise. `#[judge]` writes one; the prompt is made in `prompt.rs`.
+//! The signature of a judge, independent of any row: instruction, inputs, outputs, and the default settings of
+//! its calls. `#[judge]` generates it; the prompt is built in `prompt.rs`.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,17 +7,17 @@ use serde_json::{Map, Value, json};
 
 use super::models::JudgeModel;
 use super::offline::Offline;
-use super::panel::Aggregation;
+use super::panel::{Aggregation, PanelSettings};
 use super::prompt::system;
 use super::untrusted::Content;
 use crate::core::spec::{MetricSpec, ScoreRange};
 use crate::lm::{ReplySchema, Sampling};
 
-/// The seed of every request unless a judge is repeated: at temperature 0 and with a seed, equal questions
-/// get equal answers as far as the provider can keep that promise.
+/// The seed of every request, except for repeated judges: at temperature 0 and with a seed, equal questions get
+/// equal answers, as far as the provider supports it.
 const SEED: u64 = 42;
 
-/// What a judge asks.
+/// The question of a judge: instruction, inputs and outputs.
 #[derive(Debug, Clone)]
 pub struct Signature {
     pub(super) purpose: String,
@@ -27,10 +27,7 @@ pub struct Signature {
     pub(super) temperature: f64,
     pub(super) max_tokens: Option<u32>,
     pub(super) pairwise: Option<(usize, usize)>,
-    pub(super) models: Vec<JudgeModel>,
-    pub(super) aggregation: Option<Aggregation>,
-    pub(super) max_concurrent: Option<usize>,
-    pub(super) quorum: Option<usize>,
+    pub(super) panel: PanelSettings,
     pub(super) offline: Option<Offline>,
     name: String,
     reply: OnceLock<Arc<ReplySchema>>,
@@ -48,14 +45,14 @@ pub struct OutputSpec {
 }
 
 impl OutputSpec {
-    /// An output of the form `schema`.
+    /// Returns an output with this JSON schema.
     #[doc(hidden)]
     #[must_use]
     pub fn new(name: &'static str, desc: &'static str, schema: Value) -> Self {
         Self { name, desc, schema, range: None, labels: &[] }
     }
 
-    /// Every value lies in this interval.
+    /// Sets the range of the values.
     #[doc(hidden)]
     #[must_use]
     pub fn in_range(mut self, min: f64, max: f64) -> Self {
@@ -63,7 +60,7 @@ impl OutputSpec {
         self
     }
 
-    /// Every value is one of these.
+    /// Sets the allowed values.
     #[doc(hidden)]
     #[must_use]
     pub fn labelled(mut self, labels: &'static [&'static str]) -> Self {
@@ -71,8 +68,8 @@ impl OutputSpec {
         self
     }
 
-    /// The JSON schema with range and labels.
-    fn whole_schema(&self) -> Value {
+    /// Returns the JSON schema with range and labels.
+    fn full_schema(&self) -> Value {
         let mut schema = self.schema.clone();
         if let Value::Object(schema) = &mut schema {
             if let Some(range) = self.range {
@@ -89,10 +86,10 @@ impl OutputSpec {
         schema
     }
 
-    /// The form of the value in words.
-    pub(super) fn form(&self) -> String {
+    /// Describes the format of the value in the prompt.
+    pub(super) fn format(&self) -> String {
         if let Some(ScoreRange { min, max }) = self.range {
-            let what = if self.schema["type"] == "integer" { "whole number" } else { "number" };
+            let what = if self.schema["type"] == "integer" { "integer" } else { "number" };
             return format!("{what} from {min} to {max}");
         }
         if !self.labels.is_empty() {
@@ -102,16 +99,16 @@ impl OutputSpec {
         }
         match self.schema["type"].as_str() {
             Some("number") => "number".to_owned(),
-            Some("integer") => "whole number".to_owned(),
+            Some("integer") => "integer".to_owned(),
             Some("boolean") => "true or false".to_owned(),
-            Some("string") if self.schema.get("enum").is_none() => "text".to_owned(),
-            _ => format!("JSON of the schema {}", self.schema),
+            Some("string") if self.schema.get("enum").is_none() => "string".to_owned(),
+            _ => format!("JSON matching the schema {}", self.schema),
         }
     }
 }
 
 impl Signature {
-    /// A judge that is shown nothing and answers nothing yet.
+    /// Returns a signature without inputs and outputs.
     #[doc(hidden)]
     #[must_use]
     pub fn new(spec: &MetricSpec<'_>, instruction: &str) -> Self {
@@ -123,10 +120,7 @@ impl Signature {
             temperature: 0.0,
             max_tokens: None,
             pairwise: None,
-            models: Vec::new(),
-            aggregation: None,
-            max_concurrent: None,
-            quorum: None,
+            panel: PanelSettings::default(),
             offline: None,
             name: spec.name.to_owned(),
             reply: OnceLock::new(),
@@ -134,19 +128,19 @@ impl Signature {
         }
     }
 
-    /// The instruction.
+    /// Returns the instruction.
     #[must_use]
     pub fn instruction(&self) -> &str {
         &self.instruction
     }
 
-    /// The JSON schema of the answer.
+    /// Returns the JSON schema of the answer.
     #[must_use]
     pub fn schema(&self) -> Value {
         let mut properties = Map::new();
         let mut definitions = Map::new();
         for output in &self.outputs {
-            let mut schema = output.whole_schema();
+            let mut schema = output.full_schema();
             if let Some(Value::Object(own)) = schema.as_object_mut().and_then(|s| s.remove("$defs"))
             {
                 add_definitions(&mut definitions, own, &mut schema);
@@ -166,13 +160,13 @@ impl Signature {
         schema
     }
 
-    /// The schema as it stands in a request, put together once.
+    /// Returns the schema of requests, which is built once.
     pub(super) fn reply_schema(&self) -> Arc<ReplySchema> {
         let schema = || Arc::new(ReplySchema::new(self.name.clone(), self.schema()));
         Arc::clone(self.reply.get_or_init(schema))
     }
 
-    /// The system message, put together once for a judge without configuration.
+    /// Returns the system message, which is built once for a judge without configuration.
     pub(super) fn system(&self, configured: &[(&'static str, Content)]) -> String {
         if configured.is_empty() {
             return self.plain_system.get_or_init(|| system(self, configured)).clone();
@@ -180,7 +174,7 @@ impl Signature {
         system(self, configured)
     }
 
-    /// A judge that is asked again is asked with another seed, or it would only repeat itself.
+    /// Returns the sampling parameters; each draw has its own seed, since equal requests get equal replies.
     pub(super) fn sampling_of(&self, draw: u32) -> Sampling {
         Sampling {
             temperature: Some(self.temperature),
@@ -195,8 +189,8 @@ impl Signature {
     }
 }
 
-/// Adds the definitions of one output. Types of other outputs may have their names and be others: then they are
-/// called otherwise, here and wherever `schema` refers to them.
+/// Adds the definitions of one output. A definition whose name another output uses for a different type is renamed,
+/// here and wherever `schema` refers to it.
 fn add_definitions(
     definitions: &mut Map<String, Value>,
     own: Map<String, Value>,
@@ -212,16 +206,16 @@ fn add_definitions(
         let new = (2_u32..).map(|number| format!("{name}{number}")).find(|new| !is_taken(new));
         renamed.push((name.clone(), new.unwrap_or_default()));
     }
-    refer(schema, &renamed);
+    rename_references(schema, &renamed);
     for (name, mut value) in own {
-        refer(&mut value, &renamed);
+        rename_references(&mut value, &renamed);
         let new = renamed.iter().find(|(old, _)| *old == name).map(|(_, new)| new.clone());
         definitions.insert(new.unwrap_or(name), value);
     }
 }
 
-/// Calls the definitions by their new names.
-fn refer(schema: &mut Value, renamed: &[(String, String)]) {
+/// Replaces references to renamed definitions.
+fn rename_references(schema: &mut Value, renamed: &[(String, String)]) {
     const DEFINITIONS: &str = "#/$defs/";
     match schema {
         Value::Object(fields) => {
@@ -230,16 +224,16 @@ fn refer(schema: &mut Value, renamed: &[(String, String)]) {
                 let name = reference.and_then(|reference| reference.strip_prefix(DEFINITIONS));
                 match renamed.iter().find(|(old, _)| Some(&**old) == name) {
                     Some((_, new)) => *value = json!(format!("{DEFINITIONS}{new}")),
-                    None => refer(value, renamed),
+                    None => rename_references(value, renamed),
                 }
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| refer(item, renamed)),
+        Value::Array(items) => items.iter_mut().for_each(|item| rename_references(item, renamed)),
         _ => {}
     }
 }
 
-/// What `#[judge]` writes.
+/// The builder methods called by `#[judge]`.
 #[doc(hidden)]
 impl Signature {
     #[must_use]
@@ -280,31 +274,31 @@ impl Signature {
 
     #[must_use]
     pub fn model(mut self, model: JudgeModel) -> Self {
-        self.models.push(model);
+        self.panel.models.push(model);
         self
     }
 
     #[must_use]
     pub fn repeated(mut self, model: JudgeModel, times: usize) -> Self {
-        self.models.extend(std::iter::repeat_n(model, times));
+        self.panel.models.extend(std::iter::repeat_n(model, times));
         self
     }
 
     #[must_use]
     pub fn aggregation(mut self, aggregation: Aggregation) -> Self {
-        self.aggregation = Some(aggregation);
+        self.panel.aggregation = Some(aggregation);
         self
     }
 
     #[must_use]
     pub fn max_concurrent_judges(mut self, limit: usize) -> Self {
-        self.max_concurrent = Some(limit);
+        self.panel.max_concurrent_judges = Some(limit);
         self
     }
 
     #[must_use]
     pub fn quorum(mut self, quorum: usize) -> Self {
-        self.quorum = Some(quorum);
+        self.panel.quorum = Some(quorum);
         self
     }
 

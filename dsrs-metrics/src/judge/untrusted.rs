@@ -1,13 +1,12 @@
-//! What comes from a row, and so from whoever wrote the row: data to judge, never part of a prompt's
-//! own words.
+//! Untrusted row content: data to judge, never part of a judge's instruction.
 
 use std::fmt;
 
 use serde::Serialize;
 use serde_json::Value;
 
-/// A value from a row. No type makes it [`Display`](fmt::Display), so that it cannot be written into a prompt
-/// by hand; it reaches one only inside a fence ([`Prompt`](super::Prompt)).
+/// A value from a row. It does not implement [`Display`](fmt::Display), so that it cannot be interpolated into a
+/// prompt; it is included only inside a fence ([`Prompt`](super::Prompt)).
 ///
 /// ```
 /// use dsrs_metrics::judge::Untrusted;
@@ -27,17 +26,17 @@ use serde_json::Value;
 pub struct Untrusted<T>(T);
 
 impl<T> Untrusted<T> {
-    /// Marks a value as data.
+    /// Marks a value as untrusted.
     pub const fn new(value: T) -> Self {
         Self(value)
     }
 
-    /// The value, for code that computes with it.
+    /// Returns the value, for code that computes with it.
     pub const fn get(&self) -> &T {
         &self.0
     }
 
-    /// The value itself, no longer marked.
+    /// Returns the value, no longer marked as untrusted.
     pub fn into_inner(self) -> T {
         self.0
     }
@@ -55,29 +54,29 @@ impl From<&str> for Untrusted<String> {
     }
 }
 
-/// Says nothing of the value, so that `{:?}` is no way into a prompt either.
+/// Hides the value, so that `{:?}` cannot put it into a prompt either.
 impl<T> fmt::Debug for Untrusted<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Untrusted(..)")
     }
 }
 
-/// For no type; it is here for what rustc says of a prompt that is written by hand.
+/// Implemented for no type; it exists for the compiler error on interpolation into a prompt.
 impl<T: Trusted> fmt::Display for Untrusted<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(self, f)
     }
 }
 
-/// What may stand in a prompt outside of fences, if it came from a row: nothing.
+/// Types of row content that may be interpolated into a prompt: none.
 #[diagnostic::on_unimplemented(
-    message = "what comes from a row cannot be written into a prompt by hand",
-    label = "untrusted: whoever wrote the row could instruct the judge",
-    note = "as an `#[input(..)]` it reaches the prompt between fences that it cannot close;\ncode that computes with it takes `.get()`"
+    message = "row content cannot be interpolated into a prompt",
+    label = "untrusted: the author of the row could instruct the judge",
+    note = "declare it as an `#[input(..)]`, which is put between fences that it cannot close;\nwrite `.get()` in code that computes with it"
 )]
 trait Trusted {}
 
-/// A value as it will stand in a prompt: text as it is, anything else as JSON.
+/// The form of a value in a prompt: a string as it is, anything else as JSON.
 #[derive(Clone, PartialEq)]
 pub struct Content(pub(super) Option<String>);
 
@@ -87,14 +86,14 @@ impl fmt::Debug for Content {
     }
 }
 
-/// Types that a judge can be shown: all that implement `serde::Serialize`.
+/// Types of a judge's inputs: all that implement `serde::Serialize`.
 #[diagnostic::on_unimplemented(
-    message = "a judge cannot be shown `{Self}`",
+    message = "`{Self}` cannot be an input of a judge",
     label = "cannot be put into a prompt",
     note = "an input is `String`, `bool`, a number, `Vec<_>`, an `Option` of these, or any type that derives\n`serde::Serialize` and `serde::Deserialize`"
 )]
 pub trait Shown {
-    /// The value as it will stand in a prompt.
+    /// Returns the form of the value in a prompt.
     fn shown(value: &Untrusted<Self>) -> Content
     where
         Self: Sized;
@@ -103,13 +102,13 @@ pub trait Shown {
 #[diagnostic::do_not_recommend]
 impl<T: Serialize> Shown for T {
     fn shown(value: &Untrusted<Self>) -> Content {
-        // A value that cannot be written as JSON (a map whose keys are no texts) is shown as absent by
-        // no means: its error is what the judge sees, and the author with it.
+        // A value that cannot be written as JSON (a map whose keys are not strings) must not look absent, so the
+        // prompt contains the error.
         match serde_json::to_value(&value.0) {
             Ok(Value::Null) => Content(None),
             Ok(Value::String(text)) => Content(Some(text)),
             Ok(value) => Content(Some(format!("{value:#}"))),
-            Err(error) => Content(Some(format!("(no JSON: {error})"))),
+            Err(error) => Content(Some(format!("(not representable as JSON: {error})"))),
         }
     }
 }

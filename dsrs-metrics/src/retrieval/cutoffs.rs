@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(Cutoffs::new([10, 5])?.iter().collect::<Vec<_>>(), [10, 5]);
 /// assert_eq!(
 ///     Cutoffs::new([10, 0]).unwrap_err().to_string(),
-///     "invalid cutoff rank 0; ranks start at 1"
+///     "expected a cutoff rank of 1 or more, found 0"
 /// );
 /// # Ok::<(), dsrs_metrics::retrieval::InvalidCutoffs>(())
 /// ```
@@ -30,7 +30,7 @@ pub enum InvalidCutoffs {
     #[error("expected at least one cutoff rank, found none; write for example [1, 5, 10]")]
     Empty,
     /// A rank is 0.
-    #[error("invalid cutoff rank 0; ranks start at 1")]
+    #[error("expected a cutoff rank of 1 or more, found 0")]
     Zero,
     /// A rank occurs twice.
     #[error("duplicate cutoff rank {0}; remove one")]

@@ -166,10 +166,10 @@ fn a_score_computed_with_other_weights_is_an_error() {
 
 #[test]
 fn lines_that_are_no_rows() {
-    assert_eq!(said("{"), "3:1: invalid JSON: EOF while parsing an object");
-    assert!(said("[1]").starts_with("3: expected a row such as {"), "{}", said("[1]"));
+    assert_eq!(error_in("{"), "3:1: invalid JSON: EOF while parsing an object");
+    assert!(error_in("[1]").starts_with("3: expected a row such as {"), "{}", error_in("[1]"));
     let twice = row().to_string().replacen("\"tool\"", "\"step_utility\": 1, \"tool\"", 1);
-    assert!(said(&twice).contains("duplicate key `step_utility`"), "{}", said(&twice));
+    assert!(error_in(&twice).contains("duplicate key `step_utility`"), "{}", error_in(&twice));
     let deep = with("params", json!("DEEP")).to_string();
     let deep = deep.replace("\"DEEP\"", &format!("{}{}", "[".repeat(200), "]".repeat(200)));
     assert!(error_in(&deep).contains("nested deeper than 127 levels"));

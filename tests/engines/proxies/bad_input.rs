@@ -103,7 +103,7 @@ fn a_value_too_deep_to_traverse_is_an_error() {
     let error = with_deep(&mut prediction! {}, "answer", Nested::objects().0, |pred| {
         error_of(&JsonFieldAccuracy::default(), &gold, pred)
     });
-    assert_eq!(error, format!("metric `json_field_accuracy`: field `pred.answer` holds {deep}"));
+    assert_eq!(error, format!("metric `json_field_accuracy`: field `pred.answer` contains {deep}"));
 
     let error = with_deep(&mut prediction! {}, "answer", Nested::lists().0, |pred| {
         error_of(&AnswerExactMatch::default(), &gold, pred)

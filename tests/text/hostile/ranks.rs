@@ -69,7 +69,7 @@ fn trap_06_the_same_hit_ten_times_is_one_hit() {
 
 #[test]
 fn rank_zero_is_rejected_before_any_row() {
-    let said = "invalid cutoff rank 0; ranks start at 1";
+    let said = "expected a cutoff rank of 1 or more, found 0";
     assert_eq!(Cutoffs::new([0]).unwrap_err().to_string(), said);
     let mut params = Params::default();
     params.insert("k", "0");

@@ -60,6 +60,6 @@ struct Yes {
 /// Runs what is above.
 pub fn main() {
     let judge = <CompareJudge as ::core::default::Default>::default();
-    let _ = judge.evaluate(&example! { "expected" => "a" }, &prediction! {});
+    let _ = ::dsrs_metrics::Metric::evaluate(&judge, &example! { "expected" => "a" }, &prediction! {});
     let _ = <YesJudge as ::core::default::Default>::default();
 }

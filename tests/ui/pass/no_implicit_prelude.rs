@@ -39,5 +39,5 @@ pub fn main() {
     let share = <Share as ::core::default::Default>::default();
     ::core::assert!(share.score(&gold, &answer).is_ok());
     ::core::assert_eq!(Strictly.score(&gold, &answer).map(|score| score.value), ::core::result::Result::Ok(1.0));
-    let _ = Same.evaluate(&gold, &::dsrs_metrics::prediction! {});
+    let _ = ::dsrs_metrics::Metric::evaluate(&Same, &gold, &::dsrs_metrics::prediction! {});
 }

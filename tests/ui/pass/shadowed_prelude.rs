@@ -74,5 +74,5 @@ pub fn main() {
     let answer = Answer { given: given(), known: ::std::vec![given()] };
     let share = <Share as ::core::default::Default>::default();
     ::core::assert!(share.score(&example! { "expected" => "a" }, &answer).unwrap().value == 1.0);
-    let _ = Later.evaluate(&example! {}, &prediction! {});
+    let _ = ::dsrs_metrics::Metric::evaluate(&Later, &example! {}, &prediction! {});
 }

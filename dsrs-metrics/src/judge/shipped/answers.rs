@@ -1,11 +1,15 @@
-//! Relevance and groundedness of an answer, each a yes or no.
+//! Relevance, groundedness and equivalence of answers, each a yes-or-no verdict.
 
 use super::lexical;
 use super::texts::TextOrList;
+use crate::judge::configured::PANEL;
 use dsrs_metrics::judge;
 
-/// Judge whether an answer is relevant to the question: does it address what was asked? Whether it is correct
-/// does not matter here. An empty answer addresses nothing.
+/// The number of panel parameters that `#[judge]` generates equals that of [`PANEL`]. The judge has no others.
+const _: () = assert!(AnswerRelevance::SPEC.params.len() == PANEL.len());
+
+/// Judge if an answer is relevant to the question: does it directly address what the question asks? Do not consider
+/// whether the answer is correct. An empty answer is not relevant.
 #[judge(
     name = "answer_relevance",
     struct = AnswerRelevance,
@@ -13,7 +17,7 @@ use dsrs_metrics::judge;
     offline = lexical::relevant
 )]
 pub struct RelevanceOfAnswer {
-    #[input(gold, desc = "the question that was asked")]
+    #[input(gold, desc = "the question")]
     question: String,
     #[input(pred, desc = "the answer to judge")]
     answer: String,
@@ -21,9 +25,9 @@ pub struct RelevanceOfAnswer {
     relevant: bool,
 }
 
-/// Judge whether an answer is grounded in the retrieved context: does the context support every claim of the
-/// answer? What the context does not say is not supported, even if it is true. An empty answer, or an answer
-/// without any context, is not grounded.
+/// Judge if an answer is grounded in the retrieved context: does the context support every claim of the answer? A
+/// claim that is not in the context is not supported, even if it is true. An empty answer, or an answer without
+/// context, is not grounded.
 #[judge(
     name = "answer_groundedness",
     struct = AnswerGroundedness,
@@ -31,7 +35,7 @@ pub struct RelevanceOfAnswer {
     offline = lexical::grounded
 )]
 pub struct GroundednessOfAnswer {
-    #[input(pred, desc = "what had been retrieved")]
+    #[input(pred, desc = "the retrieved context")]
     context: TextOrList,
     #[input(pred, desc = "the answer to judge")]
     answer: String,
@@ -39,8 +43,8 @@ pub struct GroundednessOfAnswer {
     grounded: bool,
 }
 
-/// Judge whether two answers mean the same. Wording, order, formatting and detail that changes nothing do not
-/// matter; a different fact, number, name or negation does.
+/// Judge if two answers are semantically equivalent. Differences in wording, order, formatting or irrelevant detail
+/// do not matter; a different fact, number, name or negation does.
 #[judge(
     name = "semantic_equivalence",
     struct = SemanticEquivalence,
@@ -48,10 +52,13 @@ pub struct GroundednessOfAnswer {
     offline = lexical::equivalent
 )]
 pub struct EquivalenceOfAnswers {
-    #[input(gold = "answer", desc = "what was expected; several texts are each as good")]
+    #[input(
+        gold = "answer",
+        desc = "the expected answer; if there are several, each is acceptable"
+    )]
     expected: TextOrList,
-    #[input(pred = "answer", desc = "what was answered")]
+    #[input(pred = "answer", desc = "the actual answer")]
     actual: TextOrList,
-    #[output(desc = "whether both mean the same")]
+    #[output(desc = "whether the two answers have the same meaning")]
     equivalent: bool,
 }

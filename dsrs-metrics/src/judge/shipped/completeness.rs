@@ -1,15 +1,14 @@
-//! Completeness after G-Eval: evaluation steps that the judge follows, a grade on a scale, and that grade as a
-//! share of the scale.
+//! Completeness as in G-Eval: evaluation steps that the judge follows, and a grade that is normalized to [0, 1].
 
 use super::lexical;
 use crate::judge::rescale;
 use dsrs_metrics::judge;
 
-/// Grade how complete a response is. Follow the evaluation steps one by one and write down what each shows; then
-/// give the grade: 1 covers nothing of what is expected, 2 a small part, 3 about half, 4 all but details,
-/// 5 everything.
+/// Evaluate the completeness of a generated response, compared with the expected response. Follow the evaluation
+/// steps one by one and write down the result of each. Then assign a score from 1 to 5: 1 if the response covers
+/// none of the expected content, 2 a small part, 3 about half, 4 all except details, 5 all of it.
 ///
-/// The score is the grade as a share of the scale, `(grade - 1) / 4`: 1 becomes 0, 3 becomes 0.5, 5 becomes 1.
+/// The metric's value is the score normalized to [0, 1], `(score - 1) / 4`: 1 becomes 0, 3 becomes 0.5, 5 becomes 1.
 #[judge(
     name = "geval_completeness",
     struct = GEvalCompleteness,
@@ -20,25 +19,25 @@ use dsrs_metrics::judge;
     offline = lexical::completeness_of_five
 )]
 pub struct CompletenessOfResponse {
-    #[input(gold, desc = "the question that was asked")]
+    #[input(gold, desc = "the question")]
     question: String,
     #[input(gold = "response", desc = "the expected response")]
     expected_response: String,
-    #[input(pred = "response", desc = "the response to grade")]
+    #[input(pred = "response", desc = "the response to evaluate")]
     generated_response: String,
-    /// What the judge does, step by step.
+    /// The evaluation steps.
     #[param(default = steps())]
     steps: Vec<String>,
-    #[output(range = 1..=5, desc = "the grade")]
+    #[output(range = 1..=5, desc = "the score")]
     score: u8,
 }
 
 fn steps() -> Vec<String> {
     [
-        "List the facts and instructions of the expected response.",
-        "For each of them, find the place in the generated response that says the same, or note that it is missing.",
-        "Weigh what is missing by how much the question depends on it.",
-        "Do not take points off for what the generated response says beyond the expected one.",
+        "List the facts and instructions in the expected response.",
+        "For each of them, check whether the generated response contains it, or note that it is missing.",
+        "Assess how important each missing item is for answering the question.",
+        "Do not penalize additional content in the generated response.",
     ]
     .map(str::to_owned)
     .to_vec()

@@ -1,5 +1,5 @@
-//! dspy's `CompleteAndGrounded`: two questions, of which neither judge sees what the other is shown, so that
-//! a response is not called grounded because the ground truth says the same.
+//! DSPy's `CompleteAndGrounded`: two judges with separate inputs, so that a response is not judged grounded
+//! because it agrees with the ground truth.
 
 use super::lexical;
 use super::texts::TextOrList;
@@ -8,36 +8,37 @@ use crate::judge::{IntoModel, Judged, Untrusted, row};
 use crate::stats::harmonic_mean;
 use dsrs_metrics::{judge, metric};
 
-/// Judge how complete a system's response is: which share of what the ground truth says does the response say
-/// too? What the response says beyond it does not count.
+/// Estimate the completeness of a system's response, compared with the ground truth. First enumerate the key ideas in
+/// each, discuss their overlap, and then report completeness. Additional ideas in the response do not count.
 #[judge(score = completeness, cost = "100 msat", offline = lexical::completeness)]
 pub struct AnswerCompleteness {
-    #[input(gold, desc = "the question that was asked")]
+    #[input(gold, desc = "the question")]
     question: String,
     #[input(gold = "response", desc = "a correct and complete response")]
     ground_truth: String,
     #[input(pred = "response", desc = "the response to judge")]
     system_response: String,
-    #[output(range = 0.0..=1.0, desc = "fraction of the ground truth that the response covers")]
+    #[output(range = 0.0..=1.0, desc = "fraction (out of 1.0) of the ground truth covered by the system response")]
     completeness: f64,
 }
 
-/// Judge how well a system's response is grounded: which share of its claims does the retrieved context
-/// support? Common knowledge need not be supported.
+/// Estimate the groundedness of a system's response in the retrieved context. First enumerate the non-trivial or
+/// check-worthy claims in the response, then discuss to which extent each can be deduced from the retrieved context
+/// and basic common sense, and then report groundedness.
 #[judge(score = groundedness, cost = "100 msat", offline = lexical::groundedness)]
 pub struct ResponseGroundedness {
-    #[input(gold, desc = "the question that was asked")]
+    #[input(gold, desc = "the question")]
     question: String,
-    #[input(pred = "context", desc = "what the system had retrieved")]
+    #[input(pred = "context", desc = "the context that the system retrieved")]
     retrieved_context: TextOrList,
     #[input(pred = "response", desc = "the response to judge")]
     system_response: String,
-    #[output(range = 0.0..=1.0, desc = "fraction of the response's claims that the context supports")]
+    #[output(range = 0.0..=1.0, desc = "fraction (out of 1.0) of the system response supported by the retrieved context")]
     groundedness: f64,
 }
 
-/// Whether a response is complete (against the ground truth) and grounded (in the retrieved context): the F1
-/// of both, judged in two calls.
+/// The F1 of completeness (compared with the ground truth) and groundedness (in the retrieved context) of a response,
+/// judged in two calls.
 #[metric(
     struct = CompleteAndGrounded,
     tier = truth,
@@ -50,7 +51,7 @@ pub async fn complete_and_grounded(
     #[gold("response")] ground_truth: String,
     #[pred("response")] system_response: String,
     #[pred("context")] retrieved_context: TextOrList,
-    /// Which models are asked, and how their answers become one.
+    /// The models that judge, and how their answers are aggregated.
     #[param(default)]
     panel: judge::Panel,
 ) -> Judged<f64> {
@@ -86,7 +87,7 @@ impl Requires for CompleteAndGrounded {
 }
 
 impl CompleteAndGrounded {
-    /// Asks this model.
+    /// Sets the model.
     #[must_use]
     pub fn with_lm(mut self, lm: impl IntoModel) -> Self {
         self.panel = self.panel.with_lm(lm);

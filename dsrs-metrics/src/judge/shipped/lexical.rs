@@ -1,26 +1,26 @@
-//! What answers for the shipped judges where no model is configured: overlap of tokens, as dspy's `F1`
-//! counts them. It knows nothing of meaning, so every verdict bears the label `judge: offline-lexical`.
+//! The offline fallback of the shipped judges: token overlap, counted as in DSPy's `F1`. It does not compare
+//! meaning, so every verdict is labelled `judge: offline-lexical`.
 //!
-//! Each function gets the inputs in the order of its signature.
+//! Each function receives the inputs in the order of its signature.
 
 use serde_json::{Map, Value, json};
 
 use crate::text::{f1_score, precision_score, recall_score};
 
-/// From which share of common tokens on the offline judge says yes.
+/// The smallest fraction of common tokens for a positive verdict.
 pub const ENOUGH: f64 = 0.5;
 
 fn text<'a>(inputs: &[Option<&'a str>], at: usize) -> &'a str {
     inputs.get(at).copied().flatten().unwrap_or_default()
 }
 
-/// The texts of an input: the items of a list, or the one text.
+/// Returns the strings of an input: the items of a list, or the string itself.
 fn texts(inputs: &[Option<&str>], at: usize) -> Vec<String> {
     let text = text(inputs, at);
     serde_json::from_str(text).unwrap_or_else(|_| vec![text.to_owned()])
 }
 
-/// The largest F1 of a text against another.
+/// Returns the largest F1 of any string with any reference.
 fn best_f1(texts: &[String], references: &[String]) -> f64 {
     let pairs = texts.iter().flat_map(|text| references.iter().map(move |other| (text, other)));
     pairs.map(|(text, reference)| f1_score(text, reference)).fold(0.0, f64::max)
@@ -35,13 +35,13 @@ fn answer(words: &str, fields: Value) -> Map<String, Value> {
     answer
 }
 
-/// Recall and precision of the tokens of the response against the truth.
+/// Returns the recall and precision of the response's tokens, compared with the ground truth.
 #[must_use]
 pub fn recall_and_precision(inputs: &[Option<&str>]) -> Map<String, Value> {
     let (truth, response) = (text(inputs, 1), text(inputs, 2));
     let (recall, precision) = (recall_score(response, truth), precision_score(response, truth));
     let words = format!(
-        "The response has {:.0}% of the truth's tokens; {:.0}% of its own stand in the truth.",
+        "The response contains {:.0}% of the ground truth's tokens; {:.0}% of its own tokens are in the ground truth.",
         100.0 * recall,
         100.0 * precision
     );
@@ -57,39 +57,40 @@ pub fn recall_and_precision(inputs: &[Option<&str>]) -> Map<String, Value> {
     )
 }
 
-/// The share of the truth's tokens that stand in the response.
+/// Returns the fraction of the ground truth's tokens that are in the response.
 #[must_use]
 pub fn completeness(inputs: &[Option<&str>]) -> Map<String, Value> {
     let share = recall_score(text(inputs, 2), text(inputs, 1));
-    let words = format!("The response has {:.0}% of the truth's tokens.", 100.0 * share);
+    let words =
+        format!("The response contains {:.0}% of the ground truth's tokens.", 100.0 * share);
     answer(&words, json!({ "completeness": share }))
 }
 
-/// The share of the response's tokens that stand in the context.
+/// Returns the fraction of the response's tokens that are in the context.
 #[must_use]
 pub fn groundedness(inputs: &[Option<&str>]) -> Map<String, Value> {
     let share = precision_score(text(inputs, 2), text(inputs, 1));
-    let words = format!("{:.0}% of the response's tokens stand in the context.", 100.0 * share);
+    let words = format!("{:.0}% of the response's tokens are in the context.", 100.0 * share);
     answer(&words, json!({ "groundedness": share }))
 }
 
-/// Whether [`ENOUGH`] of the answer's tokens stand in the context.
+/// Returns whether at least [`ENOUGH`] of the answer's tokens are in the context.
 #[must_use]
 pub fn grounded(inputs: &[Option<&str>]) -> Map<String, Value> {
     let share = precision_score(text(inputs, 1), text(inputs, 0));
-    let words = format!("{:.0}% of the answer's tokens stand in the context.", 100.0 * share);
+    let words = format!("{:.0}% of the answer's tokens are in the context.", 100.0 * share);
     answer(&words, json!({ "grounded": share >= ENOUGH }))
 }
 
-/// Whether the answer has any token of the question.
+/// Returns whether the answer contains any token of the question.
 #[must_use]
 pub fn relevant(inputs: &[Option<&str>]) -> Map<String, Value> {
     let share = recall_score(text(inputs, 1), text(inputs, 0));
-    let words = format!("The answer has {:.0}% of the question's tokens.", 100.0 * share);
+    let words = format!("The answer contains {:.0}% of the question's tokens.", 100.0 * share);
     answer(&words, json!({ "relevant": share > 0.0 }))
 }
 
-/// The best F1 against a reference answer, or against the question where there is none.
+/// Returns the best F1 with a reference answer, or with the question if there is none.
 #[must_use]
 pub fn grade(inputs: &[Option<&str>]) -> Map<String, Value> {
     let (against, name) = match text(inputs, 1) {
@@ -97,21 +98,22 @@ pub fn grade(inputs: &[Option<&str>]) -> Map<String, Value> {
         _ => (1, "reference"),
     };
     let score = best_f1(&[text(inputs, 2).to_owned()], &texts(inputs, against));
-    let words = format!("Token F1 against the {name}: {score:.2}.");
+    let words = format!("Token F1 with the {name}: {score:.2}.");
     answer(&words, json!({ "score": score, "feedback": words }))
 }
 
-/// The share of the truth's tokens that stand in the response, on the scale from 1 to 5.
+/// The share of the truth's tokens that stand in the response, on a scale from 1 to 5.
 #[must_use]
 pub fn completeness_of_five(inputs: &[Option<&str>]) -> Map<String, Value> {
     let share = recall_score(text(inputs, 2), text(inputs, 1));
-    let words = format!("The response has {:.0}% of the truth's tokens.", 100.0 * share);
+    let words =
+        format!("The response contains {:.0}% of the ground truth's tokens.", 100.0 * share);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in 1..=5")]
     let grade = (1.0 + 4.0 * share).round() as u8;
     answer(&words, json!({ "score": grade }))
 }
 
-/// Which answer has the larger F1 against the question.
+/// Returns which answer has the larger F1 with the question.
 #[must_use]
 pub fn preference(inputs: &[Option<&str>]) -> Map<String, Value> {
     let question = text(inputs, 0);
@@ -122,17 +124,17 @@ pub fn preference(inputs: &[Option<&str>]) -> Map<String, Value> {
         std::cmp::Ordering::Less => "second",
         std::cmp::Ordering::Equal => "tie",
     };
-    let words = format!("Token F1 against the question: {first:.2} and {second:.2}.");
+    let words = format!("Token F1 with the question: {first:.2} and {second:.2}.");
     answer(&words, json!({ "preferred": preferred }))
 }
 
-/// Whether the best F1 of two of them reaches [`ENOUGH`].
+/// Returns whether the best F1 of an answer with a reference is at least [`ENOUGH`].
 #[must_use]
 pub fn equivalent(inputs: &[Option<&str>]) -> Map<String, Value> {
     let (answers, references) = (texts(inputs, 1), texts(inputs, 0));
-    // Also of texts that have no tokens.
+    // Equal strings are equivalent even without tokens.
     if answers.iter().any(|answer| references.contains(answer)) {
-        return answer("The texts are equal.", json!({ "equivalent": true }));
+        return answer("The answers are equal.", json!({ "equivalent": true }));
     }
     let score = best_f1(&answers, &references);
     answer(&format!("Token F1: {score:.2}."), json!({ "equivalent": score >= ENOUGH }))

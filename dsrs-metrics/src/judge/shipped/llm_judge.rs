@@ -1,11 +1,11 @@
-//! The general judge: your system prompt, your criteria.
+//! A general judge with a configurable system prompt and criteria.
 
 use super::lexical;
 use super::texts::TextOrList;
 use dsrs_metrics::judge;
 
-/// Grade an answer by every one of the criteria, as the system prompt describes you. If there is a question, the
-/// answer should answer it; if there is a reference answer, it shows what is right.
+/// Evaluate an answer by each of the criteria, in the role that the system prompt describes. If there is a question,
+/// the answer should address it. If there is a reference answer, it is correct.
 #[judge(
     name = "llm_judge",
     struct = LlmJudge,
@@ -14,20 +14,23 @@ use dsrs_metrics::judge;
     offline = lexical::grade
 )]
 pub struct GradeByCriteria {
-    #[input(gold, desc = "the question that was asked")]
+    #[input(gold, desc = "the question")]
     question: Option<String>,
-    #[input(gold = "answer", desc = "what is right; several texts are each as good")]
+    #[input(
+        gold = "answer",
+        desc = "the correct answer; if there are several, each is acceptable"
+    )]
     reference: Option<TextOrList>,
-    #[input(pred, desc = "the answer to grade")]
+    #[input(pred, desc = "the answer to evaluate")]
     answer: String,
-    /// Who the judge is and what it attends to.
+    /// The role of the judge.
     #[param(default = "You are a careful and impartial expert.")]
     system_prompt: String,
-    /// What an answer is graded by.
+    /// The evaluation criteria.
     #[param(default = ["Correctness", "Completeness", "Clarity"].map(str::to_owned).to_vec())]
     criteria: Vec<String>,
-    #[output(range = 0.0..=1.0, desc = "0 meets no criterion, 1 meets all of them fully")]
+    #[output(range = 0.0..=1.0, desc = "from 0 (meets no criterion) to 1 (fully meets all criteria)")]
     score: f64,
-    #[output(desc = "what would have to change for a better grade, in one or two sentences")]
+    #[output(desc = "what to change for a better score, in one or two sentences")]
     feedback: String,
 }

@@ -1,18 +1,18 @@
-//! The judges that the library ships, written with `#[judge]` like any user's. Where no model is configured
-//! the offline lexical judge answers for them, and says so ([`lexical`]).
+//! The judges of the library, defined with `#[judge]` like any other. Without a configured model they fall back to
+//! the offline lexical judge ([`lexical`]), and every result says so.
 //!
-//! | judge | reads | answers |
+//! | judge | reads | returns |
 //! | --- | --- | --- |
 //! | [`SemanticF1`], [`DecompositionalSemanticF1`] | `gold.question`, `gold.response`, `pred.response` | F1 of recall and precision of ideas |
 //! | [`CompleteAndGrounded`] | the same and `pred.context` | F1 of completeness and groundedness |
-//! | [`LlmJudge`] | `gold.question`, `gold.answer` (both optional), `pred.answer` | a grade in [0, 1] by your criteria |
+//! | [`LlmJudge`] | `gold.question`, `gold.answer` (both optional), `pred.answer` | a score in [0, 1] by your criteria |
 //! | [`AnswerRelevance`] | `gold.question`, `pred.answer` | whether the answer addresses the question |
 //! | [`AnswerGroundedness`] | `pred.context`, `pred.answer` | whether the context supports the answer |
-//! | [`GEvalCompleteness`] | `gold.question`, `gold.response`, `pred.response` | completeness from 1 to 5 as a share of the scale |
+//! | [`GEvalCompleteness`] | `gold.question`, `gold.response`, `pred.response` | completeness from 1 to 5, normalized to [0, 1] |
 //! | [`PairwisePreference`] | `gold.question`, `gold.response`, `pred.response` | whether the prediction is the better answer; it passes if preferred in one order and not worse in the other |
-//! | [`SemanticEquivalence`] | `gold.answer`, `pred.answer` | whether both mean the same |
+//! | [`SemanticEquivalence`] | `gold.answer`, `pred.answer` | whether both have the same meaning |
 //!
-//! [`Diff`](crate::metrics::Diff) asks the last one at the strictness `semantic`.
+//! [`Diff`](crate::metrics::Diff) uses [`SemanticEquivalence`] at the strictness `semantic`.
 
 mod answers;
 mod completeness;

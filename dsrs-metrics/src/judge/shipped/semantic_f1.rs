@@ -1,12 +1,12 @@
-//! dspy's `SemanticF1`: recall and precision of ideas, judged in one call.
+//! DSPy's `SemanticF1`: recall and precision of ideas, judged in one call.
 
 use super::lexical;
 use crate::stats::harmonic_mean;
 use dsrs_metrics::judge;
 
-/// Compare what a system responded with the ground truth, by meaning and not by wording. Judge how much of the
-/// ground truth the response covers (recall) and how much of the response the ground truth supports
-/// (precision).
+/// Compare a system's response to the ground truth to compute its recall and precision. Compare the meaning, not the
+/// wording. In your reasoning, enumerate the key ideas in each response, and whether they are present in the other
+/// response.
 #[judge(
     name = "semantic_f1",
     struct = SemanticF1,
@@ -17,21 +17,20 @@ use dsrs_metrics::judge;
     offline = lexical::recall_and_precision
 )]
 pub struct SemanticRecallPrecision {
-    #[input(gold, desc = "the question that was asked")]
+    #[input(gold, desc = "the question")]
     question: String,
     #[input(gold = "response", desc = "a correct and complete response")]
     ground_truth: String,
     #[input(pred = "response", desc = "the response to judge")]
     system_response: String,
-    #[output(range = 0.0..=1.0, desc = "fraction of the ground truth that the response covers")]
+    #[output(range = 0.0..=1.0, desc = "fraction (out of 1.0) of the ground truth covered by the system response")]
     recall: f64,
-    #[output(range = 0.0..=1.0, desc = "fraction of the response that the ground truth supports")]
+    #[output(range = 0.0..=1.0, desc = "fraction (out of 1.0) of the system response covered by the ground truth")]
     precision: f64,
 }
 
-/// Compare what a system responded with the ground truth, idea by idea. First list the key ideas of each and
-/// discuss where they overlap; then judge how many of the ground truth's ideas the response covers (recall)
-/// and how many of the response's ideas the ground truth supports (precision).
+/// Compare a system's response to the ground truth to compute the recall and precision of key ideas. First enumerate
+/// the key ideas in each response, discuss their overlap, and then report recall and precision.
 #[judge(
     name = "decompositional_semantic_f1",
     struct = DecompositionalSemanticF1,
@@ -42,20 +41,20 @@ pub struct SemanticRecallPrecision {
     offline = lexical::recall_and_precision
 )]
 pub struct DecompositionalRecallPrecision {
-    #[input(gold, desc = "the question that was asked")]
+    #[input(gold, desc = "the question")]
     question: String,
     #[input(gold = "response", desc = "a correct and complete response")]
     ground_truth: String,
     #[input(pred = "response", desc = "the response to judge")]
     system_response: String,
-    #[output(desc = "the key ideas of the ground truth, each in a sentence")]
+    #[output(desc = "enumeration of the key ideas in the ground truth")]
     ground_truth_key_ideas: Vec<String>,
-    #[output(desc = "the key ideas of the response, each in a sentence")]
+    #[output(desc = "enumeration of the key ideas in the system response")]
     system_response_key_ideas: Vec<String>,
-    #[output(desc = "where the two lists overlap and where they do not")]
+    #[output(desc = "discussion of the overlap between the ground truth and the system response")]
     discussion: String,
-    #[output(range = 0.0..=1.0, desc = "fraction of the ground truth's ideas that the response covers")]
+    #[output(range = 0.0..=1.0, desc = "fraction (out of 1.0) of the ground truth covered by the system response")]
     recall: f64,
-    #[output(range = 0.0..=1.0, desc = "fraction of the response's ideas that the ground truth supports")]
+    #[output(range = 0.0..=1.0, desc = "fraction (out of 1.0) of the system response covered by the ground truth")]
     precision: f64,
 }

@@ -1,11 +1,11 @@
-//! A field that holds one text or several.
+//! A field with one string or several.
 
 use serde::{Deserialize, Serialize};
 
 use crate::core::rows::fields::Owned;
 use crate::core::rows::provide::Give;
 
-/// A text, or a list of texts: the context of an answer, the answers that are right.
+/// A string or a list of strings, such as the context of an answer or the acceptable answers.
 ///
 /// ```
 /// use dsrs_metrics::judge::shipped::TextOrList;
@@ -16,9 +16,9 @@ use crate::core::rows::provide::Give;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum TextOrList {
-    /// One text.
+    /// One string.
     Text(String),
-    /// Several texts.
+    /// Several strings.
     List(Vec<String>),
 }
 

@@ -55,12 +55,11 @@ fn body(cx: &Context<'_>) -> TokenStream {
         return quote_spanned!(span=> params.check(#spec).map(|()| Self));
     }
     let (values, marker) = (values(cx), marker_value(cx));
+    let metric = quote_spanned!(span=> Self { #(#values,)* #marker });
     quote_spanned! {span=>
         let spec = #spec;
         match params.check(spec) {
-            ::core::result::Result::Ok(()) => {
-                ::core::result::Result::Ok(Self { #(#values,)* #marker })
-            }
+            ::core::result::Result::Ok(()) => ::core::result::Result::Ok(#metric),
             ::core::result::Result::Err(error) => ::core::result::Result::Err(error),
         }
     }

@@ -1,4 +1,4 @@
-//! From what a judge answers to a score: what is a number, and the formulas that judges share.
+//! The score of a judge's answer: the types that are scores, and the formulas that judges share.
 
 use std::cell::Cell;
 
@@ -9,8 +9,8 @@ use super::error::JudgeError;
 use super::row::Judge;
 use crate::core::panic;
 
-/// What an answer of `lm` is worth.
-pub(super) fn worth<J: Judge>(judge: &J, output: J::Output, lm: &str) -> Result<f64, JudgeError> {
+/// Returns the score of an answer of `lm`.
+pub(super) fn score<J: Judge>(judge: &J, output: J::Output, lm: &str) -> Result<f64, JudgeError> {
     let overflow = Overflow::default();
     let value = panic::catch(false, || judge.worth(output, &overflow));
     if let Some(expression) = overflow.0.get() {
@@ -19,26 +19,26 @@ pub(super) fn worth<J: Judge>(judge: &J, output: J::Output, lm: &str) -> Result<
     value.map_err(|panic| JudgeError::ScorePanicked { lm: lm.to_owned(), message: panic.message })
 }
 
-/// The first part of a score that overflowed, as its author wrote it.
+/// The first subexpression of a score that overflowed, as in the source.
 #[derive(Debug, Default)]
 pub struct Overflow(Cell<Option<&'static str>>);
 
 impl Overflow {
-    fn note(&self, written: &'static str) {
+    fn record(&self, written: &'static str) {
         self.0.set(self.0.get().or(Some(written)));
     }
 }
 
-/// Whole numbers, which `score = ..` computes with: `grade - 1` of a grade 0 is noted, where plain arithmetic would
-/// panic in one build and wrap in another.
+/// Checked integer arithmetic of `score = ..`: an overflow, such as `grade - 1` of a grade 0, is recorded, where plain
+/// arithmetic would panic in debug builds and wrap in release builds.
 pub trait Whole: Sized {
-    /// The sum.
+    /// Adds, recording an overflow.
     fn add(self, other: Self, overflow: &Overflow, written: &'static str) -> Self;
-    /// The difference.
+    /// Subtracts, recording an overflow.
     fn sub(self, other: Self, overflow: &Overflow, written: &'static str) -> Self;
-    /// The product.
+    /// Multiplies, recording an overflow.
     fn mul(self, other: Self, overflow: &Overflow, written: &'static str) -> Self;
-    /// The remainder.
+    /// Returns the remainder, recording an overflow.
     fn rem(self, other: Self, overflow: &Overflow, written: &'static str) -> Self;
 }
 
@@ -51,7 +51,7 @@ macro_rules! whole {
         impl Whole for $number {$(
             fn $name(self, other: Self, overflow: &Overflow, written: &'static str) -> Self {
                 self.$checked(other).unwrap_or_else(|| {
-                    overflow.note(written);
+                    overflow.record(written);
                     self
                 })
             }
@@ -60,14 +60,14 @@ macro_rules! whole {
 }
 whole!(i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
 
-/// Types that `score = ..` may have, besides `bool`.
+/// The types that `score = ..` may have, besides `bool`.
 #[diagnostic::on_unimplemented(
-    message = "a judge's score is a number, and this is `{Self}`",
+    message = "expected a number as a judge's score, found `{Self}`",
     label = "not a number",
-    note = "write an expression over the outputs that gives a number, as in `score = harmonic_mean(precision, recall)`;\na `bool` that a function gives is marked as a verdict: `score = is_good(grade) as bool`"
+    note = "write an expression over the outputs that returns a number, as in `score = harmonic_mean(precision, recall)`;\nmark a function that returns a `bool` as a verdict: `score = is_good(grade) as bool`"
 )]
 pub trait Worth {
-    /// The score.
+    /// Returns the score.
     fn worth(self) -> f64;
 }
 
@@ -85,7 +85,7 @@ macro_rules! number {
 }
 number!(f32, f64, i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
 
-/// Which of two answers a pairwise judge prefers.
+/// The answer that a pairwise judge prefers.
 ///
 /// ```
 /// use dsrs_metrics::judge::{Preference, Worth};
@@ -96,11 +96,11 @@ number!(f32, f64, i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Preference {
-    /// The first is better: 1.
+    /// The first is better; scored 1.
     First,
-    /// The second is better: 0.
+    /// The second is better; scored 0.
     Second,
-    /// Neither: 0.5.
+    /// Neither is better; scored 0.5.
     Tie,
 }
 
@@ -115,7 +115,7 @@ impl Worth for Preference {
     }
 }
 
-/// A grade on a scale as a share of that scale, in [0, 1]: `(grade - worst) / (best - worst)`.
+/// Normalizes a grade on a scale to [0, 1]: `(grade - worst) / (best - worst)`.
 ///
 /// ```
 /// use dsrs_metrics::judge::rescale;

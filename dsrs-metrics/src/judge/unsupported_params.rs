@@ -1,12 +1,12 @@
-//! Sampling parameters that a model does not take: they are left out from then on, and every score says so.
-//! OpenAI's reasoning models, for one, refuse any temperature but their own.
+//! Sampling parameters that a model does not support: they are omitted from then on, which every score
+//! reports. OpenAI's reasoning models, for example, reject any temperature but the default.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{OnceLock, PoisonError, RwLock};
 
 use crate::lm::{LanguageModel, LmError, LmErrorKind, Sampling};
 
-/// A parameter that a judge can do without.
+/// A parameter that a judge can omit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Parameter {
     Seed,
@@ -14,8 +14,8 @@ pub(super) enum Parameter {
 }
 
 impl Parameter {
-    /// The one that the model refused, if a judge can do without it.
-    pub(super) fn refused(error: &LmError) -> Option<Self> {
+    /// Returns the parameter that the model rejected, if a judge can omit it.
+    pub(super) fn unsupported(error: &LmError) -> Option<Self> {
         match error.kind() {
             LmErrorKind::ParameterUnsupported { parameter, .. } => match parameter.as_str() {
                 "temperature" => Some(Self::Temperature),
@@ -26,7 +26,7 @@ impl Parameter {
         }
     }
 
-    /// As providers call it.
+    /// Returns the name in the provider's API.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Seed => "seed",
@@ -34,8 +34,8 @@ impl Parameter {
         }
     }
 
-    /// Leaves it out; false if it was not there.
-    pub(super) fn leave_out(self, sampling: &mut Sampling) -> bool {
+    /// Removes the parameter; returns whether it was set.
+    pub(super) fn remove_from(self, sampling: &mut Sampling) -> bool {
         match self {
             Self::Seed => sampling.seed.take().is_some(),
             Self::Temperature => sampling.temperature.take().is_some(),
@@ -43,10 +43,10 @@ impl Parameter {
     }
 }
 
-pub(super) type LeftOut = BTreeSet<Parameter>;
+pub(super) type UnsupportedParams = BTreeSet<Parameter>;
 
-/// By model and address: what a model takes does not depend on who asks.
-type Known = RwLock<HashMap<(String, Option<String>), LeftOut>>;
+/// By model and endpoint, since the supported parameters do not depend on the judge.
+type Known = RwLock<HashMap<(String, Option<String>), UnsupportedParams>>;
 
 fn known() -> &'static Known {
     static KNOWN: OnceLock<Known> = OnceLock::new();
@@ -57,17 +57,17 @@ fn key(lm: &dyn LanguageModel) -> (String, Option<String>) {
     (lm.id().to_owned(), lm.endpoint().map(str::to_owned))
 }
 
-/// What the model is known not to take.
-pub(super) fn of(lm: &dyn LanguageModel) -> LeftOut {
+/// Returns the parameters that the model is known not to support.
+pub(super) fn known_for(lm: &dyn LanguageModel) -> UnsupportedParams {
     let known = known().read().unwrap_or_else(PoisonError::into_inner);
-    // Nearly always nothing is known of any model.
+    // Usually the map is empty.
     if known.is_empty() {
-        return LeftOut::new();
+        return UnsupportedParams::new();
     }
     known.get(&key(lm)).cloned().unwrap_or_default()
 }
 
-/// Remembers that the model does not take it.
+/// Records that the model does not support the parameter.
 pub(super) fn remember(lm: &dyn LanguageModel, parameter: Parameter) {
     let mut known = known().write().unwrap_or_else(PoisonError::into_inner);
     known.entry(key(lm)).or_default().insert(parameter);
