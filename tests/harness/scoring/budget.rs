@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::{ScriptedMetric, pair, rollouts, told};
+use super::{ScriptedMetric, cheap_and_dear, pair, rollouts};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{BudgetReport, MetricError, MetricTier, RowStatus, Scorer};
 use proptest::prelude::*;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{ScriptedMetric, pair, told};
+use super::{ScriptedMetric, cheap_and_dear, pair};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{MetricTier, Outcome, RowStatus, Scorer};
 use proptest::prelude::*;

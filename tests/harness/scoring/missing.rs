@@ -1,6 +1,6 @@
 //! A metric without a score never counts as a pass silently.
 
-use super::{ScriptedMetric, pair, told};
+use super::{ScriptedMetric, cheap_and_dear, pair};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Answer, MetricErrorKind, OnMissing, Outcome, RowStatus, Scorer};
 

@@ -1,6 +1,6 @@
 //! Several rollouts of one example have one score.
 
-use super::{ScriptedMetric, rollouts, told};
+use super::{ScriptedMetric, cheap_and_dear, rollouts};
 use dsrs_metrics::AggregationMethod::{self, Max, Mean, Median, Min, TrimmedMean};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{OnMissing, Pair, RowScore, RowStatus, Scorer};

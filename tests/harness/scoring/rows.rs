@@ -1,6 +1,6 @@
 //! Many rows: order, denominators, and errors outside the metrics.
 
-use super::{ScriptedMetric, pair, told};
+use super::{ScriptedMetric, cheap_and_dear, pair};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Pair, Rollouts, RowStatus, Scorer, ScorerBuilder, ScorerError, Settings};
 
