@@ -60,7 +60,7 @@ async fn a_failed_rollout_is_counted_and_never_dropped_silently() {
 #[tokio::test]
 async fn fewer_rollouts_than_configured_are_reported() {
     let row = score(Median, &attempts([0.5, 0.7, 0.9])).await;
-    assert_eq!((row.score(), row.rollouts.len(), row.wanted), (Some(0.7), 3, 5));
+    assert_eq!((row.score(), row.rollouts.len(), row.expected), (Some(0.7), 3, 5));
     assert!(row.is_short());
     assert!(!score(Median, &attempts([0.5; 5])).await.is_short());
     let row = score(Median, &[]).await;
