@@ -165,7 +165,7 @@ async fn a_reply_that_no_judge_can_read_is_not_paid_twice_and_a_refresh_asks_ane
 #[tokio::test]
 async fn a_row_that_was_cut_filtered_or_declined_is_asked_again_by_the_next_run() {
     for (stop, said) in [
-        (StopReason::Length, "was cut short"),
+        (StopReason::Length, "was truncated"),
         (StopReason::Filtered, "filter withheld"),
         (StopReason::Refusal("no".to_owned()), "declined to judge: no"),
     ] {
