@@ -22,7 +22,7 @@ use dsrs_metrics::{Evaluate, ProgramError};
 const LATENCY: Duration = Duration::from_millis(50);
 
 /// Compare a system's response to the ground truth and report recall and precision.
-#[judge(score = f1(precision, recall), threshold = 0.66, range = 0.0..=1.0)]
+#[judge(score = harmonic_mean(precision, recall), threshold = 0.66, range = 0.0..=1.0)]
 struct SemanticRecallPrecision {
     #[input(gold)]
     question: String,

@@ -136,9 +136,9 @@ fn table() -> Vec<(&'static str, Vec<Measured>, Rows)> {
         ("numbers in a sentence", vec![Measured::new(m::NumericMatch::default())], numbers()),
         ("8 entities on each side", entities(), heritage()),
         ("50 retrieved, 5 relevant", retrieval(), rankings()),
-        ("texts of 40 words", overlap(), texts(40)),
+        ("strings of 40 words", overlap(), texts(40)),
         (
-            "10 fields, prediction as text",
+            "10 fields, prediction as a string",
             vec![Measured::new(m::JsonFieldAccuracy::default())],
             extractions(),
         ),

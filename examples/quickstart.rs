@@ -1,13 +1,13 @@
-//! Two systems answer 142 questions on museums, archives and libraries; three metrics of our own and a
-//! judge say which is better, and where.
+//! Two systems answer 142 questions about museums, archives and libraries. Three metrics and a judge show which
+//! system is better, and on which questions.
 //!
 //! ```sh
 //! cargo run --release --example quickstart
 //! ```
 //!
-//! The answers were recorded, so no key is needed: `Recorded` stands where your own program would be. Where
-//! the intent was recognised a judge says whether the answer means what was expected; as no model is
-//! configured, its offline stand-in counts common words, and the headline says so.
+//! The answers are recorded, so no key is needed: `Recorded` takes the place of your own program. The judge is called
+//! only if the intent was recognized. As no model is configured, it scores by token overlap, and the headline
+//! states this.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -20,21 +20,21 @@ use dsrs_metrics::prelude::*;
 use dsrs_metrics::text::em;
 use dsrs_metrics::{Evaluate, EvaluationResult, Module, Pair, ProgramError};
 
-/// Whether the question's intent was recognised, in any case.
+/// Whether the intent of the question was recognized, ignoring case.
 #[metric]
 fn intent_accuracy(#[gold] expected_intent: &str, #[pred] intent: &str) -> bool {
     expected_intent.trim().eq_ignore_ascii_case(intent.trim())
 }
 
-/// Whether the answer is one of the accepted ones, up to case, articles and punctuation.
+/// Whether the answer is an accepted one, ignoring case, articles and punctuation.
 #[metric]
 fn answer_correct(#[gold("answer")] accepted: &[String], #[pred] answer: &str) -> bool {
     !answer.is_empty() && em(answer, accepted).unwrap_or(false)
 }
 
-/// How well the cited sources are those that support the answer: F1 of the two sets.
+/// F1 of the cited sources against the sources that support the answer.
 ///
-/// Abstains where neither side has a source.
+/// Abstains if there are no sources on either side.
 #[metric(threshold = 0.8, range = 0.0..=1.0)]
 fn source_f1(
     #[gold] sources: &[String],
@@ -52,13 +52,13 @@ fn source_f1(
     (total > 0).then(|| FeedbackMetric::new(score, feedback))
 }
 
-/// The judge is expensive, so it is asked only about rows that pass a cheap metric.
+/// The judge is expensive, so it is called only for rows that pass a cheap metric.
 fn answer_means_the_same() -> Result<Composite, CompositeError> {
     let judged = gate([part(IntentAccuracy)], 1.0, [part(SemanticEquivalence::default())]);
     Composite::builder("answer_means_the_same", judged).build()
 }
 
-/// A program whose answers are known: it looks them up by the question.
+/// A program that looks up recorded answers by the question.
 struct Recorded {
     answers: HashMap<String, Prediction>,
 }
@@ -110,7 +110,7 @@ fn read(system: &str) -> Result<Vec<Pair>, Box<dyn Error>> {
     Ok(pairs?)
 }
 
-/// The mean says who is better; the rows say at what price.
+/// Prints the questions that became worse, which the mean does not show.
 fn print_regressions(baseline: &EvaluationResult, tuned: &EvaluationResult) {
     let rows = baseline.results.iter().zip(&tuned.results);
     let lost = rows.filter(|(before, after)| before.score() > after.score());

@@ -1,66 +1,56 @@
-//! `#[judge_output]`: a type that a judge can answer with gets the derives for it, by paths that need no crate but ours.
+//! `#[judge_output]`: adds the derives of a type that a judge can answer with. The paths lead
+//! through the runtime crate, so that the user needs no other dependency.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote, quote_spanned};
-use syn::parse::{Parse as _, ParseStream, Parser as _};
-use syn::{Attribute, Data, DeriveInput, Error, Ident, Path, Token};
+use syn::parse::{Parse as _, ParseStream};
+use syn::{Data, DeriveInput, Error, Ident, Path, Token};
 
-use super::shared::names;
+use crate::shared::attrs::{self, Attribute, Key};
 use crate::shared::errors::Errors;
+use crate::shared::item_kind::item_kind;
+use crate::shared::names;
+use crate::shared::settings::Settings;
 
 /// Expands `#[judge_output(args)] item`.
 pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
-    let krate = errors.ok(krate(args)).flatten();
+    let JudgeOutputAttrs(Settings { krate, .. }) = attrs::parse(args, &mut errors);
+    if let Some(path) = &krate {
+        names::check_crate_path(path, &mut errors);
+    }
     let derived = errors.ok(parsed(item)).map(|item| derived(&item, krate.as_ref()));
     let (item, errors) = (derived.unwrap_or_else(|| item.clone()), errors.finish());
     quote!(#item #errors)
 }
 
-fn krate(args: TokenStream) -> syn::Result<Option<Path>> {
-    let parser = |input: ParseStream<'_>| {
-        if input.is_empty() {
-            return Ok(None);
-        }
-        let message = "`#[judge_output]` takes nothing, or `crate = path`";
-        let key = input.parse::<Token![crate]>();
-        let key = key.map_err(|error| Error::new(error.span(), message))?;
-        input.parse::<Token![=]>().map_err(|_| Error::new(key.span, message))?;
-        Ok(Some(input.call(Path::parse_mod_style)?))
-    };
-    parser.parse2(args)
-}
+/// `#[judge_output(crate = path)]`.
+#[derive(Default)]
+struct JudgeOutputAttrs(Settings);
 
-fn parsed(item: &TokenStream) -> syn::Result<DeriveInput> {
-    let at = |what: &str, span| {
-        Error::new(span, format!("`#[judge_output]` goes on an enum or a struct, not on {what}"))
-    };
-    let input = syn::parse2::<DeriveInput>(item.clone()).map_err(|error| {
-        let words = item.clone().into_iter().filter_map(|token| match token {
-            proc_macro2::TokenTree::Ident(word) => Some(word),
-            _ => None,
-        });
-        let mut kinds = words.filter_map(|word| Some((kind(&word)?, word.span())));
-        kinds.next().map_or(error, |(what, span)| at(what, span))
-    })?;
-    match &input.data {
-        Data::Union(union) => Err(at("a union", union.union_token.span)),
-        _ => Ok(input),
+impl AsMut<Settings> for JudgeOutputAttrs {
+    fn as_mut(&mut self) -> &mut Settings {
+        &mut self.0
     }
 }
 
-fn kind(word: &Ident) -> Option<&'static str> {
-    Some(match word.to_string().as_str() {
-        "fn" => "a function",
-        "trait" => "a trait",
-        "impl" => "an impl block",
-        "mod" => "a module",
-        "type" => "a type alias",
-        _ => return None,
-    })
+impl Attribute for JudgeOutputAttrs {
+    const NAME: &'static str = "`#[judge_output]`";
+    const EXAMPLE: &'static str = "crate = ::dsrs_metrics";
+    const KEYS: &'static [Key<Self>] = &[Key::CRATE];
 }
 
-/// The item with the derives that it does not have yet.
+fn parsed(item: &TokenStream) -> syn::Result<DeriveInput> {
+    match item_kind(item) {
+        Some((keyword, found)) if keyword != "enum" && keyword != "struct" => {
+            let message = format!("expected an enum or a struct, found {found}");
+            Err(Error::new(keyword.span(), message))
+        }
+        _ => syn::parse2(item.clone()),
+    }
+}
+
+/// Returns the item with the derives that it does not have yet.
 fn derived(item: &DeriveInput, krate: Option<&Path>) -> TokenStream {
     let span = item.ident.span();
     let runtime = names::runtime(krate, span);
@@ -91,24 +81,24 @@ fn derived(item: &DeriveInput, krate: Option<&Path>) -> TokenStream {
     quote!(#[derive(#(#all),*)] #of_serde #of_schemars #item)
 }
 
-/// Whether a field of no name that was asked for can be refused: of a struct, unless `serde` is told otherwise.
+/// Whether unknown fields can be rejected: for a struct, unless its `serde` attributes conflict.
 fn is_closed(item: &DeriveInput) -> bool {
     let Data::Struct(data) = &item.data else {
         return false;
     };
-    let says = |attrs: &[Attribute], word: &str| {
+    let mentions = |attrs: &[syn::Attribute], word: &str| {
         let of_serde = attrs.iter().filter(|attr| attr.path().is_ident("serde"));
         of_serde.into_iter().any(|attr| attr.to_token_stream().to_string().contains(word))
     };
-    let flattens = data.fields.iter().any(|field| says(&field.attrs, "flatten"));
+    let flattens = data.fields.iter().any(|field| mentions(&field.attrs, "flatten"));
     matches!(data.fields, syn::Fields::Named(_))
         && !flattens
-        && !says(&item.attrs, "deny_unknown_fields")
-        && !says(&item.attrs, "transparent")
+        && !mentions(&item.attrs, "deny_unknown_fields")
+        && !mentions(&item.attrs, "transparent")
 }
 
-/// What an attribute derives, by the last word of each path.
-fn derives(attr: &Attribute) -> Vec<Ident> {
+/// Returns the derives in an attribute, by the last segment of each path.
+fn derives(attr: &syn::Attribute) -> Vec<Ident> {
     if !attr.path().is_ident("derive") {
         return Vec::new();
     }

@@ -1,8 +1,12 @@
-//! The macros of dsrs-metrics: `#[metric]`, `#[judge]`, `#[judge_output]` and `#[derive(Record)]`. Use them through that crate, which
-//! documents them.
+//! The macros of dsrs-metrics: `#[metric]`, `#[judge]`, `#[judge_output]` and `#[derive(Record)]`.
+//! Use them through that crate, which contains their documentation.
 //!
-//! This file alone decides which module expands an item. The modules of the attributes import from `shared` and never
-//! from each other.
+//! Only this file selects the module that expands an item. The modules of the attributes import
+//! from `shared`, never from each other.
+#![allow(
+    clippy::large_enum_variant,
+    reason = "spans are larger with the feature of proc_macro2 that the tests turn on"
+)]
 
 mod composite;
 mod judge;
@@ -15,47 +19,48 @@ mod shared;
 
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as TokenStream2;
-use shared::attributes::is_struct;
+use shared::item_kind::is_struct;
 
 /// Turns a plain function into a typed metric. See the crate `dsrs-metrics`.
 #[proc_macro_attribute]
 pub fn metric(args: TokenStream, item: TokenStream) -> TokenStream {
-    expand_metric(args.into(), item.into()).into()
+    expand_metric(args.into(), &item.into()).into()
 }
 
-/// Turns a signature struct into a metric that a language model answers. See the crate `dsrs-metrics`.
+/// Turns a signature struct into a metric that a language model evaluates. See the crate
+/// `dsrs-metrics`.
 #[proc_macro_attribute]
 pub fn judge(args: TokenStream, item: TokenStream) -> TokenStream {
-    expand_judge(args.into(), item.into()).into()
+    expand_judge(args.into(), &item.into()).into()
 }
 
-/// Lets a judge answer with a type. See the crate `dsrs-metrics`.
+/// Makes a type usable as the output of a judge. See the crate `dsrs-metrics`.
 #[proc_macro_attribute]
 pub fn judge_output(args: TokenStream, item: TokenStream) -> TokenStream {
-    expand_judge_output(args.into(), item.into()).into()
+    expand_judge_output(args.into(), &item.into()).into()
 }
 
-/// Lets every dynamic metric score a struct without conversion. See the crate `dsrs-metrics`.
+/// Makes a struct usable as a row of every dynamic metric. See the crate `dsrs-metrics`.
 #[proc_macro_derive(Record, attributes(record))]
 pub fn record(item: TokenStream) -> TokenStream {
     expand_record(item.into()).into()
 }
 
-// The expansions on tokens of proc_macro2, which exist outside of a compilation too: tests call them.
+// The expansions on tokens of `proc_macro2`, which unit tests can call outside of a compilation.
 
-fn expand_metric(args: TokenStream2, item: TokenStream2) -> TokenStream2 {
-    if is_struct(&item) {
-        return composite::expand(args, &item);
+fn expand_metric(args: TokenStream2, item: &TokenStream2) -> TokenStream2 {
+    if is_struct(item) {
+        return composite::expand(args, item);
     }
-    metric::expand(args, &item)
+    metric::expand(args, item)
 }
 
-fn expand_judge(args: TokenStream2, item: TokenStream2) -> TokenStream2 {
-    judge::expand(args, &item)
+fn expand_judge(args: TokenStream2, item: &TokenStream2) -> TokenStream2 {
+    judge::expand(args, item)
 }
 
-fn expand_judge_output(args: TokenStream2, item: TokenStream2) -> TokenStream2 {
-    judge_output::expand(args, &item)
+fn expand_judge_output(args: TokenStream2, item: &TokenStream2) -> TokenStream2 {
+    judge_output::expand(args, item)
 }
 
 fn expand_record(item: TokenStream2) -> TokenStream2 {

@@ -1,23 +1,23 @@
-//! `#[derive(Record)]`: each named field of a struct, as the type-level fields that metrics read.
+//! `#[derive(Record)]`: implements the type-level fields that metrics read for each named field of
+//! a struct.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::ext::IdentExt as _;
-use syn::{
-    Attribute, Data, DeriveInput, Error, Field, Fields, GenericParam, Generics, LitStr, Meta, Path,
-    Token,
-};
+use syn::parse::ParseStream;
+use syn::{Data, DeriveInput, Field, Fields, GenericParam, Generics, LitStr, Meta, Path};
 
-use super::shared::list;
+use crate::shared::attrs::{self, Attribute, Key, Kind};
 use crate::shared::errors::Errors;
 use crate::shared::field_name::name_type;
-use crate::shared::names::{path_is_absolute, runtime};
+use crate::shared::names::{check_crate_path, runtime};
+use crate::shared::settings::Settings;
 use crate::shared::tokens::as_written;
 
 /// Expands `#[derive(Record)]`.
 pub(crate) fn expand(input: &DeriveInput) -> TokenStream {
     let mut errors = Errors::default();
-    let krate = container(&input.attrs, &mut errors);
+    let krate = krate(&input.attrs, &mut errors);
     let fields = fields(input, &mut errors);
     let runtime = runtime(krate.as_ref(), input.ident.span());
     let mut generics = input.generics.clone();
@@ -43,40 +43,46 @@ struct NamedField<'a> {
 }
 
 fn fields<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Vec<NamedField<'a>> {
-    let message = "`Record` is for structs with named fields: a metric finds a field by its name";
+    let message = |found: &str| {
+        format!(
+            "expected a struct with named fields, found {found}; metrics look up fields by name"
+        )
+    };
     let fields = match &input.data {
         Data::Struct(data) => match &data.fields {
             Fields::Named(fields) => &fields.named,
-            _ => {
-                errors.at(&input.ident, message);
+            Fields::Unnamed(_) => {
+                errors.at(&input.ident, message("a tuple struct"));
+                return Vec::new();
+            }
+            Fields::Unit => {
+                errors.at(&input.ident, message("a unit struct"));
                 return Vec::new();
             }
         },
         Data::Enum(data) => {
-            errors.at(data.enum_token, message);
+            errors.at(data.enum_token, message("an enum"));
             return Vec::new();
         }
         Data::Union(data) => {
-            errors.at(data.union_token, message);
+            errors.at(data.union_token, message("a union"));
             return Vec::new();
         }
     };
     let mut named: Vec<NamedField<'a>> = Vec::new();
     for field in fields {
         let Some(ident) = &field.ident else { continue };
-        let renamed = rename(&field.attrs, errors);
+        let FieldAttrs { rename: renamed } = FieldAttrs::parse(&field.attrs, errors);
         let (name, span) = match &renamed {
             Some(rename) => (rename.value(), rename.span()),
             None => (ident.unraw().to_string(), ident.span()),
         };
         if name.is_empty() {
-            errors.at_span(span, "the field's name is empty");
+            errors.at_span(span, "empty field name; write the name that metrics use");
         }
         if named.iter().any(|other| other.name == name) {
-            errors.at_span(
-                span,
-                format!("two fields are called `{name}`, and a metric could not tell them apart: rename one"),
-            );
+            errors
+                .at_span(span, format!("duplicate field name `{name}`; rename one of the fields"));
         }
         named.push(NamedField { name, field });
     }
@@ -84,63 +90,70 @@ fn fields<'a>(input: &'a DeriveInput, errors: &mut Errors) -> Vec<NamedField<'a>
 }
 
 /// `#[record(rename = "..")]` on a field.
-fn rename(attrs: &[Attribute], errors: &mut Errors) -> Option<LitStr> {
-    let mut rename: Option<LitStr> = None;
-    let form = "write `rename = \"name\"`";
-    for tokens in record_attrs(
-        attrs,
-        "`#[record]` alone says nothing: write `#[record(rename = \"name\")]`",
-        errors,
-    ) {
-        list::for_each(tokens, errors, |input, seen, errors| {
-            let key = input.call(Ident::parse_any)?;
-            if key != "rename" {
-                let message = format!("a field takes `rename = \"name\"`, not `{key}`");
-                return Err(Error::new(key.span(), message));
-            }
-            seen.note(&key, errors);
-            input.parse::<Token![=]>().map_err(|_| Error::new_spanned(&key, form))?;
-            let explain = |found: &str| match syn::parse_str::<Ident>(found) {
-                Ok(name) => format!("a field's name is text: write `rename = \"{name}\"`"),
-                Err(_) => form.to_owned(),
-            };
-            rename = Some(list::value(&key, input, syn::parse::Parse::parse, explain)?);
-            Ok(())
-        });
+#[derive(Default)]
+struct FieldAttrs {
+    rename: Option<LitStr>,
+}
+
+impl Attribute for FieldAttrs {
+    const NAME: &'static str = "`#[record]` on a field";
+    const EXAMPLE: &'static str = "rename = \"name\"";
+    const KEYS: &'static [Key<Self>] =
+        &[Key::new("rename", Kind::Text, "rename = \"name\"", "a string", |field, argument, _| {
+            argument.value(&mut field.rename)
+        })];
+}
+
+impl FieldAttrs {
+    fn parse(attrs: &[syn::Attribute], errors: &mut Errors) -> Self {
+        let mut field = Self::default();
+        let alone = "missing arguments of `#[record]`; write `#[record(rename = \"name\")]`";
+        for tokens in record_attrs(attrs, alone, errors) {
+            attrs::parse_into(&mut field, tokens, errors);
+        }
+        field
     }
-    rename
 }
 
 /// `#[record(crate = path)]` on the struct.
-fn container(attrs: &[Attribute], errors: &mut Errors) -> Option<Path> {
-    let mut krate: Option<Path> = None;
-    let form = "write `crate = ::dsrs_metrics`";
-    for tokens in record_attrs(attrs, "`#[record]` alone says nothing: take it away", errors) {
-        list::for_each(tokens, errors, |input, seen, errors| {
-            let key = input.call(Ident::parse_any)?;
-            if key != "crate" {
-                let message = format!(
-                    "a row takes `crate = ::dsrs_metrics`, not `{key}`; `rename = \"name\"` goes on a field"
-                );
-                return Err(Error::new(key.span(), message));
-            }
-            seen.note(&key, errors);
-            input.parse::<Token![=]>().map_err(|_| Error::new_spanned(&key, form))?;
-            let explain = |found: &str| match syn::parse_str::<LitStr>(found) {
-                Ok(path) => format!("the crate is a path: write `crate = ::{}`", path.value()),
-                Err(_) => form.to_owned(),
-            };
-            let path = list::value(&key, input, Path::parse_mod_style, explain)?;
-            path_is_absolute(&path, errors);
-            krate = Some(path);
-            Ok(())
-        });
+#[derive(Default)]
+struct StructAttrs(Settings);
+
+impl AsMut<Settings> for StructAttrs {
+    fn as_mut(&mut self) -> &mut Settings {
+        &mut self.0
     }
-    krate
 }
 
-/// What stands in each `#[record(..)]`.
-fn record_attrs(attrs: &[Attribute], alone: &str, errors: &mut Errors) -> Vec<TokenStream> {
+impl Attribute for StructAttrs {
+    const NAME: &'static str = "`#[record]` on a struct";
+    const EXAMPLE: &'static str = "crate = ::dsrs_metrics";
+    const KEYS: &'static [Key<Self>] = &[Key::CRATE];
+
+    fn unknown(&mut self, word: &Ident, _: Option<&str>, _: ParseStream<'_>) -> Option<String> {
+        (word == "rename").then(|| {
+            "unexpected `rename` on a struct; write `#[record(rename = \"name\")]` on a field"
+                .to_owned()
+        })
+    }
+}
+
+/// The path to the runtime crate.
+fn krate(attrs: &[syn::Attribute], errors: &mut Errors) -> Option<Path> {
+    let mut parsed = StructAttrs::default();
+    let alone = "missing arguments of `#[record]`; remove it";
+    for tokens in record_attrs(attrs, alone, errors) {
+        attrs::parse_into(&mut parsed, tokens, errors);
+    }
+    let path = parsed.0.krate;
+    if let Some(path) = &path {
+        check_crate_path(path, errors);
+    }
+    path
+}
+
+/// Returns the arguments of each `#[record(..)]`.
+fn record_attrs(attrs: &[syn::Attribute], alone: &str, errors: &mut Errors) -> Vec<TokenStream> {
     let mut contents = Vec::new();
     for attr in attrs.iter().filter(|attr| attr.path().is_ident("record")) {
         match &attr.meta {
@@ -160,39 +173,20 @@ struct Expansion<'a> {
 }
 
 impl Expansion<'_> {
-    /// After a mistake: a row that has any field, so that what scores it reports nothing more.
+    /// The expansion after an error: a row that has any field, so that uses of it cause no further
+    /// errors.
     fn stub(&self) -> TokenStream {
         let (ident, runtime) = (&self.input.ident, &self.runtime);
         let span = ident.span();
         let (impl_generics, ty_generics, where_clause) = self.generics.split_for_impl();
-        let params = &self.generics.params;
-        let params = (!params.is_empty()).then(|| quote!(#params,));
-        let read = |get: &str, method: &str, held: TokenStream| {
-            let [get, method] = [get, method].map(|name| Ident::new(name, span));
-            quote_spanned! {span=>
-                impl<'__row, #params __Name, __Want: #runtime::__private::Want<'__row>>
-                    #runtime::__private::#get<'__row, __Name, __Want> for #ident #ty_generics
-                #where_clause
-                {
-                    fn #method(
-                        &'__row self,
-                        _: &#runtime::FieldSpec<'static>,
-                    ) -> ::core::result::Result<#held, #runtime::__private::boxed::Box<#runtime::__private::FieldError>> {
-                        ::core::unreachable!()
-                    }
-                }
-            }
-        };
-        let get = read("Get", "get", quote_spanned!(span=> __Want::Held));
-        let held = quote_spanned!(span=> ::core::option::Option<__Want::Held>);
-        let get_optional = read("GetOptional", "get_optional", held);
+        let unreachable = quote_spanned!(span=> ::core::unreachable!());
+        let reads = [false, true].map(|optional| self.read(optional, None, &unreachable));
         quote_spanned! {span=>
             const _: () = {
                 impl #impl_generics #runtime::Record for #ident #ty_generics #where_clause {
                     const FIELDS: &'static [#runtime::FieldSpec<'static>] = &[];
                 }
-                #get
-                #get_optional
+                #(#reads)*
             };
         }
     }
@@ -257,44 +251,68 @@ impl Expansion<'_> {
         }
     }
 
-    /// `Get` and `GetOptional` for whatever field and form the struct's own fields allow.
+    /// Emits `Get` and `GetOptional` for every field and form that the struct's fields support.
     fn reads(&self) -> TokenStream {
+        let runtime = &self.runtime;
+        let span = self.input.ident.span();
+        let read = |optional: bool| {
+            let [give, method] = match optional {
+                true => ["GiveOptional", "give_optional"],
+                false => ["Give", "give"],
+            }
+            .map(|name| Ident::new(name, span));
+            let bounds = quote_spanned! {span=>
+                Self: #runtime::__private::Field<__Name>,
+                <Self as #runtime::__private::Field<__Name>>::Type:
+                    #runtime::__private::#give<'__row, __Want> + '__row,
+            };
+            let body = quote_spanned! {span=>
+                ::core::result::Result::Ok(#runtime::__private::#give::#method(
+                    #runtime::__private::Field::<__Name>::field(self),
+                ))
+            };
+            self.read(optional, Some(&bounds), &body)
+        };
+        [false, true].into_iter().map(read).collect()
+    }
+
+    /// Emits `Get` or `GetOptional` for all fields that the bounds allow.
+    fn read(
+        &self,
+        optional: bool,
+        bounds: Option<&TokenStream>,
+        body: &TokenStream,
+    ) -> TokenStream {
         let (ident, runtime) = (&self.input.ident, &self.runtime);
         let span = ident.span();
         let params = &self.generics.params;
         let params = (!params.is_empty()).then(|| quote!(#params,));
         let (_, ty_generics, where_clause) = self.generics.split_for_impl();
         let predicates = where_clause.map(|clause| clause.predicates.iter()).into_iter().flatten();
-        let predicates: Vec<_> = predicates.collect();
-        let read = |get: &str, method: &str, give: &str, give_method: &str, held: TokenStream| {
-            let [get, method, give, give_method] =
-                [get, method, give, give_method].map(|name| syn::Ident::new(name, span));
-            quote_spanned! {span=>
-                #[automatically_derived]
-                impl<'__row, #params __Name, __Want: #runtime::__private::Want<'__row>>
-                    #runtime::__private::#get<'__row, __Name, __Want> for #ident #ty_generics
-                where
-                    Self: #runtime::__private::Field<__Name>,
-                    <Self as #runtime::__private::Field<__Name>>::Type:
-                        #runtime::__private::#give<'__row, __Want> + '__row,
-                    #(#predicates,)*
-                {
-                    fn #method(
-                        &'__row self,
-                        _: &#runtime::FieldSpec<'static>,
-                    ) -> ::core::result::Result<#held, #runtime::__private::boxed::Box<#runtime::__private::FieldError>> {
-                        ::core::result::Result::Ok(#runtime::__private::#give::#give_method(
-                            #runtime::__private::Field::<__Name>::field(self),
-                        ))
-                    }
+        let held = quote_spanned!(span=> __Want::Held);
+        let (get, method, held) = match optional {
+            true => {
+                let held = quote_spanned!(span=> ::core::option::Option<#held>);
+                ("GetOptional", "get_optional", held)
+            }
+            false => ("Get", "get", held),
+        };
+        let [get, method] = [get, method].map(|name| Ident::new(name, span));
+        quote_spanned! {span=>
+            #[automatically_derived]
+            impl<'__row, #params __Name, __Want: #runtime::__private::Want<'__row>>
+                #runtime::__private::#get<'__row, __Name, __Want> for #ident #ty_generics
+            where
+                #bounds
+                #(#predicates,)*
+            {
+                fn #method(
+                    &'__row self,
+                    _: &#runtime::FieldSpec<'static>,
+                ) -> ::core::result::Result<#held, #runtime::__private::boxed::Box<#runtime::__private::FieldError>> {
+                    #body
                 }
             }
-        };
-        let held = quote_spanned!(span=> __Want::Held);
-        let optional = quote_spanned!(span=> ::core::option::Option<__Want::Held>);
-        let get = read("Get", "get", "Give", "give", held);
-        let get_optional =
-            read("GetOptional", "get_optional", "GiveOptional", "give_optional", optional);
-        quote!(#get #get_optional)
+        }
     }
 }

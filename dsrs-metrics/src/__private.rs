@@ -1,7 +1,7 @@
 //! What the macros' expansions name. No promise is made about anything here.
 
 pub use crate::composite::compiled;
-pub use crate::core::declared::{First, Of, OfNoMetric};
+pub use crate::core::declared::{Declaration, First, Of, OfNoMetric};
 pub use crate::core::dedup::key::{Configured, Key};
 pub use crate::core::error::{FieldError, unreadable_field};
 pub use crate::core::params::{Typed, Untyped, read_param};
@@ -10,7 +10,8 @@ pub use crate::core::requirements::{Requirement, Requires};
 pub use crate::core::return_types::{Decided, Undecided};
 pub use crate::core::rows::by_name::{Given, Opaque, Serialized, Shown, configured};
 pub use crate::core::rows::fields::{
-    Char, Field, Get, GetOptional, Owned, Raw, ReadValue, Ref, Slice, Text, Want, read_row,
+    Field, Get, GetOptional, Name, Owned, Raw, ReadValue, Ref, Slice, Text, Want, read,
+    read_optional, read_row,
 };
 pub use crate::core::rows::provide::{Give, GiveOptional};
 pub use crate::judge::configured::{PANEL, panel_default, read_panel};
@@ -20,7 +21,9 @@ pub use std::sync::{LazyLock, OnceLock};
 pub use std::{borrow, boxed, string, vec};
 
 use crate::core::answer::Answer;
+use crate::core::call::MetricCall;
 use crate::core::error::{MetricError, Result};
+use crate::core::metric::Metric;
 use crate::core::score::{MetricScore, Scored};
 use crate::core::spec::{Direction, MetricSpec, ScoreKind, ScoreRange};
 
@@ -77,7 +80,13 @@ pub type Evaluation<'a> = futures_util::future::BoxFuture<'a, Result<MetricScore
 
 /// `Metric::evaluate` of a metric that implements `Metric::answer`.
 #[must_use]
-pub fn evaluation(answer: Answer<'_>) -> Evaluation<'_> {
+pub fn evaluation<'a, M, G, P>(metric: &'a M, gold: &'a G, pred: &'a P) -> Evaluation<'a>
+where
+    M: Metric<G, P>,
+    G: Sync,
+    P: Sync,
+{
+    let answer = metric.answer(MetricCall::new(gold, pred));
     Box::pin(async move { score(answer.await) })
 }
 

@@ -1,3 +1,18 @@
+// The pages define their links for readers of the repository, at their end. A link that is defined twice goes where it is
+// defined first, so these lines lead readers of the crate documentation to the same pages here.
+#![doc = "[write_a_metric]: crate::guide::write_a_metric"]
+#![doc = "[rows]: crate::guide::rows"]
+#![doc = "[evaluate]: crate::guide::evaluate"]
+#![doc = "[composites]: crate::guide::composites"]
+#![doc = "[scorer]: crate::guide::scorer"]
+#![doc = "[judges]: crate::guide::judges"]
+#![doc = "[agents]: crate::guide::agents"]
+#![doc = "[agreement]: crate::guide::agreement"]
+#![doc = "[command_line]: crate::guide::command_line"]
+#![doc = "[code_and_sandbox]: crate::guide::code_and_sandbox"]
+#![doc = "[sparql]: crate::guide::sparql"]
+#![doc = "[metrics]: crate::metrics"]
+#![doc = ""]
 #![doc = include_str!("../../README.md")]
 
 // Lets `#[metric]` be used inside this crate with the path that its users have.
@@ -26,6 +41,57 @@ pub mod stats;
 pub mod structured;
 pub mod syntax;
 pub mod text;
+
+/// The guide: one page for each task.
+///
+/// The reference pages are with their items: [`metric`](macro@metric), [`judge`](macro@judge),
+/// [`judge_output`](macro@judge_output) and [`metrics`].
+pub mod guide {
+    // Includes a page. The definitions before the text replace those at its end, as in the crate documentation.
+    macro_rules! pages {
+        ($($(#[$summary:meta])* $page:ident: $file:literal $(if $feature:literal)?;)*) => {$(
+            $(#[$summary])*
+            #[doc = "\n"]
+            #[doc = "[rows]: crate::guide::rows"]
+            #[doc = "[evaluate]: crate::guide::evaluate"]
+            #[doc = "[composites]: crate::guide::composites"]
+            #[doc = "[scorer]: crate::guide::scorer"]
+            #[doc = "[judges]: crate::guide::judges"]
+            #[doc = "[agreement]: crate::guide::agreement"]
+            #[doc = "[command_line]: crate::guide::command_line"]
+            #[doc = "[code_and_sandbox]: crate::guide::code_and_sandbox"]
+            #[doc = "[metrics]: crate::metrics"]
+            #[doc = "\n"]
+            #[cfg_attr(all($(feature = $feature)?), doc = include_str!($file))]
+            pub mod $page {}
+        )*};
+    }
+
+    pages! {
+        /// Functions as metrics: parameters, return types, errors, verdicts.
+        write_a_metric: "../docs/guide/write_a_metric.md";
+        /// Dynamic rows and typed rows.
+        rows: "../docs/guide/rows.md";
+        /// Running a program over a devset, and the outcomes of its rows.
+        evaluate: "../docs/guide/evaluate.md";
+        /// Several metrics combined into one.
+        composites: "../docs/guide/composites.md";
+        /// Cheap metrics before expensive ones, within a budget.
+        scorer: "../docs/guide/scorer.md";
+        /// Metrics that a language model answers.
+        judges: "../docs/guide/judges.md";
+        /// Scores for the steps of an agent.
+        agents: "../docs/guide/agents.md";
+        /// A metric compared with labels.
+        agreement: "../docs/guide/agreement.md";
+        /// The commands `list`, `score` and `agree` (feature `cli`).
+        command_line: "../docs/guide/command_line.md" if "cli";
+        /// Metrics of code, tool calls and programs.
+        code_and_sandbox: "../docs/guide/code_and_sandbox.md";
+        /// Metrics of predicted SPARQL queries (feature `sparql`).
+        sparql: "../docs/guide/sparql.md" if "sparql";
+    }
+}
 
 #[doc(hidden)]
 pub mod __private;

@@ -6,4 +6,4 @@ pub use crate::{
     example, judge, judge_output, metric, metric_fn, prediction, typed_metric_fn,
 };
 
-pub use crate::judge::f1;
+pub use crate::stats::harmonic_mean;

@@ -1,4 +1,4 @@
-//! The metrics of agents from the command line.
+//! The agent metrics on the command line.
 
 use serde_json::{Value, json};
 
@@ -9,20 +9,20 @@ use crate::{piped, scorer};
 fn scored(rows: &str, args: &[&str]) -> Value {
     let ran = piped(rows, &[&["score", "-", "--json"], args].concat());
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    let said: Value = serde_json::from_str(&ran.out).unwrap();
-    let metrics = said["metrics"].as_object().unwrap();
+    let summary: Value = serde_json::from_str(&ran.out).unwrap();
+    let metrics = summary["metrics"].as_object().unwrap();
     metrics.iter().map(|(name, metric)| (name.clone(), metric["mean"].clone())).collect()
 }
 
 #[track_caller]
-fn refused(rows: &str, args: &[&str]) -> String {
+fn rejected(rows: &str, args: &[&str]) -> String {
     let ran = piped(rows, &[&["score", "-"], args].concat());
     assert_eq!((ran.code, &*ran.out), (Some(2), ""), "{}", ran.err);
     ran.err
 }
 
 #[test]
-fn each_is_listed_with_what_it_reads_and_costs() {
+fn each_is_listed_with_its_fields_and_cost() {
     let ran = scorer().args(["list", "--json"]).output().unwrap();
     let listed: Vec<Value> = serde_json::from_slice(&ran.stdout).unwrap();
     for (name, fields) in [
@@ -61,7 +61,7 @@ fn each_is_listed_with_what_it_reads_and_costs() {
 }
 
 #[test]
-fn replies_are_scored_with_a_line_for_each_check() {
+fn each_check_is_a_named_score() {
     let rows = "{\"pred\": {\"subtasks\": [{\"id\": 1, \"action\": \"edit\", \"target\": \"a.rs\", \"instruction\": \"Add it\"}]}}\n\
                 {\"pred\": {\"subtasks\": \"[{\\\"id\\\": 1, \\\"action\\\": \\\"fly\\\", \\\"target\\\": \\\"a.rs\\\", \\\"instruction\\\": \\\"Hop\\\"}]\"}}\n";
     assert_eq!(
@@ -89,7 +89,7 @@ fn replies_are_scored_with_a_line_for_each_check() {
 }
 
 #[test]
-fn labelled_steps_are_scored_as_they_stand_in_their_file() {
+fn labelled_steps_are_scored_from_their_file() {
     let rows = "{\"tool\": \"edit\", \"step_utility\": 1, \"was_repeated\": false, \"verification_delta\": 2, \"params_valid\": true}\n\
                 {\"tool\": \"edit\", \"step_utility\": -1, \"was_repeated\": true, \"verification_delta\": 0, \"params_valid\": true}\n";
     let labels = ["step_utility", "was_repeated", "verification_delta", "params_valid"];
@@ -103,25 +103,25 @@ fn labelled_steps_are_scored_as_they_stand_in_their_file() {
 }
 
 #[test]
-fn what_is_wrong_is_one_line() {
+fn an_error_is_one_line() {
     let row =
         "{\"pred\": {\"step_utility\": 1, \"was_repeated\": false, \"verification_delta\": 2}}";
     assert_eq!(
-        refused(row, &["-m", "outcome_coupled"]),
+        rejected(row, &["-m", "outcome_coupled"]),
         "error: <stdin>:1: metric `outcome_coupled`: no field `pred.params_valid`; it has `step_utility`, \
          `was_repeated`, `verification_delta`; say where it is with --map pred.params_valid=PATH\n"
     );
     assert_eq!(
-        refused(row, &["-m", "outcome_coupled", "--param", "outcome_coupled.schema_weight=0.5"]),
+        rejected(row, &["-m", "outcome_coupled", "--param", "outcome_coupled.schema_weight=0.5"]),
         "error: metric `outcome_coupled`: the weights 0.4, 0.3, 0.2, 0.5 sum to 1.4; they must sum to 1\n"
     );
-    let said = refused(row, &["-m", "synthesis", "--param", "synthesis.weights=[0.5, 0.5]"]);
+    let stderr = rejected(row, &["-m", "synthesis", "--param", "synthesis.weights=[0.5, 0.5]"]);
     assert!(
-        said.contains("parameter `weights` should be a list of 4 numbers, as in '[0.4, 0.3, 0.2, 0.1]'; found `[0.5, 0.5]`\n"),
-        "{said}"
+        stderr.contains("parameter `weights` should be a list of 4 numbers, as in '[0.4, 0.3, 0.2, 0.1]'; found `[0.5, 0.5]`\n"),
+        "{stderr}"
     );
     assert_eq!(
-        refused(row, &["-m", "outcome_coupled", "--param", "outcome_coupled.full_delta=0"]),
-        "error: metric `outcome_coupled`: no share of 0 tests can be taken: `full_delta` is 1 or more\n"
+        rejected(row, &["-m", "outcome_coupled", "--param", "outcome_coupled.full_delta=0"]),
+        "error: metric `outcome_coupled`: `full_delta` must be at least 1, found 0\n"
     );
 }

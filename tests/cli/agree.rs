@@ -1,10 +1,12 @@
-//! `agree`: the metrics of a result file against labels, and each way in which that can go wrong.
+//! `agree`: compares the metrics of a result file with labels; every kind of invalid results and
+//! labels.
 
 use serde_json::{Value, json};
 
 use crate::{Folder, Ran};
 
-/// Twelve rows: nine labelled and scored, one without label, one whose metric failed, one abstained.
+/// Twelve rows: nine labelled and scored, one without label, one whose metric failed, one
+/// abstained.
 fn judged() -> String {
     let scored = |id: &str, passed: bool, label: &str| {
         let value = f64::from(passed);
@@ -35,9 +37,9 @@ fn judged() -> String {
 }
 
 impl Folder {
-    /// `agree ARGS`, which is expected to be refused: the message.
+    /// The error of `agree ARGS`.
     #[track_caller]
-    fn disagrees(&self, args: &[&str]) -> String {
+    fn agree_error(&self, args: &[&str]) -> String {
         let ran = self.run(&[&["agree"], args].concat());
         assert_eq!((ran.code, &*ran.out), (Some(2), ""), "{ran:?}");
         let message = ran.err.strip_prefix("error: ").and_then(|line| line.strip_suffix('\n'));
@@ -46,8 +48,9 @@ impl Folder {
         message
     }
 
+    /// The report of `agree ARGS --json`.
     #[track_caller]
-    fn agrees(&self, args: &[&str]) -> Value {
+    fn agree_json(&self, args: &[&str]) -> Value {
         let Ran { code, out, err } = self.run(&[&["agree"], args, &["--json"]].concat());
         assert_eq!((code, &*err), (Some(0), ""));
         serde_json::from_str(&out).unwrap()
@@ -55,7 +58,7 @@ impl Folder {
 }
 
 #[test]
-fn every_row_is_in_the_table_or_counted_beside_it() {
+fn every_row_is_compared_or_counted_as_excluded() {
     let folder = Folder::with("r.jsonl", judged());
     let ran = folder.run(&["agree", "r.jsonl", "--label", "ok"]);
     let expected = "\
@@ -78,29 +81,30 @@ intervals: Wilson for shares; Lang and Reiczigel for the correction (Rogan and G
 }
 
 #[test]
-fn the_readme_shows_what_its_commands_print() {
+fn the_guide_shows_the_output_of_its_commands() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-    let readme = std::fs::read_to_string(format!("{root}/README.md")).unwrap();
+    let page = format!("{root}/dsrs-metrics/docs/guide/agreement.md");
+    let page = std::fs::read_to_string(page).unwrap();
     let folder = Folder::new();
     let mut printed = String::new();
     for command in [
         "score examples/data/heritage/heritage.tuned.jsonl -m answer_exact_match --out scores.jsonl",
         "agree scores.jsonl --label correct",
     ] {
-        assert!(readme.contains(&format!("dsrs-metrics {command}\n")), "{command}");
+        assert!(page.contains(&format!("dsrs-metrics {command}\n")), "{command}");
         let command = command.replace("examples/", &format!("{root}/examples/"));
         let ran = folder.run(&command.split(' ').collect::<Vec<_>>());
         assert_eq!(ran.code, Some(0), "{ran:?}");
         printed = ran.out;
     }
     let (figures, _) = printed.split_once("label  given").unwrap();
-    assert!(readme.contains(figures), "{figures}");
+    assert!(page.contains(figures), "{figures}");
 }
 
 #[test]
 fn json_has_every_figure_with_its_denominator() {
     let folder = Folder::with("r.jsonl", judged());
-    let report = folder.agrees(&["r.jsonl", "--label", "ok", "-m", "judge"]);
+    let report = folder.agree_json(&["r.jsonl", "--label", "ok", "-m", "judge"]);
     assert_eq!((&report["rows"], &report["label"]), (&json!(12), &json!("ok")));
     let judge = &report["metrics"]["judge"];
     assert_eq!(judge["without_score"], json!({"metric_failed": 1, "abstained": 1}));
@@ -128,24 +132,24 @@ fn what_score_writes_is_what_agree_reads_in_every_format() {
     for out in ["s.jsonl", "s.json", "s.csv"] {
         let ran = folder.run(&["score", "rows.jsonl", "-m", "same_text", "--out", out, "--quiet"]);
         assert_eq!(ran.code, Some(0), "{ran:?}");
-        reports.push(folder.agrees(&[out, "--label", "right"]));
+        reports.push(folder.agree_json(&[out, "--label", "right"]));
     }
     assert_eq!(reports[0]["metrics"]["same_text"]["accuracy"]["successes"], 27);
     assert_eq!(reports[0], reports[1]);
     assert_eq!(reports[0], reports[2]);
     // The same labels, joined by id.
-    let joined = folder.agrees(&["s.jsonl", "--label", "right", "--labels", "rows.jsonl"]);
+    let joined = folder.agree_json(&["s.jsonl", "--label", "right", "--labels", "rows.jsonl"]);
     assert_eq!(joined, reports[0]);
-    assert_eq!(folder.agrees(&["s.csv", "--label", "right", "--seed", "0"]), reports[0]);
+    assert_eq!(folder.agree_json(&["s.csv", "--label", "right", "--seed", "0"]), reports[0]);
     let table = folder.run(&["agree", "s.csv", "--label", "right", "--seed", "7"]).out;
     assert!(table.contains("bootstrap for Spearman (2000 resamples, seed 7)"), "{table}");
 }
 
 #[test]
-fn labels_of_a_file_of_their_own_are_joined_by_id() {
+fn labels_of_a_separate_file_are_joined_by_id() {
     let folder = Folder::with("r.jsonl", judged());
     folder.write("l.csv", "id,grade\na,good\nb,good\nf,bad\nx,good\n");
-    let report = folder.agrees(&["r.jsonl", "--label", "grade", "--labels", "l.csv"]);
+    let report = folder.agree_json(&["r.jsonl", "--label", "grade", "--labels", "l.csv"]);
     assert_eq!(report["labels_without_row"], 1);
     let judge = &report["metrics"]["judge"];
     assert_eq!((&judge["compared"], &judge["without_label"]), (&json!(3), &json!(7)));
@@ -155,7 +159,7 @@ fn labels_of_a_file_of_their_own_are_joined_by_id() {
 }
 
 #[test]
-fn parts_and_metadata_can_be_held_against_labels_too() {
+fn parts_and_metadata_are_compared_with_labels_too() {
     let row = |id: u32, recall: f64, verdict: &str, label: &str, right: bool| {
         format!(
             r#"{{"id":{id},"attributes":{{"class":"{label}","right":{right}}},"scores":{{"j":{{"outcome":"scored","value":1.0,"passed":null,"parts":{{"recall":{recall}}},"metadata":{{"verdict":"{verdict}"}}}}}}}}"#
@@ -168,14 +172,14 @@ fn parts_and_metadata_can_be_held_against_labels_too() {
         row(4, 0.6, "a", "a", false),
     ];
     let folder = Folder::with("r.jsonl", rows.join("\n"));
-    let report = folder.agrees(&["r.jsonl", "--label", "class", "-m", "j.verdict"]);
+    let report = folder.agree_json(&["r.jsonl", "--label", "class", "-m", "j.verdict"]);
     let found = &report["metrics"]["j.verdict"];
     assert_eq!(
         (&found["accuracy"]["successes"], &found["classes"]),
         (&json!(3), &json!(["a", "b", "c"]))
     );
     let args = ["r.jsonl", "--label", "right", "-m", "j.recall", "--threshold", "0.65"];
-    assert_eq!(folder.agrees(&args)["metrics"]["j.recall"]["accuracy"]["successes"], 4);
+    assert_eq!(folder.agree_json(&args)["metrics"]["j.recall"]["accuracy"]["successes"], 4);
 }
 
 #[test]
@@ -187,35 +191,36 @@ fn lower_is_better_where_the_metric_says_so() {
     };
     let rows = [row(1, 0.0, true), row(2, 1.0, true), row(3, 7.0, false)].join("\n");
     let folder = Folder::with("r.jsonl", rows);
-    let report = folder.agrees(&["r.jsonl", "--label", "right", "--threshold", "1"]);
+    let report = folder.agree_json(&["r.jsonl", "--label", "right", "--threshold", "1"]);
     assert_eq!(report["metrics"]["distance"]["accuracy"]["successes"], 3);
 }
 
 #[test]
-fn labels_that_are_not_there() {
+fn missing_labels() {
     let folder = Folder::with("r.jsonl", judged());
     assert_eq!(
-        folder.disagrees(&["r.jsonl", "--label", "okay"]),
+        folder.agree_error(&["r.jsonl", "--label", "okay"]),
         "r.jsonl: no row has a label `okay`; did you mean `ok`?"
     );
     assert_eq!(
-        folder.disagrees(&["r.jsonl", "--label", "zzz"]),
+        folder.agree_error(&["r.jsonl", "--label", "zzz"]),
         "r.jsonl: no row has a label `zzz`, only `ok`"
     );
     folder.write("l.jsonl", "{\"id\": \"x\", \"ok\": true}\n");
     assert_eq!(
-        folder.disagrees(&["r.jsonl", "--label", "ok", "--labels", "l.jsonl"]),
-        "l.jsonl: none of its ids is in r.jsonl: there the first is `a`, here `x`"
+        folder.agree_error(&["r.jsonl", "--label", "ok", "--labels", "l.jsonl"]),
+        "l.jsonl: no id matches r.jsonl: expected ids such as `a`, found ids such as `x`"
     );
     folder.write("l.jsonl", "{\"id\": \"k\", \"ok\": true}\n");
     assert_eq!(
-        folder.disagrees(&["r.jsonl", "--label", "ok", "--labels", "l.jsonl"]),
-        "r.jsonl: no row has both a score of `judge` and a label `ok`: 10 have a score, 1 a label"
+        folder.agree_error(&["r.jsonl", "--label", "ok", "--labels", "l.jsonl"]),
+        "r.jsonl: no row has both a score of `judge` and a label `ok`; rows with a score: 10, rows with a \
+         label: 1"
     );
     folder.write("l.jsonl", "{\"id\": \"a\", \"ok\": true}\n{\"id\": \"a\", \"ok\": false}\n");
     assert_eq!(
-        folder.disagrees(&["r.jsonl", "--label", "ok", "--labels", "l.jsonl"]),
-        "l.jsonl:2: the id `a` stands twice, first in line 1; a row can be counted only once"
+        folder.agree_error(&["r.jsonl", "--label", "ok", "--labels", "l.jsonl"]),
+        "l.jsonl:2: duplicate id `a`, first in line 1; ids must be unique within a file"
     );
 }
 
@@ -224,86 +229,86 @@ fn labels_of_one_class() {
     let folder = Folder::with("r.jsonl", judged());
     folder.write("l.jsonl", "{\"id\": \"a\", \"ok\": true}\n{\"id\": \"f\", \"ok\": true}\n");
     assert_eq!(
-        folder.disagrees(&["r.jsonl", "--label", "ok", "--labels", "l.jsonl"]),
-        "l.jsonl: `judge` against `ok`: all 2 labels that are compared are `true`; agreement needs rows \
-         with another one"
+        folder.agree_error(&["r.jsonl", "--label", "ok", "--labels", "l.jsonl"]),
+        "l.jsonl: `judge` against `ok`: expected at least two different labels, found `true` in all 2 \
+         compared rows"
     );
 }
 
 #[test]
-fn labels_that_are_no_labels() {
+fn invalid_labels() {
     let folder = Folder::with("r.jsonl", judged());
-    let said = |content: &str| {
+    let error = |content: &str| {
         folder.write("l.jsonl", content);
-        folder.disagrees(&["r.jsonl", "--label", "ok", "--labels", "l.jsonl"])
+        folder.agree_error(&["r.jsonl", "--label", "ok", "--labels", "l.jsonl"])
     };
     assert_eq!(
-        said("{\"id\": \"a\", \"ok\": true}\n{\"id\": \"b\", \"ok\": [1]}\n"),
-        "l.jsonl:2: `ok` should be a bool, a number or text, found a list"
+        error("{\"id\": \"a\", \"ok\": true}\n{\"id\": \"b\", \"ok\": [1]}\n"),
+        "l.jsonl:2: `ok`: expected a bool, a number or a string, found a list"
     );
     assert_eq!(
-        said("{\"id\": \"a\", \"ok\": true}\n{\"id\": \"b\", \"ok\": 3}\n"),
-        "l.jsonl:2: `judge` against `ok`: the label `3` is a number, others are a bool; leave it out where \
-         there is none"
+        error("{\"id\": \"a\", \"ok\": true}\n{\"id\": \"b\", \"ok\": 3}\n"),
+        "l.jsonl:2: `judge` against `ok`: expected a bool like the labels before, found `3`, a number; omit \
+         the label if it is unknown"
     );
     assert_eq!(
-        said("{\"id\": \"a\", \"ok\": \"meh\"}\n{\"id\": \"b\", \"ok\": \"wow\"}\n"),
-        "l.jsonl:1: `judge` against `ok`: the labels are text, such as `meh`, and there are scores to \
-         compare: say which labels are a pass (positive), or their order (scale)"
+        error("{\"id\": \"a\", \"ok\": \"meh\"}\n{\"id\": \"b\", \"ok\": \"wow\"}\n"),
+        "l.jsonl:1: `judge` against `ok`: cannot compare scores with labels such as `meh`; name the passing \
+         labels (positive) or the order of all labels (scale)"
     );
     assert_eq!(
-        said("{\"id\": \"a\", \"ok\": NaN}\n"),
-        "l.jsonl:1:19: not valid JSON: expected value"
+        error("{\"id\": \"a\", \"ok\": NaN}\n"),
+        "l.jsonl:1:19: invalid JSON: expected value"
     );
     folder.write("l.csv", "id,ok\na,1\nb,NaN\n");
     assert_eq!(
-        folder.disagrees(&["r.jsonl", "--label", "ok", "--labels", "l.csv"]),
-        "l.csv:3: `judge` against `ok`: the label `NaN` is text, others are a number; leave it out where \
-         there is none"
+        folder.agree_error(&["r.jsonl", "--label", "ok", "--labels", "l.csv"]),
+        "l.csv:3: `judge` against `ok`: expected a number like the labels before, found `NaN`, a string; \
+         omit the label if it is unknown"
     );
 }
 
 #[test]
-fn results_that_are_no_results() {
+fn invalid_results() {
     let folder = Folder::new();
-    let said = |name: &str, content: &str| {
+    let error = |name: &str, content: &str| {
         folder.write(name, content);
-        folder.disagrees(&[name, "--label", "ok"])
+        folder.agree_error(&[name, "--label", "ok"])
     };
     assert_eq!(
-        said("r.jsonl", r#"{"id": "a", "gold": {}, "ok": true}"#),
-        "r.jsonl:1: the row has no `scores`, only `ok`; `agree` reads what `score --out` writes"
+        error("r.jsonl", r#"{"id": "a", "gold": {}, "ok": true}"#),
+        "r.jsonl:1: no `scores` in the row, only `ok`; expected a file written by `score --out`"
     );
-    assert_eq!(said("r.jsonl", ""), "r.jsonl: holds no rows");
+    assert_eq!(error("r.jsonl", ""), "r.jsonl: expected at least one row, found none");
     assert_eq!(
-        said("r.jsonl", r#"{"id":"a","scores":{"j":{"outcome":"scored","value":"high"}}}"#),
-        "r.jsonl:1: `scores.j.value` should be a finite number, found the text \"high\""
-    );
-    assert_eq!(
-        said("r.csv", "id,attributes.ok,j,j.outcome,j.passed\na,true,inf,scored,true\n"),
-        "r.csv:2: `j` should be a finite number, found the text \"inf\""
+        error("r.jsonl", r#"{"id":"a","scores":{"j":{"outcome":"scored","value":"high"}}}"#),
+        "r.jsonl:1: `scores.j.value`: expected a finite number, found the string \"high\""
     );
     assert_eq!(
-        said(
+        error("r.csv", "id,attributes.ok,j,j.outcome,j.passed\na,true,inf,scored,true\n"),
+        "r.csv:2: `j`: expected a finite number, found the string \"inf\""
+    );
+    assert_eq!(
+        error(
             "r.jsonl",
             r#"{"id":"a","scores":{"j":{"outcome":"scored","value":1,"passed":"yes"}}}"#
         ),
-        "r.jsonl:1: `scores.j.passed` should be true, false or null, found the text \"yes\""
+        "r.jsonl:1: `scores.j.passed`: expected true, false or null, found the string \"yes\""
     );
     let folder = Folder::with("r.jsonl", format!("{}\n{}", judged(), judged()));
     assert_eq!(
-        folder.disagrees(&["r.jsonl", "--label", "ok"]),
-        "r.jsonl:13: the id `a` stands twice, first in line 1; a row can be counted only once"
+        folder.agree_error(&["r.jsonl", "--label", "ok"]),
+        "r.jsonl:13: duplicate id `a`, first in line 1; ids must be unique within a file"
     );
     assert_eq!(
-        folder.disagrees(&["r.jsonl", "--label", "ok", "-m", "jugde"]),
-        "r.jsonl:13: the id `a` stands twice, first in line 1; a row can be counted only once"
+        folder.agree_error(&["r.jsonl", "--label", "ok", "-m", "jugde"]),
+        "r.jsonl:13: duplicate id `a`, first in line 1; ids must be unique within a file"
     );
     let folder = Folder::with("r.jsonl", judged());
     assert_eq!(
-        folder.disagrees(&["r.jsonl", "--label", "ok", "-m", "jugde"]),
+        folder.agree_error(&["r.jsonl", "--label", "ok", "-m", "jugde"]),
         "r.jsonl: no row has a score of `jugde`; did you mean `judge`?"
     );
-    let missing = folder.disagrees(&["none.jsonl", "--label", "ok"]);
+    let missing = folder.agree_error(&["none.jsonl", "--label", "ok"]);
     assert!(missing.starts_with("none.jsonl: cannot be read: "), "{missing}");
 }

@@ -1,77 +1,78 @@
-//! Each way in which input can be wrong: one line that says where, what was found, what to do; exit
-//! code 2; nothing left behind.
+//! Invalid input: one line with the place, what was found and what to do; exit code 2; no file is
+//! left behind.
 
 use crate::Folder;
 
 const GOOD: &str = r#"{"id": "a", "gold": {"answer": "x"}, "pred": {"answer": "x"}}"#;
 
-/// What the scorer says of a file of rows.
+/// The error of `score` on a file of rows.
 #[track_caller]
-fn said_of(name: &str, content: impl AsRef<[u8]>) -> String {
+fn error_of(name: &str, content: impl AsRef<[u8]>) -> String {
     let folder = Folder::with(name, content);
-    folder.refused(&[name, "-m", "same_text", "--out", "scores.jsonl"])
+    folder.score_error(&[name, "-m", "same_text", "--out", "scores.jsonl"])
 }
 
 #[track_caller]
-fn said_of_second(line: &str) -> String {
-    said_of("rows.jsonl", format!("{GOOD}\n{line}\n"))
+/// The error of `score` on a file whose second row is this line.
+fn error_of_second_row(line: &str) -> String {
+    error_of("rows.jsonl", format!("{GOOD}\n{line}\n"))
 }
 
 #[test]
 fn a_broken_line() {
     assert_eq!(
-        said_of_second(r#"{"id": "b", "gold": {"answer" "x"}}"#),
-        "rows.jsonl:2:31: not valid JSON: expected `:`"
+        error_of_second_row(r#"{"id": "b", "gold": {"answer" "x"}}"#),
+        "rows.jsonl:2:31: invalid JSON: expected `:`"
     );
     assert_eq!(
-        said_of_second(r#"{"id": "b", "gold": {"#),
-        "rows.jsonl:2:21: not valid JSON: EOF while parsing an object"
+        error_of_second_row(r#"{"id": "b", "gold": {"#),
+        "rows.jsonl:2:21: invalid JSON: EOF while parsing an object"
     );
 }
 
 #[test]
-fn a_line_that_is_no_object() {
-    let expected = r#"a row should be an object, {"id": .., "gold": {..}, "pred": {..}}, found"#;
-    assert_eq!(said_of_second("3"), format!("rows.jsonl:2: {expected} the number 3"));
-    assert_eq!(said_of_second("[1]"), format!("rows.jsonl:2: {expected} a list"));
-    assert_eq!(said_of_second("null"), format!("rows.jsonl:2: {expected} null"));
+fn a_line_that_is_not_an_object() {
+    let expected = r#"expected a row such as {"id": .., "gold": {..}, "pred": {..}}, found"#;
+    assert_eq!(error_of_second_row("3"), format!("rows.jsonl:2: {expected} the number 3"));
+    assert_eq!(error_of_second_row("[1]"), format!("rows.jsonl:2: {expected} a list"));
+    assert_eq!(error_of_second_row("null"), format!("rows.jsonl:2: {expected} null"));
     let long = format!("{:?}", "é".repeat(50));
-    let found = format!("the text \"{}\"...", "é".repeat(40));
-    assert_eq!(said_of_second(&long), format!("rows.jsonl:2: {expected} {found}"));
+    let found = format!("the string \"{}\"...", "é".repeat(40));
+    assert_eq!(error_of_second_row(&long), format!("rows.jsonl:2: {expected} {found}"));
 }
 
 #[test]
-fn gold_that_is_no_object() {
+fn gold_that_is_not_an_object() {
     assert_eq!(
-        said_of_second(r#"{"gold": "x", "pred": {"answer": "x"}}"#),
-        "rows.jsonl:2: `gold` should be an object of fields, found the text \"x\"; to score it as it \
-         stands, map it: --map gold.FIELD=gold"
+        error_of_second_row(r#"{"gold": "x", "pred": {"answer": "x"}}"#),
+        "rows.jsonl:2: `gold`: expected an object of fields, found the string \"x\"; to score the value \
+         itself, write --map gold.FIELD=gold"
     );
     assert_eq!(
-        said_of_second(r#"{"gold": {"answer": "x"}, "pred": null}"#),
-        "rows.jsonl:2: `pred` should be an object of fields, found null; to score it as it stands, \
-         map it: --map pred.FIELD=pred"
+        error_of_second_row(r#"{"gold": {"answer": "x"}, "pred": null}"#),
+        "rows.jsonl:2: `pred`: expected an object of fields, found null; to score the value itself, \
+         write --map pred.FIELD=pred"
     );
 }
 
 #[test]
 fn neither_gold_nor_pred() {
     assert_eq!(
-        said_of_second(r#"{"answers": ["x"], "guess": "x"}"#),
-        "rows.jsonl:2: the row has neither `gold` nor `pred`, only `answers`, `guess`; say where \
-         their fields are, as in --map gold.FIELD=answers"
+        error_of_second_row(r#"{"answers": ["x"], "guess": "x"}"#),
+        "rows.jsonl:2: expected `gold` or `pred`, found only `answers`, `guess`; map the fields, as in \
+         --map gold.FIELD=answers"
     );
     assert_eq!(
-        said_of_second("{}"),
-        "rows.jsonl:2: the row has neither `gold` nor `pred`, it is empty; say where their fields \
-         are, as in --map gold.FIELD=KEY"
+        error_of_second_row("{}"),
+        "rows.jsonl:2: expected `gold` or `pred`, found an empty row; map the fields, as in \
+         --map gold.FIELD=KEY"
     );
 }
 
 #[test]
 fn a_field_of_the_wrong_type() {
     assert_eq!(
-        said_of_second(r#"{"gold": {"answer": 4}, "pred": {"answer": "x"}}"#),
+        error_of_second_row(r#"{"gold": {"answer": 4}, "pred": {"answer": "x"}}"#),
         "rows.jsonl:2: metric `same_text`: field `gold.answer` should be a text, found the number 4"
     );
 }
@@ -79,9 +80,9 @@ fn a_field_of_the_wrong_type() {
 #[test]
 fn a_missing_field() {
     assert_eq!(
-        said_of_second(r#"{"gold": {"answer": "x"}, "pred": {"reply": "x"}}"#),
-        "rows.jsonl:2: metric `same_text`: no field `pred.answer`; it has `reply`; say where it is \
-         with --map pred.answer=PATH"
+        error_of_second_row(r#"{"gold": {"answer": "x"}, "pred": {"reply": "x"}}"#),
+        "rows.jsonl:2: metric `same_text`: no field `pred.answer`; it has `reply`; if the row has it \
+         elsewhere, write --map pred.answer=PATH"
     );
 }
 
@@ -90,9 +91,9 @@ fn a_field_that_is_mapped_but_missing() {
     let folder = Folder::with("rows.jsonl", r#"{"answer": "x", "reply": "x"}"#);
     let maps = ["--map", "gold.answer=answer", "--map", "pred.answer=reply.text"];
     assert_eq!(
-        folder.refused(&[&["rows.jsonl", "-m", "same_text"], &maps[..]].concat()),
-        "rows.jsonl:1: metric `same_text`: no field `pred.answer`; it has no fields; the row has no \
-         `reply.text`, which is mapped to it"
+        folder.score_error(&[&["rows.jsonl", "-m", "same_text"], &maps[..]].concat()),
+        "rows.jsonl:1: metric `same_text`: no field `pred.answer`; it has no fields; --map names \
+         `reply.text`, which the row does not have"
     );
 }
 
@@ -100,23 +101,29 @@ fn a_field_that_is_mapped_but_missing() {
 fn a_field_that_is_mapped_is_not_taken_from_elsewhere() {
     let folder = Folder::with("rows.jsonl", GOOD);
     assert_eq!(
-        folder.refused(&["rows.jsonl", "-m", "same_text", "--map", "gold.answer=gold.reference"]),
-        "rows.jsonl:1: metric `same_text`: no field `gold.answer`; it has no fields; the row has no \
-         `gold.reference`, which is mapped to it"
+        folder.score_error(&[
+            "rows.jsonl",
+            "-m",
+            "same_text",
+            "--map",
+            "gold.answer=gold.reference"
+        ]),
+        "rows.jsonl:1: metric `same_text`: no field `gold.answer`; it has no fields; --map names \
+         `gold.reference`, which the row does not have"
     );
 }
 
 #[test]
-fn a_key_that_stands_twice() {
+fn a_duplicate_key() {
     assert_eq!(
-        said_of_second(r#"{"gold": {"answer": "x", "answer": "y"}, "pred": {"answer": "x"}}"#),
-        "rows.jsonl:2:39: not valid JSON: the key `answer` stands twice"
+        error_of_second_row(r#"{"gold": {"answer": "x", "answer": "y"}, "pred": {"answer": "x"}}"#),
+        "rows.jsonl:2:39: invalid JSON: duplicate key `answer`"
     );
 }
 
 #[test]
-fn a_key_that_stands_twice_somewhere_within() {
-    let twice = "not valid JSON: the key `a` stands twice";
+fn a_duplicate_key_at_any_depth() {
+    let duplicate = "invalid JSON: duplicate key `a`";
     for line in [
         r#"{"gold": {"answer": {"a": 1, "a": 2}}, "pred": {}}"#,
         r#"{"gold": {"answer": [[{"a": 1, "a": 2}]]}, "pred": {}}"#,
@@ -125,47 +132,47 @@ fn a_key_that_stands_twice_somewhere_within() {
         r#"[{"a": 1, "a": 2}]"#,
     ] {
         let column = line.find("2}").unwrap() + 2;
-        assert_eq!(said_of_second(line), format!("rows.jsonl:2:{column}: {twice}"));
+        assert_eq!(error_of_second_row(line), format!("rows.jsonl:2:{column}: {duplicate}"));
     }
 }
 
 #[test]
-fn a_key_that_stands_twice_in_a_csv_cell() {
+fn a_duplicate_key_in_a_csv_cell() {
     let csv = "pred.counts\n\"{\"\"a\"\": 1}\"\n\"{\"\"a\"\": 1, \"\"a\"\": 2}\"\n";
     let folder = Folder::with("rows.csv", csv);
     assert_eq!(
-        folder.refused(&["rows.csv", "-m", "things"]),
+        folder.score_error(&["rows.csv", "-m", "things"]),
         "rows.csv:3: metric `things`: field `pred.counts` should be `BTreeMap<String, f64>`, found the \
-         text \"{\\\"a\\\": 1, \\\"a\\\": 2}\""
+         string \"{\\\"a\\\": 1, \\\"a\\\": 2}\""
     );
 }
 
 #[test]
 fn an_id_of_the_wrong_type() {
     assert_eq!(
-        said_of_second(r#"{"id": ["b"], "gold": {}, "pred": {}}"#),
-        "rows.jsonl:2: `id` should be text or a number, found a list"
+        error_of_second_row(r#"{"id": ["b"], "gold": {}, "pred": {}}"#),
+        "rows.jsonl:2: `id`: expected a string or a number, found a list"
     );
 }
 
 #[test]
-fn an_id_that_two_rows_have() {
+fn a_duplicate_id() {
     assert_eq!(
-        said_of("rows.jsonl", format!("{GOOD}\n\n{GOOD}\n")),
+        error_of("rows.jsonl", format!("{GOOD}\n\n{GOOD}\n")),
         "duplicate row id `a` (rows rows.jsonl:1 and rows.jsonl:3); ids must be unique within a run"
     );
 }
 
 #[test]
-fn an_id_that_rows_of_two_files_have() {
+fn a_duplicate_id_in_two_files() {
     let folder = Folder::with("one.jsonl", GOOD);
     folder.write("two.jsonl", GOOD.replace(r#""a""#, r#""b""#) + "\n" + GOOD);
     assert_eq!(
-        folder.refused(&["one.jsonl", "two.jsonl", "-m", "same_text"]),
+        folder.score_error(&["one.jsonl", "two.jsonl", "-m", "same_text"]),
         "duplicate row id `a` (rows one.jsonl:1 and two.jsonl:2); ids must be unique within a run"
     );
     assert_eq!(
-        folder.refused(&["one.jsonl", "one.jsonl", "-m", "same_text"]),
+        folder.score_error(&["one.jsonl", "one.jsonl", "-m", "same_text"]),
         "duplicate row id `a` (rows one.jsonl:1 and one.jsonl:1); ids must be unique within a run"
     );
 }
@@ -173,57 +180,59 @@ fn an_id_that_rows_of_two_files_have() {
 #[test]
 fn a_file_without_rows() {
     for content in ["", "\n", " \r\n\t\n\n", "\u{feff}"] {
-        assert_eq!(said_of("rows.jsonl", content), "rows.jsonl: holds no rows");
+        assert_eq!(
+            error_of("rows.jsonl", content),
+            "rows.jsonl: expected at least one row, found none"
+        );
     }
-    assert_eq!(said_of("rows.json", " [ ] "), "rows.json: holds no rows");
-    assert_eq!(said_of("rows.json", ""), "rows.json: holds no rows");
-    assert_eq!(said_of("rows.csv", ""), "rows.csv: holds no rows");
-    assert_eq!(said_of("rows.csv", "id,gold.answer,pred.answer\n"), "rows.csv: holds no rows");
+    assert_eq!(error_of("rows.json", " [ ] "), "rows.json: expected at least one row, found none");
+    assert_eq!(error_of("rows.json", ""), "rows.json: expected at least one row, found none");
+    assert_eq!(error_of("rows.csv", ""), "rows.csv: expected at least one row, found none");
+    assert_eq!(
+        error_of("rows.csv", "id,gold.answer,pred.answer\n"),
+        "rows.csv: expected at least one row, found none"
+    );
 }
 
 #[test]
-fn bytes_that_are_no_text() {
+fn bytes_that_are_not_utf_8() {
     let mut rows = format!("{GOOD}\n").into_bytes();
     rows.extend_from_slice(b"{\"gold\": {\"answer\": \"caf\xE9\"}}\n");
     assert_eq!(
-        said_of("rows.jsonl", rows),
-        "rows.jsonl:2: byte 25 is 0xE9, which is not UTF-8; convert the file to UTF-8"
+        error_of("rows.jsonl", rows),
+        "rows.jsonl:2: invalid UTF-8: byte 25 is 0xE9; convert the file to UTF-8"
     );
     assert_eq!(
-        said_of("rows.json", b"[\n{\"gold\":\n {\"answer\": \"\xFF\"}}]"),
-        "rows.json:3: byte 14 is 0xFF, which is not UTF-8; convert the file to UTF-8"
+        error_of("rows.json", b"[\n{\"gold\":\n {\"answer\": \"\xFF\"}}]"),
+        "rows.json:3: invalid UTF-8: byte 14 is 0xFF; convert the file to UTF-8"
     );
     assert_eq!(
-        said_of("rows.csv", b"id,gold.answer,pred.answer\na,x,caf\xE9\n"),
-        "rows.csv:2: column `pred.answer`: byte 4 is 0xE9, which is not UTF-8; convert the file to \
-         UTF-8"
+        error_of("rows.csv", b"id,gold.answer,pred.answer\na,x,caf\xE9\n"),
+        "rows.csv:2: column `pred.answer`: invalid UTF-8: byte 4 is 0xE9; convert the file to UTF-8"
     );
 }
 
 #[test]
-fn json_that_is_no_array_of_rows() {
+fn json_that_is_not_an_array_of_rows() {
     assert_eq!(
-        said_of("rows.json", r#"{"rows": []}"#),
-        "rows.json: should hold one array of rows, found an object; for one object a line, name it \
+        error_of("rows.json", r#"{"rows": []}"#),
+        "rows.json: expected an array of rows, found an object; if each line is an object, name the file \
          .jsonl"
     );
     assert_eq!(
-        said_of("rows.json", "[\n  4\n]"),
-        r#"rows.json:2: a row should be an object, {"id": .., "gold": {..}, "pred": {..}}, found the number 4"#
+        error_of("rows.json", "[\n  4\n]"),
+        r#"rows.json:2: expected a row such as {"id": .., "gold": {..}, "pred": {..}}, found the number 4"#
     );
     let broken = [
-        (format!("[{GOOD}"), "1:63: not valid JSON: the array of rows does not end"),
-        (format!("[{GOOD},\n]"), "2:1: not valid JSON: trailing comma"),
-        (format!("[{GOOD}\n {GOOD}]"), "2:2: not valid JSON: expected `,` or `]`"),
-        (
-            format!("[{GOOD}]\n]"),
-            "2:1: not valid JSON: trailing characters after the array of rows",
-        ),
-        ("[\n  {\"id\":\n \"a\" \"gold\"}]".to_owned(), "3:6: not valid JSON: expected `,` or `}`"),
-        ("[\n  {\"id\" 4}]".to_owned(), "2:9: not valid JSON: expected `:`"),
+        (format!("[{GOOD}"), "1:63: invalid JSON: unclosed array of rows; expected `]`"),
+        (format!("[{GOOD},\n]"), "2:1: invalid JSON: trailing comma"),
+        (format!("[{GOOD}\n {GOOD}]"), "2:2: invalid JSON: expected `,` or `]`"),
+        (format!("[{GOOD}]\n]"), "2:1: invalid JSON: trailing characters after the array of rows"),
+        ("[\n  {\"id\":\n \"a\" \"gold\"}]".to_owned(), "3:6: invalid JSON: expected `,` or `}`"),
+        ("[\n  {\"id\" 4}]".to_owned(), "2:9: invalid JSON: expected `:`"),
     ];
-    for (content, said) in broken {
-        assert_eq!(said_of("rows.json", content), format!("rows.json:{said}"));
+    for (content, message) in broken {
+        assert_eq!(error_of("rows.json", content), format!("rows.json:{message}"));
     }
 }
 
@@ -231,17 +240,17 @@ fn json_that_is_no_array_of_rows() {
 fn nesting_that_is_too_deep() {
     let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
     let row = format!(r#"{{"gold": {{"answer": {deep}}}, "pred": {{}}}}"#);
-    let said = "lists and objects are nested deeper than 127 levels; flatten them, or keep the \
-                deep part as text";
-    assert_eq!(said_of_second(&row), format!("rows.jsonl:2: {said}"));
-    assert_eq!(said_of("rows.json", format!("[\n{row}]")), format!("rows.json:2: {said}"));
+    let message = "lists and objects are nested deeper than 127 levels; flatten them or write the \
+                   deep part as a string";
+    assert_eq!(error_of_second_row(&row), format!("rows.jsonl:2: {message}"));
+    assert_eq!(error_of("rows.json", format!("[\n{row}]")), format!("rows.json:2: {message}"));
 }
 
 #[test]
 fn a_number_beyond_the_largest() {
     assert_eq!(
-        said_of_second(r#"{"gold": {"answer": 1e999}, "pred": {"answer": "x"}}"#),
-        "rows.jsonl:2:25: not valid JSON: number out of range"
+        error_of_second_row(r#"{"gold": {"answer": 1e999}, "pred": {"answer": "x"}}"#),
+        "rows.jsonl:2:25: invalid JSON: number out of range"
     );
 }
 
@@ -250,12 +259,13 @@ fn an_integer_that_would_lose_digits() {
     let row = |number| {
         format!(r#"{{"gold": {{"t": "\"", "n": [{number}]}}, "pred": {{"answer": "1"}}}}"#)
     };
-    let lost = "an integer beyond 64 bits, of which digits would be lost; write it as text";
+    let message =
+        "expected an integer of at most 64 bits, found a longer one; write it as a string";
     for number in ["18446744073709551616", "-9223372036854775809", "123456789012345678901234567890"]
     {
-        assert_eq!(said_of_second(&row(number)), format!("rows.jsonl:2:28: {lost}"));
+        assert_eq!(error_of_second_row(&row(number)), format!("rows.jsonl:2:28: {message}"));
         let array = format!("[\n  {}]", row(number));
-        assert_eq!(said_of("rows.json", array), format!("rows.json:2:30: {lost}"));
+        assert_eq!(error_of("rows.json", array), format!("rows.json:2:30: {message}"));
     }
     let kept = ["18446744073709551615", "-9223372036854775808", "1e300", "123456789012345678901.5"];
     for number in kept {
@@ -268,23 +278,23 @@ fn an_integer_that_would_lose_digits() {
 #[test]
 fn csv_with_ragged_rows() {
     assert_eq!(
-        said_of("rows.csv", "id,gold.answer,pred.answer\na,x,x\nb,x\n"),
-        "rows.csv:3: the header has 3 columns, this record 2; is a quote or a comma missing?"
+        error_of("rows.csv", "id,gold.answer,pred.answer\na,x,x\nb,x\n"),
+        "rows.csv:3: expected 3 cells as in the header, found 2; check for a missing quote or comma"
     );
     assert_eq!(
-        said_of("rows.csv", "id,gold.answer,pred.answer\r\n\r\na,x,x,x\r\n"),
-        "rows.csv:3: the header has 3 columns, this record 4; is a quote or a comma missing?"
+        error_of("rows.csv", "id,gold.answer,pred.answer\r\n\r\na,x,x,x\r\n"),
+        "rows.csv:3: expected 3 cells as in the header, found 4; check for a missing quote or comma"
     );
     assert_eq!(
-        said_of("rows.csv", "id,pred.answer,pred.answer\na,x,x\n"),
-        "rows.csv:1: the header names the column `pred.answer` twice"
+        error_of("rows.csv", "id,pred.answer,pred.answer\na,x,x\n"),
+        "rows.csv:1: duplicate column `pred.answer` in the header; rename or remove one"
     );
 }
 
 #[test]
-fn a_csv_quote_that_is_not_closed() {
-    let missing =
-        "a closing quote is missing: a cell of this record goes on to the end of the file";
+fn an_unclosed_csv_quote() {
+    let unclosed = "unclosed quote: a cell of this record extends to the end of the file; add the \
+                    closing quote";
     for (csv, line) in [
         ("gold.answer,pred.answer\nx,x\nx,\"y\nx,x\n", 3),
         ("gold.answer,pred.answer\nx,\"x\"\n\nx,\"y", 4),
@@ -292,7 +302,7 @@ fn a_csv_quote_that_is_not_closed() {
         ("gold.answer,pred.answer\nx,\"", 2),
         ("gold.answer,\"pred.answer\nx,x\n", 1),
     ] {
-        assert_eq!(said_of("rows.csv", csv), format!("rows.csv:{line}: {missing}"), "{csv:?}");
+        assert_eq!(error_of("rows.csv", csv), format!("rows.csv:{line}: {unclosed}"), "{csv:?}");
     }
     for end in ["\"x\"", "\"x\"\n", "\"x\"\r\n", "x\"", "\"x\"\n\n"] {
         let folder = Folder::with("rows.csv", format!("gold.answer,pred.answer\nx,{end}"));
@@ -305,19 +315,19 @@ fn a_csv_quote_that_is_not_closed() {
 fn csv_cells_of_the_wrong_type() {
     let folder = Folder::with("rows.csv", "gold.answer,pred.answer\n1.5,2\n1.5,many\n");
     assert_eq!(
-        folder.refused(&["rows.csv", "-m", "distance"]),
-        "rows.csv:3: metric `distance`: field `pred.answer` should be a number, found the text \"many\""
+        folder.score_error(&["rows.csv", "-m", "distance"]),
+        "rows.csv:3: metric `distance`: field `pred.answer` should be a number, found the string \"many\""
     );
 }
 
 #[test]
-fn a_csv_cell_that_is_no_boolean() {
+fn a_csv_cell_that_is_not_a_boolean() {
     for cell in ["yes", "1", "0", "tRUE"] {
         let folder = Folder::with("rows.csv", format!("pred.sure\nTrue\n{cell}\n"));
         assert_eq!(
-            folder.refused(&["rows.csv", "-m", "certain"]),
+            folder.score_error(&["rows.csv", "-m", "certain"]),
             format!(
-                "rows.csv:3: metric `certain`: field `pred.sure` should be true or false, found the text \
+                "rows.csv:3: metric `certain`: field `pred.sure` should be true or false, found the string \
                  \"{cell}\" (in a cell it is true, True or TRUE, or false, False or FALSE)"
             )
         );
@@ -328,49 +338,49 @@ fn a_csv_cell_that_is_no_boolean() {
 fn files_that_cannot_be_read() {
     let folder = Folder::with("rows.txt", GOOD);
     std::fs::create_dir(folder.path("rows")).unwrap();
-    let said = |file| folder.refused(&[file, "-m", "same_text"]);
-    assert_eq!(said("rows"), "rows: is a directory; name the files in it");
+    let error = |file| folder.score_error(&[file, "-m", "same_text"]);
+    assert_eq!(error("rows"), "rows: expected a file, found a directory; name the files in it");
     assert_eq!(
-        said("none.jsonl"),
+        error("none.jsonl"),
         "none.jsonl: cannot be read: No such file or directory (os error 2)"
     );
     assert_eq!(
-        said("rows.txt"),
-        "rows.txt: unknown extension; it should be .jsonl, .json or .csv, or --format say what it is"
+        error("rows.txt"),
+        "rows.txt: unknown extension; expected .jsonl, .json or .csv; rename the file or set --format"
     );
 }
 
 #[test]
-fn a_file_that_is_missing_is_found_out_before_the_others_are_read() {
+fn a_missing_file_is_reported_before_the_others_are_read() {
     let folder = Folder::with("broken.jsonl", "{");
-    let said = folder.refused(&["broken.jsonl", "none.jsonl", "-m", "same_text"]);
-    assert_eq!(said, "none.jsonl: cannot be read: No such file or directory (os error 2)");
+    let error = folder.score_error(&["broken.jsonl", "none.jsonl", "-m", "same_text"]);
+    assert_eq!(error, "none.jsonl: cannot be read: No such file or directory (os error 2)");
 }
 
 #[test]
 fn results_that_cannot_be_written() {
     let folder = Folder::with("rows.jsonl", GOOD);
-    let said = |out| folder.refused(&["rows.jsonl", "-m", "same_text", "--out", out]);
+    let error = |out| folder.score_error(&["rows.jsonl", "-m", "same_text", "--out", out]);
     assert_eq!(
-        said("scores.xlsx"),
-        "--out scores.xlsx: unknown extension; it should be .jsonl, .json or .csv"
+        error("scores.xlsx"),
+        "--out scores.xlsx: unknown extension; expected .jsonl, .json or .csv"
+    );
+    assert_eq!(error("scores"), "--out scores: missing extension; expected .jsonl, .json or .csv");
+    assert_eq!(
+        error("rows.jsonl"),
+        "--out rows.jsonl: the file is also an input; choose another file"
     );
     assert_eq!(
-        said("scores"),
-        "--out scores: has no extension; it should be .jsonl, .json or .csv"
-    );
-    assert_eq!(said("rows.jsonl"), "--out rows.jsonl: is one of the files that are read");
-    assert_eq!(
-        said("none/scores.csv"),
+        error("none/scores.csv"),
         "cannot write `none/scores.csv`: No such file or directory (os error 2)"
     );
     assert_eq!(folder.read("rows.jsonl"), GOOD);
 }
 
 #[test]
-fn results_stay_as_they_were_if_the_input_is_bad() {
+fn invalid_input_leaves_an_old_result_file_unchanged() {
     let folder = Folder::with("rows.jsonl", format!("{GOOD}\n{{"));
     folder.write("scores.jsonl", "of yesterday");
-    folder.refused(&["rows.jsonl", "-m", "same_text", "--out", "scores.jsonl"]);
+    folder.score_error(&["rows.jsonl", "-m", "same_text", "--out", "scores.jsonl"]);
     assert_eq!(folder.read("scores.jsonl"), "of yesterday");
 }

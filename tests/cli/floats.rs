@@ -1,10 +1,10 @@
-//! Numbers come out of files as they went in, to the last bit.
+//! Floats are read and written without losing a bit.
 
 use proptest::prelude::*;
 
 use crate::Folder;
 
-/// `score` of the rows: the values as they stand in the JSONL and in the CSV of scores.
+/// Scores the rows, and returns the values in the JSONL and the CSV result file.
 fn written(name: &str, content: &str) -> [Vec<f64>; 2] {
     let folder = Folder::with(name, content);
     for out in ["out.jsonl", "out.csv"] {
@@ -12,7 +12,7 @@ fn written(name: &str, content: &str) -> [Vec<f64>; 2] {
         let ran = folder.run(&args);
         assert_eq!((ran.code, &*ran.err), (Some(0), ""));
     }
-    // Read by the standard library, which is exact.
+    // The standard library parses floats exactly.
     let of_line = |line: &str| {
         let (_, rest) = line.split_once("\"value\":").unwrap();
         rest.split(',').next().unwrap().parse().unwrap()

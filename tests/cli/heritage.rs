@@ -1,4 +1,4 @@
-//! The heritage metrics over the heritage rows.
+//! The heritage metrics on the heritage rows.
 
 use std::path::Path;
 
@@ -18,15 +18,16 @@ fn score(system: &str) -> Value {
     serde_json::from_str(&ran.out).unwrap()
 }
 
-/// The means follow from the document's formulas, computed in Python, and from how many queries rdflib accepts: 119 and 136 of 142.
+/// The means are computed in Python with the document's formulas; rdflib accepts 119 and 136 of the
+/// 142 queries.
 #[test]
-fn the_composite_and_its_parts_have_the_figures_of_the_document() {
+fn the_composite_and_its_components_have_the_figures_of_the_document() {
     for (system, mean, strict, answers, sources) in [
         ("baseline", 0.817_781_690_140_845_1, 52, 139, 141),
         ("tuned", 0.944_131_455_399_061, 111, 142, 136),
     ] {
-        let said = score(system);
-        let metrics = &said["metrics"];
+        let report = score(system);
+        let metrics = &report["metrics"];
         let found = metrics["heritage_rag"]["mean"].as_f64().unwrap();
         assert!((found - mean).abs() < 1e-12, "{system}: {found}");
         for (name, passed) in [
@@ -41,7 +42,7 @@ fn the_composite_and_its_parts_have_the_figures_of_the_document() {
 }
 
 #[test]
-fn they_are_listed_with_what_their_parts_read() {
+fn the_composite_lists_the_fields_of_its_components() {
     let ran = Ran::from(scorer().args(["list", "heritage_rag", "--json"]).output().unwrap());
     let listed: Value = serde_json::from_str(&ran.out).unwrap();
     let names = |side: &str| -> Vec<Value> {
@@ -52,7 +53,7 @@ fn they_are_listed_with_what_their_parts_read() {
     assert_eq!((&listed[0]["tier"], &listed[0]["threshold"]), (&json!("proxy"), &json!(0.8)));
     let shown = Ran::from(scorer().args(["list", "sources_used"]).output().unwrap()).out;
     assert!(
-        shown.contains("  reads  pred.sources_used: text or list of texts, optional\n"),
+        shown.contains("  reads  pred.sources_used: string or list of strings, optional\n"),
         "{shown}"
     );
 }

@@ -1,4 +1,4 @@
-//! Ctrl-C: what is done is kept, and the exit code says so.
+//! Ctrl-C: finished rows are kept, and the exit code is 130.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -13,7 +13,7 @@ fn start(folder: &Folder, args: &[&str]) -> Child {
     let mut command = folder.command(args);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().unwrap();
-    // Until it has a handler of its own, a signal would just end it.
+    // Before the handler is installed, a signal would end the process.
     wait_until(|| {
         let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
         let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
@@ -25,7 +25,7 @@ fn start(folder: &Folder, args: &[&str]) -> Child {
 fn wait_until(mut ready: impl FnMut() -> bool) {
     let started = Instant::now();
     while !ready() {
-        assert!(started.elapsed() < Duration::from_secs(30), "nothing happens");
+        assert!(started.elapsed() < Duration::from_secs(30), "no progress within 30 s");
         sleep(Duration::from_millis(5));
     }
 }
@@ -36,7 +36,7 @@ fn interrupt(child: &Child) {
 }
 
 #[test]
-fn rows_that_are_done_are_kept_although_the_pipe_is_open() {
+fn finished_rows_are_kept_while_the_pipe_is_open() {
     let folder = Folder::new();
     let mut child = start(&folder, &["score", "-", "-m", "obeys", "--out", "scores.jsonl"]);
     let mut stdin = child.stdin.take().unwrap();
@@ -59,7 +59,7 @@ fn rows_that_are_done_are_kept_although_the_pipe_is_open() {
 }
 
 #[test]
-fn the_second_gives_up_rows_that_are_being_scored() {
+fn a_second_ctrl_c_abandons_rows_in_progress() {
     let folder = Folder::with("rows.jsonl", "{\"pred\": {\"seconds\": 600}}\n");
     let child = start(&folder, &["score", "rows.jsonl", "-m", "sleeps"]);
     interrupt(&child);

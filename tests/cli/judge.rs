@@ -49,7 +49,7 @@ fn a_model_that_is_none_ends_the_run_and_no_row_is_judged_offline_in_its_place()
     let (output, lines) = score(&args, &[("DSRS_LM", "nobody:nothing")]);
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!((output.status.code(), lines.as_str()), (Some(2), ""), "{said}");
-    assert!(said.contains("`nobody:nothing` names no known provider"), "{said}");
+    assert!(said.contains("unknown provider in model `nobody:nothing`"), "{said}");
     assert_eq!(said.lines().count(), 1, "{said}");
 }
 
@@ -62,7 +62,8 @@ fn a_program_without_models_says_how_to_build_with_them() {
         let (output, lines) = score(&[&["-m", "semantic_f1"], option].concat(), &[]);
         let said = String::from_utf8(output.stderr).unwrap();
         assert_eq!((output.status.code(), lines.as_str()), (Some(2), ""), "{said}");
-        let start = format!("error: {}: this program asks no language models; ", option[0]);
+        let start =
+            format!("error: {}: this program was built without language models; ", option[0]);
         assert!(said.starts_with(&start) && said.contains("--features cli,lm"), "{said}");
     }
 }

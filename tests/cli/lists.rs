@@ -1,4 +1,4 @@
-//! `list`: readable at any width, complete as JSON.
+//! `list`: text that fits any terminal, and JSON with all of each spec.
 
 use std::process::Stdio;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{Ran, scorer};
 
-/// The scorer's own metrics, beside the built-in ones.
+/// The metrics that the scorer adds to the built-in ones.
 pub(crate) const OWN: [&str; 12] = [
     "same_text",
     "distance",
@@ -30,7 +30,7 @@ pub(crate) fn list(args: &[&str], columns: &str) -> String {
 }
 
 #[test]
-fn everything_that_is_known_before_a_metric_runs() {
+fn fields_properties_and_parameters_are_listed() {
     let expected = "\
 distance
   How far the guess is from the answer, in units of `scale`; a metric with a
@@ -44,27 +44,27 @@ distance
 short_note
   Whether the note is short; without a note it has no opinion.
   proxy, bool, higher is better, free
-  reads  pred.note: text, optional
+  reads  pred.note: string, optional
   param  limit: whole number, 0 or more, required
 ";
     assert_eq!(list(&["distance", "short_note"], "79"), expected);
 }
 
 #[test]
-fn a_strict_metric_is_better_higher() {
+fn a_strict_metric_is_higher_is_better() {
     let shown = list(&["word_gap"], "100");
     let properties = "  proxy, number, higher is better, threshold 0.5, strict, free\n";
     assert!(shown.contains(properties), "{shown}");
 }
 
 #[test]
-fn defaults_can_be_typed_and_types_are_words() {
+fn defaults_are_shown_as_typed_and_types_are_described() {
     let shown = list(&["word_gap"], "100");
     for line in [
-        "  reads  pred.words: text or list of texts\n",
-        "  reads  pred.shown: text or number\n",
+        "  reads  pred.words: string or list of strings\n",
+        "  reads  pred.shown: string or number\n",
         "  param  mode: Mode = whole_word\n",
-        "  param  ignored: text = a, b\n",
+        "  param  ignored: string = a, b\n",
         "  param  limit: number = 1.7976931348623157e+308\n",
     ] {
         assert!(shown.contains(line), "{line:?} is not in {shown}");
@@ -85,7 +85,7 @@ fn defaults_can_be_typed_and_types_are_words() {
 #[test]
 fn only_the_first_paragraph_unless_the_metric_is_named() {
     let rest = "  No character is folded: \"Paris\" is not \"paris\".\n";
-    let first = "same_text\n  Whether the answers are the same text.\n";
+    let first = "same_text\n  Whether the answers are the same string.\n";
     assert!(list(&["same_text"], "80").starts_with(&format!("{first}{rest}")));
     assert!(list(&[], "80").contains(&format!("{first}  proxy, bool, higher is better, free\n")));
     let builtin = list(&["f1"], "80");
@@ -97,7 +97,7 @@ fn it_fits_terminals_of_any_width() {
     for width in [20, 29, 30, 40, 60, 80, 100, 200] {
         let text = list(&[], &width.to_string());
         let widest = text.lines().max_by_key(|line| line.chars().count()).unwrap();
-        // A name or a type is not broken, so it may stand out.
+        // A name or a type is not wrapped, so it may be longer than the line.
         let words = widest.split_whitespace().count();
         let count = widest.chars().count();
         assert!(count <= width || words == 1, "{width} columns: {widest:?}");
@@ -105,7 +105,7 @@ fn it_fits_terminals_of_any_width() {
             assert!(text.lines().any(|line| line == name), "{width} columns: no {name}");
         }
     }
-    assert_eq!(list(&["obeys"], "0").lines().next(), Some("obeys"), "a width that is none");
+    assert_eq!(list(&["obeys"], "0").lines().next(), Some("obeys"), "an invalid width");
 }
 
 #[test]
@@ -137,12 +137,12 @@ fn json_has_the_specs() {
 #[test]
 fn unknown_names() {
     let ran = Ran::from(scorer().args(["list", "same_txt"]).output().unwrap());
-    let said = "error: no metric is called `same_txt`; did you mean `same_text`?\n";
-    assert_eq!((ran.code, &*ran.out, &*ran.err), (Some(2), "", said));
+    let message = "error: unknown metric `same_txt`; did you mean `same_text`?\n";
+    assert_eq!((ran.code, &*ran.out, &*ran.err), (Some(2), "", message));
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_closed_standard_output_is_not_an_error() {
     let mut child =
         scorer().arg("list").stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
@@ -151,7 +151,7 @@ fn a_reader_that_goes_away_is_no_error() {
 }
 
 #[test]
-fn nobody_on_standard_error_is_no_bug() {
+fn a_closed_standard_error_is_not_an_internal_error() {
     let mut command = scorer();
     command.args(["list", "zzz"]).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
@@ -160,7 +160,7 @@ fn nobody_on_standard_error_is_no_bug() {
 }
 
 #[test]
-fn every_default_of_a_built_in_metric_can_be_typed() {
+fn every_default_of_a_built_in_metric_is_accepted_as_typed() {
     let specs: Value = serde_json::from_str(&list(&["--json"], "100")).unwrap();
     let mut typed = 0;
     for spec in specs.as_array().unwrap() {

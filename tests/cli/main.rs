@@ -1,4 +1,4 @@
-//! The command line as a user meets it: the program is run, and what it prints is compared.
+//! The command line: the program is run, and its output is compared.
 
 mod agents;
 mod agree;
@@ -24,10 +24,10 @@ use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
-/// A folder with files, in which the scorer is run.
+/// A temporary folder in which the scorer is run.
 struct Folder(TempDir);
 
-/// What the scorer did.
+/// The exit code and the output of the scorer.
 #[derive(Debug, PartialEq)]
 struct Ran {
     code: Option<i32>,
@@ -73,18 +73,18 @@ impl Folder {
         command
     }
 
-    /// `scorer ARGS` within the folder.
+    /// Runs `scorer ARGS` in the folder.
     fn run(&self, args: &[&str]) -> Ran {
         Ran::from(self.command(args).output().unwrap())
     }
 
-    /// `scorer score ROWS -m METRIC ..`, which is expected to be refused: the message.
+    /// The error of `scorer score ARGS`, which must exit with 2 and leave no file behind.
     #[track_caller]
-    fn refused(&self, args: &[&str]) -> String {
+    fn score_error(&self, args: &[&str]) -> String {
         let before = self.files();
         let ran = self.run(&[&["score"], args].concat());
         assert_eq!((ran.code, &*ran.out), (Some(2), ""), "{ran:?}");
-        assert_eq!(self.files(), before, "nothing is left behind");
+        assert_eq!(self.files(), before, "no file is left behind");
         let message = ran.err.strip_prefix("error: ").and_then(|line| line.strip_suffix('\n'));
         message.unwrap_or_else(|| panic!("no error line: {:?}", ran.err)).to_owned()
     }
@@ -100,7 +100,7 @@ impl From<Output> for Ran {
     }
 }
 
-/// The program, with nothing of the surroundings that changes what it prints.
+/// The program, without the variables and the input that would change its output.
 fn scorer() -> Command {
     let mut command = Command::new(Path::new(env!("CARGO_BIN_EXE_scorer")));
     command

@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::lists::{OWN, list};
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../dsrs-metrics/docs/metrics.md");
-const HEAD: &str = "| name | tier | what it measures | fields | range | feature | held against |";
+const HEAD: &str = "| name | tier | what it measures | fields | range | feature | compared with |";
 
 /// The cells of the table's rows.
 fn table() -> Vec<Vec<String>> {
@@ -57,7 +57,7 @@ fn every_built_in_metric_has_a_row_that_says_what_its_spec_says() {
         let first = spec["doc"].as_str().unwrap().split("\n\n").next().unwrap().replace('\n', " ");
         let Some(row) = table.iter().find(|row| row[0] == name) else {
             wrong.push(format!(
-                "add: | {name} | {tier} | {first} | {fields} | {range} | FEATURE or - | WHAT IT IS HELD AGAINST |"
+                "add: | {name} | {tier} | {first} | {fields} | {range} | FEATURE or - | WHAT IT IS COMPARED WITH |"
             ));
             continue;
         };

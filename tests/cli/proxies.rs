@@ -1,10 +1,10 @@
-//! The proxies from the command line: each is listed, and takes its parameters as text.
+//! The proxies on the command line: each is listed, and its parameters are parsed from strings.
 
 use serde_json::Value;
 
 use crate::{piped, scorer};
 
-/// What the scorer says of rows on standard input.
+/// The output of the scorer for rows on standard input, or its exit code and errors.
 fn scored(rows: &str, args: &[&str]) -> Result<Value, String> {
     let ran = piped(rows, &[&["score", "-", "--json"], args].concat());
     match ran.code {
@@ -22,7 +22,7 @@ fn mean(rows: &str, metric: &str, params: &[&str]) -> f64 {
 }
 
 #[test]
-fn every_proxy_is_listed_with_what_it_costs() {
+fn every_proxy_is_listed_with_its_cost() {
     let ran = scorer().args(["list", "--json"]).output().unwrap();
     let listed: Vec<Value> = serde_json::from_slice(&ran.stdout).unwrap();
     let spec = |name: &str| listed.iter().find(|spec| spec["name"] == name).unwrap();
@@ -39,7 +39,7 @@ fn every_proxy_is_listed_with_what_it_costs() {
 }
 
 #[test]
-fn parameters_are_text() {
+fn parameters_are_parsed_from_strings() {
     let rows = "{\"pred\": {\"answer\": \"{\\\"a\\\": 1}\", \"code\": \"return TODO\"}}\n\
                 {\"pred\": {\"answer\": \"{\\\"a\\\": 1\", \"code\": \"return 1\"}}\n";
     assert_eq!(mean(rows, "format", &["require_valid_json=true"]), 0.5);
@@ -63,8 +63,8 @@ fn parameters_are_text() {
 }
 
 #[test]
-fn what_is_wrong_is_said_before_the_first_row() {
-    for (args, said) in [
+fn invalid_parameters_are_errors_before_the_first_row() {
+    for (args, message) in [
         (["-m", "syntax", "--param", "syntax.language=cobol"], "`sh`, `shell`, found `cobol`"),
         (
             ["-m", "diff", "--param", "diff.strictness=ast_equivalent"],
@@ -82,24 +82,25 @@ fn what_is_wrong_is_said_before_the_first_row() {
         ),
     ] {
         let error = scored("{\"pred\": {\"answer\": \"x\"}}", &args).unwrap_err();
-        assert!(error.starts_with("Some(2)") && error.contains(said), "{error}");
+        assert!(error.starts_with("Some(2)") && error.contains(message), "{error}");
     }
 }
 
 #[test]
-fn text_that_is_no_utf_8_is_bad_input() {
+fn invalid_utf_8_is_bad_input() {
     let folder = tempfile::tempdir().unwrap();
     let rows = folder.path().join("rows.jsonl");
     std::fs::write(&rows, b"{\"pred\": {\"answer\": \"a\xff\"}}\n").unwrap();
     let ran = scorer().arg("score").arg(&rows).args(["-m", "format"]).output().unwrap();
-    let said = String::from_utf8_lossy(&ran.stderr);
-    assert_eq!(ran.status.code(), Some(2), "{said}");
-    assert!(said.contains("UTF-8"), "{said}");
+    let stderr = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("UTF-8"), "{stderr}");
 }
 
-/// Rows of which each would take the stack, or the evening, of whoever walks them carelessly.
+/// A recursive or quadratic implementation would overflow the stack or take hours on each of these
+/// rows.
 #[test]
-fn rows_of_any_depth_are_scored_or_refused() {
+fn rows_of_any_depth_are_scored_or_rejected() {
     const DEEP: usize = 100_000;
     let lists = "[".repeat(DEEP) + &"]".repeat(DEEP);
     let objects = "{\\\"a\\\":".repeat(DEEP) + "1" + &"}".repeat(DEEP);
@@ -130,72 +131,78 @@ fn rows_of_any_depth_are_scored_or_refused() {
     }
 }
 
-/// What is wrong with these parameters of a metric, said before the first row: exit code 2.
+/// The message for these parameters of a metric, before the first row, with exit code 2.
 #[track_caller]
-fn refused(metric: &str, params: &[&str]) -> String {
+fn rejected(metric: &str, params: &[&str]) -> String {
     let rows = "{\"gold\": {\"answer\": {\"name\": \"Ada\"}}, \"pred\": {\"answer\": {\"name\": \"Bob\"}}}\n";
     let params: Vec<String> = params.iter().map(|param| format!("{metric}.{param}")).collect();
     let params = params.iter().flat_map(|param| ["--param", param]);
-    // Rows may fail, so it is not a row that ends the run.
+    // Rows may fail, so the run does not end because of a row.
     let args: Vec<&str> = ["-m", metric, "--max-errors", "9"].into_iter().chain(params).collect();
-    let said = scored(rows, &args).unwrap_err();
-    let said = said.strip_prefix("Some(2) error: metric ").unwrap_or_else(|| panic!("{said}"));
-    said.trim_end().to_owned()
+    let error = scored(rows, &args).unwrap_err();
+    let message = error.strip_prefix("Some(2) error: metric ");
+    message.unwrap_or_else(|| panic!("{error}")).trim_end().to_owned()
 }
 
 #[test]
-fn trap_09_configuration_that_fits_no_row_is_no_score_of_each() {
-    for (metric, params, said) in [
-        ("keyword", &[][..], "no keywords: set `required`, `forbidden` or both"),
-        ("keyword", &["required=[\"\"]"], "an empty keyword is in every text: take it out"),
+fn trap_09_a_configuration_that_fails_every_row_is_an_error_before_the_first() {
+    for (metric, params, message) in [
+        ("keyword", &[][..], "no keywords are configured; set `required`, `forbidden` or both"),
+        ("keyword", &["required=[\"\"]"], "an empty keyword matches every output; remove it"),
         (
             "length",
             &["min_chars=5", "max_chars=2"],
-            "no text has at least 5 and at most 2 characters",
+            "the minimum of 5 characters exceeds the maximum of 2",
         ),
         (
             "json_field_accuracy",
             &["fields=[\"name\"]"],
-            "`name` in `fields` is no JSON pointer: write `/name`",
+            "expected a JSON pointer in `fields`, found `name`; write `/name`",
         ),
         (
             "json_field_accuracy",
             &["abs_tolerance=-1"],
-            "`abs_tolerance` is 0 or more, and -1 is not",
+            "`abs_tolerance` must be at least 0, found -1",
         ),
-        ("numeric_match", &["rel_tolerance=-0.5"], "`rel_tolerance` is 0 or more, and -0.5 is not"),
-        ("entity_f1", &["similarity=80"], "`similarity` lies between 0 and 1, and 80 does not"),
+        (
+            "numeric_match",
+            &["rel_tolerance=-0.5"],
+            "`rel_tolerance` must be at least 0, found -0.5",
+        ),
+        ("entity_f1", &["similarity=80"], "`similarity` must be between 0 and 1, found 80"),
         (
             "intent_accuracy_with_fallback",
             &["credit=2"],
-            "`credit` lies between 0 and 1, and 2 does not",
+            "`credit` must be between 0 and 1, found 2",
         ),
-        ("answer_exact_match", &["frac=-1"], "`frac` lies between 0 and 1, and -1 does not"),
-        ("bleu", &["max_order=17"], "`max_order` lies between 1 and 16, and 17 does not"),
+        ("answer_exact_match", &["frac=-1"], "`frac` must be between 0 and 1, found -1"),
+        ("bleu", &["max_order=17"], "`max_order` must be between 1 and 16, found 17"),
         (
             "chrf",
             &["char_order=0"],
-            "no n-grams to compare: set `char_order`, `word_order` or both",
+            "no n-grams to compare; set `char_order`, `word_order` or both",
         ),
-        ("chrf", &["beta=-1"], "`beta` is 0 or more, and -1 is not"),
+        ("chrf", &["beta=-1"], "`beta` must be at least 0, found -1"),
     ] {
-        assert_eq!(refused(metric, params), format!("`{metric}`: {said}"), "{params:?}");
+        assert_eq!(rejected(metric, params), format!("`{metric}`: {message}"), "{params:?}");
     }
     let nothing =
-        refused("syntax", &["check_balanced_brackets=false", "check_balanced_quotes=false"]);
+        rejected("syntax", &["check_balanced_brackets=false", "check_balanced_quotes=false"]);
     assert!(
-        nothing.starts_with("`syntax`: nothing to check, so every text would pass"),
+        nothing.starts_with(
+            "`syntax`: nothing to check, so every output would pass; set `check_balanced_brackets`"
+        ),
         "{nothing}"
     );
 }
 
 #[test]
-fn parameters_of_the_wrong_form_are_told_how_to_be_written() {
-    for (metric, param, said) in [
+fn the_message_for_an_invalid_parameter_shows_its_form() {
+    for (metric, param, message) in [
         (
             "keyword",
             "required=x,y",
-            "`required` should be a list of texts, as in '[\"x\", \"y\"]'; found `x,y`",
+            "`required` should be a list of strings, as in '[\"x\", \"y\"]'; found `x,y`",
         ),
         ("keyword", "partial_credit=yes", "`partial_credit` should be true or false; found `yes`"),
         ("length", "min_chars=-1", "`min_chars` should be a whole number, 0 or more; found `-1`"),
@@ -211,6 +218,6 @@ fn parameters_of_the_wrong_form_are_told_how_to_be_written() {
             "`k` should be a rank or list of ranks, as in '[1, 5, 10]'; found `1,5` (a rank or a list of ranks, each 1 or more)",
         ),
     ] {
-        assert_eq!(refused(metric, &[param]), format!("`{metric}`: parameter {said}"));
+        assert_eq!(rejected(metric, &[param]), format!("`{metric}`: parameter {message}"));
     }
 }

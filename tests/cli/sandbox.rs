@@ -1,4 +1,4 @@
-//! The metrics that run something, from the command line.
+//! The sandbox metrics on the command line.
 
 use std::process::Command;
 
@@ -31,8 +31,8 @@ fn a_command_and_its_files_are_parameters() {
         .arg(&out)
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&ran.stderr);
-    assert_eq!(ran.status.code(), Some(0), "{said}");
+    let stderr = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(0), "{stderr}");
     let summary: Value = serde_json::from_slice(&ran.stdout).unwrap();
     let metric = &summary["metrics"]["sandbox"];
     assert_eq!((&metric["scored"], &metric["failed"]), (&3.into(), &1.into()), "{summary}");
@@ -48,26 +48,27 @@ fn a_command_and_its_files_are_parameters() {
 }
 
 #[test]
-fn a_command_is_asked_for() {
+fn the_command_is_required() {
     let folder = tempfile::tempdir().unwrap();
     let rows = folder.path().join("rows.jsonl");
     std::fs::write(&rows, ROWS).unwrap();
     let ran = scorer().arg("score").arg(&rows).args(["-m", "sandbox"]).output().unwrap();
     assert_eq!(ran.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&ran.stderr);
-    assert!(said.contains("metric `sandbox` needs its parameter `command`"), "{said}");
+    let stderr = String::from_utf8_lossy(&ran.stderr);
+    assert!(stderr.contains("metric `sandbox` needs its parameter `command`"), "{stderr}");
 }
 
-/// The commands of the README over the committed programs and calls, run as a shell runs them, print what stands below them.
+/// Runs the commands of the guide over the committed programs and calls in a shell, and compares their output with the guide.
 #[test]
-fn the_readme_shows_what_its_commands_print() {
+fn the_guide_shows_the_output_of_its_commands() {
     if !can_isolate() {
         return;
     }
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-    let readme = std::fs::read_to_string(format!("{root}/README.md")).unwrap();
+    let page = format!("{root}/dsrs-metrics/docs/guide/code_and_sandbox.md");
+    let page = std::fs::read_to_string(page).unwrap();
     let is_ours = |line: &&str| line.starts_with("dsrs-metrics score examples/data/code/");
-    let commands: Vec<&str> = readme.lines().filter(is_ours).collect();
+    let commands: Vec<&str> = page.lines().filter(is_ours).collect();
     assert_eq!(commands.len(), 4, "{commands:?}");
     let mut printed = Vec::new();
     for command in commands {
@@ -86,19 +87,19 @@ fn the_readme_shows_what_its_commands_print() {
         printed.push(String::from_utf8(ran.stdout).unwrap());
     }
     for shown in [printed[..2].concat(), printed[2..].concat()] {
-        assert!(readme.contains(&format!("```text\n{shown}```")), "{shown}");
+        assert!(page.contains(&format!("```text\n{shown}```")), "{shown}");
     }
 }
 
 #[test]
-fn trap_14_a_sandbox_that_is_set_up_wrong_is_no_score() {
+fn trap_14_a_wrong_configuration_is_an_error_before_the_first_row() {
     if !can_isolate() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
     let rows = folder.path().join("rows.jsonl");
     std::fs::write(&rows, ROWS).unwrap();
-    let said = |params: &[&str]| {
+    let run = |params: &[&str]| {
         let mut score = scorer();
         score.arg("score").arg(&rows).args(["-m", "sandbox"]);
         let ran = score.args(params.iter().flat_map(|it| ["--param", it])).output().unwrap();
@@ -107,19 +108,23 @@ fn trap_14_a_sandbox_that_is_set_up_wrong_is_no_score() {
     for (params, expected) in [
         (
             &["sandbox.command="][..],
-            "metric `sandbox`: there is no command to run: set `command`\n",
+            "metric `sandbox`: `command` is empty; set it to the command line to run\n",
         ),
         (
             &["sandbox.command=true", "sandbox.timeout_secs=0"],
-            "`timeout_secs` is 1 or more, and 0 is not\n",
+            "`timeout_secs` must be at least 1, found 0\n",
         ),
         (
             &["sandbox.command=true", "sandbox.folder=/none"],
-            "`folder`: there is no folder `/none`\n",
+            "`folder`: the directory `/none` does not exist\n",
+        ),
+        (
+            &["sandbox.command=true", "sandbox.readable=[\"none\"]"],
+            "`readable`: expected an absolute path, found `none`\n",
         ),
         (
             &["sandbox.command=true", "sandbox.readable=[\"/none\"]"],
-            "`readable`: there is no `/none`\n",
+            "`readable`: the path `/none` does not exist\n",
         ),
         (
             &["sandbox.command=true", "sandbox.limits={\"time_secs\": 1}"],
@@ -127,15 +132,15 @@ fn trap_14_a_sandbox_that_is_set_up_wrong_is_no_score() {
         ),
         (
             &["sandbox.command=true", "sandbox.limits={\"memory_mb\": 0}"],
-            "`limits.memory_mb` is 1 or more, and 0 is not\n",
+            "`limits.memory_mb` must be at least 1, found 0\n",
         ),
     ] {
-        let (code, said) = said(params);
-        assert_eq!(code, Some(2), "{params:?}: {said}");
-        assert!(said.contains(expected), "{params:?}: {said}");
+        let (code, stderr) = run(params);
+        assert_eq!(code, Some(2), "{params:?}: {stderr}");
+        assert!(stderr.contains(expected), "{params:?}: {stderr}");
     }
     let huge =
         "sandbox.limits={\"memory_mb\": 18446744073709551615, \"file_mb\": 18446744073709551615}";
-    let (_, said) = said(&["sandbox.command=true", huge]);
-    assert!(!said.contains("panicked"), "{said}");
+    let (_, stderr) = run(&["sandbox.command=true", huge]);
+    assert!(!stderr.contains("panicked"), "{stderr}");
 }

@@ -1,19 +1,19 @@
-//! A program of a user's: their own metrics beside the built-in ones.
+//! A user's program: the command line with metrics of its own.
 #![forbid(unsafe_code)]
 #![expect(
     clippy::needless_pass_by_value,
-    reason = "a field parameter is held for the call and passed on as it was read"
+    reason = "a field parameter is passed as it was read from the row"
 )]
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use dsrs_metrics::metrics::{StrOrList, TextOrNumber};
+use dsrs_metrics::metrics::{StrOrList, StrOrNumber};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Configure, MetricError, ParamError, Params};
 use serde::{Deserialize, Deserializer};
 
-/// Whether the answers are the same text.
+/// Whether the answers are the same string.
 ///
 /// No character is folded: "Paris" is not "paris".
 #[metric]
@@ -22,7 +22,8 @@ fn same_text(#[gold] answer: &str, #[pred("answer")] guess: &str) -> bool {
 }
 
 /// How far the guess is from the answer, in units of `scale`; a metric with a first line of
-/// documentation that is longer than most terminals are wide, so that it has to be wrapped somewhere.
+/// documentation that is longer than most terminals are wide, so that it has to be wrapped
+/// somewhere.
 #[metric(lower_is_better, range = 0.0..=1000.0)]
 fn distance(
     #[gold] answer: f64,
@@ -40,31 +41,31 @@ fn any_of(#[gold] answers: &[String], #[pred] answer: &str) -> bool {
     answers.iter().any(|one| one == answer)
 }
 
-/// Whether the note is short; without a note it has no opinion.
+/// Whether the note is short; without a note it abstains.
 #[metric]
 fn short_note(#[pred] note: Option<&str>, #[param] limit: usize) -> Option<bool> {
     note.map(|note| note.chars().count() <= limit)
 }
 
-/// Does what the prediction says.
+/// Returns the number in the prediction, or panics, fails or returns NaN on command.
 #[metric]
 fn obeys(#[pred] answer: &str) -> Result<f64, String> {
     match answer {
-        "panic" => panic!("told to\npanic"),
-        "fail" => Err("told to fail".to_owned()),
+        "panic" => panic!("ordered to\npanic"),
+        "fail" => Err("ordered to fail".to_owned()),
         "nan" => Ok(f64::NAN),
-        text => text.parse().map_err(|_| format!("{text:?} is no order")),
+        text => text.parse().map_err(|_| format!("unknown order {text:?}")),
     }
 }
 
-/// Takes as many seconds as the prediction says.
+/// Takes the number of seconds in the prediction.
 #[metric]
 async fn sleeps(#[pred] seconds: f64) -> bool {
     tokio::time::sleep(Duration::from_secs_f64(seconds)).await;
     true
 }
 
-/// The number that the prediction gives, bit by bit.
+/// The number in the prediction, without any rounding.
 #[metric]
 fn number(#[pred] x: f64) -> f64 {
     x
@@ -82,13 +83,13 @@ fn things(#[pred] counts: BTreeMap<String, f64>) -> f64 {
     counts.values().sum()
 }
 
-/// A type whose author did not think of everything.
+/// A type whose deserializer panics on `!`.
 struct Picky;
 
 impl<'de> Deserialize<'de> for Picky {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        assert!(text != "!", "no idea\nwhat `!` is");
+        assert!(text != "!", "cannot\nread `!`");
         Ok(Self)
     }
 }
@@ -111,7 +112,7 @@ enum Mode {
 #[metric(lower_is_better, threshold = 0.5, strict)]
 fn word_gap(
     #[pred] words: StrOrList<'_>,
-    #[pred] shown: TextOrNumber<'_>,
+    #[pred] shown: StrOrNumber<'_>,
     #[param(default = Mode::WholeWord)] mode: Mode,
     #[param(default = "a, b")] ignored: String,
     #[param(default = f64::MAX)] limit: f64,
@@ -120,7 +121,7 @@ fn word_gap(
     if known { 0.0_f64.min(limit) } else { words.iter().count() as f64 }
 }
 
-/// A metric by hand, with a mistake that no harness catches.
+/// A hand-written metric whose configuration panics.
 struct Broken;
 
 #[async_trait]

@@ -1,10 +1,10 @@
-//! `score` over good input: what it prints, what it writes, what it exits with.
+//! `score` on valid input: its output, its result files and its exit code.
 
 use serde_json::{Value, json};
 
 use crate::Folder;
 
-/// Three of four are right.
+/// Three of four answers are correct.
 const ROWS: &str = r#"{"id": "a", "gold": {"answer": "x"}, "pred": {"answer": "x"}}
 {"id": "b", "gold": {"answer": "y"}, "pred": {"answer": "y"}}
 
@@ -22,7 +22,7 @@ fn orders(orders: &[&str]) -> Folder {
 }
 
 #[test]
-fn a_headline_for_each_metric() {
+fn a_line_for_each_metric() {
     let folder = Folder::with("rows.jsonl", ROWS);
     let ran = folder.run(&["score", "rows.jsonl", "-m", "same_text,f1"]);
     assert_eq!(
@@ -79,7 +79,7 @@ fn rows_of_scores_as_jsonl() {
 }
 
 #[test]
-fn rows_of_scores_as_csv_can_be_read_again() {
+fn a_csv_result_file_is_valid_input() {
     let folder = Folder::with("rows.jsonl", ROWS);
     folder.run(&["score", "rows.jsonl", "-m", "same_text", "--out", "scores.csv"]);
     assert_eq!(
@@ -116,7 +116,7 @@ fn the_same_rows_in_every_format() {
 }
 
 #[test]
-fn rows_without_ids_are_called_by_their_place() {
+fn rows_without_ids_are_identified_by_line_or_position() {
     let row = r#"{"pred": {"answer": "1"}}"#;
     let folder = Folder::with("one.jsonl", format!("\n{row}\n{row}\n"));
     folder.write("two.csv", "pred.answer,note\n1,\"two\nlines\"\n\n1,one\n");
@@ -149,7 +149,7 @@ fn flat_rows_are_mapped() {
 }
 
 #[test]
-fn whole_sides_and_keys_with_dots_are_mapped() {
+fn values_of_gold_and_keys_with_dots_are_mapped() {
     let folder = Folder::with("rows.jsonl", r#"{"gold": 4.5, "pred": {"out.value": 4}}"#);
     let maps = ["--map", "gold.answer=gold", "--map", "pred.answer=pred.out.value"];
     let ran = folder.run(&[&["score", "rows.jsonl", "-m", "distance"], &maps[..]].concat());
@@ -157,7 +157,7 @@ fn whole_sides_and_keys_with_dots_are_mapped() {
 }
 
 #[test]
-fn a_map_that_no_row_can_use_is_warned_of() {
+fn a_mapping_that_no_row_uses_is_a_warning() {
     let folder = Folder::with("rows.jsonl", r#"{"pred": {"answer": "x"}}"#);
     let limit = ["--param", "short_note.limit=3", "--map", "pred.note=notes"];
     let args = [&["score", "rows.jsonl", "-m", "short_note"], &limit[..]].concat();
@@ -187,17 +187,17 @@ fn failures_of_a_metric_are_counted_and_shown() {
     );
     assert_eq!(
         ran.err,
-        "warning: 3 rows failed, the first: rows.jsonl:2: metric `obeys` panicked: told to panic\n",
-        "one line, and nothing of a panic hook"
+        "warning: 3 rows failed; first error: rows.jsonl:2: metric `obeys` panicked: ordered to panic\n",
+        "one line, and no output of the default panic hook"
     );
     assert_eq!(ran.code, Some(0));
     let scores = lines(&folder.read("scores.jsonl"));
     let errors: Vec<_> = scores.iter().map(|row| row["scores"]["obeys"]["error"].clone()).collect();
     let expected = [
         Value::Null,
-        json!("metric `obeys` panicked: told to\npanic"),
+        json!("metric `obeys` panicked: ordered to\npanic"),
         json!("metric `obeys`: the score NaN is not a finite number"),
-        json!("metric `obeys`: told to fail"),
+        json!("metric `obeys`: ordered to fail"),
         Value::Null,
     ];
     assert_eq!(errors, expected);
@@ -215,7 +215,7 @@ fn a_failed_row_counts_as_the_failure_score() {
 }
 
 #[test]
-fn max_errors_stops_the_run_and_keeps_what_is_done() {
+fn max_errors_stops_the_run_and_keeps_finished_rows() {
     let folder = orders(&["1", "fail", "1", "fail", "1", "1", "1"]);
     let args =
         ["score", "rows.jsonl", "-m", "obeys", "--concurrency", "1", "--out", "scores.jsonl"];
@@ -226,7 +226,7 @@ fn max_errors_stops_the_run_and_keeps_what_is_done() {
         "obeys  0.5000 (mean of 2/4, 2 failed counted as 0; 1.0000 over the 2 scored)\n\
          after 4 rows: incomplete: too many rows failed\n"
     );
-    assert_eq!(ran.err, "stopped after 4 rows: 2 failed, as many as --max-errors allows\n");
+    assert_eq!(ran.err, "stopped after 4 rows: 2 failed, the limit of --max-errors\n");
     assert_eq!(lines(&folder.read("scores.jsonl")).len(), 4);
     let ran = folder.run(&[&args[..], &["--max-errors", "3", "-q"]].concat());
     assert_eq!((ran.code, &*ran.err), (Some(0), ""));
@@ -243,14 +243,14 @@ fn with_max_errors_an_unreadable_row_is_a_failed_row() {
     );
     assert_eq!(
         ran.err,
-        "warning: 2 rows failed, the first: rows.jsonl:2: metric `obeys`: no field `pred.answer`; it has no \
+        "warning: 2 rows failed; first error: rows.jsonl:2: metric `obeys`: no field `pred.answer`; it has no \
          fields\n"
     );
     assert_eq!(ran.code, Some(0));
 }
 
 #[test]
-fn a_metric_worse_than_its_limit_fails_the_run() {
+fn a_metric_worse_than_its_threshold_fails_the_run() {
     let folder = Folder::with("rows.jsonl", ROWS);
     let run = |limit| {
         let ran = folder.run(&["score", "rows.jsonl", "-m", "same_text,f1", "--fail-under", limit]);
@@ -258,15 +258,15 @@ fn a_metric_worse_than_its_limit_fails_the_run() {
     };
     assert_eq!(run("same_text=75"), (Some(0), String::new()));
     assert_eq!(run("same_text=75.1"), (Some(1), "same_text: 75 is below 75.1\n".to_owned()));
-    let percent =
-        "warning: --fail-under same_text=0.8 is 0.8 percent, since `same_text` is a bool\n";
+    let percent = "warning: --fail-under same_text=0.8 means 0.8 percent, since `same_text` is a bool \
+                   metric; write a percentage from 0 to 100\n";
     assert_eq!(run("same_text=0.8"), (Some(0), percent.to_owned()));
     assert_eq!(run("f1=0.75"), (Some(0), String::new()));
     assert_eq!(run("f1=0.8"), (Some(1), "f1: 0.75 is below 0.8\n".to_owned()));
 }
 
 #[test]
-fn where_lower_is_better_worse_is_above() {
+fn a_lower_is_better_metric_is_worse_above_its_threshold() {
     let folder = Folder::with("rows.csv", "gold.answer,pred.answer\n1,3\n");
     let run = |limit| {
         let ran = folder.run(&["score", "rows.csv", "-m", "distance", "--fail-under", limit]);
@@ -278,12 +278,12 @@ fn where_lower_is_better_worse_is_above() {
 }
 
 #[test]
-fn nothing_scored_is_never_good_enough() {
+fn a_metric_without_scores_never_reaches_its_threshold() {
     let folder = orders(&["fail", "fail"]);
     for limit in ["obeys=0", "obeys=-5"] {
         let ran = folder.run(&["score", "rows.jsonl", "-m", "obeys", "-q", "--fail-under", limit]);
         let limit = &limit[6..];
-        assert_eq!(ran.err, format!("obeys: nothing was scored, so it is not {limit}\n"));
+        assert_eq!(ran.err, format!("obeys: no row was scored; expected at least {limit}\n"));
         assert_eq!(ran.code, Some(1));
         assert_eq!(ran.out, "obeys  not enough rows (0/2 scored, 2 failed)\n");
     }
@@ -297,7 +297,7 @@ fn a_row_that_takes_too_long_fails() {
     assert_eq!(ran.out, "sleeps  50.00% (1/2, 1 failed counted as 0; 100.00% of the 1 scored)\n");
     assert_eq!(
         ran.err,
-        "warning: 1 row failed, the first: rows.jsonl:2: metric `sleeps` gave no score within 0.2 s\n"
+        "warning: 1 row failed; first error: rows.jsonl:2: metric `sleeps` gave no score within 0.2 s\n"
     );
 }
 
@@ -331,14 +331,13 @@ fn with_max_errors_a_row_whose_reading_panics_is_a_failed_row() {
     );
     assert_eq!(
         ran.err,
-        "warning: 1 row failed, the first: rows.jsonl:2: metric `pickiness` panicked: no idea what `!` \
-         is\n"
+        "warning: 1 row failed; first error: rows.jsonl:2: metric `pickiness` panicked: cannot read `!`\n"
     );
     assert_eq!(ran.code, Some(0));
 }
 
 #[test]
-fn corpus_scores_and_several_ranks_stand_beside_the_mean() {
+fn corpus_scores_and_several_ranks_are_printed_with_the_mean() {
     let rows = r#"{"gold": {"answer": "a b c d", "relevant": ["x"]}, "pred": {"answer": "a b", "retrieved": ["y", "x"]}}
 {"gold": {"answer": "a b", "relevant": {"x": 2, "y": 1}}, "pred": {"answer": "a b", "retrieved": {"x": 0.9, "y": 0.1}}}
 {"gold": {"answer": "a", "relevant": []}, "pred": {"answer": "b", "retrieved": []}}"#;

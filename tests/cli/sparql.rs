@@ -1,4 +1,4 @@
-//! The SPARQL metrics from the command line.
+//! The SPARQL metrics on the command line.
 
 use std::process::Output;
 
@@ -16,7 +16,7 @@ fn run(arguments: &[&str]) -> Output {
 }
 
 #[test]
-fn a_graph_is_a_parameter() {
+fn the_graph_is_a_parameter() {
     let (executes, returns) =
         (format!("sparql_executes.data={GRAPH}"), format!("sparql_returns_results.data={GRAPH}"));
     let metrics = "sparql_syntax_valid,sparql_executes,sparql_returns_results";
@@ -32,20 +32,20 @@ fn a_graph_is_a_parameter() {
 }
 
 #[test]
-fn what_is_wrong_with_the_graph_is_said_before_the_first_row() {
-    let told = |arguments: &[&str]| {
+fn an_invalid_graph_is_an_error_before_the_first_row() {
+    let error = |arguments: &[&str]| {
         let ran = run(&[&["score", ROWS, "-m", "sparql_executes"], arguments].concat());
         assert_eq!(ran.status.code(), Some(2));
         String::from_utf8_lossy(&ran.stderr).into_owned()
     };
-    let none = told(&[]);
+    let none = error(&[]);
     assert!(none.contains("metric `sparql_executes` needs its parameter `data`"), "{none}");
-    let missing = told(&["--param", "sparql_executes.data=nowhere.ttl"]);
+    let missing = error(&["--param", "sparql_executes.data=nowhere.ttl"]);
     assert!(missing.contains("nowhere.ttl: No such file"), "{missing}");
 }
 
 #[test]
-fn the_list_has_them() {
+fn the_metrics_are_listed() {
     let ran = run(&["list", "--json"]);
     let listed: Value = serde_json::from_slice(&ran.stdout).unwrap();
     let text = listed.to_string();

@@ -1,4 +1,4 @@
-//! Input that is piped, long, or has very long rows: memory stays small.
+//! Input that is piped, long, or has very long rows: memory stays bounded.
 
 use std::io::Write;
 use std::process::{Child, ChildStdin, Stdio};
@@ -23,7 +23,7 @@ fn fed(args: &[&str], input: &str) -> Ran {
     Ran::from(child.wait_with_output().unwrap())
 }
 
-/// The most memory that the process had at any time, in bytes.
+/// The peak memory of the process, in bytes.
 #[cfg(target_os = "linux")]
 fn peak_memory(child: &Child) -> usize {
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
@@ -32,7 +32,7 @@ fn peak_memory(child: &Child) -> usize {
 }
 
 #[test]
-fn standard_input_is_jsonl_unless_told_otherwise() {
+fn standard_input_is_jsonl_by_default() {
     let row = r#"{"pred": {"answer": "0.5"}}"#;
     let scored = "obeys  0.5000 (mean of 2/2, 0 failed)\n";
     let ran = fed(&["-", "-m", "obeys"], &format!("{row}\n{row}"));
@@ -44,33 +44,35 @@ fn standard_input_is_jsonl_unless_told_otherwise() {
 }
 
 #[test]
-fn standard_input_that_is_wrong() {
-    let said = |args: &[&str], input| {
+fn invalid_standard_input() {
+    let error = |args: &[&str], input| {
         let ran = fed(args, input);
         assert_eq!((ran.code, &*ran.out), (Some(2), ""));
         ran.err
     };
     assert_eq!(
-        said(&["-", "-m", "obeys"], "{\n"),
-        "error: <stdin>:1:1: not valid JSON: EOF while parsing an object\n"
+        error(&["-", "-m", "obeys"], "{\n"),
+        "error: <stdin>:1:1: invalid JSON: EOF while parsing an object\n"
     );
-    assert_eq!(said(&["-", "-m", "obeys"], ""), "error: <stdin>: holds no rows\n");
     assert_eq!(
-        said(&["-", "-", "-m", "obeys"], ""),
-        "error: standard input can be read only once\n"
+        error(&["-", "-m", "obeys"], ""),
+        "error: <stdin>: expected at least one row, found none\n"
+    );
+    assert_eq!(
+        error(&["-", "-", "-m", "obeys"], ""),
+        "error: standard input (`-`) is named twice, but can be read only once; name it once\n"
     );
 }
 
 #[test]
 fn a_panic_while_a_row_is_read_is_an_error_with_its_place() {
     let rows = "{\"pred\": {\"word\": \"a\"}}\n{\"pred\": {\"word\": \"!\"}}\n";
-    let said =
-        |file| format!("error: {file}:2: metric `pickiness` panicked: no idea what `!` is\n");
+    let error = |file| format!("error: {file}:2: metric `pickiness` panicked: cannot read `!`\n");
     let ran = fed(&["-", "-m", "pickiness"], rows);
-    assert_eq!((ran.code, &*ran.out, &*ran.err), (Some(2), "", &*said("<stdin>")));
+    assert_eq!((ran.code, &*ran.out, &*ran.err), (Some(2), "", &*error("<stdin>")));
     let folder = Folder::with("rows.jsonl", rows);
     let ran = folder.run(&["score", "rows.jsonl", "-m", "pickiness"]);
-    assert_eq!((ran.code, &*ran.out, &*ran.err), (Some(2), "", &*said("rows.jsonl")));
+    assert_eq!((ran.code, &*ran.out, &*ran.err), (Some(2), "", &*error("rows.jsonl")));
 }
 
 #[test]
@@ -91,7 +93,7 @@ fn memory_does_not_grow_with_the_rows() {
         let row = format!(r#"{{"gold": {{"answer": "{text}"}}, "pred": {{"answer": "{text}"}}}}"#);
         writeln!(stdin, "{row}").unwrap();
     }
-    // The pipe is still open, so the process is there to be asked.
+    // The pipe is still open, so the process still runs.
     let peak = peak_memory(&child);
     drop(stdin);
     let ran = Ran::from(child.wait_with_output().unwrap());
@@ -109,10 +111,10 @@ fn a_long_field_is_scored() {
 }
 
 #[test]
-fn a_field_of_100_mb_is_refused() {
+fn a_field_of_100_mb_is_rejected() {
     let text = "x".repeat(100_000_000);
-    let too_long = "the row is longer than 67108864 bytes, the limit for one row; is a line end or a \
-                    closing quote missing?";
+    let too_long = "the row is longer than 67108864 bytes, the limit for one row; check for a missing line \
+                    end or closing quote";
     let inputs = [
         ("rows.jsonl", format!(r#"{{"gold": {{"answer": "{text}"}}, "pred": {{"answer": "x"}}}}"#)),
         (
@@ -121,17 +123,17 @@ fn a_field_of_100_mb_is_refused() {
         ),
     ];
     for (name, content) in inputs {
-        let said = Folder::with(name, content).refused(&[name, "-m", "same_text"]);
-        assert_eq!(said, format!("{name}:1: {too_long}"));
+        let error = Folder::with(name, content).score_error(&[name, "-m", "same_text"]);
+        assert_eq!(error, format!("{name}:1: {too_long}"));
     }
     let csv = format!("gold.answer,pred.answer\nx,x\nx,\"{text}\nx,x\n");
-    let said = Folder::with("rows.csv", csv).refused(&["rows.csv", "-m", "same_text"]);
-    assert_eq!(said, format!("rows.csv:3: {too_long}"));
+    let error = Folder::with("rows.csv", csv).score_error(&["rows.csv", "-m", "same_text"]);
+    assert_eq!(error, format!("rows.csv:3: {too_long}"));
 }
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_line_without_end_is_given_up_before_it_fills_the_memory() {
+fn a_line_without_end_is_rejected_before_it_fills_the_memory() {
     let (child, mut stdin) = piped(&["-", "-m", "same_text"]);
     let mut peak = 0;
     let chunk = vec![b'x'; MIB];

@@ -1,4 +1,4 @@
-//! Readers of rows as a library: what a file becomes, value by value.
+//! `DataReader`: the pairs of a file, value by value.
 
 use std::io::Cursor;
 
@@ -51,7 +51,7 @@ fn rows_know_their_lines() {
 }
 
 #[test]
-fn csv_cells_are_text_as_they_stand() {
+fn csv_cells_are_unchanged_strings() {
     let csv = "id,gold.a,pred.b.c,topic\n7,\" x, \"\"y\"\" \",1.50,\n";
     let pair = read(Format::Csv, csv).unwrap().remove(0);
     assert_eq!(pair.id, "7");
@@ -61,7 +61,7 @@ fn csv_cells_are_text_as_they_stand() {
 }
 
 #[test]
-fn paths_reach_into_objects_lists_and_sides() {
+fn paths_lead_into_objects_lists_gold_and_pred() {
     let row =
         r#"{"a": {"b": [{"c": 1}, {"c": 2}]}, "x.y": 3, "gold": {"g": {"h": 4}}, "pred": {}}"#;
     let at = |path: &str| {
@@ -78,7 +78,7 @@ fn paths_reach_into_objects_lists_and_sides() {
 }
 
 #[test]
-fn mappings_read_the_row_as_it_was() {
+fn mappings_read_the_row_as_it_is_in_the_file() {
     let swapped =
         mapped(&["gold.a=pred.a", "pred.a=gold.a"], r#"{"gold": {"a": "g"}, "pred": {"a": "p"}}"#);
     let swapped = swapped.unwrap();
@@ -87,7 +87,7 @@ fn mappings_read_the_row_as_it_was() {
 }
 
 #[test]
-fn mappings_that_no_row_used() {
+fn unused_mappings_are_those_that_no_row_has() {
     let reader = DataReader::new()
         .with_mapping("gold.a=here".parse().unwrap())
         .with_mapping("gold.b=nowhere".parse().unwrap());
@@ -127,7 +127,7 @@ fn the_limit_of_a_row_is_exact() {
 }
 
 #[test]
-fn elements_end_where_json_says() {
+fn elements_end_outside_of_strings_and_brackets() {
     let tricky = r#"{"pred": {"a": "]},{ \" \\", "b": [[{}], "["]}}"#;
     let rows = read(Format::Json, &format!("[{tricky},{tricky}]")).unwrap();
     assert_eq!(rows.len(), 2);
@@ -140,7 +140,7 @@ fn elements_end_where_json_says() {
 }
 
 #[test]
-fn every_json_text_reads_the_same_as_a_line_and_as_an_element() {
+fn a_row_is_the_same_as_a_line_and_as_an_array_element() {
     let values = [json!({"a": "é\u{1F600}\n\t\u{0}"}), json!({"deep": [[[{"x": [1e300, -0.0]}]]]})];
     for value in values {
         let row = json!({"gold": value, "pred": {}}).to_string();
@@ -162,7 +162,7 @@ fn numbers_are_ids_too() {
     assert!(read(Format::Jsonl, &format!("{{\"id\": {null}, \"pred\": {{}}}}")).is_err());
 }
 
-/// Pieces of which files are made, so that what is drawn is nearly right.
+/// Files made of these pieces, so that many of them are almost valid.
 fn pieces() -> impl Strategy<Value = Vec<u8>> {
     const PIECES: [&[u8]; 20] = [
         b"{\"gold\": {\"a\": 1}, \"pred\": {}}",

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dsrs_metrics::composite::{Composite, part, weighted};
-use dsrs_metrics::lm::{LanguageModel, LmError, LmReply, LmRequest, ScriptedLm};
+use dsrs_metrics::lm::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, ScriptedLm};
 use dsrs_metrics::metrics::{Diff, DiffStrictness, F1};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Configure as _, Evaluate, EvaluateError, EvaluationResult, Pair, Params};
@@ -111,10 +111,10 @@ async fn trap_10_offline_token_overlap_answers_and_says_so() {
 #[tokio::test]
 async fn trap_14_a_model_that_fails_is_a_failure_and_no_difference() {
     let (gold, pred) = rows();
-    let error = LmError::Timeout { lm: "a:down".into(), seconds: 1.0, cost_msats: None };
-    let lm = ScriptedLm::new().named("a:down").otherwise(error);
+    let timeout = LmErrorKind::Timeout { limit: std::time::Duration::from_secs(1) };
+    let lm = ScriptedLm::new().named("a:down").otherwise(LmError::new("a:down", timeout));
     let error = semantic().with_lm(lm).build().evaluate(&gold, &pred).await.unwrap_err();
-    assert_eq!(error.to_string(), "metric `diff`: a:down gave no reply within 1 s");
+    assert_eq!(error.to_string(), "metric `diff`: a:down: no reply within 1 s");
 }
 
 #[tokio::test]
@@ -142,11 +142,11 @@ impl LanguageModel for Keyless {
     }
 
     async fn complete(&self, _: &LmRequest) -> Result<LmReply, LmError> {
-        Err(LmError::NoKey { lm: "a:b".into(), variable: "A_KEY".into() })
+        Err(LmError::new("a:b", LmErrorKind::MissingApiKey { variable: "A_KEY".into() }))
     }
 
     async fn probe(&self) -> Result<Option<LmReply>, LmError> {
-        Err(LmError::NoKey { lm: "a:b".into(), variable: "A_KEY".into() })
+        Err(LmError::new("a:b", LmErrorKind::MissingApiKey { variable: "A_KEY".into() }))
     }
 }
 

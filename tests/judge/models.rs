@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dsrs_metrics::Settings;
 use dsrs_metrics::composite::{Composite, min, part};
 use dsrs_metrics::judge::Models;
-use dsrs_metrics::lm::{LanguageModel, LmError, ScriptedLm};
+use dsrs_metrics::lm::{LanguageModel, LmErrorKind, ScriptedLm};
 use dsrs_metrics::prelude::*;
 
 use super::setup::{PoliteJudge, polite, rows, unconfigured};
@@ -65,7 +65,10 @@ async fn named_models_are_found_by_the_scope() {
     let models = Models::new(ScriptedLm::new().named("a:one").otherwise(polite(true)));
     let models = models.connecting(move |id| match id {
         "b:two" => Ok(Arc::clone(&two)),
-        id => Err(LmError::UnknownProvider { id: id.to_owned(), nearest: None, known: "b".into() }),
+        id => {
+            let (id, known) = (id.to_owned(), "b".into());
+            Err(LmErrorKind::UnknownProvider { id, suggestion: None, known }.into())
+        }
     });
     let settings = Settings::new().with(models);
     let judge = ShortJudge::default();

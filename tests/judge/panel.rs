@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use dsrs_metrics::judge::{Aggregation, Preference, Prompt};
-use dsrs_metrics::lm::{LanguageModel, LmError, LmReply, LmRequest, ScriptedLm};
+use dsrs_metrics::lm::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, ScriptedLm};
 use dsrs_metrics::prelude::*;
 use serde_json::json;
 
@@ -16,8 +16,8 @@ fn named(id: &str, reply: serde_json::Value) -> ScriptedLm {
 }
 
 fn down() -> ScriptedLm {
-    let error = LmError::Timeout { lm: "a:down".into(), seconds: 1.0, cost_msats: None };
-    ScriptedLm::new().named("a:down").otherwise(error)
+    let timeout = LmErrorKind::Timeout { limit: std::time::Duration::from_secs(1) };
+    ScriptedLm::new().named("a:down").otherwise(LmError::new("a:down", timeout))
 }
 
 #[tokio::test]
@@ -110,7 +110,7 @@ async fn a_failed_judge_is_counted_and_lowers_the_confidence() {
     let scored = judge.answer(MetricCall::new(&gold, &pred)).await.unwrap();
     assert_eq!((scored.score.value, scored.score.confidence), (1.0, 2.0 / 3.0));
     let failed = &scored.metadata().unwrap()["failed"];
-    assert_eq!(failed, &json!([{ "judge": "a:down", "error": "a:down gave no reply within 1 s" }]));
+    assert_eq!(failed, &json!([{ "judge": "a:down", "error": "a:down: no reply within 1 s" }]));
 }
 
 /// On a scale whose ends are -1 and 1 the other order is the other sign.
@@ -194,7 +194,7 @@ async fn without_a_quorum_there_is_no_score() {
     let error = judge.evaluate(&gold, &pred).await.unwrap_err().to_string();
     assert_eq!(
         error,
-        "metric `polite`: expected verdicts of at least 2 of 3 judges, found 1; first error: a:down gave no reply within 1 s"
+        "metric `polite`: expected verdicts of at least 2 of 3 judges, found 1; first error: a:down: no reply within 1 s"
     );
     let one_is_enough = PoliteJudge::builder().models(models()).quorum(1).build();
     assert_eq!(one_is_enough.evaluate(&gold, &pred).await.unwrap().value, 1.0);

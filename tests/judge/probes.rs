@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use dsrs_metrics::composite::{Composite, min, part};
 use dsrs_metrics::judge::Models;
-use dsrs_metrics::lm::{LanguageModel, LmError, LmReply, LmRequest, ScriptedLm, StopReason};
+use dsrs_metrics::lm::{
+    LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, ScriptedLm, StopReason,
+};
 use dsrs_metrics::metrics::F1;
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{
@@ -52,7 +54,8 @@ impl LanguageModel for Probed {
 }
 
 fn no_key() -> LmError {
-    LmError::NoKey { lm: "test:probed".into(), variable: "TEST_API_KEY".into() }
+    let kind = LmErrorKind::MissingApiKey { variable: "TEST_API_KEY".into() };
+    LmError::new("test:probed", kind)
 }
 
 fn rows() -> Vec<Pair> {
@@ -89,13 +92,16 @@ async fn a_model_that_cannot_answer_ends_the_run_before_the_first_row() {
     let lm = Probed::failing(no_key());
     let judge = PoliteJudge::default().with_lm(Arc::clone(&lm));
     let error = run(vec![Arc::new(F1::default()), Arc::new(judge.clone())]).await.unwrap_err();
-    let reason = "test:probed needs a key: set TEST_API_KEY".to_owned();
+    let reason = "test:probed: missing API key; set TEST_API_KEY".to_owned();
     assert_eq!(error, EvaluateError::NotReady { metric: "polite".to_owned(), reason });
     // A judge within a composite is checked too.
     let both = min([part(F1::default()), part(judge)]);
     let composite = Composite::builder("both", both).build().unwrap();
     let error = run(vec![Arc::new(composite)]).await.unwrap_err();
-    assert_eq!(error.to_string(), "metric `polite`: test:probed needs a key: set TEST_API_KEY");
+    assert_eq!(
+        error.to_string(),
+        "metric `polite`: test:probed: missing API key; set TEST_API_KEY"
+    );
     assert_eq!(lm.counts(), (2, 0));
 }
 
@@ -113,8 +119,8 @@ async fn a_judge_with_nothing_configured_ends_the_run_and_a_shipped_one_answers_
 
 #[tokio::test]
 async fn a_busy_provider_passes_the_check() {
-    let busy = LmError::RateLimited { lm: "m".into(), retry_after: None, said: String::new() };
-    let lm = Probed::failing(busy);
+    let busy = LmErrorKind::RateLimited { retry_after: None, message: String::new() };
+    let lm = Probed::failing(LmError::new("test:probed", busy));
     let result = run(vec![Arc::new(PoliteJudge::default().with_lm(Arc::clone(&lm)))]).await;
     assert_eq!((result.unwrap().metrics[0].scored, lm.counts()), (5, (1, 5)));
 }
@@ -125,10 +131,13 @@ async fn a_scorer_probes_before_its_first_row_too() {
     let judge = || PoliteJudge::default().with_lm(Arc::clone(&no_key));
     let scorer = Scorer::builder().metric(judge()).build().unwrap();
     let error = scorer.score_all(rows(), 4).await.unwrap_err();
-    let reason = "test:probed needs a key: set TEST_API_KEY".to_owned();
+    let reason = "test:probed: missing API key; set TEST_API_KEY".to_owned();
     let not_ready = ScorerError::NotReady { metric: "polite".to_owned(), reason };
     assert_eq!(error, not_ready);
-    assert_eq!(error.to_string(), "metric `polite`: test:probed needs a key: set TEST_API_KEY");
+    assert_eq!(
+        error.to_string(),
+        "metric `polite`: test:probed: missing API key; set TEST_API_KEY"
+    );
     assert_eq!(no_key.counts(), (1, 0));
     // Rows that are scored one by one are not checked.
     assert_eq!(scorer.probe().await, Err(not_ready));
@@ -142,8 +151,9 @@ async fn a_scorer_probes_before_its_first_row_too() {
 }
 
 fn over_budget() -> LmError {
-    let lm = "scripted:lm".to_owned();
-    LmError::OverBudget { lm, needed_msats: 70, left_msats: 20, budget_msats: 90 }
+    let kind =
+        LmErrorKind::BudgetExceeded { needed_msats: 70, remaining_msats: 20, budget_msats: 90 };
+    LmError::new("scripted:lm", kind)
 }
 
 #[tokio::test]
@@ -151,7 +161,7 @@ async fn trap_23_a_row_that_the_budget_does_not_cover_is_skipped_with_what_it_co
     // The first row is judged; the second has no verdict, and no money for a repair; then none is left.
     let lm = ScriptedLm::new().cost(7).replies([
         Ok(LmReply::new(polite(true).to_string())),
-        Ok(LmReply::new("hm").with_stop(StopReason::End)),
+        Ok(LmReply::new("hm").with_stop_reason(StopReason::End)),
     ]);
     let lm = lm.otherwise(over_budget());
     let judge = PoliteJudge::default().with_lm(lm);
@@ -176,10 +186,9 @@ async fn a_composite_whose_judge_exceeds_the_budget_is_skipped() {
 /// A model that refuses these parameters, as OpenAI's reasoning models refuse a temperature of 0.
 fn picky(id: &str) -> ScriptedLm {
     ScriptedLm::new().named(id).cost(7).otherwise(|request: &LmRequest| {
-        let refuse = |parameter: &str| LmError::ParameterUnsupported {
-            lm: "picky".into(),
-            parameter: parameter.into(),
-            said: "only the default".into(),
+        let refuse = |parameter: &str| {
+            let (parameter, message) = (parameter.into(), "only the default".into());
+            LmError::new("picky", LmErrorKind::ParameterUnsupported { parameter, message })
         };
         let sampling = request.sampling;
         match (sampling.temperature, sampling.seed) {
@@ -217,16 +226,16 @@ async fn a_parameter_that_a_model_rejects_is_omitted_from_then_on_and_reported()
 
 #[tokio::test]
 async fn a_parameter_that_a_judge_needs_is_not_omitted() {
-    let lm =
-        Arc::new(ScriptedLm::new().named("test:short").otherwise(LmError::ParameterUnsupported {
-            lm: "test:short".into(),
-            parameter: "max_tokens".into(),
-            said: "use another".into(),
-        }));
+    let kind = LmErrorKind::ParameterUnsupported {
+        parameter: "max_tokens".into(),
+        message: "use another".into(),
+    };
+    let lm = ScriptedLm::new().named("test:short").otherwise(LmError::new("test:short", kind));
+    let lm = Arc::new(lm);
     let judge = Grade5Judge::default().with_lm(Arc::clone(&lm));
     let pred = prediction! { "answer" => "Paris" };
     let error = judge.evaluate(&example! {}, &pred).await.unwrap_err().to_string();
-    assert!(error.contains("does not take this `max_tokens`"), "{error}");
+    assert!(error.contains("test:short: `max_tokens` not supported"), "{error}");
     assert_eq!(lm.calls(), 1);
 }
 

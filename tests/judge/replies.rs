@@ -1,10 +1,11 @@
 //! Parsing of replies: strict, with one repair, and never a score that the judge did not return.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use dsrs_metrics::Result;
 use dsrs_metrics::judge::{JsonSchema, JudgeError, schemars};
-use dsrs_metrics::lm::{LmError, LmReply, Role, ScriptedLm, StopReason};
+use dsrs_metrics::lm::{LmError, LmErrorKind, LmReply, Role, ScriptedLm, StopReason};
 use dsrs_metrics::prelude::*;
 use serde_json::json;
 
@@ -199,14 +200,15 @@ async fn labels_are_case_sensitive_and_exact() {
     assert_eq!(judge("bad").evaluate(&gold, &pred).await.unwrap().value, 0.0);
     let error = judge("Good enough").evaluate(&gold, &pred).await.unwrap_err().to_string();
     assert!(
-        error.contains("`class` must be one of `good`, `bad`, found the text \"Good enough\""),
+        error.contains("`class` must be one of `good`, `bad`, found the string \"Good enough\""),
         "{error}"
     );
 }
 
 #[tokio::test]
 async fn refusals_are_recognised_with_and_without_a_field_for_them() {
-    let stopped = LmReply::new("").with_stop(StopReason::Refusal("I can't help with that.".into()));
+    let stopped =
+        LmReply::new("").with_stop_reason(StopReason::Refusal("I can't help with that.".into()));
     let lm = Arc::new(ScriptedLm::new().otherwise(stopped));
     let error = graded(&lm).await.unwrap_err().to_string();
     assert_eq!(error, "metric `grade5`: scripted:lm declined to judge: I can't help with that.");
@@ -216,7 +218,7 @@ async fn refusals_are_recognised_with_and_without_a_field_for_them() {
         error.to_string(),
         "metric `grade5`: scripted:lm declined to judge: I'm sorry, but no."
     );
-    let filtered = LmReply::new("").with_stop(StopReason::Filtered);
+    let filtered = LmReply::new("").with_stop_reason(StopReason::Filtered);
     let error = graded(&Arc::new(ScriptedLm::new().otherwise(filtered))).await.unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -227,7 +229,7 @@ async fn refusals_are_recognised_with_and_without_a_field_for_them() {
 #[tokio::test]
 async fn a_truncated_reply_is_not_a_verdict() {
     let cut = r#"{ "reasoning": "It is 5 becau"#;
-    let said = LmReply::new(cut).with_stop(StopReason::Length);
+    let said = LmReply::new(cut).with_stop_reason(StopReason::Length);
     let lm = Arc::new(ScriptedLm::new().otherwise(said));
     let error = graded(&lm).await.unwrap_err().to_string();
     assert_eq!(
@@ -237,26 +239,24 @@ async fn a_truncated_reply_is_not_a_verdict() {
     assert_eq!(lm.calls(), 1, "the same limit would cut it again");
     let error = graded_by([cut, cut]).await.unwrap_err().to_string();
     assert!(error.contains("was truncated"), "{error}");
-    let whole = LmReply::new(grade(4).to_string()).with_stop(StopReason::Length);
+    let whole = LmReply::new(grade(4).to_string()).with_stop_reason(StopReason::Length);
     assert_eq!(graded(&Arc::new(ScriptedLm::new().otherwise(whole))).await.unwrap().value, 4.0);
 }
 
 #[tokio::test]
 async fn trap_14_a_provider_failure_is_not_a_verdict_on_the_answer() {
-    let down = LmError::Status {
-        lm: "openai:gpt".into(),
-        status: 503,
-        retry_after: None,
-        said: "busy".into(),
-    };
+    let down = LmErrorKind::Status { status: 503, retry_after: None, message: "busy".into() };
+    let down = LmError::new("openai:gpt", down);
     let error = graded(&Arc::new(ScriptedLm::new().otherwise(down))).await.unwrap_err();
-    assert_eq!(error.to_string(), "metric `grade5`: openai:gpt answered with status 503: busy");
-    let repair_fails = ScriptedLm::new().replies([
-        Ok(LmReply::new("what?")),
-        Err(LmError::Timeout { lm: "a:b".into(), seconds: 60.0, cost_msats: None }),
-    ]);
+    assert_eq!(
+        error.to_string(),
+        "metric `grade5`: openai:gpt: provider returned status 503: busy"
+    );
+    let timeout = LmErrorKind::Timeout { limit: Duration::from_secs(60) };
+    let repair_fails =
+        ScriptedLm::new().replies([Ok(LmReply::new("what?")), Err(LmError::new("a:b", timeout))]);
     let error = graded(&Arc::new(repair_fails)).await.unwrap_err();
-    assert_eq!(error.to_string(), "metric `grade5`: a:b gave no reply within 60 s");
+    assert_eq!(error.to_string(), "metric `grade5`: a:b: no reply within 60 s");
 }
 
 /// Returns the first `LmError` in the chain of causes.
@@ -267,7 +267,8 @@ fn lm_error<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a LmEr
 
 #[tokio::test]
 async fn judge_and_model_errors_are_typed_sources_of_the_metric_error() {
-    let timeout = LmError::Timeout { lm: "a:b".into(), seconds: 60.0, cost_msats: None };
+    let timeout = LmErrorKind::Timeout { limit: Duration::from_secs(60) };
+    let timeout = LmError::new("a:b", timeout);
     let down = || ScriptedLm::new().otherwise(timeout.clone());
     let error = graded(&Arc::new(down())).await.unwrap_err();
     let source = std::error::Error::source(&error).and_then(|error| error.downcast_ref());
@@ -277,10 +278,10 @@ async fn judge_and_model_errors_are_typed_sources_of_the_metric_error() {
     let (gold, pred) = rows();
     let judge = Grade5Judge::builder().models([down(), down()]).build();
     let error = judge.evaluate(&gold, &pred).await.unwrap_err();
-    assert!(error.to_string().contains("found 0; first error: a:b gave no reply"), "{error}");
+    assert!(error.to_string().contains("found 0; first error: a:b: no reply"), "{error}");
     assert_eq!(lm_error(&error), Some(&timeout), "also behind a missing quorum");
 
-    let refusal = LmReply::new("").with_stop(StopReason::Refusal("no".into()));
+    let refusal = LmReply::new("").with_stop_reason(StopReason::Refusal("no".into()));
     let error = graded(&Arc::new(ScriptedLm::new().otherwise(refusal))).await.unwrap_err();
     assert_eq!(lm_error(&error), None, "a refusal is not an error of the model call");
 }
@@ -290,7 +291,8 @@ async fn the_cost_of_calls_without_a_verdict_is_counted() {
     let lm = Arc::new(ScriptedLm::new().cost(7).otherwise("what?"));
     let error = graded(&lm).await.unwrap_err();
     assert_eq!(error.cost_msats(), 14);
-    let broken = LmError::BadReply { lm: "a:b".into(), reason: "HTML".into(), cost_msats: Some(3) };
+    let broken = LmErrorKind::InvalidReply { reason: "HTML".into() };
+    let broken = LmError::new("a:b", broken).with_cost(Some(3));
     let error = graded(&Arc::new(ScriptedLm::new().otherwise(broken))).await.unwrap_err();
     assert_eq!(error.cost_msats(), 3);
 }

@@ -7,7 +7,7 @@ use dsrs_metrics::prelude::*;
 use serde_json::{Value, json};
 
 /// Compare a system's response to the ground truth and report recall and precision.
-#[judge(score = f1(precision, recall), threshold = 0.66, range = 0.0..=1.0, cost = "100 msat", version = "2")]
+#[judge(score = harmonic_mean(precision, recall), threshold = 0.66, range = 0.0..=1.0, cost = "100 msat", version = "2")]
 pub(crate) struct SemanticRecallPrecision {
     #[input(gold)]
     pub(crate) question: String,

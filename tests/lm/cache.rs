@@ -1,5 +1,6 @@
-//! The cache: what is kept, what is one call, who may open it.
+//! The cache: what is stored, request coalescing, access to the file.
 
+use std::error::Error;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -8,20 +9,21 @@ use std::time::Duration;
 
 use dsrs_metrics::async_trait;
 use dsrs_metrics::lm::{
-    CacheMode, Cached, LanguageModel, LmError, LmReply, LmRequest, ReplyCache, ScriptedLm,
+    CacheMode, Cached, LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, ReplyCache,
+    ScriptedLm,
 };
 use tempfile::TempDir;
 
 use crate::ask;
 
-const ROOM: u64 = 1 << 30;
+const MAX_BYTES: u64 = 1 << 30;
 
-fn folder() -> TempDir {
+fn temp_dir() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
-fn open(folder: &TempDir) -> ReplyCache {
-    ReplyCache::open(folder.path(), ROOM).unwrap()
+fn open(dir: &TempDir) -> ReplyCache {
+    ReplyCache::open(dir.path(), MAX_BYTES).unwrap()
 }
 
 /// A model that numbers its replies.
@@ -37,25 +39,28 @@ async fn text(lm: &impl LanguageModel, request: &LmRequest) -> String {
 }
 
 #[tokio::test]
-async fn a_reply_is_kept_for_the_next_run_and_costs_nothing_then() {
-    let folder = folder();
+async fn the_next_run_reads_a_stored_reply_at_no_cost() {
+    let dir = temp_dir();
     let reply = LmReply::new("yes").with_cost(7).with_model("m-1");
-    let lm = Cached::new(ScriptedLm::new().replies([reply.clone()]), open(&folder), CacheMode::Use);
+    let lm = Cached::new(ScriptedLm::new().replies([reply.clone()]), open(&dir), CacheMode::Use);
     assert_eq!(lm.complete(&ask("?")).await, Ok(reply.clone()));
     drop(lm);
-    // A process of its own would see the same: nothing of the first cache lives on.
-    let lm = Cached::new(ScriptedLm::new(), open(&folder), CacheMode::Use);
+    // As in another process: nothing of the first cache is left in memory.
+    let lm = Cached::new(ScriptedLm::new(), open(&dir), CacheMode::Use);
     let mut again = reply.with_cost(0);
     again.cached = true;
     assert_eq!(lm.complete(&ask("?")).await, Ok(again));
     let error = lm.complete(&ask("another")).await.unwrap_err().to_string();
-    assert!(error.starts_with("scripted:lm has no reply for the prompt `another`"), "{error}");
+    assert!(
+        error.starts_with("scripted:lm: no scripted reply for the prompt `another`"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
-async fn trap_21_no_models_reply_is_reported_as_anothers() {
-    let folder = folder();
-    let cache = open(&folder);
+async fn trap_21_a_model_never_gets_the_reply_of_another_model() {
+    let dir = temp_dir();
+    let cache = open(&dir);
     let reply = |id: &str, text: &str| {
         let lm = ScriptedLm::new().named(id).otherwise(text);
         Cached::new(lm, cache.clone(), CacheMode::Use)
@@ -87,8 +92,8 @@ impl LanguageModel for At {
 
 #[tokio::test]
 async fn trap_21_one_name_at_two_addresses_is_two_models() {
-    let folder = folder();
-    let cache = open(&folder);
+    let dir = temp_dir();
+    let cache = open(&dir);
     for address in ["http://a/v1/", "http://b/v1/"] {
         let lm = Cached::new(At(address), cache.clone(), CacheMode::Use);
         assert_eq!(text(&lm, &ask("?")).await, address);
@@ -97,8 +102,8 @@ async fn trap_21_one_name_at_two_addresses_is_two_models() {
 
 #[tokio::test]
 async fn several_draws_are_several_replies_also_from_the_cache() {
-    let folder = folder();
-    let lm = Cached::new(counting(), open(&folder), CacheMode::Use);
+    let dir = temp_dir();
+    let lm = Cached::new(counting(), open(&dir), CacheMode::Use);
     let draws = |lm| async move {
         let mut replies = Vec::new();
         for draw in 0..3 {
@@ -112,9 +117,9 @@ async fn several_draws_are_several_replies_also_from_the_cache() {
 }
 
 #[tokio::test]
-async fn refresh_asks_anew_and_keeps_the_new_reply_and_off_does_neither() {
-    let folder = folder();
-    let cache = open(&folder);
+async fn refresh_replaces_stored_replies_and_off_neither_reads_nor_stores() {
+    let dir = temp_dir();
+    let cache = open(&dir);
     let scripted = counting();
     let with = |mode| Cached::new(&scripted, cache.clone(), mode);
     assert_eq!(text(&with(CacheMode::Use), &ask("?")).await, "reply 1");
@@ -122,28 +127,29 @@ async fn refresh_asks_anew_and_keeps_the_new_reply_and_off_does_neither() {
     assert_eq!(text(&with(CacheMode::Use), &ask("?")).await, "reply 1");
     let refreshing = with(CacheMode::Refresh);
     assert_eq!(text(&refreshing, &ask("?")).await, "reply 3");
-    assert_eq!(text(&refreshing, &ask("?")).await, "reply 3", "not paid twice in a run");
+    assert_eq!(text(&refreshing, &ask("?")).await, "reply 3", "paid once per run");
     assert_eq!(text(&with(CacheMode::Use), &ask("?")).await, "reply 3");
     assert_eq!(cache.len(), Ok(1));
 }
 
 #[tokio::test]
-async fn failures_are_not_kept() {
-    let folder = folder();
-    let busy = LmError::Timeout { lm: "scripted:lm".to_owned(), seconds: 1.0, cost_msats: None };
-    let scripted = ScriptedLm::new().replies([busy.clone()]).otherwise("yes");
-    let lm = Cached::new(scripted, open(&folder), CacheMode::Use);
-    assert_eq!(lm.complete(&ask("?")).await, Err(busy));
+async fn errors_are_not_stored() {
+    let dir = temp_dir();
+    let kind = LmErrorKind::Timeout { limit: Duration::from_secs(1) };
+    let timeout = LmError::new("scripted:lm", kind);
+    let scripted = ScriptedLm::new().replies([timeout.clone()]).otherwise("yes");
+    let lm = Cached::new(scripted, open(&dir), CacheMode::Use);
+    assert_eq!(lm.complete(&ask("?")).await, Err(timeout));
     assert_eq!(text(&lm, &ask("?")).await, "yes");
 }
 
 #[tokio::test]
-async fn equal_calls_at_once_are_one_call() {
+async fn equal_concurrent_calls_are_one_call() {
     for mode in [CacheMode::Use, CacheMode::Refresh] {
-        let folder = folder();
+        let dir = temp_dir();
         let reply = LmReply::new("yes").with_cost(7);
         let scripted = ScriptedLm::new().otherwise(reply).latency(Duration::from_millis(30));
-        let lm = Cached::new(&scripted, open(&folder), mode);
+        let lm = Cached::new(&scripted, open(&dir), mode);
         let request = ask("?");
         let all = (0..500).map(|_| lm.complete(&request));
         let replies = futures_util::future::join_all(all).await;
@@ -151,20 +157,17 @@ async fn equal_calls_at_once_are_one_call() {
         assert_eq!(scripted.calls(), 1, "{mode:?}");
         assert_eq!(replies.iter().filter(|reply| !reply.cached).count(), 1);
         let cost: u64 = replies.iter().map(|reply| reply.cost_msats.unwrap()).sum();
-        assert_eq!(cost, 7, "it is paid for once");
+        assert_eq!(cost, 7, "paid once");
     }
 }
 
 #[tokio::test]
-async fn equal_calls_share_a_failure_but_not_its_cost() {
-    let folder = folder();
-    let paid = LmError::BadReply {
-        lm: "scripted:lm".to_owned(),
-        reason: "half".to_owned(),
-        cost_msats: Some(9),
-    };
+async fn equal_concurrent_calls_share_an_error_but_not_its_cost() {
+    let dir = temp_dir();
+    let kind = LmErrorKind::InvalidReply { reason: "truncated".to_owned() };
+    let paid = LmError::new("scripted:lm", kind).with_cost(Some(9));
     let scripted = ScriptedLm::new().replies([paid]).latency(Duration::from_millis(30));
-    let lm = Cached::new(&scripted, open(&folder), CacheMode::Use);
+    let lm = Cached::new(&scripted, open(&dir), CacheMode::Use);
     let request = ask("?");
     let all = (0..20).map(|_| lm.complete(&request));
     let errors = futures_util::future::join_all(all).await;
@@ -174,30 +177,30 @@ async fn equal_calls_share_a_failure_but_not_its_cost() {
 }
 
 #[tokio::test]
-async fn if_the_one_that_calls_is_dropped_another_one_calls() {
-    let folder = folder();
+async fn if_a_shared_call_is_cancelled_a_waiting_call_replaces_it() {
+    let dir = temp_dir();
     let scripted = ScriptedLm::new().otherwise("yes").latency(Duration::from_millis(50));
-    let lm = Arc::new(Cached::new(scripted, open(&folder), CacheMode::Use));
+    let lm = Arc::new(Cached::new(scripted, open(&dir), CacheMode::Use));
     let request = ask("?");
     let first = tokio::time::timeout(Duration::from_millis(10), lm.complete(&request));
     let waiting = (0..10).map(|_| lm.complete(&request));
     let (first, waiting) = tokio::join!(first, futures_util::future::join_all(waiting));
-    assert_eq!(first.unwrap_err().to_string(), "deadline has elapsed", "it was dropped");
+    assert_eq!(first.unwrap_err().to_string(), "deadline has elapsed", "it was cancelled");
     let texts: Vec<_> = waiting.into_iter().map(|reply| reply.unwrap().text).collect();
     assert_eq!(texts, ["yes"; 10]);
 }
 
 #[tokio::test]
-async fn replies_that_were_not_used_for_longest_make_room() {
-    let folder = folder();
-    let cache = ReplyCache::open(folder.path(), 100_000).unwrap();
+async fn the_least_recently_used_replies_are_evicted() {
+    let dir = temp_dir();
+    let cache = ReplyCache::open(dir.path(), 100_000).unwrap();
     let scripted = ScriptedLm::new().otherwise("x".repeat(1000)).remember(0);
     let lm = Cached::new(&scripted, cache.clone(), CacheMode::Use);
     let first = ask("call 0");
     lm.complete(&first).await.unwrap();
     for call in 1..300 {
         lm.complete(&ask(&format!("call {call}"))).await.unwrap();
-        // It is used all the time, so it stays although it is the oldest.
+        // It is used often, so it is not evicted although it is the oldest.
         assert!(lm.complete(&first).await.unwrap().cached, "after {call}");
     }
     let len = cache.len().unwrap();
@@ -205,13 +208,13 @@ async fn replies_that_were_not_used_for_longest_make_room() {
     assert!(lm.complete(&ask("call 299")).await.unwrap().cached);
     assert!(!lm.complete(&ask("call 1")).await.unwrap().cached);
     let size = std::fs::metadata(cache.path()).unwrap().len();
-    assert!(size < 4_000_000, "the file uses its space again: {size}");
+    assert!(size < 4_000_000, "the file reuses its space: {size}");
 }
 
 #[tokio::test]
 async fn several_models_of_a_process_share_one_file() {
-    let folder = folder();
-    let caches: Vec<_> = (0..4).map(|_| open(&folder)).collect();
+    let dir = temp_dir();
+    let caches: Vec<_> = (0..4).map(|_| open(&dir)).collect();
     let models: Vec<_> = caches
         .into_iter()
         .enumerate()
@@ -223,14 +226,14 @@ async fn several_models_of_a_process_share_one_file() {
     for (at, lm) in models.iter().enumerate() {
         assert_eq!(text(lm, &ask("?")).await, at.to_string());
     }
-    assert_eq!(open(&folder).len(), Ok(4));
+    assert_eq!(open(&dir).len(), Ok(4));
 }
 
 #[test]
-fn a_second_process_is_refused_and_told_what_to_do() {
-    let folder = folder();
+fn a_second_process_gets_an_error_that_names_the_remedies() {
+    let dir = temp_dir();
     let mut other = Command::new(env!("CARGO_BIN_EXE_lm_cached_calls"))
-        .arg(folder.path())
+        .arg(dir.path())
         .arg("hold")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -239,47 +242,49 @@ fn a_second_process_is_refused_and_told_what_to_do() {
     let mut line = String::new();
     BufReader::new(other.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
     assert_eq!(line, "held\n");
-    let error = ReplyCache::open(folder.path(), ROOM).unwrap_err().to_string();
+    let error = ReplyCache::open(dir.path(), MAX_BYTES).unwrap_err().to_string();
     assert!(error.contains("another process is using it"), "{error}");
     assert!(error.contains("DSRS_CACHE"), "{error}");
     other.stdin.take().unwrap().flush().unwrap();
     assert!(other.wait().unwrap().success());
-    assert_eq!(open(&folder).len(), Ok(0), "and once it has ended, it can be opened");
+    assert_eq!(open(&dir).len(), Ok(0), "the file can be opened once the other process has ended");
 }
 
 #[test]
-fn a_file_that_is_no_cache_is_not_touched() {
-    let folder = folder();
-    let path = folder.path().join("replies.redb");
+fn a_file_that_is_not_a_cache_is_not_changed() {
+    let dir = temp_dir();
+    let path = dir.path().join("replies.redb");
     std::fs::write(&path, "some notes of mine\n".repeat(500)).unwrap();
-    let error = ReplyCache::open(folder.path(), ROOM).unwrap_err().to_string();
+    let error = ReplyCache::open(dir.path(), MAX_BYTES).unwrap_err().to_string();
     assert!(error.contains("move the file away"), "{error}");
     assert!(std::fs::read_to_string(&path).unwrap().starts_with("some notes of mine"));
 }
 
 #[test]
-fn a_folder_that_cant_be_made_is_named() {
-    let folder = folder();
-    let file = folder.path().join("file");
+fn a_directory_that_cannot_be_created_is_named() {
+    let dir = temp_dir();
+    let file = dir.path().join("file");
     std::fs::write(&file, "").unwrap();
-    let error = ReplyCache::open(file.join("cache"), ROOM).unwrap_err();
-    let LmError::Cache { path, .. } = &error else { panic!("{error}") };
+    let error = ReplyCache::open(file.join("cache"), MAX_BYTES).unwrap_err();
+    let LmErrorKind::Cache { path, .. } = error.kind() else { panic!("{error}") };
     assert!(path.ends_with("file/cache"), "{path}");
-    assert!(error.to_string().contains("set DSRS_CACHE to another folder"), "{error}");
+    assert!(error.to_string().contains("set DSRS_CACHE to another directory"), "{error}");
+    let source = error.source().and_then(|source| source.downcast_ref::<std::io::Error>());
+    assert_eq!(source.unwrap().kind(), std::io::ErrorKind::NotADirectory);
 }
 
-/// A disk that forgets: bytes of the file are changed, or its end is lost.
+/// Damage on disk: some bytes of the file are changed, or its end is missing.
 #[tokio::test]
-async fn a_damaged_file_is_an_error_or_still_right_and_never_a_panic() {
-    let whole = folder();
-    let lm = Cached::new(counting(), open(&whole), CacheMode::Use);
+async fn a_damaged_file_is_an_error_or_returns_right_replies_and_never_panics() {
+    let intact = temp_dir();
+    let lm = Cached::new(counting(), open(&intact), CacheMode::Use);
     for call in 0..200 {
         lm.complete(&ask(&format!("call {call}"))).await.unwrap();
     }
     drop(lm);
-    let bytes = std::fs::read(whole.path().join("replies.redb")).unwrap();
+    let bytes = std::fs::read(intact.path().join("replies.redb")).unwrap();
     for damage in 0..60_usize {
-        let folder = folder();
+        let dir = temp_dir();
         let mut damaged = bytes.clone();
         match damage % 3 {
             0 => damaged.truncate(bytes.len() * damage / 60),
@@ -289,20 +294,23 @@ async fn a_damaged_file_is_an_error_or_still_right_and_never_a_panic() {
                 }
             }
         }
-        std::fs::write(folder.path().join("replies.redb"), damaged).unwrap();
-        let cache = match ReplyCache::open(folder.path(), ROOM) {
+        std::fs::write(dir.path().join("replies.redb"), damaged).unwrap();
+        let cache = match ReplyCache::open(dir.path(), MAX_BYTES) {
             Ok(cache) => cache,
             Err(error) => {
                 assert!(error.to_string().contains("move the file away"), "{damage}: {error}");
                 continue;
             }
         };
-        let lm = Cached::new(ScriptedLm::new().otherwise("anew"), cache, CacheMode::Use);
+        let lm = Cached::new(ScriptedLm::new().otherwise("new"), cache, CacheMode::Use);
         for call in 0..200 {
             let expected = format!("reply {}", call + 1);
             match lm.complete(&ask(&format!("call {call}"))).await {
-                Ok(reply) => assert!(reply.text == expected || reply.text == "anew", "{damage}"),
-                Err(error) => assert!(matches!(error, LmError::Cache { .. }), "{damage}: {error}"),
+                Ok(reply) => assert!(reply.text == expected || reply.text == "new", "{damage}"),
+                Err(error) => {
+                    let is_cache_error = matches!(error.kind(), LmErrorKind::Cache { .. });
+                    assert!(is_cache_error, "{damage}: {error}");
+                }
             }
         }
     }

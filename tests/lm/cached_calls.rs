@@ -1,8 +1,8 @@
-//! Makes calls through a cache and reports each that is finished, so that a test can kill it meanwhile.
+//! Makes calls through a cache and reports each call that has returned. A test kills it meanwhile.
 //!
-//! `lm_cached_calls FOLDER CALLS`: the model appends the number of each call that it is paid for to `FOLDER/paid`;
-//! a line on standard output says which call has returned. `lm_cached_calls FOLDER hold` opens the cache and waits for the end
-//! of standard input.
+//! `lm_cached_calls DIRECTORY CALLS`: the model appends the number of each paid call to
+//! `DIRECTORY/paid`, and the program prints the number of each call that has returned.
+//! `lm_cached_calls DIRECTORY hold` opens the cache and waits for the end of standard input.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -18,9 +18,9 @@ const CONCURRENCY: usize = 64;
 #[tokio::main]
 async fn main() {
     let mut arguments = std::env::args().skip(1);
-    let folder = PathBuf::from(arguments.next().expect("a folder"));
+    let dir = PathBuf::from(arguments.next().expect("a directory"));
     let calls = arguments.next().expect("a number of calls, or `hold`");
-    let cache = match ReplyCache::open(&folder, 1 << 30) {
+    let cache = match ReplyCache::open(&dir, 1 << 30) {
         Ok(cache) => cache,
         Err(error) => {
             eprintln!("{error}");
@@ -32,12 +32,12 @@ async fn main() {
         let _ = std::io::stdin().read_to_end(&mut Vec::new());
         return;
     }
-    run(&folder, cache, calls.parse().expect("a number")).await;
+    run(&dir, cache, calls.parse().expect("a number")).await;
 }
 
-async fn run(folder: &std::path::Path, cache: ReplyCache, calls: u64) {
-    let paid = File::options().create(true).append(true).open(folder.join("paid"));
-    let paid = Mutex::new(paid.expect("a file that can be written"));
+async fn run(dir: &std::path::Path, cache: ReplyCache, calls: u64) {
+    let paid = File::options().create(true).append(true).open(dir.join("paid"));
+    let paid = Mutex::new(paid.expect("a writable file"));
     let model = ScriptedLm::new().remember(0).latency(Duration::from_millis(1));
     let model = model.otherwise(move |request: &LmRequest| {
         let call = &request.messages[0].content;
@@ -58,7 +58,7 @@ async fn run(folder: &std::path::Path, cache: ReplyCache, calls: u64) {
                     let request = LmRequest::new("t").user(call.to_string());
                     let reply = lm.complete(&request).await.unwrap();
                     assert_eq!(reply.text, format!("reply {call}"));
-                    // One write for a line, so that a kill can't cut it in two.
+                    // One write per line, so that a kill does not truncate a line.
                     std::io::stdout().lock().write_all(format!("{call}\n").as_bytes()).unwrap();
                 }
             })

@@ -1,8 +1,9 @@
-//! Bad input: each is one line that says what to set or to do.
+//! Errors: each is one line with what is wrong and what to do.
 
+use std::error::Error;
 use std::time::Duration;
 
-use dsrs_metrics::lm::{CacheMode, LanguageModel, Lm, LmError, RetryPolicy};
+use dsrs_metrics::lm::{CacheMode, LanguageModel, Lm, LmError, LmErrorKind, RetryPolicy};
 use serde_json::json;
 
 use crate::server::{Answer, Server};
@@ -19,76 +20,92 @@ fn openai(status: u16, code: &str, message: &str) -> Answer {
 }
 
 #[test]
-fn no_key_and_unknown_providers_are_found_before_any_call() {
+fn a_missing_key_and_an_unknown_provider_are_reported_before_any_call() {
     let build = |id: &str| {
         Lm::builder(id).variables(|_| None).cache_mode(CacheMode::Off).build().unwrap_err()
     };
     let no_key = |id: &str| build(id).to_string();
-    assert_eq!(no_key("openai:gpt-5-mini"), "openai:gpt-5-mini needs a key: set OPENAI_API_KEY");
-    assert_eq!(no_key("anthropic:c"), "anthropic:c needs a key: set ANTHROPIC_API_KEY");
-    assert_eq!(no_key("gemini:g"), "gemini:g needs a key: set GEMINI_API_KEY");
-    assert_eq!(no_key("Google:g"), "gemini:g needs a key: set GEMINI_API_KEY");
+    assert_eq!(
+        no_key("openai:gpt-5-mini"),
+        "openai:gpt-5-mini: missing API key; set OPENAI_API_KEY"
+    );
+    assert_eq!(no_key("anthropic:c"), "anthropic:c: missing API key; set ANTHROPIC_API_KEY");
+    assert_eq!(no_key("gemini:g"), "gemini:g: missing API key; set GEMINI_API_KEY");
+    assert_eq!(no_key("Google:g"), "gemini:g: missing API key; set GEMINI_API_KEY");
     for id in ["gpt-5-mini", "openai", "openai:", ":gpt", ""] {
-        let said = format!(
-            "`{id}` names no model: write provider:model, such as openai:gpt-5-mini; for any OpenAI-compatible server set OPENAI_BASE_URL and write openai:MODEL"
+        let expected = format!(
+            "invalid model `{id}`: expected provider:model, such as openai:gpt-5-mini; for any OpenAI-compatible server set OPENAI_BASE_URL and write openai:MODEL"
         );
-        assert_eq!(build(id).to_string(), said);
+        assert_eq!(build(id).to_string(), expected);
     }
     let error = build("nobody:gpt").to_string();
-    assert!(error.starts_with("`nobody:gpt` names no known provider; write provider:model, where"));
+    assert!(
+        error.starts_with("unknown provider in model `nobody:gpt`; write provider:model, where")
+    );
     assert!(error.contains("anthropic, ") && error.contains("ollama, "), "{error}");
     assert_eq!(error.lines().count(), 1);
 }
 
 #[test]
-fn a_misspelt_provider_is_asked_about() {
+fn a_similar_provider_is_suggested() {
     for (id, meant) in [
         ("opnai:gpt-5-mini", "openai:gpt-5-mini"),
         ("Antropic:claude", "anthropic:claude"),
         ("gogle:g", "google:g"),
     ] {
         let error = Lm::builder(id).variables(|_| None).cache_mode(CacheMode::Off).build();
-        let said = format!("`{id}` names no known provider; did you mean `{meant}`?");
-        assert_eq!(error.unwrap_err().to_string(), said);
+        let expected = format!("unknown provider in model `{id}`; did you mean `{meant}`?");
+        assert_eq!(error.unwrap_err().to_string(), expected);
     }
 }
 
 #[test]
-fn addresses_and_proxies_that_are_none_are_refused() {
+fn invalid_base_urls_and_proxies_are_rejected() {
     let build = |url: &str| plain("openai:m", url).build().unwrap_err().to_string();
     assert_eq!(
         build("ftp://example.org"),
-        "the base URL is `ftp://example.org/`: it should begin with http:// or https://"
+        "invalid base URL `ftp://example.org/`: expected a URL that starts with http:// or https://"
     );
     assert_eq!(
         build("example.org/v1"),
-        "the base URL is `example.org/v1`: it should be an address such as https://example.org/v1"
+        "invalid base URL `example.org/v1`: expected a URL such as https://example.org/v1"
     );
     let error = build("example.org/v1?key=secret#secret");
-    assert!(error.starts_with("the base URL is `example.org/v1`:"), "{error}");
+    assert!(error.starts_with("invalid base URL `example.org/v1`:"), "{error}");
     let error = plain("openai:m", "http://127.0.0.1:9").proxy("http://u:secret@").build();
-    let error = error.unwrap_err().to_string();
-    assert!(error.starts_with("the proxy is") && !error.contains("secret"), "{error}");
+    let error = error.unwrap_err();
+    assert!(!format!("{error:?}").contains("secret"), "{error:?}");
+    let error = error.to_string();
+    assert!(error.starts_with("invalid proxy `") && !error.contains("secret"), "{error}");
+    assert!(error.contains("expected a URL such as http://host:3128"), "{error}");
+}
+
+/// The innermost source of an error.
+fn root_cause<'a>(error: &'a (dyn Error + 'static)) -> &'a (dyn Error + 'static) {
+    error.source().map_or(error, root_cause)
 }
 
 #[tokio::test]
-async fn an_unreachable_host_is_named_by_the_probe_at_once() {
-    // Nobody listens on a port that was just given back.
+async fn the_probe_reports_an_unreachable_host_at_once() {
+    // No server listens on a port that was just closed.
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let url = format!("http://user:secret@127.0.0.1:{port}/v1?key=secret");
     let lm = plain("openai:m", &url).retry(RetryPolicy::default()).build().unwrap();
     let begun = std::time::Instant::now();
     let error = lm.probe().await.unwrap_err();
     assert!(begun.elapsed() < Duration::from_secs(5), "the probe does not retry");
-    let LmError::Unreachable { address, .. } = &error else { panic!("{error}") };
+    let LmErrorKind::Unreachable { address, .. } = error.kind() else { panic!("{error}") };
     assert_eq!(address, &format!("http://127.0.0.1:{port}/v1/"));
     assert!(!error.to_string().contains("secret"), "{error}");
     assert!(error.to_string().contains("check the address"), "{error}");
+    let cause = root_cause(&error).downcast_ref::<std::io::Error>().unwrap();
+    assert_eq!(cause.kind(), std::io::ErrorKind::ConnectionRefused);
+    assert!(!format!("{error:?}").contains("secret"), "{error:?}");
 }
 
 #[tokio::test]
-async fn a_probe_finds_a_model_that_does_not_exist_and_a_key_that_does_not_fit() {
-    let server = Server::start(|asked| match asked.body["model"].as_str() {
+async fn the_probe_reports_an_unknown_model_and_a_rejected_key() {
+    let server = Server::start(|received| match received.body["model"].as_str() {
         Some("good") => Answer::chat("{\"ok\":true}"),
         Some("locked") => openai(401, "invalid_api_key", "Incorrect API key provided"),
         _ => openai(404, "model_not_found", "The model `m` does not exist"),
@@ -101,16 +118,16 @@ async fn a_probe_finds_a_model_that_does_not_exist_and_a_key_that_does_not_fit()
     assert_eq!(probe("good").await.unwrap().unwrap().text, "{\"ok\":true}");
     assert_eq!(
         probe("m").await.unwrap_err().to_string(),
-        "openai:m does not exist there: check the model's name; the provider says: The model `m` does not exist"
+        "openai:m: model not found; check the name of the model; provider message: The model `m` does not exist"
     );
     assert_eq!(
         probe("locked").await.unwrap_err().to_string(),
-        "openai:locked does not accept the key (status 401): check OPENAI_API_KEY; it says: Incorrect API key provided"
+        "openai:locked: API key rejected (status 401); check OPENAI_API_KEY; provider message: Incorrect API key provided"
     );
 }
 
 #[tokio::test]
-async fn a_server_that_wants_a_key_where_none_is_set_asks_for_it() {
+async fn a_rejection_without_a_key_names_the_variable_to_set() {
     let server = Server::start(|_| Answer::error(401, "who are you?")).await;
     let url = server.url("/v1");
     let lm = Lm::builder("openai:m")
@@ -119,47 +136,48 @@ async fn a_server_that_wants_a_key_where_none_is_set_asks_for_it() {
         .cache_mode(CacheMode::Off)
         .build()
         .unwrap();
-    assert_eq!(
-        lm.probe().await,
-        Err(LmError::NoKey { lm: "openai:m".to_owned(), variable: "OPENAI_API_KEY".to_owned() })
-    );
+    let variable = "OPENAI_API_KEY".to_owned();
+    let missing = LmError::new("openai:m", LmErrorKind::MissingApiKey { variable });
+    assert_eq!(lm.probe().await, Err(missing));
 }
 
 #[tokio::test]
-async fn a_prompt_that_is_too_long_is_no_passing_failure() {
+async fn a_prompt_that_is_too_long_is_a_permanent_error() {
     let error = failure(openai(
         400,
         "context_length_exceeded",
         "This model's maximum context length is 128000 tokens.",
     ))
     .await;
-    let LmError::ContextTooLong { said, .. } = &error else { panic!("{error}") };
-    assert_eq!(said, "This model's maximum context length is 128000 tokens.");
+    let LmErrorKind::ContextLengthExceeded { message } = error.kind() else { panic!("{error}") };
+    assert_eq!(message, "This model's maximum context length is 128000 tokens.");
     assert!(!error.is_transient());
 }
 
 #[tokio::test]
-async fn a_parameter_that_a_model_does_not_take_is_named() {
-    let said = "Unsupported value: 'temperature' does not support 0 with this model.";
-    let error = failure(openai(400, "unsupported_value", said)).await;
+async fn an_unsupported_parameter_is_named() {
+    let message = "Unsupported value: 'temperature' does not support 0 with this model.";
+    let error = failure(openai(400, "unsupported_value", message)).await;
     assert_eq!(
         error.to_string(),
         format!(
-            "openai:m does not take this `temperature`: leave it unset for this model; the provider says: {said}"
+            "openai:m: `temperature` not supported; leave it unset for this model; provider message: {message}"
         )
     );
 }
 
 #[tokio::test]
-async fn a_parameter_is_named_in_a_proxys_words_too() {
-    let said = "litellm.UnsupportedParamsError: gpt-5-mini doesn't support temperature=0.0.";
-    let error = failure(openai(400, "400", said)).await;
-    let LmError::ParameterUnsupported { parameter, .. } = &error else { panic!("{error}") };
+async fn an_unsupported_parameter_is_recognized_in_the_message_of_a_proxy() {
+    let message = "litellm.UnsupportedParamsError: gpt-5-mini doesn't support temperature=0.0.";
+    let error = failure(openai(400, "400", message)).await;
+    let LmErrorKind::ParameterUnsupported { parameter, .. } = error.kind() else {
+        panic!("{error}")
+    };
     assert_eq!(parameter, "temperature");
 }
 
 #[tokio::test]
-async fn statuses_that_may_pass_are_told_from_those_that_do_not() {
+async fn transient_statuses_differ_from_permanent_ones() {
     let transient =
         |status: u16| async move { failure(Answer::error(status, "busy")).await.is_transient() };
     for status in [408, 409, 429, 500, 502, 503, 504, 529] {
@@ -169,12 +187,12 @@ async fn statuses_that_may_pass_are_told_from_those_that_do_not() {
         assert!(!transient(status).await, "{status}");
     }
     let quota = failure(openai(429, "insufficient_quota", "You exceeded your current quota")).await;
-    assert!(matches!(quota, LmError::QuotaExhausted { .. }), "{quota}");
-    assert!(!quota.is_transient(), "waiting does not fill an account");
+    assert!(matches!(quota.kind(), LmErrorKind::QuotaExhausted { .. }), "{quota}");
+    assert!(!quota.is_transient(), "waiting adds no credit");
 }
 
 #[tokio::test]
-async fn retry_after_is_read_in_seconds_in_milliseconds_and_as_a_date() {
+async fn retry_after_is_parsed_in_seconds_in_milliseconds_and_as_a_date() {
     let after = |name: &'static str, value: String| async move {
         let answer = Answer::error(429, "slow down").with_header(name, value);
         failure(answer).await.retry_after()
@@ -191,20 +209,24 @@ async fn retry_after_is_read_in_seconds_in_milliseconds_and_as_a_date() {
 }
 
 #[tokio::test]
-async fn trap_14_what_is_no_reply_is_never_a_reply() {
+async fn trap_14_an_invalid_response_is_never_a_reply() {
     let html = failure(Answer::html(200, "<html><body>Sign in to WiFi</body></html>")).await;
-    let LmError::BadReply { reason, .. } = &html else { panic!("{html}") };
-    assert_eq!(reason, "`text/html` instead of JSON: <html><body>Sign in to WiFi</body></html>");
+    let LmErrorKind::InvalidReply { reason } = html.kind() else { panic!("{html}") };
+    assert_eq!(
+        reason,
+        "expected JSON, found `text/html`: <html><body>Sign in to WiFi</body></html>"
+    );
     let half = failure(Answer::chat("{}").truncated()).await;
-    assert!(matches!(&half, LmError::BadReply { reason, .. } if reason.starts_with("broken JSON")));
+    let LmErrorKind::InvalidReply { reason } = half.kind() else { panic!("{half}") };
+    assert!(reason.starts_with("invalid JSON ("), "{half}");
     let other = failure(Answer::json(200, &json!({ "hello": "world" }))).await;
-    assert!(matches!(&other, LmError::BadReply { .. }), "{other}");
-    let cut = failure(Answer::chat("{}").cut()).await;
-    assert!(matches!(&cut, LmError::Disconnected { .. }), "{cut}");
-    // A gateway that says 200 and means 503.
+    assert!(matches!(other.kind(), LmErrorKind::InvalidReply { .. }), "{other}");
+    let cut = failure(Answer::chat("{}").interrupted()).await;
+    assert!(matches!(cut.kind(), LmErrorKind::Disconnected { .. }), "{cut}");
+    // A gateway that reports an error with status 200.
     let error = json!({ "error": { "code": 503, "message": "no upstream" } });
     let within = failure(Answer::json(200, &error)).await;
-    assert_eq!(within.to_string(), "openai:m answered with status 503: no upstream");
+    assert_eq!(within.to_string(), "openai:m: provider returned status 503: no upstream");
     for error in [html, half, other, cut, within] {
         assert!(error.is_transient(), "{error}");
         assert_eq!(error.to_string().lines().count(), 1, "{error}");
@@ -212,16 +234,16 @@ async fn trap_14_what_is_no_reply_is_never_a_reply() {
 }
 
 #[tokio::test]
-async fn a_reply_that_takes_too_long_is_a_timeout() {
+async fn a_slow_reply_is_a_timeout() {
     let server = Server::start(|_| Answer::chat("{}").slow(Duration::from_secs(4))).await;
     let lm = plain("openai:m", &server.url("/v1"));
     let lm = lm.timeout(Duration::from_millis(300)).build().unwrap();
     let error = lm.complete(&ask("?")).await.unwrap_err();
-    assert_eq!(error.to_string(), "openai:m gave no reply within 0.3 s");
+    assert_eq!(error.to_string(), "openai:m: no reply within 0.3 s");
 }
 
 #[tokio::test]
-async fn long_pages_are_shown_in_one_short_line() {
+async fn a_long_page_is_shown_as_one_short_line() {
     let page = format!("<html>\n{}\n</html>", "much text ".repeat(200));
     let error = failure(Answer::html(502, &page)).await.to_string();
     assert_eq!(error.lines().count(), 1);

@@ -1,14 +1,14 @@
-//! 5,000 calls to a server that fails in every way there is: each ends in the right outcome, none is made
-//! once more than need be, none is lost.
+//! 5,000 calls to a server with every kind of fault: each call has the right result and the right
+//! number of attempts, and no call is lost.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
-use dsrs_metrics::lm::{Account, LanguageModel, LmError, LmReply};
+use dsrs_metrics::lm::{CallTotals, LanguageModel, LmError, LmErrorKind, LmReply};
 use futures_util::StreamExt;
 
-use crate::server::{Answer, Asked, Server};
+use crate::server::{Answer, Received, Server};
 use crate::{ask, plain, quick};
 
 const CALLS: usize = 5000;
@@ -16,7 +16,7 @@ const CONCURRENCY: usize = 200;
 const ATTEMPTS: u32 = 5;
 const TIMEOUT: Duration = Duration::from_secs(3);
 
-/// What the server does to one attempt.
+/// A fault of the server in one attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Fault {
     Busy,
@@ -28,9 +28,9 @@ enum Fault {
     TooSlow,
     Html,
     HalfJson,
-    /// Slow, but in time: no fault at all.
+    /// Slow, but in time: not a fault.
     Slow,
-    /// It won't pass: the request is wrong.
+    /// Permanent: the request is invalid.
     BadRequest,
 }
 
@@ -47,7 +47,7 @@ const MIX: [Fault; 10] = [
     Fault::BadRequest,
 ];
 
-/// A sequence of numbers that looks random and is the same every time (SplitMix64).
+/// A pseudorandom number (SplitMix64).
 fn mixed(seed: u64) -> u64 {
     let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -55,7 +55,7 @@ fn mixed(seed: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// What happens to an attempt of a call; nothing, in two of five cases.
+/// The fault of an attempt, in three of five cases.
 fn fault(call: usize, attempt: u32) -> Option<Fault> {
     let dice = mixed((call as u64) << 8 | u64::from(attempt));
     if call % 50 == 7 && attempt == 0 {
@@ -71,7 +71,8 @@ fn fault(call: usize, attempt: u32) -> Option<Fault> {
     }
 }
 
-/// What must become of a call, worked out without the library: the outcome and the number of attempts.
+/// The expected result of a call, computed without the library: the fault, if any, and the number
+/// of attempts.
 fn expected(call: usize) -> (Option<Fault>, u32) {
     for attempt in 0..ATTEMPTS {
         match fault(call, attempt) {
@@ -87,13 +88,13 @@ fn expected(call: usize) -> (Option<Fault>, u32) {
 #[derive(Default)]
 struct Seen {
     attempts: u32,
-    /// Not before then may the next attempt come.
+    /// The earliest time of the next attempt.
     not_before: Option<Instant>,
     too_early: bool,
 }
 
-fn answer(seen: &Mutex<HashMap<usize, Seen>>, asked: &Asked) -> Answer {
-    let call: usize = asked.prompt().strip_prefix("call ").unwrap().parse().unwrap();
+fn answer(seen: &Mutex<HashMap<usize, Seen>>, received: &Received) -> Answer {
+    let call: usize = received.prompt().strip_prefix("call ").unwrap().parse().unwrap();
     let mut seen = seen.lock().unwrap();
     let seen = seen.entry(call).or_default();
     let attempt = seen.attempts;
@@ -116,7 +117,7 @@ fn answer(seen: &Mutex<HashMap<usize, Seen>>, asked: &Asked) -> Answer {
         Fault::Unavailable => {
             Answer::html(503, "<html>down</html>").with_header("retry-after", "0")
         }
-        Fault::Cut => reply.cut(),
+        Fault::Cut => reply.interrupted(),
         Fault::TooSlow => reply.slow(TIMEOUT * 4),
         Fault::Html => Answer::html(200, "<html>log in</html>"),
         Fault::HalfJson => reply.truncated(),
@@ -125,42 +126,42 @@ fn answer(seen: &Mutex<HashMap<usize, Seen>>, asked: &Asked) -> Answer {
     }
 }
 
-/// Which fault an error is.
+/// Whether the error corresponds to the fault.
 fn matches(error: &LmError, fault: Fault) -> bool {
+    let kind = error.kind();
     match fault {
         Fault::Busy | Fault::BusySeconds | Fault::BusyUntil => {
-            matches!(error, LmError::RateLimited { .. })
+            matches!(kind, LmErrorKind::RateLimited { .. })
         }
-        Fault::Internal => matches!(error, LmError::Status { status: 500, .. }),
-        Fault::Unavailable => matches!(error, LmError::Status { status: 503, .. }),
-        Fault::Cut => matches!(error, LmError::Disconnected { .. }),
-        Fault::TooSlow => matches!(error, LmError::Timeout { .. }),
-        Fault::Html | Fault::HalfJson => matches!(error, LmError::BadReply { .. }),
-        Fault::BadRequest => matches!(error, LmError::Status { status: 400, .. }),
+        Fault::Internal => matches!(kind, LmErrorKind::Status { status: 500, .. }),
+        Fault::Unavailable => matches!(kind, LmErrorKind::Status { status: 503, .. }),
+        Fault::Cut => matches!(kind, LmErrorKind::Disconnected { .. }),
+        Fault::TooSlow => matches!(kind, LmErrorKind::Timeout { .. }),
+        Fault::Html | Fault::HalfJson => matches!(kind, LmErrorKind::InvalidReply { .. }),
+        Fault::BadRequest => matches!(kind, LmErrorKind::Status { status: 400, .. }),
         Fault::Slow => false,
     }
 }
 
 fn check(call: usize, result: &Result<LmReply, LmError>, seen: &Seen) {
     let (outcome, attempts) = expected(call);
-    assert_eq!(seen.attempts, attempts, "call {call}: attempts; it ended in {result:?}");
-    assert!(!seen.too_early, "call {call} came back before Retry-After was over");
+    assert_eq!(seen.attempts, attempts, "call {call}: attempts of {result:?}");
+    assert!(!seen.too_early, "call {call} was retried before Retry-After had elapsed");
     match (result, outcome) {
         (Ok(reply), None) => assert_eq!(reply.text, format!("reply {call}")),
         (Err(error), Some(fault)) => {
-            assert!(matches(error.root(), fault), "call {call}: {fault:?} became {error:?}");
-            let gave_up = matches!(error, LmError::GaveUp { .. });
-            assert_eq!(gave_up, attempts > 1, "call {call}: {error:?}");
+            assert!(matches(error, fault), "call {call}: {fault:?} became {error:?}");
+            assert_eq!(error.attempts(), attempts, "call {call}: {error:?}");
         }
         (result, outcome) => panic!("call {call}: {outcome:?} became {result:?}"),
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn five_thousand_calls_through_every_fault() {
+async fn five_thousand_calls_with_every_kind_of_fault() {
     let seen: Arc<Mutex<HashMap<usize, Seen>>> = Arc::default();
-    let told = Arc::clone(&seen);
-    let server = Server::forgetful(move |asked| answer(&told, asked)).await;
+    let shared = Arc::clone(&seen);
+    let server = Server::without_recording(move |received| answer(&shared, received)).await;
     let lm = plain("openai:m", &server.url("/v1")).timeout(TIMEOUT).retry(quick(ATTEMPTS));
     let lm = lm.build().unwrap();
     let calls = futures_util::stream::iter(0..CALLS).map(|call| {
@@ -170,13 +171,13 @@ async fn five_thousand_calls_through_every_fault() {
     let results: Vec<_> = calls.buffer_unordered(CONCURRENCY).collect().await;
 
     let seen = seen.lock().unwrap();
-    assert_eq!((results.len(), seen.len()), (CALLS, CALLS), "none is lost");
+    assert_eq!((results.len(), seen.len()), (CALLS, CALLS), "no call is lost");
     for (call, result) in &results {
         check(*call, result, &seen[call]);
     }
     let failed = results.iter().filter(|(_, result)| result.is_err()).count() as u64;
-    assert!(failed > 200, "the mixture has calls that fail: {failed}");
-    let Account { calls, failed: counted, usage, .. } = lm.ledger().total();
+    assert!(failed > 200, "some calls fail: {failed}");
+    let CallTotals { calls, failed: counted, usage, .. } = lm.ledger().total();
     assert_eq!((calls, counted), (CALLS as u64, failed));
-    assert_eq!(usage.prompt_tokens, Some((CALLS as u64 - failed) * 100), "counted once each");
+    assert_eq!(usage.prompt_tokens, Some((CALLS as u64 - failed) * 100), "counted once per call");
 }

@@ -1,10 +1,10 @@
-//! Judges on the command line before a server on this machine.
+//! Judges on the command line, with a local server.
 
 use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
-use crate::server::{Answer, Asked, Server};
+use crate::server::{Answer, Received, Server};
 
 fn rows(count: usize) -> String {
     let row = |id: usize| {
@@ -14,7 +14,7 @@ fn rows(count: usize) -> String {
     (0..count).map(|id| format!("{}\n", row(id))).collect()
 }
 
-/// What the program did, and the lines of its result file.
+/// The output of the program, and the lines of its result file.
 pub(crate) struct Ran {
     pub(crate) code: Option<i32>,
     pub(crate) out: String,
@@ -23,12 +23,13 @@ pub(crate) struct Ran {
     files: usize,
 }
 
-/// `judge_scorer score ROWS --out OUT ..` with these variables and no others that matter.
+/// Runs `judge_scorer score ROWS --out OUT ..` with these environment variables and no other
+/// relevant ones.
 pub(crate) async fn score(count: usize, args: &[&str], variables: &[(&str, &str)]) -> Ran {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("rows.jsonl"), rows(count)).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("rows.jsonl"), rows(count)).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_judge_scorer"));
-    let of_surroundings = [
+    let inherited = [
         "DSRS_LM",
         "OPENAI_API_KEY",
         "OPENAI_BASE_URL",
@@ -43,65 +44,69 @@ pub(crate) async fn score(count: usize, args: &[&str], variables: &[(&str, &str)
         "all_proxy",
         "no_proxy",
     ];
-    of_surroundings.iter().for_each(|name| {
+    inherited.iter().for_each(|name| {
         command.env_remove(name);
     });
     command.env("NO_PROXY", "127.0.0.1").envs(variables.iter().copied());
     command.args(["score", "rows.jsonl", "--out", "out.jsonl"]).args(args);
-    command.current_dir(folder.path());
+    command.current_dir(dir.path());
     let ran = tokio::task::spawn_blocking(move || command.output().unwrap());
     let Output { status, stdout, stderr } = ran.await.unwrap();
-    let lines = std::fs::read_to_string(folder.path().join("out.jsonl")).unwrap_or_default();
+    let lines = std::fs::read_to_string(dir.path().join("out.jsonl")).unwrap_or_default();
     Ran {
         code: status.code(),
         out: String::from_utf8(stdout).unwrap(),
         err: String::from_utf8(stderr).unwrap(),
         lines: lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect(),
-        files: std::fs::read_dir(folder.path()).unwrap().count(),
+        files: std::fs::read_dir(dir.path()).unwrap().count(),
     }
 }
 
-pub(crate) fn verdict(asked: &Asked) -> Answer {
-    let of_f1 = asked.body["messages"].to_string().contains("`recall`");
+pub(crate) fn verdict(received: &Received) -> Answer {
+    let of_f1 = received.body["messages"].to_string().contains("`recall`");
     Answer::chat(match of_f1 {
         true => r#"{"reasoning": "because", "recall": 0.5, "precision": 1.0}"#,
         false => r#"{"reasoning": "because", "polite": true}"#,
     })
 }
 
-/// One line that says what to set, exit 2, nothing written.
+/// Checks that the run printed one line with the error, ended with exit code 2, and wrote nothing.
 #[track_caller]
-pub(crate) fn refused(ran: &Ran, said: &str) {
+pub(crate) fn refused(ran: &Ran, expected: &str) {
     assert_eq!((ran.code, ran.out.as_str()), (Some(2), ""), "{}", ran.err);
     assert_eq!((ran.err.lines().count(), ran.files), (1, 1), "{}", ran.err);
-    assert!(ran.err.starts_with("error: ") && ran.err.contains(said), "{}", ran.err);
+    assert!(ran.err.starts_with("error: ") && ran.err.contains(expected), "{}", ran.err);
 }
 
 pub(crate) const MODEL: &str = "openai:gpt-5-mini";
 
 #[tokio::test]
-async fn what_is_wrong_with_the_model_is_said_before_the_first_row() {
+async fn an_unusable_model_is_reported_before_the_first_row() {
     let none = score(3, &["-m", "polite"], &[]).await;
     refused(&none, "metric `polite`: no language model is configured; set DSRS_LM=provider:model");
     let no_key = score(3, &["-m", "polite", "--lm", MODEL], &[]).await;
-    refused(&no_key, "openai:gpt-5-mini needs a key: set OPENAI_API_KEY");
+    refused(&no_key, "openai:gpt-5-mini: missing API key; set OPENAI_API_KEY");
     let nobody = score(3, &["-m", "f1,polite", "--lm", "nobody:m"], &[("DSRS_LM", MODEL)]).await;
-    refused(&nobody, "`nobody:m` names no known provider");
+    refused(&nobody, "unknown provider in model `nobody:m`");
     let misspelt = score(3, &["-m", "polite", "--lm", "opnai:m"], &[("DSRS_LM", MODEL)]).await;
     refused(&misspelt, "did you mean `openai:m`?");
     let empty = score(3, &["-m", "semantic_f1", "--lm", " "], &[("DSRS_LM", MODEL)]).await;
     assert_eq!((empty.code, empty.out.as_str(), empty.files), (Some(2), "", 1));
-    assert!(empty.err.contains("'--lm <PROVIDER:MODEL>': write provider:model"), "{}", empty.err);
+    assert!(
+        empty.err.contains("'--lm <PROVIDER:MODEL>': expected provider:model"),
+        "{}",
+        empty.err
+    );
     let here = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")];
     let nowhere = score(3, &["-m", "semantic_f1", "--lm", MODEL, "--no-cache"], &here).await;
-    refused(&nowhere, "openai:gpt-5-mini can't be reached at ");
+    refused(&nowhere, "openai:gpt-5-mini: cannot connect to ");
 
     let server = Server::start(|_| Answer::error(404, "no such model")).await;
     let url = server.url("/v1");
     let there = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url.as_str()), ("DSRS_LM", MODEL)];
     let unknown = score(3, &["-m", "semantic_f1,polite", "--no-cache"], &there).await;
-    refused(&unknown, "openai:gpt-5-mini does not exist there: check the model's name");
-    assert_eq!(server.asked().len(), 1, "two judges, one model, one probe");
+    refused(&unknown, "openai:gpt-5-mini: model not found; check the name of the model");
+    assert_eq!(server.received().len(), 1, "two judges, one model, one probe");
 }
 
 #[tokio::test]
@@ -113,7 +118,7 @@ async fn a_run_without_judges_needs_no_model() {
 }
 
 #[tokio::test]
-async fn the_model_judges_and_the_last_line_says_what_it_took() {
+async fn the_last_line_has_the_totals_of_calls_tokens_and_cost() {
     let server = Server::start(verdict).await;
     let (url, cache) = (server.url("/v1"), tempfile::tempdir().unwrap());
     let variables = [
@@ -126,25 +131,25 @@ async fn the_model_judges_and_the_last_line_says_what_it_took() {
     let ran = score(4, &args, &variables).await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     let report: Value = serde_json::from_str(&ran.out).unwrap();
-    // 60 * 0.25 + 40 * 0.025 + 10 * 2 msat a call.
+    // 60 * 0.25 + 40 * 0.025 + 10 * 2 msat per call.
     let polite = &report["metrics"]["polite"];
     assert_eq!((&polite["score"], &polite["cost_msats"]), (&json!(100.0), &json!(4 * 36)));
     assert_eq!(report["metrics"]["semantic_f1"]["cost_msats"], 4 * 36);
-    let taken = "language models: 9 calls (0 cached, 0 failed), 900 + 90 tokens, 324 msat; of these 1 probe, 36 msat\n";
-    assert_eq!(ran.err, taken);
-    assert_eq!(server.asked().len(), 9);
+    let totals = "language models: 9 calls (0 cached, 0 failed), 900 prompt + 90 completion tokens, 324 msat; of these 1 probe, 36 msat\n";
+    assert_eq!(ran.err, totals);
+    assert_eq!(server.received().len(), 9);
 
     let again = score(4, &args, &variables).await;
     assert_eq!(
         again.err,
-        "language models: 9 calls (8 cached, 0 failed), 100 + 10 tokens, 36 msat; of these 1 probe, 36 msat\n"
+        "language models: 9 calls (8 cached, 0 failed), 100 prompt + 10 completion tokens, 36 msat; of these 1 probe, 36 msat\n"
     );
-    assert_eq!(server.asked().len(), 10);
-    let anew = score(4, &[&args[..], &["--refresh"]].concat(), &variables).await;
-    assert_eq!((anew.err.as_str(), server.asked().len()), (taken, 19));
+    assert_eq!(server.received().len(), 10);
+    let refreshed = score(4, &[&args[..], &["--refresh"]].concat(), &variables).await;
+    assert_eq!((refreshed.err.as_str(), server.received().len()), (totals, 19));
     let without = score(4, &[&args[..], &["--no-cache", "--quiet"]].concat(), &variables).await;
-    assert_eq!((without.err.as_str(), server.asked().len()), ("", 28));
-    for ran in [&ran, &again, &anew] {
+    assert_eq!((without.err.as_str(), server.received().len()), ("", 28));
+    for ran in [&ran, &again, &refreshed] {
         assert!(!format!("{}{}{:?}", ran.out, ran.err, ran.lines).contains("sk-secret"));
     }
 }
@@ -164,7 +169,7 @@ async fn rows_that_the_budget_does_not_cover_are_skipped_and_counted() {
     let (scored, skipped) = (of("scored"), of("skipped"));
     assert_eq!(scored + skipped, 60, "{:?}", ran.lines);
     assert!(scored > 5 && skipped > 5, "{scored} scored");
-    assert_eq!(server.asked().len(), scored + 1, "what is skipped is not asked");
+    assert_eq!(server.received().len(), scored + 1, "no requests for skipped rows");
     assert!(scored as u64 * 36 <= 9500);
     let headline = format!("polite  100.00% ({scored}/{scored}, 0 failed, {skipped} skipped)\n");
     assert_eq!(ran.out, headline);
@@ -178,21 +183,21 @@ async fn rows_that_the_budget_does_not_cover_are_skipped_and_counted() {
 }
 
 #[tokio::test]
-async fn trap_23_a_model_without_a_price_is_refused_under_a_budget_unless_allowed() {
+async fn trap_23_a_model_without_a_price_is_rejected_under_a_budget_unless_allowed() {
     let server = Server::start(verdict).await;
     let url = server.url("/v1");
     let variables = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url.as_str())];
     let args = ["-m", "polite", "--lm", "openai:own", "--no-cache", "--budget", "1 msat"];
     let ran = score(3, &args, &variables).await;
-    refused(&ran, "openai:own has no price, so a budget can't be kept");
-    assert_eq!(server.asked().len(), 0);
+    refused(&ran, "openai:own: no price for this model, so the budget cannot be enforced");
+    assert_eq!(server.received().len(), 0);
     let ran = score(3, &[&args[..], &["--allow-unpriced"]].concat(), &variables).await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    let said = "0 msat (and 4 calls of unknown cost); of these 1 probe, 0 msat; rows count with 30 msat, since their judges declare what is unknown\n";
+    let said = "0 msat (plus 4 calls of unknown cost); of these 1 probe, 0 msat; rows are charged 30 msat, as declared by judges for calls of unknown cost\n";
     assert!(ran.err.ends_with(said), "{}", ran.err);
     let costs: Vec<_> =
         ran.lines.iter().map(|l| l["scores"]["polite"]["cost_msats"].clone()).collect();
-    assert_eq!(costs, [10; 3], "as the judge declares, without a charge to the budget");
+    assert_eq!(costs, [10; 3], "the declared cost; the budget is not charged");
 }
 
 #[tokio::test]

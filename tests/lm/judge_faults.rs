@@ -1,5 +1,5 @@
-//! 5,000 rows before a judge whose server fails in every way there is: each row ends in the right outcome, none
-//! twice, none lost, and no failure counts as a score.
+//! 5,000 rows with a judge whose server has every kind of fault: each row has the right outcome, no
+//! row is lost or judged twice, and no failure counts as a score.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -10,7 +10,7 @@ use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Evaluate, Outcome, Pair};
 use serde_json::json;
 
-use crate::server::{Answer, Asked, Server};
+use crate::server::{Answer, Received, Server};
 use crate::{plain, quick};
 
 const ROWS: usize = 5000;
@@ -25,7 +25,7 @@ struct Graded {
     score: f64,
 }
 
-/// What the server does to one attempt.
+/// A fault of the server in one attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
     Busy,
@@ -34,11 +34,11 @@ enum Fault {
     Cut,
     Html,
     HalfJson,
-    /// These are replies, but no verdicts.
+    /// From here on replies that are not valid verdicts.
     OutOfRange,
     Missing,
     HalfVerdict,
-    /// No fault at all.
+    /// Not a fault.
     Slow,
 }
 
@@ -60,14 +60,14 @@ impl Fault {
         matches!(self, Self::OutOfRange | Self::Missing | Self::HalfVerdict | Self::Slow)
     }
 
-    /// What the row's error says.
-    fn words(self) -> &'static str {
+    /// A part of the error of the row.
+    fn message(self) -> &'static str {
         match self {
-            Self::Busy => "limits the rate",
+            Self::Busy => "rate limit exceeded",
             Self::Internal => "status 500",
             Self::Unavailable => "status 503",
-            Self::Cut => "the connection broke",
-            Self::Html | Self::HalfJson => "something that is no reply",
+            Self::Cut => "connection lost",
+            Self::Html | Self::HalfJson => "response is not a reply",
             Self::OutOfRange => "`score` must be between 0 and 1, found 7.5",
             Self::Missing => "`score` is missing",
             Self::HalfVerdict => "the reply was truncated before the verdict",
@@ -76,7 +76,7 @@ impl Fault {
     }
 }
 
-/// A sequence of numbers that looks random and is the same every time (SplitMix64).
+/// A pseudorandom number (SplitMix64).
 fn mixed(seed: u64) -> u64 {
     let mut z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -84,8 +84,8 @@ fn mixed(seed: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// What happens to an attempt at the question (round 0) or its repair (round 1); nothing, in two of five
-/// cases. Some rows fail every time.
+/// The fault of an attempt at the first request (round 0) or at the repair (round 1), in three of
+/// five cases. Some rows fail every time.
 fn fault(row: usize, round: usize, attempt: u32) -> Option<Fault> {
     let dice = mixed((row as u64) << 16 | (round as u64) << 8 | u64::from(attempt));
     if row % 97 == 3 {
@@ -94,8 +94,8 @@ fn fault(row: usize, round: usize, attempt: u32) -> Option<Fault> {
     (dice % 10 >= 4).then(|| MIX[((dice >> 8) % MIX.len() as u64) as usize])
 }
 
-/// What must become of a row, worked out without the library: the last fault, if any, and the attempts of
-/// both rounds.
+/// The expected outcome of a row, computed without the library: the last fault, if any, and the
+/// attempts of both rounds.
 fn expected(row: usize) -> (Option<Fault>, [u32; 2]) {
     let mut attempts = [0; 2];
     for round in 0..2 {
@@ -122,16 +122,18 @@ fn score(row: usize) -> f64 {
 
 type Seen = Mutex<HashMap<usize, [u32; 2]>>;
 
-/// The row and the round of a question; `None` for the probe.
-fn question(asked: &Asked) -> Option<(usize, usize)> {
-    let messages = asked.body["messages"].as_array()?;
+/// The row and the round of a request; `None` for the probe.
+fn row_and_round(received: &Received) -> Option<(usize, usize)> {
+    let messages = received.body["messages"].as_array()?;
     let inputs = Prompt::parse(messages.get(1)?["content"].as_str()?)?;
     let row = inputs[0].content?.strip_prefix("answer ")?.parse().ok()?;
     Some((row, usize::from(messages.len() > 2)))
 }
 
-fn answer(seen: &Seen, asked: &Asked) -> Answer {
-    let Some((row, round)) = question(asked) else { return Answer::chat(r#"{"ok": true}"#) };
+fn answer(seen: &Seen, received: &Received) -> Answer {
+    let Some((row, round)) = row_and_round(received) else {
+        return Answer::chat(r#"{"ok": true}"#);
+    };
     let attempt = {
         let mut seen = seen.lock().unwrap();
         let attempts = &mut seen.entry(row).or_default()[round];
@@ -148,7 +150,7 @@ fn answer(seen: &Seen, asked: &Asked) -> Answer {
         }
         Some(Fault::Internal) => Answer::error(500, "oops"),
         Some(Fault::Unavailable) => Answer::html(503, "<html>down</html>"),
-        Some(Fault::Cut) => verdict.cut(),
+        Some(Fault::Cut) => verdict.interrupted(),
         Some(Fault::Html) => Answer::html(200, "<html>log in</html>"),
         Some(Fault::HalfJson) => verdict.truncated(),
         Some(Fault::OutOfRange) => Answer::chat(r#"{"score": 7.5}"#),
@@ -164,17 +166,17 @@ fn check(row: usize, outcome: &Outcome, attempts: [u32; 2]) {
         (Outcome::Scored(scored), None) => assert_eq!(scored.score.value, score(row), "row {row}"),
         (Outcome::MetricFailed { error }, Some(fault)) => {
             let error = error.to_string();
-            assert!(error.contains(fault.words()), "row {row}: {fault:?} became {error}");
+            assert!(error.contains(fault.message()), "row {row}: {fault:?} became {error}");
         }
         (outcome, fault) => panic!("row {row}: {fault:?} became {outcome:?}"),
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn trap_14_five_thousand_judged_rows_through_every_fault() {
+async fn trap_14_five_thousand_judged_rows_with_every_kind_of_fault() {
     let seen: Arc<Seen> = Arc::default();
-    let told = Arc::clone(&seen);
-    let server = Server::forgetful(move |asked| answer(&told, asked)).await;
+    let shared = Arc::clone(&seen);
+    let server = Server::without_recording(move |received| answer(&shared, received)).await;
     let lm =
         plain("openai:judge-faults", &server.url("/v1")).retry(quick(ATTEMPTS)).build().unwrap();
     let judge = GradedJudge::default().with_lm(lm.clone());
@@ -186,22 +188,23 @@ async fn trap_14_five_thousand_judged_rows_through_every_fault() {
     let result = evaluate.score(rows).await.unwrap();
 
     let seen = seen.lock().unwrap();
-    assert_eq!((result.results.len(), seen.len()), (ROWS, ROWS), "none is lost");
+    assert_eq!((result.results.len(), seen.len()), (ROWS, ROWS), "no row is lost");
     for (row, judged) in result.results.iter().enumerate() {
-        assert_eq!(judged.id, row.to_string(), "none twice");
+        assert_eq!(judged.id, row.to_string(), "no row is judged twice");
         check(row, &judged.outcomes[0], seen[&row]);
     }
-    let right: Vec<f64> = (0..ROWS).filter(|row| expected(*row).0.is_none()).map(score).collect();
+    let expected_scores: Vec<f64> =
+        (0..ROWS).filter(|row| expected(*row).0.is_none()).map(score).collect();
     let summary = &result.metrics[0];
-    let (scored, failed) = (right.len() as u64, (ROWS - right.len()) as u64);
+    let (scored, failed) = (expected_scores.len() as u64, (ROWS - expected_scores.len()) as u64);
     assert_eq!((summary.scored, summary.failed), (scored, failed));
-    assert!(failed > 200, "the mixture has rows that fail: {failed}");
-    let mean = right.iter().sum::<f64>() / right.len() as f64;
+    assert!(failed > 200, "some rows fail: {failed}");
+    let mean = expected_scores.iter().sum::<f64>() / expected_scores.len() as f64;
     assert!((summary.mean_scored.unwrap() - mean).abs() < 1e-12);
     let calls = (0..ROWS).map(|row| expected(row).1.iter().filter(|tries| **tries > 0).count());
     assert_eq!(
         lm.ledger().total().calls,
         1 + calls.sum::<usize>() as u64,
-        "counted once each, and the probe"
+        "one per request, and the probe"
     );
 }

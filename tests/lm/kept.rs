@@ -1,4 +1,5 @@
-//! What the cache holds: the key is the request that is sent, and of the replies those are kept that say something.
+//! What the cache stores: the key is the effective request, and only replies with an answer are
+//! stored.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,26 +16,29 @@ use crate::server::{Answer, Server};
 use crate::{ask, plain};
 
 fn open() -> (TempDir, ReplyCache) {
-    let folder = tempfile::tempdir().unwrap();
-    let cache = ReplyCache::open(folder.path(), 1 << 30).unwrap();
-    (folder, cache)
+    let dir = tempfile::tempdir().unwrap();
+    let cache = ReplyCache::open(dir.path(), 1 << 30).unwrap();
+    (dir, cache)
 }
 
 #[tokio::test]
-async fn trap_21_a_limit_that_a_budget_puts_on_the_reply_is_in_the_key() {
-    let (_folder, cache) = open();
+async fn trap_21_the_max_tokens_that_a_budget_adds_are_part_of_the_key() {
+    let (_dir, cache) = open();
     let scripted = ScriptedLm::new().otherwise("yes").usage(Usage::new(1, 1));
     let price = Price { input: 1.0, output: 1.0, cached_input: None };
-    let priced = || Priced::new(&scripted, Prices::none().with("scripted:lm", price));
+    let priced = || Priced::new(&scripted, Prices::empty().with("scripted:lm", price));
     let cached = |lm| Cached::new(lm, cache.clone(), CacheMode::Use);
     let under_budget = cached(priced().budget(LmBudget::msats(1_000_000)));
     let without = cached(priced());
     let limit = |tokens| Sampling { max_tokens: Some(tokens), ..Sampling::default() };
 
     assert!(!under_budget.complete(&ask("?")).await.unwrap().cached);
-    assert!(!without.complete(&ask("?")).await.unwrap().cached, "it is sent without a limit");
+    assert!(!without.complete(&ask("?")).await.unwrap().cached, "sent without a limit");
     let same = ask("?").with_sampling(limit(4096));
-    assert!(without.complete(&same).await.unwrap().cached, "it is what was sent under the budget");
+    assert!(
+        without.complete(&same).await.unwrap().cached,
+        "equal to what was sent under the budget"
+    );
     let other = ask("?").with_sampling(limit(4095));
     assert!(!without.complete(&other).await.unwrap().cached);
     let sent: Vec<_> = scripted.requests().iter().map(|r| r.sampling.max_tokens).collect();
@@ -45,7 +49,7 @@ fn with_schema(schema: &str) -> LmRequest {
     ask("?").with_schema(ReplySchema::new("s", serde_json::from_str(schema).unwrap()))
 }
 
-/// Requests that differ in one thing each, and some that do not.
+/// Requests that differ in one property each, and some that are equal.
 fn variants() -> Vec<LmRequest> {
     let sampled = |sampling| ask("?").with_sampling(sampling);
     let none = Sampling::default();
@@ -73,14 +77,14 @@ fn variants() -> Vec<LmRequest> {
     ]
 }
 
-/// Over the real client: what counts is the body that a server is sent.
+/// With the real client: the request body that a server receives decides.
 #[tokio::test]
-async fn trap_21_two_requests_have_one_key_if_and_only_if_one_body_is_sent() {
+async fn trap_21_requests_have_equal_keys_if_and_only_if_their_bodies_are_equal() {
     let server = Server::start(|_| Answer::chat("yes")).await;
-    let folder = tempfile::tempdir().unwrap();
+    let dir = tempfile::tempdir().unwrap();
     let build = |mode, is_limited| {
         let lm = plain("openai:gpt-5-mini", &server.url("/v1")).cache_mode(mode);
-        let lm = lm.cache_folder(folder.path());
+        let lm = lm.cache_dir(dir.path());
         if is_limited { lm.budget(LmBudget::msats(1 << 40)) } else { lm }.build().unwrap()
     };
     let mut bodies = HashSet::new();
@@ -89,18 +93,19 @@ async fn trap_21_two_requests_have_one_key_if_and_only_if_one_body_is_sent() {
             (build(CacheMode::Off, is_limited), build(CacheMode::Use, is_limited));
         for request in variants() {
             direct.complete(&request).await.unwrap();
-            let body = server.asked().last().unwrap().body.to_string();
+            let body = server.received().last().unwrap().body.to_string();
             let reply = cached.complete(&request).await.unwrap();
             assert_eq!(reply.cached, !bodies.insert(body.clone()), "{body}");
         }
     }
-    // 14 without a budget; with one, those that set a limit themselves are the same, and so is the one that sets 4,096.
+    // 14 without a budget; 11 more with one, since the requests with `max_tokens` are unchanged,
+    // and one of them sets the 4,096 that the budget adds.
     assert_eq!(bodies.len(), 14 + 11);
 }
 
-async fn is_kept(reply: LmReply) -> bool {
-    let (_folder, cache) = open();
-    let scripted = ScriptedLm::new().replies([reply]).otherwise("asked again");
+async fn is_stored(reply: LmReply) -> bool {
+    let (_dir, cache) = open();
+    let scripted = ScriptedLm::new().replies([reply]).otherwise("second call");
     let lm = Cached::new(&scripted, cache, CacheMode::Use);
     lm.complete(&ask("?")).await.unwrap();
     let again = lm.complete(&ask("?")).await.unwrap();
@@ -109,16 +114,16 @@ async fn is_kept(reply: LmReply) -> bool {
 }
 
 #[tokio::test]
-async fn what_the_model_said_and_ended_is_kept_and_what_says_nothing_is_not() {
-    let text = |text: &str, stop| LmReply::new(text).with_stop(stop);
-    for kept in [
+async fn completed_replies_are_stored_and_replies_without_an_answer_are_not() {
+    let text = |text: &str, reason| LmReply::new(text).with_stop_reason(reason);
+    for stored in [
         text(r#"{"score": 1}"#, StopReason::End),
         text("no JSON at all", StopReason::End),
         text(r#"{"score": 1}"#, StopReason::Other("eos".to_owned())),
     ] {
-        assert!(is_kept(kept.clone()).await, "{kept:?}");
+        assert!(is_stored(stored.clone()).await, "{stored:?}");
     }
-    for passing in [
+    for incomplete in [
         text(r#"{"sco"#, StopReason::Length),
         text("", StopReason::Filtered),
         text(r#"{"score": 1}"#, StopReason::Filtered),
@@ -126,7 +131,7 @@ async fn what_the_model_said_and_ended_is_kept_and_what_says_nothing_is_not() {
         text("", StopReason::Other("recitation".to_owned())),
         text(" \n", StopReason::End),
     ] {
-        assert!(!is_kept(passing.clone()).await, "{passing:?}");
+        assert!(!is_stored(incomplete.clone()).await, "{incomplete:?}");
     }
 }
 
@@ -139,7 +144,7 @@ struct Graded {
     score: f64,
 }
 
-/// Judges one row, in a run of its own.
+/// Judges one row in a separate run.
 async fn judged(cache: &ReplyCache, mode: CacheMode, lm: &Arc<ScriptedLm>) -> Result<f64, String> {
     let lm = Cached::new(Arc::clone(lm), cache.clone(), mode);
     let judge = GradedJudge::default().with_lm(lm);
@@ -148,58 +153,58 @@ async fn judged(cache: &ReplyCache, mode: CacheMode, lm: &Arc<ScriptedLm>) -> Re
 }
 
 #[tokio::test]
-async fn a_reply_that_no_judge_can_read_is_not_paid_twice_and_a_refresh_asks_anew() {
-    let (_folder, cache) = open();
+async fn an_invalid_verdict_is_not_paid_for_twice_and_a_refresh_calls_again() {
+    let (_dir, cache) = open();
     let lm = ScriptedLm::new().replies(["hm", "hm again", r#"{"score": 0.5}"#]);
     let lm = Arc::new(lm);
     let failed = judged(&cache, CacheMode::Use, &lm).await.unwrap_err();
     assert!(failed.contains("returned no verdict after one repair"), "{failed}");
     assert_eq!(lm.calls(), 2);
-    assert_eq!(judged(&cache, CacheMode::Use, &lm).await, Err(failed), "by the same way");
-    assert_eq!(lm.calls(), 2, "and for nothing");
+    assert_eq!(judged(&cache, CacheMode::Use, &lm).await, Err(failed), "the same error");
+    assert_eq!(lm.calls(), 2, "at no cost");
     assert_eq!(judged(&cache, CacheMode::Refresh, &lm).await, Ok(0.5));
     assert_eq!(judged(&cache, CacheMode::Use, &lm).await, Ok(0.5));
     assert_eq!(lm.calls(), 3);
 }
 
 #[tokio::test]
-async fn a_row_that_was_cut_filtered_or_declined_is_asked_again_by_the_next_run() {
-    for (stop, said) in [
+async fn the_next_run_calls_again_for_a_truncated_filtered_or_refused_reply() {
+    for (stop_reason, expected) in [
         (StopReason::Length, "was truncated"),
         (StopReason::Filtered, "filter withheld"),
         (StopReason::Refusal("no".to_owned()), "declined to judge: no"),
     ] {
-        let (_folder, cache) = open();
-        let lost = LmReply::new(r#"{"score"#).with_stop(stop);
-        let lm = Arc::new(ScriptedLm::new().replies([lost]).otherwise(r#"{"score": 0.5}"#));
+        let (_dir, cache) = open();
+        let truncated = LmReply::new(r#"{"score"#).with_stop_reason(stop_reason);
+        let lm = Arc::new(ScriptedLm::new().replies([truncated]).otherwise(r#"{"score": 0.5}"#));
         let failed = judged(&cache, CacheMode::Use, &lm).await.unwrap_err();
-        assert!(failed.contains(said), "{failed}");
+        assert!(failed.contains(expected), "{failed}");
         assert_eq!(judged(&cache, CacheMode::Use, &lm).await, Ok(0.5));
         assert_eq!(judged(&cache, CacheMode::Use, &lm).await, Ok(0.5));
-        assert_eq!(lm.calls(), 2, "and what it then said is kept");
+        assert_eq!(lm.calls(), 2, "and the second reply is stored");
     }
 }
 
 #[tokio::test]
-async fn a_score_tells_what_was_asked_from_what_was_known() {
-    let (_folder, cache) = open();
+async fn the_metadata_of_a_score_counts_calls_and_cached_replies() {
+    let (_dir, cache) = open();
     let scripted =
         ScriptedLm::new().otherwise(r#"{"score": 0.5}"#).usage(Usage::new(40, 2)).cost(42);
     let lm = Arc::new(Cached::new(scripted, cache, CacheMode::Use));
     let judge = GradedJudge::default().with_lm(lm);
     let (gold, pred) = (example! {}, prediction! { "answer" => "Paris" });
-    let mut told = Vec::new();
+    let mut counts = Vec::new();
     for _ in 0..2 {
         let scored = judge.answer(MetricCall::new(&gold, &pred)).await.unwrap();
         let metadata = scored.metadata().unwrap();
         let tokens = metadata.get("usage").map(|usage| usage["prompt_tokens"].clone());
-        told.push((
+        counts.push((
             metadata["calls"].clone(),
             metadata["cached"].clone(),
             tokens,
             scored.score.cost_msats,
         ));
     }
-    assert_eq!(told[0], (json!(1), json!(0), Some(json!(40)), 42));
-    assert_eq!(told[1], (json!(0), json!(1), None, 0));
+    assert_eq!(counts[0], (json!(1), json!(0), Some(json!(40)), 42));
+    assert_eq!(counts[1], (json!(0), json!(1), None, 0));
 }

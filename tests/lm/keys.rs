@@ -1,4 +1,4 @@
-//! A key never leaves the request: not in an error, a log, a Debug, a cache.
+//! API keys appear in no error, log, `Debug` output or cache.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -31,23 +31,23 @@ impl<'a> MakeWriter<'a> for Log {
     }
 }
 
-/// Whether a text holds the key or a tell-tale part of it.
+/// Whether `text` contains the key or a recognizable part of it.
 fn leaks(text: &str) -> bool {
     text.contains("verysecret") || text.contains("0123456789abcdef")
 }
 
 #[tokio::test]
-async fn what_a_provider_repeats_of_a_key_is_not_repeated() {
-    let said = [
+async fn a_key_in_a_provider_message_is_removed() {
+    let messages = [
         format!("Incorrect API key provided: {KEY}. You can find it at ..."),
         "Incorrect API key provided: sk-proj-********cdef.".to_owned(),
         format!("Received API Key = {KEY}, Key Hash (Token) = {}", "0123456789abcdef".repeat(4)),
         format!("header 'Authorization: Bearer {KEY}' is malformed"),
         format!("key prefix {} is unknown", &KEY[..18]),
     ];
-    for said in said {
+    for message in messages {
         for status in [400, 401, 403, 429, 500] {
-            let answer = Answer::error(status, &said);
+            let answer = Answer::error(status, &message);
             let server = Server::start(move |_| answer.clone()).await;
             let lm = plain("openai:m", &server.url("/v1")).build().unwrap();
             let error = lm.complete(&ask("?")).await.unwrap_err();
@@ -59,7 +59,7 @@ async fn what_a_provider_repeats_of_a_key_is_not_repeated() {
 }
 
 #[tokio::test]
-async fn debug_shows_neither_keys_nor_passwords() {
+async fn debug_contains_neither_keys_nor_passwords() {
     let builder = plain("openai:m", "http://user:verysecret@127.0.0.1:1/v1?k=verysecret")
         .proxy("http://user:verysecret@127.0.0.1:2");
     assert!(!leaks(&format!("{builder:?}")));
@@ -72,33 +72,34 @@ async fn debug_shows_neither_keys_nor_passwords() {
 }
 
 #[tokio::test]
-async fn neither_the_log_nor_the_cache_holds_a_key() {
+async fn neither_the_log_nor_the_cache_contains_a_key() {
     let log = Log::default();
     let subscriber = tracing_subscriber::fmt()
         .with_max_level(tracing_subscriber::filter::LevelFilter::TRACE)
         .with_writer(log.clone())
         .finish();
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(|asked| match asked.prompt() {
+    let dir = tempfile::tempdir().unwrap();
+    let server = Server::start(|received| match received.prompt() {
         "fail" => Answer::error(401, "no"),
         _ => Answer::chat("yes"),
     })
     .await;
     let lm: Lm = plain("openai:m", &server.url("/v1"))
         .cache_mode(CacheMode::Use)
-        .cache_folder(folder.path())
+        .cache_dir(dir.path())
         .build()
         .unwrap();
-    // The current-thread runtime runs all of this on one thread, so the whole client logs here.
+    // The runtime of this test has one thread, so the subscriber receives the log of the whole
+    // client.
     let guard = tracing::subscriber::set_default(subscriber);
     assert_eq!(lm.complete(&ask("ok")).await.unwrap().text, "yes");
     lm.complete(&ask("fail")).await.unwrap_err();
     drop(guard);
     let log = String::from_utf8_lossy(&log.0.lock().unwrap()).into_owned();
     assert!(log.contains("reqwest") || log.contains("hyper"), "nothing was logged: {log}");
-    assert!(!leaks(&log), "the log holds the key");
+    assert!(!leaks(&log), "the log contains the key");
     let path = lm.cache().unwrap().path().to_owned();
     drop(lm);
     let bytes = std::fs::read(path).unwrap();
-    assert!(!leaks(&String::from_utf8_lossy(&bytes)), "the cache holds the key");
+    assert!(!leaks(&String::from_utf8_lossy(&bytes)), "the cache contains the key");
 }

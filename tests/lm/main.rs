@@ -1,4 +1,4 @@
-//! Language models: the client against servers, and the layers around it.
+//! Language models: the client with local servers, and the layers around it.
 //!
 //! `cargo test -p dsrs-metrics-tests --features lm --test lm`
 
@@ -24,7 +24,7 @@ use std::time::Duration;
 
 use dsrs_metrics::lm::{CacheMode, Lm, LmBuilder, LmRequest, RetryPolicy};
 
-/// A model at a server on this machine, without a cache, that retries never; no variable counts.
+/// A model of a local server, without cache, retries and environment variables.
 fn plain(id: &str, url: &str) -> LmBuilder {
     Lm::builder(id)
         .variables(|_| None)
@@ -36,18 +36,18 @@ fn plain(id: &str, url: &str) -> LmBuilder {
         .timeout(Duration::from_secs(10))
 }
 
-/// A key that must never be seen.
+/// A key that must not appear in any output.
 const KEY: &str = "sk-proj-verysecret-0123456789abcdef";
 
 fn ask(text: &str) -> LmRequest {
     LmRequest::new("test version 1").user(text)
 }
 
-/// Retries without delays worth mentioning.
-fn quick(attempts: u32) -> RetryPolicy {
+/// Retries with short delays.
+fn quick(max_attempts: u32) -> RetryPolicy {
     RetryPolicy {
-        attempts,
-        first_delay: Duration::from_millis(2),
+        max_attempts,
+        initial_delay: Duration::from_millis(2),
         max_delay: Duration::from_millis(20),
         ..RetryPolicy::default()
     }

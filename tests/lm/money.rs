@@ -1,20 +1,20 @@
-//! Cost, budgets, ledgers.
+//! Costs, budgets, ledgers.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use dsrs_metrics::lm::{
-    Account, LanguageModel, Ledger, LmBudget, LmError, LmReply, LmRequest, Metered, Price, Priced,
-    Prices, Sampling, ScriptedLm, Usage,
+    CallTotals, LanguageModel, Ledger, LmBudget, LmError, LmErrorKind, LmReply, LmRequest, Metered,
+    Price, Priced, Prices, Sampling, ScriptedLm, Usage,
 };
 
 use crate::ask;
 
-/// A dollar per million tokens of either kind: a token is a msat.
+/// A dollar per million tokens: a token costs one msat.
 const PRICE: Price = Price { input: 1.0, output: 1.0, cached_input: None };
 
 fn prices() -> Prices {
-    Prices::none().with("scripted:lm", PRICE)
+    Prices::empty().with("scripted:lm", PRICE)
 }
 
 fn limited(text: &str, max_tokens: u32) -> LmRequest {
@@ -22,20 +22,24 @@ fn limited(text: &str, max_tokens: u32) -> LmRequest {
 }
 
 #[tokio::test]
-async fn a_call_costs_what_its_tokens_cost() {
+async fn a_call_costs_the_price_of_its_tokens() {
     let lm = ScriptedLm::new().otherwise("yes").usage(Usage::new(30, 12));
     let lm = Priced::new(lm, prices());
     assert_eq!(lm.complete(&ask("?")).await.unwrap().cost_msats, Some(42));
-    let silent = Priced::new(ScriptedLm::new().otherwise("yes"), prices());
-    assert_eq!(silent.complete(&ask("?")).await.unwrap().cost_msats, None, "never a made-up 0");
+    let unknown = Priced::new(ScriptedLm::new().otherwise("yes"), prices());
+    assert_eq!(
+        unknown.complete(&ask("?")).await.unwrap().cost_msats,
+        None,
+        "unknown usage is not 0"
+    );
 }
 
 #[tokio::test]
 async fn trap_23_an_unpriced_model_under_a_budget_is_an_error_unless_allowed() {
     let scripted = ScriptedLm::new().otherwise("yes").usage(Usage::new(30, 12));
     let lm = Priced::new(&scripted, Prices::shipped()).budget(LmBudget::msats(1_000_000));
-    let unpriced = LmError::Unpriced { lm: "scripted:lm".to_owned() };
-    assert_eq!(lm.probe().await, Err(unpriced.clone()), "said before any row is paid for");
+    let unpriced = LmError::new("scripted:lm", LmErrorKind::Unpriced);
+    assert_eq!(lm.probe().await, Err(unpriced.clone()), "reported before any row is paid for");
     assert_eq!(lm.complete(&ask("?")).await, Err(unpriced));
     assert_eq!(scripted.calls(), 0);
     let lm = lm.allow_unpriced(true);
@@ -44,7 +48,7 @@ async fn trap_23_an_unpriced_model_under_a_budget_is_an_error_unless_allowed() {
 }
 
 #[tokio::test]
-async fn trap_23_a_budget_is_never_overrun_whatever_the_concurrency() {
+async fn trap_23_a_budget_is_never_exceeded_at_any_concurrency() {
     let budget = LmBudget::msats(20_000);
     let scripted = ScriptedLm::new()
         .latency(Duration::from_millis(1))
@@ -54,33 +58,30 @@ async fn trap_23_a_budget_is_never_overrun_whatever_the_concurrency() {
     let request = limited("?", 100);
     let all = (0..1000).map(|_| lm.complete(&request));
     let results = futures_util::future::join_all(all).await;
-    let (done, refused): (Vec<_>, Vec<_>) = results.into_iter().partition(Result::is_ok);
+    let (done, rejected): (Vec<_>, Vec<_>) = results.into_iter().partition(Result::is_ok);
     let done = done.len() as u64;
-    for refused in refused {
-        let LmError::OverBudget { needed_msats, left_msats, .. } = refused.unwrap_err() else {
-            panic!("only the budget refuses")
+    for rejected in rejected {
+        let error = rejected.unwrap_err();
+        let LmErrorKind::BudgetExceeded { needed_msats, remaining_msats, .. } = error.kind() else {
+            panic!("{error}")
         };
-        assert!(needed_msats > left_msats);
+        assert!(needed_msats > remaining_msats);
     }
-    assert_eq!(scripted.calls(), done, "a call that is refused is not made");
+    assert_eq!(scripted.calls(), done, "a rejected call is not made");
     assert_eq!(budget.spent_msats(), done * 120);
     assert!(budget.spent_msats() <= 20_000);
-    // What was set aside is given back: one after another the rest is used up, to the last call that fits.
+    // The reservations are returned: calls one by one use the rest, up to the last one that fits.
     while lm.complete(&request).await.is_ok() {
         assert!(budget.spent_msats() <= 20_000);
     }
     assert!(20_000 - budget.spent_msats() < 300, "{}", budget.spent_msats());
-    let error = lm.complete(&request).await.unwrap_err();
-    let said = error.to_string();
-    assert!(
-        said.ends_with(" are left: raise the budget")
-            && said.contains("of the budget's 20000 msat"),
-        "{said}"
-    );
+    let error = lm.complete(&request).await.unwrap_err().to_string();
+    assert!(error.starts_with("scripted:lm: budget exceeded: the call may cost "), "{error}");
+    assert!(error.ends_with(" of 20000 msat are left; raise the budget"), "{error}");
 }
 
 #[tokio::test]
-async fn under_a_budget_every_call_has_a_limit_of_tokens() {
+async fn under_a_budget_every_call_has_max_tokens() {
     let scripted = ScriptedLm::new().otherwise("yes").usage(Usage::new(1, 1));
     let lm = Priced::new(&scripted, prices()).budget(LmBudget::msats(1_000_000));
     lm.complete(&ask("?")).await.unwrap();
@@ -90,48 +91,47 @@ async fn under_a_budget_every_call_has_a_limit_of_tokens() {
 }
 
 #[tokio::test]
-async fn what_may_have_been_charged_counts_and_what_was_not_does_not() {
-    let lm = || "scripted:lm".to_owned();
-    let spent = |error: LmError| async move {
+async fn the_budget_is_charged_for_interrupted_calls_and_not_for_rejected_ones() {
+    let spent = |kind: LmErrorKind| async move {
         let budget = LmBudget::msats(100_000);
-        let scripted = ScriptedLm::new().otherwise(error.clone());
+        let scripted = ScriptedLm::new().otherwise(LmError::new("scripted:lm", kind));
         let priced = Priced::new(scripted, prices()).budget(budget.clone());
         priced.complete(&limited("?", 1000)).await.unwrap_err();
         budget.spent_msats()
     };
-    let busy = LmError::RateLimited { lm: lm(), retry_after: None, said: String::new() };
-    assert_eq!(spent(busy).await, 0);
-    let down = LmError::Status { lm: lm(), status: 503, retry_after: None, said: String::new() };
-    assert_eq!(spent(down).await, 0);
-    for error in [
-        LmError::Timeout { lm: lm(), seconds: 1.0, cost_msats: None },
-        LmError::Disconnected { lm: lm(), reason: String::new(), cost_msats: None },
-        LmError::BadReply { lm: lm(), reason: String::new(), cost_msats: None },
+    let (retry_after, message) = (None, String::new);
+    assert_eq!(spent(LmErrorKind::RateLimited { retry_after, message: message() }).await, 0);
+    let status = LmErrorKind::Status { status: 503, retry_after, message: message() };
+    assert_eq!(spent(status).await, 0);
+    for kind in [
+        LmErrorKind::Timeout { limit: Duration::from_secs(1) },
+        LmErrorKind::Disconnected { reason: String::new() },
+        LmErrorKind::InvalidReply { reason: String::new() },
     ] {
-        let msats = spent(error).await;
+        let msats = spent(kind).await;
         assert!((1000..1200).contains(&msats), "{msats}");
     }
 }
 
 #[tokio::test]
-async fn a_call_that_is_dropped_on_its_way_counts_as_spent() {
+async fn a_cancelled_call_counts_as_spent() {
     let budget = LmBudget::msats(100_000);
     let slow = ScriptedLm::new().otherwise("yes").latency(Duration::from_secs(60));
     let lm = Priced::new(slow, prices()).budget(budget.clone());
     let request = limited("?", 1000);
-    let dropped = tokio::time::timeout(Duration::from_millis(5), lm.complete(&request)).await;
-    assert_eq!(dropped.unwrap_err().to_string(), "deadline has elapsed");
+    let cancelled = tokio::time::timeout(Duration::from_millis(5), lm.complete(&request)).await;
+    assert_eq!(cancelled.unwrap_err().to_string(), "deadline has elapsed");
     assert!(budget.spent_msats() >= 1000);
-    assert_eq!(budget.spent_msats() + budget.left_msats(), 100_000);
+    assert_eq!(budget.spent_msats() + budget.remaining_msats(), 100_000);
 }
 
 #[tokio::test]
-async fn a_ledger_sums_by_judge_and_over_the_run() {
+async fn a_ledger_has_totals_by_purpose_and_overall() {
     let ledger = Ledger::new();
     let mut cached = LmReply::new("again").with_cost(0);
     cached.cached = true;
-    let broken =
-        LmError::BadReply { lm: String::new(), reason: String::new(), cost_msats: Some(5) };
+    let broken = LmErrorKind::InvalidReply { reason: String::new() };
+    let broken = LmError::new("scripted:lm", broken).with_cost(Some(5));
     let scripted = ScriptedLm::new()
         .when("cached", cached)
         .when("broken", broken)
@@ -143,7 +143,7 @@ async fn a_ledger_sums_by_judge_and_over_the_run() {
     {
         let _ = lm.complete(&LmRequest::new(purpose).user(text)).await;
     }
-    let a = Account {
+    let a = CallTotals {
         calls: 3,
         cached: 1,
         failed: 1,
@@ -154,12 +154,12 @@ async fn a_ledger_sums_by_judge_and_over_the_run() {
     assert_eq!(ledger.by_purpose()["a"], a);
     assert_eq!(
         ledger.total().to_string(),
-        "5 calls (1 cached, 1 failed), 81 + 5 tokens, 89 msat (and 1 calls of unknown cost)"
+        "5 calls (1 cached, 1 failed), 81 prompt + 5 completion tokens, 89 msat (plus 1 call of unknown cost)"
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_ledger_loses_no_call_between_threads() {
+async fn a_ledger_loses_no_call_of_concurrent_threads() {
     let ledger = Ledger::new();
     let scripted = ScriptedLm::new().otherwise("yes").usage(Usage::new(2, 1)).cost(3).remember(0);
     let lm = Arc::new(Metered::new(scripted, ledger.clone()));

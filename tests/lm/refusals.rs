@@ -1,5 +1,5 @@
-//! What a provider or the surroundings say to the command line: bad input is one line that says what to set, before any row
-//! is paid for; variables hold; a key is in nothing that is written.
+//! Errors of providers and settings on the command line: one line with what to set, before any row
+//! is paid for; the environment variables apply; no output contains a key.
 
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -7,82 +7,87 @@ use std::time::Instant;
 use serde_json::json;
 
 use crate::judge_command_line::{MODEL, refused, score, verdict};
-use crate::server::{Answer, Asked, Server};
+use crate::server::{Answer, Received, Server};
 
 const KEY: &str = "sk-proj-verysecret-0123456789abcdef";
 
-fn is_probe(asked: &Asked) -> bool {
-    asked.prompt().contains("{\"ok\": true}")
+fn is_probe(received: &Received) -> bool {
+    received.prompt().contains("{\"ok\": true}")
 }
 
-/// The one line, if the provider answers everything so; and that it was asked once, or a second time in JSON mode.
-async fn refused_by(status: u16, code: &str, message: &str, said: &str, asked: usize) {
+/// Checks the line that is printed if the provider returns this error to every request, and the
+/// number of requests: one, or two with JSON mode.
+async fn fails_with(status: u16, code: &str, message: &str, expected: &str, requests: usize) {
     let body = json!({ "error": { "message": message, "code": code } });
     let server = Server::start(move |_| Answer::json(status, &body)).await;
     let url = server.url("/v1");
     let variables = [("OPENAI_API_KEY", KEY), ("OPENAI_BASE_URL", url.as_str())];
     let ran =
         score(3, &["-m", "semantic_f1,polite", "--lm", MODEL, "--no-cache"], &variables).await;
-    refused(&ran, said);
-    assert!(ran.err.ends_with(&format!(" says: {}\n", message.replace(KEY, "***"))), "{}", ran.err);
-    assert_eq!(server.asked().len(), asked, "no row was asked for");
+    refused(&ran, expected);
+    assert!(
+        ran.err.ends_with(&format!("; provider message: {}\n", message.replace(KEY, "***"))),
+        "{}",
+        ran.err
+    );
+    assert_eq!(server.received().len(), requests, "no requests for rows");
 }
 
 #[tokio::test]
-async fn what_the_provider_refuses_is_one_line_before_any_row() {
-    refused_by(
+async fn an_error_of_the_provider_is_one_line_before_any_row() {
+    fails_with(
         400,
         "context_length_exceeded",
         "This model's maximum context length is 32 tokens.",
-        "metric `semantic_f1`: openai:gpt-5-mini: the prompt is too long; shorten the row or take a model with a longer context",
+        "metric `semantic_f1`: openai:gpt-5-mini: prompt too long for the context window; shorten the row or use a model with a longer context",
         1,
     )
     .await;
-    refused_by(
+    fails_with(
         400,
         "unsupported",
         "response_format is not supported by this model",
-        "openai:gpt-5-mini does not take this JSON schema: take another model, or a simpler output",
+        "openai:gpt-5-mini: JSON schema not supported; use another model or a simpler output",
         2,
     )
     .await;
-    refused_by(
+    fails_with(
         401,
         "invalid_api_key",
         &format!("Incorrect API key provided: {KEY}"),
-        "openai:gpt-5-mini does not accept the key (status 401): check OPENAI_API_KEY",
+        "openai:gpt-5-mini: API key rejected (status 401); check OPENAI_API_KEY",
         1,
     )
     .await;
-    refused_by(
+    fails_with(
         429,
         "insufficient_quota",
         "You exceeded your current quota",
-        "openai:gpt-5-mini: the account's quota is used up",
+        "openai:gpt-5-mini: quota of the account exhausted; add credit or use another key",
         1,
     )
     .await;
 }
 
 #[tokio::test]
-async fn a_budget_that_covers_no_call_is_said_before_any() {
+async fn a_budget_below_the_cost_of_one_call_is_reported_before_any_call() {
     let server = Server::start(verdict).await;
     let url = server.url("/v1");
     let variables = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url.as_str())];
     let args = ["-m", "polite", "--lm", MODEL, "--no-cache", "--budget", "20 msat"];
     let ran = score(3, &args, &variables).await;
-    refused(&ran, "and 20 of the budget's 20 msat are left");
-    assert_eq!(server.asked().len(), 0);
+    refused(&ran, "and 20 of 20 msat are left; raise the budget");
+    assert_eq!(server.received().len(), 0);
 }
 
 #[tokio::test]
-async fn a_row_that_is_too_long_fails_alone_and_says_what_to_do() {
-    let server = Server::start(|asked| match asked.body.to_string().contains("answer 1") {
+async fn a_row_that_is_too_long_fails_alone_with_an_instruction() {
+    let server = Server::start(|received| match received.body.to_string().contains("answer 1") {
         true => Answer::json(
             400,
             &json!({ "error": { "message": "too many tokens", "code": "context_length_exceeded" } }),
         ),
-        false => verdict(asked),
+        false => verdict(received),
     })
     .await;
     let url = server.url("/v1");
@@ -90,31 +95,31 @@ async fn a_row_that_is_too_long_fails_alone_and_says_what_to_do() {
     let ran = score(3, &["-m", "polite", "--lm", MODEL, "--no-cache"], &variables).await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(ran.out.starts_with("polite  66.67% (2/3, 1 failed counted as 0; "), "{}", ran.out);
-    let said = "warning: 1 row failed, the first: rows.jsonl:2: metric `polite`: openai:gpt-5-mini: the prompt is too long; shorten the row";
-    assert!(ran.err.contains(said), "{}", ran.err);
-    let last = "language models: 4 calls (0 cached, 1 failed), 300 + 30 tokens, 108 msat; of these 1 probe, 36 msat\n";
+    let expected = "warning: 1 row failed, the first: rows.jsonl:2: metric `polite`: openai:gpt-5-mini: prompt too long for the context window; shorten the row";
+    assert!(ran.err.contains(expected), "{}", ran.err);
+    let last = "language models: 4 calls (0 cached, 1 failed), 300 prompt + 30 completion tokens, 108 msat; of these 1 probe, 36 msat\n";
     assert!(ran.err.ends_with(last), "{}", ran.err);
 }
 
 #[tokio::test]
-async fn a_model_that_no_metric_asks_is_said_in_one_line() {
+async fn a_model_that_no_metric_uses_is_a_warning_of_one_line() {
     let server = Server::start(verdict).await;
     let url = server.url("/v1");
     let variables = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url.as_str())];
     let fields = ["--map", "gold.answer=gold.response", "--map", "pred.answer=pred.response"];
-    let said = "warning: --lm openai:gpt-5-mini: no metric of this run asks that model\n";
+    let warning = "warning: --lm openai:gpt-5-mini: no metric of this run uses this model\n";
     let f1 = [&["-m", "f1", "--lm", MODEL], &fields[..]].concat();
     let ran = score(2, &f1, &variables).await;
-    assert_eq!((ran.code, ran.err.as_str()), (Some(0), said));
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), warning));
     let quiet = score(2, &[&f1[..], &["--quiet"]].concat(), &variables).await;
     assert_eq!((quiet.code, quiet.err.as_str()), (Some(0), ""));
-    assert_eq!(server.asked().len(), 0);
-    // A judge that has models of its own does not ask it either.
+    assert_eq!(server.received().len(), 0);
+    // A judge with models of its own does not use it either.
     let panel = "polite.models=openai:other";
     let own = ["-m", "polite", "--lm", MODEL, "--param", panel, "--no-cache"];
     let ran = score(2, &own, &variables).await;
-    assert!(ran.code == Some(0) && ran.err.starts_with(said), "{}", ran.err);
-    let asked = score(
+    assert!(ran.code == Some(0) && ran.err.starts_with(warning), "{}", ran.err);
+    let used = score(
         2,
         &[
             "-m",
@@ -130,11 +135,11 @@ async fn a_model_that_no_metric_asks_is_said_in_one_line() {
         &variables,
     )
     .await;
-    assert!(asked.code == Some(0) && !asked.err.contains("warning"), "{}", asked.err);
+    assert!(used.code == Some(0) && !used.err.contains("warning"), "{}", used.err);
 }
 
 #[tokio::test]
-async fn the_proxy_and_the_organisation_of_the_variables_hold() {
+async fn the_variables_of_proxy_and_organization_apply() {
     let proxy = Server::start(verdict).await;
     let url = proxy.url("");
     let variables = [
@@ -145,23 +150,23 @@ async fn the_proxy_and_the_organisation_of_the_variables_hold() {
     ];
     let ran = score(2, &["-m", "polite", "--lm", MODEL, "--no-cache"], &variables).await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    let asked = proxy.asked();
-    assert_eq!(asked.len(), 3);
-    for asked in asked {
+    let all = proxy.received();
+    assert_eq!(all.len(), 3);
+    for received in all {
         assert_eq!(
-            (asked.header("host"), asked.header("openai-organization")),
+            (received.header("host"), received.header("openai-organization")),
             ("provider.invalid", "org-7")
         );
     }
 }
 
 #[tokio::test]
-async fn the_models_of_a_panel_share_the_limit_and_the_ledger() {
+async fn the_models_of_a_panel_share_the_rate_limit_and_the_ledger() {
     let times: Arc<Mutex<Vec<Instant>>> = Arc::default();
-    let note = Arc::clone(&times);
-    let server = Server::start(move |asked| {
-        note.lock().unwrap().push(Instant::now());
-        verdict(asked)
+    let recorded = Arc::clone(&times);
+    let server = Server::start(move |received| {
+        recorded.lock().unwrap().push(Instant::now());
+        verdict(received)
     })
     .await;
     let url = server.url("/v1");
@@ -174,8 +179,9 @@ async fn the_models_of_a_panel_share_the_limit_and_the_ledger() {
     let ran = score(40, &["-m", "polite", "--param", panel, "--no-cache"], &variables).await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(ran.err.starts_with("language models: 82 calls "), "{}", ran.err);
-    assert!(ran.err.ends_with("; of these 2 probes, 0 msat; rows count with 400 msat, since their judges declare what is unknown\n"), "{}", ran.err);
-    // 60 at once, the others a tenth of a second apart; a limiter each would let all through.
+    assert!(ran.err.ends_with("; of these 2 probes, 0 msat; rows are charged 400 msat, as declared by judges for calls of unknown cost\n"), "{}", ran.err);
+    // 60 calls at once, the others at intervals of a tenth of a second; separate limiters would not
+    // delay any call.
     let times = times.lock().unwrap();
     let took = times.iter().max().unwrap().duration_since(*times.iter().min().unwrap());
     assert_eq!(times.len(), 82);
@@ -183,10 +189,10 @@ async fn the_models_of_a_panel_share_the_limit_and_the_ledger() {
 }
 
 #[tokio::test]
-async fn a_key_that_the_provider_repeats_is_in_nothing_that_is_written() {
-    let server = Server::start(|asked| match is_probe(asked) {
-        true => verdict(asked),
-        false if asked.body.to_string().contains("answer 0") => verdict(asked),
+async fn a_key_in_a_provider_message_is_in_no_output() {
+    let server = Server::start(|received| match is_probe(received) {
+        true => verdict(received),
+        false if received.body.to_string().contains("answer 0") => verdict(received),
         false => Answer::error(401, &format!("Incorrect API key provided: {KEY}")),
     })
     .await;
@@ -198,10 +204,13 @@ async fn a_key_that_the_provider_repeats_is_in_nothing_that_is_written() {
     ];
     let ran = score(3, &["-m", "polite", "--lm", MODEL, "--json"], &variables).await;
     assert_eq!(ran.lines.len(), 3, "{}", ran.err);
-    let kept = std::fs::read(cache.path().join("replies.redb")).unwrap();
+    let cached = std::fs::read(cache.path().join("replies.redb")).unwrap();
     let written =
-        format!("{}{}{:?}{}", ran.out, ran.err, ran.lines, String::from_utf8_lossy(&kept));
-    assert!(written.contains("Incorrect API key provided: ***"), "the provider's words are there");
+        format!("{}{}{:?}{}", ran.out, ran.err, ran.lines, String::from_utf8_lossy(&cached));
+    assert!(
+        written.contains("Incorrect API key provided: ***"),
+        "the provider's message is printed"
+    );
     assert!(
         !written.contains("verysecret") && !written.contains("0123456789abcdef"),
         "{}",

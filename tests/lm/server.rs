@@ -1,4 +1,4 @@
-//! An HTTP server on this machine that answers as it is told, and remembers what it was asked.
+//! A local HTTP server that responds by a function, and records the requests it received.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -12,57 +12,57 @@ use futures_util::StreamExt;
 use futures_util::stream;
 use serde_json::{Value, json};
 
-/// What the server was asked.
+/// A request that the server received.
 #[derive(Debug, Clone)]
-pub(crate) struct Asked {
+pub(crate) struct Received {
     pub(crate) path: String,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Value,
 }
 
-impl Asked {
+impl Received {
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
 
-    /// The last message, in OpenAI's form.
+    /// The last message, in OpenAI's format.
     pub(crate) fn prompt(&self) -> &str {
         let last = self.body["messages"].as_array().and_then(|messages| messages.last());
         last.and_then(|message| message["content"].as_str()).unwrap_or_default()
     }
 }
 
-/// How it answers.
+/// A response of the server.
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
     status: u16,
     headers: Vec<(&'static str, String)>,
     body: String,
-    way: Way,
+    transfer: Transfer,
 }
 
-/// How the body comes.
+/// How the body is sent.
 #[derive(Debug, Clone, Copy)]
-enum Way {
-    Whole,
-    /// Half of it, then the connection is cut.
-    Cut,
-    /// A byte now and then, for so long.
+enum Transfer {
+    Complete,
+    /// The first half; then the connection is closed.
+    Interrupted,
+    /// In eight parts over this time.
     Slow(Duration),
 }
 
 impl Answer {
     pub(crate) fn json(status: u16, body: &Value) -> Self {
         let headers = vec![("content-type", "application/json".to_owned())];
-        Self { status, headers, body: body.to_string(), way: Way::Whole }
+        Self { status, headers, body: body.to_string(), transfer: Transfer::Complete }
     }
 
     pub(crate) fn html(status: u16, body: &str) -> Self {
         let headers = vec![("content-type", "text/html".to_owned())];
-        Self { status, headers, body: body.to_owned(), way: Way::Whole }
+        Self { status, headers, body: body.to_owned(), transfer: Transfer::Complete }
     }
 
-    /// A reply in OpenAI's form.
+    /// A reply in OpenAI's format.
     pub(crate) fn chat(text: &str) -> Self {
         Self::json(200, &chat(text, "stop"))
     }
@@ -81,13 +81,13 @@ impl Answer {
         self
     }
 
-    pub(crate) fn cut(mut self) -> Self {
-        self.way = Way::Cut;
+    pub(crate) fn interrupted(mut self) -> Self {
+        self.transfer = Transfer::Interrupted;
         self
     }
 
     pub(crate) fn slow(mut self, over: Duration) -> Self {
-        self.way = Way::Slow(over);
+        self.transfer = Transfer::Slow(over);
         self
     }
 
@@ -97,18 +97,18 @@ impl Answer {
             response = response.header(name, value);
         }
         let bytes = Bytes::from(self.body);
-        let body = match self.way {
-            Way::Whole => Body::from(bytes),
-            Way::Cut => {
+        let body = match self.transfer {
+            Transfer::Complete => Body::from(bytes),
+            Transfer::Interrupted => {
                 response = response.header("content-length", bytes.len());
                 let half = bytes.slice(..bytes.len() / 2);
-                let cut = stream::once(async {
+                let end = stream::once(async {
                     tokio::time::sleep(Duration::from_millis(2)).await;
-                    Err(std::io::Error::other("cut"))
+                    Err(std::io::Error::other("interrupted"))
                 });
-                Body::from_stream(stream::iter([Ok(half)]).chain(cut))
+                Body::from_stream(stream::iter([Ok(half)]).chain(end))
             }
-            Way::Slow(over) => {
+            Transfer::Slow(over) => {
                 let pause = over / 8;
                 let step = bytes.len().div_ceil(8).max(1);
                 let pieces: Vec<_> = bytes.chunks(step).map(Bytes::copy_from_slice).collect();
@@ -122,7 +122,7 @@ impl Answer {
     }
 }
 
-/// The body of a reply in OpenAI's form.
+/// The body of a reply in OpenAI's format.
 pub(crate) fn chat(text: &str, finish_reason: &str) -> Value {
     json!({
         "id": "chatcmpl-1",
@@ -143,39 +143,41 @@ pub(crate) fn chat(text: &str, finish_reason: &str) -> Value {
     })
 }
 
-type Handler = dyn Fn(&Asked) -> Answer + Send + Sync;
+type Handler = dyn Fn(&Received) -> Answer + Send + Sync;
 
 struct Shared {
     handler: Box<Handler>,
-    asked: Mutex<Vec<Asked>>,
-    remember: bool,
+    received: Mutex<Vec<Received>>,
+    is_recording: bool,
 }
 
-/// A running server; it ends with the test's runtime.
+/// A running server; it stops with the runtime of the test.
 pub(crate) struct Server {
     address: String,
     shared: Arc<Shared>,
 }
 
 impl Server {
-    pub(crate) async fn start(handler: impl Fn(&Asked) -> Answer + Send + Sync + 'static) -> Self {
+    pub(crate) async fn start(
+        handler: impl Fn(&Received) -> Answer + Send + Sync + 'static,
+    ) -> Self {
         Self::serve(handler, true).await
     }
 
-    /// One that remembers nothing, for many calls.
+    /// A server that records nothing, for many calls.
     #[allow(dead_code)]
-    pub(crate) async fn forgetful(
-        handler: impl Fn(&Asked) -> Answer + Send + Sync + 'static,
+    pub(crate) async fn without_recording(
+        handler: impl Fn(&Received) -> Answer + Send + Sync + 'static,
     ) -> Self {
         Self::serve(handler, false).await
     }
 
     async fn serve(
-        handler: impl Fn(&Asked) -> Answer + Send + Sync + 'static,
-        remember: bool,
+        handler: impl Fn(&Received) -> Answer + Send + Sync + 'static,
+        is_recording: bool,
     ) -> Self {
         let handler: Box<Handler> = Box::new(handler);
-        let shared = Arc::new(Shared { handler, asked: Mutex::default(), remember });
+        let shared = Arc::new(Shared { handler, received: Mutex::default(), is_recording });
         let router = Router::new().fallback(answer).with_state(Arc::clone(&shared));
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
@@ -187,8 +189,8 @@ impl Server {
         format!("{}{path}", self.address)
     }
 
-    pub(crate) fn asked(&self) -> Vec<Asked> {
-        self.shared.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub(crate) fn received(&self) -> Vec<Received> {
+        self.shared.received.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
@@ -199,10 +201,10 @@ async fn answer(
     body: Bytes,
 ) -> Response {
     let body = serde_json::from_slice(&body).unwrap_or(Value::Null);
-    let asked = Asked { path: uri.path().to_owned(), headers, body };
-    let answer = (shared.handler)(&asked);
-    if shared.remember {
-        shared.asked.lock().unwrap_or_else(PoisonError::into_inner).push(asked);
+    let received = Received { path: uri.path().to_owned(), headers, body };
+    let answer = (shared.handler)(&received);
+    if shared.is_recording {
+        shared.received.lock().unwrap_or_else(PoisonError::into_inner).push(received);
     }
     answer.respond()
 }

@@ -1,6 +1,8 @@
-//! What the variables say.
+//! Environment variables.
 
-use dsrs_metrics::lm::{CacheMode, LanguageModel, Lm, LmBuilder, LmError, Prices};
+use std::error::Error;
+
+use dsrs_metrics::lm::{CacheMode, LanguageModel, Lm, LmBuilder, LmError, LmErrorKind, Prices};
 
 use crate::ask;
 use crate::server::{Answer, Server};
@@ -13,7 +15,7 @@ fn builder(id: &str, variables: &'static [(&'static str, &'static str)]) -> LmBu
 }
 
 #[test]
-fn each_provider_has_its_own_variables() {
+fn each_provider_has_variables_of_its_own() {
     let endpoint = |id: &str, variables| {
         let lm = builder(id, variables).build().unwrap();
         lm.endpoint().map(str::to_owned)
@@ -46,31 +48,31 @@ fn each_provider_has_its_own_variables() {
 }
 
 #[test]
-fn an_empty_key_is_no_key() {
+fn an_empty_key_is_a_missing_key() {
     let error = builder("openai:m", &[("OPENAI_API_KEY", "  ")]).build().unwrap_err();
-    let (lm, variable) = ("openai:m".to_owned(), "OPENAI_API_KEY".to_owned());
-    assert_eq!(error, LmError::NoKey { lm, variable });
+    let variable = "OPENAI_API_KEY".to_owned();
+    assert_eq!(error, LmError::new("openai:m", LmErrorKind::MissingApiKey { variable }));
 }
 
 #[test]
-fn numbers_that_are_none_are_refused() {
-    let refused = |variables| builder("openai:m", variables).build().unwrap_err().to_string();
+fn invalid_numbers_are_rejected() {
+    let error = |variables| builder("openai:m", variables).build().unwrap_err().to_string();
     assert_eq!(
-        refused(&[("OPENAI_API_KEY", "k"), ("DSRS_MSATS_PER_USD", "lots")]),
-        "DSRS_MSATS_PER_USD is `lots`: it should be a positive number"
+        error(&[("OPENAI_API_KEY", "k"), ("DSRS_MSATS_PER_USD", "lots")]),
+        "invalid DSRS_MSATS_PER_USD `lots`: expected a positive number"
     );
     assert_eq!(
-        refused(&[("OPENAI_API_KEY", "k"), ("DSRS_MSATS_PER_USD", "inf")]),
-        "DSRS_MSATS_PER_USD is `inf`: it should be a positive number"
+        error(&[("OPENAI_API_KEY", "k"), ("DSRS_MSATS_PER_USD", "inf")]),
+        "invalid DSRS_MSATS_PER_USD `inf`: expected a positive number"
     );
     assert_eq!(
-        refused(&[("OPENAI_API_KEY", "k"), ("DSRS_REQUESTS_PER_MINUTE", "0")]),
-        "DSRS_REQUESTS_PER_MINUTE is `0`: it should be a positive number"
+        error(&[("OPENAI_API_KEY", "k"), ("DSRS_REQUESTS_PER_MINUTE", "0")]),
+        "invalid DSRS_REQUESTS_PER_MINUTE `0`: expected a whole number from 1 to 4294967295"
     );
 }
 
 #[tokio::test]
-async fn limits_and_prices_come_from_variables_too() {
+async fn variables_set_limits_and_prices() {
     let server = Server::start(|_| Answer::chat("yes")).await;
     let url = server.url("/v1");
     let lm = Lm::builder("openai:gpt-5-mini")
@@ -85,36 +87,38 @@ async fn limits_and_prices_come_from_variables_too() {
         .build()
         .unwrap();
     let begun = std::time::Instant::now();
-    // 60 may come at once, the others a tenth of a second apart.
+    // 60 calls are made at once, the others at intervals of a tenth of a second.
     let request = ask("?");
     let all = (0..65).map(|_| lm.complete(&request));
     for reply in futures_util::future::join_all(all).await {
-        // 60 * 0.25 + 40 * 0.025 + 10 * 2 = 36, at two million msat a dollar.
+        // 60 * 0.25 + 40 * 0.025 + 10 * 2 = 36, at two million msat per dollar.
         assert_eq!(reply.unwrap().cost_msats, Some(72));
     }
     assert!(begun.elapsed().as_secs_f64() > 0.5, "{:?}", begun.elapsed());
 }
 
 #[test]
-fn a_price_file_that_is_none_is_refused_and_says_why() {
+fn an_invalid_price_file_is_rejected_with_the_reason() {
     let variables = &[("OPENAI_API_KEY", "k"), ("DSRS_PRICES", "/nowhere/prices.json")];
     let error = builder("openai:m", variables).build().unwrap_err().to_string();
-    assert!(error.starts_with("the price table is `/nowhere/prices.json`:"), "{error}");
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("prices.json");
+    assert!(error.starts_with("invalid DSRS_PRICES `/nowhere/prices.json`: "), "{error}");
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("prices.json");
     let load = |text: &str| {
         std::fs::write(&file, text).unwrap();
         Prices::shipped().with_file(&file)
     };
     let error = load(r#"{"openai:m": {"input": -1, "output": 1}}"#).unwrap_err().to_string();
-    assert!(error.ends_with("the price of `openai:m` is negative or not finite"), "{error}");
-    let error = load(r#"{"openai:m": {"inptu": 1, "output": 1}}"#).unwrap_err().to_string();
-    assert!(error.contains("unknown field `inptu`"), "{error}");
+    assert!(error.contains("the price of `openai:m` is negative or not finite; write "), "{error}");
+    let error = load(r#"{"openai:m": {"inptu": 1, "output": 1}}"#).unwrap_err();
+    assert!(error.to_string().contains("unknown field `inptu`"), "{error}");
+    let source = error.source().and_then(|source| source.downcast_ref::<serde_json::Error>());
+    assert_eq!(source.unwrap().line(), 1);
     let error = load(r#"{"gpt-5-mini": {"input": 1, "output": 1}}"#).unwrap_err().to_string();
-    assert!(error.contains("`gpt-5-mini` names no model: write provider:model"), "{error}");
+    assert!(error.contains("invalid model `gpt-5-mini`: expected provider:model"), "{error}");
     let prices = load(r#"{"Google:g": {"input": 7, "output": 1}}"#).unwrap();
-    assert_eq!(prices.get("gemini:g").unwrap().input, 7.0, "by whatever name of the provider");
+    assert_eq!(prices.get("gemini:g").unwrap().input, 7.0, "aliases of providers are recognized");
     let prices = load(r#"{"openai:gpt-5-mini": {"input": 9, "output": 1}}"#).unwrap();
     assert_eq!(prices.get("openai:gpt-5-mini").unwrap().input, 9.0);
-    assert_eq!(prices.get("openai:gpt-5-nano").unwrap().input, 0.05, "the others stay");
+    assert_eq!(prices.get("openai:gpt-5-nano").unwrap().input, 0.05, "the other prices are kept");
 }

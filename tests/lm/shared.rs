@@ -1,22 +1,22 @@
-//! What models share that go the same way: limits by account, the circuit by address, the ledger by run.
+//! What models share: rate limits by account, circuits by address.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use dsrs_metrics::lm::{
-    Breaker, BreakerPolicy, CacheMode, Circuit, LanguageModel, Limited, Limiter, Lm, LmError,
-    LmRequest, ScriptedLm,
+    CacheMode, Circuit, CircuitBreaker, CircuitPolicy, LanguageModel, Lm, LmError, LmErrorKind,
+    LmRequest, RateLimit, RateLimiter, ScriptedLm,
 };
 use tokio::time::Instant;
 
 use crate::server::{Answer, Server};
 use crate::{ask, plain};
 
-/// Two models behind one limiter, each called as often as they may: when the calls began, in seconds.
+/// Two models with one limiter.
 #[tokio::test(start_paused = true)]
-async fn no_minute_sees_more_requests_of_two_models_together_than_the_limit() {
+async fn two_models_together_never_exceed_the_limit_of_a_minute() {
     for limit in [2, 7, 60] {
-        let (limiter, begun) = (Limiter::new().requests_per_minute(limit), Instant::now());
+        let (limiter, begun) = (RateLimiter::new().requests_per_minute(limit), Instant::now());
         let starts: Arc<Mutex<Vec<(f64, &str)>>> = Arc::default();
         let model = |name: &'static str| {
             let starts = Arc::clone(&starts);
@@ -24,7 +24,7 @@ async fn no_minute_sees_more_requests_of_two_models_together_than_the_limit() {
                 starts.lock().unwrap().push((begun.elapsed().as_secs_f64(), name));
                 "yes"
             });
-            Limited::new(lm, limiter.clone())
+            RateLimit::new(lm, limiter.clone())
         };
         let (a, b, request) = (model("a"), model("b"), ask("?"));
         let calls = limit as usize * 2;
@@ -38,15 +38,16 @@ async fn no_minute_sees_more_requests_of_two_models_together_than_the_limit() {
             starts.iter().filter(|(at, _)| (*first..first + 60.0).contains(at)).count()
         });
         assert!(most.max() <= Some(limit as usize), "{limit}: {starts:?}");
-        // Four minutes' worth of calls, of which a tenth may be lost to what may come at once.
+        // The calls of four minutes; a tenth of the limit may be lost to the initial burst.
         let last = starts.iter().map(|(at, _)| *at).fold(0.0, f64::max);
         assert!((180.0..=270.0).contains(&last), "{limit}: {last}");
         let of_a = starts[..calls].iter().filter(|(_, name)| *name == "a").count();
-        assert_eq!(of_a, calls / 2, "first come, first served, whichever the model");
+        assert_eq!(of_a, calls / 2, "in the order of arrival, for both models");
     }
 }
 
-/// A model under a limit of 600 a minute, of which 60 may come at once, by the variables.
+/// A model with a limit of 600 requests per minute from the environment variable; 60 of them may be
+/// made at once.
 fn limited(id: &str, url: &str, key: &str) -> Lm {
     let (url, key) = (url.to_owned(), key.to_owned());
     Lm::builder(id)
@@ -62,7 +63,8 @@ fn limited(id: &str, url: &str, key: &str) -> Lm {
         .unwrap()
 }
 
-/// How long 40 calls of each take, in seconds: 60 at once, the others a tenth of a second apart.
+/// The time in seconds that 40 calls of each model take: 60 at once, the others at intervals of a
+/// tenth of a second.
 async fn eighty_calls(a: &Lm, b: &Lm) -> f64 {
     let (request, begun) = (ask("?"), Instant::now());
     let calls = (0..80).map(|call| if call % 2 == 0 { a } else { b }.complete(&request));
@@ -73,8 +75,8 @@ async fn eighty_calls(a: &Lm, b: &Lm) -> f64 {
 }
 
 #[tokio::test]
-async fn models_of_one_account_keep_to_its_limit_together_without_being_told() {
-    let server = Server::forgetful(|_| Answer::chat("yes")).await;
+async fn models_of_one_account_share_its_limit_by_default() {
+    let server = Server::without_recording(|_| Answer::chat("yes")).await;
     let url = server.url("/v1");
     let model = |id, key| limited(id, &url, key);
     let one_account = eighty_calls(&model("openai:a", "k1"), &model("openai:b", "k1")).await;
@@ -84,46 +86,57 @@ async fn models_of_one_account_keep_to_its_limit_together_without_being_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_dead_address_is_found_out_by_all_its_models() {
-    let circuit = Circuit::new(BreakerPolicy::default());
-    let dead = || LmError::Disconnected {
-        lm: "scripted:a".to_owned(),
-        reason: "reset".to_owned(),
-        cost_msats: None,
+async fn models_with_one_circuit_stop_together() {
+    let circuit = Circuit::new(CircuitPolicy::default());
+    let disconnected = || {
+        let kind = LmErrorKind::Disconnected { reason: "reset".to_owned() };
+        LmError::new("scripted:a", kind)
     };
-    let (down, up) = (ScriptedLm::new().otherwise(dead()), ScriptedLm::new().otherwise("yes"));
-    let a = Breaker::sharing(&down, circuit.clone());
-    let b = Breaker::sharing(&up, circuit);
+    let (down, up) =
+        (ScriptedLm::new().otherwise(disconnected()), ScriptedLm::new().otherwise("yes"));
+    let a = CircuitBreaker::with_circuit(&down, circuit.clone());
+    let b = CircuitBreaker::with_circuit(&up, circuit);
     for _ in 0..20 {
         a.complete(&ask("?")).await.unwrap_err();
         tokio::time::advance(Duration::from_secs(1)).await;
     }
     let error = b.complete(&ask("?")).await.unwrap_err();
-    assert!(matches!(&error, LmError::CircuitOpen { lm, .. } if lm == "scripted:lm"), "{error}");
+    assert!(matches!(error.kind(), LmErrorKind::CircuitOpen { .. }), "{error}");
+    assert_eq!(error.model(), Some("scripted:lm"));
     assert_eq!(up.calls(), 0);
     tokio::time::advance(Duration::from_secs(30)).await;
     assert_eq!(b.complete(&ask("?")).await.unwrap().text, "yes");
-    assert_eq!(a.complete(&ask("?")).await, Err(dead()), "one that is answered speaks for all");
+    assert_eq!(
+        a.complete(&ask("?")).await,
+        Err(disconnected()),
+        "a reply closes the circuit for both"
+    );
 }
 
 #[tokio::test]
 async fn models_at_one_address_share_the_circuit_and_others_do_not() {
     let (down, up) = (
-        Server::forgetful(|_| Answer::error(503, "down")).await,
-        Server::forgetful(|_| Answer::chat("yes")).await,
+        Server::without_recording(|_| Answer::error(503, "down")).await,
+        Server::without_recording(|_| Answer::chat("yes")).await,
     );
-    let policy =
-        BreakerPolicy { failures: 5, over: Duration::ZERO, pause: Duration::from_secs(60) };
+    let policy = CircuitPolicy {
+        failure_threshold: 5,
+        failing_for: Duration::ZERO,
+        open_for: Duration::from_secs(60),
+    };
     let model = |id: &str, server: &Server| {
-        plain(id, &server.url("/v1")).breaker(policy.clone()).build().unwrap()
+        plain(id, &server.url("/v1")).circuit_breaker(policy.clone()).build().unwrap()
     };
     let (a, b) = (model("openai:a", &down), model("openai:b", &down));
     for _ in 0..5 {
         let error = a.complete(&ask("?")).await.unwrap_err();
-        assert!(matches!(error, LmError::Status { status: 503, .. }), "{error}");
+        assert!(matches!(error.kind(), LmErrorKind::Status { status: 503, .. }), "{error}");
     }
     let error = b.complete(&ask("?")).await.unwrap_err().to_string();
-    assert!(error.starts_with("openai:b is not asked for another "), "{error}");
-    assert!(error.ends_with("last: openai:a answered with status 503: down"), "{error}");
+    assert!(error.starts_with("openai:b: no calls for another "), "{error}");
+    assert!(
+        error.ends_with("last failure: openai:a: provider returned status 503: down"),
+        "{error}"
+    );
     assert_eq!(model("openai:b", &up).complete(&ask("?")).await.unwrap().text, "yes");
 }

@@ -1,20 +1,20 @@
-//! One story of money: what the budget is charged is what the ledger says, and what the rows' outcomes carry.
+//! Costs agree: the budget, the ledger and the outcomes of rows have the same cost.
 
 use std::time::Duration;
 
 use dsrs_metrics::judge::Prompt;
 use dsrs_metrics::lm::{
-    Account, LanguageModel, Ledger, Limited, Limiter, LmBudget, LmError, LmReply, LmRequest,
-    Metered, Price, Priced, Prices, Retry, RetryPolicy, Sampling, ScriptedLm, Usage,
+    CallTotals, LanguageModel, Ledger, LmBudget, LmError, LmErrorKind, LmReply, LmRequest, Metered,
+    Price, Priced, Prices, RateLimit, RateLimiter, Retry, RetryPolicy, Sampling, ScriptedLm, Usage,
 };
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Evaluate, EvaluationResult, Outcome, Pair};
 use serde_json::json;
 
-use crate::server::{Answer, Asked, Server};
+use crate::server::{Answer, Received, Server};
 use crate::{ask, plain, quick};
 
-/// A dollar per million tokens of either kind: a token is a msat.
+/// A dollar per million tokens: a token costs one msat.
 const PRICE: Price = Price { input: 1.0, output: 1.0, cached_input: None };
 
 /// Grade the answer.
@@ -49,19 +49,19 @@ fn spent_by_rows(result: &EvaluationResult) -> u64 {
     result.results.iter().map(|row| cost(&row.outcomes[0])).sum()
 }
 
-/// Timeouts, cut connections, half replies, errors that cost nothing, unreadable verdicts, and good ones.
-fn fault(asked: &Asked) -> Answer {
+/// Timeouts, lost connections, truncated replies, free errors, invalid verdicts, and valid ones.
+fn fault(received: &Received) -> Answer {
     let verdict = Answer::chat(&json!({ "score": 0.5 }).to_string());
     let row = || -> Option<usize> {
-        let messages = asked.body["messages"].as_array()?;
+        let messages = received.body["messages"].as_array()?;
         let inputs = Prompt::parse(messages.get(1)?["content"].as_str()?)?;
         inputs[0].content?.strip_prefix("answer ")?.parse().ok()
     };
-    // The probe is answered.
+    // The probe gets a reply.
     let Some(row) = row() else { return verdict };
     match row % 8 {
         1 => verdict.slow(Duration::from_secs(3)),
-        2 => verdict.cut(),
+        2 => verdict.interrupted(),
         3 => verdict.truncated(),
         4 => Answer::error(503, "down"),
         5 => Answer::chat("hm"),
@@ -71,11 +71,11 @@ fn fault(asked: &Asked) -> Answer {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn trap_23_budget_ledger_and_rows_say_the_same_whatever_fails() {
-    let server = Server::forgetful(fault).await;
+async fn trap_23_budget_ledger_and_rows_agree_whatever_fails() {
+    let server = Server::without_recording(fault).await;
     let (budget, ledger) = (LmBudget::msats(1 << 40), Ledger::new());
     let lm = plain("openai:m", &server.url("/v1"))
-        .prices(Prices::none().with("openai:*", PRICE))
+        .prices(Prices::empty().with("openai:*", PRICE))
         .budget(budget.clone())
         .ledger(ledger.clone())
         .timeout(Duration::from_millis(300))
@@ -88,16 +88,17 @@ async fn trap_23_budget_ledger_and_rows_say_the_same_whatever_fails() {
     assert_eq!(total.cost_msats, budget.spent_msats());
     assert_eq!(total.cost_msats, spent_by_rows(&result) + probe.cost_msats);
     assert_eq!((total.unpriced, result.metrics[0].cost_msats), (0, spent_by_rows(&result)));
-    // What broke off counts with all that it can have cost, in both attempts; what was refused costs nothing.
+    // Interrupted attempts cost the highest amount possible, rejected ones nothing.
     let of_row = |row: usize| cost(&result.results[row].outcomes[0]);
-    for broken in [1, 2, 3, 6] {
-        assert!((2 * 4096..2 * 6000).contains(&of_row(broken)), "{broken}: {}", of_row(broken));
+    for interrupted in [1, 2, 3, 6] {
+        let cost = of_row(interrupted);
+        assert!((2 * 4096..2 * 6000).contains(&cost), "{interrupted}: {cost}");
     }
     assert_eq!((of_row(4), of_row(5), of_row(7)), (0, 220, 110));
 }
 
 fn timeout() -> LmError {
-    LmError::Timeout { lm: "scripted:lm".to_owned(), seconds: 1.0, cost_msats: None }
+    LmError::new("scripted:lm", LmErrorKind::Timeout { limit: Duration::from_secs(1) })
 }
 
 fn stack(
@@ -105,12 +106,12 @@ fn stack(
     budget: Option<LmBudget>,
     ledger: &Ledger,
 ) -> impl LanguageModel + use<> {
-    let priced = Priced::new(scripted, Prices::none().with("scripted:lm", PRICE));
+    let priced = Priced::new(scripted, Prices::empty().with("scripted:lm", PRICE));
     let priced = match budget {
         Some(budget) => priced.budget(budget),
         None => priced,
     };
-    let limited = Limited::new(priced, Limiter::new());
+    let limited = RateLimit::new(priced, RateLimiter::new());
     Metered::new(Retry::new(limited, RetryPolicy::default()), ledger.clone())
 }
 
@@ -119,35 +120,34 @@ fn limited(text: &str, max_tokens: u32) -> LmRequest {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_is_dropped_is_in_the_ledger_with_what_the_budget_was_charged() {
+async fn the_ledger_records_a_cancelled_call_with_the_cost_that_the_budget_was_charged() {
     let (budget, ledger) = (LmBudget::msats(1 << 40), Ledger::new());
     let slow = ScriptedLm::new()
         .replies([Err(timeout()), Ok(LmReply::new("late"))])
         .latency(Duration::from_secs(10));
     let lm = stack(slow, Some(budget.clone()), &ledger);
     let request = limited("?", 1000);
-    // The first attempt fails after 10 s; the second is under way when all is dropped.
-    let dropped = tokio::time::timeout(Duration::from_secs(15), lm.complete(&request)).await;
-    assert_eq!(dropped.unwrap_err().to_string(), "deadline has elapsed");
+    // The first attempt fails after 10 s; the call is cancelled during the second.
+    let cancelled = tokio::time::timeout(Duration::from_secs(15), lm.complete(&request)).await;
+    assert_eq!(cancelled.unwrap_err().to_string(), "deadline has elapsed");
     let spent = budget.spent_msats();
     assert!((2000..2400).contains(&spent), "{spent}");
-    let account = Account { calls: 1, failed: 1, cost_msats: spent, ..Account::default() };
-    assert_eq!(ledger.total(), account);
-    assert_eq!(budget.spent_msats() + budget.left_msats(), 1 << 40, "nothing stays set aside");
+    let totals = CallTotals { calls: 1, failed: 1, cost_msats: spent, ..CallTotals::default() };
+    assert_eq!(ledger.total(), totals);
+    assert_eq!(budget.spent_msats() + budget.remaining_msats(), 1 << 40, "nothing stays reserved");
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_a_bound_a_broken_call_is_of_unknown_cost_and_never_free() {
+async fn without_a_limit_an_interrupted_call_has_an_unknown_cost_and_is_never_free() {
     let usage = Usage::new(30, 12);
     let scripted = || ScriptedLm::new().replies([timeout()]).otherwise("yes").usage(usage);
-    // Nothing bounds the reply: a lower bound, and it says so.
+    // Nothing limits the tokens of the reply: the cost is a lower bound.
     let ledger = Ledger::new();
     let reply = stack(scripted(), None, &ledger).complete(&ask("?")).await.unwrap();
     assert_eq!((reply.cost_msats, reply.cost_is_lower_bound), (Some(42), true));
-    let said =
-        "1 calls (0 cached, 0 failed), 30 + 12 tokens, 42 msat (and 1 calls of unknown cost)";
-    assert_eq!(ledger.total().to_string(), said);
-    // `max_tokens` does, with or without a budget.
+    let expected = "1 call (0 cached, 0 failed), 30 prompt + 12 completion tokens, 42 msat (plus 1 call of unknown cost)";
+    assert_eq!(ledger.total().to_string(), expected);
+    // `max_tokens` limits them, with or without a budget.
     let ledger = Ledger::new();
     let reply = stack(scripted(), None, &ledger).complete(&limited("?", 1000)).await.unwrap();
     assert!(!reply.cost_is_lower_bound);
@@ -161,13 +161,13 @@ async fn without_a_bound_a_broken_call_is_of_unknown_cost_and_never_free() {
     let error = stack(always, None, &ledger).complete(&ask("?")).await.unwrap_err();
     assert_eq!(error.cost_msats(), None);
     assert_eq!((ledger.total().failed, ledger.total().unpriced), (1, 1));
-    let refused =
-        LmError::RateLimited { lm: String::new(), retry_after: None, said: String::new() };
-    assert_eq!(refused.cost_msats(), Some(0), "what is refused is not charged");
+    let kind = LmErrorKind::RateLimited { retry_after: None, message: String::new() };
+    let rejected = LmError::new("scripted:lm", kind);
+    assert_eq!(rejected.cost_msats(), Some(0), "a rejected call is not charged");
 }
 
 #[tokio::test]
-async fn a_row_whose_cost_is_unknown_counts_with_the_declared_one() {
+async fn a_row_of_unknown_cost_counts_with_the_declared_cost() {
     let lm = ScriptedLm::new().otherwise(timeout());
     let result = judged(lm, 3).await;
     assert_eq!(result.metrics[0].cost_msats, 3 * 5);

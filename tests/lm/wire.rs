@@ -1,7 +1,7 @@
-//! What goes over the wire, and what comes back: OpenAI's format, Anthropic's, Gemini's.
+//! Requests and replies in the formats of OpenAI, Anthropic and Gemini.
 
 use dsrs_metrics::lm::{
-    LanguageModel, LmError, LmRequest, ReplySchema, Sampling, StopReason, Usage,
+    LanguageModel, LmError, LmErrorKind, LmRequest, ReplySchema, Sampling, StopReason, Usage,
 };
 use serde_json::{Value, json};
 
@@ -37,7 +37,7 @@ fn full_request() -> LmRequest {
 }
 
 #[tokio::test]
-async fn openai_gets_every_parameter_and_its_reply_is_read() {
+async fn openai_receives_every_parameter_and_its_reply_is_parsed() {
     let server = Server::start(|_| Answer::chat(r#"{"score":1.0}"#)).await;
     let lm = plain("openai:gpt-4o-mini", &server.url("/v1"))
         .variables(|name| match name {
@@ -52,19 +52,19 @@ async fn openai_gets_every_parameter_and_its_reply_is_read() {
 
     let reply = lm.complete(&full_request()).await.unwrap();
     assert_eq!(reply.text, r#"{"score":1.0}"#);
-    assert_eq!(reply.stop, StopReason::End);
+    assert_eq!(reply.stop_reason, StopReason::End);
     assert_eq!(reply.model, "served-model");
     let usage = Usage { cached_prompt_tokens: Some(40), ..Usage::new(100, 10) };
     assert_eq!(reply.usage, usage);
-    // 60 * 0.15 + 40 * 0.075 + 10 * 0.6 dollars per million, at a million msat a dollar.
+    // 60 * 0.15 + 40 * 0.075 + 10 * 0.6 millionths of a dollar, at a million msat per dollar.
     assert_eq!(reply.cost_msats, Some(18));
 
-    let asked = &server.asked()[0];
-    assert_eq!(asked.path, "/v1/chat/completions");
-    assert_eq!(asked.header("authorization"), format!("Bearer {KEY}"));
-    assert_eq!(asked.header("openai-organization"), "org-1");
-    assert_eq!(asked.header("openai-project"), "proj-1");
-    let body = &asked.body;
+    let received = &server.received()[0];
+    assert_eq!(received.path, "/v1/chat/completions");
+    assert_eq!(received.header("authorization"), format!("Bearer {KEY}"));
+    assert_eq!(received.header("openai-organization"), "org-1");
+    assert_eq!(received.header("openai-project"), "proj-1");
+    let body = &received.body;
     assert_eq!(body["model"], "gpt-4o-mini");
     assert_eq!(body["temperature"], 0.25);
     assert_eq!(body["top_p"], 0.5);
@@ -79,67 +79,68 @@ async fn openai_gets_every_parameter_and_its_reply_is_read() {
 }
 
 #[tokio::test]
-async fn trap_24_a_judge_is_never_unseeded_against_its_will() {
+async fn trap_24_seed_and_temperature_are_sent_if_and_only_if_they_are_set() {
     let server = Server::start(|_| Answer::chat("x")).await;
     let lm = plain("openai:m", &server.url("/v1")).build().unwrap();
     let zero = Sampling { temperature: Some(0.0), seed: Some(7), ..Sampling::default() };
     lm.complete(&ask("a").with_sampling(zero)).await.unwrap();
     lm.complete(&ask("b")).await.unwrap();
-    let asked = server.asked();
-    assert_eq!((&asked[0].body["temperature"], &asked[0].body["seed"]), (&json!(0.0), &json!(7)));
-    let sent = |name: &str| asked[1].body.get(name).is_some();
-    assert!(!sent("temperature") && !sent("seed"), "what is not set is not made up");
+    let received = server.received();
+    assert_eq!(
+        (&received[0].body["temperature"], &received[0].body["seed"]),
+        (&json!(0.0), &json!(7))
+    );
+    let sent = |name: &str| received[1].body.get(name).is_some();
+    assert!(!sent("temperature") && !sent("seed"), "unset parameters are not sent");
 }
 
 #[tokio::test]
-async fn a_name_that_ends_like_an_effort_reaches_the_server_whole() {
+async fn a_model_name_with_the_suffix_of_an_effort_is_sent_unchanged() {
     let server = Server::start(|_| Answer::chat("x")).await;
     let lm = plain("openai:judge-high", &server.url("/v1")).build().unwrap();
     lm.complete(&ask("a")).await.unwrap();
-    let body = &server.asked()[0].body;
+    let body = &server.received()[0].body;
     assert_eq!(body["model"], "judge-high");
     assert_eq!(body.get("reasoning_effort"), None);
 }
 
 #[tokio::test]
-async fn a_server_without_schemas_is_asked_in_json_mode_from_then_on() {
-    let server = Server::start(|asked| match asked.body["response_format"]["type"].as_str() {
-        Some("json_schema") => Answer::error(400, "response_format json_schema is not supported"),
-        Some("json_object") => Answer::chat(r#"{"score":0.5}"#),
-        _ => Answer::error(500, "no format"),
-    })
-    .await;
+async fn a_server_without_schema_support_gets_json_mode_from_then_on() {
+    let server =
+        Server::start(|received| match received.body["response_format"]["type"].as_str() {
+            Some("json_schema") => {
+                Answer::error(400, "response_format json_schema is not supported")
+            }
+            Some("json_object") => Answer::chat(r#"{"score":0.5}"#),
+            _ => Answer::error(500, "no format"),
+        })
+        .await;
     let lm = plain("openai:m", &server.url("/v1")).build().unwrap();
     for _ in 0..2 {
         let reply = lm.complete(&full_request()).await.unwrap();
         assert_eq!(reply.text, r#"{"score":0.5}"#);
     }
-    let asked = server.asked();
+    let received = server.received();
     let formats: Vec<_> =
-        asked.iter().map(|a| a.body["response_format"]["type"].as_str().unwrap()).collect();
+        received.iter().map(|a| a.body["response_format"]["type"].as_str().unwrap()).collect();
     assert_eq!(formats, ["json_schema", "json_object", "json_object"]);
-    let first = asked[1].body["messages"][0]["content"].as_str().unwrap();
+    let first = received[1].body["messages"][0]["content"].as_str().unwrap();
     assert!(first.contains(r#""additionalProperties":false"#), "{first}");
 }
 
 #[tokio::test]
-async fn a_server_without_any_structure_says_schema_unsupported() {
+async fn a_server_without_json_mode_is_an_error_about_the_schema() {
     let server =
         Server::start(|_| Answer::error(400, "response_format is not supported by this model"))
             .await;
     let lm = plain("openai:m", &server.url("/v1")).build().unwrap();
     let error = lm.complete(&full_request()).await.unwrap_err();
-    assert_eq!(
-        error,
-        LmError::SchemaUnsupported {
-            lm: "openai:m".to_owned(),
-            said: "response_format is not supported by this model".to_owned(),
-        }
-    );
+    let message = "response_format is not supported by this model".to_owned();
+    assert_eq!(error, LmError::new("openai:m", LmErrorKind::SchemaUnsupported { message }));
 }
 
 #[tokio::test]
-async fn refusals_truncations_and_filters_are_told_apart() {
+async fn refusals_truncations_and_filters_are_different_stop_reasons() {
     let body = |text: &str, finish: &str, refusal: Value| {
         let mut body = chat(text, finish);
         body["choices"][0]["message"]["refusal"] = refusal;
@@ -152,15 +153,15 @@ async fn refusals_truncations_and_filters_are_told_apart() {
         (body("x", "odd", Value::Null), StopReason::Other("odd".to_owned())),
         (body("x", "stop", Value::Null), StopReason::End),
     ];
-    for (body, stop) in cases {
+    for (body, stop_reason) in cases {
         let server = Server::start(move |_| Answer::json(200, &body)).await;
         let lm = plain("openai:m", &server.url("/v1")).build().unwrap();
-        assert_eq!(lm.complete(&ask("?")).await.unwrap().stop, stop);
+        assert_eq!(lm.complete(&ask("?")).await.unwrap().stop_reason, stop_reason);
     }
 }
 
 #[tokio::test]
-async fn ollama_takes_schemas_and_needs_no_key() {
+async fn ollama_accepts_schemas_and_needs_no_key() {
     let server = Server::start(|_| Answer::chat("{}")).await;
     let host = server.url("").replace("http://", "");
     let lm = dsrs_metrics::lm::Lm::builder("ollama:llama3.2")
@@ -171,20 +172,20 @@ async fn ollama_takes_schemas_and_needs_no_key() {
         .unwrap();
     let reply = lm.complete(&ask("?").with_schema(schema())).await.unwrap();
     assert_eq!((reply.text.as_str(), reply.cost_msats), ("{}", Some(0)));
-    let asked = &server.asked()[0];
-    assert_eq!(asked.path, "/v1/chat/completions");
-    assert_eq!(asked.body["model"], "llama3.2");
-    assert_eq!(asked.body["response_format"]["type"], "json_schema");
+    let received = &server.received()[0];
+    assert_eq!(received.path, "/v1/chat/completions");
+    assert_eq!(received.body["model"], "llama3.2");
+    assert_eq!(received.body["response_format"]["type"], "json_schema");
 }
 
 #[tokio::test]
-async fn calls_go_through_the_proxy() {
+async fn calls_use_the_proxy() {
     let proxy = Server::start(|_| Answer::chat("through")).await;
     let lm = plain("openai:m", "http://provider.invalid/v1").proxy(proxy.url("")).build().unwrap();
     assert_eq!(lm.complete(&ask("?")).await.unwrap().text, "through");
-    let asked = &proxy.asked()[0];
+    let received = &proxy.received()[0];
     assert_eq!(
-        (asked.path.as_str(), asked.header("host")),
+        (received.path.as_str(), received.header("host")),
         ("/v1/chat/completions", "provider.invalid")
     );
 }
@@ -208,8 +209,8 @@ fn claude(text: &str, stop: &str) -> Value {
 }
 
 #[tokio::test]
-async fn anthropic_is_spoken_in_its_own_format() {
-    let server = Server::start(|asked| match asked.prompt() {
+async fn anthropic_has_its_native_format() {
+    let server = Server::start(|received| match received.prompt() {
         "cut" => Answer::json(200, &claude("{\"sc", "max_tokens")),
         "no" => Answer::json(200, &claude("I won't.", "refusal")),
         "busy" => Answer::json(
@@ -227,44 +228,44 @@ async fn anthropic_is_spoken_in_its_own_format() {
         _ => Answer::json(200, &claude("{\"score\":1}", "end_turn")),
     })
     .await;
-    // Anthropic's own clients leave `/v1` out of the address.
+    // Anthropic's own clients have no `/v1` in the base URL.
     let lm = plain("anthropic:claude-haiku-4-5", &server.url("")).build().unwrap();
     let request = LmRequest::new("t").system("You grade.").user("Grade.").with_schema(schema());
     let reply = lm.complete(&request).await.unwrap();
-    assert_eq!((reply.text.as_str(), &reply.stop), ("{\"score\":1}", &StopReason::End));
+    assert_eq!((reply.text.as_str(), &reply.stop_reason), ("{\"score\":1}", &StopReason::End));
     assert_eq!(reply.model, "claude-haiku-4-5-20251001");
     let usage = Usage { cached_prompt_tokens: Some(40), ..Usage::new(100, 10) };
     assert_eq!(reply.usage, usage);
     // 60 * 1 + 40 * 0.1 + 10 * 5
     assert_eq!(reply.cost_msats, Some(114));
 
-    let asked = &server.asked()[0];
-    assert_eq!(asked.path, "/v1/messages");
-    assert_eq!(asked.header("x-api-key"), KEY);
-    assert!(!asked.header("anthropic-version").is_empty());
-    assert!(asked.body["max_tokens"].as_u64().unwrap() > 0, "it is required there");
-    assert!(asked.body["system"].to_string().contains("You grade."));
-    assert_eq!(asked.body["output_config"]["format"]["type"], "json_schema");
+    let received = &server.received()[0];
+    assert_eq!(received.path, "/v1/messages");
+    assert_eq!(received.header("x-api-key"), KEY);
+    assert!(!received.header("anthropic-version").is_empty());
+    assert!(received.body["max_tokens"].as_u64().unwrap() > 0, "it is required there");
+    assert!(received.body["system"].to_string().contains("You grade."));
+    assert_eq!(received.body["output_config"]["format"]["type"], "json_schema");
 
-    assert_eq!(lm.complete(&ask("cut")).await.unwrap().stop, StopReason::Length);
+    assert_eq!(lm.complete(&ask("cut")).await.unwrap().stop_reason, StopReason::Length);
     let refusal = StopReason::Refusal("I won't.".to_owned());
-    assert_eq!(lm.complete(&ask("no")).await.unwrap().stop, refusal);
+    assert_eq!(lm.complete(&ask("no")).await.unwrap().stop_reason, refusal);
     let error = lm.complete(&ask("busy")).await.unwrap_err();
     assert!(error.is_transient(), "{error}");
     assert_eq!(
         error.to_string(),
-        "anthropic:claude-haiku-4-5 answered with status 529: Overloaded"
+        "anthropic:claude-haiku-4-5: provider returned status 529: Overloaded"
     );
     let error = lm.complete(&ask("long")).await.unwrap_err();
-    assert!(matches!(error, LmError::ContextTooLong { .. }), "{error}");
+    assert!(matches!(error.kind(), LmErrorKind::ContextLengthExceeded { .. }), "{error}");
     let error = lm.complete(&ask("model")).await.unwrap_err();
-    assert!(matches!(error, LmError::ModelNotFound { .. }), "{error}");
+    assert!(matches!(error.kind(), LmErrorKind::ModelNotFound { .. }), "{error}");
 }
 
 #[tokio::test]
-async fn gemini_is_spoken_in_its_own_format() {
-    let server = Server::start(|asked| {
-        if asked.body.to_string().contains("forbidden") {
+async fn gemini_has_its_native_format() {
+    let server = Server::start(|received| {
+        if received.body.to_string().contains("forbidden") {
             return Answer::json(200, &json!({ "promptFeedback": { "blockReason": "SAFETY" } }));
         }
         Answer::json(
@@ -286,14 +287,14 @@ async fn gemini_is_spoken_in_its_own_format() {
     .await;
     let lm = plain("google:gemini-2.5-flash", &server.url("/v1beta")).build().unwrap();
     let reply = lm.complete(&ask("Grade.").with_schema(schema())).await.unwrap();
-    assert_eq!((reply.text.as_str(), &reply.stop), ("{\"score\":1}", &StopReason::End));
+    assert_eq!((reply.text.as_str(), &reply.stop_reason), ("{\"score\":1}", &StopReason::End));
     assert_eq!(reply.usage, Usage::new(100, 10));
     assert_eq!(lm.id(), "gemini:gemini-2.5-flash");
     // 100 * 0.3 + 10 * 2.5
     assert_eq!(reply.cost_msats, Some(55));
-    let asked = &server.asked()[0];
-    assert_eq!(asked.path, "/v1beta/models/gemini-2.5-flash:generateContent");
-    assert_eq!(asked.header("x-goog-api-key"), KEY);
-    assert_eq!(asked.body["generationConfig"]["responseJsonSchema"], schema().schema);
-    assert_eq!(lm.complete(&ask("forbidden")).await.unwrap().stop, StopReason::Filtered);
+    let received = &server.received()[0];
+    assert_eq!(received.path, "/v1beta/models/gemini-2.5-flash:generateContent");
+    assert_eq!(received.header("x-goog-api-key"), KEY);
+    assert_eq!(received.body["generationConfig"]["responseJsonSchema"], schema().schema);
+    assert_eq!(lm.complete(&ask("forbidden")).await.unwrap().stop_reason, StopReason::Filtered);
 }

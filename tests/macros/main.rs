@@ -1,4 +1,5 @@
 //! What `#[metric]` and composites do at run time.
 
 mod composite;
+mod documents;
 mod metric;

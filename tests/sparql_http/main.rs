@@ -1,4 +1,4 @@
-//! The SPARQL metrics over HTTP, with a server of this process.
+//! The SPARQL metrics over HTTP, with a server in this process.
 
 use std::time::{Duration, Instant};
 
@@ -16,35 +16,35 @@ const FOUND: &str =
     r#"{"head":{"vars":["x"]},"results":{"bindings":[{"x":{"type":"literal","value":"1"}}]}}"#;
 const NOTHING: &str = r#"{"head":{"vars":["x"]},"results":{"bindings":[]}}"#;
 
-/// Answers by a word of the query.
-async fn answer(body: String) -> Response {
+/// Responds according to a word in the query.
+async fn respond(body: String) -> Response {
     let typed = |kind: &'static str, body: String| ([(CONTENT_TYPE, kind)], body).into_response();
-    let says = |word: &str| body.contains(word);
+    let contains = |word: &str| body.contains(word);
     match () {
         () if !body.starts_with("query=") => StatusCode::UNSUPPORTED_MEDIA_TYPE.into_response(),
-        () if says("bad") => (StatusCode::BAD_REQUEST, "line 1: bad query").into_response(),
-        () if says("broken") => (StatusCode::SERVICE_UNAVAILABLE, "try later").into_response(),
-        () if says("locked") => StatusCode::UNAUTHORIZED.into_response(),
-        () if says("elsewhere") => {
+        () if contains("bad") => (StatusCode::BAD_REQUEST, "line 1: bad query").into_response(),
+        () if contains("broken") => (StatusCode::SERVICE_UNAVAILABLE, "try later").into_response(),
+        () if contains("locked") => StatusCode::UNAUTHORIZED.into_response(),
+        () if contains("elsewhere") => {
             (StatusCode::FOUND, [("location", "http://127.0.0.1:9/")]).into_response()
         }
-        () if says("html") => typed("text/html", "<p>Hello</p>".to_owned()),
-        () if says("garbled") => typed(JSON, FOUND[..40].to_owned()),
-        () if says("huge") => {
+        () if contains("html") => typed("text/html", "<p>Hello</p>".to_owned()),
+        () if contains("garbled") => typed(JSON, FOUND[..40].to_owned()),
+        () if contains("huge") => {
             let row = r#"{"x":{"type":"literal","value":"1"}},"#.repeat(600_000);
             typed(JSON, format!(r#"{{"head":{{"vars":["x"]}},"results":{{"bindings":[{row}"#))
         }
-        () if says("slow") => {
+        () if contains("slow") => {
             tokio::time::sleep(Duration::from_secs(60)).await;
             StatusCode::OK.into_response()
         }
-        () if says("ASK") => typed(JSON, r#"{"head":{},"boolean":false}"#.to_owned()),
-        () if says("CONSTRUCT") => {
+        () if contains("ASK") => typed(JSON, r#"{"head":{},"boolean":false}"#.to_owned()),
+        () if contains("CONSTRUCT") => {
             typed("application/n-triples", "<a:s> <a:p> <a:o> .\n".to_owned())
         }
-        () if says("nothing") => typed(JSON, NOTHING.to_owned()),
-        // As the form says it: `%3F` is `?`, `+` a space.
-        () if says("SELECT+%3Fx") => {
+        () if contains("nothing") => typed(JSON, NOTHING.to_owned()),
+        // In form encoding, `%3F` is `?` and `+` is a space.
+        () if contains("SELECT+%3Fx") => {
             typed("application/sparql-results+json; charset=utf-8", FOUND.to_owned())
         }
         () => StatusCode::IM_A_TEAPOT.into_response(),
@@ -54,94 +54,107 @@ async fn answer(body: String) -> Response {
 async fn serve() -> String {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let app = Router::new().route("/query", post(answer));
+    let app = Router::new().route("/query", post(respond));
     tokio::spawn(async move { axum::serve(listener, app).await });
     format!("http://{address}/query")
 }
 
-type Said = Result<(f64, String), String>;
+/// The score and feedback, or the error.
+type Evaluated = Result<(f64, String), String>;
 
-/// What both metrics say: whether it executes, whether it returns results.
-async fn said(address: &str, query: &str) -> (Said, Said) {
+/// Evaluates `sparql_executes` and `sparql_returns_results`.
+async fn evaluate(url: &str, query: &str) -> (Evaluated, Evaluated) {
     let (gold, pred) = (example! {}, prediction! { "sparql_query" => query });
-    let store = SparqlStore::at(address).unwrap();
+    let store = SparqlStore::from_endpoint(url).unwrap();
     let executes = SparqlExecutes::builder().data(store.clone()).timeout_secs(1).build();
     let returns = SparqlReturnsResults::builder().data(store).timeout_secs(1).build();
     let call = dsrs_metrics::MetricCall::new(&gold, &pred);
-    let told = |scored: dsrs_metrics::Scored| {
+    let value_and_feedback = |scored: dsrs_metrics::Scored| {
         (scored.score.value, scored.feedback().unwrap_or_default().into_owned())
     };
-    let executes = executes.answer(call).await.map(told).map_err(|error| error.to_string());
-    (executes, returns.answer(call).await.map(told).map_err(|error| error.to_string()))
+    let executes =
+        executes.answer(call).await.map(value_and_feedback).map_err(|error| error.to_string());
+    (
+        executes,
+        returns.answer(call).await.map(value_and_feedback).map_err(|error| error.to_string()),
+    )
 }
 
 #[tokio::test]
-async fn answers_are_read_in_each_form() {
+async fn results_are_parsed_in_each_format() {
     let address = serve().await;
     let good = || Ok((1.0, String::new()));
-    assert_eq!(said(&address, "SELECT ?x { ?x ?p ?o }").await, (good(), good()));
-    let nothing = Ok((0.0, "the query returns nothing".to_owned()));
-    assert_eq!(said(&address, "SELECT ?x { ?x ?p 'nothing' }").await, (good(), nothing));
-    assert_eq!(said(&address, "ASK { ?s ?p ?o }").await, (good(), good()));
-    assert_eq!(said(&address, "CONSTRUCT WHERE { ?s ?p ?o }").await, (good(), good()));
-    // Of an answer without end the beginning is read.
-    assert_eq!(said(&address, "SELECT ?x { ?x ?p 'huge' }").await, (good(), good()));
+    assert_eq!(evaluate(&address, "SELECT ?x { ?x ?p ?o }").await, (good(), good()));
+    let nothing = Ok((0.0, "the query returns no results".to_owned()));
+    assert_eq!(evaluate(&address, "SELECT ?x { ?x ?p 'nothing' }").await, (good(), nothing));
+    assert_eq!(evaluate(&address, "ASK { ?s ?p ?o }").await, (good(), good()));
+    assert_eq!(evaluate(&address, "CONSTRUCT WHERE { ?s ?p ?o }").await, (good(), good()));
+    // Only the start of a very long response is read.
+    assert_eq!(evaluate(&address, "SELECT ?x { ?x ?p 'huge' }").await, (good(), good()));
 }
 
 #[tokio::test]
-async fn a_query_that_the_endpoint_refuses_fails() {
+async fn a_query_that_the_endpoint_rejects_fails() {
     let address = serve().await;
-    let refused = || Ok((0.0, "status 400: line 1: bad query".to_owned()));
-    assert_eq!(said(&address, "SELECT ?x { ?x ?p 'bad' }").await, (refused(), refused()));
-    // It is the endpoint that judges the grammar: it may know prefixes, or more than SPARQL 1.1.
-    assert_eq!(said(&address, "SELECT ?x { ?x wdt:P31 ?y }").await.0, Ok((1.0, String::new())));
-    let empty = Ok((0.0, "there is no query".to_owned()));
-    assert_eq!(said(&address, " ").await.0, empty);
+    let rejected = || Ok((0.0, "status 400: line 1: bad query".to_owned()));
+    assert_eq!(evaluate(&address, "SELECT ?x { ?x ?p 'bad' }").await, (rejected(), rejected()));
+    // The endpoint validates the syntax: it may have predefined prefixes and extensions of SPARQL
+    // 1.1.
+    assert_eq!(evaluate(&address, "SELECT ?x { ?x wdt:P31 ?y }").await.0, Ok((1.0, String::new())));
+    let empty = Ok((0.0, "the query is empty".to_owned()));
+    assert_eq!(evaluate(&address, " ").await.0, empty);
 }
 
 #[tokio::test]
-async fn trap_14_a_failure_of_the_endpoint_is_no_score() {
+async fn trap_14_a_failure_of_the_endpoint_is_not_a_score() {
     let address = serve().await;
-    for (word, told) in [
+    for (word, reason) in [
         ("broken", "status 503 Service Unavailable: try later"),
         ("locked", "status 401 Unauthorized: no reason given"),
         ("elsewhere", "status 302 Found"),
-        ("html", "an answer that cannot be read: its content type is `text/html`"),
-        ("garbled", "an answer that cannot be read"),
+        ("html", "invalid response: unsupported content type `text/html`"),
+        ("garbled", "invalid response: "),
     ] {
-        let (executes, returns) = said(&address, &format!("SELECT ?x {{ ?x ?p '{word}' }}")).await;
+        let (executes, returns) =
+            evaluate(&address, &format!("SELECT ?x {{ ?x ?p '{word}' }}")).await;
         for error in [executes.unwrap_err(), returns.unwrap_err()] {
-            assert!(error.contains(&format!("the endpoint {address}: ")), "{word}: {error}");
-            assert!(error.contains(told), "{word}: {error}");
+            assert!(error.contains(&format!("endpoint {address}: ")), "{word}: {error}");
+            assert!(error.contains(reason), "{word}: {error}");
         }
     }
     let started = Instant::now();
-    let slow = said(&address, "SELECT ?x { ?x ?p 'slow' }").await.0.unwrap_err();
-    assert!(slow.ends_with("no answer within 1 s"), "{slow}");
+    let slow = evaluate(&address, "SELECT ?x { ?x ?p 'slow' }").await.0.unwrap_err();
+    assert!(slow.ends_with("no response within 1 s"), "{slow}");
     assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
-    let nobody = said("http://127.0.0.1:9/query", "SELECT ?x { ?x ?p ?o }").await.0.unwrap_err();
-    assert!(nobody.contains("the endpoint http://127.0.0.1:9/query: "), "{nobody}");
-    assert!(nobody.contains("refused"), "{nobody}");
+    let unreachable =
+        evaluate("http://127.0.0.1:9/query", "SELECT ?x { ?x ?p ?o }").await.0.unwrap_err();
+    assert!(unreachable.contains("endpoint http://127.0.0.1:9/query: "), "{unreachable}");
+    assert!(unreachable.contains("refused"), "{unreachable}");
 }
 
 #[tokio::test]
-async fn a_query_that_reaches_out_is_not_sent() {
+async fn a_query_with_service_is_not_sent() {
     let address = serve().await;
-    let refused = Ok((0.0, "SERVICE is refused: a predicted query reaches no network".to_owned()));
+    let reason = "SERVICE is not allowed: a predicted query must not access the network";
+    let rejected = Ok((0.0, reason.to_owned()));
     for query in [
         "SELECT ?x { SERVICE <http://127.0.0.1:9/> { ?x ?p ?o } }",
         "SELECT ?x { SERVICE wikibase:label { ?x ?p ?o } }",
         "SELECT ?x { \\u0053ERVICE <http://127.0.0.1:9/> { ?x wdt:p ?o } }",
     ] {
-        assert_eq!(said(&address, query).await.0, refused, "{query}");
+        assert_eq!(evaluate(&address, query).await.0, rejected, "{query}");
     }
-    assert_eq!(said(&address, "SELECT ?x { ?x ?p 'SERVICE' }").await.0, Ok((1.0, String::new())));
+    assert_eq!(
+        evaluate(&address, "SELECT ?x { ?x ?p 'SERVICE' }").await.0,
+        Ok((1.0, String::new()))
+    );
 }
 
 #[test]
-fn an_address_that_is_none_is_said_and_secrets_are_not() {
-    let error = SparqlStore::at("http://").unwrap_err().to_string();
+fn an_invalid_url_is_an_error_and_secrets_are_not_shown() {
+    let error = SparqlStore::from_endpoint("http://").unwrap_err().to_string();
     assert!(error.starts_with("http://: "), "{error}");
-    let store = SparqlStore::at("http://me:secret@127.0.0.1:9/query?key=secret").unwrap();
+    let store =
+        SparqlStore::from_endpoint("http://me:secret@127.0.0.1:9/query?key=secret").unwrap();
     assert_eq!(format!("{store:?}"), "SparqlStore(http://127.0.0.1:9/query)");
 }

@@ -1,7 +1,7 @@
 //! Real rows: question answering against dspy's figures, mathematics against the authors' labels.
 //!
-//! The rows live outside the project, in the folder that `DSRS_METRICS_DATA` names. Without it the tests say so and pass,
-//! unless `DSRS_METRICS_REQUIRE` is 1.
+//! The rows are outside the project, in the folder that `DSRS_METRICS_DATA` names. Without it the tests print a notice
+//! and pass, unless `DSRS_METRICS_REQUIRE` is 1.
 
 use std::fs;
 use std::path::Path;
@@ -27,7 +27,7 @@ fn strings(value: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn question_answering_rows_score_as_dspy_scores_them() {
+fn question_answering_rows_have_the_scores_of_dspy() {
     let Some(folder) = data("qa/reference.json") else {
         return;
     };
@@ -41,7 +41,7 @@ fn question_answering_rows_score_as_dspy_scores_them() {
             exact += u64::from(em(prediction, &answers).unwrap());
             token += f1(prediction, &answers).unwrap();
             hotpot += hotpot_f1(prediction, &answers).unwrap();
-            found += u64::from(answer_passage_match(&answers, &strings(&row["pred"]["context"])));
+            found += u64::from(answer_passage_match(&strings(&row["pred"]["context"]), &answers));
         }
         let mean = |sum: f64, name: &str| {
             let expected = expected[name].as_f64().unwrap();
@@ -58,7 +58,7 @@ fn question_answering_rows_score_as_dspy_scores_them() {
 }
 
 #[test]
-fn mathematics_rows_match_where_the_authors_say_so() {
+fn mathematics_rows_match_the_authors_labels() {
     let Some(folder) = data("math/reference.json") else {
         return;
     };
@@ -69,8 +69,8 @@ fn mathematics_rows_match_where_the_authors_say_so() {
         for row in &rows {
             let (gold, solution) = (&row["gold"]["answer"], &row["pred"]["solution"]);
             let matches = numeric_match(
-                gold.as_str().unwrap(),
                 solution.as_str().unwrap(),
+                gold.as_str().unwrap(),
                 &NumericOptions::default(),
             );
             assert_eq!(matches, row["label"], "{} {}", row["id"], row["model"]);

@@ -1,4 +1,4 @@
-//! Intents and entities as in the heritage document, and where it is left.
+//! Intents and entities as in the heritage document, and the differences from it.
 
 use dsrs_metrics::metrics::{
     EntityF1, EntityTypeAccuracy, IntentAccuracy, IntentAccuracyWithFallback,
@@ -25,7 +25,7 @@ fn entities<const E: usize, const P: usize>(
 }
 
 #[test]
-fn intents_ignore_case_ends_and_form() {
+fn intents_ignore_case_outer_white_space_and_normal_form() {
     assert_eq!(intent(&IntentAccuracy, "temporal", " Temporal\n"), 1.0);
     assert_eq!(intent(&IntentAccuracy, "temporal", "relational"), 0.0);
     assert_eq!(intent(&IntentAccuracy, "temporal", ""), 0.0);
@@ -65,12 +65,12 @@ fn pairs_and_credit_are_configured_from_text() {
         (example! { "expected_intent" => "temporal" }, prediction! { "intent" => "entity_lookup" });
     assert_eq!(
         beyond.score(&gold, &pred).unwrap_err().to_string(),
-        "metric `intent_accuracy_with_fallback`: the score 1.5 lies outside the declared range 0.0..=1.0"
+        "metric `intent_accuracy_with_fallback`: the score 1.5 is outside the declared range 0.0..=1.0"
     );
 }
 
 #[test]
-fn entities_that_are_alike_are_found() {
+fn similar_entities_are_matched() {
     let metric = EntityF1::default();
     assert_eq!(entities(&metric, ["Rijksmuseum", "Louvre"], ["louvre", "Rijks museum"]), 1.0);
     assert_eq!(entities(&metric, ["Rijksmuseum", "Louvre"], ["Prado"]), 0.0);
@@ -78,7 +78,7 @@ fn entities_that_are_alike_are_found() {
 }
 
 #[test]
-fn the_threshold_is_met_exactly() {
+fn the_threshold_is_inclusive() {
     // 16 of 20 characters in common: fuzz.ratio gives 80.
     let pair = (["abcdefghij"], ["abcdefghXY"]);
     let at =
@@ -87,8 +87,8 @@ fn the_threshold_is_met_exactly() {
 }
 
 #[test]
-fn one_prediction_is_one_entity() {
-    // The document's loop finds the one prediction for each of both: F1 would be 2 * (2/1 * 2/2) / 3.
+fn a_prediction_matches_at_most_one_entity() {
+    // The document's loop finds the prediction for both entities, so its F1 would be 2 * (2/1 * 2/2) / 3.
     assert_eq!(
         entities(&EntityF1::default(), ["Rijksmuseum", "Rijksmuseums"], ["Rijksmuseum"]),
         2.0 / 3.0
@@ -96,14 +96,14 @@ fn one_prediction_is_one_entity() {
 }
 
 #[test]
-fn pairs_are_as_many_as_possible() {
-    // "abcd" is nearest to itself, but then "abce" has nobody.
-    let counts = EntityCounts::of(&["abcd", "abce"], &["abcd", "abdd"], 0.75);
+fn the_matching_is_maximum() {
+    // "abcd" is most similar to itself, but then "abce" has no partner.
+    let counts = EntityCounts::of(&["abcd", "abdd"], &["abcd", "abce"], 0.75);
     assert_eq!(counts.found, 2);
 }
 
 #[test]
-fn empty_sides_are_defined_and_empty_names_are_no_entities() {
+fn empty_sides_have_a_score_and_empty_names_are_ignored() {
     let metric = EntityF1::default();
     assert_eq!(entities(&metric, [], []), 1.0);
     assert_eq!(entities(&metric, ["Louvre"], []), 0.0);
@@ -113,7 +113,7 @@ fn empty_sides_are_defined_and_empty_names_are_no_entities() {
 }
 
 #[test]
-fn a_text_is_a_list_separated_by_commas() {
+fn a_string_is_a_list_separated_by_commas() {
     let gold = example! { "expected_entities" => ["Louvre", "Prado"] };
     let score = |text: &str| {
         EntityF1::default().score(&gold, &prediction! { "entities" => text }).unwrap().value
@@ -130,7 +130,7 @@ fn a_prediction_without_entities_fails() {
 }
 
 #[test]
-fn trap_06_saying_it_five_times_does_not_help() {
+fn trap_06_repetition_does_not_raise_the_score() {
     let (gold, pred) = (["Paris"], ["Paris", "paris", "Paris ", "PARIS", "Paris"]);
     assert_eq!(entities(&EntityF1::default(), gold, pred), 2.0 / 6.0);
     let distinct = EntityF1::builder().distinct(true).build();
@@ -148,7 +148,7 @@ fn trap_08_composed_and_decomposed_names_are_the_same() {
 }
 
 #[test]
-fn types_are_compared_letter_for_letter() {
+fn entity_types_are_compared_exactly() {
     let metric = EntityTypeAccuracy::default();
     let score = |gold: Example, pred: Prediction| metric.score(&gold, &pred).unwrap().value;
     let person = || example! { "expected_entity_type" => "person" };
@@ -160,19 +160,19 @@ fn types_are_compared_letter_for_letter() {
     let needed = EntityTypeAccuracy::builder().missing(String::new()).build();
     assert_eq!(
         needed.score(&person(), &prediction! {}).unwrap_err().to_string(),
-        "metric `entity_type_accuracy`: there is no `pred.entity_type`, and no type for `missing`"
+        "metric `entity_type_accuracy`: `pred.entity_type` is missing, and `missing` is empty"
     );
 }
 
-fn largest_by_trying(alike: &[Vec<bool>], from: usize, taken: &mut Vec<bool>) -> u64 {
+fn maximum_by_brute_force(alike: &[Vec<bool>], from: usize, taken: &mut Vec<bool>) -> u64 {
     if from == alike.len() {
         return 0;
     }
-    let mut best = largest_by_trying(alike, from + 1, taken);
+    let mut best = maximum_by_brute_force(alike, from + 1, taken);
     for to in 0..taken.len() {
         if alike[from][to] && !taken[to] {
             taken[to] = true;
-            best = best.max(1 + largest_by_trying(alike, from + 1, taken));
+            best = best.max(1 + maximum_by_brute_force(alike, from + 1, taken));
             taken[to] = false;
         }
     }
@@ -181,16 +181,16 @@ fn largest_by_trying(alike: &[Vec<bool>], from: usize, taken: &mut Vec<bool>) ->
 
 proptest! {
     #[test]
-    fn no_matching_is_larger(
+    fn the_matching_has_the_size_of_brute_force(
         expected in prop::collection::vec("[abc]{1,4}", 0..6),
         predicted in prop::collection::vec("[abc]{1,4}", 0..6),
     ) {
-        let counts = EntityCounts::of(&expected, &predicted, 0.6);
+        let counts = EntityCounts::of(&predicted, &expected, 0.6);
         let alike = |a: &String, b: &String| dsrs_metrics::text::EditDistance::Indel.similarity(a, b) >= 0.6;
         let table: Vec<Vec<bool>> =
             expected.iter().map(|a| predicted.iter().map(|b| alike(a, b)).collect()).collect();
-        prop_assert_eq!(counts.found, largest_by_trying(&table, 0, &mut vec![false; predicted.len()]));
-        let swapped = EntityCounts::of(&predicted, &expected, 0.6);
+        prop_assert_eq!(counts.found, maximum_by_brute_force(&table, 0, &mut vec![false; predicted.len()]));
+        let swapped = EntityCounts::of(&expected, &predicted, 0.6);
         prop_assert_eq!(counts.found, swapped.found);
         prop_assert!((0.0..=1.0).contains(&counts.f1()));
     }

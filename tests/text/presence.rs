@@ -1,4 +1,4 @@
-//! `answer_present` and `sources_used`, and the heritage composites over rows that lack something.
+//! `answer_present` and `sources_used`, and the heritage composites over rows with missing fields.
 
 use dsrs_metrics::metrics::{AnswerPresent, HeritageRag, HeritageRagStrict, SourcesUsed};
 use dsrs_metrics::prelude::*;
@@ -9,7 +9,7 @@ fn scored(metric: &impl Metric, gold: &Example, pred: &Prediction) -> Result<Sco
     metric.answer(MetricCall::new(gold, pred)).ready().expect("nothing has to be awaited")
 }
 
-/// What two metrics that ask the same of two fields say of a value.
+/// The verdicts of both metrics on the same value.
 fn present(value: &Value) -> (f64, f64) {
     let pred = prediction! { "answer" => value, "sources_used" => value };
     let of = |metric: &dyn Metric| {
@@ -19,7 +19,7 @@ fn present(value: &Value) -> (f64, f64) {
 }
 
 #[test]
-fn trap_07_any_word_is_an_answer_and_white_space_is_none() {
+fn trap_07_any_word_is_an_answer_and_white_space_is_not() {
     for said in [json!("A"), json!("the"), json!("0"), json!("."), json!("東京"), json!(["", "A"])]
     {
         assert_eq!(present(&said), (1.0, 1.0), "{said}");
@@ -31,14 +31,14 @@ fn trap_07_any_word_is_an_answer_and_white_space_is_none() {
 }
 
 #[test]
-fn what_is_not_there_is_told_and_what_cannot_be_read_is_an_error() {
+fn missing_values_are_in_the_feedback_and_unreadable_values_are_errors() {
     let gold = example! {};
     let said = |metric: &dyn Metric, pred: Prediction| {
         let scored = metric.answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap();
         (scored.passed, scored.feedback().map(std::borrow::Cow::into_owned))
     };
     let told = |said: &str| (Some(false), Some(said.to_owned()));
-    assert_eq!(said(&AnswerPresent, prediction! {}), told("there is no `answer`"));
+    assert_eq!(said(&AnswerPresent, prediction! {}), told("`answer` is missing"));
     assert_eq!(
         said(&SourcesUsed, prediction! { "sources_used" => "" }),
         told("`sources_used` is empty")
@@ -47,12 +47,12 @@ fn what_is_not_there_is_told_and_what_cannot_be_read_is_an_error() {
     let error = scored(&AnswerPresent, &gold, &prediction! { "answer" => 42 }).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "metric `answer_present`: field `pred.answer` should be a text or list of texts, found the number 42"
+        "metric `answer_present`: field `pred.answer` should be a string or list of strings, found the number 42"
     );
 }
 
 #[test]
-fn rows_of_ones_own_types() {
+fn rows_of_user_defined_types() {
     #[derive(Record)]
     struct Reply {
         answer: String,
@@ -96,7 +96,7 @@ fn each_component_has_its_weight_and_the_verdict_its_threshold() {
 }
 
 #[test]
-fn strict_asks_for_all_but_the_sources() {
+fn strict_requires_everything_except_sources() {
     let passes = |field: &str, value: Value| {
         let mut pred = reply();
         pred.data.insert(field, value);
@@ -114,7 +114,7 @@ fn strict_asks_for_all_but_the_sources() {
 }
 
 #[test]
-fn a_row_that_a_component_cannot_read_has_no_score() {
+fn a_row_with_an_unreadable_field_has_no_score() {
     let mut pred = reply();
     pred.data.remove("entities");
     let error = scored(&HeritageRag, &gold(), &pred).unwrap_err().to_string();
@@ -127,7 +127,7 @@ fn a_row_that_a_component_cannot_read_has_no_score() {
 }
 
 #[test]
-fn what_is_known_before_they_run() {
+fn specs_of_the_composites() {
     let (rag, strict) = (HeritageRag::SPEC, HeritageRagStrict::SPEC);
     assert_eq!(
         (rag.name, rag.threshold, rag.range),

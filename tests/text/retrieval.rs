@@ -1,4 +1,4 @@
-//! Metrics of rankings over rows: values by hand, forms of the fields, and rows that say nothing.
+//! Metrics of rankings over rows: values computed by hand, field types, and rows without relevant documents.
 #![expect(
     clippy::needless_pass_by_value,
     reason = "values are written where they are scored, and used once"
@@ -84,7 +84,7 @@ fn graded_relevance_by_hand() {
 }
 
 #[test]
-fn huge_and_tiny_grades_stay_numbers() {
+fn huge_and_tiny_grades_do_not_overflow() {
     let retrieved = json!(["b", "a"]);
     for grades in [json!({"a": 1e308, "b": 1e308, "c": 1e308}), json!({"a": 1e-308, "b": 5e-324})] {
         for gain in [Gain::Linear, Gain::Exponential] {
@@ -96,7 +96,7 @@ fn huge_and_tiny_grades_stay_numbers() {
 }
 
 #[test]
-fn a_repeated_id_is_one_document() {
+fn a_repeated_id_counts_once() {
     let precision = PrecisionAtK::builder().k(at([5])).build();
     assert_eq!(value(&precision, json!(["a", "a"]), json!(["a", "a", "a", "a", "a"])), 0.2);
     let recall = RecallAtK::builder().k(at([5])).build();
@@ -113,23 +113,23 @@ fn scores_are_sorted_and_ties_go_to_the_larger_id() {
 }
 
 #[test]
-fn ids_are_texts_or_whole_numbers() {
+fn ids_are_strings_or_whole_numbers() {
     assert_eq!(value(&ReciprocalRank::default(), json!([7]), json!(["7"])), 1.0);
     assert_eq!(value(&ReciprocalRank::default(), json!({"-7": 1}), json!([-7])), 1.0);
     let (gold, pred) = (example! { "relevant" => [1.5] }, prediction! { "retrieved" => ["a"] });
     let error = ReciprocalRank::default().score(&gold, &pred).unwrap_err().to_string();
-    assert!(error.contains("an id: a text or a whole number"), "{error}");
+    assert!(error.contains("an id: a string or a whole number"), "{error}");
     assert!(error.starts_with("metric `mrr`: field `gold.relevant` should be "), "{error}");
 }
 
 #[test]
 fn grades_are_finite() {
     let error = Relevant::graded([("a", f64::NAN)]).unwrap_err();
-    assert_eq!(error.to_string(), "the grade of `a` is NaN; it should be a finite number");
+    assert_eq!(error.to_string(), "expected a finite grade of `a`, found NaN");
 }
 
 #[tokio::test]
-async fn a_row_without_relevant_documents_says_nothing() {
+async fn rows_without_relevant_documents_are_abstained_from() {
     let row = |id: &str, relevant: Value| {
         Pair::new(id, example! { "relevant" => relevant }, prediction! { "retrieved" => ["a"] })
     };
@@ -155,7 +155,7 @@ async fn a_row_without_relevant_documents_says_nothing() {
 }
 
 #[test]
-fn nothing_retrieved_is_a_zero() {
+fn an_empty_ranking_scores_zero() {
     for metric in [
         &PrecisionAtK::default() as &dyn Metric,
         &RecallAtK::default(),
@@ -178,11 +178,11 @@ fn ranks_are_configured_from_text() {
     assert_eq!(parts(&configure("3").unwrap(), json!(["a"]), json!([])), named([("at_3", 0.0)]));
     let said = |k| configure(k).unwrap_err().to_string();
     assert!(
-        said("[0]").contains("a ranking cannot be cut off at rank 0: ranks start at 1"),
+        said("[0]").contains("expected a cutoff rank of 1 or more, found 0"),
         "{}",
         said("[0]")
     );
-    assert!(said("[]").contains("give at least one, as in [1, 5, 10]"), "{}", said("[]"));
-    assert!(said("[5,5]").contains("the ranking is cut off at rank 5 twice"), "{}", said("[5,5]"));
+    assert!(said("[]").contains("expected at least one cutoff rank"), "{}", said("[]"));
+    assert!(said("[5,5]").contains("duplicate cutoff rank 5; remove one"), "{}", said("[5,5]"));
     assert!(said("ten").contains("a rank or a list of ranks, each 1 or more"), "{}", said("ten"));
 }

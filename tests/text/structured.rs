@@ -1,4 +1,4 @@
-//! JSON field accuracy: which fields are right, at any depth, in lists, by tolerance.
+//! JSON field accuracy: correct fields at any depth, in lists, within tolerances.
 #![expect(
     clippy::needless_pass_by_value,
     reason = "values are written where they are compared, and used once"
@@ -11,7 +11,7 @@ use dsrs_metrics::{Configure, Evaluate, Pair, Params};
 use serde_json::{Value, json};
 
 fn counts(options: FieldOptions, gold: Value, pred: Value) -> [u64; 4] {
-    let FieldCounts { correct, expected, predicted, extra } = options.compare(&gold, &pred).counts;
+    let FieldCounts { correct, expected, predicted, extra } = options.compare(&pred, &gold).counts;
     [correct, expected, predicted, extra]
 }
 
@@ -48,7 +48,7 @@ fn null_is_missing_and_empty_is_not() {
 }
 
 #[test]
-fn another_shape_has_no_field_right() {
+fn a_different_shape_has_no_correct_field() {
     assert_eq!(plain(json!({"a": {"b": 1, "c": 2}}), json!({"a": "b"})), [0, 2, 1, 0]);
     assert_eq!(plain(json!({"a": "b"}), json!({"a": {"b": 1, "c": 2}})), [0, 1, 2, 1]);
     assert_eq!(plain(json!({"a": {"b": 1}}), json!({"a": [1, 2]})), [0, 1, 2, 2]);
@@ -74,7 +74,7 @@ fn numbers_are_compared_by_value_within_tolerance() {
 }
 
 #[test]
-fn trap_08_texts_are_compared_in_one_form() {
+fn trap_08_strings_are_compared_in_one_normal_form() {
     assert_eq!(plain(json!(["é"]), json!(["e\u{301}"])), [1, 1, 1, 0]);
     assert_eq!(plain(json!(["É "]), json!(["é"])), [0, 1, 1, 0]);
     let ignoring = FieldOptions { ignore_case: true, ..FieldOptions::default() };
@@ -82,11 +82,11 @@ fn trap_08_texts_are_compared_in_one_form() {
 }
 
 #[test]
-fn trap_06_order_in_lists_counts_unless_it_is_said_not_to() {
+fn trap_06_list_order_counts_unless_configured_otherwise() {
     let (gold, pred) = (|| json!(["a", "b", "b"]), || json!(["b", "a", "a"]));
     assert_eq!(plain(gold(), pred()), [0, 3, 3, 0]);
     let unordered = FieldOptions { lists: ListOrder::Unordered, ..FieldOptions::default() };
-    // One a and one b; the second a is no second b.
+    // One a and one b match; the second a does not match the second b.
     assert_eq!(counts(unordered, gold(), pred()), [2, 3, 3, 0]);
     let gold = json!([{"name": "x", "price": 1}, {"name": "y", "price": 2}]);
     let pred =
@@ -101,7 +101,7 @@ fn each_field_has_its_own_score() {
     let metric = JsonFieldAccuracy::default();
     let scored = metric.answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap();
     let mut parts: Vec<_> = scored.parts().iter().map(|part| (&*part.name, part.value)).collect();
-    // In which order the keys of an object come is serde_json's to say.
+    // The order of an object's keys depends on the features of serde_json.
     parts[3..].sort_by_key(|(name, _)| *name);
     assert_eq!(
         parts,
@@ -117,7 +117,7 @@ fn each_field_has_its_own_score() {
 }
 
 #[test]
-fn only_the_fields_that_are_asked_for() {
+fn only_the_configured_fields_are_compared() {
     let fields = |fields: &[&str]| {
         let fields: Vec<_> = fields.iter().map(|field| (*field).to_owned()).collect();
         JsonFieldAccuracy::builder().fields(fields).build()
@@ -130,11 +130,11 @@ fn only_the_fields_that_are_asked_for() {
     assert_eq!(score(&fields(&["/b"]), gold(), pred()), 0.5);
     assert_eq!(score(&fields(&["/a", "/b/c"]), gold(), pred()), 0.5);
     assert_eq!(score(&fields(&[]), gold(), pred()), 0.25);
-    assert_eq!(score(&fields(&["/z"]), gold(), pred()), 0.0, "nobody asked for it");
+    assert_eq!(score(&fields(&["/z"]), gold(), pred()), 0.0, "the gold value does not have it");
 }
 
 #[test]
-fn texts_hold_json_or_have_nothing_right() {
+fn strings_are_parsed_and_invalid_json_has_no_correct_field() {
     let metric = JsonFieldAccuracy::default();
     assert_eq!(score(&metric, json!(r#"{"a": 1}"#), json!(r#" {"a": 1.0} "#)), 1.0);
     assert_eq!(score(&metric, json!({"a": 1}), json!("{\"a\": 1")), 0.0);
@@ -151,12 +151,12 @@ fn texts_hold_json_or_have_nothing_right() {
     let error = metric.score(&gold, &prediction! { "answer" => json!({}) }).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "metric `json_field_accuracy`: `gold.answer` is no JSON: expected value at line 1 column 1"
+        "metric `json_field_accuracy`: `gold.answer` is not valid JSON: expected value at line 1 column 1"
     );
 }
 
 #[tokio::test]
-async fn the_corpus_counts_fields_and_the_mean_counts_rows() {
+async fn the_corpus_score_weighs_fields_and_the_mean_weighs_rows() {
     let row = |id: &str, gold: Value, pred: Value| {
         Pair::new(id, example! { "answer" => gold }, prediction! { "answer" => pred })
     };

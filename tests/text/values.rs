@@ -29,7 +29,7 @@ fn an_article_ends_at_a_combining_mark_as_in_python() {
 }
 
 #[test]
-fn a_sigma_is_final_by_its_neighbours() {
+fn a_final_sigma_depends_on_its_neighbours() {
     assert_eq!(normalize_text("ΟΔΟΣ ΟΣΑ Σ"), "οδος οσα σ");
     assert_eq!(normalize_text("ΟΔΟΣ.Α"), "οδοσα");
 }
@@ -77,43 +77,43 @@ fn without_references_there_is_no_score() {
     assert_eq!(hotpot_f1("x", &NO_ANSWERS), Err(NoReferences));
     assert_eq!(precision("x", &NO_ANSWERS), Err(NoReferences));
     assert_eq!(recall("x", &NO_ANSWERS), Err(NoReferences));
-    assert_eq!(answer_exact_match(&NO_ANSWERS, "x", 0.0), Err(NoReferences));
+    assert_eq!(answer_exact_match("x", &NO_ANSWERS, 0.0), Err(NoReferences));
     assert!(NoReferences.to_string().contains("at least one"));
 }
 
 #[test]
-fn frac_below_one_asks_for_that_much_f1() {
+fn frac_below_one_is_a_threshold_on_f1() {
     let gold = ["Eiffel Tower"];
-    assert_eq!(answer_exact_match(&gold, "Eiffel", 1.0), Ok(false));
-    assert_eq!(answer_exact_match(&gold, "Eiffel", 0.66), Ok(true));
-    assert_eq!(answer_exact_match(&gold, "Eiffel", 0.67), Ok(false));
-    assert_eq!(answer_exact_match(&gold, "Louvre", 0.0), Ok(true));
-    assert_eq!(answer_exact_match(&gold, "Eiffel Tower", f64::NAN), Ok(false));
+    assert_eq!(answer_exact_match("Eiffel", &gold, 1.0), Ok(false));
+    assert_eq!(answer_exact_match("Eiffel", &gold, 0.66), Ok(true));
+    assert_eq!(answer_exact_match("Eiffel", &gold, 0.67), Ok(false));
+    assert_eq!(answer_exact_match("Louvre", &gold, 0.0), Ok(true));
+    assert_eq!(answer_exact_match("Eiffel Tower", &gold, f64::NAN), Ok(false));
 }
 
 #[test]
 fn a_passage_contains_an_answer_as_consecutive_tokens() {
     let passages = ["He scored 6½ sacks.", "Panthers (2015) won"];
-    assert!(answer_passage_match(&["6½"], &passages));
-    assert!(answer_passage_match(&["panthers 2015"], &passages));
-    assert!(!answer_passage_match(&["sack"], &passages));
-    assert!(!answer_passage_match(&["sacks Panthers"], &passages));
+    assert!(answer_passage_match(&passages, &["6½"]));
+    assert!(answer_passage_match(&passages, &["panthers 2015"]));
+    assert!(!answer_passage_match(&passages, &["sack"]));
+    assert!(!answer_passage_match(&passages, &["sacks Panthers"]));
 }
 
 #[test]
 fn passages_and_answers_may_be_missing() {
-    assert!(!answer_passage_match(&NO_ANSWERS, &["x"]));
     assert!(!answer_passage_match(&["x"], &NO_ANSWERS));
-    assert!(answer_passage_match(&["the"], &[""]), "dspy finds nothing everywhere");
+    assert!(!answer_passage_match(&NO_ANSWERS, &["x"]));
+    assert!(answer_passage_match(&[""], &["the"]), "dspy finds nothing everywhere");
     for profile in FOLDING {
-        assert!(!profile.answer_passage_match(&[" "], &["x"]));
-        assert!(profile.answer_passage_match(&["東京"], &["首都は東京です。"]));
+        assert!(!profile.answer_passage_match(&["x"], &[" "]));
+        assert!(profile.answer_passage_match(&["首都は東京です。"], &["東京"]));
         assert!(!PassageAnswers::new(profile, &["京東"]).in_passage("首都は東京です。"));
     }
 }
 
 #[test]
-fn prepared_references_give_what_the_functions_give() {
+fn prepared_references_score_like_the_functions() {
     let gold = Profile::Folded.references(&["Straße", "New York"]).unwrap();
     assert!(gold.em("STRASSE"));
     assert!(close(gold.f1("york"), 2.0 / 3.0));
@@ -133,7 +133,7 @@ fn profiles_are_named_in_snake_case() {
 }
 
 #[test]
-fn trap_06_exact_match_has_an_order_and_f1_counts_repeats() {
+fn trap_06_exact_match_respects_order_and_f1_counts_repetitions() {
     assert!(!em_score("world hello", "hello world"));
     assert!(close(f1_score("world hello", "hello world"), 1.0));
     let repeated = f1_score("Paris Paris Paris Paris Paris", "Paris");
@@ -142,7 +142,7 @@ fn trap_06_exact_match_has_an_order_and_f1_counts_repeats() {
 }
 
 #[test]
-fn trap_07_an_answer_that_is_an_article_stays_an_answer() {
+fn trap_07_an_article_can_be_an_answer() {
     assert!(em_score("", "A"), "dspy: an empty prediction matches the gold A");
     for profile in FOLDING {
         assert_eq!(profile.normalize("A"), "a");
@@ -182,7 +182,7 @@ fn trap_08_scripts_without_spaces_have_tokens() {
 }
 
 #[test]
-fn trap_11_dspy_drops_signs_points_and_symbols() {
+fn trap_11_dspy_removes_signs_points_and_symbols() {
     for (left, right) in
         [("C++", "C"), ("-5", "5"), ("3.14", "314"), ("$5", "5"), ("1,000", "1000")]
     {

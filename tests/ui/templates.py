@@ -19,7 +19,7 @@ FOLDERS = [ROOT / "tests/ui/fail", ROOT / "dsrs-metrics-macros/tests/messages"]
 MESSAGE = re.compile(r"^\s*(?:= )?((?:error|warning)(?:\[E\d+\])?|note|help): (.*)$")
 PLACE = re.compile(r"^\s*(-->|:::) ")
 SOURCE = re.compile(r"^\s*(\d+|\.\.\.)?\s*[|~+-]|^\.\.\.$")
-LABEL = re.compile(r"^\s*\|(?=.*[\^-]|[\s|]*\|)[\s|/_^~+-]*([^\s|/_^~+#-].*)$")
+LABEL = re.compile(r"^\s*\|(?=[^A-Za-z`]*[\^-]|[\s|]*\|)[\s|/_^~+-]*([^\s|/_^~+#-].*)$")
 
 
 def messages(text):

@@ -1,5 +1,5 @@
-//! The rules of composites that tokens alone can show to be broken. What only the components' specs can
-//! show is left to constants that `expand/tree.rs` writes at the user's spans.
+//! The rules of composites that can be checked on tokens. Rules that need the components' specs are
+//! checked in the constants of `expand/tree.rs`.
 
 use std::collections::BTreeSet;
 
@@ -10,51 +10,58 @@ use super::expression::{
 use super::item::Item;
 use crate::shared::errors::Errors;
 use crate::shared::names;
+use crate::shared::settings::Settings;
 use crate::shared::tokens::as_written;
-use crate::shared::values::{
-    cost_msats, literal, threshold_is_a_number, tier_is_known, version_says_something,
-};
+use crate::shared::values::{check_threshold, check_tier, check_version, cost_msats, literal};
 
-/// How far weights may be from 1, which ten decimal weights written out never are; as the runtime has it.
+/// The tolerance for the sum of weights, the same as in the runtime crate.
 const WEIGHT_TOLERANCE: f64 = 1e-9;
 
 pub(super) fn check(item: &Item, attrs: &CompositeAttrs, errors: &mut Errors) {
-    if !attrs.has_whole && matches!(item.item.fields, syn::Fields::Unit) {
+    if !attrs.has_root && matches!(item.item.fields, syn::Fields::Unit) {
         let message = format!(
-            "`{}` is made of no metrics: write `#[metric(weighted(first = 0.5, second = 0.5))]`, or another combination",
+            "the composite `{}` has no components; write `#[metric(weighted(first = 0.5, second = 0.5))]`, or another combinator",
             item.ident()
         );
         errors.at(item.ident(), message);
     }
-    name_is_usable(item, attrs, errors);
-    values_make_sense(attrs, errors);
-    if let Some(whole) = &attrs.whole {
-        verdict_makes_sense(whole, attrs, errors);
-        not_of_itself(whole, item.ident(), errors);
-        expression(whole, errors);
+    check_name(item, &attrs.settings, errors);
+    check_values(&attrs.settings, errors);
+    if let Some(root) = &attrs.root {
+        check_verdict(root, &attrs.settings, errors);
+        check_self_reference(root, item.ident(), errors);
+        expression(root, errors);
     }
 }
 
-fn name_is_usable(item: &Item, attrs: &CompositeAttrs, errors: &mut Errors) {
+fn check_name(item: &Item, attrs: &Settings, errors: &mut Errors) {
     if let Some(path) = &attrs.krate {
-        names::path_is_absolute(path, errors);
+        names::check_crate_path(path, errors);
     }
     match &attrs.name {
         Some(name) if !names::is_snake(&name.value()) => {
-            let snake = names::snake(&name.value());
-            errors.at(name, format!("a metric's name stands on command lines and in files, so it is in snake case: write `name = \"{snake}\"`"));
+            let snake = names::suggested_snake(&name.value());
+            errors.at(
+                name,
+                names::not_in_snake_case(
+                    "metric",
+                    &name.value(),
+                    &format!("write `name = \"{snake}\"`"),
+                ),
+            );
         }
         None if !names::is_snake(&names::lower_snake(&item.ident().to_string())) => {
-            let message = "a metric's name stands on command lines and in files, so it is ASCII in snake case: rename the struct, or write `name = \"heritage_rag\"`";
-            errors.at(item.ident(), message);
+            let found = names::lower_snake(&item.ident().to_string());
+            let write = "rename the struct, or write `name = \"exact_match\"`";
+            errors.at(item.ident(), names::not_in_snake_case("metric", &found, write));
         }
         _ => {}
     }
 }
 
-fn values_make_sense(attrs: &CompositeAttrs, errors: &mut Errors) {
+fn check_values(attrs: &Settings, errors: &mut Errors) {
     if let Some(tier) = &attrs.tier {
-        tier_is_known(tier, errors);
+        check_tier(tier, errors);
     }
     if let Some(budget) = &attrs.budget
         && let Err(message) = cost_msats("budget", &budget.value())
@@ -62,22 +69,23 @@ fn values_make_sense(attrs: &CompositeAttrs, errors: &mut Errors) {
         errors.at(budget, message);
     }
     if let Some(threshold) = &attrs.threshold {
-        threshold_is_a_number(threshold, errors);
+        check_threshold(threshold, errors);
     }
     if let Some(version) = &attrs.version {
-        version_says_something(version, errors);
+        check_version(version, errors);
     }
     if let Some(word) = &attrs.on_missing
         && !["fail", "skip", "zero"].contains(&word.to_string().as_str())
     {
-        errors.at(word, format!("a component without a score makes the whole fail (`fail`), is left out (`skip`) or counts as its lowest score (`zero`), not `{word}`"));
+        errors.at(word, format!("expected `fail` (the composite fails), `skip` (the component is left out) or `zero` (it counts with its lowest score), found `{word}`"));
     }
 }
 
-fn verdict_makes_sense(whole: &Expression, attrs: &CompositeAttrs, errors: &mut Errors) {
-    let message =
-        |key: &str| format!("`{}` is true or false already: take `{key}` away", whole.text());
-    if is_verdict(whole) {
+fn check_verdict(root: &Expression, attrs: &Settings, errors: &mut Errors) {
+    let message = |key: &str| {
+        format!("`{key}` is not supported for `{}`, which returns a `bool`; remove it", root.text())
+    };
+    if is_verdict(root) {
         if let Some(threshold) = &attrs.threshold {
             errors.at(threshold, message("threshold"));
         }
@@ -85,56 +93,60 @@ fn verdict_makes_sense(whole: &Expression, attrs: &CompositeAttrs, errors: &mut 
             errors.at_span(span, message("strict"));
         }
     } else if let (Some(span), false, false) =
-        (attrs.strict, attrs.mentions_threshold(), may_have_a_threshold(whole))
+        (attrs.strict, attrs.mentions_threshold(), may_have_a_threshold(root))
     {
-        errors.at_span(span, "`strict` makes the score 1 or 0 at the threshold, and there is none: add `threshold = 0.5`");
+        errors.at_span(span, "`strict` requires a threshold; add `threshold = 0.5`");
     }
 }
 
-/// What is made of itself would never be known; rustc only says that it gave up.
-fn not_of_itself(whole: &Expression, ident: &syn::Ident, errors: &mut Errors) {
-    if let Expression::Component(component) = whole
+/// Reports a composite that contains itself, for which rustc would only report a cycle.
+fn check_self_reference(root: &Expression, ident: &syn::Ident, errors: &mut Errors) {
+    if let Expression::Component(component) = root
         && component.ty.is_ident(ident)
     {
-        let message = format!("`{ident}` cannot be a component of itself: name other metrics");
+        let message = format!("`{ident}` cannot be a component of itself; write other metrics");
         errors.at_span(component.span, message);
     }
-    parts_of(whole).for_each(|part| not_of_itself(&part.expression, ident, errors));
+    parts_of(root).for_each(|part| check_self_reference(&part.expression, ident, errors));
 }
 
-fn expression(whole: &Expression, errors: &mut Errors) {
-    match whole {
+fn expression(root: &Expression, errors: &mut Errors) {
+    match root {
         Expression::Component(_) => {}
         Expression::Combination(combination) => match combination.kind {
             Kind::Weighted => {
                 weighted(combination, errors);
-                named_once("weighted", &combination.parts, errors);
+                check_unique("weighted", &combination.parts, errors);
             }
             Kind::All | Kind::Any => {
-                no_weights(&combination.word.to_string(), &combination.parts, errors);
-                named_once(&combination.word.to_string(), &combination.parts, errors);
+                reject_weights(&combination.word.to_string(), &combination.parts, errors);
+                check_unique(&combination.word.to_string(), &combination.parts, errors);
             }
             Kind::Min | Kind::Max => {
-                numbers_only(&combination.word.to_string(), &combination.parts, errors);
+                reject_weights_and_thresholds(
+                    &combination.word.to_string(),
+                    &combination.parts,
+                    errors,
+                );
             }
             Kind::Invert => inverted(combination, errors),
         },
         Expression::Gate(Gate { proxies, truths, .. }) => {
-            numbers_only("proxy", proxies, errors);
-            numbers_only("truth", truths, errors);
+            reject_weights_and_thresholds("proxy", proxies, errors);
+            reject_weights_and_thresholds("truth", truths, errors);
         }
     }
-    parts_of(whole).for_each(|part| expression(&part.expression, errors));
+    parts_of(root).for_each(|part| expression(&part.expression, errors));
 }
 
-/// Only the numbers of the parts count.
-fn numbers_only(within: &str, parts: &[Part], errors: &mut Errors) {
-    no_weights(within, parts, errors);
-    no_bounds(within, parts, errors);
-    named_once(within, parts, errors);
+/// Rejects weights and thresholds in a combinator that uses only the scores of its parts.
+fn reject_weights_and_thresholds(within: &str, parts: &[Part], errors: &mut Errors) {
+    reject_weights(within, parts, errors);
+    reject_thresholds(within, parts, errors);
+    check_unique(within, parts, errors);
 }
 
-fn no_weights(within: &str, parts: &[Part], errors: &mut Errors) {
+fn reject_weights(within: &str, parts: &[Part], errors: &mut Errors) {
     for part in parts {
         if let Some(weight) = &part.weight {
             let (text, written) = (part.expression.text(), as_written(weight));
@@ -142,22 +154,22 @@ fn no_weights(within: &str, parts: &[Part], errors: &mut Errors) {
                 "all" | "any" => format!("write `{text} >= {written}`, or `weighted(..)`"),
                 _ => format!("write `{text}` alone, or `weighted(..)`"),
             };
-            errors.at(weight, format!("`{within}` knows no weights: {write}"));
+            errors.at(weight, format!("weights are not supported in `{within}`; {write}"));
         }
     }
 }
 
-fn no_bounds(within: &str, parts: &[Part], errors: &mut Errors) {
+fn reject_thresholds(within: &str, parts: &[Part], errors: &mut Errors) {
     for part in parts {
-        if let Some(bound) = &part.bound {
+        if let Some(threshold) = &part.threshold {
             let text = part.expression.text();
-            errors.at(bound, format!("`{within}` takes the number of `{text}`, so a bound on it says nothing: write `{text}` alone"));
+            errors.at(threshold, format!("thresholds are not supported in `{within}`, which uses the score of `{text}`; write `{text}` alone"));
         }
     }
 }
 
-/// No component stands twice in one combination.
-fn named_once(within: &str, parts: &[Part], errors: &mut Errors) {
+/// Reports a component that is used twice in one combinator.
+fn check_unique(within: &str, parts: &[Part], errors: &mut Errors) {
     let mut seen = BTreeSet::new();
     for part in parts {
         if let Expression::Component(component) = &part.expression
@@ -166,7 +178,7 @@ fn named_once(within: &str, parts: &[Part], errors: &mut Errors) {
             let text = &component.text;
             errors.at_span(
                 component.span,
-                format!("`{text}` stands twice in `{within}`: name it once"),
+                format!("duplicate component `{text}` in `{within}`; write it once"),
             );
         }
     }
@@ -174,28 +186,28 @@ fn named_once(within: &str, parts: &[Part], errors: &mut Errors) {
 
 fn inverted(combination: &Combination, errors: &mut Errors) {
     let [part] = &combination.parts[..] else {
-        let message = "`invert` turns one metric: write `invert(..)` for each";
+        let message = "`invert` takes one metric; write `invert(..)` for each";
         return errors.at(&combination.word, message);
     };
-    no_weights("invert", std::slice::from_ref(part), errors);
-    if let Some(bound) = &part.bound {
-        let (text, written) = (part.expression.text(), as_written(bound));
+    reject_weights("invert", std::slice::from_ref(part), errors);
+    if let Some(threshold) = &part.threshold {
+        let (text, written) = (part.expression.text(), as_written(threshold));
         errors.at(
-            bound,
-            format!("the bound stands behind `invert`: write `invert({text}) >= {written}`"),
+            threshold,
+            format!("unexpected threshold inside `invert`; write `invert({text}) >= {written}`"),
         );
     }
 }
 
 fn weighted(combination: &Combination, errors: &mut Errors) {
     let parts = &combination.parts;
-    no_bounds("weighted", parts, errors);
+    reject_thresholds("weighted", parts, errors);
     let unweighted: Vec<&Part> = parts.iter().filter(|part| part.weight.is_none()).collect();
-    let rest = rest_of(parts).filter(|_| combination.is_complete);
+    let rest = remaining_weight(parts).filter(|_| combination.is_complete);
     for part in &unweighted {
         let text = part.expression.text();
         let weight = rest.filter(|_| unweighted.len() == 1).unwrap_or(0.5);
-        let message = format!("`{text}` has no weight: write `{text} = {weight:?}`");
+        let message = format!("missing weight of `{text}`; write `{text} = {weight:?}`");
         errors.at_span(part.expression.span(), message);
     }
     let mut all_make_sense = combination.is_complete && unweighted.is_empty();
@@ -205,40 +217,42 @@ fn weighted(combination: &Combination, errors: &mut Errors) {
         {
             all_make_sense = false;
             let (text, written) = (part.expression.text(), as_written(weight));
-            errors.at(weight, format!("the weight {written} of `{text}` is negative: write a number of at least 0; to count `{text}` upside down, `invert({text})`"));
+            errors.at(weight, format!("the weight of `{text}` must not be negative, found {written}; write a number of at least 0, or `invert({text})` to invert the score"));
         }
     }
     let weights = parts.iter().map(|part| part.weight.as_ref().and_then(literal));
     if let (true, Some(weights)) = (all_make_sense, weights.collect::<Option<Vec<f64>>>())
-        && let Some(message) = wrong_sum(weights)
+        && let Some(message) = weight_sum_error(weights)
     {
         errors.at(&combination.word, message);
     }
 }
 
-/// What is left of 1, if anything, in the decimals in which weights are written.
-fn rest_of(parts: &[Part]) -> Option<f64> {
+/// Returns the weight that is missing to 1, if any.
+fn remaining_weight(parts: &[Part]) -> Option<f64> {
     let given = parts.iter().filter_map(|part| part.weight.as_ref()).map(literal);
     let rest = rounded(1.0 - given.sum::<Option<f64>>()?);
     (rest > 0.0).then_some(rest)
 }
 
-/// 0.1 + 0.2 + 0.65 is 0.95 to a person, whatever its last bit.
+/// Rounds to twelve decimals: 0.1 + 0.2 + 0.65 is shown as 0.95.
 fn rounded(value: f64) -> f64 {
     (value * 1e12).round() / 1e12
 }
 
-fn wrong_sum(mut weights: Vec<f64>) -> Option<String> {
+fn weight_sum_error(mut weights: Vec<f64>) -> Option<String> {
     weights.sort_unstable_by(f64::total_cmp);
     let sum: f64 = weights.iter().sum();
     if (sum - 1.0).abs() <= WEIGHT_TOLERANCE {
         return None;
     }
     let gap = rounded((sum - 1.0).abs());
-    let what = if sum < 1.0 { "is missing" } else { "is too much" };
+    let change = if sum < 1.0 { "add" } else { "remove" };
     let found = format!("the weights sum to {:?}; they must sum to 1", rounded(sum));
     Some(match rounded(sum) {
-        100.0 => format!("{found}: write shares instead of percent, as in `= 0.25` for 25"),
-        _ => format!("{found}: {gap:?} {what}"),
+        100.0 => {
+            format!("{found}: write fractions instead of percentages, such as `= 0.25` for 25")
+        }
+        _ => format!("{found}: {change} {gap:?}"),
     })
 }

@@ -8,7 +8,7 @@ use syn::{Error, Expr, Ident, Path, Token, parenthesized, token};
 use super::expression::Component;
 use crate::shared::errors::Errors;
 use crate::shared::list;
-use crate::shared::names::upper_camel;
+use crate::shared::names::struct_name;
 use crate::shared::tokens::as_written;
 
 impl Component {
@@ -28,7 +28,7 @@ impl Component {
         if input.peek(token::Paren) {
             let content = content(input)?;
             if content.is_empty() {
-                let message = format!("`{text}` is named, not called: write `{text}` alone");
+                let message = format!("unexpected `()` after `{text}`; write `{text}` alone");
                 return Err(Error::new(span, message));
             }
             configured = format!("({})", as_written(&content));
@@ -36,16 +36,6 @@ impl Component {
             text.push_str(&configured);
         }
         Ok(Self { text, ty, args, configured, span })
-    }
-}
-
-/// The struct that `#[metric]` writes for a function of this name.
-fn struct_name(function: &str) -> String {
-    let camel = upper_camel(function);
-    if camel.starts_with(|first: char| first.is_ascii_digit()) || camel.is_empty() {
-        format!("Metric{camel}")
-    } else {
-        camel
     }
 }
 
@@ -59,7 +49,9 @@ fn arguments(text: &str, tokens: TokenStream, errors: &mut Errors) -> Vec<(Ident
         if !is_named {
             let found = list::to_comma(&input.fork())?;
             let written = as_written(&found);
-            let message = format!("parameters are given by name: write `{text}(name = {written})`");
+            let message = format!(
+                "expected a named parameter, found `{written}`; write `{text}(name = {written})`"
+            );
             return Err(Error::new_spanned(found, message));
         }
         let key = input.call(Ident::parse_any)?;
@@ -67,9 +59,11 @@ fn arguments(text: &str, tokens: TokenStream, errors: &mut Errors) -> Vec<(Ident
         seen.note(&key, errors);
         let value = list::value(&key, input, Expr::parse, |found: &str| {
             if found.is_empty() {
-                format!("`{key}` needs a value: write `{text}({key} = 0.9)`")
+                format!("missing value for `{key}`; write `{text}({key} = 0.9)`")
             } else {
-                format!("`{found}` is no value for `{key}`: write `{text}({key} = 0.9)`")
+                format!(
+                    "expected a value for `{key}`, found `{found}`; write `{text}({key} = 0.9)`"
+                )
             }
         })?;
         args.push((key, value));
@@ -78,7 +72,7 @@ fn arguments(text: &str, tokens: TokenStream, errors: &mut Errors) -> Vec<(Ident
     args
 }
 
-/// What stands in parentheses.
+/// Parses parentheses and returns their content.
 pub(super) fn content(input: ParseStream<'_>) -> syn::Result<TokenStream> {
     let content;
     parenthesized!(content in input);
@@ -86,5 +80,7 @@ pub(super) fn content(input: ParseStream<'_>) -> syn::Result<TokenStream> {
 }
 
 pub(super) fn not_a_part(input: ParseStream<'_>) -> Error {
-    input.error("a metric stands here, by its function's or struct's name, or a combination such as `all(..)`")
+    input.error(
+        "expected the name of a metric's function or struct, or a combinator such as `all(..)`",
+    )
 }

@@ -1,11 +1,11 @@
-//! How metrics are put together, as written: components, combinations, weights and bounds.
+//! The expression of a composite as written: components, combinators, weights and thresholds.
 
 use proc_macro2::Span;
 use syn::{Expr, Ident, Path};
 
 use crate::shared::tokens::as_written;
 
-/// A component or a combination.
+/// A component or a combinator with its parts.
 pub(super) enum Expression {
     Component(Component),
     Combination(Combination),
@@ -19,7 +19,7 @@ pub(super) struct Component {
     /// The path to the metric's struct.
     pub(super) ty: Path,
     pub(super) args: Vec<(Ident, Expr)>,
-    /// The arguments as written, in parentheses, or nothing.
+    /// The arguments as written, in parentheses, or an empty string.
     pub(super) configured: String,
     pub(super) span: Span,
 }
@@ -34,12 +34,12 @@ pub(super) enum Kind {
     Invert,
 }
 
-/// `weighted(..)`, `all(..)` and their like.
+/// `weighted(..)`, `all(..)` and other combinators, except `gate(..)`.
 pub(super) struct Combination {
     pub(super) kind: Kind,
     pub(super) word: Ident,
     pub(super) parts: Vec<Part>,
-    /// Whether all parts could be read.
+    /// Whether all parts are valid.
     pub(super) is_complete: bool,
 }
 
@@ -47,19 +47,19 @@ pub(super) struct Combination {
 pub(super) struct Gate {
     pub(super) word: Ident,
     pub(super) proxies: Vec<Part>,
-    pub(super) at_least: Expr,
+    pub(super) threshold: Expr,
     pub(super) truths: Vec<Part>,
 }
 
-/// A part of a combination.
+/// A part of a combinator.
 pub(super) struct Part {
     pub(super) expression: Expression,
     pub(super) weight: Option<Expr>,
-    pub(super) bound: Option<Expr>,
+    pub(super) threshold: Option<Expr>,
 }
 
 impl Expression {
-    /// As it is called in messages.
+    /// Returns the text of the expression in messages.
     pub(super) fn text(&self) -> String {
         match self {
             Self::Component(component) => component.text.clone(),
@@ -68,7 +68,7 @@ impl Expression {
         }
     }
 
-    /// The place that messages about it point at.
+    /// Returns the span for messages about the expression.
     pub(super) fn span(&self) -> Span {
         match self {
             Self::Component(component) => component.span,
@@ -79,25 +79,25 @@ impl Expression {
 }
 
 impl Component {
-    /// What tells it from another component.
+    /// Returns what identifies the component.
     pub(super) fn key(&self) -> (String, &str) {
         (as_written(&self.ty), &self.configured)
     }
 }
 
-/// `all` and `any` are verdicts whatever their parts are.
-pub(super) fn is_verdict(whole: &Expression) -> bool {
-    matches!(whole, Expression::Combination(Combination { kind: Kind::All | Kind::Any, .. }))
+/// Whether the expression returns a `bool`: `all` and `any` do.
+pub(super) fn is_verdict(expression: &Expression) -> bool {
+    matches!(expression, Expression::Combination(Combination { kind: Kind::All | Kind::Any, .. }))
 }
 
-/// A gate before one truth passes from where the truth does.
-pub(super) fn may_have_a_threshold(whole: &Expression) -> bool {
-    matches!(whole, Expression::Gate(gate) if gate.truths.len() == 1)
+/// Whether the expression may have a threshold: a gate with one truth has that of the truth.
+pub(super) fn may_have_a_threshold(expression: &Expression) -> bool {
+    matches!(expression, Expression::Gate(gate) if gate.truths.len() == 1)
 }
 
-/// The parts of a combination, or of both halves of a gate.
-pub(super) fn parts_of(whole: &Expression) -> impl Iterator<Item = &Part> {
-    let (first, second): (&[Part], &[Part]) = match whole {
+/// Returns the parts of a combinator, or the proxies and truths of a gate.
+pub(super) fn parts_of(expression: &Expression) -> impl Iterator<Item = &Part> {
+    let (first, second): (&[Part], &[Part]) = match expression {
         Expression::Component(_) => (&[], &[]),
         Expression::Combination(combination) => (&combination.parts, &[]),
         Expression::Gate(gate) => (&gate.proxies, &gate.truths),

@@ -1,11 +1,11 @@
-//! The struct that a composite's `#[metric]` stands on.
+//! The struct with the `#[metric]` of a composite.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::parse::Parser as _;
 use syn::{Attribute, Fields, Generics, ItemStruct};
 
-use crate::shared::attributes::is_cfg;
+use crate::shared::attributes::{is_cfg, take_duplicates};
 use crate::shared::errors::Errors;
 use crate::shared::function::item::without_roles;
 
@@ -15,33 +15,33 @@ pub(super) struct Item {
 }
 
 impl Item {
-    pub(super) fn parse(tokens: TokenStream, has_whole: bool, errors: &mut Errors) -> Option<Self> {
+    pub(super) fn parse(tokens: TokenStream, has_root: bool, errors: &mut Errors) -> Option<Self> {
         let parser = <ItemStruct as syn::parse::Parse>::parse;
         let mut item = errors.ok(parser.parse2(without_roles(tokens)))?;
-        item.attrs.retain(|attr| {
-            let again = attr.path().segments.last().is_some_and(|last| last.ident == "metric");
-            if again {
-                errors.at(attr, "`#[metric]` is given twice; keep one");
-            }
-            !again
-        });
+        take_duplicates(&mut item.attrs, "metric", errors);
         let mut item = Self { item };
-        item.is_unit(has_whole, errors);
-        // What nothing is made of would only be a second mistake.
+        item.is_unit(has_root, errors);
+        // Unused generic parameters would be a second error.
         item.item.generics = Generics::default();
         Some(item)
     }
 
-    fn is_unit(&self, has_whole: bool, errors: &mut Errors) {
+    fn is_unit(&self, has_root: bool, errors: &mut Errors) {
         let ItemStruct { ident, generics, fields, .. } = &self.item;
         let write = format!("write `struct {ident};`");
         if !generics.params.is_empty() {
-            errors.at(generics, format!("a composite is one metric of known components, so it has no parameters: {write}"));
+            errors.at(
+                generics,
+                format!("generic parameters are not supported on a composite; {write}"),
+            );
         }
-        if has_whole && !matches!(fields, Fields::Unit) {
-            errors.at(fields, format!("a composite holds nothing, since its components stand in `#[metric(..)]`: {write}"));
-        } else if !has_whole && !matches!(fields, Fields::Unit) {
-            errors.at(ident, "`#[metric]` goes on a function, or on a unit struct that puts metrics together: write `#[metric] fn name(#[gold] .., #[pred] ..) -> bool`");
+        if has_root && !matches!(fields, Fields::Unit) {
+            errors.at(
+                fields,
+                format!("expected a unit struct for a composite, found fields; {write}"),
+            );
+        } else if !has_root && !matches!(fields, Fields::Unit) {
+            errors.at(ident, "expected a function, or a unit struct with a combinator; write `#[metric] fn name(#[gold] .., #[pred] ..) -> bool`");
         }
     }
 
@@ -49,7 +49,7 @@ impl Item {
         &self.item.ident
     }
 
-    /// The attributes that decide whether it is there at all.
+    /// Returns the `cfg` attributes.
     pub(super) fn cfgs(&self) -> TokenStream {
         let cfgs = self.item.attrs.iter().filter(|attr| is_cfg(attr));
         quote!(#(#cfgs)*)

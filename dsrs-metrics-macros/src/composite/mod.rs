@@ -1,4 +1,4 @@
-//! `#[metric]` on a unit struct, which makes one metric of several: attr -> model -> check -> expand.
+//! `#[metric]` on a unit struct, which defines a composite: attr -> expression -> check -> expand.
 
 mod attr;
 mod check;
@@ -17,13 +17,13 @@ use crate::shared::errors::Errors;
 pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let attrs = attr::CompositeAttrs::parse(args, &mut errors);
-    let Some(item) = item::Item::parse(item.clone(), attrs.has_whole, &mut errors) else {
+    let Some(item) = item::Item::parse(item.clone(), attrs.has_root, &mut errors) else {
         let errors = errors.finish();
         return quote::quote!(#item #errors);
     };
     check::check(&item, &attrs, &mut errors);
-    match &attrs.whole {
-        Some(whole) if errors.is_empty() => expand::expand(&item, &attrs, whole),
+    match &attrs.root {
+        Some(root) if errors.is_empty() => expand::expand(&item, &attrs.settings, root),
         _ => expand::after_mistakes(&item, &attrs, errors),
     }
 }

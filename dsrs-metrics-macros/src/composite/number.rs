@@ -7,9 +7,9 @@ use syn::{BinOp, Error, Expr};
 
 use crate::shared::list;
 use crate::shared::tokens::as_written;
-use crate::shared::values::literal;
+use crate::shared::values::{literal, too_large};
 
-/// A number, or a constant, up to the next comma.
+/// Parses a number or a constant up to the next comma.
 pub(super) fn number(
     operator: &impl ToTokens,
     input: ParseStream<'_>,
@@ -17,15 +17,15 @@ pub(super) fn number(
 ) -> syn::Result<Expr> {
     let found = list::to_comma(&input.fork())?;
     if found.is_empty() {
-        let message = format!("a number is missing: write `{form}`");
+        let message = format!("missing number; write `{form}`");
         return Err(Error::new_spanned(operator, message));
     }
     let wrong = |found: &TokenStream| {
         let written = as_written(found);
         let is_number = written.parse::<f64>().is_ok();
         let message = match is_number {
-            true => format!("`{written}` is too large for an `f64`: write `{form}`"),
-            false => format!("a number stands here, not `{written}`: write `{form}`"),
+            true => too_large(&written, form),
+            false => format!("expected a number, found `{written}`; write `{form}`"),
         };
         Error::new_spanned(found, message)
     };
@@ -36,7 +36,9 @@ pub(super) fn number(
     match &number {
         Expr::Binary(binary) if is_condition(&binary.op) => Err(Error::new_spanned(
             binary.op,
-            format!("one number stands here: write `{form}`, and a further part behind a comma"),
+            format!(
+                "expected one number, found a condition; write `{form}`, and a comma before the next component"
+            ),
         )),
         Expr::Lit(_) if literal(&number).is_none() => Err(wrong(&found)),
         Expr::Assign(_) | Expr::Range(_) | Expr::Tuple(_) | Expr::Closure(_) => Err(wrong(&found)),
@@ -58,12 +60,12 @@ fn is_condition(op: &BinOp) -> bool {
     )
 }
 
-/// Whether a weight or bound is a number that the macro knows.
+/// Whether a weight or threshold is a number literal.
 pub(super) fn is_literal(expr: &Expr) -> bool {
     literal(expr).is_some()
 }
 
-/// Anything but a literal of another kind.
+/// Whether an expression may be a number: a number literal, or not a literal.
 pub(super) fn may_be_a_number(expr: &Expr) -> bool {
     !matches!(expr, Expr::Lit(_)) || is_literal(expr)
 }

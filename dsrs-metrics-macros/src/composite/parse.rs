@@ -26,7 +26,7 @@ impl Expression {
             return Self::combination(input, errors);
         }
         if is_combinator(&name) && !ahead.peek(Token![::]) {
-            let message = format!("`{name}` puts metrics together: write `{}`", form(&name));
+            let message = format!("expected the components of `{name}`; write `{}`", form(&name));
             return Err(Error::new(word.span(), message));
         }
         Component::parse(input, errors).map(Self::Component)
@@ -46,14 +46,17 @@ impl Expression {
         };
         if content.is_empty() {
             let form = form(&word.to_string());
-            return Err(Error::new(word.span(), format!("`{word}` has no parts: write `{form}`")));
+            return Err(Error::new(
+                word.span(),
+                format!("`{word}` has no components; write `{form}`"),
+            ));
         }
         let (parts, is_complete) = parts(content, errors);
         Ok(Self::Combination(Combination { kind, word, parts, is_complete }))
     }
 }
 
-/// A combination as an example.
+/// Returns an example of a combinator.
 pub(super) fn form(word: &str) -> &'static str {
     match word {
         "weighted" => "weighted(first = 0.5, second = 0.5)",
@@ -62,11 +65,11 @@ pub(super) fn form(word: &str) -> &'static str {
         "min" => "min(first, second)",
         "max" => "max(first, second)",
         "invert" => "invert(metric)",
-        _ => "gate(proxy(cheap) >= 0.5, truth(dear))",
+        _ => "gate(proxy(cheap) >= 0.5, truth(expensive))",
     }
 }
 
-/// The parts that could be read, and whether that is all of them.
+/// Parses parts. Returns the valid ones, and whether all are valid.
 pub(super) fn parts(tokens: TokenStream, errors: &mut Errors) -> (Vec<Part>, bool) {
     let (mut parts, mut is_complete) = (Vec::new(), true);
     list::for_each(tokens, errors, |input, _, errors| match Part::parse(input, errors) {
@@ -86,10 +89,10 @@ impl Part {
     fn parse(input: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Self> {
         let expression = Expression::parse(input, errors)?;
         let text = expression.text();
-        let mut part = Self { expression, weight: None, bound: None };
+        let mut part = Self { expression, weight: None, threshold: None };
         if input.peek(Token![>=]) {
             let operator = input.parse::<Token![>=]>()?;
-            part.bound = Some(number(&operator, input, &format!("{text} >= 0.5"))?);
+            part.threshold = Some(number(&operator, input, &format!("{text} >= 0.5"))?);
         } else if input.peek(Token![=]) && !input.peek(Token![==]) && !input.peek(Token![=>]) {
             let operator = input.parse::<Token![=]>()?;
             part.weight = Some(number(&operator, input, &format!("{text} = 0.5"))?);
@@ -107,34 +110,34 @@ fn wrong_operator(input: ParseStream<'_>, text: &str) -> Error {
         let turned = if input.peek(Token![>]) || equal {
             String::new()
         } else {
-            format!("; where less is better, `invert({text}) >= 0.5`")
+            format!("; if lower is better, write `invert({text}) >= 0.5`")
         };
         return input
-            .error(format!("a part passes from a value on: write `{text} >= 0.5`{turned}"));
+            .error(format!("expected a pass threshold with `>=`; write `{text} >= 0.5`{turned}"));
     }
     if input.peek(Token![:]) || input.peek(Token![=>]) || input.peek(Token![*]) {
-        return input.error(format!("a weight stands behind `=`: write `{text} = 0.5`"));
+        return input.error(format!("expected `=` before a weight; write `{text} = 0.5`"));
     }
     if input.peek(Token![!]) || input.peek(Token![.]) {
-        return input.error(format!("components are named, not called: write `{text}`"));
+        return input.error(format!("expected the name of a metric alone; write `{text}`"));
     }
     input.error(format!(
-        "write `,` behind `{text}`, or a weight or bound: `{text} = 0.5`, `{text} >= 0.5`"
+        "expected `,`, a weight or a threshold after `{text}`; write `{text} = 0.5` or `{text} >= 0.5`"
     ))
 }
 
 fn number_first(input: ParseStream<'_>) -> Error {
     let found = list::to_comma(&input.fork()).map(as_written).unwrap_or_default();
     let message = match found.parse::<f64>() {
-        Ok(_) => format!("a weight stands behind its metric: write `name = {found}`"),
+        Ok(_) => format!("expected the name of a metric before its weight; write `name = {found}`"),
         Err(_) => {
-            format!("a metric stands here, by its function's or struct's name, not `{found}`")
+            format!("expected the name of a metric's function or struct, found `{found}`")
         }
     };
     input.error(message)
 }
 
-/// `proxy(..) >= 0.5` or `truth(..)`, as far as it was understood.
+/// The halves of a gate, `proxy(..) >= 0.5` and `truth(..)`, as far as they are valid.
 #[derive(Default)]
 struct Halves {
     proxies: Option<(Vec<Part>, Option<Expr>)>,
@@ -157,21 +160,21 @@ impl Gate {
         let at = |message: &str| Error::new(word.span(), message);
         let incomplete = match &halves {
             Halves { broken: true, .. } => None,
-            Halves { proxies: None, .. } => {
-                Some("the gate has no proxies: write `gate(proxy(cheap) >= 0.5, truth(dear))`")
-            }
-            Halves { truths: None, .. } => {
-                Some("the gate leads to nothing: write `gate(proxy(cheap) >= 0.5, truth(dear))`")
-            }
+            Halves { proxies: None, .. } => Some(
+                "missing proxies of the gate; write `gate(proxy(cheap) >= 0.5, truth(expensive))`",
+            ),
+            Halves { truths: None, .. } => Some(
+                "missing truths of the gate; write `gate(proxy(cheap) >= 0.5, truth(expensive))`",
+            ),
             _ => None,
         };
         if let Some(message) = incomplete {
             return Err(at(message));
         }
-        let (proxies, at_least) = halves.proxies.unwrap_or_default();
+        let (proxies, threshold) = halves.proxies.unwrap_or_default();
         let truths = halves.truths.unwrap_or_default();
-        let at_least = at_least.unwrap_or_else(|| syn::parse_quote!(0.5));
-        Ok(Self { word, proxies, at_least, truths })
+        let threshold = threshold.unwrap_or_else(|| syn::parse_quote!(0.5));
+        Ok(Self { word, proxies, threshold, truths })
     }
 }
 
@@ -182,7 +185,7 @@ impl Halves {
         seen: &mut list::Seen,
         errors: &mut Errors,
     ) -> syn::Result<()> {
-        let expects = "a gate has two halves: write `gate(proxy(cheap) >= 0.5, truth(dear))`";
+        let expects = "expected `proxy(..)` or `truth(..)`; write `gate(proxy(cheap) >= 0.5, truth(expensive))`";
         let word = input.call(Ident::parse_any).map_err(|_| input.error(expects))?;
         let is_proxy = match word.to_string().as_str() {
             "proxy" | "proxies" => true,
@@ -191,21 +194,24 @@ impl Halves {
         };
         let right = if is_proxy { "proxy" } else { "truth" };
         if word != right || !input.peek(token::Paren) {
-            return Err(Error::new(word.span(), format!("write `{right}(..)`")));
+            return Err(Error::new(
+                word.span(),
+                format!("expected `{right}(..)`, found `{word}`; write `{right}(..)`"),
+            ));
         }
         seen.note(&word, errors);
         let content = content(input)?;
         if content.is_empty() {
-            let message = format!("`{word}` has no parts: write `{word}(name)`");
+            let message = format!("`{word}` has no components; write `{word}(name)`");
             return Err(Error::new(word.span(), message));
         }
         let (parts, _) = parts(content, errors);
         if !is_proxy {
             self.truths = Some(parts);
-            return self.no_bound(input);
+            return self.reject_threshold(input);
         }
         if !input.peek(Token![>=]) {
-            let message = "from where on do the proxies pass? write `proxy(..) >= 0.5`";
+            let message = "missing threshold of the proxies; write `proxy(..) >= 0.5`";
             return Err(Error::new(word.span(), message));
         }
         let operator = input.parse::<Token![>=]>()?;
@@ -213,10 +219,12 @@ impl Halves {
         Ok(())
     }
 
-    fn no_bound(&self, input: ParseStream<'_>) -> syn::Result<()> {
+    fn reject_threshold(&self, input: ParseStream<'_>) -> syn::Result<()> {
         if list::at_end(input) || input.peek(Ident::peek_any) {
             return Ok(());
         }
-        Err(input.error("truths are behind the gate, where nothing waits for a bound; for one on the whole write `threshold = 0.5` behind the gate"))
+        Err(input.error(
+            "unexpected threshold after `truth(..)`; write `threshold = 0.5` after the gate",
+        ))
     }
 }

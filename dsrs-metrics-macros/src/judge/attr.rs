@@ -1,52 +1,20 @@
-//! What stands inside `#[judge(..)]`, with spans and without judgement. Keys that mean the same as in
-//! `#[metric(..)]` are read there; the attributes of fields are in `field.rs`.
+//! The settings in `#[judge(..)]`, with spans. `check` validates them; the attributes of fields are
+//! parsed in `field.rs`.
 
 use proc_macro2::{Span, TokenStream};
 use syn::ext::IdentExt as _;
-use syn::parse::{Parse, ParseStream, Parser as _};
-use syn::{Error, Expr, Ident, Lit, LitBool, LitInt, Path, Token};
+use syn::parse::{Parse, ParseStream};
+use syn::{Error, Expr, Ident, LitBool, LitInt, LitStr, Path, Token};
 
+use crate::shared::attrs::{self, Argument, Attribute, Key, Kind, Read};
 use crate::shared::errors::Errors;
-use crate::shared::function::settings::{MetricAttrs, after_equals};
-use crate::shared::list::{self, Seen};
-use crate::shared::names::nearest;
+use crate::shared::settings::Settings;
 use crate::shared::tokens::as_written;
-
-/// The keys that `#[judge]` shares with `#[metric]`.
-const SHARED: [&str; 9] = [
-    "threshold",
-    "cost",
-    "range",
-    "lower_is_better",
-    "strict",
-    "name",
-    "struct",
-    "version",
-    "crate",
-];
-
-/// The keys of its own, how each is written as a whole, and what its value is.
-const OWN: [(&str, &str, &str); 10] = [
-    ("score", "score = f1(precision, recall)", "a score is an expression over the outputs"),
-    ("reasoning", "reasoning = false", "`reasoning` is on or off"),
-    ("temperature", "temperature = 0.0", "a temperature is a number"),
-    ("max_tokens", "max_tokens = 1024", "a limit of tokens is a whole number"),
-    (
-        "pairwise",
-        "pairwise(first, second)",
-        "a pairwise judge names the two inputs that it compares",
-    ),
-    ("models", "models([\"openai:gpt-5-mini\"; 3])", "the models are a list"),
-    ("aggregation", "aggregation = median", "an aggregation is `majority`, `median` or `average`"),
-    ("max_concurrent_judges", "max_concurrent_judges = 2", "a number of judges is a whole number"),
-    ("quorum", "quorum = 2", "a quorum is a whole number of judges"),
-    ("offline", "offline = path::to::function", "an offline judge is a function"),
-];
 
 /// `#[judge(..)]` as written.
 #[derive(Default)]
 pub(crate) struct JudgeAttrs {
-    pub(crate) metric: MetricAttrs,
+    pub(crate) metric: Settings,
     pub(crate) score: Option<Expr>,
     pub(crate) reasoning: Option<LitBool>,
     pub(crate) temperature: Option<Expr>,
@@ -74,7 +42,7 @@ pub(crate) struct Models {
 }
 
 impl Models {
-    /// How many judges these are, if that is written out.
+    /// Returns the number of judges, if it is a literal.
     pub(crate) fn count(&self) -> Option<usize> {
         match &self.times {
             Some(times) => times.base10_parse().ok(),
@@ -83,171 +51,135 @@ impl Models {
     }
 }
 
+impl AsMut<Settings> for JudgeAttrs {
+    fn as_mut(&mut self) -> &mut Settings {
+        &mut self.metric
+    }
+}
+
+const PAIRWISE: &str = "expected the names of two inputs; write `pairwise(first, second)` with the names of two `#[input(..)]` fields";
+
+const MODELS: &str = "expected a list of models; write `models([\"openai:gpt-5-mini\", \"anthropic:claude-haiku-4-5\"])`, or `models([default; 3])` to call the configured model three times";
+
+/// A key that only judges have.
+const fn own(
+    name: &'static str,
+    form: &'static str,
+    what: &'static str,
+    read: Read<JudgeAttrs>,
+) -> Key<JudgeAttrs> {
+    Key::new(name, Kind::Other, form, what, read)
+}
+
+impl Attribute for JudgeAttrs {
+    const NAME: &'static str = "`#[judge]`";
+    const KEYS: &'static [Key<Self>] = &[
+        own(
+            "score",
+            "score = harmonic_mean(precision, recall)",
+            "an expression over the outputs",
+            |judge, it, _| it.value(&mut judge.score),
+        ),
+        own("reasoning", "reasoning = false", "`true` or `false`", |judge, it, _| {
+            it.value(&mut judge.reasoning)
+        }),
+        own("temperature", "temperature = 0.0", "a number", |judge, it, _| {
+            it.value(&mut judge.temperature)
+        }),
+        own("max_tokens", "max_tokens = 1024", "a whole number", |judge, it, _| {
+            it.value(&mut judge.max_tokens)
+        }),
+        own("pairwise", "pairwise(first, second)", PAIRWISE, |judge, it, _| {
+            it.parenthesized(&mut judge.pairwise, |inside| pairwise(it.key, inside))
+        }),
+        own("models", "models([\"openai:gpt-5-mini\"; 3])", MODELS, |judge, it, _| {
+            models(judge, it)
+        }),
+        own(
+            "aggregation",
+            "aggregation = median",
+            "`majority`, `median` or `average`",
+            |judge, it, _| it.value(&mut judge.aggregation),
+        ),
+        own(
+            "max_concurrent_judges",
+            "max_concurrent_judges = 2",
+            "a whole number",
+            |judge, it, _| it.value(&mut judge.max_concurrent),
+        ),
+        own("quorum", "quorum = 2", "a whole number", |judge, it, _| it.value(&mut judge.quorum)),
+        own("offline", "offline = path::to::function", "the path to a function", |judge, it, _| {
+            it.value_with(&mut judge.offline, Path::parse_mod_style)
+        }),
+        Key::THRESHOLD,
+        Key::COST,
+        Key::RANGE,
+        Key::LOWER_IS_BETTER,
+        Key::STRICT,
+        Key::NAME,
+        Key::STRUCT,
+        Key::VERSION,
+        Key::CRATE,
+    ];
+
+    fn not_a_key(&mut self, input: ParseStream<'_>) -> Error {
+        match input.fork().parse::<LitStr>() {
+            Ok(text) => Error::new(
+                text.span(),
+                "expected `key = value`, found a string literal; write the instruction as the struct's doc comment, a name as `name = \"..\"`",
+            ),
+            Err(_) => attrs::not_a_key::<Self>(input),
+        }
+    }
+
+    fn unknown(&mut self, word: &Ident, _: Option<&str>, _: ParseStream<'_>) -> Option<String> {
+        let name = word.to_string();
+        match name.as_str() {
+            "tier" => Some("a judge always has the tier `truth`; remove `tier`".to_owned()),
+            "instruction" | "instructions" | "prompt" | "doc" | "desc" => Some(format!(
+                "unknown key `{name}` in `#[judge]`; write the instruction as the struct's doc comment, `/// ..`"
+            )),
+            "model" | "lm" => Some(format!(
+                "unknown key `{name}` in `#[judge]`; write `models([\"openai:gpt-5-mini\"])`, or configure one with `DSRS_LM` or `.with_lm(..)`"
+            )),
+            _ => None,
+        }
+    }
+
+    fn unreadable(&mut self, key: &'static str) {
+        self.metric.unreadable.push(key);
+    }
+}
+
 impl JudgeAttrs {
     pub(crate) fn parse(args: TokenStream, errors: &mut Errors) -> Self {
-        let mut attrs = Self::default();
-        list::for_each(args, errors, |input, seen, errors| attrs.item(input, seen, errors));
-        attrs
-    }
-
-    fn item(
-        &mut self,
-        input: ParseStream<'_>,
-        seen: &mut Seen,
-        errors: &mut Errors,
-    ) -> syn::Result<()> {
-        let ident = input.call(Ident::parse_any).map_err(|_| not_a_key(input))?;
-        let name = ident.to_string();
-        if SHARED.contains(&name.as_str()) {
-            seen.note(&ident, errors);
-            return self.metric.shared(&ident, input);
-        }
-        let Some((key, form, what)) = OWN.iter().find(|(key, ..)| *key == name) else {
-            self.metric.unreadable.extend(near_key(&name).map(str::to_owned));
-            return Err(Error::new(ident.span(), unknown_key(&name)));
-        };
-        seen.note(&ident, errors);
-        let read = match *key {
-            "pairwise" => pairwise(&ident, input).map(|pair| self.pairwise = Some(pair)),
-            "models" => models(&ident, input).map(|models| self.models = Some(models)),
-            key => after_equals(&ident, form, input)
-                .and_then(|()| self.value(key, &ident, input, form, what)),
-        };
-        if read.is_err() {
-            self.metric.unreadable.push(name);
-        }
-        read
-    }
-
-    fn value(
-        &mut self,
-        key: &str,
-        ident: &Ident,
-        input: ParseStream<'_>,
-        form: &str,
-        what: &str,
-    ) -> syn::Result<()> {
-        let explain = |found: &str| match found {
-            "" => format!("`{key}` needs a value: write `{form}`"),
-            _ => format!("{what}, not `{found}`: write `{form}`"),
-        };
-        match key {
-            "score" => self.score = Some(list::value(ident, input, Parse::parse, explain)?),
-            "reasoning" => self.reasoning = Some(list::value(ident, input, Parse::parse, explain)?),
-            "temperature" => {
-                self.temperature = Some(list::value(ident, input, Parse::parse, explain)?);
-            }
-            "max_tokens" => {
-                self.max_tokens = Some(list::value(ident, input, Parse::parse, explain)?);
-            }
-            "aggregation" => {
-                self.aggregation = Some(list::value(ident, input, Parse::parse, explain)?);
-            }
-            "max_concurrent_judges" => {
-                self.max_concurrent = Some(list::value(ident, input, Parse::parse, explain)?);
-            }
-            "quorum" => self.quorum = Some(list::value(ident, input, Parse::parse, explain)?),
-            _ => self.offline = Some(list::value(ident, input, Path::parse_mod_style, explain)?),
-        }
-        Ok(())
-    }
-
-    /// Whether something was written for a key, though it could not be read.
-    pub(crate) fn is_unreadable(&self, key: &str) -> bool {
-        self.metric.unreadable.iter().any(|unreadable| unreadable == key)
+        attrs::parse(args, errors)
     }
 }
 
-const PAIRWISE: &str = "a pairwise judge names the two inputs that it compares: write `pairwise(first, second)` with the names of two `#[input(..)]` fields";
-
-fn pairwise(ident: &Ident, input: ParseStream<'_>) -> syn::Result<Pairwise> {
-    let span = ident.span();
-    in_parentheses(ident, input, PAIRWISE, |inside| {
-        let first = inside.call(Ident::parse_any)?;
-        inside.parse::<Token![,]>()?;
-        Ok(Pairwise { span, first, second: inside.call(Ident::parse_any)? })
-    })
+fn pairwise(key: &Ident, inside: ParseStream<'_>) -> syn::Result<Pairwise> {
+    let first = inside.call(Ident::parse_any)?;
+    inside.parse::<Token![,]>()?;
+    Ok(Pairwise { span: key.span(), first, second: inside.call(Ident::parse_any)? })
 }
 
-/// What stands in parentheses behind a key; `message` if it stands there otherwise.
-fn in_parentheses<T>(
-    key: &Ident,
-    input: ParseStream<'_>,
-    message: &str,
-    read: impl Fn(ParseStream<'_>) -> syn::Result<T>,
-) -> syn::Result<T> {
-    let found = list::to_comma(input)?;
-    let whole = |inside: ParseStream<'_>| {
-        let value = read(inside)?;
-        inside.parse::<Option<Token![,]>>()?;
-        if inside.is_empty() { Ok(value) } else { Err(inside.error("")) }
-    };
-    let group = syn::parse2::<proc_macro2::Group>(found.clone());
-    let value = group.and_then(|group| whole.parse2(group.stream()));
-    value.map_err(|_| match found.is_empty() {
-        true => Error::new(key.span(), message),
-        false => Error::new_spanned(&found, message),
-    })
-}
-
-const MODELS: &str = "the models stand in a list: write `models([\"openai:gpt-5-mini\", \"anthropic:claude-haiku-4-5\"])`, or `models([default; 3])` to ask the configured model three times";
-
-fn models(ident: &Ident, input: ParseStream<'_>) -> syn::Result<Models> {
-    let span = ident.span();
-    match in_parentheses(ident, input, MODELS, <Expr as Parse>::parse)? {
-        Expr::Array(array) => {
-            Ok(Models { span, list: array.elems.into_iter().collect(), times: None })
+fn models(judge: &mut JudgeAttrs, argument: &Argument<'_>) -> syn::Result<()> {
+    let mut list = None;
+    argument.parenthesized(&mut list, Expr::parse)?;
+    let span = argument.key.span();
+    judge.models = match list {
+        Some(Expr::Array(array)) => {
+            Some(Models { span, list: array.elems.into_iter().collect(), times: None })
         }
-        Expr::Repeat(repeat) => {
+        Some(Expr::Repeat(repeat)) => {
             let times = syn::parse2::<LitInt>(quote::ToTokens::to_token_stream(&repeat.len));
             let times = times.map_err(|_| {
                 let written = as_written(&repeat.len);
-                Error::new_spanned(&repeat.len, format!("how often a model is asked is written out, not `{written}`: write `models([default; 3])`"))
+                Error::new_spanned(&repeat.len, format!("expected an integer literal, found `{written}`; write `models([default; 3])`"))
             })?;
-            Ok(Models { span, list: vec![*repeat.expr], times: Some(times) })
+            Some(Models { span, list: vec![*repeat.expr], times: Some(times) })
         }
-        other => Err(Error::new_spanned(other, MODELS)),
-    }
-}
-
-fn not_a_key(input: ParseStream<'_>) -> Error {
-    match input.fork().parse::<Lit>() {
-        Ok(Lit::Str(text)) => Error::new(
-            text.span(),
-            "a text alone says nothing: the instruction is the struct's doc comment, a name is `name = \"..\"`",
-        ),
-        Ok(Lit::Float(number)) => Error::new(
-            number.span(),
-            format!("a number alone says nothing: write `threshold = {number}`"),
-        ),
-        _ => input.error("`#[judge]` takes items like `threshold = 0.5`, with commas between them"),
-    }
-}
-
-fn keys() -> Vec<&'static str> {
-    OWN.iter().map(|(key, ..)| *key).chain(SHARED).collect()
-}
-
-fn near_key(name: &str) -> Option<&'static str> {
-    nearest(name, &keys())
-}
-
-fn unknown_key(name: &str) -> String {
-    if name == "tier" {
-        return "a judge is always `truth`: take `tier` away".to_owned();
-    }
-    if matches!(name, "instruction" | "instructions" | "prompt" | "doc" | "desc") {
-        return format!(
-            "the instruction is the struct's doc comment: write `/// ..` above it instead of `{name}`"
-        );
-    }
-    if matches!(name, "model" | "lm") {
-        return format!(
-            "`#[judge]` has no `{name}`; write `models([\"openai:gpt-5-mini\"])`, or configure one with `DSRS_LM` or `.with_lm(..)`"
-        );
-    }
-    match near_key(name) {
-        Some(near) => format!("`#[judge]` has no `{name}`; did you mean `{near}`?"),
-        None => format!("`#[judge]` has no `{name}`; it takes `{}`", keys().join("`, `")),
-    }
+        other => return Err(Error::new_spanned(other, MODELS)),
+    };
+    Ok(())
 }

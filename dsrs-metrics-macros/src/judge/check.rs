@@ -1,5 +1,5 @@
-//! The rules of `#[judge]` that tokens alone can show to be broken. Those that it shares with
-//! `#[metric]` are checked there; what only types can show is rustc's.
+//! The rules of `#[judge]` that can be checked on tokens. Rules of every metric are checked after
+//! lowering; rules that need types are checked by rustc.
 
 use std::fmt::Display;
 
@@ -8,86 +8,102 @@ use syn::{Expr, LitInt, Type};
 use super::attr::{Models, Pairwise};
 use super::field::{Labels, Source};
 use super::lower::{PANEL, SETTERS};
-use super::model::{Field, Input, Judge, Output, Score, is_bool, is_preference};
-use super::score::worth_makes_sense;
+use super::model::{Field, Input, Judge, Output, Score, is_bool, is_preference, output_named};
+use super::score::check_expression;
 use crate::shared::errors::Errors;
-use crate::shared::names::{self, hides_prelude};
+use crate::shared::names::{self, shadows_prelude};
 use crate::shared::tokens::as_written;
-use crate::shared::types::{is_whole_number, last_segment_is, option_of};
-use crate::shared::values::{bounds, literal, range_is_closed};
+use crate::shared::types::{is_integer, last_segment_is, option_of};
+use crate::shared::values::{bounds, check_range, literal};
 
 pub(crate) fn check(judge: &mut Judge, errors: &mut Errors) {
-    signature_is_whole(judge, errors);
-    names_are_usable(judge, errors);
+    check_signature(judge, errors);
+    check_names(judge, errors);
     for input in &judge.inputs {
-        input_makes_sense(input, errors);
+        check_input(input, errors);
     }
     for output in &judge.outputs {
-        output_makes_sense(output, errors);
+        check_output(output, errors);
     }
-    reasoning_is_text(judge, errors);
-    sampling_makes_sense(judge, errors);
-    panel_makes_sense(judge, errors);
-    pairwise_makes_sense(judge, errors);
-    score_makes_sense(judge, errors);
-    worth_makes_sense(judge, errors);
+    check_reasoning(judge, errors);
+    check_sampling(judge, errors);
+    check_panel(judge, errors);
+    check_pairwise(judge, errors);
+    check_score(judge, errors);
+    check_expression(judge, errors);
 }
 
-fn signature_is_whole(judge: &Judge, errors: &mut Errors) {
+fn check_signature(judge: &Judge, errors: &mut Errors) {
     let item = &judge.item;
     if judge.instruction.is_empty() {
-        errors.at(&item.ident, "the judge has no instruction: write a doc comment above the struct that says what to judge");
+        errors.at(
+            &item.ident,
+            "missing instruction; write what to judge as the doc comment of the struct",
+        );
     }
     if let Some(param) = item.generics.params.first() {
-        errors.at(param, "a judge asks one question, known where it is written: take the generics away and own the inputs, as in `answer: String`");
+        errors.at(param, "generic parameters are not supported on a judge; remove them and write owned types, such as `answer: String`");
     }
     let is_shown = |input: &Input| input.attr.source != Some(Source::Param);
     if !judge.inputs.iter().any(is_shown)
         && item.fields.len() == judge.inputs.len() + judge.outputs.len()
     {
-        errors.at(&item.ident, "the judge is shown nothing of a row: write `#[input(gold)]` or `#[input(pred)]` before a field");
+        errors.at(&item.ident, "the judge has no input from a row; write `#[input(gold)]` or `#[input(pred)]` before a field");
     }
     if judge.outputs.is_empty() && item.fields.len() == judge.inputs.len() {
-        errors.at(&item.ident, "the judge answers nothing: write `#[output]` before a field, as in `#[output(range = 0.0..=1.0)] score: f64`");
+        errors.at(&item.ident, "the judge has no output; write `#[output]` before a field, such as `#[output(range = 0.0..=1.0)] score: f64`");
     }
 }
 
-fn names_are_usable(judge: &mut Judge, errors: &mut Errors) {
+fn check_names(judge: &mut Judge, errors: &mut Errors) {
     let ident = &judge.item.ident;
     if judge.attrs.metric.name.is_none() && !ident.to_string().is_ascii() {
-        errors.at(ident, "a judge's name stands on command lines and in files, so it is ASCII in snake case: write `name = \"..\"`");
+        let found = names::lower_snake(&ident.to_string());
+        errors.at(ident, names::not_in_snake_case("judge", &found, "write `name = \"..\"`"));
     }
-    if let Some(name) = judge.attrs.metric.struct_name.take_if(|name| hides_prelude(name)) {
-        errors.at(&name, format!("`{name}` would hide the prelude's `{name}` in this module: write `struct = {name}Judge`"));
+    if let Some(name) = judge.attrs.metric.struct_name.take_if(|name| shadows_prelude(name)) {
+        errors.at(&name, format!("the judge's struct `{name}` would shadow the prelude's `{name}`; write `struct = {name}Judge`"));
     }
     if let Some(name) = judge.attrs.metric.struct_name.take_if(|name| *name == *ident) {
-        errors.at(&name, format!("`{name}` is the signature already: write `struct = {name}Judge`, or take `struct` away"));
+        errors.at(&name, format!("`{name}` is already the name of the signature; write `struct = {name}Judge`, or remove `struct`"));
     }
     let inputs = judge.inputs.iter().map(|input| &input.field);
     for field in inputs.chain(judge.outputs.iter().map(|output| &output.field)) {
         let name = field.name();
         if SETTERS.contains(&name.as_str()) && judge.has_param(&name) {
-            errors.at(&field.ident, format!("the judge's builder has a `{name}` already, which says who judges: call the parameter otherwise"));
+            errors.at(
+                &field.ident,
+                format!(
+                    "`{name}` is reserved for a method of the judge's builder; rename the parameter"
+                ),
+            );
         } else if name == PANEL {
             errors.at(
                 &field.ident,
-                format!("`{PANEL}` is who judges, so no field can be called so: call it otherwise"),
+                format!("`{PANEL}` is reserved for the judge's panel of models; rename the field"),
             );
         } else if !names::is_snake(name.trim_start_matches('_')) {
-            errors.at(&field.ident, "a field's name stands in the prompt and in JSON, so it is ASCII in snake case: call it otherwise, and write `#[input(pred = \"..\")]` for the row's field");
+            errors.at(
+                &field.ident,
+                names::not_in_snake_case(
+                    "field",
+                    &name,
+                    "rename the field, and write `#[input(pred = \"..\")]` for the row's field",
+                ),
+            );
         }
     }
 }
 
-fn input_makes_sense(input: &Input, errors: &mut Errors) {
+fn check_input(input: &Input, errors: &mut Errors) {
     let Field { ident, ty, .. } = &input.field;
-    if input.attr.source.is_none() && !input.attr.is_noted {
-        errors.at_span(input.attr.span, format!("`#[input]` alone does not say which half of the row `{ident}` comes from: write `#[input(gold)]` for the labelled example, `#[input(pred)]` for the prediction, or `#[param]` for configuration"));
+    if input.attr.source.is_none() && !input.attr.is_reported {
+        errors.at_span(input.attr.span, format!("missing source of the input `{ident}`; write `#[input(gold)]` for the labelled example, `#[input(pred)]` for the prediction, or `#[param]` for configuration"));
     }
-    is_owned(ty, errors);
+    check_owned(ty, errors);
 }
 
-fn is_owned(ty: &Type, errors: &mut Errors) {
+fn check_owned(ty: &Type, errors: &mut Errors) {
     let Type::Reference(reference) = option_of(ty).unwrap_or(ty) else {
         return;
     };
@@ -96,50 +112,54 @@ fn is_owned(ty: &Type, errors: &mut Errors) {
         Type::Slice(slice) => format!("Vec<{}>", as_written(&slice.elem)),
         other => as_written(other),
     };
-    errors.at(reference, format!("a judge owns what it asks about: write `{owned}`"));
+    let found = as_written(reference);
+    errors.at(reference, format!("expected an owned type, found `{found}`; write `{owned}`"));
 }
 
-fn output_makes_sense(output: &Output, errors: &mut Errors) {
+fn check_output(output: &Output, errors: &mut Errors) {
     let ty = &output.field.ty;
-    is_owned(ty, errors);
+    check_owned(ty, errors);
     let plain = option_of(ty).unwrap_or(ty);
     let name = as_written(ty);
     if let Some(range) = &output.attr.range {
         if !is_number(plain) && is_known(plain) {
-            errors.at(range, format!("a range is for numbers, and this is `{name}`: take `range` away, or make the output an `f64`"));
+            errors.at(range, format!("`range` requires a numeric output, found `{name}`; remove `range`, or make the output an `f64`"));
         }
-        range_is_closed(range, errors);
+        check_range(range, errors);
     }
     if let Some(labels) = &output.attr.labels {
-        labels_make_sense(labels, plain, &name, errors);
+        check_labels(labels, plain, &name, errors);
     }
 }
 
-fn labels_make_sense(labels: &Labels, ty: &Type, written: &str, errors: &mut Errors) {
+fn check_labels(labels: &Labels, ty: &Type, written: &str, errors: &mut Errors) {
     if !last_segment_is(ty, "String") && is_known(ty) {
-        errors.at_span(labels.span, format!("labels are texts, and this is `{written}`: make the output a `String`, or take `labels` away"));
+        errors.at_span(labels.span, format!("`labels` requires a `String` output, found `{written}`; make the output a `String`, or remove `labels`"));
     }
     if labels.count < 2 {
         errors.at_span(
             labels.span,
-            "a judge chooses between two labels at least: write `labels = [\"good\", \"bad\"]`",
+            format!(
+                "expected at least two labels, found {}; write `labels = [\"good\", \"bad\"]`",
+                labels.count
+            ),
         );
     }
     for (index, label) in labels.texts.iter().enumerate() {
         let text = label.value();
         if text.trim().is_empty() {
-            errors.at(label, "the label is empty: write what the judge may answer");
+            errors.at(label, "empty label; write a value that the judge may answer");
         } else if labels.texts[..index].iter().any(|earlier| earlier.value() == text) {
-            errors.at(label, format!("the label {text:?} is given twice; keep one"));
+            errors.at(label, format!("duplicate label {text:?}; keep one"));
         }
     }
 }
 
 fn is_number(ty: &Type) -> bool {
-    is_whole_number(ty) || ["f32", "f64"].iter().any(|name| last_segment_is(ty, name))
+    is_integer(ty) || ["f32", "f64"].iter().any(|name| last_segment_is(ty, name))
 }
 
-/// Whether a type is certainly what it is called.
+/// Whether the spelling of a type determines what it is.
 fn is_known(ty: &Type) -> bool {
     let list = matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Vec"));
     list || is_number(ty)
@@ -147,65 +167,65 @@ fn is_known(ty: &Type) -> bool {
         || ["String", "bool", "char"].iter().any(|name| last_segment_is(ty, name))
 }
 
-fn reasoning_is_text(judge: &Judge, errors: &mut Errors) {
+fn check_reasoning(judge: &Judge, errors: &mut Errors) {
     let own = judge.outputs.iter().find(|output| output.field.name() == "reasoning");
     let Some(own) = own.filter(|_| judge.reasons()) else {
         return;
     };
     if !last_segment_is(&own.field.ty, "String") {
-        errors.at(&own.field.ty, "`reasoning` is what the judge writes down before it answers, so it is a `String`: write that, call the output otherwise, or write `reasoning = false`");
+        let found = as_written(&own.field.ty);
+        errors.at(&own.field.ty, format!("expected `String` for the output `reasoning`, found `{found}`; write `String`, rename the output, or write `reasoning = false`"));
     }
 }
 
-fn sampling_makes_sense(judge: &Judge, errors: &mut Errors) {
+fn check_sampling(judge: &Judge, errors: &mut Errors) {
     if let Some(temperature) = &judge.attrs.temperature {
         match literal(temperature) {
             Some(value) if (0.0..=2.0).contains(&value) => {}
-            Some(value) => errors.at(temperature, format!("a temperature lies in 0.0..=2.0, and {value:?} does not: write `temperature = 0.0` for the steadiest judge")),
+            Some(value) => errors.at(temperature, format!("`temperature` must be between 0.0 and 2.0, found {value:?}; write `temperature = 0.0` for the most repeatable answers")),
             None if matches!(temperature, Expr::Lit(_)) => {
-                errors.at(temperature, "a temperature is a number: write `temperature = 0.0`");
+                let found = as_written(temperature);
+                errors.at(temperature, format!("expected a number, found `{found}`; write `temperature = 0.0`"));
             }
             None => {}
         }
     }
     if let Some(tokens) = &judge.attrs.max_tokens {
-        is_at_least_one(
+        check_at_least_one(
             tokens,
-            "no answer has 0 tokens: write `max_tokens = 1024`, or take it away",
+            "`max_tokens` must be at least 1, found 0; write `max_tokens = 1024`, or remove it",
             errors,
         );
     }
 }
 
-fn is_at_least_one(number: &LitInt, message: impl Display, errors: &mut Errors) {
+fn check_at_least_one(number: &LitInt, message: impl Display, errors: &mut Errors) {
     match number.base10_parse::<u32>() {
         Ok(0) => errors.at(number, message),
         Ok(_) => {}
-        Err(_) => errors.at(number, format!("`{number}` is too large")),
+        Err(_) => errors.at(number, format!("`{number}` is out of range; write a smaller number")),
     }
 }
 
-fn panel_makes_sense(judge: &Judge, errors: &mut Errors) {
+fn check_panel(judge: &Judge, errors: &mut Errors) {
     let attrs = &judge.attrs;
     let verdict = judge.score.as_ref().is_some_and(|score| score.is_verdict);
     if let Some(aggregation) = &attrs.aggregation {
         match aggregation.to_string().as_str() {
             "majority" => {}
             "median" | "average" if verdict => {
-                errors.at(aggregation, format!("judges that say yes or no vote, and a {aggregation} of votes is neither: write `aggregation = majority`"));
+                errors.at(aggregation, format!("`{aggregation}` requires a numeric score, found a `bool`; write `aggregation = majority`"));
             }
             "median" | "average" => {}
             other => errors.at(aggregation, unknown_aggregation(other)),
         }
     }
-    let count = attrs.models.as_ref().map(|models| models_make_sense(models, errors));
+    let count = attrs.models.as_ref().map(|models| check_models(models, errors));
     let count = count.flatten();
-    let judges =
-        |count: usize| if count == 1 { "one judge".to_owned() } else { format!("{count} judges") };
     if let Some(quorum) = &attrs.quorum {
-        is_at_least_one(
+        check_at_least_one(
             quorum,
-            "no judge's word would be enough for a score: write `quorum = 1`",
+            "`quorum` must be at least 1, found 0; write `quorum = 1`",
             errors,
         );
         let wanted = quorum.base10_parse::<usize>().unwrap_or(0);
@@ -213,16 +233,15 @@ fn panel_makes_sense(judge: &Judge, errors: &mut Errors) {
             errors.at(
                 quorum,
                 format!(
-                    "there are {}, so {wanted} can never answer: write `quorum = {count}` at most",
-                    judges(count)
+                    "the quorum of {wanted} exceeds the number of judges, {count}; write `quorum = {count}` or less",
                 ),
             );
         }
     }
     if let Some(limit) = &attrs.max_concurrent {
-        is_at_least_one(
+        check_at_least_one(
             limit,
-            "no judge could ever be asked: write `max_concurrent_judges = 1`",
+            "`max_concurrent_judges` must be at least 1, found 0; write `max_concurrent_judges = 1`",
             errors,
         );
     }
@@ -235,22 +254,22 @@ fn unknown_aggregation(other: &str) -> String {
         other => names::nearest(other, &["majority", "median", "average"]),
     };
     match meant {
-        Some(meant) => format!("there is no aggregation `{other}`: write `aggregation = {meant}`"),
-        None => format!(
-            "judges' scores become one by `majority`, `median` or `average`, not by `{other}`"
-        ),
+        Some(meant) => format!("unknown aggregation `{other}`; write `aggregation = {meant}`"),
+        None => {
+            format!("unknown aggregation `{other}`; expected `majority`, `median` or `average`")
+        }
     }
 }
 
-/// How many judges there are.
-fn models_make_sense(models: &Models, errors: &mut Errors) -> Option<usize> {
+/// Checks the models and returns the number of judges.
+fn check_models(models: &Models, errors: &mut Errors) -> Option<usize> {
     if models.list.is_empty() {
-        errors.at_span(models.span, "the list of models is empty: name one, or take `models` away to use the configured one");
+        errors.at_span(models.span, "empty list of models; write at least one, or remove `models` to use the configured model");
     }
     if let Some(times) = &models.times {
-        is_at_least_one(
+        check_at_least_one(
             times,
-            "a model that is asked 0 times judges nothing: write `models([default; 3])`",
+            "the number of repetitions must be at least 1, found 0; write `models([default; 3])`",
             errors,
         );
     }
@@ -260,14 +279,14 @@ fn models_make_sense(models: &Models, errors: &mut Errors) -> Option<usize> {
         };
         match &literal.lit {
             syn::Lit::Str(text) if text.value().split_once(':').is_some_and(|(provider, name)| !provider.is_empty() && !name.is_empty()) => {}
-            syn::Lit::Str(text) => errors.at(text, format!("a model is named with its provider: write `\"openai:{}\"`", text.value().trim_matches(':'))),
-            other => errors.at(other, "a model is a text like `\"openai:gpt-5-mini\"`, or `default` for the configured one"),
+            syn::Lit::Str(text) => errors.at(text, format!("expected `provider:model`, found `{}`; write `\"openai:{}\"`", text.value(), text.value().trim_matches(':'))),
+            other => errors.at(other, format!("expected a string, found `{}`; write `\"openai:gpt-5-mini\"`, or `default` for the configured model", as_written(other))),
         }
     }
     models.count()
 }
 
-fn pairwise_makes_sense(judge: &Judge, errors: &mut Errors) {
+fn check_pairwise(judge: &Judge, errors: &mut Errors) {
     let Some(Pairwise { span, first, second }) = &judge.attrs.pairwise else {
         return;
     };
@@ -282,33 +301,33 @@ fn pairwise_makes_sense(judge: &Judge, errors: &mut Errors) {
             let names: Vec<_> = judge.inputs.iter().map(|input| input.field.name()).collect();
             errors.at(
                 name,
-                format!(
-                    "no input is called `{name}`; a pairwise judge compares two of `{}`",
-                    names.join("`, `")
-                ),
+                format!("no input is named `{name}`; write two of `{}`", names.join("`, `")),
             );
         }
     }
     if first == second {
-        errors
-            .at(second, format!("`{first}` compared with itself is always a tie: name two inputs"));
+        errors.at(
+            second,
+            format!("`{first}` is compared with itself; write the names of two inputs"),
+        );
     } else if let (Some(a), Some(b)) = (shown(first), shown(second))
         && as_written(&a.field.ty) != as_written(&b.field.ty)
     {
         errors.at(
             &b.field.ty,
             format!(
-                "a pairwise judge sees both orders, so what it compares has one type: write `{}`",
+                "expected the type of `{first}`, since both orders are judged, found `{}`; write `{}`",
+                as_written(&b.field.ty),
                 as_written(&a.field.ty)
             ),
         );
     }
     if judge.score.as_ref().is_some_and(|score| score.is_verdict) {
-        errors.at_span(*span, "a pairwise judge may call a tie, which is neither true nor false: score with an output of type `Preference`, or a number in 0.0..=1.0");
+        errors.at_span(*span, "a pairwise judge may answer a tie, which is not a `bool`; score with an output of type `Preference`, or a number in 0.0..=1.0");
     }
 }
 
-fn score_makes_sense(judge: &mut Judge, errors: &mut Errors) {
+fn check_score(judge: &mut Judge, errors: &mut Errors) {
     let Some(Score { expr, is_verdict }) = &judge.score else {
         return;
     };
@@ -318,42 +337,45 @@ fn score_makes_sense(judge: &mut Judge, errors: &mut Errors) {
         if let Some(threshold) = metric.threshold.take() {
             errors.at(
                 threshold,
-                format!("a yes or no is its own verdict: take `threshold` away, or {instead}"),
+                format!("`threshold` is not supported for a `bool` score; remove it, or {instead}"),
             );
         }
         if let Some(range) = metric.range.take() {
-            errors.at(range, format!("a yes or no is 0 or 1: take `range` away, or {instead}"));
+            errors.at(
+                range,
+                format!("`range` is not supported for a `bool` score; remove it, or {instead}"),
+            );
         }
         if let Some(span) = metric.strict.take() {
-            errors.at_span(span, "a yes or no is strict already: take `strict` away");
+            errors.at_span(span, "a `bool` score is always strict; remove `strict`");
         }
         if let Some(span) = metric.lower_is_better.take() {
-            errors.at_span(span, "yes is a pass: write `score = !..` instead of `lower_is_better`");
+            errors.at_span(span, "`lower_is_better` is not supported for a `bool` score, where `true` passes; write `score = !..`");
         }
         return;
     }
-    let output = output_of(expr, &judge.outputs);
+    let output = output_named(&judge.outputs, expr);
     let preferred = judge.attrs.pairwise.is_some()
         || output.is_some_and(|output| is_preference(&output.field.ty));
     let own = output.and_then(|output| output.attr.range.clone());
     let unit = || preferred.then(|| syn::parse_quote!(0.0..=1.0));
-    if !metric.unreadable.iter().any(|key| key == "range") {
+    if !metric.is_unreadable("range") {
         metric.range =
             metric.range.take().or(own.filter(|range| bounds(range).is_some())).or_else(unit);
     }
     if let Some(output) = output {
         let (ty, name) = (&output.field.ty, output.field.name());
         if option_of(ty).is_some() {
-            errors.at(ty, format!("a verdict that is missing is no verdict, so the score is no `Option`: write `{}`", as_written(option_of(ty))));
+            errors.at(
+                ty,
+                format!(
+                    "the score must not be an `Option`, found `{}`; write `{}`",
+                    as_written(ty),
+                    as_written(option_of(ty))
+                ),
+            );
         } else if is_known(ty) && !is_number(ty) && !is_preference(ty) && !is_bool(ty) {
-            errors.at(ty, format!("`{name}` is the score, and `{}` is neither a number nor a `bool`: write `score = ..` with what it is worth, as in `score = {name} == \"good\"`", as_written(ty)));
+            errors.at(ty, format!("expected a number or a `bool` as the score, found `{}`; write an expression, such as `score = {name} == \"good\"`", as_written(ty)));
         }
     }
-}
-
-fn output_of<'a>(expr: &Expr, outputs: &'a [Output]) -> Option<&'a Output> {
-    let Expr::Path(path) = expr else {
-        return None;
-    };
-    outputs.iter().find(|output| path.path.is_ident(&output.field.ident))
 }

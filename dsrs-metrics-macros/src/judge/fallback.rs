@@ -1,5 +1,5 @@
-//! After a mistake: the struct as written and stubs of what the judge would have been, so that one
-//! mistake is one message.
+//! The expansion after an error: the struct as written and stubs of the generated items, so that
+//! one error is one message.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -51,7 +51,7 @@ fn parts(judge: &Judge, metric: &Model) -> TokenStream {
     }
 }
 
-/// The struct without borrowed fields, of which rustc would say once more that they cannot stay.
+/// Returns the struct without borrowed fields, for which rustc would report a missing lifetime.
 fn without_references(judge: &Judge) -> TokenStream {
     let mut item = judge.item.clone();
     for field in &mut item.fields {

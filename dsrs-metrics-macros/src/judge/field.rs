@@ -1,17 +1,17 @@
-//! What stands inside `#[input(..)]`, `#[param(..)]` and `#[output(..)]` on a field of a judge.
+//! The attributes of a judge's field: `#[input(..)]`, `#[param(..)]` and `#[output(..)]`.
 
 use proc_macro2::{Span, TokenStream};
-use syn::ext::IdentExt as _;
-use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Error, Expr, Ident, LitStr, Token};
+use quote::{ToTokens as _, quote};
+use syn::parse::ParseStream;
+use syn::{Attribute as SynAttribute, Error, Expr, ExprArray, Ident, LitStr, Token};
 
+use crate::shared::attrs::{self, Argument, Attribute, Key, Kind, Read};
 use crate::shared::errors::Errors;
-use crate::shared::function::settings::after_equals;
-use crate::shared::list::{self, Seen};
+use crate::shared::list;
 use crate::shared::names;
 use crate::shared::tokens::{as_written, is_ident};
 
-/// Where an input comes from.
+/// The source of an input.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Source {
     Gold,
@@ -20,7 +20,7 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    pub(crate) fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Gold => "gold",
             Self::Pred => "pred",
@@ -32,16 +32,19 @@ impl Source {
 /// An input as written.
 pub(crate) struct InputAttr {
     pub(crate) span: Span,
+    /// Whether this is `#[param]` and not `#[input(..)]`.
+    is_param: bool,
     pub(crate) source: Option<Source>,
-    /// Whether what is wrong with the source has been said.
-    pub(crate) is_noted: bool,
+    /// Whether an error about the source is already reported.
+    pub(crate) is_reported: bool,
     pub(crate) rename: Option<LitStr>,
-    /// `default` or `default = value`, as it stands.
+    /// `default` or `default = value`, as written.
     pub(crate) default: Option<TokenStream>,
     pub(crate) desc: Option<LitStr>,
 }
 
 /// An output as written.
+#[derive(Default)]
 pub(crate) struct OutputAttr {
     pub(crate) range: Option<Expr>,
     pub(crate) labels: Option<Labels>,
@@ -52,21 +55,21 @@ pub(crate) struct OutputAttr {
 pub(crate) struct Labels {
     pub(crate) span: Span,
     pub(crate) texts: Vec<LitStr>,
-    /// How many there are, readable or not.
+    /// The number of labels, including invalid ones.
     pub(crate) count: usize,
 }
 
-/// What a field of a judge is.
+/// The role of a judge's field.
 pub(crate) enum FieldAttr {
-    Input(InputAttr),
-    Output(OutputAttr),
+    Input(Box<InputAttr>),
+    Output(Box<OutputAttr>),
 }
 
 const NAMES: [&str; 3] = ["input", "output", "param"];
 
 impl FieldAttr {
-    /// Takes the judge's attributes from a field's and leaves the others.
-    pub(crate) fn take(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<Self> {
+    /// Removes the judge's attributes from the attributes of a field and parses them.
+    pub(crate) fn take(attrs: &mut Vec<SynAttribute>, errors: &mut Errors) -> Option<Self> {
         let mut taken: Option<(&str, Self)> = None;
         attrs.retain(|attr| {
             let Some(name) = NAMES.into_iter().find(|name| attr.path().is_ident(name)) else {
@@ -80,11 +83,11 @@ impl FieldAttr {
             match &taken {
                 None => taken = Some((name, Self::parse(name, attr, errors))),
                 Some((first, _)) if *first == name => {
-                    errors.at(attr, format!("`#[{name}]` is given twice; keep one"));
+                    errors.at(attr, format!("duplicate `#[{name}]`; keep one"));
                 }
                 Some((first, _)) => errors.at(
                     attr,
-                    format!("a field is `#[{first}]` or `#[{name}]`, not both; write two fields"),
+                    format!("`#[{first}]` and `#[{name}]` on one field; write two fields"),
                 ),
             }
             false
@@ -92,7 +95,7 @@ impl FieldAttr {
         taken.map(|(_, attr)| attr)
     }
 
-    fn parse(name: &str, attr: &Attribute, errors: &mut Errors) -> Self {
+    fn parse(name: &str, attr: &SynAttribute, errors: &mut Errors) -> Self {
         let span = attr.path().segments.first().map_or_else(Span::call_site, |s| s.ident.span());
         let tokens = match &attr.meta {
             syn::Meta::Path(_) => TokenStream::new(),
@@ -100,13 +103,13 @@ impl FieldAttr {
             syn::Meta::NameValue(pair) => {
                 let message = match name {
                     "output" => {
-                        "`#[output]` takes its items in parentheses: write `#[output(desc = \"..\")]`"
+                        "expected `#[output(..)]`, found `#[output = ..]`; write `#[output(desc = \"..\")]`"
                     }
                     "param" => {
-                        "`#[param]` takes its default in parentheses: write `#[param(default = ..)]`"
+                        "expected `#[param(..)]`, found `#[param = ..]`; write `#[param(default = ..)]`"
                     }
                     _ => {
-                        "`#[input]` takes its source in parentheses: write `#[input(gold)]` or `#[input(pred)]`"
+                        "expected `#[input(..)]`, found `#[input = ..]`; write `#[input(gold)]` or `#[input(pred)]`"
                     }
                 };
                 errors.at(&pair.value, message);
@@ -114,110 +117,76 @@ impl FieldAttr {
             }
         };
         if name == "output" {
-            return Self::Output(output(tokens, errors));
+            return Self::Output(Box::new(attrs::parse(tokens, errors)));
         }
-        let mut input = InputAttr::at(span);
-        input.source = (name == "param").then_some(Source::Param);
-        input.is_noted = matches!(attr.meta, syn::Meta::NameValue(_));
-        let by_name = name == "param";
-        list::for_each(tokens, errors, |items, seen, errors| {
-            input.item(by_name, items, seen, errors)
-        });
-        Self::Input(input)
+        let is_param = name == "param";
+        let mut input = InputAttr {
+            is_param,
+            source: is_param.then_some(Source::Param),
+            is_reported: matches!(attr.meta, syn::Meta::NameValue(_)),
+            ..InputAttr::at(span)
+        };
+        attrs::parse_into(&mut input, tokens, errors);
+        Self::Input(Box::new(input))
     }
 }
 
-/// `#[gold]` or `#[pred]`, which `#[metric]` has.
-fn of_metric(attr: &Attribute, errors: &mut Errors) -> Option<FieldAttr> {
+/// Reports `#[gold]` or `#[pred]`, which are attributes of `#[metric]`.
+fn of_metric(attr: &SynAttribute, errors: &mut Errors) -> Option<FieldAttr> {
     let source = ["gold", "pred"].into_iter().find(|source| attr.path().is_ident(source))?;
-    errors.at(attr.path(), format!("a field of a judge is an input: write `#[input({source})]`"));
-    Some(FieldAttr::Input(InputAttr { is_noted: true, ..InputAttr::at(Span::call_site()) }))
+    errors.at(
+        attr.path(),
+        format!("expected `#[input({source})]`, found `#[{source}]`; write `#[input({source})]`"),
+    );
+    let input = InputAttr { is_reported: true, ..InputAttr::at(Span::call_site()) };
+    Some(FieldAttr::Input(Box::new(input)))
 }
 
-/// Whether an attribute can stay with the field.
-fn is_kept(attr: &Attribute, errors: &mut Errors) -> bool {
+/// Whether an attribute remains on the field. Reports `cfg`.
+fn is_kept(attr: &SynAttribute, errors: &mut Errors) -> bool {
     let is_cfg = attr.path().is_ident("cfg");
     if is_cfg {
-        errors.at(attr, "a judge's fields are part of its type, so they cannot come and go with `cfg`; put `cfg` on the struct");
+        errors.at(attr, "`cfg` is not supported on a judge's fields; write it on the struct");
     }
     !is_cfg
 }
 
 impl InputAttr {
     fn at(span: Span) -> Self {
-        Self { span, source: None, is_noted: false, rename: None, default: None, desc: None }
+        let (rename, default, desc) = (None, None, None);
+        Self { span, is_param: false, source: None, is_reported: false, rename, default, desc }
     }
 
-    fn item(
-        &mut self,
-        is_param: bool,
-        items: ParseStream<'_>,
-        seen: &mut Seen,
-        errors: &mut Errors,
-    ) -> syn::Result<()> {
-        let key = items.call(Ident::parse_any).map_err(|_| {
-            self.is_noted = true;
-            source_missing(items)
-        })?;
-        let name = key.to_string();
-        match (name.as_str(), is_param) {
-            ("desc", _) => {
-                seen.note(&key, errors);
-                self.desc = Some(text(&key, items)?);
-            }
-            ("default", _) => {
-                seen.note(&key, errors);
-                let value = items.parse::<Option<Token![=]>>()?;
-                let rest = list::to_comma(items)?;
-                if value.is_some() && rest.is_empty() {
-                    return Err(Error::new(
-                        key.span(),
-                        "`default` needs a value after `=`: write `default = value`, or `default` alone",
-                    ));
-                }
-                self.default = Some(quote::quote!(#key #value #rest));
-            }
-            ("gold" | "pred" | "param", false) => return self.sourced(&key, &name, items, errors),
-            (_, true) => {
-                return Err(Error::new(
-                    key.span(),
-                    format!(
-                        "`#[param]` takes `default`, `default = value` and `desc = \"..\"`, not `{name}`"
-                    ),
-                ));
-            }
-            ("range" | "labels", _) => {
-                return Err(Error::new(
-                    key.span(),
-                    format!(
-                        "`{name}` says what a judge may answer, so it is an output's: write `#[output({name} = ..)]`, or take it away"
-                    ),
-                ));
-            }
-            _ => {
-                self.is_noted = true;
-                return Err(Error::new(key.span(), unknown_item(&name)));
-            }
+    /// Takes the tokens of `default` or `default = value`. The metric that the judge is lowered to
+    /// parses them.
+    fn default(&mut self, argument: &Argument<'_>) -> syn::Result<()> {
+        let Argument { key, input, .. } = argument;
+        let equals = input.parse::<Option<Token![=]>>()?;
+        let value = list::to_comma(input)?;
+        if equals.is_some() && value.is_empty() {
+            let message =
+                "missing value after `default =`; write `default = value`, or `default` alone";
+            return Err(Error::new(key.span(), message));
         }
+        self.default = Some(quote!(#key #equals #value));
         Ok(())
     }
 
-    /// `gold`, `gold = "response"`, `pred`, `pred = ".."` or `param`.
+    /// Parses `gold`, `gold = "response"`, `pred`, `pred = ".."` or `param`.
     fn sourced(
         &mut self,
-        key: &Ident,
-        name: &str,
-        items: ParseStream<'_>,
+        source: Source,
+        argument: &Argument<'_>,
         errors: &mut Errors,
     ) -> syn::Result<()> {
-        let source = match name {
-            "gold" => Source::Gold,
-            "pred" => Source::Pred,
-            _ => Source::Param,
-        };
+        let Argument { key, input: items, .. } = *argument;
+        let name = source.name();
+        if self.is_param {
+            return Err(Error::new(key.span(), not_of_param(name)));
+        }
         if let Some(first) = self.source {
             let first = first.name();
-            errors.at(key, format!("an input comes from one place, and `{first}` is given already: write two fields, or take `{name}` away"));
+            errors.at(key, format!("an input has one source, found `{first}` and `{name}`; write two fields, or remove one source"));
         }
         self.source = Some(source);
         if items.parse::<Option<Token![=]>>()?.is_none() {
@@ -226,23 +195,70 @@ impl InputAttr {
         let found = list::to_comma(&items.fork())?;
         if source == Source::Param {
             list::to_comma(items)?;
-            errors.at(found, "a parameter is called like its field: write `#[input(param)]`");
+            errors.at(
+                found,
+                "the name of a parameter is the name of its field; write `#[input(param)]`",
+            );
             return Ok(());
         }
         let explain = |found: &str| {
             let word = if is_ident(found) { found } else { "response" };
-            format!("a field's name is text: write `#[input({name} = \"{word}\")]`")
+            format!(
+                "expected the field name as a string, found `{found}`; write `#[input({name} = \"{word}\")]`"
+            )
         };
-        let rename: LitStr = list::value(key, items, Parse::parse, explain)?;
+        let rename: LitStr = list::value(key, items, syn::parse::Parse::parse, explain)?;
         if rename.value().is_empty() {
-            errors.at(&rename, "the field's name is empty");
+            errors.at(&rename, "empty field name; write the name of a field");
         }
         self.rename = Some(rename);
         Ok(())
     }
 }
 
-fn unknown_item(name: &str) -> String {
+const fn source(source: Source, read: Read<InputAttr>) -> Key<InputAttr> {
+    Key::new(source.name(), Kind::Other, "", "", read)
+}
+
+impl Attribute for InputAttr {
+    const NAME: &'static str = "`#[input]`";
+    const KEYS: &'static [Key<Self>] = &[
+        source(Source::Gold, |input, it, errors| input.sourced(Source::Gold, it, errors)),
+        source(Source::Pred, |input, it, errors| input.sourced(Source::Pred, it, errors)),
+        source(Source::Param, |input, it, errors| input.sourced(Source::Param, it, errors)),
+        Key::new("default", Kind::Other, "default", "", |input, it, _| input.default(it)),
+        desc(|input, it, _| description(it, &mut input.desc)),
+    ];
+
+    fn not_a_key(&mut self, input: ParseStream<'_>) -> Error {
+        self.is_reported = true;
+        let text = input.fork().parse::<LitStr>().map(|text| text.value()).ok();
+        let word = text.unwrap_or_else(|| "response".to_owned());
+        input.error(format!("expected the source of the input; write `#[input(gold = {word:?})]` or `#[input(pred = {word:?})]`"))
+    }
+
+    fn unknown(&mut self, word: &Ident, _: Option<&str>, _: ParseStream<'_>) -> Option<String> {
+        let name = word.to_string();
+        if self.is_param {
+            return Some(not_of_param(&name));
+        }
+        if name == "range" || name == "labels" {
+            return Some(format!(
+                "`{name}` is not supported on an input; write `#[output({name} = ..)]`, or remove it"
+            ));
+        }
+        self.is_reported = true;
+        Some(unknown_source(&name))
+    }
+}
+
+fn not_of_param(name: &str) -> String {
+    format!(
+        "unknown key `{name}` in `#[param]`; expected `default`, `default = value` or `desc = \"..\"`"
+    )
+}
+
+fn unknown_source(name: &str) -> String {
     let source = match name {
         "prediction" | "output" | "response" => Some("pred"),
         "example" | "label" | "expected" | "truth" => Some("gold"),
@@ -250,99 +266,75 @@ fn unknown_item(name: &str) -> String {
     };
     match source {
         Some(source) => {
-            format!("there is no half of a row called `{name}`: write `#[input({source})]`")
+            format!("unknown source `{name}`; write `#[input({source})]`")
         }
         None => format!(
-            "`#[input]` takes `gold`, `pred` or `param`, and `default` and `desc = \"..\"`, not `{name}`"
+            "unknown key `{name}` in `#[input]`; expected `gold`, `pred`, `param`, `default` or `desc = \"..\"`"
         ),
     }
 }
 
-fn source_missing(items: ParseStream<'_>) -> Error {
-    let text = items.fork().parse::<LitStr>().map(|text| text.value()).ok();
-    let word = text.unwrap_or_else(|| "response".to_owned());
-    items.error(format!("an input says where it comes from: write `#[input(gold = {word:?})]` or `#[input(pred = {word:?})]`"))
+/// The key for the description of a field in the prompt.
+const fn desc<A>(read: Read<A>) -> Key<A> {
+    Key::new("desc", Kind::Text, "desc = \"..\"", "a string", read)
 }
 
-fn text(key: &Ident, items: ParseStream<'_>) -> syn::Result<LitStr> {
-    after_equals(key, "desc = \"..\"", items)?;
-    let explain = |found: &str| match found {
-        "" => "`desc` needs a value: write `desc = \"..\"`".to_owned(),
-        _ => format!("a description is text, not `{found}`: write `desc = \"..\"`"),
-    };
-    let text: LitStr = list::value(key, items, Parse::parse, explain)?;
-    if text.value().trim().is_empty() {
-        return Err(Error::new(
+fn description(argument: &Argument<'_>, into: &mut Option<LitStr>) -> syn::Result<()> {
+    argument.value(into)?;
+    match into {
+        Some(text) if text.value().trim().is_empty() => Err(Error::new(
             text.span(),
-            "the description is empty: say what the field means, or take `desc` away",
-        ));
+            "empty description; write what the field means, or remove `desc`",
+        )),
+        _ => Ok(()),
     }
-    Ok(text)
 }
 
-fn output(tokens: TokenStream, errors: &mut Errors) -> OutputAttr {
-    let mut output = OutputAttr { range: None, labels: None, desc: None };
-    list::for_each(tokens, errors, |items, seen, errors| {
-        let key = items.call(Ident::parse_any).map_err(|_| {
-            items.error("`#[output]` takes `range = 0.0..=1.0`, `labels = [\"good\", \"bad\"]` and `desc = \"..\"`")
-        })?;
-        seen.note(&key, errors);
-        match key.to_string().as_str() {
-            "desc" => output.desc = Some(text(&key, items)?),
-            "range" => {
-                after_equals(&key, "range = 0.0..=1.0", items)?;
-                let explain = |found: &str| match found {
-                    "" => "`range` needs a value: write `range = 0.0..=1.0`".to_owned(),
-                    _ => format!(
-                        "a range goes from one number to another, not `{found}`: write `range = 0.0..=1.0`"
-                    ),
-                };
-                output.range = Some(list::value(&key, items, Parse::parse, explain)?);
-            }
-            "labels" => {
-                after_equals(&key, "labels = [\"good\", \"bad\"]", items)?;
-                output.labels = Some(labels(&key, items, errors)?);
-            }
-            "gold" | "pred" | "param" => {
-                return Err(Error::new(
-                    key.span(),
-                    format!(
-                        "an output comes from the model: write `#[input({key})]` for what the model is shown"
-                    ),
-                ));
-            }
-            "default" => {
-                return Err(Error::new(
-                    key.span(),
-                    "an answer that is missing is no answer, so an output has no default: make it an `Option` if the model may leave it out",
-                ));
-            }
-            name => {
-                return Err(Error::new(
-                    key.span(),
-                    format!("`#[output]` has no `{name}`; it takes `range`, `labels` and `desc`"),
-                ));
-            }
+impl Attribute for OutputAttr {
+    const NAME: &'static str = "`#[output]`";
+    const KEYS: &'static [Key<Self>] = &[
+        Key::range(|output, it, _| it.value(&mut output.range)),
+        Key::new("labels", Kind::Other, "labels = [\"good\", \"bad\"]", LABELS, labels),
+        desc(|output, it, _| description(it, &mut output.desc)),
+    ];
+
+    fn not_a_key(&mut self, input: ParseStream<'_>) -> Error {
+        input.error("expected `range = 0.0..=1.0`, `labels = [\"good\", \"bad\"]` or `desc = \"..\"` in `#[output]`")
+    }
+
+    fn unknown(&mut self, word: &Ident, _: Option<&str>, _: ParseStream<'_>) -> Option<String> {
+        match word.to_string().as_str() {
+            "gold" | "pred" | "param" => Some(format!(
+                "an output comes from the model, not from `{word}`; write `#[input({word})]` for an input"
+            )),
+            "default" => Some("`default` is not supported on an output; make it an `Option` if the model may omit it".to_owned()),
+            _ => None,
         }
-        Ok(())
+    }
+}
+
+const LABELS: &str = "a list of strings";
+
+fn labels(
+    output: &mut OutputAttr,
+    argument: &Argument<'_>,
+    errors: &mut Errors,
+) -> syn::Result<()> {
+    let mut array: Option<ExprArray> = None;
+    argument.value(&mut array)?;
+    output.labels = array.map(|array| {
+        let texts = array.elems.iter().filter_map(|label| self::label(label, errors)).collect();
+        Labels { span: array.bracket_token.span.join(), count: array.elems.len(), texts }
     });
-    output
+    Ok(())
 }
 
-fn labels(key: &Ident, items: ParseStream<'_>, errors: &mut Errors) -> syn::Result<Labels> {
-    const FORM: &str = "labels are texts in a list: write `labels = [\"good\", \"bad\"]`";
-    let explain = |_: &str| FORM;
-    let array: syn::ExprArray = list::value(key, items, Parse::parse, explain)?;
-    let mut texts = Vec::new();
-    for label in &array.elems {
-        match syn::parse2::<LitStr>(quote::ToTokens::to_token_stream(label)) {
-            Ok(text) => texts.push(text),
-            Err(_) => {
-                let written = as_written(label);
-                let meant = if is_ident(&written) { written } else { "good".to_owned() };
-                errors.at(label, format!("a label is text: write `\"{meant}\"`"));
-            }
-        }
+fn label(label: &Expr, errors: &mut Errors) -> Option<LitStr> {
+    let text = syn::parse2::<LitStr>(label.to_token_stream()).ok();
+    if text.is_none() {
+        let written = as_written(label);
+        let meant = if is_ident(&written) { written.as_str() } else { "good" };
+        errors.at(label, format!("expected a string, found `{written}`; write `\"{meant}\"`"));
     }
-    Ok(Labels { span: array.bracket_token.span.join(), count: array.elems.len(), texts })
+    text
 }

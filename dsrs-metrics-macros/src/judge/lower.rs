@@ -1,5 +1,5 @@
-//! The judge as a metric: an asynchronous function over the inputs, which nobody sees, with the
-//! attributes that `#[metric]` shares.
+//! Lowers a judge to a metric: a hidden asynchronous function over the inputs, with the settings
+//! that judges share with `#[metric]`.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
@@ -13,20 +13,20 @@ use crate::shared::errors::Errors;
 use crate::shared::function::check;
 use crate::shared::function::item::Function;
 use crate::shared::function::model::Model;
-use crate::shared::function::settings::MetricAttrs;
 use crate::shared::names;
+use crate::shared::settings::Settings;
 use crate::shared::tokens::as_written;
 
-/// What nobody may call a field, because the judge has it.
+/// The field of a judge for its panel of models.
 pub(crate) const PANEL: &str = "panel";
 
-/// What a judge's builder has besides its parameters.
+/// The setters of a judge's builder besides its parameters.
 pub(crate) const SETTERS: [&str; 5] =
     ["with_lm", "models", "aggregation", "max_concurrent_judges", "quorum"];
 
 pub(crate) fn metric(judge: &Judge, errors: &mut Errors) -> Option<Model> {
     let span = judge.span();
-    let mut attrs = shared(&judge.attrs.metric);
+    let mut attrs = judge.attrs.metric.clone();
     attrs.tier = Some(proc_macro2::Ident::new("truth", span));
     attrs.name.get_or_insert_with(|| LitStr::new(&metric_name(judge), span));
     attrs.struct_name.get_or_insert_with(|| judge.part("Judge"));
@@ -34,27 +34,34 @@ pub(crate) fn metric(judge: &Judge, errors: &mut Errors) -> Option<Model> {
     let function = function(judge, &attrs, &struct_name);
     let function = Function::parse(function, errors)?;
     let mut model = Model::new(function, attrs, errors);
-    model.names.component = names::snake(&struct_name.to_string());
-    model.names.origin = format!("The judge of the signature [`{}`].", judge.item.ident);
+    model.names.component = component(&struct_name.to_string());
+    model.names.origin = format!("The judge with the signature [`{}`].", judge.item.ident);
     model.panel = panel(judge);
     check::check(&model, errors);
     Some(model)
 }
 
-/// What `#[judge(..)]` says of who judges, as a user would type it; by the place among the parameters that a panel is
-/// on a command line.
+/// Returns the judge's name in a composite: in snake case if that resolves to the struct, or else
+/// the name of the struct.
+fn component(struct_name: &str) -> String {
+    let snake = names::lower_snake(struct_name);
+    if names::struct_name(&snake) == struct_name { snake } else { struct_name.to_owned() }
+}
+
+/// Returns the panel settings in `#[judge(..)]` as written on a command line, with the index of
+/// each among the parameters of a panel.
 fn panel(judge: &Judge) -> Vec<(usize, String)> {
     let attrs = &judge.attrs;
     let verdict = judge.score.as_ref().is_some_and(|score| score.is_verdict);
     let by_kind = || if verdict { "majority" } else { "median" }.to_owned();
     let aggregation = attrs.aggregation.as_ref().map_or_else(by_kind, ToString::to_string);
-    let said = [
+    let values = [
         attrs.models.as_ref().map(models),
         Some(aggregation),
         attrs.max_concurrent.as_ref().map(ToString::to_string),
         attrs.quorum.as_ref().map(ToString::to_string),
     ];
-    said.into_iter().enumerate().filter_map(|(place, said)| Some((place, said?))).collect()
+    values.into_iter().enumerate().filter_map(|(index, value)| Some((index, value?))).collect()
 }
 
 fn models(models: &Models) -> String {
@@ -66,25 +73,7 @@ fn models(models: &Models) -> String {
     vec![names.collect::<Vec<_>>().join(","); times].join(",")
 }
 
-fn shared(attrs: &MetricAttrs) -> MetricAttrs {
-    MetricAttrs {
-        tier: None,
-        cost: attrs.cost.clone(),
-        threshold: attrs.threshold.clone(),
-        range: attrs.range.clone(),
-        lower_is_better: attrs.lower_is_better,
-        strict: attrs.strict,
-        name: attrs.name.clone(),
-        struct_name: attrs.struct_name.clone(),
-        gold: None,
-        pred: None,
-        version: attrs.version.clone(),
-        krate: attrs.krate.clone(),
-        unreadable: attrs.unreadable.clone(),
-    }
-}
-
-fn function(judge: &Judge, attrs: &MetricAttrs, metric: &syn::Ident) -> TokenStream {
+fn function(judge: &Judge, attrs: &Settings, metric: &syn::Ident) -> TokenStream {
     let span = judge.span();
     let runtime = names::runtime(attrs.krate.as_ref(), span);
     let kept = judge.item.attrs.iter().filter(|attr| {
@@ -105,7 +94,7 @@ fn function(judge: &Judge, attrs: &MetricAttrs, metric: &syn::Ident) -> TokenStr
         #(#kept)*
         #vis async fn #ident(
             #(#params,)*
-            /// Which models are asked, and how their answers become one.
+            /// The models that judge, and the aggregation of their scores.
             #[param(default)] #panel: #runtime::judge::Panel,
         ) -> #runtime::judge::Judged<::core::primitive::#kind> {
             let __judge = #metric { #(#configs,)* #panel };

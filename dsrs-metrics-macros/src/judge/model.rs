@@ -1,19 +1,20 @@
-//! What a `#[judge]` struct means: its inputs and outputs, and which of these is the score.
+//! The model of a `#[judge]` struct: its inputs, its outputs and its score.
 
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream};
 use syn::ext::IdentExt as _;
 use syn::{Attribute, Expr, Fields, ItemStruct, Type};
 
 use super::attr::JudgeAttrs;
 use super::field::{FieldAttr, InputAttr, OutputAttr, Source};
-use crate::shared::attributes::{doc_text, without_attributes};
+use crate::shared::attributes::{doc_text, take_duplicates, without_attributes};
 use crate::shared::errors::Errors;
+use crate::shared::item_kind::item_kind;
 use crate::shared::names;
 use crate::shared::types::{last_segment_is, ungrouped};
 
-/// A `#[judge]` struct, understood as far as its mistakes allow.
+/// A `#[judge]` struct, parsed as far as its errors allow.
 pub(crate) struct Judge {
-    /// The struct without the attributes that only the macro understands.
+    /// The struct without the attributes of the macro.
     pub(crate) item: ItemStruct,
     pub(crate) attrs: JudgeAttrs,
     pub(crate) inputs: Vec<Input>,
@@ -23,28 +24,28 @@ pub(crate) struct Judge {
     pub(crate) score: Option<Score>,
 }
 
-/// A field that the judge is shown.
+/// A field in the prompt.
 pub(crate) struct Input {
     pub(crate) field: Field,
-    pub(crate) attr: InputAttr,
+    pub(crate) attr: Box<InputAttr>,
 }
 
-/// A field that the judge answers.
+/// A field of the reply.
 pub(crate) struct Output {
     pub(crate) field: Field,
-    pub(crate) attr: OutputAttr,
+    pub(crate) attr: Box<OutputAttr>,
 }
 
-/// What inputs and outputs have in common.
+/// The common part of inputs and outputs.
 pub(crate) struct Field {
     pub(crate) ident: Ident,
     pub(crate) ty: Type,
     pub(crate) docs: Vec<Attribute>,
-    /// What the model is told of the field.
+    /// The description of the field in the prompt.
     pub(crate) desc: String,
 }
 
-/// What becomes the score.
+/// The score of the judge.
 pub(crate) struct Score {
     pub(crate) expr: Expr,
     pub(crate) is_verdict: bool,
@@ -59,7 +60,7 @@ impl Judge {
         let parsed = syn::parse2::<ItemStruct>(item.clone());
         let mut item = errors.ok(parsed.map_err(|error| not_a_struct(item, error)))?;
         let Fields::Named(fields) = &mut item.fields else {
-            errors.at(&item.ident, "a judge's inputs and outputs have names: write `struct Name { #[input(pred)] answer: String, #[output] good: bool }`");
+            errors.at(&item.ident, "expected a struct with named fields; write `struct Name { #[input(pred)] answer: String, #[output] good: bool }`");
             return None;
         };
         let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
@@ -73,23 +74,17 @@ impl Judge {
                 }
                 None => {
                     let name = field.ident.as_ref().map(ToString::to_string).unwrap_or_default();
-                    errors.at(&field.ident, format!("`{name}` is neither shown to the judge nor answered by it: write `#[input(gold)]`, `#[input(pred)]`, `#[param]` or `#[output]` before it"));
+                    errors.at(&field.ident, format!("the field `{name}` is neither an input nor an output; write `#[input(gold)]`, `#[input(pred)]`, `#[param]` or `#[output]` before it"));
                 }
             }
         }
-        item.attrs.retain(|attr| {
-            let again = attr.path().segments.last().is_some_and(|last| last.ident == "judge");
-            if again {
-                errors.at(attr, "`#[judge]` is given twice; keep one");
-            }
-            !again
-        });
+        take_duplicates(&mut item.attrs, "judge", errors);
         let instruction = doc_text(&item.attrs);
         let score = score(&attrs, &outputs, errors);
         Some(Self { item, attrs, inputs, outputs, instruction, score })
     }
 
-    /// `SemanticRecall` of `SemanticRecallInput`.
+    /// Returns the name of the struct with a suffix, such as `SemanticRecallInput`.
     pub(crate) fn part(&self, part: &str) -> Ident {
         quote::format_ident!("{}{part}", self.item.ident.unraw(), span = self.item.ident.span())
     }
@@ -98,12 +93,12 @@ impl Judge {
         self.item.ident.span()
     }
 
-    /// Whether the judge writes its reasoning down before it answers.
+    /// Whether the judge writes its reasoning before its answer.
     pub(crate) fn reasons(&self) -> bool {
         self.attrs.reasoning.as_ref().is_none_or(syn::LitBool::value)
     }
 
-    /// Whether two fields have one name, which rustc says of the struct.
+    /// Whether two fields have one name, which rustc reports for the struct.
     pub(crate) fn repeats_a_name(&self) -> bool {
         let names: Vec<_> =
             self.item.fields.iter().filter_map(|field| field.ident.as_ref()).collect();
@@ -129,48 +124,36 @@ impl Field {
         Self { ident, ty: ungrouped(&field.ty).clone(), docs, desc }
     }
 
-    /// The name as the model sees it.
+    /// Returns the name in the prompt and in the reply.
     pub(crate) fn name(&self) -> String {
         self.ident.unraw().to_string()
     }
 }
 
 fn not_a_struct(item: &TokenStream, error: syn::Error) -> syn::Error {
-    let keywords = item.clone().into_iter().filter_map(|token| match token {
-        TokenTree::Ident(word) => Some(word),
-        _ => None,
-    });
-    for keyword in keywords {
-        let what = match keyword.to_string().as_str() {
-            "struct" => return error,
-            "fn" => "a function; for a function there is `#[metric]`",
-            "enum" => "an enum",
-            "union" => "a union",
-            "trait" => "a trait",
-            "impl" => "an impl block",
-            "mod" => "a module",
-            "type" => "a type alias",
-            _ => continue,
-        };
-        let message = format!("`#[judge]` goes on a struct with named fields, not on {what}");
-        return syn::Error::new(keyword.span(), message);
-    }
-    error
+    let Some((keyword, kind)) = item_kind(item).filter(|(keyword, _)| keyword != "struct") else {
+        return error;
+    };
+    let instead = if keyword == "fn" { "; write `#[metric]` for a function" } else { "" };
+    let message = format!("expected a struct with named fields, found {kind}{instead}");
+    syn::Error::new(keyword.span(), message)
 }
 
-/// The item without `#[input]`, `#[output]` and `#[param]`, which nobody but `#[judge]` understands.
+/// Returns the item without `#[input]`, `#[output]` and `#[param]`, which rustc does not know.
 pub(crate) fn without_roles(item: TokenStream) -> TokenStream {
     without_attributes(item, &|word| ["input", "output", "param"].iter().any(|role| word == role))
 }
 
-fn output_named<'a>(outputs: &'a [Output], expr: &Expr) -> Option<&'a Output> {
+/// Returns the output that an expression names.
+pub(super) fn output_named<'a>(outputs: &'a [Output], expr: &Expr) -> Option<&'a Output> {
     let Expr::Path(path) = expr else {
         return None;
     };
     outputs.iter().find(|output| path.path.is_ident(&output.field.ident))
 }
 
-/// The score as written; else the output `score`, the only `bool` or the only `Preference`.
+/// Returns the score as written, or else the output `score`, the only `bool`, or the only
+/// `Preference`.
 fn score(attrs: &JudgeAttrs, outputs: &[Output], errors: &mut Errors) -> Option<Score> {
     if let Some(expr) = &attrs.score {
         let (expr, is_verdict) = match expr {
@@ -179,7 +162,7 @@ fn score(attrs: &JudgeAttrs, outputs: &[Output], errors: &mut Errors) -> Option<
         };
         return Some(Score { expr: expr.clone(), is_verdict });
     }
-    if attrs.is_unreadable("score") {
+    if attrs.metric.is_unreadable("score") {
         return None;
     }
     let named = outputs.iter().find(|output| output.field.name() == "score");
@@ -206,14 +189,14 @@ fn no_score(outputs: &[Output], errors: &mut Errors) {
     let label = first.attr.labels.as_ref().and_then(|labels| labels.texts.first());
     let message = match (outputs, label) {
         ([_], Some(label)) => format!(
-            "nothing says what the labels of `{list}` are worth: write `#[judge(score = {list} == {:?})]`, or a `match` that gives each a number",
+            "no score is defined for the labels of `{list}`; write `#[judge(score = {list} == {:?})]`, or a `match` with a number for each label",
             label.value()
         ),
         ([_], None) => format!(
-            "nothing says how `{list}` becomes a score: write `#[judge(score = {list})]`, or call it `score`"
+            "no score is defined; write `#[judge(score = {list})]`, or rename the output to `score`"
         ),
         _ => format!(
-            "which of the outputs `{list}` is the score? Write `#[judge(score = ..)]` with an expression over them, or call one `score`"
+            "no score is defined for the outputs `{list}`; write `#[judge(score = ..)]` with an expression over them, or rename one to `score`"
         ),
     };
     errors.at(ident, message);
@@ -227,7 +210,7 @@ pub(crate) fn is_preference(ty: &Type) -> bool {
     last_segment_is(ty, "Preference")
 }
 
-/// Whether an expression is a bool, as far as its form shows.
+/// Whether the form of an expression shows that it is a `bool`.
 fn is_verdict(expr: &Expr, outputs: &[Output]) -> bool {
     use syn::BinOp::{And, Eq, Ge, Gt, Le, Lt, Ne, Or};
     match expr {
@@ -245,12 +228,12 @@ fn is_verdict(expr: &Expr, outputs: &[Output]) -> bool {
     }
 }
 
-/// `!x` is a bool unless `x` is an output of another type.
+/// Whether `!x` is a `bool`, which it is unless `x` is an output of another type.
 fn is_verdict_or_unknown(expr: &Expr, outputs: &[Output]) -> bool {
     output_named(outputs, expr).is_none_or(|output| is_bool(&output.field.ty))
 }
 
-/// The name of the judge in reports.
+/// Returns the name of the judge in reports.
 pub(crate) fn metric_name(judge: &Judge) -> String {
-    names::snake(&judge.item.ident.unraw().to_string())
+    names::lower_snake(&judge.item.ident.unraw().to_string())
 }

@@ -1,5 +1,5 @@
-//! Scores that compile and are never what was meant: a fraction that whole numbers drop, a constant, a whole number
-//! that leaves its type.
+//! The score expression of a judge: reports constants and integer divisions, and adds overflow
+//! checks to integer arithmetic.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote_spanned};
@@ -11,9 +11,9 @@ use super::field::Source;
 use super::model::{Judge, Output, Score};
 use crate::shared::errors::Errors;
 use crate::shared::tokens::as_written;
-use crate::shared::types::{is_whole_number, whole_number};
+use crate::shared::types::{integer_name, is_integer};
 
-pub(super) fn worth_makes_sense(judge: &Judge, errors: &mut Errors) {
+pub(super) fn check_expression(judge: &Judge, errors: &mut Errors) {
     let Some(Score { expr, .. }) = &judge.score else {
         return;
     };
@@ -21,30 +21,30 @@ pub(super) fn worth_makes_sense(judge: &Judge, errors: &mut Errors) {
         && !matches!(literal.lit, Lit::Str(_))
     {
         let name = first.field.name();
-        errors.at(literal, format!("the score is the same whatever the judge answers: write an expression over the outputs, as in `score = {name}`"));
+        errors.at(literal, format!("the score is a constant; write an expression over the outputs, such as `score = {name}`"));
     }
     Divisions { outputs: &judge.outputs, errors }.visit_expr(expr);
 }
 
-/// A 4 on a scale to 5 is 0.8, and `4 / 5` is 0.
+/// Reports divisions of integers: 4 on a scale to 5 is 0.8, but `4 / 5` is 0.
 struct Divisions<'a> {
     outputs: &'a [Output],
     errors: &'a mut Errors,
 }
 
 impl Divisions<'_> {
-    /// Whether an expression is plainly a whole number, and which output stands in it.
-    fn whole(&self, expr: &Expr) -> Option<Option<String>> {
+    /// Returns, for an expression that is certainly an integer, the first output in it.
+    fn integer(&self, expr: &Expr) -> Option<Option<String>> {
         match expr {
-            Expr::Paren(inner) => self.whole(&inner.expr),
+            Expr::Paren(inner) => self.integer(&inner.expr),
             Expr::Lit(literal) => matches!(&literal.lit, Lit::Int(_)).then_some(None),
             Expr::Path(path) => {
                 let is_named = |output: &&Output| path.path.is_ident(&output.field.ident);
                 let output = self.outputs.iter().find(is_named)?;
-                is_whole_number(&output.field.ty).then(|| Some(output.field.name()))
+                is_integer(&output.field.ty).then(|| Some(output.field.name()))
             }
             Expr::Binary(binary) if is_arithmetic(&binary.op) => {
-                let (left, right) = (self.whole(&binary.left)?, self.whole(&binary.right)?);
+                let (left, right) = (self.integer(&binary.left)?, self.integer(&binary.right)?);
                 Some(left.or(right))
             }
             _ => None,
@@ -58,19 +58,20 @@ fn is_arithmetic(op: &BinOp) -> bool {
 
 impl<'ast> Visit<'ast> for Divisions<'_> {
     fn visit_expr_binary(&mut self, binary: &'ast syn::ExprBinary) {
-        let (left, right) = (self.whole(&binary.left), self.whole(&binary.right));
+        let (left, right) = (self.integer(&binary.left), self.integer(&binary.right));
         if let (BinOp::Div(_), Some(left), Some(right)) = (&binary.op, left, right)
             && let Some(name) = left.or(right)
         {
             let written = as_written(binary);
-            self.errors.at(binary, format!("`{written}` divides whole numbers, which drops the fraction: make `{name}` an `f64`, or write `f64::from({name})` and numbers like `4.0`"));
+            self.errors.at(binary, format!("the integer division `{written}` drops the fraction; make `{name}` an `f64`, or write `f64::from({name})` and numbers such as `4.0`"));
             return;
         }
         visit::visit_expr_binary(self, binary);
     }
 }
 
-/// The score's expression with whole numbers of the answer computed so that an overflow is noted in `overflow`.
+/// Returns the score expression with integer operations replaced by checked ones, which record an
+/// overflow in `overflow`.
 pub(super) fn checked(judge: &Judge, expr: &Expr, runtime: &TokenStream, overflow: &Ident) -> Expr {
     let mut expr = expr.clone();
     Checked { judge, runtime, overflow }.visit_expr_mut(&mut expr);
@@ -83,33 +84,33 @@ struct Checked<'a> {
     overflow: &'a Ident,
 }
 
-/// A type of whole numbers, as far as an expression shows it: a literal may be of any.
+/// The integer type of an expression, as far as it is known: a literal may be of any type.
 #[derive(Clone, PartialEq)]
-enum Whole {
+enum Integer {
     Any,
     Of(String),
 }
 
 impl Checked<'_> {
-    /// The type of an expression that is plainly a whole number.
-    fn whole(&self, expr: &Expr) -> Option<Whole> {
+    /// Returns the type of an expression that is certainly an integer.
+    fn integer(&self, expr: &Expr) -> Option<Integer> {
         match expr {
-            Expr::Paren(inner) => self.whole(&inner.expr),
-            Expr::Group(inner) => self.whole(&inner.expr),
+            Expr::Paren(inner) => self.integer(&inner.expr),
+            Expr::Group(inner) => self.integer(&inner.expr),
             Expr::Lit(literal) => match &literal.lit {
-                Lit::Int(int) if int.suffix().is_empty() => Some(Whole::Any),
-                Lit::Int(int) => Some(Whole::Of(int.suffix().to_owned())),
+                Lit::Int(int) if int.suffix().is_empty() => Some(Integer::Any),
+                Lit::Int(int) => Some(Integer::Of(int.suffix().to_owned())),
                 _ => None,
             },
-            Expr::Path(path) => whole_type(self.type_of(path.path.get_ident()?)?),
-            Expr::Cast(cast) => whole_type(&cast.ty),
+            Expr::Path(path) => integer_type(self.type_of(path.path.get_ident()?)?),
+            Expr::Cast(cast) => integer_type(&cast.ty),
             Expr::MethodCall(call) if call.args.is_empty() => {
                 let counts = ["len", "count"].iter().any(|name| call.method == name);
-                counts.then(|| Whole::Of("usize".to_owned()))
+                counts.then(|| Integer::Of("usize".to_owned()))
             }
             Expr::Binary(binary) if method(&binary.op).is_some() => {
-                match (self.whole(&binary.left)?, self.whole(&binary.right)?) {
-                    (Whole::Any, other) | (other, Whole::Any) => Some(other),
+                match (self.integer(&binary.left)?, self.integer(&binary.right)?) {
+                    (Integer::Any, other) | (other, Integer::Any) => Some(other),
                     (left, right) => (left == right).then_some(left),
                 }
             }
@@ -117,7 +118,7 @@ impl Checked<'_> {
         }
     }
 
-    /// The type of an output or parameter.
+    /// Returns the type of an output or parameter.
     fn type_of(&self, name: &Ident) -> Option<&syn::Type> {
         let outputs = self.judge.outputs.iter().map(|output| &output.field);
         let params = self.judge.inputs.iter().filter(|it| it.attr.source == Some(Source::Param));
@@ -126,8 +127,8 @@ impl Checked<'_> {
     }
 }
 
-fn whole_type(ty: &syn::Type) -> Option<Whole> {
-    whole_number(ty).map(|name| Whole::Of(name.to_owned()))
+fn integer_type(ty: &syn::Type) -> Option<Integer> {
+    integer_name(ty).map(|name| Integer::Of(name.to_owned()))
 }
 
 fn method(op: &BinOp) -> Option<&'static str> {
@@ -142,11 +143,11 @@ fn method(op: &BinOp) -> Option<&'static str> {
 
 impl VisitMut for Checked<'_> {
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
-        let is_whole = matches!(self.whole(expr), Some(Whole::Of(_)));
+        let is_integer = matches!(self.integer(expr), Some(Integer::Of(_)));
         let written = as_written(&*expr);
         visit_mut::visit_expr_mut(self, expr);
         if let Expr::Binary(binary) = &*expr
-            && let (true, Some(method)) = (is_whole, method(&binary.op))
+            && let (true, Some(method)) = (is_integer, method(&binary.op))
         {
             let Self { runtime, overflow, .. } = self;
             let (left, right) = (&binary.left, &binary.right);

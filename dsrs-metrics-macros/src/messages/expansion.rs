@@ -54,9 +54,9 @@ impl Expander {
 
     fn expand(&mut self, used: &Use, item: TokenStream2) {
         let expanded = match used.of {
-            Macro::Metric => crate::expand_metric(used.args.clone(), item),
-            Macro::Judge => crate::expand_judge(used.args.clone(), item),
-            Macro::JudgeOutput => crate::expand_judge_output(used.args.clone(), item),
+            Macro::Metric => crate::expand_metric(used.args.clone(), &item),
+            Macro::Judge => crate::expand_judge(used.args.clone(), &item),
+            Macro::JudgeOutput => crate::expand_judge_output(used.args.clone(), &item),
             // A derive adds to its item.
             Macro::Record => {
                 let added = crate::expand_record(item.clone());
@@ -170,4 +170,17 @@ impl Use {
         };
         Some(Self { of, args, call_site: (tokens[0].span(), tokens[1].span()) })
     }
+}
+
+#[test]
+fn an_error_without_a_place_is_reported_where_the_macro_is_called() {
+    let tokens: TokenStream2 = "fn before() {}\n#[metric(x)] fn f() {}".parse().unwrap();
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let used = Use::of(&tokens[4..]).expect("an attribute of this crate");
+    let mut expander = Expander { file: tokens[0].span().file(), found: Vec::new() };
+    expander
+        .collect(syn::Error::new(Span::call_site(), "here").into_compile_error(), used.call_site);
+    let at = |column| LineColumn { line: 2, column };
+    let here = Found { message: "here".to_owned(), start: at(0), end: at(12) };
+    assert_eq!(expander.found, [here]);
 }

@@ -1,15 +1,17 @@
-//! Attributes of an item: documentation, `cfg`, and the item without the attributes that only a macro reads.
+//! Attributes of an item: documentation, `cfg`, and the item without the attributes that only a
+//! macro reads.
 
 use proc_macro2::{Group, Ident, TokenStream, TokenTree};
-use syn::parse::{ParseStream, Parser as _};
-use syn::{Attribute, Expr, Lit, Token, Visibility};
+use syn::{Attribute, Expr, Lit};
 
-/// Whether an attribute decides if the item is there at all, and so belongs to all that stands for it.
+use super::errors::Errors;
+
+/// Whether an attribute is `cfg`, which must be repeated on everything generated from the item.
 pub(crate) fn is_cfg(attr: &Attribute) -> bool {
     attr.path().is_ident("cfg")
 }
 
-/// The text of the doc comments, one line each.
+/// Returns the text of the doc comments, one line each.
 pub(crate) fn doc_text(attrs: &[Attribute]) -> String {
     let line = |attr: &Attribute| match &attr.meta {
         syn::Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {
@@ -26,7 +28,7 @@ pub(crate) fn doc_text(attrs: &[Attribute]) -> String {
     unindented.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
-/// The item without the attributes whose names are ours, wherever they stand in it.
+/// Returns the item without the attributes that `is_ours` selects, at any depth.
 pub(crate) fn without_attributes(
     item: TokenStream,
     is_ours: &dyn Fn(&Ident) -> bool,
@@ -58,14 +60,14 @@ pub(crate) fn without_attributes(
     }
     kept
 }
-/// Whether the item is a struct.
-pub(crate) fn is_struct(item: &TokenStream) -> bool {
-    let parser = |input: ParseStream<'_>| {
-        input.call(Attribute::parse_outer)?;
-        input.parse::<Visibility>()?;
-        let is_struct = input.peek(Token![struct]);
-        input.parse::<TokenStream>()?;
-        Ok(is_struct)
-    };
-    parser.parse2(item.clone()).unwrap_or(false)
+
+/// Removes the attributes named `name` from an item that already has one, and reports them.
+pub(crate) fn take_duplicates(attrs: &mut Vec<Attribute>, name: &str, errors: &mut Errors) {
+    attrs.retain(|attr| {
+        let is_duplicate = attr.path().segments.last().is_some_and(|last| last.ident == name);
+        if is_duplicate {
+            errors.at(attr, format!("duplicate `#[{name}]`; keep one"));
+        }
+        !is_duplicate
+    });
 }

@@ -8,7 +8,7 @@ pub(crate) fn is_combinator(word: &str) -> bool {
     COMBINATORS.contains(&word)
 }
 
-/// The combination that a word was meant to be.
+/// Returns the combinator with the most similar name.
 pub(crate) fn nearest_combinator(word: &str) -> Option<&'static str> {
     nearest(word, &COMBINATORS)
 }

@@ -27,25 +27,21 @@ pub(crate) fn spec_readers(
         #vis const SPEC: #runtime::MetricSpec<'static> = #spec;
 
         /// All that is known of the metric before it runs.
-        #[must_use]
         #vis #constant fn spec(&self) -> #runtime::MetricSpec<'static> {
             #own
         }
 
         /// The metric's name.
-        #[must_use]
         #vis const fn name(&self) -> &'static ::core::primitive::str {
             Self::SPEC.name
         }
 
         /// Cheap and fast, or expensive and accurate.
-        #[must_use]
         #vis const fn tier(&self) -> #runtime::MetricTier {
             Self::SPEC.tier
         }
 
         /// What one call is expected to cost at most, in millisatoshis.
-        #[must_use]
         #vis const fn cost_estimate(&self) -> ::core::primitive::u64 {
             Self::SPEC.cost_msats
         }
@@ -102,8 +98,7 @@ pub(crate) fn calls(
             'life2: 'async_trait,
             Self: 'async_trait,
         {
-            let call = #runtime::MetricCall::new(gold, pred);
-            #private::evaluation(<Self as #runtime::Metric<#gold, #pred>>::answer(self, call))
+            #private::evaluation(self, gold, pred)
         }
 
         fn answer<'call>(
@@ -125,7 +120,9 @@ pub(crate) fn hidden(span: Span, cfgs: &TokenStream, items: &TokenStream) -> Tok
             deprecated,
             unnameable_types,
             unreachable_pub,
+            unused_imports,
             unused_qualifications,
+            unused_variables,
             clippy::all,
             clippy::pedantic,
             clippy::nursery

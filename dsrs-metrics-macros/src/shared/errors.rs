@@ -1,12 +1,13 @@
-//! Collects every mistake of an item, so that all are reported at once, each at its own token.
+//! A collector of errors, so that all errors of an item are reported together, each at its own
+//! token.
 
 use std::fmt::Display;
 
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 
-/// The mistakes found so far. Must be emptied with [`Errors::finish`]: one that is dropped with
-/// mistakes in it would lose them, so that is a panic of the macro.
+/// The errors found so far. Panics if it is dropped with errors in it, since they would be lost;
+/// [`Errors::finish`] takes them out.
 #[derive(Default)]
 pub(crate) struct Errors {
     found: Option<syn::Error>,
@@ -20,17 +21,17 @@ impl Errors {
         }
     }
 
-    /// A mistake at these tokens.
+    /// Adds an error at these tokens.
     pub(crate) fn at(&mut self, tokens: impl ToTokens, message: impl Display) {
         self.push(syn::Error::new_spanned(tokens, message));
     }
 
-    /// A mistake at this place.
+    /// Adds an error at this span.
     pub(crate) fn at_span(&mut self, span: Span, message: impl Display) {
         self.push(syn::Error::new(span, message));
     }
 
-    /// The value, or `None` after noting the mistake.
+    /// Returns the value, or adds the error and returns `None`.
     pub(crate) fn ok<T>(&mut self, result: syn::Result<T>) -> Option<T> {
         result.map_err(|error| self.push(error)).ok()
     }
@@ -39,7 +40,7 @@ impl Errors {
         self.found.is_none()
     }
 
-    /// `compile_error!` for each mistake.
+    /// Returns a `compile_error!` for each error.
     pub(crate) fn finish(mut self) -> TokenStream {
         self.found.take().map(syn::Error::into_compile_error).unwrap_or_default()
     }

@@ -1,10 +1,23 @@
 //! Names of fields as types.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Literal, Span, TokenStream};
 use quote::quote_spanned;
 
-/// A field's name as a type: a tuple of its characters.
+/// The number of bytes of a name in one constant.
+const WIDTH: usize = 16;
+
+/// Returns a field name as a type: its UTF-8 bytes in constants of sixteen bytes. The last constant
+/// is padded with `0xff`, which does not occur in UTF-8.
 pub(crate) fn name_type(name: &str, private: &TokenStream, span: Span) -> TokenStream {
-    let chars = name.chars().map(|c| quote_spanned!(span=> #private::Char<#c>));
-    quote_spanned!(span=> (#(#chars,)*))
+    let parts = name.as_bytes().chunks(WIDTH).map(|bytes| {
+        let mut packed = [0xff; WIDTH];
+        packed[..bytes.len()].copy_from_slice(bytes);
+        let packed = Literal::u128_unsuffixed(u128::from_be_bytes(packed));
+        quote_spanned!(span=> #private::Name<#packed>)
+    });
+    let parts: Vec<_> = parts.collect();
+    match &parts[..] {
+        [part] => part.clone(),
+        parts => quote_spanned!(span=> (#(#parts,)*)),
+    }
 }

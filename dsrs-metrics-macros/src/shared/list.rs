@@ -1,5 +1,5 @@
-//! Comma-separated items inside an attribute: each is looked at although an earlier one is wrong, and
-//! what is wrong with a value is said at the value.
+//! Comma-separated items of an attribute. Parsing continues after an invalid item, and an invalid
+//! value is reported at the value.
 
 use std::fmt::Display;
 
@@ -12,7 +12,7 @@ use syn::{Error, Result, Token};
 use super::errors::Errors;
 use super::tokens::as_written;
 
-/// The keys that were given already.
+/// The keys found so far.
 #[derive(Default)]
 pub(crate) struct Seen(Vec<String>);
 
@@ -20,13 +20,13 @@ impl Seen {
     pub(crate) fn note(&mut self, key: &Ident, errors: &mut Errors) {
         let name = key.to_string();
         if self.0.contains(&name) {
-            errors.at(key, format!("`{name}` is given twice; keep one"));
+            errors.at(key, format!("duplicate `{name}`; keep one"));
         }
         self.0.push(name);
     }
 }
 
-/// Runs `item` for each item; one that fails is noted and skipped.
+/// Runs `item` for each item. An item that fails is reported and skipped.
 pub(crate) fn for_each(
     tokens: TokenStream,
     errors: &mut Errors,
@@ -40,11 +40,11 @@ pub(crate) fn for_each(
                 errors.push(error);
             } else if next_item_follows(input) {
                 let next = input.fork().call(Ident::parse_any)?;
-                errors.at(&next, format!("write `,` before `{next}`"));
+                errors.at(&next, format!("expected `,`, found `{next}`; write `,` before it"));
                 continue;
             } else if !at_end(input) {
                 let rest = to_comma(&input.fork())?;
-                let message = format!("`{}` is too much here: take it away", as_written(&rest));
+                let message = format!("unexpected `{}`; remove it", as_written(&rest));
                 errors.at(rest, message);
             }
             to_comma(input)?;
@@ -56,7 +56,8 @@ pub(crate) fn for_each(
     errors.ok(parsed);
 }
 
-/// Parses the value of `key`; `explain` gets what stands there instead, as text.
+/// Parses the value of `key`. If that fails, the text found in its place is passed to `explain`,
+/// which returns the message.
 pub(crate) fn value<T, M: Display>(
     key: &Ident,
     input: ParseStream<'_>,
@@ -80,7 +81,7 @@ pub(crate) fn value<T, M: Display>(
     }
 }
 
-/// What stands before the next comma or the end.
+/// Returns the tokens before the next comma or the end.
 pub(crate) fn to_comma(input: ParseStream<'_>) -> Result<TokenStream> {
     let mut tokens = TokenStream::new();
     while !at_end(input) {
@@ -93,7 +94,7 @@ pub(crate) fn at_end(input: ParseStream<'_>) -> bool {
     input.is_empty() || input.peek(Token![,])
 }
 
-/// Whether a word stands where a comma should.
+/// Whether the next token is a word, so that a comma is missing.
 fn next_item_follows(input: ParseStream<'_>) -> bool {
     input.peek(Ident::peek_any)
 }

@@ -1,5 +1,6 @@
-//! What the macros share. `metric`, `composite`, `judge`, `record` and `judge_output` import from here and never from
-//! each other. Modules further down the list may import from those above them.
+//! Modules that several macros use. `metric`, `composite`, `judge`, `record` and `judge_output`
+//! import from here, never from each other. A module imports only from modules above it in this
+//! list.
 
 pub(crate) mod errors;
 
@@ -10,9 +11,14 @@ pub(crate) mod names;
 pub(crate) mod attributes;
 pub(crate) mod combinators;
 pub(crate) mod field_name;
+pub(crate) mod item_kind;
 pub(crate) mod list;
 pub(crate) mod types;
 pub(crate) mod values;
+
+pub(crate) mod attrs;
+
+pub(crate) mod settings;
 
 pub(crate) mod contract;
 

@@ -1,13 +1,19 @@
-//! Names: case conversion, spelling suggestions, names that may not be used, and the path to the runtime crate.
+//! Names: case conversion, spelling suggestions, names that may not be used, and the path to the
+//! runtime crate.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
+use strsim::levenshtein;
 use syn::Ident;
 
 use super::errors::Errors;
-use super::tokens::as_written;
+use super::tokens::{as_written, parsed};
 
-/// `intent_accuracy` to `IntentAccuracy`.
+// The crate `heck` gives other results: it lowers acronyms (`RAG_score` to `RagScore`), joins a
+// digit with the following capital (`GPT4O` to `gpt4o`) and removes leading underscores. These
+// functions define the names of users' structs and metrics.
+
+/// Converts `intent_accuracy` to `IntentAccuracy`.
 pub(crate) fn upper_camel(snake: &str) -> String {
     let word = |word: &str| {
         let mut letters = word.chars();
@@ -16,23 +22,22 @@ pub(crate) fn upper_camel(snake: &str) -> String {
     snake.split('_').filter_map(word).collect()
 }
 
-/// `IntentAccuracy`, `intent accuracy` or `Intent-Accuracy` to `intent_accuracy`.
-pub(crate) fn snake(name: &str) -> String {
-    let mut snake = String::with_capacity(name.len());
-    for c in name.chars() {
-        let is_new_word = c.is_ascii_uppercase() || !c.is_ascii_alphanumeric();
-        if is_new_word && !snake.is_empty() && !snake.ends_with('_') {
-            snake.push('_');
-        }
-        if c.is_ascii_alphanumeric() {
-            snake.push(c.to_ascii_lowercase());
-        }
-    }
-    let snake = snake.trim_end_matches('_');
-    if is_snake(snake) { snake.to_owned() } else { "exact_match".to_owned() }
+/// Returns the name of the struct that `#[metric]` generates for a function.
+pub(crate) fn struct_name(function: &str) -> String {
+    let camel = upper_camel(function);
+    if parsed::<Ident>(&camel).is_some() { camel } else { format!("Metric{camel}") }
 }
 
-/// `HeritageRag` to `heritage_rag`, `SemanticF1` to `semantic_f1`, `RAGScore` to `rag_score`.
+/// Converts `IntentAccuracy`, `intent accuracy` or `Intent-Accuracy` to `intent_accuracy`, for a
+/// message.
+pub(crate) fn suggested_snake(name: &str) -> String {
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+    let snake = words.map(lower_snake).collect::<Vec<_>>().join("_");
+    if is_snake(&snake) { snake } else { "exact_match".to_owned() }
+}
+
+/// Converts `HeritageRag` to `heritage_rag`, `SemanticF1` to `semantic_f1`, `RAGScore` to
+/// `rag_score`.
 pub(crate) fn lower_snake(camel: &str) -> String {
     let letters: Vec<char> = camel.chars().collect();
     let mut snake = String::with_capacity(camel.len() + 4);
@@ -55,39 +60,34 @@ pub(crate) fn is_snake(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
 }
 
-/// The known word that is most like `word`, if one is near.
+/// Returns the message for a name that is not in snake case. Such names are used on command lines
+/// and in files.
+pub(crate) fn not_in_snake_case(of: &str, found: &str, write: &str) -> String {
+    format!("expected a {of} name in ASCII snake case, found `{found}`; {write}")
+}
+
+/// Returns the known word with the smallest edit distance to `word`, if that is at most 2.
 pub(crate) fn nearest<'a>(word: &str, known: &[&'a str]) -> Option<&'a str> {
-    let distance = |known: &&&str| edit_distance(word, known);
-    known.iter().min_by_key(distance).copied().filter(|known| edit_distance(word, known) <= 2)
+    let distances = known.iter().map(|known| (levenshtein(word, known), *known));
+    let (distance, nearest) = distances.min_by_key(|(distance, _)| *distance)?;
+    (distance <= 2).then_some(nearest)
 }
 
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, a) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, b) in b.iter().enumerate() {
-            let substituted = diagonal + usize::from(a != *b);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
-}
-
-/// The path to the runtime crate: as the user gave it, or `::dsrs_metrics`.
+/// Returns the path to the runtime crate: the user's `crate = path`, or `::dsrs_metrics`.
 pub(crate) fn runtime(krate: Option<&syn::Path>, span: Span) -> TokenStream {
     krate.map_or_else(|| quote_spanned!(span=> ::dsrs_metrics), ToTokens::to_token_stream)
 }
 
-/// Notes a mistake if a path to the runtime crate means something else in another module.
-pub(crate) fn path_is_absolute(path: &syn::Path, errors: &mut Errors) {
+/// Reports a relative path to the runtime crate, which would not resolve in other modules.
+pub(crate) fn check_crate_path(path: &syn::Path, errors: &mut Errors) {
     let first = path.segments.first().map(|first| first.ident.to_string());
     let is_rooted = first.is_some_and(|first| matches!(first.as_str(), "crate" | "$crate"));
     if path.leading_colon.is_none() && !is_rooted {
         let written = as_written(path);
-        errors.at(path, format!("the path must hold in every module: write `crate = ::{written}`"));
+        errors.at(
+            path,
+            format!("expected an absolute path, found `{written}`; write `crate = ::{written}`"),
+        );
     }
 }
 
@@ -131,32 +131,37 @@ const PRELUDE: [&str; 37] = [
     "Hash",
 ];
 
-/// Whether a struct of this name would change what the rest of the module means.
-pub(crate) fn hides_prelude(ident: &Ident) -> bool {
+/// Whether a struct of this name would shadow an item of the prelude.
+pub(crate) fn shadows_prelude(ident: &Ident) -> bool {
     PRELUDE.iter().any(|name| ident == name)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{is_snake, lower_snake, nearest, snake, upper_camel};
+    use super::{is_snake, lower_snake, nearest, struct_name, suggested_snake, upper_camel};
 
     #[test]
     fn snake_case_becomes_camel_case() {
         assert_eq!(upper_camel("intent_accuracy"), "IntentAccuracy");
         assert_eq!(upper_camel("f1"), "F1");
         assert_eq!(upper_camel("_private_"), "Private");
-        assert_eq!(snake("IntentAccuracy"), "intent_accuracy");
+        assert_eq!(upper_camel("RAG_score"), "RAGScore");
+        assert_eq!(struct_name("_5_hits"), "Metric5Hits");
+        assert_eq!(suggested_snake("IntentAccuracy"), "intent_accuracy");
+        assert_eq!(suggested_snake("Intent-Accuracy"), "intent_accuracy");
         for (camel, name) in [
             ("HeritageRag", "heritage_rag"),
             ("SemanticF1", "semantic_f1"),
             ("RAGScore", "rag_score"),
             ("HeritageRAG", "heritage_rag"),
             ("Top_K", "top_k"),
+            ("GPT4O", "gpt4_o"),
+            ("_Hidden", "_hidden"),
         ] {
             assert_eq!(lower_snake(camel), name);
         }
-        assert_eq!(snake("intent accuracy "), "intent_accuracy");
-        assert_eq!(snake("точность"), "exact_match");
+        assert_eq!(suggested_snake("intent accuracy "), "intent_accuracy");
+        assert_eq!(suggested_snake("точность"), "exact_match");
         assert!(is_snake("f1_at_5") && !is_snake("F1") && !is_snake("1st") && !is_snake(""));
     }
 

@@ -1,10 +1,10 @@
-//! Tokens: their text as a person writes it, their spans, and the words in them.
+//! Tokens: their text, their spans, and the identifiers in them.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt as _;
 
-/// Tokens as a person writes them: `Vec<String>`, not `Vec < String >`.
+/// Returns tokens in usual spelling: `Vec<String>`, not `Vec < String >`.
 pub(crate) fn as_written(tokens: impl ToTokens) -> String {
     let spaced = tokens.to_token_stream().to_string();
     let mut text = String::with_capacity(spaced.len());
@@ -28,21 +28,21 @@ pub(crate) fn as_written(tokens: impl ToTokens) -> String {
     text.trim().to_owned()
 }
 
-/// Whether a text could be an identifier, if need be a raw one. Asked before a text is parsed, because
-/// rustc reports what it cannot read as tokens.
+/// Whether a string is an identifier, possibly a raw one. Call this before parsing a string,
+/// because rustc reports a string that is not a token stream.
 pub(crate) fn is_ident(text: &str) -> bool {
     let is_word = text.chars().all(|c| c == '_' || c.is_alphanumeric());
     let no_raw = ["", "_", "self", "Self", "super", "crate"].contains(&text);
     is_word && !no_raw && syn::parse::Parser::parse_str(syn::Ident::parse_any, text).is_ok()
 }
 
-/// What a text means, if it holds only what stands in paths and types.
+/// Parses a string that contains only characters of paths and types.
 pub(crate) fn parsed<T: syn::parse::Parse>(text: &str) -> Option<T> {
     let is_plain = |c: char| c.is_alphanumeric() || "_:<>, &[]()".contains(c);
     text.chars().all(is_plain).then(|| syn::parse_str(text).ok()).flatten()
 }
 
-/// The places of the first and of the last token.
+/// Returns the spans of the first and of the last token.
 pub(crate) fn ends(tokens: impl ToTokens) -> (Span, Span) {
     let mut spans = tokens.to_token_stream().into_iter().map(|token| token.span());
     let first = spans.next().unwrap_or_else(Span::call_site);

@@ -1,5 +1,5 @@
-//! Types of parameters: in which form they are wanted from a row, how they are held while the metric
-//! runs, and what owns them in the metric's struct.
+//! Types as written: how a parameter is read from a row, which type owns it in the metric's struct,
+//! and questions about the spelling of a type.
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
@@ -7,7 +7,7 @@ use syn::spanned::Spanned as _;
 use syn::visit_mut::{self, VisitMut};
 use syn::{GenericArgument, Lifetime, PathArguments, Type, TypeReference};
 
-/// In which form a parameter is wanted.
+/// The form in which a parameter is read.
 pub(crate) enum Form<'a> {
     /// `&str`
     Text,
@@ -22,7 +22,7 @@ pub(crate) enum Form<'a> {
 }
 
 impl<'a> Form<'a> {
-    /// The form of a type, and whether it was wrapped in an `Option`.
+    /// Returns the form of a type, and whether the type is an `Option`.
     pub(crate) fn of(ty: &'a Type) -> (Self, bool) {
         match option_of(ty) {
             Some(inner) => (Self::plain(inner), true),
@@ -46,7 +46,8 @@ impl<'a> Form<'a> {
         !matches!(self, Self::Owned(_))
     }
 
-    /// The want, as a type of the runtime crate over the type that is read.
+    /// Returns the form as a type of the runtime crate, which has the type of the field as its
+    /// parameter.
     pub(crate) fn want(&self, private: &TokenStream, ty: &TokenStream) -> TokenStream {
         let span = private.span();
         match self {
@@ -58,7 +59,7 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// The type that a row's field is deserialized to, where that can fail to compile.
+    /// Returns the type that a field is deserialized to, if its `Deserialize` impl must be checked.
     pub(crate) fn read_type(&self) -> Option<&'a Type> {
         match self {
             Self::Text | Self::Raw => None,
@@ -66,7 +67,7 @@ impl<'a> Form<'a> {
         }
     }
 
-    /// What owns a `#[param]` of this form in the metric's struct.
+    /// Returns the type that owns a `#[param]` of this form in the metric's struct.
     pub(crate) fn owner(&self, private: &TokenStream) -> TokenStream {
         match self {
             Self::Text => quote_spanned!(private.span()=> #private::string::String),
@@ -77,12 +78,12 @@ impl<'a> Form<'a> {
     }
 }
 
-/// Whether the type is `String` by its last segment.
+/// Whether the last segment of the type is `String`.
 pub(crate) fn is_string(ty: &Type) -> bool {
     last_segment_is(ty, "String")
 }
 
-/// The type with every lifetime, named or elided, replaced by `row`; `'static` stays.
+/// Returns the type with every lifetime, named or elided, replaced by `row`, except `'static`.
 pub(crate) fn in_lifetime(ty: &Type, row: &Lifetime) -> Type {
     let mut ty = ty.clone();
     InLifetime(row).visit_type_mut(&mut ty);
@@ -106,7 +107,7 @@ impl VisitMut for InLifetime<'_> {
         }
     }
 
-    // The lifetimes inside a function pointer or a closure bound are its own.
+    // Lifetimes inside a function pointer or a closure bound are bound there.
     fn visit_type_fn_ptr_mut(&mut self, _: &mut syn::TypeFnPtr) {}
 
     fn visit_parenthesized_generic_arguments_mut(
@@ -116,7 +117,7 @@ impl VisitMut for InLifetime<'_> {
     }
 }
 
-/// A type without the invisible groups and parentheses that macros put around it.
+/// Returns a type without the invisible groups and parentheses that macros add.
 pub(crate) fn ungrouped(ty: &Type) -> &Type {
     match ty {
         Type::Group(group) => ungrouped(&group.elem),
@@ -125,7 +126,7 @@ pub(crate) fn ungrouped(ty: &Type) -> &Type {
     }
 }
 
-/// `T` of `Option<T>`, by its last segment: what is called `Option` is taken to be one.
+/// Returns `T` of `Option<T>`. Any path that ends in `Option` is taken for the standard one.
 pub(crate) fn option_of(ty: &Type) -> Option<&Type> {
     let Type::Path(path) = ungrouped(ty) else {
         return None;
@@ -140,7 +141,7 @@ pub(crate) fn option_of(ty: &Type) -> Option<&Type> {
     }
 }
 
-/// Whether a type is a path that ends in `name` and takes no arguments.
+/// Whether a type is a path that ends in `name`, without generic arguments.
 pub(crate) fn last_segment_is(ty: &Type, name: &str) -> bool {
     match ungrouped(ty) {
         Type::Path(path) => path
@@ -152,7 +153,7 @@ pub(crate) fn last_segment_is(ty: &Type, name: &str) -> bool {
     }
 }
 
-/// Whether a parameter says who judges: a `judge::Panel`, which is several parameters on a command line.
+/// Whether a type is `judge::Panel`, which is several parameters on the command line.
 pub(crate) fn is_panel(ty: &Type) -> bool {
     let Type::Path(path) = ungrouped(ty) else {
         return false;
@@ -161,11 +162,11 @@ pub(crate) fn is_panel(ty: &Type) -> bool {
     matches!(names[..], [panel, judge] if panel == "Panel" && judge == "judge")
 }
 
-pub(crate) fn is_whole_number(ty: &Type) -> bool {
-    whole_number(ty).is_some()
+pub(crate) fn is_integer(ty: &Type) -> bool {
+    integer_name(ty).is_some()
 }
 
-pub(crate) fn whole_number(ty: &Type) -> Option<&'static str> {
+pub(crate) fn integer_name(ty: &Type) -> Option<&'static str> {
     const WHOLE: [&str; 10] =
         ["i8", "i16", "i32", "i64", "isize", "u8", "u16", "u32", "u64", "usize"];
     WHOLE.into_iter().find(|name| last_segment_is(ty, name))

@@ -8,28 +8,28 @@ use syn::{Expr, Lit, LitStr, RangeLimits, UnOp};
 use super::errors::Errors;
 use super::tokens::{as_written, ends};
 
-pub(crate) fn tier_is_known(tier: &Ident, errors: &mut Errors) {
+pub(crate) fn check_tier(tier: &Ident, errors: &mut Errors) {
     if tier == "proxy" || tier == "truth" {
         return;
     }
     let message = match tier.to_string().to_lowercase().as_str() {
         meant @ ("proxy" | "truth") => {
-            format!("a tier is in lower case: write `tier = {meant}`")
+            format!("expected a tier in lower case, found `{tier}`; write `tier = {meant}`")
         }
         _ => format!(
-            "a tier is `proxy` (cheap, runs first) or `truth` (expensive, runs where the proxies pass), not `{tier}`"
+            "expected `proxy` (cheap, runs first) or `truth` (expensive, runs if the proxies pass), found `{tier}`"
         ),
     };
     errors.at(tier, message);
 }
 
-pub(crate) fn version_says_something(version: &LitStr, errors: &mut Errors) {
+pub(crate) fn check_version(version: &LitStr, errors: &mut Errors) {
     if version.value().is_empty() {
-        errors.at(version, "the version is empty: write `version = \"2\"`");
+        errors.at(version, "empty version; write `version = \"2\"`");
     }
 }
 
-/// `"100 msat"` or `"0.5 sat"`, the value of `key`, in millisatoshis.
+/// Parses `"100 msat"` or `"0.5 sat"`, the value of `key`, into millisatoshis.
 pub(crate) fn cost_msats(key: &str, text: &str) -> Result<u64, String> {
     let split =
         text.find(|c: char| !c.is_ascii_digit() && c != '.' && c != '_').unwrap_or(text.len());
@@ -39,13 +39,13 @@ pub(crate) fn cost_msats(key: &str, text: &str) -> Result<u64, String> {
         "sat" | "sats" => 1000,
         "" => {
             return Err(format!(
-                "a {key} needs its unit: write `{key} = \"{} msat\"`",
+                "missing unit in `{key}`; write `{key} = \"{} msat\"`",
                 text.trim()
             ));
         }
         _ => {
             return Err(format!(
-                "a {key} is in `msat` or `sat`, not in `{unit}`: write `{key} = \"100 msat\"`"
+                "expected the unit `msat` or `sat`, found `{unit}`; write `{key} = \"100 msat\"`"
             ));
         }
     };
@@ -59,32 +59,31 @@ pub(crate) fn cost_msats(key: &str, text: &str) -> Result<u64, String> {
         _ => None,
     };
     msats.ok_or_else(|| {
-        format!("`{text}` is not a {key}: a whole number of msat, as in `{key} = \"100 msat\"`")
+        format!(
+            "expected a whole number of millisatoshis, found `{text}`; write `{key} = \"100 msat\"`"
+        )
     })
 }
 
-pub(crate) fn range_is_closed(range: &Expr, errors: &mut Errors) {
+pub(crate) fn check_range(range: &Expr, errors: &mut Errors) {
     let Some((start, end)) = bounds(range) else {
-        return errors.at(range, how_to_close(range));
+        return errors.at(range, range_message(range));
     };
     if let (Some(min), Some(max)) = (literal(start), literal(end)) {
         if min > max {
             let (min, max) = (as_written(end), as_written(start));
-            errors.at(range, format!("the range is empty: write `range = {min}..={max}`"));
+            errors.at(range, format!("empty range, since the minimum exceeds the maximum; write `range = {min}..={max}`"));
         } else if min == max {
-            errors.at(range, format!("every score would be {min:?}: write a range from the smallest score to the largest, as in `range = 0.0..=1.0`"));
+            errors.at(range, format!("the range contains only {min:?}; write the lowest and the highest score, such as `range = 0.0..=1.0`"));
         }
     }
     for end in [start, end] {
-        is_number_or_const(
-            end,
-            "a range goes from one number to another: `range = 0.0..=1.0`",
-            errors,
-        );
+        check_number(end, "range = 0.0..=1.0", errors);
     }
 }
 
-fn how_to_close(range: &Expr) -> String {
+fn range_message(range: &Expr) -> String {
+    let found = as_written(range);
     let ends = match range {
         Expr::Range(range) => (range.start.as_deref(), range.end.as_deref()),
         Expr::Tuple(tuple) if tuple.elems.len() == 2 => (tuple.elems.first(), tuple.elems.last()),
@@ -94,13 +93,15 @@ fn how_to_close(range: &Expr) -> String {
     match ends {
         (Some(start), Some(end)) => {
             let (start, end) = (as_written(start), as_written(end));
-            format!("a range includes both ends: write `range = {start}..={end}`")
+            format!("expected an inclusive range, found `{found}`; write `range = {start}..={end}`")
         }
-        _ => "a range has both ends: write `range = 0.0..=1.0`".to_owned(),
+        _ => {
+            format!("expected a range with two bounds, found `{found}`; write `range = 0.0..=1.0`")
+        }
     }
 }
 
-/// The ends of `a..=b`.
+/// Returns the bounds of `a..=b`.
 pub(crate) fn bounds(range: &Expr) -> Option<(&Expr, &Expr)> {
     match range {
         Expr::Range(range) if matches!(range.limits, RangeLimits::Closed(_)) => {
@@ -110,20 +111,25 @@ pub(crate) fn bounds(range: &Expr) -> Option<(&Expr, &Expr)> {
     }
 }
 
-fn is_number_or_const(expr: &Expr, message: &str, errors: &mut Errors) {
+/// Reports a literal that is not a finite number. `form` is an example of the whole item.
+fn check_number(expr: &Expr, form: &str, errors: &mut Errors) {
     let Expr::Lit(value) = expr else {
         return;
     };
+    let found = as_written(expr);
     match &value.lit {
         Lit::Float(_) | Lit::Int(_) if literal(expr).is_some() => {}
-        Lit::Float(_) | Lit::Int(_) => {
-            errors.at(expr, format!("`{}` is too large for an `f64`", as_written(expr)));
-        }
-        _ => errors.at(expr, message),
+        Lit::Float(_) | Lit::Int(_) => errors.at(expr, too_large(&found, form)),
+        _ => errors.at(expr, format!("expected a number, found `{found}`; write `{form}`")),
     }
 }
 
-/// The value of a number that is written out and finite.
+/// Returns the message for a number that overflows an `f64`.
+pub(crate) fn too_large(found: &str, form: &str) -> String {
+    format!("`{found}` is out of range for an `f64`; write `{form}`")
+}
+
+/// Returns the value of a finite number literal.
 pub(crate) fn literal(expr: &Expr) -> Option<f64> {
     let value: f64 = match expr {
         Expr::Lit(literal) => match &literal.lit {
@@ -139,11 +145,12 @@ pub(crate) fn literal(expr: &Expr) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 
-pub(crate) fn threshold_is_a_number(threshold: &Expr, errors: &mut Errors) {
-    is_number_or_const(threshold, &a_number(threshold), errors);
+pub(crate) fn check_threshold(threshold: &Expr, errors: &mut Errors) {
+    check_number(threshold, &threshold_form(threshold), errors);
 }
 
-fn a_number(threshold: &Expr) -> String {
+/// Returns `threshold = N`, with the number inside the string literal if there is one.
+fn threshold_form(threshold: &Expr) -> String {
     let text = match threshold {
         Expr::Lit(literal) => match &literal.lit {
             Lit::Str(text) => Some(text.value()),
@@ -152,10 +159,11 @@ fn a_number(threshold: &Expr) -> String {
         _ => None,
     };
     let number = text.filter(|text| text.parse::<f64>().is_ok_and(f64::is_finite));
-    format!("a threshold is a number: write `threshold = {}`", number.as_deref().unwrap_or("0.5"))
+    format!("threshold = {}", number.as_deref().unwrap_or("0.5"))
 }
 
-/// A written-out number as an `f64`, so that `threshold = 1` is as good as `1.0`; else the expression.
+/// Returns a number literal as an `f64`, so that `threshold = 1` is accepted like `1.0`. Another
+/// expression is returned with a type check.
 pub(crate) fn number(expr: &Expr) -> TokenStream {
     let Some(value) = literal(expr) else {
         let (start, _) = ends(expr);
@@ -166,7 +174,7 @@ pub(crate) fn number(expr: &Expr) -> TokenStream {
     if value.is_sign_negative() { quote_spanned!(expr.span()=> -#number) } else { quote!(#number) }
 }
 
-/// A text that is written out, also within the invisible groups that macros put around it.
+/// Returns a string literal, also inside the invisible groups that macros add.
 pub(crate) fn text(expr: &Expr) -> Option<&LitStr> {
     match expr {
         Expr::Lit(literal) => match &literal.lit {

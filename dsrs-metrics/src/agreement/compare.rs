@@ -1,21 +1,21 @@
-//! What ratings and labels have in common: verdicts, classes, or only an order. Figures are made of it
-//! in `mod.rs`.
+//! What ratings and labels have in common: verdicts, classes, or only an order. `statistics.rs`
+//! computes the figures from it.
 
 use std::collections::BTreeSet;
 
-use super::Options;
 use super::error::AgreementError;
 use super::figure::Note;
+use super::options::Options;
 use super::rating::{Label, Rating};
-use super::scale::{Passes, Scale};
+use super::scale::{PassingLabels, Scale};
 use crate::stats::{ConfusionMatrix, ErrorRates, Proportion};
 
-/// More different values are no classes.
-const MOST_CLASSES: usize = 20;
+/// With more different values, they are not treated as classes.
+const MAX_CLASSES: usize = 20;
 
 type Row = (Rating, Label);
 
-/// What can be counted over the rows that have both a rating and a label.
+/// Counts over the rows that have both a rating and a label, or why there are none.
 pub(super) struct Compared {
     pub(super) classes: Vec<String>,
     pub(super) matrix: Result<ConfusionMatrix, Note>,
@@ -26,35 +26,35 @@ pub(super) struct Compared {
     pub(super) verdicts: Result<Verdicts, Note>,
 }
 
-/// Counts of verdicts, where both sides are verdicts.
+/// Counts of verdicts, if ratings and labels are verdicts.
 #[derive(Default)]
 pub(super) struct Verdicts {
     pub(super) rates: ErrorRates,
-    /// Rows that passed, of all that have a verdict.
+    /// Passes among all rows with a verdict.
     pub(super) passed: Proportion,
-    /// The same, of those that have a verdict but no label.
+    /// Passes among the rows with a verdict but no label.
     pub(super) unlabelled: Proportion,
-    /// Rows whose label is a pass, of those that are compared.
+    /// Passing labels among the rows with a verdict and a label.
     pub(super) should_pass: Proportion,
 }
 
 pub(super) fn compare(rows: &[Row], options: &Options) -> Result<Compared, AgreementError> {
-    check(rows, options)?;
+    validate(rows, options)?;
     let pairs = Pairs { rows, options };
-    let passes = Passes::of(rows, options)?;
+    let passing = PassingLabels::of(rows, options)?;
     let are_classes = rows.iter().any(|(rating, _)| matches!(rating, Rating::Class(_)));
-    match passes {
-        Some(passes) if are_classes && !options.positive.is_empty() => {
-            Ok(pairs.verdicts(&passes, |rating| passes.class(rating)))
+    match passing {
+        Some(passing) if are_classes && !options.positive.is_empty() => {
+            Ok(pairs.verdicts(&passing, |rating| passing.class(rating)))
         }
-        _ if are_classes => pairs.names(),
-        Some(passes) => Ok(pairs.against_verdicts(&passes)),
-        None => pairs.against_scale(),
+        _ if are_classes => pairs.classes(),
+        Some(passing) => Ok(pairs.scores_with_verdicts(&passing)),
+        None => pairs.scores_with_scale(),
     }
 }
 
-/// That every value is one that can be compared, and values are of one kind.
-fn check(rows: &[Row], options: &Options) -> Result<(), AgreementError> {
+/// Checks that every number is finite, and that all ratings and all labels are of one kind.
+fn validate(rows: &[Row], options: &Options) -> Result<(), AgreementError> {
     if let Some(threshold) = options.threshold.filter(|threshold| !threshold.is_finite()) {
         return Err(AgreementError::Threshold { threshold });
     }
@@ -94,45 +94,50 @@ struct Pairs<'a> {
 }
 
 impl Pairs<'_> {
-    /// The rows that have both sides, with their positions.
+    /// The rows with both a rating and a label, with their positions.
     fn compared(&self) -> impl Iterator<Item = (usize, &Rating, &Label)> {
         let rows = self.rows.iter().enumerate();
         rows.filter(|(_, (rating, label))| !rating.is_missing() && !label.is_missing())
             .map(|(row, (rating, label))| (row, rating, label))
     }
 
-    /// Whether every score that is there is 0 or 1.
+    /// Whether every score is 0 or 1.
     fn zero_or_one(&self) -> bool {
         let mut scores = self.rows.iter().filter_map(|(rating, _)| rating.score());
         scores.all(|score| score == 0.0 || score == 1.0)
     }
 
-    /// Labels that are verdicts, scores that are or can be made some.
-    fn against_verdicts(&self, passes: &Passes) -> Compared {
+    /// Compares scores with labels that are verdicts: by their own verdicts if every score has one,
+    /// else only by order.
+    fn scores_with_verdicts(&self, passing: &PassingLabels) -> Compared {
         let zero_or_one = self.zero_or_one();
         let verdict = |rating: &Rating| self.options.verdict(rating, zero_or_one);
         let all =
             self.rows.iter().all(|(rating, _)| rating.is_missing() || verdict(rating).is_some());
         if all {
-            return self.verdicts(passes, verdict);
+            return self.verdicts(passing, verdict);
         }
         Compared {
             classes: Vec::new(),
             matrix: Err(Note::NoVerdict),
             ordered: false,
-            ranked: Ok(self.ranked(passes, Rating::score)),
+            ranked: Ok(self.ranked(passing, Rating::score)),
             verdicts: Err(Note::NoVerdict),
         }
     }
 
-    /// Both sides as verdicts.
-    fn verdicts(&self, passes: &Passes, verdict: impl Fn(&Rating) -> Option<bool>) -> Compared {
+    /// Compares verdicts with verdicts.
+    fn verdicts(
+        &self,
+        passing: &PassingLabels,
+        verdict: impl Fn(&Rating) -> Option<bool>,
+    ) -> Compared {
         let mut verdicts = Verdicts::default();
         let mut pairs = Vec::new();
         for (rating, label) in self.rows {
             let Some(passed) = verdict(rating) else { continue };
             verdicts.passed.record(passed);
-            match passes.label(label) {
+            match passing.label(label) {
                 None => verdicts.unlabelled.record(passed),
                 Some(should_pass) => {
                     verdicts.rates.record(should_pass, passed);
@@ -146,39 +151,41 @@ impl Pairs<'_> {
             classes: vec!["fail".to_owned(), "pass".to_owned()],
             matrix: Ok(ConfusionMatrix::of(2, pairs)),
             ordered: true,
-            ranked: Ok(self.ranked(passes, score)),
+            ranked: Ok(self.ranked(passing, score)),
             verdicts: Ok(verdicts),
         }
     }
 
-    /// The order of scores against that of labels: numbers by size, others by verdict.
+    /// Scores and labels as numbers: a label is its number, or else its verdict as 0 or 1.
     fn ranked(
         &self,
-        passes: &Passes,
+        passing: &PassingLabels,
         score: impl Fn(&Rating) -> Option<f64>,
     ) -> (Vec<f64>, Vec<f64>) {
         let number = |label: &Label| match label {
             Label::Number(number) => Some(*number),
-            label => passes.label(label).map(f64::from),
+            label => passing.label(label).map(f64::from),
         };
         self.compared()
             .filter_map(|(_, rating, label)| Some((score(rating)?, number(label)?)))
             .unzip()
     }
 
-    /// Scores against labels that have an order, and perhaps the same scale.
-    fn against_scale(&self) -> Result<Compared, AgreementError> {
+    /// Compares scores with labels that have an order: as classes if both are on one scale, else
+    /// only by order.
+    fn scores_with_scale(&self) -> Result<Compared, AgreementError> {
         let scale = Scale::of(&self.options.scale);
         let mut ranked = (Vec::new(), Vec::new());
         for (row, rating, label) in self.compared() {
             ranked.0.extend(rating.score());
             ranked.1.push(match label {
                 Label::Number(number) => *number,
-                label => scale.place_of_text(row, &label.to_string())? as f64,
+                label => scale.position_of(row, &label.to_string())? as f64,
             });
         }
-        let of_numbers = self.rows.iter().any(|(_, label)| matches!(label, Label::Number(_)));
-        let classes = if of_numbers { self.numeric_classes(&scale)? } else { Err(Note::NoClasses) };
+        let are_numbers = self.rows.iter().any(|(_, label)| matches!(label, Label::Number(_)));
+        let classes =
+            if are_numbers { self.numeric_classes(&scale)? } else { Err(Note::NoClasses) };
         let mut compared = Compared {
             classes: Vec::new(),
             matrix: Err(Note::NoClasses),
@@ -196,8 +203,8 @@ impl Pairs<'_> {
         Ok(compared)
     }
 
-    /// The classes if both sides are numbers on one scale, and the class of label and score of each row.
-    #[expect(clippy::type_complexity, reason = "named nowhere else")]
+    /// The classes and the classes of each row's label and score, if both are numbers on one scale.
+    #[expect(clippy::type_complexity, reason = "the type occurs only here")]
     fn numeric_classes(
         &self,
         scale: &Scale,
@@ -215,53 +222,53 @@ impl Pairs<'_> {
                 _ => None,
             })
             .collect();
-        let seen;
+        let found;
         let scale = if scale.is_empty() {
-            let Some(found) =
-                Scale::of_numbers(&numbers).filter(|scale| scale.len() <= MOST_CLASSES)
+            let Some(occurring) =
+                Scale::of_numbers(&numbers).filter(|scale| scale.len() <= MAX_CLASSES)
             else {
                 return Ok(Err(Note::NoClasses));
             };
-            seen = found;
-            &seen
+            found = occurring;
+            &found
         } else {
             scale
         };
-        let places = numbers.iter().map(|(row, label, score)| {
-            Ok((scale.place_of_number(*row, *label)?, scale.place_of_number(*row, *score)?))
+        let pairs = numbers.iter().map(|(row, label, score)| {
+            Ok((scale.position_of_number(*row, *label)?, scale.position_of_number(*row, *score)?))
         });
-        Ok(Ok((scale.names(), places.collect::<Result<_, AgreementError>>()?)))
+        Ok(Ok((scale.names(), pairs.collect::<Result<_, AgreementError>>()?)))
     }
 
-    /// Classes by name on both sides.
-    fn names(&self) -> Result<Compared, AgreementError> {
-        let given = |rating: &Rating| match rating {
+    /// Compares named classes with string labels.
+    fn classes(&self) -> Result<Compared, AgreementError> {
+        let rated = |rating: &Rating| match rating {
             Rating::Class(class) => class.clone(),
             _ => String::new(),
         };
         let names: Vec<(usize, String, String)> = self
             .compared()
-            .map(|(row, rating, label)| (row, label.to_string(), given(rating)))
+            .map(|(row, rating, label)| (row, label.to_string(), rated(rating)))
             .collect();
         let ordered = !self.options.scale.is_empty();
-        let seen: BTreeSet<&String> = names.iter().flat_map(|(_, a, b)| [a, b]).collect();
+        let occurring: BTreeSet<&String> = names.iter().flat_map(|(_, a, b)| [a, b]).collect();
         let classes: Vec<String> = match ordered {
             true => self.options.scale.clone(),
-            false => seen.into_iter().cloned().collect(),
+            false => occurring.into_iter().cloned().collect(),
         };
         let scale = Scale::of(&classes);
         let mut pairs = Vec::with_capacity(names.len());
-        for (row, label, given) in &names {
-            pairs.push((scale.place_of_text(*row, label)?, scale.place_of_text(*row, given)?));
+        for (row, label, rated) in &names {
+            pairs.push((scale.position_of(*row, label)?, scale.position_of(*row, rated)?));
         }
-        let places = pairs.iter().map(|(label, given)| (*given as f64, *label as f64)).unzip();
-        let few = classes.len() <= MOST_CLASSES;
+        let positions = pairs.iter().map(|(label, rated)| (*rated as f64, *label as f64)).unzip();
+        let few = classes.len() <= MAX_CLASSES;
         let matrix = few.then(|| ConfusionMatrix::of(classes.len(), pairs)).ok_or(Note::NoClasses);
         Ok(Compared {
             classes: if few { classes } else { Vec::new() },
             matrix,
             ordered,
-            ranked: if ordered { Ok(places) } else { Err(Note::NoOrder) },
+            ranked: if ordered { Ok(positions) } else { Err(Note::NoOrder) },
             verdicts: Err(Note::NoPositive),
         })
     }

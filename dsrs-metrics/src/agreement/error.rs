@@ -1,70 +1,72 @@
-//! What makes ratings and labels impossible to compare. Rows are named by their position, from 0;
-//! whoever has read them knows where they stand.
+//! Why ratings and labels cannot be compared. Rows are identified by their position from 0, which
+//! the caller maps to a file and line.
 
 /// Why ratings and labels cannot be compared.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AgreementError {
     /// A score is NaN or infinite.
-    #[error("the score {score} is not a finite number")]
+    #[error("expected a finite score, found {score}")]
     ScoreNotFinite {
-        /// The row's position.
+        /// The position of the row.
         row: usize,
         /// The score.
         score: f64,
     },
     /// A label is NaN or infinite.
-    #[error("the label {label} is not a finite number; leave it out where there is none")]
+    #[error("expected a finite label, found {label}; omit the label if it is unknown")]
     LabelNotFinite {
-        /// The row's position.
+        /// The position of the row.
         row: usize,
         /// The label.
         label: f64,
     },
     /// Labels are of different kinds.
-    #[error("the label `{label}` is {kind}, others are {other}; leave it out where there is none")]
+    #[error(
+        "expected {other} like the labels before, found `{label}`, {kind}; omit the label if it is unknown"
+    )]
     MixedLabels {
-        /// The position of the first row that differs.
+        /// The position of the first row whose label is of another kind.
         row: usize,
         /// Its label.
         label: String,
-        /// What it is.
+        /// The kind of this label.
         kind: &'static str,
-        /// What the labels before it are.
+        /// The kind of the labels before.
         other: &'static str,
     },
-    /// Some ratings are scores, others names of classes.
-    #[error("it was given the class `{class}`, other rows were given scores")]
+    /// Some ratings are scores, others are classes.
+    #[error("expected a score as in other rows, found the class `{class}`")]
     MixedRatings {
         /// The position of the first row with a class.
         row: usize,
         /// The class.
         class: String,
     },
-    /// The labels are text, and nothing says what they mean in numbers.
+    /// The labels are names of classes without a verdict or an order, and the ratings are scores.
     #[error(
-        "the labels are text, such as `{label}`, and there are scores to compare: say which labels are a pass (positive), or their order (scale)"
+        "cannot compare scores with labels such as `{label}`; name the passing labels (positive) or the order of all labels (scale)"
     )]
-    TextLabels {
-        /// The first row with a label.
+    ClassLabels {
+        /// The position of the first row with a label.
         row: usize,
         /// Its label.
         label: String,
     },
-    /// None of the labels that are said to be a pass occurs.
-    #[error("no label is `{positive}`, which is said to be a pass; there is `{label}`")]
+    /// No label is one of the labels that were set as passing.
+    #[error("expected a passing label (`{positive}`) in at least one row, found `{label}`")]
     NoPositive {
-        /// The first row with a label.
+        /// The position of the first row with a label.
         row: usize,
-        /// What was said to be a pass.
+        /// The labels that were set as passing.
         positive: String,
-        /// The label that the row has.
+        /// The label of the row.
         label: String,
     },
-    /// A value is not on the scale that was given.
-    #[error("`{value}` is not on the scale {scale}")]
+    /// A label or score is not on the scale that was set.
+    #[error("expected a value of the scale {scale}, found `{value}`")]
     NotOnScale {
-        /// The row's position.
+        /// The position of the row.
         row: usize,
         /// The value.
         value: String,
@@ -72,7 +74,7 @@ pub enum AgreementError {
         scale: String,
     },
     /// The threshold is NaN or infinite.
-    #[error("the threshold {threshold} is not a finite number")]
+    #[error("expected a finite threshold, found {threshold}")]
     Threshold {
         /// The threshold.
         threshold: f64,
@@ -80,7 +82,7 @@ pub enum AgreementError {
 }
 
 impl AgreementError {
-    /// The position of the row that shows it, if one does.
+    /// Returns the position of the row that caused the error, counted from 0, if one did.
     #[must_use]
     pub fn row(&self) -> Option<usize> {
         match self {
@@ -88,7 +90,7 @@ impl AgreementError {
             | Self::LabelNotFinite { row, .. }
             | Self::MixedLabels { row, .. }
             | Self::MixedRatings { row, .. }
-            | Self::TextLabels { row, .. }
+            | Self::ClassLabels { row, .. }
             | Self::NoPositive { row, .. }
             | Self::NotOnScale { row, .. } => Some(*row),
             Self::Threshold { .. } => None,

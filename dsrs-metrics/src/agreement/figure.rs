@@ -1,4 +1,4 @@
-//! A figure with its denominator and interval, or why it has none.
+//! A figure with its number of rows and its interval, or a note why it has none.
 
 use std::fmt;
 
@@ -6,27 +6,27 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use crate::stats::{Interval, NotCorrectable, Proportion};
 
-/// Below as many rows an asymptotic or bootstrapped interval promises more than it can hold.
-pub(super) const ROWS_FOR_INTERVAL: u64 = 10;
+/// Asymptotic and bootstrapped intervals are unreliable on fewer rows.
+pub(super) const MIN_ROWS_FOR_INTERVAL: u64 = 10;
 
-/// A figure over rows. Serializes as `{"value", "ci95", "n"}`, with `successes` for a share of rows and
-/// `note` where there is one.
+/// A figure over rows. It serializes as `{"value", "ci95", "n"}`, with `successes` if it is a share
+/// of rows, and `note` if it has one.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Figure {
-    /// The estimate; `None` if there is none, and then `note` says why.
+    /// The estimate. If it is `None`, `note` says why.
     pub value: Option<f64>,
-    /// The 95% interval; `None` if it is not known, and then `note` says why.
+    /// The 95% interval. If it is `None`, `note` says why.
     pub ci95: Option<Interval>,
-    /// How many rows it stands on.
+    /// The number of rows it is computed from.
     pub n: u64,
-    /// Of these, how many make up the share, if it is one.
+    /// The number of rows in the share, if the figure is one.
     pub successes: Option<u64>,
-    /// What is missing, or must be known to read the figure.
+    /// Why the estimate or the interval is missing, or what limits it.
     pub note: Option<Note>,
 }
 
-/// What must be known of a figure.
+/// A note on a figure.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Note {
@@ -40,26 +40,26 @@ pub enum Note {
         /// How many it needs.
         needed: u64,
     },
-    /// All compared labels, or all that was given, are the same.
+    /// All compared labels, or all compared scores, are the same.
     OneValue {
-        /// `labels` or `scores`.
+        /// `labels`, `scores`, or `labels and scores`.
         side: &'static str,
     },
-    /// No row differs from another in a way from which an interval could be learnt.
-    NothingToLearnFrom,
-    /// The scores come without verdicts, and the labels are verdicts.
+    /// The rows vary too little to estimate an interval.
+    TooLittleVariation,
+    /// The labels are verdicts, but the scores have no verdict.
     NoVerdict,
-    /// There are verdicts, but which labels are a pass is not known.
+    /// The metric has verdicts, but it is not known which labels are a pass.
     NoPositive,
     /// Scores and labels are not on one scale with few values.
     NoClasses,
     /// The classes have no known order.
     NoOrder,
-    /// There is no correction.
+    /// The share cannot be corrected.
     NotCorrectable(NotCorrectable),
-    /// The estimate was outside [0, 1].
-    Cut {
-        /// The estimate.
+    /// The estimate was outside of [0, 1] and was clamped.
+    Clamped {
+        /// The estimate before it was clamped.
         estimate: f64,
     },
 }
@@ -83,20 +83,20 @@ impl Figure {
         }
     }
 
-    /// An estimate whose interval needs rows.
+    /// An estimate whose interval needs a minimum number of rows.
     pub(super) fn estimate(
         value: f64,
         n: u64,
         interval: impl FnOnce() -> Option<Interval>,
     ) -> Self {
         let known = Self { value: Some(value), ci95: None, n, successes: None, note: None };
-        if n < ROWS_FOR_INTERVAL {
-            let note = Note::TooFewForInterval { needed: ROWS_FOR_INTERVAL };
+        if n < MIN_ROWS_FOR_INTERVAL {
+            let note = Note::TooFewForInterval { needed: MIN_ROWS_FOR_INTERVAL };
             return Self { note: Some(note), ..known };
         }
         match interval() {
             Some(interval) => Self { ci95: Some(interval), ..known },
-            None => Self { note: Some(Note::NothingToLearnFrom), ..known },
+            None => Self { note: Some(Note::TooLittleVariation), ..known },
         }
     }
 }
@@ -109,25 +109,23 @@ impl fmt::Display for Note {
                 write!(f, "not enough rows for an interval, it needs {needed}")
             }
             Self::OneValue { side } => write!(f, "undefined: all {side} are the same"),
-            Self::NothingToLearnFrom => f.write_str(
-                "no interval: these rows vary too little to learn one from, add rows that differ",
+            Self::TooLittleVariation => f.write_str(
+                "no interval: the rows vary too little to estimate one; add rows that differ",
             ),
-            Self::NoVerdict => f.write_str(
-                "undefined: the scores have no verdict, say with a threshold what passes",
-            ),
+            Self::NoVerdict => {
+                f.write_str("undefined: the scores have no verdict; set a threshold")
+            }
             Self::NoPositive => f.write_str(
-                "undefined: these labels are no verdicts, say which are a pass (positive)",
+                "undefined: the labels are not verdicts; name the passing labels (positive)",
             ),
             Self::NoClasses => {
                 f.write_str("undefined: scores and labels are not on one scale of few values")
             }
-            Self::NoOrder => {
-                f.write_str("undefined: the classes have no order, give it as a scale")
-            }
+            Self::NoOrder => f.write_str("undefined: the classes have no order; set a scale"),
             Self::NotCorrectable(why) => why.fmt(f),
-            Self::Cut { estimate } => write!(
+            Self::Clamped { estimate } => write!(
                 f,
-                "the estimate {estimate:.4} was cut: by their error rates, these verdicts cannot be so many or so few"
+                "the estimate {estimate:.4} was clamped to [0, 1]: the observed share of passes is impossible at these error rates"
             ),
         }
     }

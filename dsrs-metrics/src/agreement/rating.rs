@@ -1,4 +1,4 @@
-//! The two sides of a comparison: what a metric gave for a row, and what its label says.
+//! What is compared for each row: the rating by a metric, and the label.
 
 use std::borrow::Cow;
 
@@ -7,10 +7,10 @@ use serde_json::Value;
 use crate::core::outcome::Outcome;
 use crate::core::score::Scored;
 
-/// What a metric or judge gave for a row.
+/// What a metric or judge returned for a row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Rating {
-    /// Nothing, and why: the name of the outcome, or `absent`.
+    /// No score; contains the name of the outcome, or `absent`.
     Missing(Cow<'static, str>),
     /// A score with a verdict.
     Verdict {
@@ -21,21 +21,21 @@ pub enum Rating {
     },
     /// A score without a verdict.
     Score(f64),
-    /// One of several classes, by name.
+    /// The name of a class.
     Class(String),
 }
 
-/// What is known to be right for a row.
+/// What is known to be correct for a row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Label {
     /// The row has no label.
     Missing,
-    /// It should pass, or should not.
+    /// Whether the row should pass.
     Bool(bool),
-    /// A number: on the scale of the scores, or on another one.
+    /// A number, on the scale of the scores or on another one.
     Number(f64),
-    /// A class, by name.
-    Text(String),
+    /// The name of a class.
+    Class(String),
 }
 
 impl Rating {
@@ -57,25 +57,25 @@ impl Label {
         matches!(self, Self::Missing)
     }
 
-    /// The kind of value that it is, for people.
+    /// The kind of the value, for messages.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Self::Missing => "missing",
             Self::Bool(_) => "a bool",
             Self::Number(_) => "a number",
-            Self::Text(_) => "text",
+            Self::Class(_) => "a string",
         }
     }
 }
 
-/// The value as it would be written.
+/// Writes the value without quotes, and nothing for a missing label.
 impl std::fmt::Display for Label {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Missing => Ok(()),
             Self::Bool(value) => value.fmt(f),
             Self::Number(value) => value.fmt(f),
-            Self::Text(text) => f.write_str(text),
+            Self::Class(class) => f.write_str(class),
         }
     }
 }
@@ -131,7 +131,7 @@ impl From<f64> for Label {
 
 impl From<&str> for Label {
     fn from(label: &str) -> Self {
-        Self::Text(label.to_owned())
+        Self::Class(label.to_owned())
     }
 }
 
@@ -141,7 +141,7 @@ impl<T: Into<Label>> From<Option<T>> for Label {
     }
 }
 
-/// `null` is no label; a list or an object gives itself back.
+/// `null` is a missing label. The error is the value itself, if it is a list or an object.
 impl<'a> TryFrom<&'a Value> for Label {
     type Error = &'a Value;
 
@@ -150,7 +150,7 @@ impl<'a> TryFrom<&'a Value> for Label {
             Value::Null => Ok(Self::Missing),
             Value::Bool(label) => Ok(Self::Bool(*label)),
             Value::Number(label) => label.as_f64().map(Self::Number).ok_or(value),
-            Value::String(label) => Ok(Self::Text(label.clone())),
+            Value::String(label) => Ok(Self::Class(label.clone())),
             Value::Array(_) | Value::Object(_) => Err(value),
         }
     }

@@ -1,15 +1,15 @@
-//! An agreement as a table of text, a figure a line.
+//! [`Agreement`] as a text table, one figure per line.
 
 use std::fmt::{self, Formatter};
 
 use indexmap::IndexMap;
 
-use super::Agreement;
 use super::figure::Figure;
+use super::statistics::Agreement;
 use crate::stats::Bootstrap;
 
-/// Classes whose names are longer are cut in the confusion matrix.
-const WIDEST: usize = 16;
+/// Longer class names are truncated in the confusion matrix.
+const MAX_NAME: usize = 16;
 
 impl fmt::Display for Agreement {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -25,7 +25,7 @@ impl fmt::Display for Agreement {
         }
         self.matrix(f)?;
         let mut end = self.methods();
-        end.extend(unknown(&lines));
+        end.extend(missing_figures(&lines));
         f.write_str(&end.join("\n"))
     }
 }
@@ -65,7 +65,7 @@ impl Agreement {
         use Form::{Number, Percent};
         let mut lines =
             vec![("accuracy", Percent, &self.accuracy), ("Cohen's kappa", Number, &self.kappa)];
-        // Between two classes all distances are the same.
+        // With two classes there is only one distance, so weights make no difference.
         if self.kappa.value.is_some() && self.classes.len() > 2 {
             lines.push(("kappa, linear", Number, &self.kappa_linear));
             lines.push(("kappa, quadratic", Number, &self.kappa_quadratic));
@@ -84,8 +84,8 @@ impl Agreement {
         let Some(matrix) = self.confusion.as_ref().filter(|matrix| matrix.total() > 0) else {
             return Ok(());
         };
-        let cut = |name: &String| name.chars().take(WIDEST).collect::<String>();
-        let names: Vec<String> = self.classes.iter().map(cut).collect();
+        let truncate = |name: &String| name.chars().take(MAX_NAME).collect::<String>();
+        let names: Vec<String> = self.classes.iter().map(truncate).collect();
         let count = matrix.total().to_string().len();
         let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(count);
         write!(f, "{:width$}  given", "label")?;
@@ -97,15 +97,15 @@ impl Agreement {
         f.write_str("\n")?;
         for (label, name) in names.iter().enumerate() {
             write!(f, "{name:width$}", width = width.max(5))?;
-            for given in 0..names.len() {
-                write!(f, "  {:>width$}", matrix.count(label, given))?;
+            for rated in 0..names.len() {
+                write!(f, "  {:>width$}", matrix.count(label, rated))?;
             }
             f.write_str("\n")?;
         }
         Ok(())
     }
 
-    /// How the intervals that are shown were made.
+    /// The methods of the intervals that are shown.
     fn methods(&self) -> Vec<String> {
         let mut methods = Vec::new();
         if self.accuracy.ci95.is_some() {
@@ -118,7 +118,7 @@ impl Agreement {
             let Bootstrap { resamples, seed } = self.bootstrap;
             methods.push(format!("bootstrap for Spearman ({resamples} resamples, seed {seed})"));
         }
-        // Where every row is labelled there is nothing left to estimate.
+        // If every row has a label, nothing is estimated.
         if self.corrected.ci95.is_some() && self.corrected.n == self.compared {
             methods.push("corrected: the labels' own share, as every row has one".to_owned());
         } else if self.corrected.ci95.is_some() {
@@ -132,8 +132,8 @@ impl Agreement {
     }
 }
 
-/// A line for each reason why there are no figures, with the figures that there are not.
-fn unknown(lines: &[(&'static str, Form, &Figure)]) -> Vec<String> {
+/// A line for each reason why figures are missing, with the names of these figures.
+fn missing_figures(lines: &[(&'static str, Form, &Figure)]) -> Vec<String> {
     let mut reasons: IndexMap<(String, u64), Vec<&str>> = IndexMap::new();
     for (name, _, figure) in lines {
         if let (None, Some(note)) = (figure.value, &figure.note) {
@@ -146,7 +146,7 @@ fn unknown(lines: &[(&'static str, Form, &Figure)]) -> Vec<String> {
     reasons.iter().map(reason).collect()
 }
 
-/// The estimate and what it stands on.
+/// The estimate and its number of rows.
 fn estimate(form: Form, value: f64, figure: &Figure) -> String {
     match figure.successes {
         Some(count) => format!("{} ({count}/{})", form.show(value), figure.n),
@@ -154,7 +154,7 @@ fn estimate(form: Form, value: f64, figure: &Figure) -> String {
     }
 }
 
-/// The interval, and what must be known besides.
+/// The interval and the note.
 fn remarks(form: Form, figure: &Figure) -> String {
     let interval = figure.ci95.map(|interval| {
         format!("95% interval {} to {}", form.show(interval.low), form.show(interval.high))

@@ -1,42 +1,42 @@
-//! `list`: what is known of the metrics before they run.
+//! `list`: prints the specs of metrics as text or JSON.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::process::ExitCode;
 
+use heck::ToSnakeCase;
 use terminal_size::{Width, terminal_size};
 use textwrap::Options;
 
 use super::args::ListArguments;
 use super::error::CliError;
-use super::output::print;
 use super::registry::{Entry, Registry};
+use super::stdio::print;
 use crate::core::spec::{MetricSpec, MetricTier, ParamSpec, ScoreKind};
 use crate::core::type_words::in_words;
-use crate::text::suggest::nearest;
 
-/// Where nothing says how wide the reader's screen is.
-const WIDTH: usize = 100;
+/// The number of columns if neither `COLUMNS` nor a terminal defines it.
+const DEFAULT_WIDTH: usize = 100;
 
 pub(super) fn run(registry: &Registry, args: &ListArguments) -> Result<ExitCode, CliError> {
-    let metrics = chosen(registry, &args.names)?;
+    let metrics = select(registry, &args.names)?;
     let params: Vec<_> = metrics.iter().map(Listed::params).collect();
     let specs = metrics.iter().zip(&params).map(|(metric, params)| metric.spec.with_params(params));
     let specs: Vec<MetricSpec<'_>> = specs.collect();
     if args.json {
-        // Specs hold only text, numbers and booleans.
+        // Specs contain only strings, numbers and bools, so serializing them cannot fail.
         let json = serde_json::to_string_pretty(&specs).unwrap_or_default();
-        print(&format!("{json}\n"))?;
+        print(&format!("{json}\n")).map_err(CliError::StandardOutput)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let whole = !args.names.is_empty();
+    let full = !args.names.is_empty();
     let width = width();
-    let text: Vec<String> = specs.iter().map(|spec| describe(spec, whole, width)).collect();
-    print(&text.join("\n"))?;
+    let text: Vec<String> = specs.iter().map(|spec| describe(spec, full, width)).collect();
+    print(&text.join("\n")).map_err(CliError::StandardOutput)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// A metric and its parameters' defaults as they would be typed.
+/// A metric and the defaults of its parameters as a user types them.
 struct Listed<'r> {
     spec: MetricSpec<'r>,
     defaults: Vec<Option<Cow<'r, str>>>,
@@ -45,10 +45,10 @@ struct Listed<'r> {
 impl<'r> From<&'r Entry> for Listed<'r> {
     fn from(entry: &'r Entry) -> Self {
         let spec = entry.spec();
-        let typed = entry.defaults().into_iter().chain(std::iter::repeat(None));
-        let typed = typed.map(|typed| typed.map(Cow::Owned));
-        let params = spec.params.iter().zip(typed);
-        let defaults = params.map(|(param, typed)| typed.or_else(|| param.default.map(as_typed)));
+        let known = entry.defaults().into_iter().chain(std::iter::repeat(None));
+        let known = known.map(|default| default.map(Cow::Owned));
+        let params = spec.params.iter().zip(known);
+        let defaults = params.map(|(param, known)| known.or_else(|| param.default.map(as_typed)));
         Self { spec, defaults: defaults.collect() }
     }
 }
@@ -60,91 +60,84 @@ impl Listed<'_> {
     }
 }
 
-fn chosen<'r>(registry: &'r Registry, names: &[String]) -> Result<Vec<Listed<'r>>, CliError> {
+fn select<'r>(registry: &'r Registry, names: &[String]) -> Result<Vec<Listed<'r>>, CliError> {
     if names.is_empty() {
         return Ok(registry.entries().map(Listed::from).collect());
     }
-    names.iter().map(|name| find(registry, name).map(Listed::from)).collect()
-}
-
-/// The metric of that name.
-pub(super) fn find<'r>(registry: &'r Registry, name: &str) -> Result<&'r Entry, CliError> {
-    registry.get(name).ok_or_else(|| CliError::UnknownMetric {
-        name: name.to_owned(),
-        nearest: nearest(name, registry.names()).map(str::to_owned),
-    })
+    names.iter().map(|name| registry.find(name).map(Listed::from)).collect()
 }
 
 fn width() -> usize {
-    let told = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    let seen = || terminal_size().map(|(Width(columns), _)| usize::from(columns));
-    told.or_else(seen).filter(|width| *width > 0).unwrap_or(WIDTH)
+    let variable = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let terminal = || terminal_size().map(|(Width(columns), _)| usize::from(columns));
+    variable.or_else(terminal).filter(|width| *width > 0).unwrap_or(DEFAULT_WIDTH)
 }
 
-/// The name, then what is known of it, each on lines of its own that fit the width.
-fn describe(spec: &MetricSpec<'_>, whole: bool, width: usize) -> String {
+/// The name, then documentation, properties, fields and parameters, wrapped to the width. `full`
+/// shows all paragraphs of the documentation instead of the first.
+fn describe(spec: &MetricSpec<'_>, full: bool, width: usize) -> String {
     let mut text = format!("{}\n", spec.name);
-    let shown = if whole { usize::MAX } else { 1 };
+    let shown = if full { usize::MAX } else { 1 };
     for paragraph in paragraphs(spec.doc).into_iter().take(shown) {
         wrap(&mut text, width, "  ", "  ", &paragraph);
     }
     wrap(&mut text, width, "  ", "         ", &properties(spec));
     for (side, field) in spec.get_input_spec() {
         let optional = if field.required { "" } else { ", optional" };
-        let field = format!("{side}.{}: {}{optional}", field.name, worded(field.ty));
+        let field = format!("{side}.{}: {}{optional}", field.name, type_name(field.ty));
         wrap(&mut text, width, "  reads  ", "         ", &field);
     }
     for param in spec.params {
         let default = match param.default {
-            // What `#[param(default)]` makes, of a type that cannot be written.
+            // `#[param(default)]` of a type that does not implement `Serialize`.
             Some("default") => ", optional".to_owned(),
             Some(value) => format!(" = {value}"),
             None => ", required".to_owned(),
         };
         let doc = paragraphs(param.doc).into_iter().next();
         let doc = doc.map_or(String::new(), |doc| format!(" - {doc}"));
-        let param = format!("{}: {}{default}{doc}", param.name, worded(param.ty));
+        let param = format!("{}: {}{default}{doc}", param.name, type_name(param.ty));
         wrap(&mut text, width, "  param  ", "         ", &param);
     }
     text
 }
 
-/// What a value of a type may be, without article; types that are nothing but names stand as they were written.
-fn worded(ty: &str) -> Cow<'_, str> {
+/// The description of a type without its article, or else the type as it was written.
+fn type_name(ty: &str) -> Cow<'_, str> {
     let Some(words) = in_words(ty) else {
-        return inner(ty).into();
+        return required(ty).into();
     };
     let article = ["a ", "an ", "the "].iter().find_map(|article| words.strip_prefix(article));
     article.map_or(words.clone(), |words| words.to_owned().into())
 }
 
-/// The type of what is there, if it is.
-fn inner(ty: &str) -> &str {
+/// The type without `Option` and `&`.
+fn required(ty: &str) -> &str {
     let ty = ty.strip_prefix("Option<").and_then(|ty| ty.strip_suffix('>')).unwrap_or(ty);
     ty.trim_start_matches('&')
 }
 
-/// A default whose type cannot be written, as a user would type it: `whole_word` for `Mode::WholeWord`. Only
-/// the source of the default is known, so it is a guess: that a path
-/// from a type to a name in camel case is a variant, and that it is read in snake case. Anything
-/// else, a constant like `f64::MAX` too, stands as it was written.
+/// The default as a user types it, from its source code: `whole_word` for `Mode::WholeWord`. This
+/// is used where the type does not implement `Serialize`, and assumes that a path from a type to a
+/// name in camel case is a variant, and that variants are read in snake case. Anything else, such
+/// as the constant `f64::MAX`, stays as it is in the source code.
 fn as_typed(default: &str) -> Cow<'_, str> {
     match serde_json::from_str::<String>(default) {
         Ok(text) if !text.is_empty() => return text.into(),
         _ => {}
     }
-    variant(default).map_or(default.into(), |variant| snake_case(variant).into())
+    variant(default).map_or(default.into(), |variant| variant.to_snake_case().into())
 }
 
-/// The last part of `Type::Variant`, of which there may be more parts before.
+/// `Variant` of `Type::Variant` or `module::Type::Variant`.
 fn variant(path: &str) -> Option<&str> {
-    let is_name = |part: &str| {
-        part.starts_with(|c: char| c.is_alphabetic() || c == '_')
-            && part.chars().all(|c| c.is_alphanumeric() || c == '_')
+    let is_name = |segment: &str| {
+        segment.starts_with(|c: char| c.is_alphabetic() || c == '_')
+            && segment.chars().all(|c| c.is_alphanumeric() || c == '_')
     };
-    let is_camel_case = |part: &str| {
-        let is_constant = part.len() > 1 && !part.contains(char::is_lowercase);
-        part.starts_with(char::is_uppercase) && !part.contains('_') && !is_constant
+    let is_camel_case = |segment: &str| {
+        let is_constant = segment.len() > 1 && !segment.contains(char::is_lowercase);
+        segment.starts_with(char::is_uppercase) && !segment.contains('_') && !is_constant
     };
     let (ty, variant) = path.rsplit_once("::")?;
     let owner = ty.rsplit("::").next().unwrap_or(ty);
@@ -152,28 +145,17 @@ fn variant(path: &str) -> Option<&str> {
     (is_path && is_camel_case(owner) && is_camel_case(variant)).then_some(variant)
 }
 
-fn snake_case(name: &str) -> String {
-    let mut snake = String::new();
-    for (position, c) in name.chars().enumerate() {
-        if c.is_uppercase() && position > 0 {
-            snake.push('_');
-        }
-        snake.extend(c.to_lowercase());
-    }
-    snake
-}
-
-/// The paragraphs of a documentation, and the items of its lists, each on one line, without its examples.
+/// The paragraphs and list items of a documentation, each on one line, without code blocks.
 fn paragraphs(doc: &str) -> Vec<String> {
     let mut paragraphs = vec![String::new()];
-    let mut in_example = false;
+    let mut in_code = false;
     for line in doc.lines().map(str::trim) {
         let fence = line.starts_with("```");
-        in_example ^= fence;
+        in_code ^= fence;
         if line.is_empty() || line.starts_with("- ") {
             paragraphs.push(String::new());
         }
-        if let (false, false, Some(last)) = (fence, in_example, paragraphs.last_mut()) {
+        if let (false, false, Some(last)) = (fence, in_code, paragraphs.last_mut()) {
             let space = if last.is_empty() || line.is_empty() { "" } else { " " };
             last.push_str(space);
             last.push_str(line);
@@ -214,10 +196,11 @@ fn properties(spec: &MetricSpec<'_>) -> String {
     text
 }
 
-fn wrap(text: &mut String, width: usize, first: &str, later: &str, line: &str) {
-    // On a screen too narrow for the margin there is none.
-    let (first, later) = if width < 30 { ("", " ") } else { (first, later) };
-    let options = Options::new(width.max(2)).initial_indent(first).subsequent_indent(later);
+/// Appends `line`, wrapped to the width, with an indent for its first line and one for the others.
+fn wrap(text: &mut String, width: usize, first: &str, others: &str, line: &str) {
+    // A terminal too narrow for these indents gets none.
+    let (first, others) = if width < 30 { ("", " ") } else { (first, others) };
+    let options = Options::new(width.max(2)).initial_indent(first).subsequent_indent(others);
     let lines = textwrap::fill(line, options);
     text.push_str(lines.trim_end());
     text.push('\n');
@@ -228,18 +211,19 @@ mod tests {
     use super::{as_typed, paragraphs};
 
     #[test]
-    fn items_of_a_list_stand_on_lines_of_their_own() {
+    fn each_list_item_is_a_line() {
         let doc =
-            "Two\n checks:\n\n - one,\n   of two lines;\n - two.\n\n```\n- no item\n```\nThe end.";
+            "Two\n checks:\n\n - one,\n   of two lines;\n - two.\n\n```\n- code\n```\nThe end.";
         assert_eq!(paragraphs(doc), ["Two checks:", "- one, of two lines;", "- two.", "The end."]);
     }
 
     #[test]
-    fn defaults_as_they_are_typed() {
+    fn defaults_are_shown_as_a_user_types_them() {
         for (default, typed) in [
             ("Profile::Dspy", "dspy"),
             ("crate::text::Profile::FoldedSymbols", "folded_symbols"),
             ("Axis::X", "x"),
+            ("Protocol::HttpV2", "http_v2"),
             (r#""a \"b\"""#, "a \"b\""),
             (r#""""#, r#""""#),
             ("1.0", "1.0"),

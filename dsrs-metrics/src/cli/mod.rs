@@ -1,31 +1,36 @@
 //! The command line: `list`, `score` and `agree` over a [`Registry`] of metrics.
 //!
-//! What a command does is in the file of its name, what a user may type in `args.rs`. Rows are read
-//! in `data/`, scored in `evaluate/`.
+//! Each command is in the module of its name, and `args.rs` defines the arguments. `data/` reads
+//! rows, and `evaluate/` scores them. No other part of the library uses this module.
 
 mod agree;
 mod args;
-mod bugs;
 mod error;
+mod hint;
 mod list;
-mod output;
+mod panic_hook;
 mod registry;
 mod score;
+mod stdio;
 
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::process::ExitCode;
 
 use clap::Parser;
 
 use args::{Arguments, Command};
-use error::CliError;
 
 pub use registry::{Registry, RegistryError};
 
-/// Defines `fn main` with the commands of `dsrs-metrics` over these metrics beside the built-in ones.
+/// The exit code for invalid usage or input.
+const INVALID: u8 = 2;
+
+/// Defines a `main` function with the commands of `dsrs-metrics`, for these metrics and the
+/// built-in ones.
 ///
-/// A metric is listed by its type; it must implement [`Configure`](crate::Configure), which
-/// `#[metric]` sees to. Needs the feature `cli`.
+/// Each metric is named by its type, which must implement [`Configure`](crate::Configure);
+/// `#[metric]` implements it. Requires the feature `cli`.
 ///
 /// ```no_run
 /// use dsrs_metrics::prelude::*;
@@ -39,8 +44,8 @@ pub use registry::{Registry, RegistryError};
 /// dsrs_metrics::main![SourcesUsed];
 /// ```
 ///
-/// A metric of yours stands in for the built-in one of its name; two of yours with one name are an error
-/// that says so as soon as the program starts.
+/// A metric replaces the built-in metric of the same name. Two metrics of the user with the same
+/// name are an error when the program starts.
 #[macro_export]
 macro_rules! main {
     ($($metric:ty),* $(,)?) => {
@@ -53,26 +58,26 @@ macro_rules! main {
     };
 }
 
-/// What [`main!`](crate::main!) expands to: the built-in metrics and those that `add` adds, and the
-/// arguments of the process.
+/// Runs the command in the arguments of the process, with the built-in metrics and those that `add`
+/// adds. This is what [`main!`](crate::main!) expands to.
 ///
-/// Takes the panic hook: a metric that panics fails its row without a word on standard error, and a
-/// mistake in this library becomes one line.
+/// Replaces the panic hook: a metric that panics fails its row and prints nothing, and a panic in
+/// this library becomes one line on standard error and exit code 101.
 pub fn main(add: impl FnOnce(&mut Registry) -> Result<(), RegistryError>) -> ExitCode {
-    bugs::in_one_line(|| {
+    panic_hook::run_with_hook(|| {
         let mut registry = Registry::builtin();
         match add(&mut registry) {
             Ok(()) => run(&registry, std::env::args_os()),
-            Err(error) => CliError::from(error).report(),
+            Err(error) => fail(&error),
         }
     })
 }
 
-/// Runs one command; `args` begins with the program's name.
+/// Runs one command; `args` starts with the name of the program.
 ///
-/// Results go to standard output, everything else to standard error. The exit code is 0 if all went
-/// well, 1 if a metric is worse than `--fail-under` or `--max-errors` was reached, 2 for bad usage or
-/// bad input, 130 after Ctrl-C.
+/// Results are printed to standard output, everything else to standard error. The exit code is 0 on
+/// success, 1 if a metric is worse than `--fail-under`, `--max-errors` was reached or `--budget`
+/// did not cover all rows, 2 for invalid usage or input, and 130 after Ctrl-C.
 ///
 /// ```
 /// use dsrs_metrics::cli::{Registry, run};
@@ -91,15 +96,20 @@ pub fn run<A: Into<OsString> + Clone>(
     let arguments = match Arguments::try_parse_from(args) {
         Ok(arguments) => arguments,
         Err(error) => {
-            // Help goes to standard output; that nobody reads it is no error.
+            // A closed standard output or standard error is not an error here.
             let _ = error.print();
-            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(INVALID));
         }
     };
-    let done = match arguments.command {
-        Command::List(list) => list::run(registry, &list),
-        Command::Score(score) => score::run(registry, &score),
-        Command::Agree(agree) => agree::run(registry, &agree),
-    };
-    done.unwrap_or_else(|error| error.report())
+    match arguments.command {
+        Command::List(args) => list::run(registry, &args).unwrap_or_else(|error| fail(&error)),
+        Command::Score(args) => score::run(registry, &args).unwrap_or_else(|error| fail(&error)),
+        Command::Agree(args) => agree::run(registry, &args).unwrap_or_else(|error| fail(&error)),
+    }
+}
+
+/// Prints an error, and returns the exit code for invalid usage or input.
+fn fail(error: &dyn Display) -> ExitCode {
+    stdio::print_error(format_args!("error: {error}"));
+    ExitCode::from(INVALID)
 }

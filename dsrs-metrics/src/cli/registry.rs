@@ -1,47 +1,53 @@
-//! The metrics that a command line knows, by name.
+//! The metrics of a command line, by name.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
 
+use super::error::CliError;
+use super::hint::Hint;
 use crate::core::metric::Metric;
 use crate::core::params::{Configure, ParamError, Params};
 use crate::core::spec::MetricSpec;
 use crate::judge::shipped;
 use crate::metrics;
 
-/// The metrics that a command line knows, in the order in which they were added.
+/// The metrics of a command line, in the order in which they were added.
 #[derive(Default)]
 pub struct Registry {
     entries: IndexMap<String, Entry>,
-    /// The names of built-in metrics, which a user's own may take.
+    /// The names of built-in metrics, which a metric of the user may replace.
     builtin: HashSet<String>,
 }
 
-/// One metric, or how to make it.
+/// A metric, or how to create it.
 pub(super) enum Entry {
-    Configured {
+    /// A metric with parameters.
+    Configurable {
         spec: MetricSpec<'static>,
-        make: fn(&Params) -> Result<Arc<dyn Metric>, ParamError>,
+        configure: fn(&Params) -> Result<Arc<dyn Metric>, ParamError>,
         defaults: fn() -> Vec<Option<String>>,
     },
-    Made(Arc<dyn Metric>),
+    /// A metric without parameters, created by the user.
+    Fixed(Arc<dyn Metric>),
 }
 
-/// A metric that cannot be added.
+/// Why a metric cannot be added to a [`Registry`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RegistryError {
-    /// A metric that was added before has the name.
-    #[error("two metrics are called `{name}`; rename one with #[metric(name = \"..\")]")]
-    Twice {
+    /// Another metric has the same name.
+    #[error("duplicate metric name `{name}`; rename one with #[metric(name = \"..\")]")]
+    DuplicateName {
         /// The name.
         name: String,
     },
-    /// The name could not be typed in a command.
-    #[error("a metric cannot be called `{name}`: use letters, digits and `_`")]
-    BadName {
+    /// The name contains characters that the options of a command cannot contain.
+    #[error(
+        "invalid metric name `{name}`: expected letters, digits, `_` and `-`; rename the metric"
+    )]
+    InvalidName {
         /// The name.
         name: String,
     },
@@ -118,7 +124,7 @@ fn add_builtin(registry: &mut Registry) -> Result<(), RegistryError> {
     add_agents(registry)
 }
 
-/// What coding agents say and do.
+/// Metrics of coding agents.
 fn add_agents(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add::<metrics::SubtaskPlanning>()?;
     registry.add::<metrics::SubtaskExecution>()?;
@@ -129,51 +135,54 @@ fn add_agents(registry: &mut Registry) -> Result<(), RegistryError> {
 }
 
 impl Registry {
-    /// No metrics.
+    /// Returns a registry without metrics.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The built-in metrics.
+    /// Returns a registry of the built-in metrics.
     #[must_use]
     pub fn builtin() -> Self {
         let mut registry = Self::new();
         let added = add_builtin(&mut registry);
-        debug_assert_eq!(added, Ok(()), "built-in metrics have names of their own");
+        debug_assert_eq!(added, Ok(()), "the names of built-in metrics are unique");
         registry.builtin = registry.entries.keys().cloned().collect();
         registry
     }
 
-    /// Adds a metric that is configured by `--param`.
+    /// Adds a metric whose parameters are set with `--param`. It replaces a built-in metric of its
+    /// name.
     ///
     /// # Errors
-    /// [`RegistryError`] if its name is taken or cannot be typed.
+    /// [`RegistryError`] if the name is a duplicate or invalid.
     pub fn add<M: Metric + Configure + 'static>(&mut self) -> Result<(), RegistryError> {
-        let make = |params: &Params| -> Result<Arc<dyn Metric>, ParamError> {
+        let configure = |params: &Params| -> Result<Arc<dyn Metric>, ParamError> {
             Ok(Arc::new(M::configure(params)?))
         };
-        self.insert(M::SPEC.name, Entry::Configured { spec: M::SPEC, make, defaults: M::defaults })
+        let entry = Entry::Configurable { spec: M::SPEC, configure, defaults: M::defaults };
+        self.insert(M::SPEC.name, entry)
     }
 
-    /// Adds a metric as it is, a closure for example.
+    /// Adds a metric without parameters, for example a closure. It replaces a built-in metric of
+    /// its name.
     ///
     /// # Errors
-    /// [`RegistryError`] if its name is taken or cannot be typed.
+    /// [`RegistryError`] if the name is a duplicate or invalid.
     pub fn add_metric(&mut self, metric: impl Metric + 'static) -> Result<(), RegistryError> {
         let name = metric.name().to_owned();
-        self.insert(&name, Entry::Made(Arc::new(metric)))
+        self.insert(&name, Entry::Fixed(Arc::new(metric)))
     }
 
     fn insert(&mut self, name: &str, entry: Entry) -> Result<(), RegistryError> {
-        let typeable = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+        let is_valid = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
         let name = name.to_owned();
-        if name.is_empty() || !name.chars().all(typeable) {
-            return Err(RegistryError::BadName { name });
+        if name.is_empty() || !name.chars().all(is_valid) {
+            return Err(RegistryError::InvalidName { name });
         }
-        // A user's own metric stands in for the built-in one of its name.
+        // A metric of the user replaces the built-in one of its name, once.
         if self.entries.contains_key(&name) && !self.builtin.remove(&name) {
-            return Err(RegistryError::Twice { name });
+            return Err(RegistryError::DuplicateName { name });
         }
         self.entries.insert(name, entry);
         Ok(())
@@ -187,31 +196,37 @@ impl Registry {
         self.entries.values()
     }
 
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
-        self.entries.keys().map(String::as_str)
+    /// Returns the metric of this name, or an error that suggests one.
+    pub(super) fn find(&self, name: &str) -> Result<&Entry, CliError> {
+        self.get(name).ok_or_else(|| {
+            let known = self.entries.keys().map(String::as_str);
+            let hint = Hint::nearest(name, known).or(Hint::Instead("see `list` for all metrics"));
+            CliError::UnknownMetric { name: name.to_owned(), hint }
+        })
     }
 }
 
 impl Entry {
     pub(super) fn spec(&self) -> MetricSpec<'_> {
         match self {
-            Self::Configured { spec, .. } => *spec,
-            Self::Made(metric) => metric.spec(),
+            Self::Configurable { spec, .. } => *spec,
+            Self::Fixed(metric) => metric.spec(),
         }
     }
 
-    /// The parameters' defaults as they would be typed, as far as that is known.
+    /// The defaults of the parameters as a user types them, where they are known.
     pub(super) fn defaults(&self) -> Vec<Option<String>> {
         match self {
-            Self::Configured { defaults, .. } => defaults(),
-            Self::Made(_) => Vec::new(),
+            Self::Configurable { defaults, .. } => defaults(),
+            Self::Fixed(_) => Vec::new(),
         }
     }
 
-    pub(super) fn make(&self, params: &Params) -> Result<Arc<dyn Metric>, ParamError> {
+    /// Creates the metric with these parameters.
+    pub(super) fn configure(&self, params: &Params) -> Result<Arc<dyn Metric>, ParamError> {
         match self {
-            Self::Configured { make, .. } => make(params),
-            Self::Made(metric) => {
+            Self::Configurable { configure, .. } => configure(params),
+            Self::Fixed(metric) => {
                 params.check(&metric.spec())?;
                 Ok(Arc::clone(metric))
             }

@@ -31,6 +31,11 @@ pub trait Declared: Sized {
     /// Starts to build the metric.
     fn start() -> Self::Start;
 
+    /// As [`Metric::spec`]: of a value, which may be configured to read other fields.
+    fn spec(&self) -> MetricSpec<'static> {
+        Self::SPEC
+    }
+
     /// The metric's identity, if it can be compared with others.
     fn key(&self) -> Option<Key> {
         None
@@ -44,6 +49,34 @@ pub trait Declared: Sized {
     /// As [`Metric::requirements`].
     fn requirements(&self, all: &mut Vec<Requirement>) {
         let _ = all;
+    }
+}
+
+/// What a metric of a declared type is, whatever rows it scores.
+#[doc(hidden)]
+pub trait Declaration {
+    fn spec(&self) -> MetricSpec<'_>;
+    fn key(&self) -> Option<Key>;
+    fn keys(&self, all: &mut Vec<Key>);
+    fn requirements(&self, all: &mut Vec<Requirement>);
+}
+
+#[diagnostic::do_not_recommend]
+impl<M: Declared> Declaration for M {
+    fn spec(&self) -> MetricSpec<'_> {
+        Declared::spec(self)
+    }
+
+    fn key(&self) -> Option<Key> {
+        Declared::key(self)
+    }
+
+    fn keys(&self, all: &mut Vec<Key>) {
+        Declared::keys(self, all);
+    }
+
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        Declared::requirements(self, all);
     }
 }
 

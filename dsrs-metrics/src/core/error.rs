@@ -222,7 +222,11 @@ impl fmt::Display for MetricError {
                 write!(f, ": no field `{side}.{field}`{}", AmongFields(present))
             }
             Kind::Field { side, error: FieldError::WrongType { field, expected, found } } => {
-                write!(f, ": field `{side}.{field}` must be {}, found {found}", Expected(expected))
+                write!(
+                    f,
+                    ": field `{side}.{field}`: expected {}, found {found}",
+                    Expected(expected)
+                )
             }
             Kind::Row { side, expected, reason } => {
                 write!(f, ": the {side} row is not a `{expected}`: {reason}")
@@ -254,11 +258,13 @@ impl FieldError {
 }
 
 /// Names the metric and the half of the row whose field could not be read.
+///
+/// # Errors
+/// Always.
 #[cold]
 #[doc(hidden)]
-#[must_use]
-pub fn unreadable_field(error: Box<FieldError>, spec: &MetricSpec<'_>, side: Side) -> MetricError {
-    error.of(spec.name, side)
+pub fn unreadable_field<T>(error: Box<FieldError>, spec: &MetricSpec<'_>, side: Side) -> Result<T> {
+    Err(error.of(spec.name, side))
 }
 
 /// A type in words, or as it is written; a description stays as it is.

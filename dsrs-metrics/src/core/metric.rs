@@ -8,7 +8,7 @@ use async_trait::async_trait;
 
 use crate::core::answer::Answer;
 use crate::core::call::MetricCall;
-use crate::core::declared::Declared;
+use crate::core::declared::{Declaration, Declared};
 use crate::core::dedup::key::Key;
 use crate::core::error::Result;
 use crate::core::requirements::Requirement;
@@ -63,12 +63,12 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
 
     /// Cheap and fast, or expensive and accurate.
     fn tier(&self) -> MetricTier {
-        MetricTier::Proxy
+        self.declaration().map_or(MetricTier::Proxy, |declared| declared.spec().tier)
     }
 
     /// What one call is expected to cost at most, in millisatoshis.
     fn cost_estimate(&self) -> u64 {
-        0
+        self.declaration().map_or(0, |declared| declared.spec().cost_msats)
     }
 
     /// Scores one pair of rows.
@@ -91,10 +91,11 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
 
     /// Everything that is known of the metric before it runs.
     fn spec(&self) -> MetricSpec<'_> {
-        MetricSpec::new(self.name())
-            .with_tier(self.tier())
-            .with_cost_msats(self.cost_estimate())
-            .with_async()
+        let by_hand = || {
+            let spec = MetricSpec::new(self.name()).with_tier(self.tier()).with_async();
+            spec.with_cost_msats(self.cost_estimate())
+        };
+        self.declaration().map_or_else(by_hand, Declaration::spec)
     }
 
     /// Whether the rows have the fields that the metric reads, with values of the right types.
@@ -123,19 +124,30 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
     /// Adds what the metric and its components require: language models, or the reason why they can score no row. A
     /// harness probes each model once, before the first row is paid for.
     fn requirements(&self, all: &mut Vec<Requirement>) {
-        let _ = all;
+        if let Some(declared) = self.declaration() {
+            declared.requirements(all);
+        }
+    }
+
+    /// The metric's declaration, if its type was written by a macro.
+    #[doc(hidden)]
+    fn declaration(&self) -> Option<&dyn Declaration> {
+        None
     }
 
     /// The metric's identity, if it can be compared with others.
     #[doc(hidden)]
     fn key(&self) -> Option<Key> {
-        None
+        self.declaration()?.key()
     }
 
     /// Adds the keys of the metric and of all its components.
     #[doc(hidden)]
     fn keys(&self, all: &mut Vec<Key>) {
-        all.extend(self.key());
+        match self.declaration() {
+            Some(declared) => declared.keys(all),
+            None => all.extend(self.key()),
+        }
     }
 }
 

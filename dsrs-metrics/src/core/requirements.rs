@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::lm::{LanguageModel, LmError};
+use crate::lm::{LanguageModel, LmError, LmErrorKind};
 
 /// A language model that a metric calls, or the reason why it can score no row; see
 /// [`Metric::requirements`](crate::Metric::requirements).
@@ -86,9 +86,9 @@ fn is_same(a: &Arc<dyn LanguageModel>, b: &Arc<dyn LanguageModel>) -> bool {
 
 /// Whether the provider is reachable but busy or failing at the moment. There is nothing to set, and rows are retried.
 fn is_temporary(error: &LmError) -> bool {
-    match error.root() {
-        LmError::RateLimited { .. } | LmError::Disconnected { .. } => true,
-        LmError::Status { status, .. } => matches!(status, 408 | 409 | 500..=599),
+    match error.kind() {
+        LmErrorKind::RateLimited { .. } | LmErrorKind::Disconnected { .. } => true,
+        LmErrorKind::Status { status, .. } => matches!(status, 408 | 409 | 500..=599),
         _ => false,
     }
 }

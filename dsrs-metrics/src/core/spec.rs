@@ -75,6 +75,14 @@ pub struct FieldSpec<'a> {
     pub required: bool,
 }
 
+impl<'a> FieldSpec<'a> {
+    /// A field that a metric reads.
+    #[must_use]
+    pub const fn new(name: &'a str, ty: &'a str, required: bool) -> Self {
+        Self { name, ty, required }
+    }
+}
+
 /// One configuration value of a metric: a `#[param]`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 pub struct ParamSpec<'a> {

@@ -1,11 +1,12 @@
-//! Types in the words of people who have no Rust at hand: for errors about rows and parameters, and for lists of metrics.
+//! Descriptions of Rust types for users who do not read Rust: in errors about rows and parameters,
+//! and in lists of metrics.
 
 use std::borrow::Cow;
 
-/// What a value of this type is, with its article: `a list of texts` for `&[String]`. `None` for a type that says nothing but
-/// its name.
+/// Returns a description of the type with its article: `a list of strings` for `&[String]`. `None` for
+/// a type that is described by its name only.
 pub(crate) fn in_words(ty: &str) -> Option<Cow<'static, str>> {
-    // That a value may be absent is said elsewhere.
+    // Whether the value is optional is described by the caller.
     let ty = inside(ty, "Option<", ">").unwrap_or(ty);
     let ty = ty.trim_start_matches('&');
     if let Some(one) = plain(ty) {
@@ -18,7 +19,7 @@ pub(crate) fn in_words(ty: &str) -> Option<Cow<'static, str>> {
     Some(format!("a list of {}", several(item)?).into())
 }
 
-/// How a list is typed in a command, for those who write `x,y`.
+/// Returns an example of the value on a command line, for types that are written as JSON.
 pub(crate) fn example(ty: &str) -> Option<&'static str> {
     let ty = inside(ty, "Option<", ">").unwrap_or(ty).trim_start_matches('&');
     Some(match ty {
@@ -39,15 +40,15 @@ fn inside<'t>(ty: &'t str, start: &str, end: &str) -> Option<&'t str> {
 
 fn plain(ty: &str) -> Option<&'static str> {
     Some(match ty {
-        "str" | "String" | "Cow<'_, str>" => "a text",
+        "str" | "String" | "Cow<'_, str>" => "a string",
         "bool" => "true or false",
         "u8" | "u16" | "u32" | "u64" | "u128" | "usize" => "a whole number, 0 or more",
         "NonZeroU32" | "NonZeroU64" | "NonZeroUsize" => "a whole number, 1 or more",
         "i8" | "i16" | "i32" | "i64" | "i128" | "isize" => "a whole number",
         "f32" | "f64" => "a number",
         "Value" => "a JSON value",
-        "StrOrList<'_>" | "TextOrList" => "a text or list of texts",
-        "TextOrNumber<'_>" => "a text or number",
+        "StrOrList<'_>" | "TextOrList" => "a string or list of strings",
+        "StrOrNumber<'_>" => "a string or number",
         "Relevant<'_>" => "a list of ids or map from id to grade",
         "Retrieved<'_>" => "a ranked list of ids or map from id to score",
         "Cutoffs" => "a rank or list of ranks",
@@ -56,15 +57,16 @@ fn plain(ty: &str) -> Option<&'static str> {
         "Limits" => "a JSON object of limits",
         "Isolation" => "the name of an isolation",
         "SparqlStore" => "an RDF file, list of such files, or address of an endpoint",
-        "text" => "a text",
+        "text" => "a string",
+        "text or list of texts" => "a string or list of strings",
         _ => return None,
     })
 }
 
 fn several(item: &str) -> Option<&'static str> {
     Some(match item {
-        "String" | "&str" => "texts",
-        "(String, String)" => "pairs of texts",
+        "String" | "&str" => "strings",
+        "(String, String)" => "pairs of strings",
         "f32" | "f64" => "numbers",
         "Value" | "&Value" => "JSON values",
         "bool" => "true or false",
@@ -78,15 +80,15 @@ mod tests {
     use super::{example, in_words};
 
     #[test]
-    fn types_are_words_and_names_stay_names() {
+    fn known_types_are_described_and_others_are_not() {
         for (ty, words) in [
-            ("&str", Some("a text")),
+            ("&str", Some("a string")),
             ("Option<u64>", Some("a whole number, 0 or more")),
-            ("&[String]", Some("a list of texts")),
-            ("Vec<(String, String)>", Some("a list of pairs of texts")),
+            ("&[String]", Some("a list of strings")),
+            ("Vec<(String, String)>", Some("a list of pairs of strings")),
             ("[f64; 4]", Some("a list of 4 numbers")),
             ("&[Value]", Some("a list of JSON values")),
-            ("Option<StrOrList<'_>>", Some("a text or list of texts")),
+            ("Option<StrOrList<'_>>", Some("a string or list of strings")),
             ("Profile", None),
             ("Vec<Profile>", None),
             ("a number in -1..=1", None),

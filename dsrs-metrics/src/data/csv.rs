@@ -1,27 +1,34 @@
-//! CSV: a header of column names, then one row a record.
+//! CSV: a header of column names, then one record per row.
 //!
-//! A column called `gold.answer` is the field `answer` of the gold example, `pred.answer` one of the
-//! prediction, `id` the id; every other column is an attribute. Cells are text, and the row says so.
+//! The column `gold.answer` is the field `answer` of the gold row, `pred.answer` one of the
+//! prediction, `id` the id; every other column is an attribute. Cells are strings, and the row is
+//! marked as textual.
 //!
-//! Records are told apart by `csv_core`, which leaves counting lines and bounding memory to its
-//! caller: a message must name the right line, and an unclosed quote must not read the whole file.
+//! `csv_core` splits records and leaves counting lines and bounding memory to its caller. Both are
+//! needed here: an error must name the right line, and an unclosed quote must not read the whole
+//! file into memory.
 
 use std::io::BufRead;
 
 use csv_core::{ReadRecordResult, Reader};
 use serde_json::Value;
 
-use super::row::{Object, Row};
-use super::{DataError, OpenInput};
+use super::error::DataError;
+use super::input::Input;
+use super::row::{Row, RowObject};
 use crate::core::rows::dynamic::Fields;
 use crate::core::spec::Side;
 use crate::json::unique_keys::Shape;
 
-pub(super) struct Records {
-    input: OpenInput,
+/// The capacity that the buffer keeps between rows; what a longer row needed is freed.
+const KEPT_CAPACITY: usize = 1 << 20;
+
+/// The rows of a CSV file.
+pub(super) struct CsvRecords {
+    input: Input,
     columns: Vec<(String, Column)>,
     record: Record,
-    /// The line at which the input stands.
+    /// The line of the next byte, counted from 1.
     line: u64,
 }
 
@@ -34,10 +41,11 @@ enum Column {
 /// The cells of one record, end to end.
 struct Record {
     parser: Reader,
-    /// Where it begins.
+    /// Its first line, counted from 1.
     line: u64,
     text: Vec<u8>,
     text_len: usize,
+    /// Where each cell ends in `text`.
     ends: Vec<usize>,
     cells: usize,
 }
@@ -45,18 +53,19 @@ struct Record {
 impl Record {
     fn new() -> Self {
         let (text, ends) = (Vec::new(), Vec::new());
-        // The parser's `Default` knows of no separators.
+        // `Reader::default()` has no separators, `Reader::new()` has those of CSV.
         Self { parser: Reader::new(), line: 0, text, text_len: 0, ends, cells: 0 }
     }
 
     fn cell(&self, index: usize) -> &[u8] {
-        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let start = index.checked_sub(1).map_or(0, |previous| self.ends[previous]);
         &self.text[start..self.ends[index]]
     }
 }
 
-impl Records {
-    pub(super) fn new(input: OpenInput) -> Result<Self, DataError> {
+impl CsvRecords {
+    /// Reads the header.
+    pub(super) fn new(input: Input) -> Result<Self, DataError> {
         let mut records = Self { input, columns: Vec::new(), record: Record::new(), line: 1 };
         if records.read()? {
             records.columns = records.header()?;
@@ -64,24 +73,24 @@ impl Records {
         Ok(records)
     }
 
-    /// Reads a record; `false` at the end of the file.
+    /// Reads the next record; `false` at the end of the file.
     fn read(&mut self) -> Result<bool, DataError> {
         self.skip_line_ends()?;
         let record = &mut self.record;
         (record.line, record.text_len, record.cells) = (self.line, 0, 0);
-        record.text.truncate(1 << 20);
-        record.text.shrink_to(1 << 20);
-        let mut begun = false;
+        record.text.truncate(KEPT_CAPACITY);
+        record.text.shrink_to(KEPT_CAPACITY);
+        let mut started = false;
         loop {
             let input = match self.input.reader.fill_buf() {
                 Ok(input) => input,
                 Err(reason) => return Err(self.input.unreadable(reason)),
             };
-            // The parser takes the end of the file for the end of any cell, but a line break only for
-            // that of a cell without open quote.
-            let at_end = input.is_empty() && begun;
+            // At the end of the input the parser ends any cell, even one with an unclosed quote. A
+            // line break ends only a cell without one, so that the unclosed quote is detected.
+            let at_end = input.is_empty() && started;
             let input = if at_end { b"\n" } else { input };
-            begun = true;
+            started = true;
             let text = &mut record.text[record.text_len..];
             let ends = &mut record.ends[record.cells..];
             let (result, read, written, ended) = record.parser.read_record(input, text, ends);
@@ -97,7 +106,7 @@ impl Records {
             }
             match result {
                 ReadRecordResult::InputEmpty if at_end => {
-                    return Err(DataError::Unclosed { at: self.input.at(record.line) });
+                    return Err(DataError::UnclosedQuote { at: self.input.at(record.line) });
                 }
                 ReadRecordResult::InputEmpty => {}
                 ReadRecordResult::OutputFull => record.text.resize(grown(record.text.len()), 0),
@@ -108,7 +117,7 @@ impl Records {
         }
     }
 
-    /// Passes over the rest of a `\r\n` and over empty lines.
+    /// Skips the rest of a `\r\n`, and empty lines.
     fn skip_line_ends(&mut self) -> Result<(), DataError> {
         loop {
             let byte = match self.input.reader.fill_buf() {
@@ -124,6 +133,7 @@ impl Records {
         }
     }
 
+    /// The cell as a string; `column` names it in an error.
     fn text(&self, index: usize, column: &str) -> Result<String, DataError> {
         let cell = self.record.cell(index);
         match str::from_utf8(cell) {
@@ -162,7 +172,7 @@ impl Records {
             let at = self.input.at(self.record.line);
             return Err(DataError::Ragged { at, expected, found });
         }
-        let mut row = Object::default();
+        let mut row = RowObject::default();
         let (mut gold, mut pred) = (Fields::default(), Fields::default());
         for (index, (name, column)) in self.columns.iter().enumerate() {
             let text = self.text(index, name)?;
@@ -185,7 +195,7 @@ fn grown(length: usize) -> usize {
     (2 * length).max(64)
 }
 
-impl Iterator for Records {
+impl Iterator for CsvRecords {
     type Item = Result<(Row, u64), DataError>;
 
     fn next(&mut self) -> Option<Self::Item> {

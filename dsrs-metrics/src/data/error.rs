@@ -1,122 +1,133 @@
-//! What can be wrong with a file of rows. Each message is one line: where, what was found, what to do.
+//! Errors of a row file. Each message is one line: file and line, what was expected, what was
+//! found, what to do.
 
+use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
 use crate::core::rows::pair::Origin;
 use crate::core::spec::Side;
 
-/// What is wrong with a file of rows.
+/// Why a row file cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DataError {
-    /// The file is missing, or the system does not let it be read.
+    /// The file does not exist, or reading it failed.
     #[error("{}: cannot be read: {reason}", file.display())]
     Unreadable {
         /// The file.
         file: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         reason: io::Error,
     },
     /// The path is a directory.
-    #[error("{}: is a directory; name the files in it", file.display())]
+    #[error("{}: expected a file, found a directory; name the files in it", file.display())]
     Directory {
         /// The directory.
         file: PathBuf,
     },
-    /// The file's extension stands for no format.
-    #[error("{}: unknown extension; it should be .jsonl, .json or .csv, or --format say what it is", file.display())]
+    /// The file's extension does not name a format.
+    #[error(
+        "{}: unknown extension; expected .jsonl, .json or .csv; rename the file or set --format",
+        file.display()
+    )]
     UnknownFormat {
         /// The file.
         file: PathBuf,
     },
-    /// The file holds no row.
-    #[error("{}: holds no rows", file.display())]
+    /// The file contains no row.
+    #[error("{}: expected at least one row, found none", file.display())]
     Empty {
         /// The file.
         file: PathBuf,
     },
-    /// A JSON file holds something else than an array.
-    #[error("{}: should hold one array of rows, found {found}; for one object a line, name it .jsonl", file.display())]
+    /// A JSON file contains something other than an array.
+    #[error(
+        "{}: expected an array of rows, found {found}; if each line is an object, name the file .jsonl",
+        file.display()
+    )]
     NotArray {
         /// The file.
         file: PathBuf,
         /// What was found.
         found: String,
     },
-    /// The bytes are not text.
-    #[error("{at}: byte {byte} is 0x{found:02X}, which is not UTF-8; convert the file to UTF-8")]
+    /// A line is not UTF-8.
+    #[error("{at}: invalid UTF-8: byte {byte} is 0x{found:02X}; convert the file to UTF-8")]
     NotUtf8 {
-        /// Where the row begins.
+        /// The line.
         at: Origin,
-        /// The byte within the line, from 1.
+        /// The position of the byte in the line, from 1.
         byte: usize,
-        /// Its value.
+        /// The value of the byte.
         found: u8,
     },
-    /// The bytes of a CSV cell are not text.
+    /// A CSV cell is not UTF-8.
     #[error(
-        "{at}: column `{column}`: byte {byte} is 0x{found:02X}, which is not UTF-8; convert the file to UTF-8"
+        "{at}: column `{column}`: invalid UTF-8: byte {byte} is 0x{found:02X}; convert the file to UTF-8"
     )]
     CellNotUtf8 {
-        /// Where the record begins.
+        /// The first line of the record.
         at: Origin,
         /// The column.
         column: String,
-        /// The byte within the cell, from 1.
+        /// The position of the byte in the cell, from 1.
         byte: usize,
-        /// Its value.
+        /// The value of the byte.
         found: u8,
     },
-    /// The row is not JSON.
-    #[error("{at}:{column}: not valid JSON: {reason}")]
+    /// The row is not JSON, or an object has a duplicate key.
+    #[error("{at}:{column}: invalid JSON: {reason}")]
     Syntax {
         /// The line.
         at: Origin,
-        /// The byte within the line, from 1.
+        /// The position of the byte in the line, from 1.
         column: usize,
-        /// What the parser said.
+        /// The error of the parser.
         reason: String,
     },
-    /// An integer has more digits than a number keeps, so that others would be equal to it.
+    /// An integer does not fit into 64 bits. Read as a float it would lose digits and equal other
+    /// integers.
     #[error(
-        "{at}:{column}: an integer beyond 64 bits, of which digits would be lost; write it as text"
+        "{at}:{column}: expected an integer of at most 64 bits, found a longer one; write it as a string"
     )]
     LongInteger {
         /// The line.
         at: Origin,
-        /// The byte within the line, from 1.
+        /// The position of the integer's first byte in the line, from 1.
         column: usize,
     },
-    /// Lists and objects stand in each other too deeply.
+    /// Lists and objects are nested too deeply.
     #[error(
-        "{at}: lists and objects are nested deeper than 127 levels; flatten them, or keep the deep part as text"
+        "{at}: lists and objects are nested deeper than 127 levels; flatten them or write the deep part as a string"
     )]
     TooDeep {
         /// The line.
         at: Origin,
     },
-    /// The row has more bytes than one row may have.
+    /// The row is longer than the limit for one row.
     #[error(
-        "{at}: the row is longer than {limit} bytes, the limit for one row; is a line end or a closing quote missing?"
+        "{at}: the row is longer than {limit} bytes, the limit for one row; check for a missing line end or closing quote"
     )]
     TooLong {
-        /// Where the row begins.
+        /// The first line of the row.
         at: Origin,
-        /// The limit.
+        /// The limit in bytes.
         limit: usize,
     },
-    /// The row is no object.
-    #[error(r#"{at}: a row should be an object, {{"id": .., "gold": {{..}}, "pred": {{..}}}}, found {found}"#)]
+    /// The row is not an object.
+    #[error(
+        r#"{at}: expected a row such as {{"id": .., "gold": {{..}}, "pred": {{..}}}}, found {found}"#
+    )]
     NotObject {
         /// The line.
         at: Origin,
         /// What was found.
         found: String,
     },
-    /// `gold` or `pred` is no object.
+    /// `gold` or `pred` is not an object.
     #[error(
-        "{at}: `{side}` should be an object of fields, found {found}; to score it as it stands, map it: --map {side}.FIELD={side}"
+        "{at}: `{side}`: expected an object of fields, found {found}; to score the value itself, write --map {side}.FIELD={side}"
     )]
     NotFields {
         /// The line.
@@ -126,20 +137,20 @@ pub enum DataError {
         /// What was found.
         found: String,
     },
-    /// The row has neither a gold nor a predicted field, and no mapping says where they are.
+    /// The row has neither `gold` nor `pred`, and no mapping names its fields.
     #[error(
-        "{at}: the row has neither `gold` nor `pred`{}; say where their fields are, as in --map gold.FIELD={}",
-        Among(present), present.first().map_or("KEY", String::as_str)
+        "{at}: expected `gold` or `pred`, found {}; map the fields, as in --map gold.FIELD={}",
+        Keys(present), present.first().map_or("KEY", String::as_str)
     )]
     NoFields {
         /// The line.
         at: Origin,
-        /// The keys that the row has.
+        /// The keys of the row.
         present: Vec<String>,
     },
-    /// The row's id is neither text nor a number.
-    #[error("{at}: `id` should be text or a number, found {found}")]
-    BadId {
+    /// The row's id is neither a string nor a number.
+    #[error("{at}: `id`: expected a string or a number, found {found}")]
+    InvalidId {
         /// The line.
         at: Origin,
         /// What was found.
@@ -147,26 +158,26 @@ pub enum DataError {
     },
     /// A CSV record has more or fewer cells than the header.
     #[error(
-        "{at}: the header has {expected} columns, this record {found}; is a quote or a comma missing?"
+        "{at}: expected {expected} cells as in the header, found {found}; check for a missing quote or comma"
     )]
     Ragged {
-        /// Where the record begins.
+        /// The first line of the record.
         at: Origin,
-        /// The columns of the header.
+        /// The number of columns in the header.
         expected: usize,
-        /// The cells of the record.
+        /// The number of cells in the record.
         found: usize,
     },
     /// A CSV file ends inside a quoted cell.
     #[error(
-        "{at}: a closing quote is missing: a cell of this record goes on to the end of the file"
+        "{at}: unclosed quote: a cell of this record extends to the end of the file; add the closing quote"
     )]
-    Unclosed {
-        /// Where the record begins.
+    UnclosedQuote {
+        /// The first line of the record.
         at: Origin,
     },
-    /// A CSV header names a column twice.
-    #[error("{at}: the header names the column `{column}` twice")]
+    /// A CSV header contains a column name twice.
+    #[error("{at}: duplicate column `{column}` in the header; rename or remove one")]
     DuplicateColumn {
         /// The header.
         at: Origin,
@@ -175,13 +186,14 @@ pub enum DataError {
     },
 }
 
-struct Among<'a>(&'a [String]);
+/// The keys of a row, for a message.
+struct Keys<'a>(&'a [String]);
 
-impl std::fmt::Display for Among<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Keys<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            [] => f.write_str(", it is empty"),
-            keys => write!(f, ", only `{}`", keys.join("`, `")),
+            [] => f.write_str("an empty row"),
+            keys => write!(f, "only `{}`", keys.join("`, `")),
         }
     }
 }

@@ -1,23 +1,22 @@
-//! Which formats there are, and how a file's name tells.
+//! The formats of row files, and which extension names which.
 
 use std::path::Path;
 
 /// A format of row files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 #[non_exhaustive]
 pub enum Format {
-    /// One object a line
+    /// One JSON object per line.
     Jsonl,
-    /// One array of objects
+    /// One JSON array of objects.
     Json,
-    /// A header of column names, then one row a record
+    /// A header of column names, then one record per row.
     #[cfg(feature = "csv")]
     Csv,
 }
 
 impl Format {
-    /// The format that a file's extension stands for: `jsonl` or `ndjson`, `json`, `csv`.
+    /// Returns the format that a file's extension names: `jsonl` or `ndjson`, `json`, `csv`.
     ///
     /// ```
     /// use dsrs_metrics::data::Format;

@@ -1,15 +1,15 @@
-//! Where a metric's field stands in rows of another shape: `gold.answer=answers`.
+//! Mappings of fields for rows of another shape: `gold.answer=answers`.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::core::spec::Side;
 
-/// A field that the metric reads, and the dotted path into the row at which its value stands.
+/// A field that a metric reads, and the dotted path to its value in the row.
 ///
-/// A part of the path is a key, or an index into a list. A key with dots in it is found if it is
-/// the whole path. In a row that has nothing there the field is absent, even if the row has one of
-/// its name.
+/// A segment of the path is a key, or an index into a list. A key that contains dots is found if it
+/// is the whole path. If the row has no value at the path the field is absent, even if the row has
+/// a field of the same name.
 ///
 /// ```
 /// use dsrs_metrics::data::Mapping;
@@ -20,7 +20,7 @@ use crate::core::spec::Side;
 /// let error = "answer=answers".parse::<Mapping>().unwrap_err();
 /// assert_eq!(
 ///     error.to_string(),
-///     "bad mapping `answer=answers`: on its left stands `gold.FIELD`, `pred.FIELD` or `id`, not `answer`",
+///     "invalid mapping `answer=answers`: expected `gold.FIELD`, `pred.FIELD` or `id` before `=`, found `answer`",
 /// );
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,13 +31,13 @@ pub struct Mapping {
 
 /// What a mapping sets.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Target {
+pub(super) enum Target {
     Id,
     Field(Side, String),
 }
 
 impl Mapping {
-    pub(crate) fn target(&self) -> &Target {
+    pub(super) fn target(&self) -> &Target {
         &self.target
     }
 
@@ -50,13 +50,13 @@ impl Mapping {
         }
     }
 
-    /// The path into the row.
+    /// The dotted path into the row.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// Whether it sets this field.
+    /// Whether the mapping sets this field.
     #[must_use]
     pub fn sets(&self, side: Side, field: &str) -> bool {
         matches!(&self.target, Target::Field(its, name) if *its == side && name == field)
@@ -75,49 +75,52 @@ impl FromStr for Mapping {
     fn from_str(text: &str) -> Result<Self, MappingError> {
         let mapping = || text.to_owned();
         let Some((field, path)) = text.split_once('=') else {
-            return Err(MappingError::NoPath { mapping: mapping() });
+            return Err(MappingError::MissingPath { mapping: mapping() });
         };
         if path.split('.').any(str::is_empty) {
-            return Err(MappingError::BadPath { mapping: mapping(), path: path.to_owned() });
+            return Err(MappingError::InvalidPath { mapping: mapping(), path: path.to_owned() });
         }
         let target = match field.split_once('.') {
             _ if field == "id" => Target::Id,
             Some(("gold", name)) if !name.is_empty() => Target::Field(Side::Gold, name.to_owned()),
             Some(("pred", name)) if !name.is_empty() => Target::Field(Side::Pred, name.to_owned()),
             _ => {
-                return Err(MappingError::BadField { mapping: mapping(), field: field.to_owned() });
+                let field = field.to_owned();
+                return Err(MappingError::InvalidField { mapping: mapping(), field });
             }
         };
         Ok(Self { target, path: path.to_owned() })
     }
 }
 
-/// What is wrong with a mapping's text.
+/// Why a string is not a [`Mapping`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MappingError {
     /// There is no `=`.
-    #[error("bad mapping `{mapping}`: write FIELD=PATH, as in gold.answer=answers")]
-    NoPath {
-        /// The text.
+    #[error("invalid mapping `{mapping}`: expected FIELD=PATH, as in gold.answer=answers")]
+    MissingPath {
+        /// The mapping.
         mapping: String,
     },
-    /// The path is empty, or one of its parts is.
-    #[error("bad mapping `{mapping}`: the path `{path}` has an empty part")]
-    BadPath {
-        /// The text.
+    /// The path is empty, or a segment of it is.
+    #[error(
+        "invalid mapping `{mapping}`: empty segment in the path `{path}`; remove the extra dot"
+    )]
+    InvalidPath {
+        /// The mapping.
         mapping: String,
         /// The path.
         path: String,
     },
-    /// The field belongs neither to the gold example nor to the prediction.
+    /// The field belongs neither to the gold row nor to the prediction.
     #[error(
-        "bad mapping `{mapping}`: on its left stands `gold.FIELD`, `pred.FIELD` or `id`, not `{field}`"
+        "invalid mapping `{mapping}`: expected `gold.FIELD`, `pred.FIELD` or `id` before `=`, found `{field}`"
     )]
-    BadField {
-        /// The text.
+    InvalidField {
+        /// The mapping.
         mapping: String,
-        /// What stands on the left.
+        /// What was found before the `=`.
         field: String,
     },
 }

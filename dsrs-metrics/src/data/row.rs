@@ -1,9 +1,9 @@
-//! One row as it stands in a file, and how it becomes a [`Pair`].
+//! One row of a file: its JSON shape, validation, mappings, and conversion to a [`Pair`].
 
 use serde::de::MapAccess;
 use serde_json::Value;
 
-use super::DataError;
+use super::error::DataError;
 use super::mapping::{Mapping, Target};
 use crate::core::rows::dynamic::Fields;
 use crate::core::rows::pair::{Origin, Pair};
@@ -11,11 +11,12 @@ use crate::core::spec::Side;
 use crate::json::describe::found;
 use crate::json::unique_keys::{FromMap, Shape, UniqueKeys, reject_duplicate};
 
-/// A row that may have any shape.
-pub(super) type Row = Shape<Object>;
+/// A row as it was read, of any shape.
+pub(super) type Row = Shape<RowObject>;
 
+/// A row that is an object; `gold` and `pred` may have any shape.
 #[derive(Default)]
-pub(super) struct Object {
+pub(super) struct RowObject {
     pub(super) id: Option<Value>,
     pub(super) gold: Option<Shape<Fields>>,
     pub(super) pred: Option<Shape<Fields>>,
@@ -23,26 +24,27 @@ pub(super) struct Object {
 }
 
 impl Row {
-    /// The row, if it has the shape of one.
-    pub(super) fn check(self, at: &Origin, mappings: &[Mapping]) -> Result<CheckedRow, DataError> {
-        let object = self.object(at)?;
+    /// Validates a row that is scored: an object with `gold` or `pred`, unless mappings name its
+    /// fields.
+    pub(super) fn validate(self, at: &Origin, mappings: &[Mapping]) -> Result<ValidRow, DataError> {
+        let object = self.into_object(at)?;
         if mappings.is_empty() && object.gold.is_none() && object.pred.is_none() {
             let present = object.attributes.keys().map(str::to_owned).collect();
             let at = at.clone();
             return Err(DataError::NoFields { at, present });
         }
-        object.check(at, |side| {
+        object.validate(at, |side| {
             let name = side.to_string();
             mappings.iter().any(|mapping| mapping.path() == name)
         })
     }
 
-    /// The row, if it is an object.
-    pub(super) fn check_loosely(self, at: &Origin) -> Result<CheckedRow, DataError> {
-        self.object(at)?.check(at, |_| true)
+    /// Validates only that the row is an object and that its id has the right type.
+    pub(super) fn validate_object(self, at: &Origin) -> Result<ValidRow, DataError> {
+        self.into_object(at)?.validate(at, |_| true)
     }
 
-    fn object(self, at: &Origin) -> Result<Object, DataError> {
+    fn into_object(self, at: &Origin) -> Result<RowObject, DataError> {
         match self {
             Self::Map(object) => Ok(object),
             Self::Other(value) => {
@@ -53,24 +55,24 @@ impl Row {
     }
 }
 
-impl Object {
-    /// `may_be_whole` says which side need not be an object of fields.
-    fn check(
+impl RowObject {
+    /// `may_be_any_value` returns whether a side may be something other than an object of fields.
+    fn validate(
         self,
         at: &Origin,
-        may_be_whole: impl Fn(Side) -> bool,
-    ) -> Result<CheckedRow, DataError> {
-        let half = |side, value| half(side, value, at, may_be_whole(side));
-        let (gold, whole_gold) = half(Side::Gold, self.gold)?;
-        let (pred, whole_pred) = half(Side::Pred, self.pred)?;
-        let as_told = |fields: Fields| match self.attributes.textual {
+        may_be_any_value: impl Fn(Side) -> bool,
+    ) -> Result<ValidRow, DataError> {
+        let split = |side, value| split(side, value, at, may_be_any_value(side));
+        let (gold, whole_gold) = split(Side::Gold, self.gold)?;
+        let (pred, whole_pred) = split(Side::Pred, self.pred)?;
+        let mark_textual = |fields: Fields| match self.attributes.textual {
             true => fields.textual(),
             false => fields,
         };
-        Ok(CheckedRow {
-            id: self.id.map(|id| name(&id, at)).transpose()?,
-            gold: as_told(gold),
-            pred: as_told(pred),
+        Ok(ValidRow {
+            id: self.id.map(|id| id_of(&id, at)).transpose()?,
+            gold: mark_textual(gold),
+            pred: mark_textual(pred),
             whole_gold,
             whole_pred,
             attributes: self.attributes,
@@ -78,40 +80,35 @@ impl Object {
     }
 }
 
-/// A row's `gold` or `pred`: its fields, or what stands there instead if it may be taken whole.
-fn half(
+/// Splits a row's `gold` or `pred` into its fields, or the whole value where any value is accepted.
+fn split(
     side: Side,
-    half: Option<Shape<Fields>>,
+    value: Option<Shape<Fields>>,
     at: &Origin,
-    may_be_whole: bool,
+    may_be_any_value: bool,
 ) -> Result<(Fields, Option<Value>), DataError> {
-    match half {
+    match value {
         None => Ok((Fields::default(), None)),
         Some(Shape::Map(fields)) => Ok((fields, None)),
-        Some(Shape::Other(value)) if may_be_whole => Ok((Fields::default(), Some(value))),
+        Some(Shape::Other(value)) if may_be_any_value => Ok((Fields::default(), Some(value))),
         Some(Shape::Other(value)) => {
             Err(DataError::NotFields { at: at.clone(), side, found: found(&value) })
         }
     }
 }
 
-/// A row whose parts have the right shape; mappings read from it and write to it.
-pub(super) struct CheckedRow {
+/// A validated row; mappings read from it and write to it.
+pub(super) struct ValidRow {
     id: Option<String>,
     gold: Fields,
     pred: Fields,
-    /// What stands in the place of `gold` if it is no object: only a mapping can reach it.
+    /// The value of `gold` if it is not an object; only a mapping can read it.
     whole_gold: Option<Value>,
     whole_pred: Option<Value>,
     attributes: Fields,
 }
 
-impl CheckedRow {
-    /// The value at the mapping's path.
-    pub(super) fn at(&self, mapping: &Mapping) -> Option<&Value> {
-        self.find(mapping.path())
-    }
-
+impl ValidRow {
     /// The value at a dotted path.
     pub(super) fn find(&self, path: &str) -> Option<&Value> {
         if let Some(value) = self.attributes.get(path) {
@@ -119,9 +116,9 @@ impl CheckedRow {
         }
         let (first, rest) = path.split_once('.').unwrap_or((path, ""));
         match first {
-            "gold" => within(&self.gold, self.whole_gold.as_ref(), rest),
-            "pred" => within(&self.pred, self.whole_pred.as_ref(), rest),
-            _ => walk(self.attributes.get(first)?, rest),
+            "gold" => find_in_side(&self.gold, self.whole_gold.as_ref(), rest),
+            "pred" => find_in_side(&self.pred, self.whole_pred.as_ref(), rest),
+            _ => follow(self.attributes.get(first)?, rest),
         }
     }
 
@@ -134,17 +131,17 @@ impl CheckedRow {
         self.id.take()
     }
 
-    /// Makes attributes of what stands in the place of `gold` and `pred` and is no object.
-    pub(super) fn keep_halves(&mut self) {
-        let halves = [(Side::Gold, self.whole_gold.take()), (Side::Pred, self.whole_pred.take())];
-        for (side, half) in halves {
-            half.map(|half| self.attributes.insert(side.to_string(), half));
+    /// Makes `gold` and `pred` attributes where they are not objects.
+    pub(super) fn keep_whole_sides(&mut self) {
+        let sides = [(Side::Gold, self.whole_gold.take()), (Side::Pred, self.whole_pred.take())];
+        for (side, value) in sides {
+            value.map(|value| self.attributes.insert(side.to_string(), value));
         }
     }
 
-    /// Sets what the mapping sets. Without a value the field is absent, even if the row has one of its
-    /// name: that is not the one that was asked for.
-    pub(super) fn put(
+    /// Sets the field or id that the mapping names. Without a value the field is removed: one of
+    /// the same name in the row is not the one that was mapped.
+    pub(super) fn set(
         &mut self,
         mapping: &Mapping,
         value: Option<Value>,
@@ -152,7 +149,7 @@ impl CheckedRow {
     ) -> Result<(), DataError> {
         let (side, field) = match mapping.target() {
             Target::Id => {
-                self.id = value.map(|id| name(&id, at)).transpose()?;
+                self.id = value.map(|id| id_of(&id, at)).transpose()?;
                 return Ok(());
             }
             Target::Field(Side::Gold, field) => (&mut self.gold, field),
@@ -165,9 +162,14 @@ impl CheckedRow {
         Ok(())
     }
 
-    /// The pair, under its own id or the one that its place stands for.
-    pub(super) fn into_pair(self, origin: Origin, unnamed: impl FnOnce(&Origin) -> String) -> Pair {
-        let id = self.id.unwrap_or_else(|| unnamed(&origin));
+    /// Returns the pair, with the id of the row or else the one that `default_id` derives from its
+    /// place.
+    pub(super) fn into_pair(
+        self,
+        origin: Origin,
+        default_id: impl FnOnce(&Origin) -> String,
+    ) -> Pair {
+        let id = self.id.unwrap_or_else(|| default_id(&origin));
         Pair {
             id,
             gold: self.gold.into(),
@@ -178,7 +180,7 @@ impl CheckedRow {
     }
 }
 
-fn within<'a>(fields: &'a Fields, whole: Option<&'a Value>, path: &str) -> Option<&'a Value> {
+fn find_in_side<'a>(fields: &'a Fields, whole: Option<&'a Value>, path: &str) -> Option<&'a Value> {
     if path.is_empty() {
         return whole;
     }
@@ -186,31 +188,32 @@ fn within<'a>(fields: &'a Fields, whole: Option<&'a Value>, path: &str) -> Optio
         return Some(value);
     }
     let (field, rest) = path.split_once('.').unwrap_or((path, ""));
-    walk(fields.get(field)?, rest)
+    follow(fields.get(field)?, rest)
 }
 
-fn walk<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
-    let mut parts = path.split('.').filter(|part| !part.is_empty());
-    parts.try_fold(value, |value, part| match value {
-        Value::Object(object) => object.get(part),
-        Value::Array(list) => list.get(part.parse::<usize>().ok()?),
+/// The value at the path from this value.
+fn follow<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
+    let mut segments = path.split('.').filter(|segment| !segment.is_empty());
+    segments.try_fold(value, |value, segment| match value {
+        Value::Object(object) => object.get(segment),
+        Value::Array(list) => list.get(segment.parse::<usize>().ok()?),
         _ => None,
     })
 }
 
-fn name(id: &Value, at: &Origin) -> Result<String, DataError> {
+fn id_of(id: &Value, at: &Origin) -> Result<String, DataError> {
     match id {
         Value::String(id) => Ok(id.clone()),
         Value::Number(id) => Ok(id.to_string()),
-        other => Err(DataError::BadId { at: at.clone(), found: found(other) }),
+        other => Err(DataError::InvalidId { at: at.clone(), found: found(other) }),
     }
 }
 
-impl FromMap for Object {
+impl FromMap for RowObject {
     fn from_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
         let mut row = Self::default();
         while let Some(key) = map.next_key::<String>()? {
-            let again = match key.as_str() {
+            let is_duplicate = match key.as_str() {
                 "id" => row.id.replace(map.next_value::<UniqueKeys>()?.0).is_some(),
                 "gold" => row.gold.replace(map.next_value()?).is_some(),
                 "pred" => row.pred.replace(map.next_value()?).is_some(),
@@ -218,7 +221,7 @@ impl FromMap for Object {
                     row.attributes.insert(key.as_str(), map.next_value::<UniqueKeys>()?.0).is_some()
                 }
             };
-            reject_duplicate(again, &key)?;
+            reject_duplicate(is_duplicate, &key)?;
         }
         Ok(row)
     }
@@ -228,8 +231,9 @@ impl FromMap for Fields {
     fn from_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
         let mut fields = Self::default();
         while let Some(key) = map.next_key::<String>()? {
-            let again = fields.insert(key.as_str(), map.next_value::<UniqueKeys>()?.0).is_some();
-            reject_duplicate(again, &key)?;
+            let is_duplicate =
+                fields.insert(key.as_str(), map.next_value::<UniqueKeys>()?.0).is_some();
+            reject_duplicate(is_duplicate, &key)?;
         }
         Ok(fields)
     }

@@ -1,11 +1,11 @@
-//! How deep a JSON value may be nested where it is walked or written by recursion.
+//! The limit of JSON nesting, for code that visits or writes values recursively.
 
 use std::fmt;
 
 use serde_json::Value;
 
-/// Levels of lists and objects inside of each other. `serde_json` reads no more, so only a value that was built in
-/// memory can have them.
+/// The most levels of nested lists and objects. `serde_json` reads no more, so only a value built
+/// in memory can exceed it.
 pub(crate) const MAX_DEPTH: usize = 128;
 
 /// A value is nested deeper than [`MAX_DEPTH`].
@@ -18,7 +18,7 @@ impl fmt::Display for TooDeep {
     }
 }
 
-/// Whether the value is nested deeper than [`MAX_DEPTH`]; found without recursion.
+/// Whether the value is nested deeper than [`MAX_DEPTH`]. Not recursive itself.
 pub(crate) fn is_too_deep(value: &Value) -> bool {
     if !(value.is_array() || value.is_object()) {
         return false;
@@ -37,7 +37,7 @@ pub(crate) fn is_too_deep(value: &Value) -> bool {
     false
 }
 
-/// Those that may have something inside.
+/// Returns the values that can contain others.
 fn nested<'v>(
     values: impl Iterator<Item = &'v Value>,
     depth: usize,

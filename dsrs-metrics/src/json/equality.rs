@@ -1,11 +1,11 @@
-//! When two JSON values say the same, for tool calls and for JSON as code.
+//! Equality of JSON values, for tool calls and for JSON as code.
 
 use serde_json::{Number, Value};
 
-/// Whether two JSON values are the same, whatever the order of their keys and however their numbers are written.
+/// Whether two JSON values are equal, ignoring the order of keys and the notation of numbers.
 ///
-/// Numbers are compared exactly: 1 is 1.0, and 9007199254740993 is not 9007199254740992.0. Texts are compared as they
-/// are.
+/// Numbers are compared exactly: 1 equals 1.0, and 9007199254740993 does not equal
+/// 9007199254740992.0. Strings are compared without normalization.
 ///
 /// ```
 /// use dsrs_metrics::metrics::same_value;
@@ -16,7 +16,7 @@ use serde_json::{Number, Value};
 /// ```
 #[must_use]
 pub fn same_value(left: &Value, right: &Value) -> bool {
-    // Values may be nested as deep as they like, so there is no recursion.
+    // Not recursive, since values may be nested without limit.
     let mut rest = Vec::new();
     let mut pair = Some((left, right));
     while let Some((left, right)) = pair.take().or_else(|| rest.pop()) {
@@ -48,7 +48,7 @@ fn same_number(left: &Number, right: &Number) -> bool {
     }
 }
 
-/// The number as a whole one, if it is and fits.
+/// Returns the number as an integer, if it is whole and fits.
 #[expect(clippy::cast_possible_truncation, reason = "whole and in range, so nothing is lost")]
 fn whole(number: &Number) -> Option<i128> {
     if let Some(number) = number.as_i64() {

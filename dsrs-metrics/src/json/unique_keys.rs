@@ -1,5 +1,5 @@
-//! JSON that is rejected where an object has the same key twice, at any depth: serde would keep the last value and
-//! drop the other without notice.
+//! JSON without duplicate keys, at any depth: by default `serde_json` keeps the last value of a key
+//! and drops the others without notice.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -8,13 +8,15 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
-/// An object, read as an `M`, or any other value.
+/// A JSON value: an object is read as an `M`, anything else as a [`Value`]. Objects inside have
+/// unique keys.
 pub(crate) enum Shape<M> {
     Map(M),
     Other(Value),
 }
 
-/// A type that is read from the entries of an object.
+/// A type that is read from the entries of an object. It must reject duplicate keys with
+/// [`reject_duplicate`].
 pub(crate) trait FromMap: Sized {
     fn from_map<'de, A: MapAccess<'de>>(map: A) -> Result<Self, A::Error>;
 }
@@ -60,14 +62,15 @@ impl<'de, M: FromMap> Visitor<'de> for ShapeVisitor<M> {
 
     other! { visit_bool(bool) visit_i64(i64) visit_u64(u64) visit_f64(f64) visit_str(&str) }
 }
+
 impl FromMap for Map<String, Value> {
     fn from_map<'de, A: MapAccess<'de>>(mut map: A) -> Result<Self, A::Error> {
         let mut object = Self::new();
         while let Some(key) = map.next_key::<String>()? {
             let UniqueKeys(value) = map.next_value()?;
             match object.entry(key) {
-                Entry::Vacant(free) => _ = free.insert(value),
-                Entry::Occupied(taken) => reject_duplicate(true, taken.key())?,
+                Entry::Vacant(entry) => _ = entry.insert(value),
+                Entry::Occupied(entry) => reject_duplicate(true, entry.key())?,
             }
         }
         Ok(object)
@@ -86,10 +89,10 @@ impl<'de> Deserialize<'de> for UniqueKeys {
     }
 }
 
-/// Rejects a key that was read `again`.
-pub(crate) fn reject_duplicate<E: Error>(again: bool, key: &str) -> Result<(), E> {
-    match again {
-        true => Err(E::custom(format_args!("the key `{key}` stands twice"))),
+/// Returns an error that names the key if it is a duplicate.
+pub(crate) fn reject_duplicate<E: Error>(is_duplicate: bool, key: &str) -> Result<(), E> {
+    match is_duplicate {
+        true => Err(E::custom(format_args!("duplicate key `{key}`"))),
         false => Ok(()),
     }
 }

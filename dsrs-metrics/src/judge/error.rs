@@ -1,7 +1,7 @@
 //! The errors of judges.
 
 use crate::core::spec::ScoreRange;
-use crate::lm::LmError;
+use crate::lm::{LmError, LmErrorKind};
 
 /// Why a judge has no verdict. No such error depends on the quality of the judged answer, so none becomes a
 /// score.
@@ -147,8 +147,8 @@ impl JudgeError {
     /// Returns the budget, if exceeding it is the reason of the error.
     pub(super) fn budget_msats(&self) -> Option<u64> {
         match self {
-            Self::Model(error) => match error.root() {
-                LmError::OverBudget { budget_msats, .. } => Some(*budget_msats),
+            Self::Model(error) => match error.kind() {
+                LmErrorKind::BudgetExceeded { budget_msats, .. } => Some(*budget_msats),
                 _ => None,
             },
             Self::NoQuorum { first, .. } => first.budget_msats(),

@@ -10,7 +10,7 @@
 //! use serde_json::json;
 //!
 //! /// Compare a system's response to the ground truth and report recall and precision.
-//! #[judge(score = f1(precision, recall), threshold = 0.66, cost = "100 msat")]
+//! #[judge(score = harmonic_mean(precision, recall), threshold = 0.66, cost = "100 msat")]
 //! struct SemanticRecallPrecision {
 //!     #[input(gold)]
 //!     question: String,
@@ -73,6 +73,6 @@ pub use self::row::Judge;
 pub use self::row::row;
 #[doc(hidden)]
 pub use self::score::{Overflow, Whole};
-pub use self::score::{Preference, Worth, f1, rescale};
+pub use self::score::{Preference, Worth, rescale};
 pub use self::signature::{OutputSpec, Signature};
 pub use self::untrusted::{Content, Shown, Untrusted};

@@ -110,7 +110,7 @@ impl Question {
             Ok(verdict) => return verdict,
             Err(flaw) => flaw,
         };
-        if flaw.is_cut && reply.stop == StopReason::Length {
+        if flaw.is_cut && reply.stop_reason == StopReason::Length {
             return Err(JudgeError::CutShort { lm: lm.id().to_owned() });
         }
         let mut repaired = request.assistant(reply.text).user(repair(&flaw));
@@ -151,7 +151,7 @@ impl Question {
         let reply = lm.complete(request).await;
         self.count(&reply);
         let reply = reply?;
-        match &reply.stop {
+        match &reply.stop_reason {
             StopReason::Refusal(reply) => {
                 Err(JudgeError::Refused { lm: lm.id().to_owned(), reply: beginning(reply) })
             }

@@ -64,7 +64,7 @@ whole!(i8, i16, i32, i64, isize, u8, u16, u32, u64, usize);
 #[diagnostic::on_unimplemented(
     message = "expected a number as a judge's score, found `{Self}`",
     label = "not a number",
-    note = "write an expression over the outputs that returns a number, as in `score = f1(precision, recall)`;\nmark a function that returns a `bool` as a verdict: `score = is_good(grade) as bool`"
+    note = "write an expression over the outputs that returns a number, as in `score = harmonic_mean(precision, recall)`;\nmark a function that returns a `bool` as a verdict: `score = is_good(grade) as bool`"
 )]
 pub trait Worth {
     /// Returns the score.
@@ -113,20 +113,6 @@ impl Worth for Preference {
             Self::Second => 0.0,
         }
     }
-}
-
-/// Returns the harmonic mean of precision and recall, both in [0, 1]; 0 if both are 0. As `f1_score` of DSPy's
-/// `auto_evaluation.py`, but without clamping: values out of range are used as they are.
-///
-/// ```
-/// use dsrs_metrics::judge::f1;
-///
-/// assert_eq!((f1(1.0, 0.5), f1(0.0, 0.0)), (2.0 / 3.0, 0.0));
-/// ```
-#[must_use]
-pub fn f1(precision: f64, recall: f64) -> f64 {
-    let sum = precision + recall;
-    if sum == 0.0 { 0.0 } else { 2.0 * (precision * recall) / sum }
 }
 
 /// Normalizes a grade on a scale to [0, 1]: `(grade - worst) / (best - worst)`.

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{OnceLock, PoisonError, RwLock};
 
-use crate::lm::{LanguageModel, LmError, Sampling};
+use crate::lm::{LanguageModel, LmError, LmErrorKind, Sampling};
 
 /// A parameter that a judge can omit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,8 +16,8 @@ pub(super) enum Parameter {
 impl Parameter {
     /// Returns the parameter that the model rejected, if a judge can omit it.
     pub(super) fn unsupported(error: &LmError) -> Option<Self> {
-        match error.root() {
-            LmError::ParameterUnsupported { parameter, .. } => match parameter.as_str() {
+        match error.kind() {
+            LmErrorKind::ParameterUnsupported { parameter, .. } => match parameter.as_str() {
                 "temperature" => Some(Self::Temperature),
                 "seed" => Some(Self::Seed),
                 _ => None,

@@ -1,36 +1,43 @@
-//! What a run took: calls, tokens and msat, per purpose and together.
+//! Totals of the calls of a run: calls, tokens and msat, by purpose and overall.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::AddAssign;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-use super::charges::Charges;
-use super::{LanguageModel, LmError, LmReply, LmRequest, PROBE, Usage};
+use super::{LmError, LmReply, Usage};
 
-/// A sum over calls.
+/// Totals of several calls.
+///
+/// ```
+/// use dsrs_metrics::lm::{CallTotals, LmReply, Usage};
+///
+/// let reply = LmReply::new("Paris").with_usage(Usage::new(40, 2)).with_cost(42);
+/// let mut totals = CallTotals::of(&Ok(reply.clone()));
+/// totals += CallTotals::of(&Ok(reply));
+/// assert_eq!((totals.calls, totals.cost_msats), (2, 84));
+/// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Account {
-    /// Calls, all of them; [probes](LanguageModel::probe) too.
+pub struct CallTotals {
+    /// All calls, including [probes](super::LanguageModel::probe).
     pub calls: u64,
-    /// Calls that were answered from the cache, or by an equal call under way.
+    /// Calls that were answered from the cache or by an equal concurrent call.
     pub cached: u64,
-    /// Calls without a reply, those that were dropped on their way included.
+    /// Calls without a reply, including calls that were cancelled.
     pub failed: u64,
-    /// Tokens of the calls that were paid for.
+    /// Tokens of the calls that were not answered from the cache.
     pub usage: Usage,
-    /// What was paid, in msat, as far as that is known.
+    /// The known cost, in msat.
     pub cost_msats: u64,
-    /// Calls of which nothing says what they cost, or not all of it: if there are any, the cost is a lower bound.
+    /// Calls whose cost is unknown, or known in part only. If there are any, `cost_msats` is a
+    /// lower bound.
     pub unpriced: u64,
 }
 
-impl Account {
-    /// Of one call.
+impl CallTotals {
+    /// The totals of one call.
     #[must_use]
     pub fn of(result: &Result<LmReply, LmError>) -> Self {
         let one = Self { calls: 1, ..Self::default() };
@@ -55,7 +62,7 @@ impl Account {
     }
 }
 
-impl AddAssign for Account {
+impl AddAssign for CallTotals {
     fn add_assign(&mut self, other: Self) {
         self.calls += other.calls;
         self.cached += other.cached;
@@ -66,160 +73,83 @@ impl AddAssign for Account {
     }
 }
 
-/// `12 calls (3 cached, 1 failed), 4500 + 210 tokens, 640 msat (and 2 calls of unknown cost)`
-impl fmt::Display for Account {
+/// `12 calls (3 cached, 1 failed), 4500 prompt + 210 completion tokens, 640 msat (plus 2 calls of
+/// unknown cost)`
+impl fmt::Display for CallTotals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { calls, cached, failed, usage, cost_msats, unpriced } = self;
+        let noun = |calls: u64| if calls == 1 { "call" } else { "calls" };
         let prompt = usage.prompt_tokens.unwrap_or(0);
         let completion = usage.completion_tokens.unwrap_or(0);
-        write!(f, "{calls} calls ({cached} cached, {failed} failed), ")?;
-        write!(f, "{prompt} + {completion} tokens, {cost_msats} msat")?;
+        write!(f, "{calls} {} ({cached} cached, {failed} failed), ", noun(*calls))?;
+        write!(f, "{prompt} prompt + {completion} completion tokens, {cost_msats} msat")?;
         match unpriced {
             0 => Ok(()),
-            _ => write!(f, " (and {unpriced} calls of unknown cost)"),
+            _ => write!(f, " (plus {unpriced} {} of unknown cost)", noun(*unpriced)),
         }
     }
 }
 
-/// Sums over all calls of a run. Clones share it.
+/// Totals of all calls of a run, which [`Metered`](super::Metered) adds to. Clones share the
+/// totals.
 ///
-/// Its money is what the budget was charged, and what the rows' outcomes carry: each reply and each error says what it cost
-/// ([`LmReply::cost_msats`], [`LmError::cost_msats`]), and all three take it from there. Two things are in no row: probes (under
-/// the purpose `probe`), and calls that were dropped on their way because their row ran out of time.
+/// The cost is the one that the budget is charged and that the outcomes of rows carry: all three
+/// read it from [`LmReply::cost_msats`] and [`LmError::cost_msats`]. Two kinds of calls belong to
+/// no row: probes (their purpose is `probe`), and calls that were cancelled because their row
+/// exceeded its time limit.
+///
+/// ```
+/// use dsrs_metrics::lm::{Ledger, LmReply};
+///
+/// let ledger = Ledger::new();
+/// ledger.record("judge politeness version 1", &Ok(LmReply::new("yes").with_cost(12)));
+/// assert_eq!(ledger.total().cost_msats, 12);
+/// assert_eq!(ledger.by_purpose()["judge politeness version 1"].calls, 1);
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Ledger {
-    accounts: Arc<Mutex<BTreeMap<String, Account>>>,
+    totals: Arc<Mutex<BTreeMap<String, CallTotals>>>,
 }
 
 impl Ledger {
-    /// An empty one.
+    /// An empty ledger.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// All calls together.
+    /// The totals of all calls.
     #[must_use]
-    pub fn total(&self) -> Account {
-        let mut total = Account::default();
-        for account in self.lock().values() {
-            total += *account;
+    pub fn total(&self) -> CallTotals {
+        let mut total = CallTotals::default();
+        for totals in self.lock().values() {
+            total += *totals;
         }
         total
     }
 
-    /// By [purpose](LmRequest::purpose), that is by judge and version.
+    /// The totals by [purpose](super::LmRequest::purpose), that is by judge and version.
     #[must_use]
-    pub fn by_purpose(&self) -> BTreeMap<String, Account> {
+    pub fn by_purpose(&self) -> BTreeMap<String, CallTotals> {
         self.lock().clone()
     }
 
-    /// Counts one call.
+    /// Adds one call.
     pub fn record(&self, purpose: &str, result: &Result<LmReply, LmError>) {
-        self.add(purpose, Account::of(result));
+        self.add(purpose, CallTotals::of(result));
     }
 
-    fn add(&self, purpose: &str, account: Account) {
-        let mut accounts = self.lock();
-        match accounts.get_mut(purpose) {
-            Some(sum) => *sum += account,
+    pub(super) fn add(&self, purpose: &str, call: CallTotals) {
+        let mut totals = self.lock();
+        match totals.get_mut(purpose) {
+            Some(sum) => *sum += call,
             None => {
-                accounts.insert(purpose.to_owned(), account);
+                totals.insert(purpose.to_owned(), call);
             }
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Account>> {
-        self.accounts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// A model whose calls are counted in a [`Ledger`].
-///
-/// ```
-/// use dsrs_metrics::lm::{LanguageModel, Ledger, LmError, LmRequest, Metered, ScriptedLm, Usage};
-///
-/// # #[tokio::main(flavor = "current_thread")]
-/// # async fn main() -> Result<(), LmError> {
-/// let ledger = Ledger::new();
-/// let scripted = ScriptedLm::new().otherwise("yes").usage(Usage::new(40, 2)).cost(12);
-/// let lm = Metered::new(scripted, ledger.clone());
-/// lm.complete(&LmRequest::new("judge politeness version 1").user("?")).await?;
-/// assert_eq!(ledger.total().to_string(), "1 calls (0 cached, 0 failed), 40 + 2 tokens, 12 msat");
-/// assert_eq!(ledger.by_purpose()["judge politeness version 1"].cost_msats, 12);
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug)]
-pub struct Metered<L> {
-    inner: L,
-    ledger: Ledger,
-}
-
-impl<L> Metered<L> {
-    /// Counts the calls of `inner` in `ledger`.
-    pub fn new(inner: L, ledger: Ledger) -> Self {
-        Self { inner, ledger }
-    }
-}
-
-/// A call under way. Dropped before its end it is counted as failed, with what it was charged until then.
-struct UnderWay<'a> {
-    ledger: &'a Ledger,
-    purpose: &'a str,
-    charges: Arc<Charges>,
-    has_ended: bool,
-}
-
-impl<'a> UnderWay<'a> {
-    fn new(ledger: &'a Ledger, purpose: &'a str) -> Self {
-        Self { ledger, purpose, charges: Arc::default(), has_ended: false }
-    }
-
-    async fn until_end<T>(mut self, call: impl Future<Output = T>) -> T {
-        let result = self.charges.hear(call).await;
-        self.has_ended = true;
-        result
-    }
-}
-
-impl Drop for UnderWay<'_> {
-    fn drop(&mut self) {
-        if self.has_ended {
-            return;
-        }
-        let (cost_msats, unpriced) = (self.charges.msats(), u64::from(self.charges.is_unknown()));
-        let dropped = Account { calls: 1, failed: 1, cost_msats, unpriced, ..Account::default() };
-        self.ledger.add(self.purpose, dropped);
-    }
-}
-
-#[async_trait]
-impl<L: LanguageModel> LanguageModel for Metered<L> {
-    fn id(&self) -> &str {
-        self.inner.id()
-    }
-
-    fn endpoint(&self) -> Option<&str> {
-        self.inner.endpoint()
-    }
-
-    fn as_sent<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {
-        self.inner.as_sent(request)
-    }
-
-    async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
-        let under_way = UnderWay::new(&self.ledger, &request.purpose);
-        let result = under_way.until_end(self.inner.complete(request)).await;
-        self.ledger.record(&request.purpose, &result);
-        result
-    }
-
-    async fn probe(&self) -> Result<Option<LmReply>, LmError> {
-        let probed = UnderWay::new(&self.ledger, PROBE).until_end(self.inner.probe()).await;
-        if let Some(result) = probed.clone().transpose() {
-            self.ledger.record(PROBE, &result);
-        }
-        probed
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, CallTotals>> {
+        self.totals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

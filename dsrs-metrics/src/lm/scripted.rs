@@ -1,4 +1,4 @@
-//! A language model that says what a test tells it to.
+//! A language model for tests, which replies from a script.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -9,32 +9,33 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::Value;
 
-use super::{LanguageModel, LmError, LmReply, LmRequest, Usage};
+use super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Usage};
 
-/// A language model for tests: it replies from a list, by a substring of the prompt, or through a
-/// closure, after a latency if asked to, and remembers what it was asked.
+/// A language model for tests. It replies from a list, by a substring of the prompt, or with a
+/// closure, optionally after a latency, and records its requests.
 ///
-/// Replies that are `Err` are errors of the model. The first rule that holds answers: [`when`] in the
-/// order written, then [`replies`] one after another, then [`otherwise`]. If none holds, the call fails with
-/// [`LmError::NotScripted`]; nothing is made up.
+/// A reply may be an error. The first rule that applies is used: [`when`] in the order of the
+/// calls, then [`replies`] one after another, then [`otherwise`]. If none applies, the call fails
+/// with [`LmErrorKind::Unscripted`].
 ///
 /// ```
 /// use std::time::Duration;
-/// use dsrs_metrics::lm::{LanguageModel, LmError, LmRequest, ScriptedLm};
+/// use dsrs_metrics::lm::{LanguageModel, LmError, LmErrorKind, LmRequest, ScriptedLm};
 /// use serde_json::json;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), LmError> {
+/// let timeout = LmErrorKind::Timeout { limit: Duration::from_secs(1) };
 /// let lm = ScriptedLm::new()
 ///     .when("capital of France", json!({ "score": 1.0 }))
-///     .when("busy", LmError::Timeout { lm: "scripted:lm".into(), seconds: 1.0, cost_msats: None })
+///     .when("slow", LmError::new("scripted:lm", timeout))
 ///     .replies(["first", "second"])
 ///     .otherwise(|request: &LmRequest| format!("{} messages", request.messages.len()))
 ///     .latency(Duration::from_millis(1));
 ///
 /// let ask = |text: &str| LmRequest::new("example").user(text);
 /// assert_eq!(lm.complete(&ask("The capital of France?")).await?.text, r#"{"score":1.0}"#);
-/// assert!(lm.complete(&ask("Are you busy?")).await.unwrap_err().is_transient());
+/// assert!(lm.complete(&ask("Are you slow?")).await.unwrap_err().is_transient());
 /// assert_eq!(lm.complete(&ask("a")).await?.text, "first");
 /// assert_eq!(lm.complete(&ask("b")).await?.text, "second");
 /// assert_eq!(lm.complete(&ask("c")).await?.text, "1 messages");
@@ -65,7 +66,7 @@ pub struct ScriptedLm {
 pub type ScriptedReply = Box<dyn Fn(&LmRequest) -> Result<LmReply, LmError> + Send + Sync>;
 
 impl ScriptedLm {
-    /// A model named `scripted:lm` that has nothing to say yet.
+    /// A model named `scripted:lm` without replies.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -82,75 +83,75 @@ impl ScriptedLm {
         }
     }
 
-    /// Another name, as `provider:model`.
+    /// Sets the name, as `provider:model`.
     #[must_use]
     pub fn named(mut self, id: impl Into<String>) -> Self {
         self.id = id.into();
         self
     }
 
-    /// Replies so whenever a message of the conversation contains `pattern`.
+    /// Sets the reply to requests with a message that contains `pattern`.
     #[must_use]
     pub fn when<Kind>(mut self, pattern: impl Into<String>, reply: impl IntoReply<Kind>) -> Self {
         self.rules.push((pattern.into(), reply.into_reply()));
         self
     }
 
-    /// Replies so, one after another, each once; adds to earlier ones.
+    /// Adds replies that are returned in this order, each once.
     #[must_use]
     pub fn replies<Kind, R: IntoReply<Kind>>(self, replies: impl IntoIterator<Item = R>) -> Self {
         lock(&self.queue).extend(replies.into_iter().map(IntoReply::into_reply));
         self
     }
 
-    /// Replies so if nothing else holds.
+    /// Sets the reply to all other requests.
     #[must_use]
     pub fn otherwise<Kind>(mut self, reply: impl IntoReply<Kind>) -> Self {
         self.otherwise = Some(reply.into_reply());
         self
     }
 
-    /// Waits so long before each reply.
+    /// Sets the delay before each reply.
     #[must_use]
     pub fn latency(mut self, latency: Duration) -> Self {
         self.latency = latency;
         self
     }
 
-    /// The usage of every reply that does not say its own.
+    /// Sets the token usage of replies without one.
     #[must_use]
     pub fn usage(mut self, usage: Usage) -> Self {
         self.usage = usage;
         self
     }
 
-    /// The cost, in msat, of every reply that does not say its own.
+    /// Sets the cost in msat of replies without one.
     #[must_use]
     pub fn cost(mut self, msats: u64) -> Self {
         self.cost_msats = Some(msats);
         self
     }
 
-    /// Remembers only the last so many requests; all of them, unless this is called.
+    /// Sets how many of the last requests are recorded; all of them unless this is called.
     #[must_use]
     pub fn remember(mut self, last: usize) -> Self {
         self.remember = last;
         self
     }
 
-    /// How often it was asked.
+    /// The number of calls.
     #[must_use]
     pub fn calls(&self) -> u64 {
         self.calls.load(Ordering::SeqCst)
     }
 
-    /// What it was asked, in the order in which the calls began.
+    /// The recorded requests, in the order in which the calls began.
     #[must_use]
     pub fn requests(&self) -> Vec<LmRequest> {
         lock(&self.requests).iter().cloned().collect()
     }
 
-    fn note(&self, request: &LmRequest) {
+    fn record(&self, request: &LmRequest) {
         self.calls.fetch_add(1, Ordering::SeqCst);
         if self.remember == 0 {
             return;
@@ -163,14 +164,16 @@ impl ScriptedLm {
     }
 
     fn answer(&self, request: &LmRequest) -> Result<LmReply, LmError> {
-        let holds = |pattern: &str| request.messages.iter().any(|m| m.content.contains(pattern));
-        if let Some((_, reply)) = self.rules.iter().find(|(pattern, _)| holds(pattern)) {
+        let contains = |pattern: &str| request.messages.iter().any(|m| m.content.contains(pattern));
+        if let Some((_, reply)) = self.rules.iter().find(|(pattern, _)| contains(pattern)) {
             return reply(request);
         }
         let next = lock(&self.queue).pop_front();
         match next.as_ref().or(self.otherwise.as_ref()) {
             Some(reply) => reply(request),
-            None => Err(LmError::NotScripted { lm: self.id.clone(), prompt: end_of(request) }),
+            None => {
+                Err(LmError::new(&*self.id, LmErrorKind::Unscripted { prompt: end_of(request) }))
+            }
         }
     }
 }
@@ -195,8 +198,8 @@ impl LanguageModel for ScriptedLm {
     }
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
-        self.note(request);
-        // Decided before waiting, so that a list is dealt out in the order of the calls.
+        self.record(request);
+        // Chosen before the delay, so that a list is used in the order of the calls.
         let answer = self.answer(request);
         if !self.latency.is_zero() {
             tokio::time::sleep(self.latency).await;
@@ -213,31 +216,31 @@ impl LanguageModel for ScriptedLm {
         Ok(reply)
     }
 
-    /// It always answers; the script is left as it is.
+    /// Succeeds without using the script.
     async fn probe(&self) -> Result<Option<LmReply>, LmError> {
         Ok(None)
     }
 }
 
-/// What a [`ScriptedLm`] can be told to reply: a text, a JSON value (its text), an [`LmReply`], an
-/// [`LmError`], a `Result` of such, or a closure from the request to one of these.
+/// A reply of a [`ScriptedLm`]: a string, a JSON value (its text), an [`LmReply`], an [`LmError`],
+/// a `Result` of these, or a closure from the request to one of these.
 ///
-/// `Kind` only tells closures from values; the compiler finds it.
+/// `Kind` separates closures from values; the compiler infers it.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no reply of a `ScriptedLm`",
+    message = "`{Self}` cannot be a reply of a `ScriptedLm`",
     label = "not a scripted reply",
-    note = "give a `&str`, `String`, `serde_json::Value`, `LmReply`, `LmError`, a `Result` of these, or a closure `|request: &LmRequest| ..` that returns one"
+    note = "pass a `&str`, `String`, `serde_json::Value`, `LmReply`, `LmError`, a `Result` of these, or a closure `|request: &LmRequest| ..` that returns one"
 )]
 pub trait IntoReply<Kind = ByValue> {
-    /// The reply as a function of the request.
+    /// Returns the reply as a function of the request.
     fn into_reply(self) -> ScriptedReply;
 }
 
-/// Marks an [`IntoReply`] that is the reply itself.
+/// The `Kind` of an [`IntoReply`] that is a value.
 #[derive(Debug)]
 pub enum ByValue {}
 
-/// Marks an [`IntoReply`] that is a closure.
+/// The `Kind` of an [`IntoReply`] that is a closure.
 #[derive(Debug)]
 pub enum ByClosure {}
 

@@ -1,5 +1,4 @@
-//! A score that is the weighted mean of a few parts, each of which says why it is no better. What weights are is
-//! `weights.rs`'s.
+//! A score that is the weighted mean of named parts, each with the reason why it is below 1.
 
 use crate::core::error::Result;
 use crate::core::requirements::Requirement;
@@ -8,23 +7,24 @@ use crate::core::score::{MetricScore, Scored, Scores};
 use crate::core::spec::{MetricSpec, ScoreKind};
 use crate::core::weights::{Weights, check, mean};
 
-/// Weights in a metric's configuration, which are looked at before the first row.
+/// Adds a requirement that the weights of a metric's configuration are valid, checked before the
+/// first row.
 pub(super) fn need_weights(metric: &str, weights: &[f64], all: &mut Vec<Requirement>) {
     all.extend(check(weights).err().map(|error| Requirement::missing(metric, error)));
 }
 
 /// The weighted mean of named parts.
 ///
-/// As the score of a row, each part is a named score of its own; the details say what every part is worth and why, the feedback
-/// what keeps parts from being 1.
+/// As the score of a row, each part is a score of its own. The details list the weight, value and
+/// reason of every part. The feedback lists the reasons why parts are below 1.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Breakdown {
-    parts: Vec<Weighed>,
+    parts: Vec<BreakdownPart>,
 }
 
-/// One part of a [`Breakdown`].
+/// A part of a [`Breakdown`].
 #[derive(Debug, Clone, PartialEq)]
-struct Weighed {
+struct BreakdownPart {
     name: &'static str,
     weight: f64,
     value: f64,
@@ -32,7 +32,7 @@ struct Weighed {
 }
 
 impl Breakdown {
-    /// Parts that pass or fail: each with the reason against it, if there is one.
+    /// Creates a breakdown of parts that pass or fail, each with the reason for a failure.
     pub(super) fn of_checks<const N: usize>(
         weights: Weights<N>,
         checks: [(&'static str, Option<String>); N],
@@ -41,27 +41,29 @@ impl Breakdown {
         Self::new(weights, checks.map(|(name, reason)| (name, value(reason))))
     }
 
-    /// Parts in [0, 1], each with its value and the reason why it is no better.
+    /// Creates a breakdown of parts in [0, 1], each with its value and the reason why it is below
+    /// 1.
     pub(super) fn new<const N: usize>(
         weights: Weights<N>,
         parts: [(&'static str, (f64, Option<String>)); N],
     ) -> Self {
-        let weigh = |(weight, (name, (value, reason)))| Weighed { name, weight, value, reason };
+        let weigh =
+            |(weight, (name, (value, reason)))| BreakdownPart { name, weight, value, reason };
         Self { parts: weights.as_array().into_iter().zip(parts).map(weigh).collect() }
     }
 
-    /// The score.
+    /// Returns the weighted mean.
     #[must_use]
     pub fn value(&self) -> f64 {
         mean(self.parts.iter().map(|part| (part.weight, part.value)))
     }
 
-    /// Each part with its value, in order.
+    /// Iterates over the names and values of the parts, in order.
     pub fn parts(&self) -> impl Iterator<Item = (&'static str, f64)> {
         self.parts.iter().map(|part| (part.name, part.value))
     }
 
-    /// What keeps the parts from being 1, if anything does.
+    /// Returns the reasons why parts are below 1, if there are any.
     #[must_use]
     pub fn feedback(&self) -> Option<String> {
         let reasons: Vec<&str> =
@@ -70,12 +72,12 @@ impl Breakdown {
     }
 
     fn details(&self) -> String {
-        let parts: Vec<String> = self.parts.iter().map(Weighed::to_string).collect();
+        let parts: Vec<String> = self.parts.iter().map(BreakdownPart::to_string).collect();
         parts.join("; ")
     }
 }
 
-impl std::fmt::Display for Weighed {
+impl std::fmt::Display for BreakdownPart {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { name, weight, value, reason } = self;
         write!(f, "{name} {value}, weight {weight}")?;

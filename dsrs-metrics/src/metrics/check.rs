@@ -1,34 +1,35 @@
-//! What a built-in metric says of a row: pass or fail with the reason, or why it can say neither.
+//! Return types of built-in metrics: pass or fail with the reason, or the reason for not scoring a
+//! row.
 
 use crate::core::error::{FieldError, MetricError, Result};
 use crate::core::return_types::{Decided, MetricReturn};
 use crate::core::score::{FeedbackMetric, MetricScore, Scored};
 use crate::core::spec::{MetricSpec, ScoreKind, Side};
 
-/// Pass or fail, with the reason for a failure.
+/// A verdict, with the reason for a failure.
 ///
-/// It counts like a `bool`; the reason is the feedback that an optimizer reads.
+/// It counts like a `bool`. An optimizer reads the reason as feedback.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Check {
     /// Whether the row passes.
     pub passed: bool,
-    /// What is wrong, or worth knowing.
+    /// The reason for a failure, or other feedback.
     pub feedback: Option<String>,
 }
 
 impl Check {
-    /// A pass that needs no words.
+    /// Returns a pass without feedback.
     #[must_use]
     pub const fn pass() -> Self {
         Self { passed: true, feedback: None }
     }
 
-    /// A failure and its reason.
+    /// Returns a failure with its reason.
     pub fn fail(reason: impl Into<String>) -> Self {
         Self { passed: false, feedback: Some(reason.into()) }
     }
 
-    /// A pass if there is no reason against it.
+    /// Returns a pass, or a failure if there is a reason.
     #[must_use]
     pub fn unless(reason: Option<String>) -> Self {
         Self { passed: reason.is_none(), feedback: reason }
@@ -50,7 +51,7 @@ impl MetricReturn for Check {
     }
 }
 
-/// Why a built-in metric cannot score a row.
+/// The reason why a built-in metric cannot score a row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Unscored {
     /// A field that the metric reads is missing or cannot be read.
@@ -60,30 +61,30 @@ pub enum Unscored {
         /// What is wrong with the field.
         error: FieldError,
     },
-    /// Anything else, in a sentence.
+    /// Any other reason, as a message.
     Because(String),
 }
 
-/// Whether a number in a metric's configuration lies where it must.
+/// Checks that a number of a metric's configuration is in a range.
 ///
 /// # Errors
-/// A sentence that names the parameter.
+/// A message that names the parameter.
 pub(super) fn within<T: Copy + PartialOrd + std::fmt::Display>(
     param: &str,
     value: T,
     [least, most]: [T; 2],
 ) -> Result<(), String> {
-    // NaN is within no bounds.
+    // NaN is outside every range.
     let is_within = least <= value && value <= most;
     is_within
         .then_some(())
-        .ok_or_else(|| format!("`{param}` lies between {least} and {most}, and {value} does not"))
+        .ok_or_else(|| format!("`{param}` must be between {least} and {most}, found {value}"))
 }
 
-/// Whether a number in a metric's configuration is not too small.
+/// Checks that a number of a metric's configuration is not below a minimum.
 ///
 /// # Errors
-/// A sentence that names the parameter.
+/// A message that names the parameter.
 pub(super) fn at_least<T: Copy + PartialOrd + std::fmt::Display>(
     param: &str,
     value: T,
@@ -92,7 +93,7 @@ pub(super) fn at_least<T: Copy + PartialOrd + std::fmt::Display>(
     let is_enough = value >= least;
     is_enough
         .then_some(())
-        .ok_or_else(|| format!("`{param}` is {least} or more, and {value} is not"))
+        .ok_or_else(|| format!("`{param}` must be at least {least}, found {value}"))
 }
 
 impl Unscored {

@@ -1,7 +1,7 @@
-//! How many edits make the reference of a text: error rates and similarity.
+//! Metrics of edit distance: error rates and similarity.
 #![allow(
     clippy::needless_pass_by_value,
-    reason = "a field parameter is held for the call and passed on as it was read"
+    reason = "a metric function takes its field parameters by value"
 )]
 
 use crate::core::corpus::{CorpusCounts, WithCorpus};
@@ -9,9 +9,9 @@ use crate::metric;
 use crate::text::{EditCounts, EditDistance, NoReferences, NormalForm, split};
 
 use super::StrOrList;
-use super::input_limits::{apart, are_short, bounded_pairs};
+use super::input_limits::{are_short, bounded_pairs, without_common_ends};
 
-/// The rate of a row, and its part in the corpus's.
+/// Returns the rate of a row, with the counts for the rate of the corpus.
 fn rate(counts: Option<EditCounts>) -> Result<WithCorpus<f64>, String> {
     let counts = counts.ok_or(NoReferences).map_err(|error| error.to_string())?;
     let sums = CorpusCounts::new([counts.edits, counts.length], |sums: &[u64]| {
@@ -26,10 +26,10 @@ fn prepared(text: &str, form: NormalForm, lowercase: bool) -> String {
     if lowercase { text.to_lowercase() } else { text.into_owned() }
 }
 
-/// The prediction and the references as they are compared.
+/// Returns the prediction and the references in the form in which they are compared.
 fn sides(
-    answer: &[impl AsRef<str>],
     prediction: &str,
+    answer: &[impl AsRef<str>],
     form: NormalForm,
     lowercase: bool,
 ) -> (String, Vec<String>) {
@@ -37,7 +37,7 @@ fn sides(
     (prepare(prediction), answer.iter().map(|text| prepare(text.as_ref())).collect())
 }
 
-/// Fails where the texts are too long for each other.
+/// Fails if the strings have too many characters to compare.
 fn characters_bounded(prediction: &str, references: &[String]) -> Result<(), String> {
     if are_short(prediction.len(), references.iter().map(String::len).sum()) {
         return Ok(());
@@ -45,12 +45,12 @@ fn characters_bounded(prediction: &str, references: &[String]) -> Result<(), Str
     let ours: Vec<char> = prediction.chars().collect();
     references.iter().try_for_each(|reference| {
         let theirs: Vec<char> = reference.chars().collect();
-        let (ours, theirs) = apart(&ours, &theirs);
-        bounded_pairs("characters that may differ", ours, theirs, "take chrf")
+        let (ours, theirs) = without_common_ends(&ours, &theirs);
+        bounded_pairs("differing characters", ours, theirs, "use chrf")
     })
 }
 
-/// Fails where the texts have too many words for each other.
+/// Fails if the strings have too many words to compare.
 fn words_bounded(prediction: &str, references: &[String]) -> Result<(), String> {
     if are_short(prediction.len(), references.iter().map(String::len).sum()) {
         return Ok(());
@@ -58,19 +58,19 @@ fn words_bounded(prediction: &str, references: &[String]) -> Result<(), String> 
     let ours: Vec<&str> = split(prediction).collect();
     references.iter().try_for_each(|reference| {
         let theirs: Vec<&str> = split(reference).collect();
-        let (ours, theirs) = apart(&ours, &theirs);
-        bounded_pairs("words that may differ", ours, theirs, "take rouge_1")
+        let (ours, theirs) = without_common_ends(&ours, &theirs);
+        bounded_pairs("differing words", ours, theirs, "use rouge_1")
     })
 }
 
 /// Word error rate: substituted, missing and added words per word of the reference; 0 is best.
 ///
-/// It exceeds 1 where more is added than there is. Both empty: 0; only the reference empty: the number
-/// of words in the prediction, as in `jiwer` 4.0. The corpus's score is the sum of edits over the sum of
-/// lengths. Unlike in `jiwer` any white space separates words, a single tab or line break too, texts are
-/// compared in NFC, and of several references the one of the lowest rate counts. Punctuation and case
-/// count. Of what differs, more than 4,000 million pairs of words, as 64,000 against 64,000 make, are too many:
-/// such a row has no score.
+/// The rate exceeds 1 if more words are added than the reference has. If both sides are empty it is
+/// 0; if only the reference is empty it is the number of words in the prediction, as in `jiwer`
+/// 4.0. The score of the corpus is the sum of edits over the sum of lengths. Unlike in `jiwer`, any
+/// white space separates words, also a single tab or line break, strings are compared in NFC, and
+/// of several references the one with the lowest rate counts. Punctuation and case count. A row in
+/// which more than 4,000 million pairs of words may differ, such as 64,000 × 64,000, is an error.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Wer;
@@ -89,22 +89,22 @@ pub fn wer(
     /// Whether case is ignored.
     #[param(default = false)]
     lowercase: bool,
-    /// The form in which texts are compared: `nfc`, `nfkc` or `as_is`.
+    /// The form in which strings are compared: `nfc`, `nfkc` or `as_is`.
     #[param(default = NormalForm::Nfc)]
     form: NormalForm,
 ) -> Result<WithCorpus<f64>, String> {
-    let (prediction, references) = sides(&answer, prediction, form, lowercase);
+    let (prediction, references) = sides(prediction, &answer, form, lowercase);
     words_bounded(&prediction, &references)?;
-    let counts = references.iter().map(|text| EditCounts::of_words(text, &prediction));
+    let counts = references.iter().map(|text| EditCounts::of_words(&prediction, text));
     rate(EditCounts::best(counts))
 }
 
-/// Character error rate: substituted, missing and added characters per character of the reference; 0 is
-/// best.
+/// Character error rate: substituted, missing and added characters per character of the reference;
+/// 0 is best.
 ///
-/// As `wer`, over code points, white space within the text included and at its ends not; for scripts
-/// without spaces it is the error rate to take. More than 4,000 million pairs of characters, but for what the texts begin
-/// and end with alike, are too many.
+/// As `wer`, over code points. White space inside the string counts, at its ends it does not. Use
+/// it for scripts without spaces. A row in which more than 4,000 million pairs of characters may
+/// differ, after the common prefix and suffix, is an error.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Cer;
@@ -123,20 +123,21 @@ pub fn cer(
     /// Whether case is ignored.
     #[param(default = false)]
     lowercase: bool,
-    /// The form in which texts are compared: `nfc`, `nfkc` or `as_is`.
+    /// The form in which strings are compared: `nfc`, `nfkc` or `as_is`.
     #[param(default = NormalForm::Nfc)]
     form: NormalForm,
 ) -> Result<WithCorpus<f64>, String> {
-    let (prediction, references) = sides(&answer, prediction, form, lowercase);
+    let (prediction, references) = sides(prediction, &answer, form, lowercase);
     characters_bounded(&prediction, &references)?;
-    let counts = references.iter().map(|text| EditCounts::of_characters(text, &prediction));
+    let counts = references.iter().map(|text| EditCounts::of_characters(&prediction, text));
     rate(EditCounts::best(counts))
 }
 
-/// How alike two texts are in [0, 1]: one minus the edits as a share of the length.
+/// The similarity of two strings in [0, 1]: one minus the edits relative to the length.
 ///
-/// `rapidfuzz`'s `normalized_similarity` of code points, with the best of the references. Two empty texts
-/// are the same: 1. Unlike there texts are compared in NFC. Texts may be as long as for `cer`.
+/// `rapidfuzz`'s `normalized_similarity` of code points, with the best of the references. The
+/// similarity of two empty strings is 1. Unlike in `rapidfuzz`, strings are compared in NFC. The
+/// size limit is that of `cer`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::EditSimilarity;
@@ -159,12 +160,12 @@ pub fn edit_similarity(
     /// Whether case is ignored.
     #[param(default = false)]
     lowercase: bool,
-    /// The form in which texts are compared: `nfc`, `nfkc` or `as_is`.
+    /// The form in which strings are compared: `nfc`, `nfkc` or `as_is`.
     #[param(default = NormalForm::Nfc)]
     form: NormalForm,
 ) -> Result<f64, String> {
-    let (prediction, references) = sides(&answer, prediction, form, lowercase);
+    let (prediction, references) = sides(prediction, &answer, form, lowercase);
     characters_bounded(&prediction, &references)?;
-    let similarities = references.iter().map(|text| distance.similarity(text, &prediction));
+    let similarities = references.iter().map(|text| distance.similarity(&prediction, text));
     similarities.reduce(f64::max).ok_or_else(|| NoReferences.to_string())
 }

@@ -1,4 +1,5 @@
-//! The field that a metric is told to read in a way of its own; most say `#[pred(named_by = ..)]` instead.
+//! Reads the field that a metric's configuration names, for metrics that cannot use
+//! `#[pred(named_by = ..)]`.
 
 use std::borrow::Cow;
 
@@ -11,7 +12,7 @@ use crate::core::rows::dynamic::Fields;
 use crate::core::spec::Side;
 use crate::json::depth::{self, TooDeep};
 
-/// The field as it is, not nested deeper than can be written.
+/// Returns the field's value, which must not be nested too deep to be written.
 pub(super) fn value<'r>(row: &'r Fields, side: Side, field: &str) -> Result<&'r Value, Unscored> {
     let missing = || {
         let present = row.keys().map(str::to_owned).collect();
@@ -22,17 +23,18 @@ pub(super) fn value<'r>(row: &'r Fields, side: Side, field: &str) -> Result<&'r 
     };
     let value = row.get(field).ok_or_else(missing)?;
     match depth::is_too_deep(value) {
-        true => Err(Unscored::Because(format!("field `{side}.{field}` holds {TooDeep}"))),
+        true => Err(Unscored::Because(format!("field `{side}.{field}` contains {TooDeep}"))),
         false => Ok(value),
     }
 }
 
-/// The field as text: text as it is, `null` as nothing, anything else as the JSON that it is; `*` is all fields.
+/// Returns the field as a string: strings unchanged, `null` as an empty string, anything else as
+/// JSON. `*` stands for all fields.
 pub(super) fn text<'r>(row: &'r Fields, side: Side, field: &str) -> Result<Cow<'r, str>, Unscored> {
     by_name::in_fields(row, field).map_err(|error| Unscored::Field { side, error: *error })
 }
 
-/// A value that [`value`] gave, or a part of it, as text.
+/// Returns a value as a string, in the same way as [`text`].
 pub(super) fn written(value: &Value) -> Cow<'_, str> {
     match value {
         Value::String(text) => Cow::Borrowed(text),

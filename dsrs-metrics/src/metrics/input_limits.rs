@@ -1,71 +1,72 @@
-//! How much comparing is too much: metrics that compare each part of one side with each of the other fail a row that would
-//! take minutes, and say so. What takes time in proportion to the length needs no bound.
+//! Input size limits for quadratic comparisons: a row that would take minutes fails instead.
+//! Comparisons in linear time need no limit.
 
 use serde_json::Value;
 
-/// The most pairs of characters or words of which an edit distance or a longest common subsequence is made; some
-/// seconds.
-const MOST_PAIRS: u64 = 4_000_000_000;
+/// The largest number of pairs of characters or words for an edit distance or a longest common
+/// subsequence; it takes seconds.
+const MAX_PAIRS: u64 = 4_000_000_000;
 
-/// The most pairs of things that are compared one by one.
-const MOST_COMPARISONS: u64 = 16_000_000;
+/// The largest number of pairs of items that are compared one by one.
+const MAX_COMPARISONS: u64 = 16_000_000;
 
-/// Fails where two sides have too many characters or words for each other.
+/// Fails if two sides have too many characters or words to compare.
 pub(super) fn bounded_pairs(
     what: &str,
     ours: usize,
     theirs: usize,
     instead: &str,
 ) -> Result<(), String> {
-    bounded(what, ours, theirs, MOST_PAIRS, instead)
+    bounded(what, ours, theirs, MAX_PAIRS, instead)
 }
 
-/// Whether texts of so many bytes cannot have too many characters or words, so that nobody need count them.
+/// Whether strings of these byte lengths are within the limit without counting characters or words.
 pub(super) fn are_short(ours: usize, theirs: usize) -> bool {
-    (ours as u64).saturating_mul(theirs as u64) <= MOST_PAIRS
+    (ours as u64).saturating_mul(theirs as u64) <= MAX_PAIRS
 }
 
-/// Fails where two lists have too many items for each other.
+/// Fails if two lists have too many items to compare.
 pub(super) fn bounded_comparisons(
     what: &str,
     ours: usize,
     theirs: usize,
     instead: &str,
 ) -> Result<(), String> {
-    bounded(what, ours, theirs, MOST_COMPARISONS, instead)
+    bounded(what, ours, theirs, MAX_COMPARISONS, instead)
 }
 
 fn bounded(what: &str, ours: usize, theirs: usize, most: u64, instead: &str) -> Result<(), String> {
     if (ours as u64).saturating_mul(theirs as u64) <= most {
         return Ok(());
     }
-    Err(format!("{ours} {what} against {theirs} are too many to compare; {instead}"))
+    Err(format!("too many {what} to compare: {ours} predicted, {theirs} expected; {instead}"))
 }
 
-/// How long two lists are without what they begin and end with alike: an edit distance is made of what is left.
-pub(super) fn apart<T: PartialEq>(ours: &[T], theirs: &[T]) -> (usize, usize) {
+/// Returns the lengths of two lists without their common prefix and suffix, which an edit distance
+/// skips.
+pub(super) fn without_common_ends<T: PartialEq>(ours: &[T], theirs: &[T]) -> (usize, usize) {
     let start = ours.iter().zip(theirs).take_while(|(a, b)| a == b).count();
     let (ours, theirs) = (&ours[start..], &theirs[start..]);
     let end = ours.iter().rev().zip(theirs.iter().rev()).take_while(|(a, b)| a == b).count();
     (ours.len() - end, theirs.len() - end)
 }
 
-/// Fails where lists would be compared in any order, item with item and their lists likewise, for too long. Each level of
-/// lists is gone through twice: to find out which items belong together, and to compare these.
-pub(super) fn bounded_pairing(gold: &Value, pred: &Value) -> Result<(), String> {
+/// Fails if comparing lists in any order would take too long. Each level of lists is visited twice:
+/// to find the pairs, and to compare them.
+pub(super) fn bounded_pairing(pred: &Value, gold: &Value) -> Result<(), String> {
     let ((ours, levels), (theirs, other_levels)) = (size(pred), size(gold));
     let levels = levels.min(other_levels);
     let pairs = (ours as u64).saturating_mul(theirs as u64);
-    if pairs.saturating_mul(1_u64.checked_shl(levels).unwrap_or(u64::MAX)) <= MOST_COMPARISONS {
+    if pairs.saturating_mul(1_u64.checked_shl(levels).unwrap_or(u64::MAX)) <= MAX_COMPARISONS {
         return Ok(());
     }
     Err(format!(
-        "{ours} values against {theirs}, in lists up to {levels} deep, are too many to compare in any order; take \
-         lists=ordered or some of the fields"
+        "too many values to compare in any order: {ours} predicted, {theirs} expected, in lists up to {levels} deep; \
+         set lists=ordered or compare some of the fields"
     ))
 }
 
-/// How many values there are, and how many lists are in each other at most.
+/// Returns the number of values, and the depth of nested lists.
 fn size(value: &Value) -> (usize, u32) {
     let (below, own): (Vec<(usize, u32)>, u32) = match value {
         Value::Array(items) => (items.iter().map(size).collect(), 1),

@@ -1,10 +1,10 @@
-//! Ranked retrieval over rows: `gold.relevant` against `pred.retrieved`.
+//! Metrics of ranked retrieval over rows: `gold.relevant` and `pred.retrieved`.
 //!
-//! A row in which nothing is relevant says nothing about a ranking: all of these abstain, where
-//! `trec_eval` counts 0.
+//! A row without relevant documents cannot rank them well or badly, so all of these metrics abstain
+//! from it. `trec_eval` scores it 0.
 #![allow(
     clippy::needless_pass_by_value,
-    reason = "a field parameter is held for the call and passed on as it was read"
+    reason = "a metric function takes its field parameters by value"
 )]
 
 use std::num::NonZeroUsize;
@@ -13,104 +13,105 @@ use crate::core::score::Scores;
 use crate::metric;
 use crate::retrieval::{Cutoffs, Gain, Ranking, Relevant, Retrieved};
 
-/// A score at each rank; the first is the headline.
-fn at_each(k: &Cutoffs, score: impl Fn(usize) -> f64) -> Option<Scores> {
+/// Returns a score at each rank, the first as the headline. `None` without relevant documents.
+fn at_each(
+    retrieved: &Retrieved<'_>,
+    relevant: &Relevant<'_>,
+    k: &Cutoffs,
+    score: impl Fn(&Ranking, usize) -> f64,
+) -> Option<Scores> {
+    let ranking = Ranking::new(retrieved, relevant)?;
     let named = |k: usize| format!("at_{k}");
     let mut ranks = k.iter();
     let first = ranks.next()?;
-    let scores = Scores::new(named(first), score(first));
-    Some(ranks.fold(scores, |scores, k| scores.with(named(k), score(k))))
+    let scores = Scores::new(named(first), score(&ranking, first));
+    Some(ranks.fold(scores, |scores, k| scores.with(named(k), score(&ranking, k))))
 }
 
-/// Share of the first k retrieved documents that are relevant; `P_k` of `trec_eval`.
-///
-/// `relevant` is a list of ids or a map from id to grade, `retrieved` a ranked list of ids or a map from
-/// id to score. Ranks beyond the end of a short list count as not relevant, and so do repetitions of an
-/// id. A row without relevant documents is abstained from.
-///
-/// ```
-/// use dsrs_metrics::metrics::PrecisionAtK;
-/// use dsrs_metrics::prelude::*;
-/// use dsrs_metrics::retrieval::Cutoffs;
-///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let gold = example! { "relevant" => ["d1", "d2"] };
-/// let pred = prediction! { "retrieved" => ["d7", "d2", "d5", "d1"] };
-/// let metric = PrecisionAtK::builder().k(Cutoffs::new([4, 1])?).build();
-/// assert_eq!(metric.score(&gold, &pred)?.value, 0.5);
-/// # Ok(())
-/// # }
-/// ```
-#[metric(range = 0.0..=1.0)]
-pub fn precision_at_k(
-    #[gold] relevant: Relevant<'_>,
-    #[pred] retrieved: Retrieved<'_>,
-    /// The ranks to cut off at, `[10,1,3,5]` if not given; the first is the headline.
-    #[param(default = Cutoffs::default())]
-    k: Cutoffs,
-) -> Option<Scores> {
-    let ranking = Ranking::new(&relevant, &retrieved)?;
-    at_each(&k, |k| ranking.precision_at(k))
+/// Declares a metric of the first k ranks. All of them have the same fields and the parameter `k`.
+macro_rules! metric_at_k {
+    ($(#[$($attribute:tt)*])* fn $name:ident = $score:expr;) => {
+        $(#[$($attribute)*])*
+        pub fn $name(
+            #[gold] relevant: Relevant<'_>,
+            #[pred] retrieved: Retrieved<'_>,
+            /// The cutoff ranks, `[10,1,3,5]` by default; the first is the headline.
+            #[param(default = Cutoffs::default())]
+            k: Cutoffs,
+        ) -> Option<Scores> {
+            at_each(&retrieved, &relevant, &k, $score)
+        }
+    };
 }
 
-/// Share of the relevant documents that are among the first k retrieved; `recall_k` of `trec_eval`.
-///
-/// Fields as in `precision_at_k`. A row without relevant documents is abstained from.
-///
-/// ```
-/// use dsrs_metrics::metrics::RecallAtK;
-/// use dsrs_metrics::prelude::*;
-///
-/// # fn main() -> dsrs_metrics::Result<()> {
-/// let gold = example! { "relevant" => ["d1", "d2"] };
-/// let pred = prediction! { "retrieved" => ["d7", "d2"] };
-/// assert_eq!(RecallAtK::default().score(&gold, &pred)?.value, 0.5);
-/// # Ok(())
-/// # }
-/// ```
-#[metric(range = 0.0..=1.0)]
-pub fn recall_at_k(
-    #[gold] relevant: Relevant<'_>,
-    #[pred] retrieved: Retrieved<'_>,
-    /// The ranks to cut off at, `[10,1,3,5]` if not given; the first is the headline.
-    #[param(default = Cutoffs::default())]
-    k: Cutoffs,
-) -> Option<Scores> {
-    let ranking = Ranking::new(&relevant, &retrieved)?;
-    at_each(&k, |k| ranking.recall_at(k))
+metric_at_k! {
+    /// Share of the first k retrieved documents that are relevant; `P_k` of `trec_eval`.
+    ///
+    /// `relevant` is a list of ids or a map from id to grade, `retrieved` a ranked list of ids or a
+    /// map from id to score. Ranks beyond the end of the list count as not relevant, and so do
+    /// repetitions of an id. Abstains from a row without relevant documents.
+    ///
+    /// ```
+    /// use dsrs_metrics::metrics::PrecisionAtK;
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::retrieval::Cutoffs;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let gold = example! { "relevant" => ["d1", "d2"] };
+    /// let pred = prediction! { "retrieved" => ["d7", "d2", "d5", "d1"] };
+    /// let metric = PrecisionAtK::builder().k(Cutoffs::new([4, 1])?).build();
+    /// assert_eq!(metric.score(&gold, &pred)?.value, 0.5);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[metric(range = 0.0..=1.0)]
+    fn precision_at_k = Ranking::precision_at;
 }
 
-/// Whether anything relevant is among the first k retrieved, 1 or 0: hit rate, top-k accuracy,
-/// `success_k` of `trec_eval`.
-///
-/// Fields as in `precision_at_k`. A row without relevant documents is abstained from.
-///
-/// ```
-/// use dsrs_metrics::metrics::HitRate;
-/// use dsrs_metrics::prelude::*;
-///
-/// # fn main() -> dsrs_metrics::Result<()> {
-/// let gold = example! { "relevant" => ["d1"] };
-/// let scored = HitRate::default().score(&gold, &prediction! { "retrieved" => ["d7", "d1"] })?;
-/// assert_eq!(scored.value, 1.0); // at 10
-/// # Ok(())
-/// # }
-/// ```
-#[metric(range = 0.0..=1.0)]
-pub fn hit_rate(
-    #[gold] relevant: Relevant<'_>,
-    #[pred] retrieved: Retrieved<'_>,
-    /// The ranks to cut off at, `[10,1,3,5]` if not given; the first is the headline.
-    #[param(default = Cutoffs::default())]
-    k: Cutoffs,
-) -> Option<Scores> {
-    let ranking = Ranking::new(&relevant, &retrieved)?;
-    at_each(&k, |k| f64::from(u8::from(ranking.hit_at(k))))
+metric_at_k! {
+    /// Share of the relevant documents that are among the first k retrieved; `recall_k` of `trec_eval`.
+    ///
+    /// Fields as in `precision_at_k`. Abstains from a row without relevant documents.
+    ///
+    /// ```
+    /// use dsrs_metrics::metrics::RecallAtK;
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// # fn main() -> dsrs_metrics::Result<()> {
+    /// let gold = example! { "relevant" => ["d1", "d2"] };
+    /// let pred = prediction! { "retrieved" => ["d7", "d2"] };
+    /// assert_eq!(RecallAtK::default().score(&gold, &pred)?.value, 0.5);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[metric(range = 0.0..=1.0)]
+    fn recall_at_k = Ranking::recall_at;
 }
 
-/// One over the rank of the first relevant document, 0 if there is none; its mean over rows is MRR.
+metric_at_k! {
+    /// Whether a relevant document is among the first k retrieved, 1 or 0: hit rate, top-k accuracy,
+    /// `success_k` of `trec_eval`.
+    ///
+    /// Fields as in `precision_at_k`. Abstains from a row without relevant documents.
+    ///
+    /// ```
+    /// use dsrs_metrics::metrics::HitRate;
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// # fn main() -> dsrs_metrics::Result<()> {
+    /// let gold = example! { "relevant" => ["d1"] };
+    /// let scored = HitRate::default().score(&gold, &prediction! { "retrieved" => ["d7", "d1"] })?;
+    /// assert_eq!(scored.value, 1.0); // at 10
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[metric(range = 0.0..=1.0)]
+    fn hit_rate = |ranking, k| f64::from(u8::from(ranking.hit_at(k)));
+}
+
+/// One over the rank of the first relevant document, 0 if there is none. Its mean over rows is MRR.
 ///
-/// Fields as in `precision_at_k`. A row without relevant documents is abstained from.
+/// Fields as in `precision_at_k`. Abstains from a row without relevant documents.
 ///
 /// ```
 /// use dsrs_metrics::metrics::ReciprocalRank;
@@ -127,19 +128,19 @@ pub fn hit_rate(
 pub fn reciprocal_rank(
     #[gold] relevant: Relevant<'_>,
     #[pred] retrieved: Retrieved<'_>,
-    /// The last rank that is looked at; the whole list if not given.
+    /// The last rank that counts; the whole list by default.
     #[param]
     depth: Option<NonZeroUsize>,
 ) -> Option<f64> {
-    let ranking = Ranking::new(&relevant, &retrieved)?;
+    let ranking = Ranking::new(&retrieved, &relevant)?;
     Some(ranking.reciprocal_rank(depth.map(NonZeroUsize::get)))
 }
 
-/// Average precision: the precision at the rank of each relevant document, over all that are relevant;
-/// its mean over rows is MAP.
+/// Average precision: the sum of the precisions at the rank of each relevant document, divided by the
+/// number of relevant documents. Its mean over rows is MAP.
 ///
-/// `map` and `map_cut_k` of `trec_eval`: what was not retrieved counts 0. Fields as in `precision_at_k`;
-/// grades above 0 count alike. A row without relevant documents is abstained from.
+/// `map` and `map_cut_k` of `trec_eval`: documents that were not retrieved count 0. Fields as in
+/// `precision_at_k`. All grades above 0 count the same. Abstains from a row without relevant documents.
 ///
 /// ```
 /// use dsrs_metrics::metrics::AveragePrecision;
@@ -156,20 +157,20 @@ pub fn reciprocal_rank(
 pub fn average_precision(
     #[gold] relevant: Relevant<'_>,
     #[pred] retrieved: Retrieved<'_>,
-    /// The last rank that is looked at; the whole list if not given.
+    /// The last rank that counts; the whole list by default.
     #[param]
     depth: Option<NonZeroUsize>,
 ) -> Option<f64> {
-    let ranking = Ranking::new(&relevant, &retrieved)?;
+    let ranking = Ranking::new(&retrieved, &relevant)?;
     Some(ranking.average_precision(depth.map(NonZeroUsize::get)))
 }
 
 /// Normalized discounted cumulative gain of the first k retrieved, for graded relevance; `ndcg_cut_k` of
 /// `trec_eval`.
 ///
-/// The gains of the first k, each over `log2(rank + 1)`, as a share of the best that any ranking of the
-/// relevant documents could reach (Järvelin and Kekäläinen 2002). Fields as in `precision_at_k`; in a
-/// list of ids all grades are 1. A row without relevant documents is abstained from.
+/// The gains of the first k, each divided by `log2(rank + 1)`, relative to those of the ideal ranking
+/// of the relevant documents (Järvelin and Kekäläinen 2002). Fields as in `precision_at_k`; in a list
+/// of ids all grades are 1. Abstains from a row without relevant documents.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Ndcg;
@@ -188,13 +189,12 @@ pub fn average_precision(
 pub fn ndcg(
     #[gold] relevant: Relevant<'_>,
     #[pred] retrieved: Retrieved<'_>,
-    /// The ranks to cut off at, `[10,1,3,5]` if not given; the first is the headline.
+    /// The cutoff ranks, `[10,1,3,5]` by default; the first is the headline.
     #[param(default = Cutoffs::default())]
     k: Cutoffs,
-    /// What a grade is worth: `linear` (the grade) or `exponential` (`2^grade - 1`).
+    /// The gain of a grade: `linear` (the grade) or `exponential` (`2^grade - 1`).
     #[param(default = Gain::Linear)]
     gain: Gain,
 ) -> Option<Scores> {
-    let ranking = Ranking::new(&relevant, &retrieved)?;
-    at_each(&k, |k| ranking.ndcg_at(k, gain))
+    at_each(&retrieved, &relevant, &k, |ranking, k| ranking.ndcg_at(k, gain))
 }

@@ -1,19 +1,23 @@
-//! The metrics of the heritage document that look at a SPARQL query.
+//! Metrics of predicted SPARQL queries: valid syntax, execution without error, and at least one
+//! result.
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use crate::core::requirements::{Requirement, Requires};
 use crate::metric;
 use crate::metrics::check::{Check, Unscored, at_least};
-use crate::sparql::{AskError, Bounds, QueryError, SparqlStore, check_query};
+use crate::sparql::{QueryLimits, SparqlStore, check_query};
 
-/// Whether the predicted query is SPARQL, by a parser.
+/// Whether the predicted query is valid SPARQL, by a parser.
 ///
-/// Passes or fails; the feedback has line and column of what is wrong. Reads `pred.sparql_query`; a row without it, or with an
-/// empty one, fails, as in the heritage document. There the check is of text (it has `SELECT` and `WHERE`, braces match, no `???`), which
-/// refuses `ASK` and `CONSTRUCT`, or a `SELECT` whose optional `WHERE` is left out, and passes much that no endpoint
-/// accepts. An update (`INSERT`, `DELETE`, `LOAD` ..) is no query. See [`check_query`] for the grammar; a query beyond its bounds of
-/// 65,536 bytes and 100 nested brackets is not read, and its row has no score.
+/// A pass or a failure; the feedback has the line and column of the syntax error. Reads
+/// `pred.sparql_query`; a row without it, or with an empty one, fails, as in the heritage document.
+/// The document checks the text instead (it contains `SELECT` and `WHERE`, braces match, no `???`),
+/// which rejects `ASK`, `CONSTRUCT` and a `SELECT` without the optional `WHERE`, and accepts much
+/// that no endpoint accepts. An update (`INSERT`, `DELETE`, `LOAD` ..) is not a query and fails.
+/// See [`check_query`] for the grammar. A query over the limits of 65,536 bytes or 100 nested
+/// brackets is not parsed, and its row has no score.
 ///
 /// ```
 /// use dsrs_metrics::metrics::SparqlSyntaxValid;
@@ -30,13 +34,13 @@ use crate::sparql::{AskError, Bounds, QueryError, SparqlStore, check_query};
 pub fn sparql_syntax_valid(#[pred] sparql_query: Option<&str>) -> Result<Check, Unscored> {
     match check_query(sparql_query.unwrap_or_default()) {
         Ok(()) => Ok(Check::pass()),
-        Err(error) => fail(&error),
+        Err(error) => fail_or_unscored(&error, error.is_query_error()),
     }
 }
 
-/// What is wrong with a query fails its row; what kept it from being looked at is no score.
-fn fail(error: &QueryError) -> Result<Check, Unscored> {
-    match error.is_the_querys() {
+/// An error that the query caused fails the row; after any other error the row has no score.
+fn fail_or_unscored(error: &dyn Display, is_query_error: bool) -> Result<Check, Unscored> {
+    match is_query_error {
         true => Ok(Check::fail(error.to_string())),
         false => Err(Unscored::because(error)),
     }
@@ -44,14 +48,17 @@ fn fail(error: &QueryError) -> Result<Check, Unscored> {
 
 /// Whether the predicted query runs without error.
 ///
-/// Passes or fails; the feedback says why it fails. Reads `pred.sparql_query`; a row without it, or with an empty one, fails, as in
-/// the heritage document. `data` is an RDF file, which an embedded Oxigraph holds, loaded once for all rows and metrics, or the
-/// address of an endpoint; see [`SparqlStore`]. A query that is invalid, is an update, uses `SERVICE`, runs into a bound
-/// (`timeout_secs`, 50 million terms touched, texts of 64 KiB) or into an error of the engine fails. Nothing that a query says writes or
-/// reaches the network. A `SELECT` with more than `max_results` solutions is read that far and passes.
+/// A pass or a failure; the feedback has the error. Reads `pred.sparql_query`; a row without it, or
+/// with an empty one, fails, as in the heritage document. `data` is an RDF file, which an embedded
+/// Oxigraph loads once for all rows and metrics, or the URL of an endpoint; see [`SparqlStore`]. A
+/// query fails if it is invalid, is an update, uses `SERVICE`, exceeds a limit (`timeout_secs`, 50
+/// million processed terms, strings of 64 KiB) or causes an evaluation error. It cannot write or
+/// access the network. A `SELECT` with more than `max_results` solutions is read up to there and
+/// passes.
 ///
-/// With an endpoint the statuses 400 and 422 are the query's fault; any other failure (unreachable, timeout, 5xx,
-/// an answer that cannot be read) is the endpoint's, and its row has no score. In the document each is 0.
+/// With an endpoint, the statuses 400 and 422 mean an invalid query. After any other failure
+/// (unreachable, timeout, 5xx, an invalid response) the row has no score; in the document it scores
+/// 0.
 ///
 /// ```
 /// use dsrs_metrics::metrics::SparqlExecutes;
@@ -75,28 +82,29 @@ fn fail(error: &QueryError) -> Result<Check, Unscored> {
 #[metric(tier = truth)]
 pub async fn sparql_executes(
     #[pred] sparql_query: Option<&str>,
-    /// The RDF file that is asked, a JSON list of such files, or the address of an endpoint.
+    /// The RDF file, a JSON list of RDF files, or the URL of an endpoint.
     #[param]
     data: &SparqlStore,
-    /// Seconds by the clock, after which a query is stopped.
+    /// Seconds after which a query is stopped.
     #[param(default = 10)]
     timeout_secs: u64,
-    /// How many results are read.
+    /// The maximum number of results that are read.
     #[param(default = 10_000)]
     max_results: usize,
 ) -> Result<Check, Unscored> {
-    let bounds = Bounds { time: Duration::from_secs(timeout_secs), results: max_results };
-    match data.ask(sparql_query.unwrap_or_default(), bounds).await {
+    let limits = QueryLimits { timeout: Duration::from_secs(timeout_secs), max_results };
+    match data.execute(sparql_query.unwrap_or_default(), limits).await {
         Ok(_) => Ok(Check::pass()),
-        Err(error) => unanswered(&error),
+        Err(error) => fail_or_unscored(&error, error.is_query_error()),
     }
 }
 
-/// Whether the predicted query returns something.
+/// Whether the predicted query returns at least one result.
 ///
-/// Passes or fails. A `SELECT` passes with at least one solution, so a count of 0 passes; `CONSTRUCT` and `DESCRIBE` with at least one
-/// triple; an `ASK` that runs always passes, since `false` is an answer too (the heritage document's code finds no
-/// bindings there, and gives 0). All else is as in [`sparql_executes`](sparql_executes()).
+/// A pass or a failure. A `SELECT` passes with at least one solution, so a `COUNT` that returns 0
+/// passes; a `CONSTRUCT` or `DESCRIBE` with at least one triple. An `ASK` passes whenever it runs,
+/// since `false` is a result too (the code of the heritage document finds no bindings there and
+/// returns 0). Everything else is as for [`sparql_executes`](sparql_executes()).
 ///
 /// ```
 /// use dsrs_metrics::metrics::SparqlReturnsResults;
@@ -118,43 +126,33 @@ pub async fn sparql_executes(
 #[metric(tier = truth)]
 pub async fn sparql_returns_results(
     #[pred] sparql_query: Option<&str>,
-    /// The RDF file that is asked, a JSON list of such files, or the address of an endpoint.
+    /// The RDF file, a JSON list of RDF files, or the URL of an endpoint.
     #[param]
     data: &SparqlStore,
-    /// Seconds by the clock, after which a query is stopped.
+    /// Seconds after which a query is stopped.
     #[param(default = 10)]
     timeout_secs: u64,
 ) -> Result<Check, Unscored> {
-    // The first result decides.
-    let bounds = Bounds { time: Duration::from_secs(timeout_secs), results: 1 };
-    match data.ask(sparql_query.unwrap_or_default(), bounds).await {
-        Ok(answer) if answer.has_results() => Ok(Check::pass()),
-        Ok(_) => Ok(Check::fail("the query returns nothing")),
-        Err(error) => unanswered(&error),
+    // One result is enough to decide.
+    let limits = QueryLimits { timeout: Duration::from_secs(timeout_secs), max_results: 1 };
+    match data.execute(sparql_query.unwrap_or_default(), limits).await {
+        Ok(results) if results.has_results() => Ok(Check::pass()),
+        Ok(_) => Ok(Check::fail("the query returns no results")),
+        Err(error) => fail_or_unscored(&error, error.is_query_error()),
     }
 }
 
 impl Requires for SparqlExecutes {
     fn requirements(&self, all: &mut Vec<Requirement>) {
-        let bounds = at_least("timeout_secs", self.timeout_secs, 1).and(at_least(
-            "max_results",
-            self.max_results,
-            1,
-        ));
-        all.extend(Requirement::unless(Self::SPEC.name, bounds));
+        let timeout = at_least("timeout_secs", self.timeout_secs, 1);
+        let limits = timeout.and(at_least("max_results", self.max_results, 1));
+        all.extend(Requirement::unless(Self::SPEC.name, limits));
     }
 }
 
 impl Requires for SparqlReturnsResults {
     fn requirements(&self, all: &mut Vec<Requirement>) {
-        let bounds = at_least("timeout_secs", self.timeout_secs, 1);
-        all.extend(Requirement::unless(Self::SPEC.name, bounds));
-    }
-}
-
-fn unanswered(error: &AskError) -> Result<Check, Unscored> {
-    match error.is_the_querys() {
-        true => Ok(Check::fail(error.to_string())),
-        false => Err(Unscored::because(error)),
+        let timeout = at_least("timeout_secs", self.timeout_secs, 1);
+        all.extend(Requirement::unless(Self::SPEC.name, timeout));
     }
 }

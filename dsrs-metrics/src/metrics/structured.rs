@@ -1,4 +1,4 @@
-//! Structured extraction over rows.
+//! Metrics of structured extraction over rows.
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use crate::text::NormalForm;
 use super::check::at_least;
 use super::input_limits::bounded_pairing;
 
-/// A value as it is, or the value that a text says.
+/// Returns the value, parsed if it is a string.
 fn parsed(value: &Value) -> serde_json::Result<Cow<'_, Value>> {
     match value {
         Value::String(text) => serde_json::from_str(text).map(Cow::Owned),
@@ -23,15 +23,16 @@ fn parsed(value: &Value) -> serde_json::Result<Cow<'_, Value>> {
     }
 }
 
-/// Share of the fields of a JSON value that are right, in [0, 1], with precision, recall and each
-/// field's own share.
+/// Share of the fields of a JSON value that are right, in [0, 1], with precision, recall and the
+/// share of each field.
 ///
-/// Both sides are a JSON value, or a text that holds one. Fields are the leaves, at any depth. The headline
-/// is `correct / (expected + extra)`: a missing or wrong field counts against it, and so does one that
-/// nobody asked for. The other scores are named by the field's path, `/address/city`, or `/items/*/price`
-/// over all items of a list. `null` and `{}` are the same as missing, 1 is 1.0, and "1" is neither. A prediction
-/// that is no JSON has no field right, and is one that nobody asked for; gold that is none is an error. Nothing expected and nothing
-/// predicted: 1. The corpus's score is the same share over the sums of all rows.
+/// Each side is a JSON value, or a string that contains one. Fields are the leaves, at any depth.
+/// The headline is `correct / (expected + extra)`: missing, wrong and unexpected fields lower it.
+/// The other scores are named by the field's path, `/address/city`, or `/items/*/price` over all
+/// items of a list. `null` and `{}` are equal to a missing field, 1 is equal to 1.0, and "1" to
+/// neither. A prediction that is not valid JSON has no correct field and one unexpected field. Gold
+/// that is not valid JSON is an error. If nothing is expected and nothing predicted the score is 1.
+/// The score of the corpus is the same share over the sums of all rows.
 ///
 /// ```
 /// use dsrs_metrics::metrics::JsonFieldAccuracy;
@@ -58,10 +59,11 @@ pub fn json_field_accuracy(
     /// Largest accepted difference as a share of the gold number: 0.01 is one percent.
     #[param(default = 0.0)]
     rel_tolerance: f64,
-    /// Whether case and white space at the ends of texts are ignored.
+    /// Whether case and white space at the ends of strings are ignored.
     #[param(default = false)]
     ignore_case: bool,
-    /// Whether the place of an item in a list matters: `ordered` or `unordered`, for a few thousand values.
+    /// Whether the order of items in a list matters: `ordered` or `unordered`, for a few thousand
+    /// values.
     #[param(default = ListOrder::Ordered)]
     lists: ListOrder,
 ) -> Result<WithCorpus<Scores>, String> {
@@ -70,19 +72,20 @@ pub fn json_field_accuracy(
     fields.iter().try_for_each(|field| pointer(field))?;
     for (field, value) in [("gold.answer", answer), ("pred.answer", prediction)] {
         if depth::is_too_deep(value) {
-            return Err(format!("field `{field}` holds {TooDeep}"));
+            return Err(format!("field `{field}` contains {TooDeep}"));
         }
     }
-    let gold = parsed(answer).map_err(|error| format!("`gold.answer` is no JSON: {error}"))?;
+    let gold =
+        parsed(answer).map_err(|error| format!("`gold.answer` is not valid JSON: {error}"))?;
     let pred = parsed(prediction);
     let is_json = pred.is_ok();
     let pred = pred.unwrap_or(Cow::Owned(Value::Null));
     if lists == ListOrder::Unordered {
-        bounded_pairing(&gold, &pred)?;
+        bounded_pairing(&pred, &gold)?;
     }
     let mut report = match fields {
-        [] => options.compare(&gold, &pred),
-        fields => options.compare_at(&gold, &pred, fields),
+        [] => options.compare(&pred, &gold),
+        fields => options.compare_at(&pred, &gold, fields),
     };
     if !is_json {
         report.counts.predicted += 1;
@@ -110,11 +113,13 @@ impl Requires for JsonFieldAccuracy {
     }
 }
 
-/// A path without a slash before it would be a field that no value has, right in every row.
+/// A path without a leading slash would name a field that no value has, and be right in every row.
 fn pointer(field: &str) -> Result<(), String> {
     match field.is_empty() || field.starts_with('/') {
         true => Ok(()),
-        false => Err(format!("`{field}` in `fields` is no JSON pointer: write `/{field}`")),
+        false => {
+            Err(format!("expected a JSON pointer in `fields`, found `{field}`; write `/{field}`"))
+        }
     }
 }
 

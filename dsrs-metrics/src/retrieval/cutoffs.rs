@@ -1,12 +1,12 @@
-//! At which ranks a ranking is cut off to be scored.
+//! Ranks at which rankings are cut off.
 
 use std::num::NonZeroUsize;
 
 use serde::{Deserialize, Serialize};
 
-/// One or more ranks, each 1 or more, none twice. The first is the headline.
+/// One or more distinct ranks, each at least 1. The first is the headline.
 ///
-/// On a command line a number or a list: `ndcg.k=10`, `ndcg.k=[10,1,5]`.
+/// On the command line a number or a list: `ndcg.k=10`, `ndcg.k=[10,1,5]`.
 ///
 /// ```
 /// use dsrs_metrics::retrieval::Cutoffs;
@@ -14,59 +14,59 @@ use serde::{Deserialize, Serialize};
 /// assert_eq!(Cutoffs::new([10, 5])?.iter().collect::<Vec<_>>(), [10, 5]);
 /// assert_eq!(
 ///     Cutoffs::new([10, 0]).unwrap_err().to_string(),
-///     "a ranking cannot be cut off at rank 0: ranks start at 1"
+///     "expected a cutoff rank of 1 or more, found 0"
 /// );
-/// # Ok::<(), dsrs_metrics::retrieval::BadCutoffs>(())
+/// # Ok::<(), dsrs_metrics::retrieval::InvalidCutoffs>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "OneOrMany", into = "Vec<usize>")]
 pub struct Cutoffs(Vec<NonZeroUsize>);
 
-/// Ranks at which no ranking can be cut off.
+/// Invalid cutoff ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum BadCutoffs {
-    /// There is none.
-    #[error("no rank to cut the ranking off at: give at least one, as in [1, 5, 10]")]
-    None,
-    /// Rank 0.
-    #[error("a ranking cannot be cut off at rank 0: ranks start at 1")]
+pub enum InvalidCutoffs {
+    /// There is no rank.
+    #[error("expected at least one cutoff rank, found none; write for example [1, 5, 10]")]
+    Empty,
+    /// A rank is 0.
+    #[error("expected a cutoff rank of 1 or more, found 0")]
     Zero,
-    /// A rank that is there already.
-    #[error("the ranking is cut off at rank {0} twice")]
-    Twice(usize),
+    /// A rank occurs twice.
+    #[error("duplicate cutoff rank {0}; remove one")]
+    Duplicate(usize),
 }
 
 impl Cutoffs {
-    /// These ranks.
+    /// Creates cutoffs at these ranks.
     ///
     /// # Errors
-    /// [`BadCutoffs`] if there is none, or one is 0 or there twice.
-    pub fn new(ranks: impl IntoIterator<Item = usize>) -> Result<Self, BadCutoffs> {
+    /// [`InvalidCutoffs`] if there is no rank, or a rank is 0 or a duplicate.
+    pub fn new(ranks: impl IntoIterator<Item = usize>) -> Result<Self, InvalidCutoffs> {
         let mut cutoffs = Vec::new();
         for rank in ranks {
-            let rank = NonZeroUsize::new(rank).ok_or(BadCutoffs::Zero)?;
+            let rank = NonZeroUsize::new(rank).ok_or(InvalidCutoffs::Zero)?;
             if cutoffs.contains(&rank) {
-                return Err(BadCutoffs::Twice(rank.get()));
+                return Err(InvalidCutoffs::Duplicate(rank.get()));
             }
             cutoffs.push(rank);
         }
-        if cutoffs.is_empty() { Err(BadCutoffs::None) } else { Ok(Self(cutoffs)) }
+        if cutoffs.is_empty() { Err(InvalidCutoffs::Empty) } else { Ok(Self(cutoffs)) }
     }
 
-    /// One rank.
+    /// Creates a single cutoff.
     #[must_use]
     pub fn at(rank: NonZeroUsize) -> Self {
         Self(vec![rank])
     }
 
-    /// The ranks, the headline's first.
+    /// Iterates over the ranks, the headline's first.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = usize> {
         self.0.iter().map(|rank| rank.get())
     }
 }
 
-/// 10, 1, 3, 5: the headline is at 10.
+/// 10, 1, 3, 5. The headline is at 10.
 impl Default for Cutoffs {
     fn default() -> Self {
         Self([10, 1, 3, 5].into_iter().filter_map(NonZeroUsize::new).collect())
@@ -81,9 +81,9 @@ enum OneOrMany {
 }
 
 impl TryFrom<OneOrMany> for Cutoffs {
-    type Error = BadCutoffs;
+    type Error = InvalidCutoffs;
 
-    fn try_from(ranks: OneOrMany) -> Result<Self, BadCutoffs> {
+    fn try_from(ranks: OneOrMany) -> Result<Self, InvalidCutoffs> {
         match ranks {
             OneOrMany::One(rank) => Self::new([rank]),
             OneOrMany::Many(ranks) => Self::new(ranks),

@@ -1,4 +1,4 @@
-//! What rows say of a ranking: which ids are relevant, which were retrieved.
+//! The documents of a row: which ones are relevant, which ones were retrieved.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -6,13 +6,14 @@ use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-/// A document's id: a text, or a number as it is written out. `7` and `"7"` are the same id.
-pub type Id<'a> = Cow<'a, str>;
+/// A document's id: a string, or a whole number as it is written. `7` and `"7"` are the same id.
+pub type DocumentId<'a> = Cow<'a, str>;
 
-/// The relevant documents and their grades: a list of ids, each of grade 1, or a map from id to grade.
+/// The relevant documents and their grades: a list of ids, each of grade 1, or a map from id to
+/// grade.
 ///
-/// A grade is a finite number; one of 0 or less says that the document is not relevant. An id that a
-/// list repeats is one document.
+/// A grade is a finite number. Documents with a grade of 0 or less are not relevant. An id that a
+/// list repeats counts once.
 ///
 /// ```
 /// use dsrs_metrics::retrieval::Relevant;
@@ -24,51 +25,51 @@ pub type Id<'a> = Cow<'a, str>;
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Relevant<'a>(HashMap<Id<'a>, f64>);
+pub struct Relevant<'a>(HashMap<DocumentId<'a>, f64>);
 
-/// A grade that is NaN or infinite.
+/// A grade is NaN or infinite.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("the grade of `{id}` is {grade}; it should be a finite number")]
-pub struct BadGrade {
-    /// The document.
+#[error("expected a finite grade of `{id}`, found {grade}")]
+pub struct InvalidGrade {
+    /// The document's id.
     pub id: String,
     /// Its grade.
     pub grade: f64,
 }
 
 impl<'a> Relevant<'a> {
-    /// Documents of grade 1.
-    pub fn listed<I: Into<Id<'a>>>(ids: impl IntoIterator<Item = I>) -> Self {
+    /// Creates a set of documents of grade 1.
+    pub fn listed<I: Into<DocumentId<'a>>>(ids: impl IntoIterator<Item = I>) -> Self {
         Self(ids.into_iter().map(|id| (id.into(), 1.0)).collect())
     }
 
-    /// Documents with their grades; of an id that comes twice the last grade stands.
+    /// Creates a set of documents with grades. If an id is repeated, its last grade counts.
     ///
     /// # Errors
-    /// [`BadGrade`] if one is not finite.
-    pub fn graded<I: Into<Id<'a>>>(
+    /// [`InvalidGrade`] if a grade is not finite.
+    pub fn graded<I: Into<DocumentId<'a>>>(
         grades: impl IntoIterator<Item = (I, f64)>,
-    ) -> Result<Self, BadGrade> {
+    ) -> Result<Self, InvalidGrade> {
         let checked = |(id, grade): (I, f64)| match (id.into(), grade) {
             (id, grade) if grade.is_finite() => Ok((id, grade)),
-            (id, grade) => Err(BadGrade { id: id.into_owned(), grade }),
+            (id, grade) => Err(InvalidGrade { id: id.into_owned(), grade }),
         };
         grades.into_iter().map(checked).collect::<Result<_, _>>().map(Self)
     }
 
-    /// The document's grade; 0 if it is not listed.
+    /// Returns the document's grade; 0 if it is not in the set or its grade is negative.
     #[must_use]
     pub fn grade(&self, id: &str) -> f64 {
         self.0.get(id).map_or(0.0, |grade| grade.max(0.0))
     }
 
-    /// How many documents are relevant: of a grade above 0.
+    /// Returns the number of relevant documents, those with a grade above 0.
     #[must_use]
     pub fn relevant(&self) -> usize {
         self.grades().count()
     }
 
-    /// The grades of the relevant documents, in no order.
+    /// Iterates over the grades of the relevant documents, in arbitrary order.
     pub(super) fn grades(&self) -> impl Iterator<Item = f64> {
         self.0.values().copied().filter(|grade| *grade > 0.0)
     }
@@ -76,9 +77,9 @@ impl<'a> Relevant<'a> {
 
 /// The retrieved documents, best first: a ranked list of ids, or a map from id to score.
 ///
-/// Of an id that a list repeats, the first place counts; the others keep their ranks and hold nothing
-/// relevant, so that repeating a hit gains nothing. Scores are sorted downwards, and documents of the
-/// same score by their ids downwards, byte by byte, as `trec_eval` does.
+/// If a list repeats an id, its first rank counts. The other ranks count as not relevant, so that
+/// repeating a hit gains nothing. Scores are sorted in descending order; documents with equal
+/// scores are sorted by id in descending byte order, as in `trec_eval`.
 ///
 /// ```
 /// use dsrs_metrics::retrieval::Retrieved;
@@ -88,23 +89,23 @@ impl<'a> Relevant<'a> {
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Retrieved<'a>(Vec<Id<'a>>);
+pub struct Retrieved<'a>(Vec<DocumentId<'a>>);
 
 impl<'a> Retrieved<'a> {
-    /// Documents, best first.
-    pub fn ranked<I: Into<Id<'a>>>(ids: impl IntoIterator<Item = I>) -> Self {
+    /// Creates a ranking from documents, best first.
+    pub fn ranked<I: Into<DocumentId<'a>>>(ids: impl IntoIterator<Item = I>) -> Self {
         Self(ids.into_iter().map(Into::into).collect())
     }
 
-    /// Documents with their scores, the higher the better.
-    pub fn scored<I: Into<Id<'a>>>(scores: impl IntoIterator<Item = (I, f64)>) -> Self {
-        let mut scores: Vec<(Id<'a>, f64)> =
+    /// Creates a ranking from documents with scores; higher is better.
+    pub fn scored<I: Into<DocumentId<'a>>>(scores: impl IntoIterator<Item = (I, f64)>) -> Self {
+        let mut scores: Vec<(DocumentId<'a>, f64)> =
             scores.into_iter().map(|(id, score)| (id.into(), score)).collect();
         scores.sort_by(|(id, score), (other, than)| than.total_cmp(score).then(other.cmp(id)));
         Self(scores.into_iter().map(|(id, _)| id).collect())
     }
 
-    /// The ids, best first.
+    /// Iterates over the ids, best first.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
         self.0.iter().map(|id| &**id)
     }
@@ -135,7 +136,7 @@ struct Listing {
 
 enum Listed<'a> {
     Ids(Vec<Written<'a>>),
-    Numbers(Vec<(Id<'a>, f64)>),
+    Numbers(Vec<(DocumentId<'a>, f64)>),
 }
 
 impl<'de> Visitor<'de> for Listing {
@@ -162,8 +163,8 @@ impl<'de> Visitor<'de> for Listing {
     }
 }
 
-/// An id as it is written.
-struct Written<'a>(Id<'a>);
+/// An id in its written form.
+struct Written<'a>(DocumentId<'a>);
 
 impl<'de> Deserialize<'de> for Written<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -174,25 +175,25 @@ impl<'de> Deserialize<'de> for Written<'de> {
 struct WrittenVisitor;
 
 impl<'de> Visitor<'de> for WrittenVisitor {
-    type Value = Id<'de>;
+    type Value = DocumentId<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an id: a text or a whole number")
+        f.write_str("an id: a string or a whole number")
     }
 
-    fn visit_borrowed_str<E>(self, id: &'de str) -> Result<Id<'de>, E> {
+    fn visit_borrowed_str<E>(self, id: &'de str) -> Result<DocumentId<'de>, E> {
         Ok(Cow::Borrowed(id))
     }
 
-    fn visit_str<E>(self, id: &str) -> Result<Id<'de>, E> {
+    fn visit_str<E>(self, id: &str) -> Result<DocumentId<'de>, E> {
         Ok(Cow::Owned(id.to_owned()))
     }
 
-    fn visit_u64<E>(self, id: u64) -> Result<Id<'de>, E> {
+    fn visit_u64<E>(self, id: u64) -> Result<DocumentId<'de>, E> {
         Ok(Cow::Owned(id.to_string()))
     }
 
-    fn visit_i64<E>(self, id: i64) -> Result<Id<'de>, E> {
+    fn visit_i64<E>(self, id: i64) -> Result<DocumentId<'de>, E> {
         Ok(Cow::Owned(id.to_string()))
     }
 }

@@ -1,12 +1,13 @@
-//! Ranked retrieval: how good a ranking is, given which documents are relevant and how much.
+//! Metrics of ranked retrieval, given which documents are relevant and how much.
 //!
-//! Pure functions of a [`Ranking`]; metrics over rows are built from them elsewhere. Definitions are
-//! those of `trec_eval` (`P`, `recall`, `success`, `recip_rank`, `map_cut`, `ndcg_cut`).
+//! All are methods of a [`Ranking`]. The definitions are those of `trec_eval` (`P`, `recall`,
+//! `success`, `recip_rank`, `map_cut`, `ndcg_cut`). The metrics over rows in
+//! [`metrics::retrieval`](crate::metrics::retrieval) are built on this module.
 
 mod cutoffs;
 mod ids;
 mod ranking;
 
-pub use cutoffs::{BadCutoffs, Cutoffs};
-pub use ids::{BadGrade, Id, Relevant, Retrieved};
+pub use cutoffs::{Cutoffs, InvalidCutoffs};
+pub use ids::{DocumentId, InvalidGrade, Relevant, Retrieved};
 pub use ranking::{Gain, Ranking};

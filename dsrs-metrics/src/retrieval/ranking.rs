@@ -1,4 +1,4 @@
-//! The formulas, over the grades of a ranking from its first rank on.
+//! The formulas, computed from the grades at each rank.
 
 use std::collections::HashSet;
 
@@ -6,15 +6,16 @@ use serde::{Deserialize, Serialize};
 
 use super::ids::{Relevant, Retrieved};
 
-/// What a grade is worth in nDCG.
+/// The gain of a grade in nDCG.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Gain {
-    /// The grade itself (Järvelin and Kekäläinen 2002); what `trec_eval` computes.
+    /// The grade itself (Järvelin and Kekäläinen 2002), as in `trec_eval`.
     #[default]
     Linear,
-    /// `2^grade - 1` (Burges et al. 2005), which favours high grades; grades above 1,000 count as 1,000.
+    /// `2^grade - 1` (Burges et al. 2005), which favours high grades. Grades above 1,000 count as
+    /// 1,000.
     Exponential,
 }
 
@@ -27,14 +28,14 @@ impl Gain {
     }
 }
 
-/// The grades at each rank, and those of the best ranking there could be.
+/// The grades at each rank, and those of the ideal ranking.
 ///
 /// ```
 /// use dsrs_metrics::retrieval::{Gain, Ranking, Relevant, Retrieved};
 ///
 /// let relevant = Relevant::listed(["d1", "d2"]);
-/// let ranking = Ranking::new(&relevant, &Retrieved::ranked(["d7", "d2", "d2", "d1"])).unwrap();
-/// assert_eq!(ranking.precision_at(4), 0.5); // the second d2 is no second hit
+/// let ranking = Ranking::new(&Retrieved::ranked(["d7", "d2", "d2", "d1"]), &relevant).unwrap();
+/// assert_eq!(ranking.precision_at(4), 0.5); // the second d2 does not count
 /// assert_eq!(ranking.recall_at(3), 0.5);
 /// assert_eq!(ranking.reciprocal_rank(None), 0.5);
 /// assert_eq!(ranking.average_precision(None), (1.0 / 2.0 + 2.0 / 4.0) / 2.0);
@@ -42,18 +43,18 @@ impl Gain {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ranking {
-    /// By rank; 0 where there is nothing relevant.
+    /// By rank; 0 if not relevant.
     grades: Vec<f64>,
-    /// Of all relevant documents, best first.
+    /// Grades of all relevant documents, best first.
     ideal: Vec<f64>,
 }
 
 #[expect(clippy::cast_precision_loss, reason = "ranks and counts of documents stay far below 2^53")]
 impl Ranking {
-    /// The grades of what was retrieved. `None` where nothing is relevant: no ranking of these documents
-    /// is better than another.
+    /// Creates the ranking of the retrieved documents. `None` if no document is relevant, since
+    /// then no ranking is better than another.
     #[must_use]
-    pub fn new(relevant: &Relevant<'_>, retrieved: &Retrieved<'_>) -> Option<Self> {
+    pub fn new(retrieved: &Retrieved<'_>, relevant: &Relevant<'_>) -> Option<Self> {
         let mut ideal: Vec<f64> = relevant.grades().collect();
         if ideal.is_empty() {
             return None;
@@ -69,39 +70,40 @@ impl Ranking {
         self.grades.iter().take(k).filter(|grade| **grade > 0.0).count()
     }
 
-    /// Ranks with something relevant, from 1 on, down to `depth`.
+    /// Iterates over the ranks of relevant documents, from 1 to `depth`.
     fn hits(&self, depth: Option<usize>) -> impl Iterator<Item = usize> {
         let ranks = self.grades.iter().zip(1..).take(depth.unwrap_or(usize::MAX));
         ranks.filter(|(grade, _)| **grade > 0.0).map(|(_, rank)| rank)
     }
 
-    /// Share of the first `k` ranks that hold something relevant, in [0, 1]. Ranks beyond the end of a
-    /// short list hold nothing.
+    /// Returns the share of the first `k` ranks that are relevant, in [0, 1]. Ranks beyond the end
+    /// of the list count as not relevant.
     #[must_use]
     pub fn precision_at(&self, k: usize) -> f64 {
         self.hits_at(k) as f64 / k.max(1) as f64
     }
 
-    /// Share of the relevant documents that are among the first `k`, in [0, 1].
+    /// Returns the share of the relevant documents that are among the first `k`, in [0, 1].
     #[must_use]
     pub fn recall_at(&self, k: usize) -> f64 {
         self.hits_at(k) as f64 / self.ideal.len() as f64
     }
 
-    /// Whether anything relevant is among the first `k`: `success` in `trec_eval`.
+    /// Whether a relevant document is among the first `k`; `success` in `trec_eval`.
     #[must_use]
     pub fn hit_at(&self, k: usize) -> bool {
         self.hits_at(k) > 0
     }
 
-    /// One over the rank of the first relevant document, 0 if there is none down to `depth`.
+    /// Returns one over the rank of the first relevant document; 0 if there is none down to
+    /// `depth`.
     #[must_use]
     pub fn reciprocal_rank(&self, depth: Option<usize>) -> f64 {
         self.hits(depth).next().map_or(0.0, |rank| 1.0 / rank as f64)
     }
 
-    /// The precision at each relevant document's rank down to `depth`, summed, over the number of all
-    /// relevant documents, in [0, 1]. Grades do not matter.
+    /// Returns the sum of the precisions at the rank of each relevant document down to `depth`,
+    /// divided by the number of all relevant documents, in [0, 1]. Grades are ignored.
     #[must_use]
     pub fn average_precision(&self, depth: Option<usize>) -> f64 {
         let precisions =
@@ -109,11 +111,11 @@ impl Ranking {
         precisions.sum::<f64>() / self.ideal.len() as f64
     }
 
-    /// The discounted gain of the first `k` as a share of the best possible one, in [0, 1]: a gain at
-    /// rank `r` is divided by `log2(r + 1)`.
+    /// Returns the discounted cumulative gain of the first `k`, divided by that of the ideal
+    /// ranking, in [0, 1]. A gain at rank `r` is divided by `log2(r + 1)`.
     #[must_use]
     pub fn ndcg_at(&self, k: usize, gain: Gain) -> f64 {
-        // Gains are taken as shares of the largest, so that no sum overflows.
+        // Gains are divided by the largest one, so that no sum overflows.
         let largest = gain.of(self.ideal[0]);
         if largest <= 0.0 {
             return 0.0;

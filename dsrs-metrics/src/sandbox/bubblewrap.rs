@@ -1,4 +1,4 @@
-//! Isolation by `bwrap`: namespaces of the Linux kernel, without any privilege.
+//! Isolation by `bwrap`: namespaces of the Linux kernel, without privileges.
 
 use std::fs;
 use std::os::unix::process::CommandExt as _;
@@ -11,12 +11,15 @@ use async_trait::async_trait;
 use tempfile::TempPath;
 
 use super::{
-    Ending, Job, Limits, Report, SandboxError, SandboxProvider, calls, stage, supervise, tree,
+    Job, Limits, Report, SandboxError, SandboxProvider, Termination, process_tree, seccomp,
+    supervise, work_dir,
 };
 
-/// What is shown of the host, read-only: programs and libraries, no configuration but the linker's, no home.
-const SYSTEM: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store"];
-const CONFIGURATION: [&str; 5] = [
+/// Host paths that are mounted read-only: programs and libraries, but no home directory.
+const SYSTEM_PATHS: [&str; 7] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/nix/store"];
+
+/// The only configuration of the host that is mounted: that of the linker, and the time zone.
+const CONFIG_PATHS: [&str; 5] = [
     "/etc/alternatives",
     "/etc/ld.so.cache",
     "/etc/ld.so.conf",
@@ -26,13 +29,15 @@ const CONFIGURATION: [&str; 5] = [
 
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// The least version: from here on a sandbox can be kept from making sandboxes, and its folders have sizes.
-const LEAST: (u32, u32) = (0, 8);
+/// The oldest supported version. Since 0.8, bubblewrap can disable nested user namespaces
+/// (`--disable-userns`) and limit the size of a tmpfs (`--size`).
+const MIN_VERSION: (u32, u32) = (0, 8);
 
-/// What the sandbox says on standard error before the command is run. As long as it has not, the isolation is not made.
+/// What [`INIT`] writes to standard error before it runs the command. Output without it means that
+/// the sandbox was not set up.
 const READY: &str = "dsrs-sandbox: ready\n";
 
-/// Runs first in the sandbox, as its process 1: when it ends, the kernel ends all others.
+/// The script of process 1 in the sandbox. When it exits, the kernel kills all other processes.
 const INIT: &str = r#"
 ulimit -n 512 2>/dev/null
 ulimit -c 0 && ulimit -t "$1" && ulimit -f "$2" && ulimit -d "$3" || exit 1
@@ -48,27 +53,33 @@ const INSTALL: &str = "install bubblewrap 0.8 or newer (`apt-get install bubblew
 
 /// Runs commands in a sandbox made by bubblewrap (`bwrap`, 0.8 or newer).
 ///
-/// The command sees programs and libraries of the host, read-only, its work folder (`/box/work`, in memory, the only place it can
-/// write besides `/tmp` and `/dev/shm`), and what the job makes readable. It has no network, none of the host's environment,
-/// no process of the host in sight, no privilege and no way to more namespaces; calls that hold memory where no process is
-/// seen to have it (System V's shared memory, semaphores and queues, `io_uring`, secret memory) are refused. Everything it started is dead when
-/// [`run`](SandboxProvider::run) returns. If the harness runs as root, commands run as `nobody`.
+/// The command sees programs and libraries of the host, read-only, and the paths in
+/// [`Job::readable`]. It can write only to its work directory (`/box/work`), `/tmp` and `/dev/shm`,
+/// all in memory. It has no network, no environment variables of the host, no view of host
+/// processes, no privileges, and cannot create further namespaces. A seccomp filter refuses system
+/// calls that allocate memory outside of any process (System V shared memory, semaphores and
+/// message queues, `io_uring`, secret memory). All processes that it started are dead when
+/// [`run`](SandboxProvider::run) returns. If the current process is root, commands run as `nobody`.
 ///
 /// ```no_run
-/// use dsrs_metrics::sandbox::{Bubblewrap, Ending, Job, SandboxProvider};
+/// use dsrs_metrics::sandbox::{Bubblewrap, Job, SandboxProvider, Termination};
 ///
 /// # async fn run() -> Result<(), dsrs_metrics::sandbox::SandboxError> {
-/// let job = Job { command: "cat hello.txt".to_owned(), files: vec![("hello.txt".to_owned(), "hi".to_owned())], ..Job::default() };
+/// let job = Job {
+///     command: "cat hello.txt".to_owned(),
+///     files: vec![("hello.txt".to_owned(), "hi".to_owned())],
+///     ..Job::default()
+/// };
 /// let report = Bubblewrap::new().run(&job).await?;
-/// assert_eq!((report.ending, &*report.stdout), (Ending::Exited(0), "hi"));
+/// assert_eq!((report.termination, &*report.stdout), (Termination::Exited(0), "hi"));
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Debug, Clone)]
 pub struct Bubblewrap {
     program: PathBuf,
-    /// The filter of system calls, once the program is known to be there.
-    checked: Arc<OnceLock<Result<TempPath, SandboxError>>>,
+    /// The file of the seccomp filter, written once the program's version was checked.
+    filter: Arc<OnceLock<Result<TempPath, SandboxError>>>,
 }
 
 impl Default for Bubblewrap {
@@ -78,33 +89,34 @@ impl Default for Bubblewrap {
 }
 
 impl Bubblewrap {
-    /// With the `bwrap` of the `PATH`.
+    /// Uses the `bwrap` in the `PATH`.
     #[must_use]
     pub fn new() -> Self {
-        Self::at("bwrap")
+        Self::with_program("bwrap")
     }
 
-    /// With another `bwrap`.
-    pub fn at(program: impl Into<PathBuf>) -> Self {
-        Self { program: program.into(), checked: Arc::default() }
+    /// Uses another `bwrap`, by its path.
+    pub fn with_program(program: impl Into<PathBuf>) -> Self {
+        Self { program: program.into(), filter: Arc::default() }
     }
 
-    /// Whether the program is there and new enough; asked once. The filter of system calls that it is given.
-    fn check(&self) -> Result<&Path, SandboxError> {
-        let check = || version(&self.program).and_then(|()| calls::file());
-        self.checked.get_or_init(check).as_deref().map_err(Clone::clone)
+    /// Checks the program once, and returns the file of the seccomp filter.
+    fn filter(&self) -> Result<&Path, SandboxError> {
+        let check = || check_version(&self.program).and_then(|()| seccomp::write_filter());
+        self.filter.get_or_init(check).as_deref().map_err(Clone::clone)
     }
 
     fn command(&self, job: &Job, staged: &Path, filter: &Path) -> Command {
-        // The filter is handed over as an open file.
+        // `bwrap` reads the filter from an open file descriptor.
         let mut bwrap = Command::new("/bin/sh");
         bwrap.args(["-c", "exec \"$@\" 9<\"$0\""]).arg(filter).arg(&self.program);
         bwrap.args(["--seccomp", "9"]);
-        // What the outer process inherits could be read from inside, so it inherits nothing.
+        // The sandboxed command could read the environment of the outer process, so it is cleared
+        // there too.
         let path = std::env::var_os("PATH");
         bwrap.env_clear().envs(path.map(|path| ("PATH", path))).current_dir("/").process_group(0);
         if rustix::process::geteuid().is_root() {
-            bwrap.uid(stage::NOBODY).gid(stage::NOBODY);
+            bwrap.uid(work_dir::NOBODY).gid(work_dir::NOBODY);
         }
         bwrap.args(["--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL"]);
         bwrap.args(["--uid", "1000", "--gid", "1000", "--hostname", "sandbox"]);
@@ -114,22 +126,23 @@ impl Bubblewrap {
         {
             bwrap.args(["--setenv", name, value]);
         }
-        folders(&mut bwrap, job, staged);
+        mount(&mut bwrap, job, staged);
         bwrap.args(["--", "/bin/sh", "-c", INIT, "sandbox"]).args(init_arguments(&job.limits));
         bwrap.arg(&job.command);
         bwrap
     }
 }
 
-/// The private root. Whatever is made anew is read-only at the end, but for the work folder and shared memory.
-fn folders(bwrap: &mut Command, job: &Job, staged: &Path) {
-    for path in SYSTEM {
+/// Adds the options that build the private root file system. The root is remounted read-only at the
+/// end; the work directory, `/tmp` and `/dev/shm` stay writable.
+fn mount(bwrap: &mut Command, job: &Job, staged: &Path) {
+    for path in SYSTEM_PATHS {
         match fs::read_link(path) {
             Ok(target) => _ = bwrap.arg("--symlink").arg(target).arg(path),
             Err(_) => _ = bwrap.args(["--ro-bind-try", path, path]),
         }
     }
-    for path in CONFIGURATION {
+    for path in CONFIG_PATHS {
         bwrap.args(["--ro-bind-try", path, path]);
     }
     bwrap.args(["--proc", "/proc", "--dev", "/dev"]);
@@ -148,23 +161,24 @@ fn folders(bwrap: &mut Command, job: &Job, staged: &Path) {
 fn init_arguments(limits: &Limits) -> [String; 4] {
     let blocks = limits.file_mb.saturating_mul(1024 * 2);
     let kib = limits.memory_mb.saturating_mul(1024);
-    // The shell that starts the command is one process more.
+    // The shell that runs `INIT` counts as one more process.
     [limits.cpu_secs(), blocks, kib, limits.processes.saturating_add(1)]
         .map(|limit| limit.to_string())
 }
 
-fn version(program: &Path) -> Result<(), SandboxError> {
-    let none = |why: String| SandboxError::NoIsolation(format!("{why}; {INSTALL}"));
-    let said = Command::new(program)
+fn check_version(program: &Path) -> Result<(), SandboxError> {
+    let program_name = program.display();
+    let unusable = |why: String| SandboxError::NoIsolation(format!("{why}; {INSTALL}"));
+    let output = Command::new(program)
         .arg("--version")
         .output()
-        .map_err(|error| none(format!("`{}` cannot be started ({error})", program.display())))?;
-    let said = String::from_utf8_lossy(&said.stdout).trim().to_owned();
-    let number = said.rsplit(' ').next().unwrap_or_default();
-    let mut parts = number.split('.').map_while(|part| part.parse::<u32>().ok());
-    match (parts.next(), parts.next()) {
-        (Some(major), Some(minor)) if (major, minor) >= LEAST => Ok(()),
-        _ => Err(none(format!("`{}` is {said:?}", program.display()))),
+        .map_err(|error| unusable(format!("cannot start `{program_name}` ({error})")))?;
+    let reported = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    let version = reported.rsplit(' ').next().unwrap_or_default();
+    let mut numbers = version.split('.').map_while(|part| part.parse::<u32>().ok());
+    match (numbers.next(), numbers.next()) {
+        (Some(major), Some(minor)) if (major, minor) >= MIN_VERSION => Ok(()),
+        _ => Err(unusable(format!("`{program_name}` reports its version as {reported:?}"))),
     }
 }
 
@@ -175,29 +189,32 @@ impl SandboxProvider for Bubblewrap {
     }
 
     async fn run(&self, job: &Job) -> Result<Report, SandboxError> {
-        let filter = self.check()?;
-        let staged = stage::stage(job)?;
+        let filter = self.filter()?;
+        let staged = work_dir::prepare(job)?;
         let command = self.command(job, staged.path(), filter);
         let limits = job.limits.clone();
-        let mut report = supervise::supervise(command, limits, tree::end_namespace).await?;
+        let mut report =
+            supervise::supervise(command, limits, process_tree::kill_namespace).await?;
         match report.stderr.strip_prefix(READY) {
             Some(rest) => report.stderr = rest.to_owned(),
-            None => return Err(not_made(&report)),
+            None => return Err(setup_error(&report)),
         }
         Ok(report)
     }
 }
 
-/// Why the command was never reached.
-fn not_made(report: &Report) -> SandboxError {
-    let said = report.stderr.trim();
-    let hint = match said {
-        "" if report.ending == Ending::TimedOut => "it was not made in time",
-        said if said.contains("namespace") || said.contains("Operation not permitted") => {
-            "the system must allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, on Ubuntu \
+/// Why the sandbox was not set up, from the output of `bwrap`.
+fn setup_error(report: &Report) -> SandboxError {
+    let message = report.stderr.trim();
+    let hint = match message {
+        "" if report.termination == Termination::TimedOut => {
+            "the sandbox was not set up within the time limit"
+        }
+        _ if message.contains("namespace") || message.contains("Operation not permitted") => {
+            "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, on Ubuntu \
              kernel.apparmor_restrict_unprivileged_userns=0; in a container, a seccomp profile that allows them)"
         }
-        _ => "see what bubblewrap said",
+        _ => "see the message of bubblewrap",
     };
-    SandboxError::NoIsolation(format!("{said:?}: {hint}"))
+    SandboxError::NoIsolation(format!("{message:?}; {hint}"))
 }

@@ -1,23 +1,24 @@
-//! How many tests passed, read from what test programs print: JUnit XML, TAP, cargo, jest, pytest, unittest and go.
+//! Numbers of passed and failed tests, parsed from the output of test programs: JUnit XML, TAP,
+//! cargo, jest, pytest, unittest and go.
 //!
-//! The output is that of the program under test, which can print what it likes: a count is as honest as the code. Ask for
-//! the exit code as well.
+//! The program under test controls this output and can print any counts, so check the exit code as
+//! well.
 
 use std::ops::AddAssign;
 
-/// How many tests ran, and how they ended.
+/// How many tests passed, failed and were skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// Tests that passed.
     pub passed: u64,
-    /// Tests that failed, or that could not be run.
+    /// Tests that failed or could not be run.
     pub failed: u64,
-    /// Tests that were left out, or that were expected to fail and did.
+    /// Tests that were skipped, or that failed as expected.
     pub skipped: u64,
 }
 
 impl Counts {
-    /// Tests that were run: those that passed or failed.
+    /// The number of tests that ran: those that passed or failed.
     #[must_use]
     pub const fn run(self) -> u64 {
         self.passed.saturating_add(self.failed)
@@ -32,11 +33,12 @@ impl AddAssign for Counts {
     }
 }
 
-/// The counts in an output, or `None` if no test program's summary is in it.
+/// Parses the test counts in an output, or returns `None` if it contains no known summary.
 ///
-/// The first of these forms that the output has is read: JUnit XML; TAP (with a plan; planned tests that are missing failed);
-/// `cargo test` (all its summaries added up); jest; pytest; Python's unittest (the last summary of each); `go test`, by test
-/// with `-v` or `-json`, else each package as one test.
+/// The formats are tried in this order, and the first that matches is used: JUnit XML; TAP with a
+/// plan (planned tests that are missing count as failed); `cargo test` (the sum of all summaries);
+/// jest; pytest; Python's unittest (the last summary of each); `go test` (each test with `-v` or
+/// `-json`, otherwise each package as one test).
 ///
 /// ```
 /// use dsrs_metrics::sandbox::counts::{Counts, parse};
@@ -47,7 +49,7 @@ impl AddAssign for Counts {
 /// ```
 #[must_use]
 pub fn parse(output: &str) -> Option<Counts> {
-    [junit, tap, cargo, jest, pytest, unittest, go].into_iter().find_map(|form| form(output))
+    [junit, tap, cargo, jest, pytest, unittest, go].into_iter().find_map(|format| format(output))
 }
 
 fn junit(output: &str) -> Option<Counts> {
@@ -98,26 +100,26 @@ fn cargo(output: &str) -> Option<Counts> {
     let summaries = output.lines().filter_map(|line| {
         let rest = line.trim_start().strip_prefix("test result: ")?;
         let (_, rest) = rest.split_once(". ")?;
-        listed(rest, ';', |what| match what {
-            "passed" => Some(Kind::Passed),
-            "failed" => Some(Kind::Failed),
-            "ignored" => Some(Kind::Skipped),
+        count_list(rest, ';', |what| match what {
+            "passed" => Some(TestResult::Passed),
+            "failed" => Some(TestResult::Failed),
+            "ignored" => Some(TestResult::Skipped),
             _ => None,
         })
     });
-    summaries.reduce(|mut all, one| {
-        all += one;
-        all
+    summaries.reduce(|mut sum, counts| {
+        sum += counts;
+        sum
     })
 }
 
 fn jest(output: &str) -> Option<Counts> {
     output.lines().rev().find_map(|line| {
         let rest = line.trim_start().strip_prefix("Tests:")?;
-        listed(rest, ',', |what| match what {
-            "passed" => Some(Kind::Passed),
-            "failed" => Some(Kind::Failed),
-            "skipped" | "todo" | "pending" => Some(Kind::Skipped),
+        count_list(rest, ',', |what| match what {
+            "passed" => Some(TestResult::Passed),
+            "failed" => Some(TestResult::Failed),
+            "skipped" | "todo" | "pending" => Some(TestResult::Skipped),
             _ => None,
         })
     })
@@ -131,10 +133,10 @@ fn pytest(output: &str) -> Option<Counts> {
         if is_time && summary == "no tests ran" {
             return Some(Counts::default());
         }
-        let counts = listed(summary, ',', |what| match what {
-            "passed" | "xpassed" => Some(Kind::Passed),
-            "failed" | "error" | "errors" => Some(Kind::Failed),
-            "skipped" | "xfailed" => Some(Kind::Skipped),
+        let counts = count_list(summary, ',', |what| match what {
+            "passed" | "xpassed" => Some(TestResult::Passed),
+            "failed" | "error" | "errors" => Some(TestResult::Failed),
+            "skipped" | "xfailed" => Some(TestResult::Skipped),
             _ => None,
         });
         counts.filter(|_| is_time)
@@ -166,8 +168,8 @@ fn go(output: &str) -> Option<Counts> {
     let (mut tests, mut packages) = (Counts::default(), Counts::default());
     for line in output.lines() {
         let trimmed = line.trim_start();
-        if let Some(kind) = go_test(trimmed) {
-            kind.count(&mut tests, 1);
+        if let Some(result) = go_test(trimmed) {
+            result.count(&mut tests, 1);
         } else if line.starts_with("ok  \t") {
             packages.passed += 1;
         } else if line.starts_with("FAIL\t") {
@@ -178,53 +180,59 @@ fn go(output: &str) -> Option<Counts> {
     (found != Counts::default()).then_some(found)
 }
 
-/// One test of `go test -v` or `-json`.
-fn go_test(line: &str) -> Option<Kind> {
+/// The result of one test in a line of `go test -v` or `-json`.
+fn go_test(line: &str) -> Option<TestResult> {
     if line.starts_with('{') {
         let event: serde_json::Value = serde_json::from_str(line).ok()?;
         event.get("Test")?;
         return match event.get("Action")?.as_str()? {
-            "pass" => Some(Kind::Passed),
-            "fail" => Some(Kind::Failed),
-            "skip" => Some(Kind::Skipped),
+            "pass" => Some(TestResult::Passed),
+            "fail" => Some(TestResult::Failed),
+            "skip" => Some(TestResult::Skipped),
             _ => None,
         };
     }
     match line.strip_prefix("--- ")?.split(':').next()? {
-        "PASS" => Some(Kind::Passed),
-        "FAIL" => Some(Kind::Failed),
-        "SKIP" => Some(Kind::Skipped),
+        "PASS" => Some(TestResult::Passed),
+        "FAIL" => Some(TestResult::Failed),
+        "SKIP" => Some(TestResult::Skipped),
         _ => None,
     }
 }
 
 #[derive(Clone, Copy)]
-enum Kind {
+enum TestResult {
     Passed,
     Failed,
     Skipped,
 }
 
-impl Kind {
+impl TestResult {
+    /// Adds a number of tests with this result.
     fn count(self, counts: &mut Counts, number: u64) {
-        let into = match self {
+        let field = match self {
             Self::Passed => &mut counts.passed,
             Self::Failed => &mut counts.failed,
             Self::Skipped => &mut counts.skipped,
         };
-        *into = into.saturating_add(number);
+        *field = field.saturating_add(number);
     }
 }
 
-/// `1 failed, 24 passed`: at least one number with a word that means something.
-fn listed(text: &str, separator: char, kind: fn(&str) -> Option<Kind>) -> Option<Counts> {
+/// Parses a list such as `1 failed, 24 passed`, which must contain at least one number with a known
+/// word.
+fn count_list(
+    list: &str,
+    separator: char,
+    result: fn(&str) -> Option<TestResult>,
+) -> Option<Counts> {
     let mut counts = Counts::default();
     let mut any = false;
-    for item in text.split(separator) {
+    for item in list.split(separator) {
         let mut words = item.split_whitespace();
         let number = words.next().and_then(|number| number.parse::<u64>().ok());
-        if let (Some(number), Some(kind)) = (number, words.next().and_then(kind)) {
-            kind.count(&mut counts, number);
+        if let (Some(number), Some(result)) = (number, words.next().and_then(result)) {
+            result.count(&mut counts, number);
             any = true;
         }
     }

@@ -1,8 +1,8 @@
-//! What a command may use.
+//! Resource limits of a command.
 
 use serde::{Deserialize, Serialize};
 
-/// What a command may use. Where it takes more it is stopped, or what it asks for is refused.
+/// Resource limits of a command. A command that exceeds one is killed, or its request is refused.
 ///
 /// ```
 /// use dsrs_metrics::sandbox::Limits;
@@ -13,22 +13,23 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
-    /// Seconds by the clock; then everything is killed. Not among the limits that are written as JSON: there it is the metric's
-    /// `timeout_secs`.
+    /// Wall-clock seconds, after which all processes are killed. Not part of the JSON form: there
+    /// it is the metric's `timeout_secs`.
     #[serde(skip, default = "Limits::default_time")]
     pub time_secs: u64,
-    /// Seconds of processor time of each process; the time limit if it is not given.
+    /// Seconds of processor time per process; defaults to the time limit.
     pub cpu_secs: Option<u64>,
-    /// Memory, in MiB: of each process, and of all together. The former is refused by the kernel, the latter is looked at every
-    /// 20 ms, so that many processes at once can have more for as long. What the kernel holds in pipes and sockets is not
-    /// counted, but a process has at most 512 of them.
+    /// Memory in MiB, per process and for all processes together. The kernel enforces the former;
+    /// the latter is checked every 20 ms, so many processes can exceed it for that long. Kernel
+    /// buffers of pipes and sockets are not counted, but a process can open at most 512 file
+    /// descriptors.
     pub memory_mb: u64,
-    /// Processes and threads at a time.
+    /// Concurrent processes and threads.
     pub processes: u64,
-    /// The largest file, in MiB.
+    /// Size of the largest file, in MiB.
     pub file_mb: u64,
-    /// All files in the work folder together, in MiB, and as much again in `/tmp` and in `/dev/shm`. They are held in
-    /// memory.
+    /// Total size of the files in the work directory, in MiB, and the same again for each of `/tmp`
+    /// and `/dev/shm`. They are kept in memory.
     pub disk_mb: u64,
     /// Standard output and standard error together, in KiB.
     pub output_kb: u64,
@@ -53,9 +54,19 @@ impl Limits {
         Self::default().time_secs
     }
 
-    /// Processor time in seconds.
+    /// The limit on processor time, in seconds, at least 1.
     #[must_use]
     pub fn cpu_secs(&self) -> u64 {
         self.cpu_secs.unwrap_or(self.time_secs).max(1)
+    }
+
+    /// The limit on memory, in bytes.
+    pub(super) fn memory_bytes(&self) -> u64 {
+        self.memory_mb.saturating_mul(1024 * 1024)
+    }
+
+    /// The limit on output, in bytes.
+    pub(super) fn output_bytes(&self) -> u64 {
+        self.output_kb.saturating_mul(1024)
     }
 }

@@ -1,19 +1,20 @@
-//! Programs that are not trusted: they run isolated, or not at all.
+//! Isolated execution of untrusted programs, on Linux.
 //!
-//! A [`Job`] is a command with its files, a [`SandboxProvider`] runs it, a [`Report`] says how it ended. [`Bubblewrap`] isolates by
-//! Linux namespaces. What the output of test programs says is in [`counts`]; the metrics over rows are elsewhere.
+//! A [`Job`] is a command with its files and limits; a [`SandboxProvider`] runs it and returns a
+//! [`Report`]. [`Bubblewrap`] isolates with Linux namespaces. [`counts`] parses the summaries that
+//! test programs print. The metrics over rows are in [`metrics::sandbox`](crate::metrics::sandbox).
 
 #[cfg(not(target_os = "linux"))]
-compile_error!("the feature `sandbox` needs Linux: its isolation is made of Linux namespaces");
+compile_error!("the feature `sandbox` requires Linux: it isolates with Linux namespaces");
 
 mod bubblewrap;
-mod calls;
 pub mod counts;
 mod limits;
-mod stage;
+mod process_tree;
+mod seccomp;
 mod supervise;
-mod tree;
 mod unconfined;
+mod work_dir;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -23,88 +24,89 @@ use async_trait::async_trait;
 
 pub use bubblewrap::Bubblewrap;
 pub use limits::Limits;
-pub(crate) use stage::check_path;
 pub use unconfined::Unconfined;
+pub(crate) use work_dir::check_path;
 
-/// A command and all that it may see.
+/// A command and everything that it may access.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Job {
-    /// A command line for `/bin/sh`, run in the work folder.
+    /// The command line for `/bin/sh`, run in the work directory.
     pub command: String,
-    /// Files that are put into the work folder: a relative path, and the content.
+    /// Files of the work directory: a relative path and the content.
     pub files: Vec<(String, String)>,
-    /// A folder of the host whose content is copied into the work folder before the files.
+    /// A host directory whose content is copied into the work directory before `files` are written.
     pub folder: Option<PathBuf>,
-    /// Further paths of the host that the command may read, at the same place.
+    /// Further host paths that the command may read, at the same path inside.
     pub readable: Vec<PathBuf>,
-    /// What it may use.
+    /// Resource limits.
     pub limits: Limits,
 }
 
-/// How a command ended, and what it said.
+/// The result of a command that was run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
-    /// How it ended.
-    pub ending: Ending,
-    /// What it wrote to standard output; bytes that are no UTF-8 are replaced.
+    /// How the command terminated.
+    pub termination: Termination,
+    /// Standard output; bytes that are not valid UTF-8 are replaced.
     pub stdout: String,
-    /// What it wrote to standard error.
+    /// Standard error, likewise.
     pub stderr: String,
-    /// How long it ran.
+    /// Wall-clock time.
     pub elapsed: Duration,
 }
 
-/// How a command ended.
+/// How a command terminated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
-    /// With an exit code; 128 and the signal's number if a signal ended it.
+pub enum Termination {
+    /// It exited with this code, or with 128 plus the signal's number if a signal killed it.
     Exited(i32),
-    /// It was stopped at the limit on time.
+    /// It was killed at the time limit.
     TimedOut,
-    /// It was stopped at the limit on output.
-    TooMuchOutput,
-    /// It was stopped at the limit on memory.
-    TooMuchMemory,
+    /// It was killed at the output limit.
+    OutputLimit,
+    /// It was killed at the memory limit.
+    MemoryLimit,
 }
 
-/// Why a command was not run. A command that fails is no error, but a [`Report`].
+/// Why a command was not run. A command that fails is not an error but a [`Report`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SandboxError {
-    /// There is no isolation here.
-    #[error("nothing was run, because it cannot be isolated here: {0}")]
+    /// This system provides no isolation.
+    #[error("cannot isolate the command on this system, so it was not run: {0}")]
     NoIsolation(String),
-    /// A file's path leads out of the work folder.
-    #[error("`{0}` is no file in the work folder: give a relative path without `..`")]
-    BadPath(String),
-    /// The files could not be written, or the process not started.
-    #[error("{what}: {reason}")]
+    /// The path of a file leads out of the work directory.
+    #[error("invalid path `{0}`: expected a path relative to the work directory, without `..`")]
+    InvalidPath(String),
+    /// The files could not be written, or the process could not be started.
+    #[error("{action}: {reason}")]
     Io {
-        /// What was tried.
-        what: String,
-        /// What the system said.
+        /// The operation that failed.
+        action: String,
+        /// The error of the operating system.
         reason: String,
     },
 }
 
 impl SandboxError {
-    fn io(what: impl Into<String>, error: impl fmt::Display) -> Self {
-        Self::Io { what: what.into(), reason: error.to_string() }
+    fn io(action: impl Into<String>, error: impl fmt::Display) -> Self {
+        Self::Io { action: action.into(), reason: error.to_string() }
     }
 }
 
-/// Something that runs commands of others.
+/// Runs untrusted commands.
 ///
-/// A provider keeps the command within the job's limits, lets it see nothing but the job, and leaves nothing running
-/// when it returns or when its future is dropped; one that cannot do so says it in its name.
+/// An implementation keeps the command within the job's limits, exposes nothing but the job to it,
+/// and leaves no process running when it returns or when its future is dropped. One that cannot
+/// guarantee this must make that clear in its name.
 #[async_trait]
 pub trait SandboxProvider: fmt::Debug + Send + Sync {
     /// The provider's name, for reports.
     fn name(&self) -> &str;
 
-    /// Runs a job to its end.
+    /// Runs a job to completion.
     ///
     /// # Errors
-    /// [`SandboxError`] if nothing was run.
+    /// [`SandboxError`] if the command was not run.
     async fn run(&self, job: &Job) -> Result<Report, SandboxError>;
 }

@@ -1,7 +1,7 @@
-//! One process from start to end: its output is read, its limits are watched, and it is waited for.
+//! Supervision of one process: reads its output, enforces its limits and waits for it.
 //!
-//! It happens on a thread of its own: the kernel ends a sandbox when the thread that started it ends, so that must not
-//! be one of a pool.
+//! Each process is supervised by a dedicated thread. The kernel kills a sandbox when the thread
+//! that started it terminates (`--die-with-parent`), so it must not be a thread of a pool.
 
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt as _;
@@ -12,193 +12,198 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Ending, Limits, Report, SandboxError, tree};
+use super::{Limits, Report, SandboxError, Termination, process_tree};
 
-/// How often limits are looked at.
-const TICK: Duration = Duration::from_millis(20);
+/// The interval at which limits are checked.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// How long output is still read once nobody should be left who writes it.
-const DRAIN: Duration = Duration::from_millis(300);
+/// How long the remaining output is read after all processes were killed.
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// How a process and all that it started is ended.
-pub(super) type End = fn(&mut Child);
+/// Kills a process with everything that it started, and waits for it.
+pub(super) type Kill = fn(&mut Child);
 
-/// Runs the command; if the future is dropped, it is ended.
+/// Runs the command; if the future is dropped, the command is killed.
 pub(super) async fn supervise(
     command: Command,
     limits: Limits,
-    end: End,
+    kill: Kill,
 ) -> Result<Report, SandboxError> {
-    let given_up = Arc::new(AtomicBool::new(false));
-    let _dropped = OnDrop(Arc::clone(&given_up));
+    let cancelled = Arc::new(AtomicBool::new(false));
+    let _guard = SetOnDrop(Arc::clone(&cancelled));
     let (send, receive) = tokio::sync::oneshot::channel();
     let work = move || {
-        // Nobody listens any more if the future was dropped.
-        let _ = send.send(Run::start(command, limits, end).map(|run| run.watch(&given_up)));
+        // The receiver is gone if the future was dropped.
+        let _ = send.send(Run::start(command, limits, kill).map(|run| run.watch(&cancelled)));
     };
     thread::Builder::new()
         .name("sandbox".to_owned())
         .spawn(work)
         .map_err(|error| SandboxError::io("starting a thread", error))?;
-    let gone = |_| SandboxError::io("running the command", "the thread that watched it is gone");
-    receive.await.map_err(gone)?
+    let no_report = |_| SandboxError::io("running the command", "the supervising thread panicked");
+    receive.await.map_err(no_report)?
 }
 
-struct OnDrop(Arc<AtomicBool>);
+struct SetOnDrop(Arc<AtomicBool>);
 
-impl Drop for OnDrop {
+impl Drop for SetOnDrop {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
-/// What was read from one of the two streams; empty at its end.
+/// Bytes read from one of the two streams; empty at the end of the stream.
 struct Chunk {
-    is_error: bool,
+    is_stderr: bool,
     bytes: Vec<u8>,
 }
 
 struct Run {
     child: Child,
     limits: Limits,
-    end: End,
+    kill: Kill,
     started: Instant,
     chunks: Receiver<Chunk>,
-    open: u8,
-    out: Vec<u8>,
-    err: Vec<u8>,
+    open_streams: u8,
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
 }
 
 impl Run {
-    fn start(mut command: Command, limits: Limits, end: End) -> Result<Self, SandboxError> {
+    fn start(mut command: Command, limits: Limits, kill: Kill) -> Result<Self, SandboxError> {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let program = command.get_program().to_string_lossy().into_owned();
         let started = Instant::now();
         let mut child = command
             .spawn()
             .map_err(|error| SandboxError::io(format!("starting {program}"), error))?;
-        // A few chunks at most wait, so output that is not read is not held.
+        // The channel is bounded, so unread output blocks the command instead of accumulating.
         let (send, chunks) = sync_channel(4);
-        if let Some(out) = child.stdout.take() {
-            read(out, false, send.clone());
+        if let Some(stdout) = child.stdout.take() {
+            spawn_reader(stdout, false, send.clone());
         }
-        if let Some(err) = child.stderr.take() {
-            read(err, true, send);
+        if let Some(stderr) = child.stderr.take() {
+            spawn_reader(stderr, true, send);
         }
-        let (out, err) = (Vec::new(), Vec::new());
-        Ok(Self { child, limits, end, started, chunks, open: 2, out, err })
+        let (stdout, stderr) = (Vec::new(), Vec::new());
+        Ok(Self { child, limits, kill, started, chunks, open_streams: 2, stdout, stderr })
     }
 
-    fn watch(mut self, given_up: &AtomicBool) -> Report {
-        let mut looked = self.started;
-        let ending = loop {
-            if self.open == 0 {
+    fn watch(mut self, cancelled: &AtomicBool) -> Report {
+        let mut checked = self.started;
+        let killed = loop {
+            if self.open_streams == 0 {
                 break None;
             }
-            match self.chunks.recv_timeout(TICK.min(self.left())) {
-                Ok(chunk) => self.keep(chunk),
+            match self.chunks.recv_timeout(POLL_INTERVAL.min(self.time_left())) {
+                Ok(chunk) => self.append(chunk),
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break None,
             }
-            if self.said() > self.limits.output_kb.saturating_mul(1024) {
-                break Some(Ending::TooMuchOutput);
+            if self.output_len() > self.limits.output_bytes() {
+                break Some(Termination::OutputLimit);
             }
-            if self.left().is_zero() {
-                break Some(Ending::TimedOut);
+            if self.time_left().is_zero() {
+                break Some(Termination::TimedOut);
             }
-            if looked.elapsed() >= TICK {
-                looked = Instant::now();
-                if self.uses_too_much_memory() {
-                    break Some(Ending::TooMuchMemory);
+            if checked.elapsed() >= POLL_INTERVAL {
+                checked = Instant::now();
+                if process_tree::memory(self.child.id()) > self.limits.memory_bytes() {
+                    break Some(Termination::MemoryLimit);
                 }
-                let is_over = matches!(self.child.try_wait(), Ok(Some(_)) | Err(_));
-                if is_over || given_up.load(Ordering::Relaxed) {
+                let has_exited = matches!(self.child.try_wait(), Ok(Some(_)) | Err(_));
+                if has_exited || cancelled.load(Ordering::Relaxed) {
                     break None;
                 }
             }
         };
-        self.finish(ending, given_up)
+        self.finish(killed, cancelled)
     }
 
-    fn left(&self) -> Duration {
+    fn time_left(&self) -> Duration {
         Duration::from_secs(self.limits.time_secs).saturating_sub(self.started.elapsed())
     }
 
-    fn said(&self) -> u64 {
-        (self.out.len() + self.err.len()) as u64
+    fn output_len(&self) -> u64 {
+        (self.stdout.len() + self.stderr.len()) as u64
     }
 
-    fn keep(&mut self, chunk: Chunk) {
+    fn append(&mut self, chunk: Chunk) {
         if chunk.bytes.is_empty() {
-            self.open = self.open.saturating_sub(1);
+            self.open_streams = self.open_streams.saturating_sub(1);
         }
-        let into = if chunk.is_error { &mut self.err } else { &mut self.out };
-        into.extend(chunk.bytes);
+        let stream = if chunk.is_stderr { &mut self.stderr } else { &mut self.stdout };
+        stream.extend(chunk.bytes);
     }
 
-    fn uses_too_much_memory(&self) -> bool {
-        tree::memory(self.child.id()) > self.limits.memory_mb.saturating_mul(1024 * 1024)
-    }
-
-    fn finish(mut self, ending: Option<Ending>, given_up: &AtomicBool) -> Report {
-        let status = match ending {
-            // Both streams are closed, so it is ending by itself, but it may take its time.
-            None if !given_up.load(Ordering::Relaxed) => self.wait(),
+    /// Kills what is left and assembles the report. `limit` is the limit that was exceeded, if one
+    /// was.
+    fn finish(mut self, limit: Option<Termination>, cancelled: &AtomicBool) -> Report {
+        let status = match limit {
+            // Both streams are closed, so the command is about to exit, but may take its time.
+            None if !cancelled.load(Ordering::Relaxed) => self.wait(),
             _ => None,
         };
-        let timed_out = ending.is_none() && status.is_none();
-        (self.end)(&mut self.child);
-        // What was written before the end may still wait to be read, on either stream.
-        let until = Instant::now() + DRAIN;
-        while self.open > 0 {
-            let left = until.saturating_duration_since(Instant::now());
-            match self.chunks.recv_timeout(left) {
-                Ok(chunk) => self.keep(chunk),
-                Err(_) => break,
-            }
-        }
-        let exited = || Ending::Exited(status.map_or(-1, code));
-        let ending = ending.unwrap_or_else(|| if timed_out { Ending::TimedOut } else { exited() });
-        let limit =
-            usize::try_from(self.limits.output_kb.saturating_mul(1024)).unwrap_or(usize::MAX);
-        self.out.truncate(limit);
-        self.err.truncate(limit);
+        (self.kill)(&mut self.child);
+        self.drain();
+        let termination = match (limit, status) {
+            (Some(limit), _) => limit,
+            (None, Some(status)) => Termination::Exited(exit_code(status)),
+            (None, None) => Termination::TimedOut,
+        };
+        let limit = usize::try_from(self.limits.output_bytes()).unwrap_or(usize::MAX);
+        self.stdout.truncate(limit);
+        self.stderr.truncate(limit);
         Report {
-            ending,
-            stdout: String::from_utf8_lossy(&self.out).into_owned(),
-            stderr: String::from_utf8_lossy(&self.err).into_owned(),
+            termination,
+            stdout: String::from_utf8_lossy(&self.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&self.stderr).into_owned(),
             elapsed: self.started.elapsed(),
         }
     }
 
-    /// Waits as long as there is time.
+    /// Reads the output that was written before the processes were killed.
+    fn drain(&mut self) {
+        let deadline = Instant::now() + DRAIN_TIMEOUT;
+        while self.open_streams > 0 {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.chunks.recv_timeout(left) {
+                Ok(chunk) => self.append(chunk),
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// Waits for the command to exit, up to the time limit.
     fn wait(&mut self) -> Option<ExitStatus> {
         let mut pause = Duration::from_micros(200);
         loop {
             match self.child.try_wait() {
                 Ok(Some(status)) => return Some(status),
-                Ok(None) if !self.left().is_zero() => thread::sleep(pause.min(self.left())),
+                Ok(None) if !self.time_left().is_zero() => {
+                    thread::sleep(pause.min(self.time_left()));
+                }
                 _ => return None,
             }
-            pause = (pause * 2).min(TICK);
+            pause = (pause * 2).min(POLL_INTERVAL);
         }
     }
 }
 
-fn code(status: ExitStatus) -> i32 {
+fn exit_code(status: ExitStatus) -> i32 {
     status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
 }
 
-fn read(mut from: impl Read + Send + 'static, is_error: bool, to: SyncSender<Chunk>) {
+fn spawn_reader(mut stream: impl Read + Send + 'static, is_stderr: bool, to: SyncSender<Chunk>) {
     thread::spawn(move || {
         let mut buffer = vec![0; 64 * 1024];
         loop {
-            let length = match from.read(&mut buffer) {
+            let length = match stream.read(&mut buffer) {
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
                 read => read.unwrap_or(0),
             };
             let bytes = buffer[..length].to_vec();
-            if to.send(Chunk { is_error, bytes }).is_err() || length == 0 {
+            if to.send(Chunk { is_stderr, bytes }).is_err() || length == 0 {
                 return;
             }
         }

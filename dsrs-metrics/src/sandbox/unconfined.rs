@@ -1,21 +1,21 @@
-//! Commands that run as they are, for code that is trusted.
+//! Commands without isolation, for trusted code.
 
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
 
 use async_trait::async_trait;
 
-use super::{Job, Report, SandboxError, SandboxProvider, stage, supervise, tree};
+use super::{Job, Report, SandboxError, SandboxProvider, process_tree, supervise, work_dir};
 
-/// Runs commands without isolation: they can do whatever the harness can do.
+/// Runs commands without isolation: they have all permissions of the current process.
 ///
-/// Only time, output and (looked at now and then) memory are limited. The command's process group is killed at the end;
-/// a process that left the group survives.
+/// Only time, output and (sampled) memory are limited. The command's process group is killed at the
+/// end; a process that left the group survives.
 #[derive(Debug, Clone)]
 pub struct Unconfined(());
 
 impl Unconfined {
-    /// A provider that isolates nothing, for code that you wrote yourself or have read.
+    /// A provider without isolation, for code that you wrote yourself or have reviewed.
     #[must_use]
     pub fn run_without_isolation_because_i_trust_the_code() -> Self {
         Self(())
@@ -29,12 +29,14 @@ impl SandboxProvider for Unconfined {
     }
 
     async fn run(&self, job: &Job) -> Result<Report, SandboxError> {
-        let folder = tempfile::tempdir().map_err(|error| SandboxError::io("no folder", error))?;
-        let staged = stage::stage(job)?;
+        let created = tempfile::tempdir();
+        let folder =
+            created.map_err(|error| SandboxError::io("creating the work directory", error))?;
+        let staged = work_dir::prepare(job)?;
         let mut command = Command::new("/bin/sh");
-        // The work folder is a copy, owned by whoever runs the command.
+        // The work directory is a copy that is owned by the user who runs the command.
         command.args(["-c", "cp -R \"$0\"/. . && exec /bin/sh -c \"$1\""]);
         command.arg(staged.path()).arg(&job.command).current_dir(folder.path()).process_group(0);
-        supervise::supervise(command, job.limits.clone(), tree::end_group).await
+        supervise::supervise(command, job.limits.clone(), process_tree::kill_group).await
     }
 }

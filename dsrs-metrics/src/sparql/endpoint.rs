@@ -1,4 +1,4 @@
-//! An endpoint of the SPARQL 1.1 protocol over HTTP.
+//! A client of the SPARQL 1.1 protocol over HTTP.
 
 use std::error::Error;
 use std::fmt;
@@ -10,96 +10,101 @@ use oxigraph::sparql::results::{
 use reqwest::header::{ACCEPT, CONTENT_TYPE};
 use reqwest::{Client, Response, StatusCode, Url, redirect};
 
-use super::ask::{Answer, AskError, Bounds};
-use super::query::{QueryError, with_query};
+use super::analysis::{SERVICE_REJECTED, uses_service};
+use super::execute::{ExecutionError, QueryLimits, QueryResults};
+use super::query::{QueryError, with_parsed};
 use super::store::StoreError;
-use super::survey::uses_service;
 
 const ACCEPTED: &str = "application/sparql-results+json, application/sparql-results+xml;q=0.9, \
                         application/n-triples;q=0.8, text/turtle;q=0.7";
 
-/// How much of an answer is read, in bytes.
-const MAX_ANSWER_BYTES: usize = 16 << 20;
+/// The maximum length of a response body that is read, in bytes.
+const MAX_RESPONSE_BYTES: usize = 16 << 20;
 
-/// How much of a refusal is told, in characters.
-const TOLD: usize = 500;
+/// The maximum length of an error body in a message, in characters.
+const MAX_ERROR_CHARS: usize = 500;
 
 pub(super) struct Endpoint {
-    address: Url,
+    url: Url,
     client: Client,
 }
 
 impl Endpoint {
-    pub(super) fn new(address: &str) -> Result<Self, StoreError> {
-        let bad = |reason: String| StoreError::BadEndpoint(format!("{address}: {reason}"));
-        let address = Url::parse(address).map_err(|error| bad(error.to_string()))?;
+    pub(super) fn new(url: &str) -> Result<Self, StoreError> {
+        let invalid = |reason: String| StoreError::InvalidEndpoint(format!("{url}: {reason}"));
+        let url = Url::parse(url).map_err(|error| invalid(error.to_string()))?;
         let client = Client::builder().redirect(redirect::Policy::none()).build();
-        Ok(Self { address, client: client.map_err(|error| bad(causes(&error)))? })
+        Ok(Self { url, client: client.map_err(|error| invalid(causes(&error)))? })
     }
 
-    /// Asks a query; its size was checked.
-    pub(super) async fn ask(&self, query: &str, bounds: Bounds) -> Result<Answer, AskError> {
-        if reaches_out(query)? {
-            return Err(AskError::Refused(
-                "SERVICE is refused: a predicted query reaches no network".to_owned(),
-            ));
+    /// Executes a query whose size was checked.
+    pub(super) async fn execute(
+        &self,
+        query: &str,
+        limits: QueryLimits,
+    ) -> Result<QueryResults, ExecutionError> {
+        if may_use_service(query)? {
+            return Err(ExecutionError::Rejected(SERVICE_REJECTED.to_owned()));
         }
-        // The time is for the whole answer.
-        match tokio::time::timeout(bounds.time, self.exchange(query, bounds)).await {
-            Ok(answer) => answer,
-            Err(_) => Err(self.broken(format!("no answer within {} s", bounds.time.as_secs_f64()))),
+        // The timeout covers the whole response.
+        match tokio::time::timeout(limits.timeout, self.send(query, limits.max_results)).await {
+            Ok(results) => results,
+            Err(_) => {
+                let seconds = limits.timeout.as_secs_f64();
+                Err(self.unavailable(format!("no response within {seconds} s")))
+            }
         }
     }
 
-    fn broken(&self, reason: impl fmt::Display) -> AskError {
-        AskError::Broken(format!("the endpoint {}: {reason}", shown(&self.address)))
+    fn unavailable(&self, reason: impl fmt::Display) -> ExecutionError {
+        ExecutionError::Unavailable(format!("endpoint {}: {reason}", without_secrets(&self.url)))
     }
 
-    async fn exchange(&self, query: &str, bounds: Bounds) -> Result<Answer, AskError> {
-        let mut form = self.address.clone();
+    async fn send(&self, query: &str, max_results: usize) -> Result<QueryResults, ExecutionError> {
+        let mut form = self.url.clone();
         form.query_pairs_mut().clear().append_pair("query", query);
         let sent = self
             .client
-            .post(self.address.clone())
+            .post(self.url.clone())
             .header(ACCEPT, ACCEPTED)
             .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
             .body(form.query().unwrap_or_default().to_owned())
             .send();
-        let response = sent.await.map_err(|error| self.broken(causes(&error)))?;
+        let response = sent.await.map_err(|error| self.unavailable(causes(&error)))?;
         let status = response.status();
-        let kind = media_type(&response);
-        let (body, whole) = self.body(response).await?;
+        let media_type = media_type(&response);
+        let body = self.read_body(response).await?;
         match status {
-            StatusCode::OK => {
-                read(&body, &kind, whole, bounds).map_err(|reason| self.broken(reason))
-            }
+            StatusCode::OK => body
+                .count_results(&media_type, max_results)
+                .map_err(|reason| self.unavailable(format!("invalid response: {reason}"))),
             StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => {
-                Err(AskError::Failed(format!("status {}: {}", status.as_u16(), told(&body))))
+                let reason = body.error_message();
+                Err(ExecutionError::Failed(format!("status {}: {reason}", status.as_u16())))
             }
-            _ => Err(self.broken(format!("status {status}: {}", told(&body)))),
+            _ => Err(self.unavailable(format!("status {status}: {}", body.error_message()))),
         }
     }
 
-    /// What was answered, up to the bound, and whether that is all.
-    async fn body(&self, mut response: Response) -> Result<(Vec<u8>, bool), AskError> {
-        let mut body = Vec::new();
-        while let Some(chunk) =
-            response.chunk().await.map_err(|error| self.broken(causes(&error)))?
-        {
-            body.extend_from_slice(&chunk);
-            if body.len() > MAX_ANSWER_BYTES {
-                return Ok((body, false));
+    async fn read_body(&self, mut response: Response) -> Result<Body, ExecutionError> {
+        let mut bytes = Vec::new();
+        let next = |error: reqwest::Error| self.unavailable(causes(&error));
+        while let Some(chunk) = response.chunk().await.map_err(next)? {
+            bytes.extend_from_slice(&chunk);
+            if bytes.len() > MAX_RESPONSE_BYTES {
+                return Ok(Body { bytes, is_complete: false });
             }
         }
-        Ok((body, true))
+        Ok(Body { bytes, is_complete: true })
     }
 }
 
-/// Whether a query would make the endpoint ask others. One that our parser cannot read may be of the endpoint's own dialect, or use
-/// prefixes that it knows; there the word decides, and so does an escape, which may hide it.
-fn reaches_out(query: &str) -> Result<bool, AskError> {
-    match with_query(query, |query| uses_service(&query)) {
-        Ok(service) => Ok(service),
+/// Whether a query would make the endpoint call other endpoints. A query that our parser rejects
+/// may still be valid for the endpoint, which can have extensions and predefined prefixes. Such a
+/// query is rejected if it contains the word `service`, or a Unicode escape, which could hide it.
+fn may_use_service(query: &str) -> Result<bool, ExecutionError> {
+    match with_parsed(query, |query| uses_service(&query)) {
+        Ok(uses_service) => Ok(uses_service),
         Err(error @ QueryError::NoThread(_)) => Err(error.into()),
         Err(_) => {
             let query = query.to_ascii_lowercase();
@@ -108,72 +113,80 @@ fn reaches_out(query: &str) -> Result<bool, AskError> {
     }
 }
 
-fn read(body: &[u8], kind: &str, whole: bool, bounds: Bounds) -> Result<Answer, String> {
-    let (most, unreadable) =
-        (bounds.results, |error: String| format!("an answer that cannot be read: {error}"));
-    if let Some(format) = QueryResultsFormat::from_media_type(kind) {
-        let parsed = QueryResultsParser::from_format(format).for_slice(body);
-        return match parsed.map_err(|error| unreadable(error.to_string()))? {
-            SliceQueryResultsParserOutput::Boolean(value) => Ok(Answer::Boolean(value)),
-            SliceQueryResultsParserOutput::Solutions(solutions) => {
-                counted(solutions, most, whole).map(Answer::Solutions).map_err(unreadable)
-            }
-        };
-    }
-    let format = RdfFormat::from_media_type(kind)
-        .ok_or_else(|| unreadable(format!("its content type is `{kind}`")))?;
-    let triples = RdfParser::from_format(format).for_slice(body);
-    counted(triples, most, whole).map(Answer::Triples).map_err(unreadable)
+/// A response body, which is incomplete if it exceeds [`MAX_RESPONSE_BYTES`].
+struct Body {
+    bytes: Vec<u8>,
+    is_complete: bool,
 }
 
-/// Counts up to `most`; an answer that was cut off may end in the middle of an item.
-fn counted<T, E: fmt::Display>(
-    items: impl Iterator<Item = Result<T, E>>,
-    most: usize,
-    whole: bool,
-) -> Result<usize, String> {
-    let mut read = 0;
-    for item in items.take(most) {
-        match item {
-            Ok(_) => read += 1,
-            Err(_) if !whole && read > 0 => break,
-            Err(error) => return Err(error.to_string()),
+impl Body {
+    fn count_results(&self, media_type: &str, max_results: usize) -> Result<QueryResults, String> {
+        if let Some(format) = QueryResultsFormat::from_media_type(media_type) {
+            let parsed = QueryResultsParser::from_format(format).for_slice(&self.bytes);
+            return match parsed.map_err(|error| error.to_string())? {
+                SliceQueryResultsParserOutput::Boolean(value) => Ok(QueryResults::Boolean(value)),
+                SliceQueryResultsParserOutput::Solutions(solutions) => {
+                    self.count(solutions, max_results).map(QueryResults::Solutions)
+                }
+            };
+        }
+        let format = RdfFormat::from_media_type(media_type)
+            .ok_or_else(|| format!("unsupported content type `{media_type}`"))?;
+        let triples = RdfParser::from_format(format).for_slice(&self.bytes);
+        self.count(triples, max_results).map(QueryResults::Triples)
+    }
+
+    /// Counts items up to `max`. An incomplete body may end in the middle of an item, which is then
+    /// not counted.
+    fn count<T, E: fmt::Display>(
+        &self,
+        items: impl Iterator<Item = Result<T, E>>,
+        max: usize,
+    ) -> Result<usize, String> {
+        let mut count = 0;
+        for item in items.take(max) {
+            match item {
+                Ok(_) => count += 1,
+                Err(_) if !self.is_complete && count > 0 => break,
+                Err(error) => return Err(error.to_string()),
+            }
+        }
+        Ok(count)
+    }
+
+    fn error_message(&self) -> String {
+        let message = String::from_utf8_lossy(&self.bytes);
+        match message.trim() {
+            "" => "no reason given".to_owned(),
+            message => message.chars().take(MAX_ERROR_CHARS).collect(),
         }
     }
-    Ok(read)
 }
 
 fn media_type(response: &Response) -> String {
-    let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-    kind.unwrap_or_default().to_owned()
+    let header = response.headers().get(CONTENT_TYPE);
+    header.and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned()
 }
 
-fn told(body: &[u8]) -> String {
-    let text = String::from_utf8_lossy(body);
-    match text.trim() {
-        "" => "no reason given".to_owned(),
-        text => text.chars().take(TOLD).collect(),
-    }
-}
-
-/// An error's causes without the outermost text, which quotes the address with what secrets it holds.
+/// The sources of an error, without its own message, which contains the URL with user, password and
+/// query.
 fn causes(error: &reqwest::Error) -> String {
-    let causes = std::iter::successors(error.source(), |&error| error.source());
-    let mut texts: Vec<String> = causes.map(ToString::to_string).collect();
-    texts.dedup();
-    match texts.is_empty() {
-        true => "no further reason".to_owned(),
-        false => texts.join(": "),
+    let sources = std::iter::successors(error.source(), |&error| error.source());
+    let mut messages: Vec<String> = sources.map(ToString::to_string).collect();
+    messages.dedup();
+    match messages.is_empty() {
+        true => "unknown cause".to_owned(),
+        false => messages.join(": "),
     }
 }
 
-/// An address without user, password and query.
-fn shown(address: &Url) -> String {
-    format!("{}{}", address.origin().ascii_serialization(), address.path())
+/// A URL without user, password and query.
+fn without_secrets(url: &Url) -> String {
+    format!("{}{}", url.origin().ascii_serialization(), url.path())
 }
 
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&shown(&self.address))
+        f.write_str(&without_secrets(&self.url))
     }
 }

@@ -1,19 +1,21 @@
-//! SPARQL queries: whether a text is one, and what an embedded Oxigraph or an endpoint answers.
+//! SPARQL queries: syntax checks, and execution on an embedded Oxigraph or on an endpoint.
 //!
-//! Queries are predictions, so nobody vouches for them: their size is bounded before they are read, each is read on a
-//! stack of its own, what they would do is known before they run, and while they run they are watched. The metrics over
-//! rows are elsewhere.
+//! Queries are predictions and therefore untrusted. Their size and nesting are checked before they
+//! are parsed, and each is parsed on a stack of its own. Before a query runs, its algebra is
+//! analyzed for network access and for cost; while it runs, its time and the number of terms that
+//! it processes are limited. The metrics over rows are in
+//! [`metrics::sparql`](crate::metrics::sparql).
 
-mod ask;
+mod analysis;
+mod deep_stack;
 #[cfg(feature = "sparql-http")]
 mod endpoint;
+mod execute;
+mod metered;
 mod nesting;
 mod query;
-mod stack;
 mod store;
-mod survey;
-mod watched;
 
-pub use ask::{Answer, AskError, Bounds};
+pub use execute::{ExecutionError, QueryLimits, QueryResults};
 pub use query::{MAX_BYTES, MAX_DEPTH, QueryError, check_query};
 pub use store::{SparqlStore, StoreError};

@@ -1,9 +1,11 @@
-//! How deep a query nests, found without recursion and before anything recurses over it.
+//! The nesting depth of a query, computed without recursion before a recursive parser sees the
+//! query.
 
-/// The depth of brackets and of negations that stand in a row, at the deepest place.
+/// The maximum nesting depth of brackets and of consecutive negations.
 ///
-/// What stands in strings and comments does not count. Of what looks like an IRI only opened brackets do, since
-/// `?a<(1)>` may be one or a comparison. The result is never less than what a parser finds.
+/// Strings and comments are skipped. In what looks like an IRI only opening brackets count, since
+/// `?a<(1)>` may be an IRI or a comparison. The result is never less than the depth that a parser
+/// finds.
 pub(super) fn depth(query: &str) -> usize {
     let mut scan = Scan { rest: query.as_bytes(), open: 0, negations: 0, deepest: 0 };
     while let Some(&byte) = scan.rest.first() {
@@ -22,7 +24,7 @@ struct Scan<'a> {
 impl Scan<'_> {
     fn step(&mut self, byte: u8) {
         let length = match byte {
-            // In a local name a backslash takes away the meaning of what follows it.
+            // In a local name a backslash escapes the next character.
             b'\\' => 2,
             b'"' | b'\'' => self.string(byte),
             b'#' => self
@@ -46,14 +48,15 @@ impl Scan<'_> {
         self.rest = self.rest.get(length..).unwrap_or_default();
     }
 
-    /// The `<<` of a triple in a triple nests too, even if SPARQL 1.1 has none: it takes a parser some time to find that out.
+    /// The length of `<` or `<<`. The `<<` of a quoted triple nests too: SPARQL 1.1 has none, but
+    /// the parser recurses before it reports that.
     fn quoted_triple(&mut self) -> usize {
-        let is_one = self.rest.starts_with(b"<<");
-        self.open += usize::from(is_one);
-        1 + usize::from(is_one)
+        let is_quoted_triple = self.rest.starts_with(b"<<");
+        self.open += usize::from(is_quoted_triple);
+        1 + usize::from(is_quoted_triple)
     }
 
-    /// The length of the string that begins here.
+    /// The length of the string literal that starts here.
     fn string(&self, quote: u8) -> usize {
         let long = self.rest.starts_with(&[quote; 3]);
         let mut at = if long { 3 } else { 1 };
@@ -68,12 +71,12 @@ impl Scan<'_> {
         at
     }
 
-    /// The length of the IRI that seems to begin here.
+    /// The length of the IRI that starts here, if the characters up to `>` are those of an IRI.
     fn iri(&mut self) -> Option<usize> {
-        let no_iri = |&byte: &u8| {
+        let is_not_iri = |&byte: &u8| {
             byte <= b' ' || matches!(byte, b'<' | b'>' | b'"' | b'{' | b'}' | b'|' | b'^' | b'`')
         };
-        let length = 1 + self.rest[1..].iter().position(no_iri)?;
+        let length = 1 + self.rest[1..].iter().position(is_not_iri)?;
         if self.rest[length] != b'>' {
             return None;
         }
@@ -107,13 +110,13 @@ mod tests {
     }
 
     #[test]
-    fn strings_comments_and_iris_hide_nothing_and_add_nothing() {
+    fn strings_comments_and_iris_do_not_nest() {
         assert_eq!(depth("ASK { ?s ?p \"((((\" , '[[' , '''(\n'((''' , \"\\\"(((\" }"), 1);
         assert_eq!(depth("ASK { # (((( \n ?s ?p ?o }"), 1);
         assert_eq!(
             depth("ASK { ?s <http://a/b#(((c)> 1 }"),
             4,
-            "counted, as it could be a comparison"
+            "counted, since it could be a comparison"
         );
         assert_eq!(depth("ASK { ?s <http://a/b_(c)#d> <http://a/b_(c)> }"), 2);
         assert_eq!(depth("ASK { FILTER(?a<((((1))))&&?b>2) }"), 6);

@@ -1,4 +1,4 @@
-//! Where queries are asked: a graph that is loaded once, or an endpoint.
+//! Stores that execute queries: a dataset in memory, or an endpoint.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,21 +14,23 @@ use serde::{Deserialize, Deserializer};
 #[cfg(feature = "sparql-http")]
 use super::endpoint::Endpoint;
 
-/// Where predicted queries are asked: an embedded Oxigraph with the data of a file, or an HTTP endpoint.
+/// A store that executes predicted queries: an embedded Oxigraph with the data of RDF files, or an
+/// HTTP endpoint.
 ///
-/// Cheap to clone, and shared by all who have it. On a command line it is the path of a file, a JSON list of paths, or the
-/// address of an endpoint (`http://localhost:7878/query`, in a build with the feature `sparql-http`).
+/// Cheap to clone; clones share the data. On the command line it is the path of a file, a JSON list
+/// of paths, or the URL of an endpoint (`http://localhost:7878/query`, in a build with the feature
+/// `sparql-http`).
 #[derive(Clone)]
-pub struct SparqlStore(pub(super) Source);
+pub struct SparqlStore(pub(super) Backend);
 
 #[derive(Clone)]
-pub(super) enum Source {
-    Loaded(Arc<Dataset>),
+pub(super) enum Backend {
+    Embedded(Arc<Dataset>),
     #[cfg(feature = "sparql-http")]
     Endpoint(Arc<Endpoint>),
 }
 
-/// Data that cannot be loaded, or an endpoint that cannot be asked.
+/// Data that cannot be loaded, or an invalid endpoint.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -37,34 +39,35 @@ pub enum StoreError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The error of the operating system.
         error: std::io::Error,
     },
-    /// The file's name does not say in which format it is.
-    #[error("{}: no format of RDF is known by this extension; use ttl, nt, nq, trig, rdf, jsonld or n3", .0.display())]
+    /// The file's extension is not that of a known RDF format.
+    #[error("{}: unknown RDF file extension; expected ttl, nt, nq, trig, rdf, jsonld or n3", .0.display())]
     UnknownFormat(PathBuf),
-    /// The data break the rules of their format.
+    /// The data is not valid in its format.
     #[error("{name}: {reason}")]
-    BadData {
-        /// The file, or the format of a text.
+    InvalidData {
+        /// The file, or the format of a string.
         name: String,
-        /// What is wrong, and where.
+        /// The parser's message, with the line.
         reason: String,
     },
-    /// The address is none, or this build asks no endpoints.
+    /// The URL is invalid, or this build does not support endpoints.
     #[error("{0}")]
-    BadEndpoint(String),
+    InvalidEndpoint(String),
 }
 
-/// The files that some store holds at present, so that the metrics of a run share what they ask.
+/// The datasets that are in use, by their files, so that the metrics of a run share them.
 static LOADED: Mutex<Option<HashMap<FileState, Weak<Dataset>>>> = Mutex::new(None);
 
 type FileState = Vec<(PathBuf, Option<SystemTime>, u64)>;
 
 impl SparqlStore {
-    /// Loads a file; its extension says the format (`ttl`, `nt`, `nq`, `trig`, `rdf`, `jsonld`, `n3`).
+    /// Loads a file. Its extension determines the format (`ttl`, `nt`, `nq`, `trig`, `rdf`,
+    /// `jsonld`, `n3`).
     ///
-    /// A file that another store still holds, and that has not changed, is not loaded again.
+    /// A file that another store has loaded, and that has not changed since, is not loaded again.
     ///
     /// # Errors
     /// [`StoreError`] with the file and, for bad data, the line.
@@ -72,7 +75,7 @@ impl SparqlStore {
         Self::from_paths([path])
     }
 
-    /// Loads several files into one graph.
+    /// Loads several files into one dataset.
     ///
     /// # Errors
     /// As [`from_path`](Self::from_path), for the first that cannot be loaded.
@@ -84,17 +87,17 @@ impl SparqlStore {
         let loaded = loaded.get_or_insert_default();
         loaded.retain(|_, dataset| dataset.strong_count() > 0);
         if let Some(dataset) = loaded.get(&state).and_then(Weak::upgrade) {
-            return Ok(Self(Source::Loaded(dataset)));
+            return Ok(Self(Backend::Embedded(dataset)));
         }
         let dataset = Arc::new(load(&state)?);
         loaded.insert(state, Arc::downgrade(&dataset));
-        Ok(Self(Source::Loaded(dataset)))
+        Ok(Self(Backend::Embedded(dataset)))
     }
 
-    /// Loads a text in Turtle.
+    /// Loads a string in Turtle format.
     ///
     /// # Errors
-    /// [`StoreError::BadData`] with the line.
+    /// [`StoreError::InvalidData`] with the line.
     ///
     /// ```
     /// use dsrs_metrics::sparql::SparqlStore;
@@ -103,35 +106,35 @@ impl SparqlStore {
     /// assert_eq!(store.triples(), Some(2));
     /// # Ok::<(), dsrs_metrics::sparql::StoreError>(())
     /// ```
-    pub fn from_turtle(text: &str) -> Result<Self, StoreError> {
+    pub fn from_turtle(turtle: &str) -> Result<Self, StoreError> {
         let mut dataset = Dataset::new();
-        read(&mut dataset, RdfFormat::Turtle, text.as_bytes(), "Turtle".to_owned())?;
-        Ok(Self(Source::Loaded(Arc::new(dataset))))
+        read(&mut dataset, RdfFormat::Turtle, turtle.as_bytes(), "Turtle".to_owned())?;
+        Ok(Self(Backend::Embedded(Arc::new(dataset))))
     }
 
-    /// An endpoint of the SPARQL 1.1 protocol, by the address to which queries are sent.
+    /// Uses an endpoint of the SPARQL 1.1 protocol, by the URL that accepts queries.
     ///
     /// # Errors
-    /// [`StoreError::BadEndpoint`] if that is no address.
+    /// [`StoreError::InvalidEndpoint`] if the URL is invalid.
     #[cfg(feature = "sparql-http")]
-    pub fn at(address: &str) -> Result<Self, StoreError> {
-        Ok(Self(Source::Endpoint(Arc::new(Endpoint::new(address)?))))
+    pub fn from_endpoint(url: &str) -> Result<Self, StoreError> {
+        Ok(Self(Backend::Endpoint(Arc::new(Endpoint::new(url)?))))
     }
 
     #[cfg(not(feature = "sparql-http"))]
-    fn at(address: &str) -> Result<Self, StoreError> {
-        Err(StoreError::BadEndpoint(format!(
-            "{address}: this build asks no endpoints; build it with the feature `sparql-http`"
+    fn from_endpoint(url: &str) -> Result<Self, StoreError> {
+        Err(StoreError::InvalidEndpoint(format!(
+            "{url}: this build does not support endpoints; build it with the feature `sparql-http`"
         )))
     }
 
-    /// How many triples are loaded; nothing for an endpoint.
+    /// The number of loaded triples; `None` for an endpoint.
     #[must_use]
     pub fn triples(&self) -> Option<usize> {
         match &self.0 {
-            Source::Loaded(dataset) => Some(dataset.len()),
+            Backend::Embedded(dataset) => Some(dataset.len()),
             #[cfg(feature = "sparql-http")]
-            Source::Endpoint(_) => None,
+            Backend::Endpoint(_) => None,
         }
     }
 }
@@ -166,11 +169,11 @@ fn read(
     bytes: &[u8],
     name: String,
 ) -> Result<(), StoreError> {
-    // Blank nodes of two files are never the same.
+    // Blank nodes of different files are distinct.
     for quad in RdfParser::from_format(format).rename_blank_nodes().for_slice(bytes) {
         match quad {
             Ok(quad) => dataset.insert(&quad),
-            Err(error) => return Err(StoreError::BadData { name, reason: error.to_string() }),
+            Err(error) => return Err(StoreError::InvalidData { name, reason: error.to_string() }),
         };
     }
     Ok(())
@@ -179,31 +182,31 @@ fn read(
 impl fmt::Debug for SparqlStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Source::Loaded(dataset) => write!(f, "SparqlStore({} triples)", dataset.len()),
+            Backend::Embedded(dataset) => write!(f, "SparqlStore({} triples)", dataset.len()),
             #[cfg(feature = "sparql-http")]
-            Source::Endpoint(endpoint) => write!(f, "SparqlStore({endpoint:?})"),
+            Backend::Endpoint(endpoint) => write!(f, "SparqlStore({endpoint:?})"),
         }
     }
 }
 
-/// A store as a command line has it.
+/// The JSON form of a [`SparqlStore`].
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Written {
-    One(String),
-    Several(Vec<String>),
+enum JsonStore {
+    PathOrUrl(String),
+    Paths(Vec<String>),
 }
 
 impl<'de> Deserialize<'de> for SparqlStore {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let store = match Written::deserialize(deserializer)? {
-            Written::One(text)
-                if ["http://", "https://"].iter().any(|scheme| text.starts_with(scheme)) =>
+        let store = match JsonStore::deserialize(deserializer)? {
+            JsonStore::PathOrUrl(url)
+                if ["http://", "https://"].iter().any(|scheme| url.starts_with(scheme)) =>
             {
-                Self::at(&text)
+                Self::from_endpoint(&url)
             }
-            Written::One(path) => Self::from_path(path),
-            Written::Several(paths) => Self::from_paths(paths),
+            JsonStore::PathOrUrl(path) => Self::from_path(path),
+            JsonStore::Paths(paths) => Self::from_paths(paths),
         };
         store.map_err(D::Error::custom)
     }

@@ -1,11 +1,12 @@
-//! The bootstrap: how a statistic varies over samples drawn from the rows themselves.
+//! The bootstrap: the variation of a statistic over samples drawn from the rows.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 use super::interval::Interval;
 
-/// Seeded resampling of rows with replacement; the same seed gives the same interval everywhere.
+/// Seeded resampling of rows with replacement. The same seed gives the same interval on every
+/// platform.
 ///
 /// ```
 /// use dsrs_metrics::stats::Bootstrap;
@@ -19,10 +20,10 @@ use super::interval::Interval;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bootstrap {
-    /// How many samples are drawn. The ends of the interval are quantiles of as many values: below
-    /// about 1,000 they are unsteady.
+    /// The number of samples. The interval's ends are quantiles of as many values; with fewer than
+    /// about 1,000 they vary much.
     pub resamples: u32,
-    /// Where the random numbers begin (xoshiro256++, seeded through SplitMix64).
+    /// The seed of the random numbers (xoshiro256++, seeded through SplitMix64).
     pub seed: u64,
 }
 
@@ -33,24 +34,24 @@ impl Default for Bootstrap {
     }
 }
 
-/// Of so many rows, samples have at most one in twenty without a value.
+/// At most one in this many samples may be undefined.
 const MOST_UNDEFINED: usize = 20;
 
 impl Bootstrap {
-    /// The percentile interval (Efron 1979) of a statistic over `rows` rows: it is computed on samples
-    /// of as many rows, given as their positions, and the interval reaches from the 2.5% to the 97.5%
-    /// quantile of what it gave.
+    /// Returns the percentile interval (Efron 1979) of a statistic over `rows` rows: from the 2.5%
+    /// to the 97.5% quantile of its values on samples of `rows` rows. A sample is a list of row
+    /// indices.
     ///
-    /// `None` where the interval is not known: without rows or samples, where the statistic is
-    /// undefined on more than one sample in twenty, and where it never varies, from which nothing can
-    /// be learnt of its error.
+    /// Returns `None` without rows or samples, if the statistic is undefined on more than one
+    /// sample in twenty, and if it never varies, since a constant shows nothing about its error.
     pub fn interval(
         &self,
         rows: usize,
         mut statistic: impl FnMut(&[usize]) -> Option<f64>,
     ) -> Option<Interval> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(self.seed);
-        // The high half of the product is uniform below `rows`, but for a bias of `rows` in 2^64.
+        // The high half of the product is uniform below `rows`, except for a bias of `rows` in
+        // 2^64.
         let mut draw = || ((u128::from(random.next_u64()) * rows as u128) >> 64) as usize;
         let mut sample = vec![0; rows];
         let mut values = Vec::with_capacity(self.resamples as usize);
@@ -68,7 +69,7 @@ impl Bootstrap {
     }
 }
 
-/// The quantile of sorted values, between two of them in proportion.
+/// Returns a quantile of sorted values, by linear interpolation.
 fn quantile(values: &[f64], share: f64) -> f64 {
     let place = share * (values.len() - 1) as f64;
     let (below, rest) = (place.floor() as usize, place.fract());

@@ -1,9 +1,9 @@
-//! How often each class was given where each class was right.
+//! The confusion matrix of labels and given classes.
 
 use serde::ser::{Serialize, Serializer};
 
-/// How many rows of each labelled class were given each class: a row of the matrix for each label, a
-/// column for each class that was given, in the order of the classes. Serializes as a list of lists.
+/// The number of rows for each pair of label and given class. Rows of the matrix are labels,
+/// columns are given classes, in the order of the classes. Serializes as a list of lists.
 ///
 /// ```
 /// use dsrs_metrics::stats::ConfusionMatrix;
@@ -19,10 +19,10 @@ pub struct ConfusionMatrix {
 }
 
 impl ConfusionMatrix {
-    /// Counts pairs of label and what was given, each the position of a class.
+    /// Counts pairs of label and given class, each as the index of a class.
     ///
     /// # Panics
-    /// Where a position is not below `classes`.
+    /// If an index is not below `classes`.
     #[must_use]
     pub fn of(classes: usize, pairs: impl IntoIterator<Item = (usize, usize)>) -> Self {
         let mut counts = vec![0; classes * classes];
@@ -33,41 +33,41 @@ impl ConfusionMatrix {
         Self { classes, counts }
     }
 
-    /// How many classes there are.
+    /// Returns the number of classes.
     #[must_use]
     pub fn classes(&self) -> usize {
         self.classes
     }
 
-    /// How many rows with this label were given this class.
+    /// Returns the number of rows with this label that were given this class.
     ///
     /// # Panics
-    /// Where a position is not below [`classes`](Self::classes).
+    /// If an index is not below [`classes`](Self::classes).
     #[must_use]
     pub fn count(&self, label: usize, given: usize) -> u64 {
         assert!(label < self.classes && given < self.classes, "there are {} classes", self.classes);
         self.counts[label * self.classes + given]
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// How many rows were given the class of their label.
+    /// Returns the number of rows that were given the class of their label.
     #[must_use]
     pub fn agreeing(&self) -> u64 {
         (0..self.classes).map(|class| self.count(class, class)).sum()
     }
 
-    /// How many rows have this label.
+    /// Returns the number of rows with this label.
     #[must_use]
     pub fn labelled(&self, class: usize) -> u64 {
         (0..self.classes).map(|given| self.count(class, given)).sum()
     }
 
-    /// How many rows were given this class.
+    /// Returns the number of rows that were given this class.
     #[must_use]
     pub fn given(&self, class: usize) -> u64 {
         (0..self.classes).map(|label| self.count(label, class)).sum()
@@ -76,7 +76,7 @@ impl ConfusionMatrix {
 
 impl Serialize for ConfusionMatrix {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // `chunks` takes no zero.
+        // `chunks` panics on 0.
         serializer.collect_seq(self.counts.chunks(self.classes.max(1)))
     }
 }

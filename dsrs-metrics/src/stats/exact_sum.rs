@@ -1,19 +1,17 @@
-//! Exact sums of floating-point numbers: the same to the last bit in whatever order rows finish.
-//!
-//! What is summed, and over which rows, is decided in `evaluate/summary.rs`.
+//! Exact sums of floating-point numbers: bit for bit the same in every order of the summands.
 
 const LIMB_BITS: u32 = 32;
 const LIMB_MASK: u64 = (1 << LIMB_BITS) - 1;
-/// Covers 2^-1074 (the smallest `f64`) to 2^1024, times a 64-bit count, and carries beyond.
+/// Covers 2^-1074 (the smallest `f64`) to 2^1024, times a 64-bit count, and carries.
 const LIMBS: usize = 70;
-/// Each addition puts less than 2^32 into a limb; after so many, carries are passed on.
+/// Each addition adds less than 2^32 to a limb; carries are propagated after this many additions.
 const MAX_PENDING: u32 = 1 << 30;
 const FRACTION_BITS: u32 = 52;
 const IMPLICIT_BIT: u64 = 1 << FRACTION_BITS;
 const MAX_EXPONENT: u32 = 0x7ff;
 
-/// A sum of finite numbers without rounding: one wide fixed-point number in units of 2^-1074, in
-/// limbs of 32 bits that collect their carries for a while. Only reading it rounds, once.
+/// A sum of finite numbers without rounding: a wide fixed-point number in units of 2^-1074, in
+/// limbs of 32 bits whose carries are propagated late. Only reading the sum rounds, once.
 #[derive(Clone)]
 pub(crate) struct ExactSum {
     limbs: [i64; LIMBS],
@@ -27,7 +25,7 @@ impl Default for ExactSum {
 }
 
 impl ExactSum {
-    /// Adds a finite number; NaN and infinities are no scores and never come here.
+    /// Adds a finite number.
     pub(crate) fn add(&mut self, value: f64) {
         self.add_times(value, 1);
     }
@@ -67,7 +65,7 @@ impl ExactSum {
         }
     }
 
-    /// Brings every limb but the last into 0..2^32; the last carries the sign.
+    /// Propagates carries: every limb but the last is then in 0..2^32; the last has the sign.
     fn carry(&mut self) {
         let mut carry = 0;
         let (last, others) = self.limbs.split_last_mut().expect("there are limbs");
@@ -80,13 +78,13 @@ impl ExactSum {
         self.pending = 0;
     }
 
-    /// The sum, rounded once to the nearest number, ties to even; infinite if too large.
+    /// Returns the sum, rounded once to the nearest number, ties to even; infinite if too large.
     pub(crate) fn value(&self) -> f64 {
         self.scaled_down(0)
     }
 
-    /// The sum divided by `count`: two roundings, whatever the number of rows. It is finite even
-    /// where the sum is not.
+    /// Returns the sum divided by `count`, with two roundings regardless of the number of rows. The
+    /// mean is finite even if the sum is not.
     pub(crate) fn mean(&self, count: u64) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "a count of rows")]
         let count = count as f64;
@@ -98,7 +96,7 @@ impl ExactSum {
         self.scaled_down(scale) / count * 2_f64.powi(scale.cast_signed())
     }
 
-    /// The sum times 2^-`scale`, where that is a normal number.
+    /// Returns the sum times 2^-`scale`, if the result is a normal number.
     fn scaled_down(&self, scale: u32) -> f64 {
         let mut sum = self.clone();
         sum.carry();
@@ -111,21 +109,22 @@ impl ExactSum {
         if negative { -magnitude } else { magnitude }
     }
 
-    /// As [`scaled_down`](Self::scaled_down), once carries are settled and the sum is not negative.
+    /// As [`scaled_down`](Self::scaled_down), for a sum that is not negative and has no pending
+    /// carries.
     fn rounded_magnitude(&self, scale: u32) -> f64 {
         let Some(top) = self.limbs.iter().rposition(|limb| *limb != 0) else {
             return 0.0;
         };
         let limb = |index: usize| u128::from(self.limbs[index].cast_unsigned());
         let below = |distance: usize| top.checked_sub(distance).map_or(0, limb);
-        // The three highest limbs hold at least 65 significant bits; the rest only breaks ties.
+        // The three highest limbs have at least 65 significant bits; the rest only breaks ties.
         let window = limb(top) << 64 | below(1) << 32 | below(2);
         let sticky = self.limbs[..top.saturating_sub(2)].iter().any(|limb| *limb != 0);
         let lowest = (u32::try_from(top).unwrap_or(u32::MAX) * LIMB_BITS).cast_signed() - 64;
         let length = 128 - window.leading_zeros();
         let highest = lowest + length.cast_signed() - 1;
         if highest <= FRACTION_BITS.cast_signed() {
-            // Below 2^53 units a number's bits are the number of units.
+            // Below 2^53 units, the bits of a number are the number of units.
             return f64::from_bits((window >> -lowest) as u64);
         }
         let dropped = length - FRACTION_BITS - 1;
@@ -135,7 +134,7 @@ impl ExactSum {
     }
 }
 
-/// `window` without its lowest `dropped` bits, to nearest, ties to even.
+/// Returns `window` without its lowest `dropped` bits, rounded to nearest, ties to even.
 fn round_to_even(window: u128, dropped: u32, sticky: bool) -> u64 {
     let kept = (window >> dropped) as u64;
     let remainder = window & ((1 << dropped) - 1);
@@ -144,10 +143,10 @@ fn round_to_even(window: u128, dropped: u32, sticky: bool) -> u64 {
     kept + u64::from(above)
 }
 
-/// The number with this significand (of 53 bits, or 2^53) and biased exponent.
+/// Returns the number with this significand (of 53 bits, or 2^53) and biased exponent.
 fn compose(significand: u64, exponent: i64) -> f64 {
     match u64::try_from(exponent) {
-        // Adding, not setting, the implicit bit lets 2^53 carry into the exponent.
+        // The implicit bit is added, not set, so that 2^53 carries into the exponent.
         Ok(exponent) if exponent < u64::from(MAX_EXPONENT) => {
             let bits = ((exponent - 1) << FRACTION_BITS) + significand;
             f64::from_bits(bits)

@@ -1,10 +1,10 @@
-//! A 95% interval, and the quantile that most of them are made with.
+//! 95% intervals, and the normal quantile that most of them are computed with.
 
 use std::fmt;
 
 use serde::ser::{Serialize, Serializer};
 
-/// The 97.5% quantile of the normal distribution: what lies within as many standard errors on both
+/// The 97.5% quantile of the normal distribution: an interval of this many standard errors on both
 /// sides is a 95% interval.
 pub(super) const Z: f64 = 1.959_963_984_540_054;
 
@@ -18,7 +18,7 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Whether the value lies within, the ends included.
+    /// Whether the value is within the interval, including its ends.
     ///
     /// ```
     /// use dsrs_metrics::stats::Interval;
@@ -30,14 +30,14 @@ impl Interval {
         self.low <= value && value <= self.high
     }
 
-    /// The part of it within these bounds, beyond which the figure cannot lie.
+    /// Returns the interval clamped to the range of the figure.
     #[must_use]
     pub(super) fn within(self, least: f64, most: f64) -> Self {
         Self { low: self.low.clamp(least, most), high: self.high.clamp(least, most) }
     }
 }
 
-/// `[0.2, 0.4]`, with the precision that the formatter asks for.
+/// `[0.2, 0.4]`, with the precision of the formatter.
 impl fmt::Display for Interval {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("[")?;

@@ -1,21 +1,21 @@
-//! Cohen's kappa: agreement beyond what chance would give.
+//! Cohen's kappa: agreement beyond chance.
 
 use super::confusion::ConfusionMatrix;
 use super::interval::{Interval, Z};
 
-/// How much a disagreement weighs, by the distance of the classes.
+/// The weight of a disagreement, by the distance of the classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Weights {
-    /// Any disagreement weighs the same: for classes without order.
+pub enum KappaWeights {
+    /// All disagreements have the same weight: for classes without order.
     Unweighted,
-    /// As the distance of the classes' positions.
+    /// The distance of the classes' indices.
     Linear,
-    /// As its square.
+    /// The square of that distance.
     Quadratic,
 }
 
-impl Weights {
-    /// The weight of an agreement in [0, 1]: 1 for the same class, 0 for the farthest.
+impl KappaWeights {
+    /// Returns the weight of an agreement in [0, 1]: 1 for the same class, 0 for the farthest.
     fn agreement(self, label: usize, given: usize, classes: usize) -> f64 {
         let distance = label.abs_diff(given) as f64;
         let farthest = (classes - 1).max(1) as f64;
@@ -30,15 +30,16 @@ impl Weights {
 /// Cohen's kappa with its standard error.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Kappa {
-    /// In [-1, 1]: 1 is perfect agreement, 0 as much as chance would give, below 0 less.
+    /// In [-1, 1]: 1 is perfect agreement, 0 agreement by chance, less than 0 even less agreement.
     pub value: f64,
-    /// The asymptotic standard error; 0 where all rows agree or one side knows only one class: then
-    /// no error can be learnt from them.
+    /// The asymptotic standard error; 0 if all rows agree or one side has only one class, since
+    /// such rows show nothing about the error.
     pub standard_error: f64,
 }
 
 impl Kappa {
-    /// `value ± 1.96 standard errors`, cut at -1 and 1; `None` where the standard error is 0.
+    /// Returns `value ± 1.96 standard errors`, clamped to [-1, 1]; `None` if the standard error is
+    /// 0.
     #[must_use]
     pub fn interval(&self) -> Option<Interval> {
         let half = Z * self.standard_error;
@@ -47,27 +48,27 @@ impl Kappa {
     }
 }
 
-/// Cohen's kappa (Cohen 1960; weighted: Cohen 1968) of what was given against the labels:
-/// `(o - e) / (1 - e)`, with `o` the observed mean weight of agreement and `e` the one expected of two
-/// independent raters with the same frequencies of classes. Weights go by the positions of the classes
+/// Returns Cohen's kappa (Cohen 1960; weighted: Cohen 1968) of labels and given classes: `(o - e) /
+/// (1 - e)`, where `o` is the observed mean weight of agreement and `e` the one expected of two
+/// independent raters with the same class frequencies. Weights depend on the indices of the classes
 /// in the matrix, as in scikit-learn.
 ///
 /// The standard error is the asymptotic one that does not assume `kappa = 0` (Fleiss, Cohen and
 /// Everitt 1969, eq. 13): with `p` the shares of the matrix, `w` the weights, `r` and `c` the mean
-/// weights of a row and a column of it under the frequencies of the other side,
-/// `√((Σ pᵢⱼ (wᵢⱼ(1 - e) - (rᵢ + cⱼ)(1 - o))² - (oe - 2e + o)²) / n) / (1 - e)²`.
+/// weights of a row and a column of the matrix under the class frequencies of the other side, `√((Σ
+/// pᵢⱼ (wᵢⱼ(1 - e) - (rᵢ + cⱼ)(1 - o))² - (oe - 2e + o)²) / n) / (1 - e)²`.
 ///
-/// `None` without rows, and where `e = 1`: both sides know only the same one class.
+/// Returns `None` without rows, and if `e = 1`: both sides have only one and the same class.
 ///
 /// ```
-/// use dsrs_metrics::stats::{ConfusionMatrix, Weights, cohen_kappa};
+/// use dsrs_metrics::stats::{ConfusionMatrix, KappaWeights, cohen_kappa};
 ///
 /// let pairs = [(0, 0); 20].into_iter().chain([(0, 1); 10]).chain([(1, 0); 5]).chain([(1, 1); 15]);
-/// let kappa = cohen_kappa(&ConfusionMatrix::of(2, pairs), Weights::Unweighted).unwrap();
+/// let kappa = cohen_kappa(&ConfusionMatrix::of(2, pairs), KappaWeights::Unweighted).unwrap();
 /// assert!((kappa.value - 0.4).abs() < 1e-12);
 /// ```
 #[must_use]
-pub fn cohen_kappa(matrix: &ConfusionMatrix, weights: Weights) -> Option<Kappa> {
+pub fn cohen_kappa(matrix: &ConfusionMatrix, weights: KappaWeights) -> Option<Kappa> {
     let (classes, n) = (matrix.classes(), matrix.total() as f64);
     if n == 0.0 || same_class(matrix) {
         return None;
@@ -90,7 +91,7 @@ pub fn cohen_kappa(matrix: &ConfusionMatrix, weights: Weights) -> Option<Kappa> 
     };
     let centre = observed * expected - 2.0 * expected + observed;
     let variance = (cells().map(spread).sum::<f64>() - centre * centre) / n;
-    // Rounding must not make an error out of none.
+    // Rounding must not turn an error of 0 into a positive one.
     let learnt = matrix.agreeing() < matrix.total() && !is_one(&labelled) && !is_one(&given);
     let error = variance.max(0.0).sqrt() / (1.0 - expected).powi(2);
     Some(Kappa {
@@ -99,7 +100,7 @@ pub fn cohen_kappa(matrix: &ConfusionMatrix, weights: Weights) -> Option<Kappa> 
     })
 }
 
-/// Whether all labels and all that was given are one class.
+/// Whether all labels and all given classes are the same class.
 fn same_class(matrix: &ConfusionMatrix) -> bool {
     (0..matrix.classes()).any(|class| matrix.count(class, class) == matrix.total())
 }

@@ -1,8 +1,8 @@
-//! Statistics on plain numbers and counts: intervals, agreement, correction for error rates.
+//! Statistics of plain numbers and counts: intervals, agreement, correction for error rates.
 //!
-//! Pure functions. Nothing here knows of rows, metrics or files; what is made of them for a metric and
-//! its labels is in `agreement/`. Every interval is a 95% one. Where a figure does not exist, the
-//! answer is `None` or says why; it is never a number that stands for "unknown".
+//! All intervals are 95% intervals. A figure that does not exist is `None` or an error with the
+//! reason, never a number that stands for "unknown". How a metric is compared with labels is in
+//! [`agreement`](crate::agreement).
 //!
 //! | figure | estimate | interval |
 //! | --- | --- | --- |
@@ -14,6 +14,7 @@
 mod bootstrap;
 mod confusion;
 pub(crate) mod exact_sum;
+mod harmonic_mean;
 mod interval;
 mod kappa;
 mod proportion;
@@ -22,8 +23,9 @@ mod spearman;
 
 pub use bootstrap::Bootstrap;
 pub use confusion::ConfusionMatrix;
+pub use harmonic_mean::harmonic_mean;
 pub use interval::Interval;
-pub use kappa::{Kappa, Weights, cohen_kappa};
+pub use kappa::{Kappa, KappaWeights, cohen_kappa};
 pub use proportion::Proportion;
 pub use rogan_gladen::{CorrectedRate, ErrorRates, NotCorrectable, rogan_gladen};
 pub(crate) use spearman::RankPairs;

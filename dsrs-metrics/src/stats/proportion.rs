@@ -1,10 +1,10 @@
-//! Shares: so many of so many.
+//! Proportions and their intervals.
 
 use serde::Serialize;
 
 use super::interval::{Interval, Z};
 
-/// So many successes in so many trials.
+/// A number of successes in a number of trials.
 ///
 /// ```
 /// use dsrs_metrics::stats::Proportion;
@@ -17,9 +17,9 @@ use super::interval::{Interval, Z};
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Proportion {
-    /// How many succeeded; at most `trials`.
+    /// The number of successes, at most `trials`.
     pub successes: u64,
-    /// Of how many.
+    /// The number of trials.
     pub trials: u64,
 }
 
@@ -30,17 +30,16 @@ impl Proportion {
         self.trials += 1;
     }
 
-    /// `successes / trials` in [0, 1]; `None` without trials.
+    /// Returns `successes / trials` in [0, 1]; `None` without trials.
     #[must_use]
     pub fn rate(&self) -> Option<f64> {
         (self.trials > 0).then(|| self.successes as f64 / self.trials as f64)
     }
 
-    /// Wilson's score interval, without continuity correction (Wilson 1927): with `p` the rate, `n`
-    /// the trials and `z` = 1.96,
-    /// `(p + z²/2n ± z √(p(1 - p)/n + z²/4n²)) / (1 + z²/n)`.
+    /// Returns Wilson's score interval, without continuity correction (Wilson 1927): with `p` the
+    /// rate, `n` the trials and `z` = 1.96, `(p + z²/2n ± z √(p(1 - p)/n + z²/4n²)) / (1 + z²/n)`.
     ///
-    /// It has a width even where all or none succeeded, and holds from one trial on.
+    /// It is valid from one trial on, and has a width even if all or no trials succeeded.
     #[must_use]
     pub fn wilson(&self) -> Option<Interval> {
         let p = self.rate()?;
@@ -48,7 +47,7 @@ impl Proportion {
         let scale = 1.0 + Z * Z / n;
         let centre = (p + Z * Z / (2.0 * n)) / scale;
         let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt() / scale;
-        // At the ends the formula gives 0 and 1 but for the last digit.
+        // At the ends the formula gives 0 and 1 except for the last digit.
         let low = if self.successes == 0 { 0.0 } else { centre - half };
         let high = if self.successes == self.trials { 1.0 } else { centre + half };
         Some(Interval { low, high })

@@ -1,21 +1,22 @@
-//! A share of passes, corrected for the errors of whoever let them pass.
+//! The Rogan-Gladen estimator: a pass rate corrected for the sensitivity and specificity of the
+//! judge.
 
 use std::fmt;
 
 use super::interval::{Interval, Z};
 use super::proportion::Proportion;
 
-/// How often a judge is right, measured on rows of which the truth is known.
+/// The sensitivity and specificity of a judge, measured on rows with known labels.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ErrorRates {
-    /// Of the rows that should pass, those that did.
+    /// The share of the rows that should pass and did.
     pub sensitivity: Proportion,
-    /// Of the rows that should fail, those that did.
+    /// The share of the rows that should fail and did.
     pub specificity: Proportion,
 }
 
 impl ErrorRates {
-    /// Counts a row that should pass or fail, and did or did not pass.
+    /// Counts a row by its label and the judge's verdict.
     pub(crate) fn record(&mut self, should_pass: bool, passed: bool) {
         match should_pass {
             true => self.sensitivity.record(passed),
@@ -24,23 +25,23 @@ impl ErrorRates {
     }
 }
 
-/// A share that was corrected.
+/// A corrected pass rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CorrectedRate {
-    /// The estimate. Beyond [0, 1] where fewer rows passed than errors alone would let pass, or fewer
-    /// failed: by chance, or because the rates are not those of these rows.
+    /// The estimate. It is outside [0, 1] if fewer rows passed, or failed, than the error rates
+    /// predict: by chance, or because the error rates are not those of these rows.
     pub rate: f64,
-    /// The 95% interval, cut at 0 and 1.
+    /// The 95% interval, clamped to [0, 1].
     pub interval: Interval,
-    /// The same, uncut.
+    /// The interval before clamping.
     pub(crate) uncut: Interval,
 }
 
 impl CorrectedRate {
-    /// The share over these `rows` and over others whose truth is known, such as the rows on which the
-    /// error rates were measured: the mean, weighted by rows. The interval is composed of Wilson's for
-    /// the known rows and this one for the others (MOVER, Zou and Donner 2008): each end is as far
-    /// from the estimate as the root of the summed squares of the weighted distances.
+    /// Combines the rate over these `rows` with the known rate of other rows, such as those on
+    /// which the error rates were measured: the mean, weighted by rows. The interval combines
+    /// Wilson's interval of the known rows with this one (MOVER, Zou and Donner 2008): the distance
+    /// of each end from the estimate is the root of the sum of the squared weighted distances.
     ///
     /// ```
     /// use dsrs_metrics::stats::{ErrorRates, Proportion, rogan_gladen};
@@ -71,7 +72,7 @@ impl CorrectedRate {
     }
 }
 
-/// Why a share cannot be corrected.
+/// The reason why a rate cannot be corrected.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum NotCorrectable {
     /// Nothing was observed.
@@ -80,8 +81,8 @@ pub enum NotCorrectable {
     NoSensitivity,
     /// No labelled row should fail, so the specificity is unknown.
     NoSpecificity,
-    /// Sensitivity and specificity sum to 1 or less: a coin would do as well, and what passed says
-    /// nothing of what should have.
+    /// Sensitivity and specificity sum to 1 or less: the judge is no better than a coin, and its
+    /// passes carry no information about the labels.
     Uninformative {
         /// The sensitivity, in [0, 1].
         sensitivity: f64,
@@ -93,17 +94,17 @@ pub enum NotCorrectable {
 impl fmt::Display for NotCorrectable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoRows => f.write_str("not enough rows: none has a verdict"),
+            Self::NoRows => f.write_str("not enough rows: no row has a verdict"),
             Self::NoSensitivity => {
-                f.write_str("not enough rows: none that is compared should pass by its label")
+                f.write_str("not enough rows: no compared row should pass by its label")
             }
             Self::NoSpecificity => {
-                f.write_str("not enough rows: none that is compared should fail by its label")
+                f.write_str("not enough rows: no compared row should fail by its label")
             }
             Self::Uninformative { sensitivity, specificity } => write!(
                 f,
                 "undefined: sensitivity {sensitivity:.4} + specificity {specificity:.4} is not above 1, \
-                 so a pass says nothing of the label"
+                 so passing carries no information about the label"
             ),
         }
     }
@@ -111,17 +112,16 @@ impl fmt::Display for NotCorrectable {
 
 impl std::error::Error for NotCorrectable {}
 
-/// The share that should have passed, from the one that did and the judge's error rates (Rogan and
-/// Gladen 1978): `(observed + specificity - 1) / (sensitivity + specificity - 1)`.
+/// Corrects an observed pass rate for the judge's error rates (Rogan and Gladen 1978): `(observed +
+/// specificity - 1) / (sensitivity + specificity - 1)`.
 ///
-/// `observed` comes from other rows than `rates`. The interval accounts for the uncertainty of all
-/// three. It is Lang and Reiczigel's (2014): the delta method on counts to which successes and
-/// failures are added (z²/2 of each to the observed, 1 of each to the rates), with their correction of
-/// its centre. Where these counts leave nothing of the judge's advantage over a coin, it is all of
-/// [0, 1].
+/// `observed` and `rates` are from different rows. The interval accounts for the uncertainty of all
+/// three proportions. It is Lang and Reiczigel's (2014): the delta method on adjusted counts (z²/2
+/// successes and failures added to the observed, 1 of each to the rates), with their correction of
+/// the centre. If with these counts the judge is no better than a coin, the interval is [0, 1].
 ///
 /// # Errors
-/// [`NotCorrectable`] where a count is missing or the judge is no better than a coin.
+/// [`NotCorrectable`] if a count is missing or the judge is no better than a coin.
 ///
 /// ```
 /// use dsrs_metrics::stats::{ErrorRates, Proportion, rogan_gladen};
@@ -141,7 +141,7 @@ pub fn rogan_gladen(
     let passed = observed.rate().ok_or(NotCorrectable::NoRows)?;
     let sensitivity = rates.sensitivity.rate().ok_or(NotCorrectable::NoSensitivity)?;
     let specificity = rates.specificity.rate().ok_or(NotCorrectable::NoSpecificity)?;
-    // In whole numbers, where no rounding makes an advantage out of none.
+    // In integers, so that rounding cannot make a judge seem better than a coin.
     let (good, bad) = (rates.sensitivity, rates.specificity);
     let advantage = u128::from(good.successes) * u128::from(bad.trials)
         + u128::from(bad.successes) * u128::from(good.trials);
@@ -169,7 +169,7 @@ fn lang_reiczigel(observed: Proportion, rates: &ErrorRates) -> Interval {
     Interval { low: rate + shift - half, high: rate + shift + half }
 }
 
-/// A share with successes and failures added to it.
+/// A proportion with added successes and failures.
 struct Smoothed {
     rate: f64,
     variance: f64,

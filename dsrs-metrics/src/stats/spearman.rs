@@ -1,6 +1,7 @@
 //! Spearman's rank correlation.
 
-/// The rank of each value, from 1; equal values share the mean of their ranks. Values are finite.
+/// Returns the rank of each value, from 1; equal values have the mean of their ranks. Values must
+/// be finite.
 ///
 /// ```
 /// use dsrs_metrics::stats::average_ranks;
@@ -14,11 +15,11 @@ pub fn average_ranks(values: &[f64]) -> Vec<f64> {
     levels.level.iter().map(|level| ranks[*level]).collect()
 }
 
-/// Spearman's rank correlation in [-1, 1]: Pearson's of the [`average_ranks`], so that ties are
-/// accounted for. Values are finite.
+/// Returns Spearman's rank correlation in [-1, 1]: Pearson's correlation of the [`average_ranks`],
+/// so that ties are accounted for. Values must be finite.
 ///
-/// `None` where the lengths differ, and where one side is constant, less than two rows included: there
-/// is nothing to correlate.
+/// Returns `None` if the lengths differ, and if one side is constant, which includes fewer than two
+/// rows.
 ///
 /// ```
 /// use dsrs_metrics::stats::spearman;
@@ -32,24 +33,24 @@ pub fn spearman(x: &[f64], y: &[f64]) -> Option<f64> {
     (x.len() == y.len()).then(|| RankPairs::of(x, y).spearman(&all))?
 }
 
-/// Pairs of values whose order is known, so that samples of them are ranked without sorting again.
+/// Pairs of values with precomputed order, so that samples are ranked without sorting again.
 pub(crate) struct RankPairs {
     x: Levels,
     y: Levels,
 }
 
 impl RankPairs {
-    /// The sides are of the same length.
+    /// Both sides must have the same length.
     pub(crate) fn of(x: &[f64], y: &[f64]) -> Self {
         Self { x: Levels::of(x), y: Levels::of(y) }
     }
 
-    /// The correlation over the pairs at these positions, some of them perhaps several times.
+    /// Returns the correlation of the pairs at these indices, which may be repeated.
     pub(crate) fn spearman(&self, sample: &[usize]) -> Option<f64> {
         let levels = |side: &Levels| sample.iter().map(|at| side.level[*at]).collect::<Vec<_>>();
         let (x, y) = (levels(&self.x), levels(&self.y));
         let (x_ranks, y_ranks) = (self.x.ranks(&x), self.y.ranks(&y));
-        // The mean of ranks is the same with ties and without.
+        // Ties do not change the mean of the ranks.
         let mean = (sample.len() as f64 + 1.0) / 2.0;
         let (mut xx, mut yy, mut xy) = (0.0, 0.0, 0.0);
         for (x, y) in x.iter().zip(&y) {
@@ -58,12 +59,12 @@ impl RankPairs {
             yy += y * y;
             xy += x * y;
         }
-        // One root of the product: where both sides are in the same order it is exactly their sum.
+        // One root of the product: it is exact if both sides are in the same order.
         (xx > 0.0 && yy > 0.0).then(|| (xy / (xx * yy).sqrt()).clamp(-1.0, 1.0))
     }
 }
 
-/// Values as positions among the different values in ascending order.
+/// Each value as its index among the distinct values in ascending order.
 struct Levels {
     level: Vec<usize>,
     count: usize,
@@ -72,7 +73,7 @@ struct Levels {
 impl Levels {
     fn of(values: &[f64]) -> Self {
         let mut order: Vec<usize> = (0..values.len()).collect();
-        // Both zeros are one value.
+        // Both zeros are equal.
         let key = |at: usize| values[at] + 0.0;
         order.sort_unstable_by(|a, b| key(*a).total_cmp(&key(*b)));
         let mut level = vec![0; values.len()];
@@ -86,7 +87,7 @@ impl Levels {
         Self { level, count: if values.is_empty() { 0 } else { count + 1 } }
     }
 
-    /// The average rank of each level in a sample of levels.
+    /// Returns the average rank of each level in a sample of levels.
     fn ranks(&self, sample: &[usize]) -> Vec<f64> {
         let mut ranks = vec![0.0; self.count];
         for level in sample {

@@ -1,4 +1,4 @@
-//! Two JSON values, leaf by leaf.
+//! Comparison of two JSON values, field by field.
 
 use indexmap::IndexMap;
 use serde_json::{Number, Value};
@@ -7,7 +7,7 @@ use super::leaves::{self, escaped};
 use super::pairing::{self, ListOrder};
 use crate::text::NormalForm;
 
-/// When two leaves are the same.
+/// Options of comparing fields.
 ///
 /// ```
 /// use dsrs_metrics::structured::FieldOptions;
@@ -15,12 +15,12 @@ use crate::text::NormalForm;
 ///
 /// let options = FieldOptions { rel_tolerance: 0.01, ..FieldOptions::default() };
 /// let report = options.compare(
-///     &json!({"name": "Louvre", "address": {"city": "Paris"}, "area": 72_735, "closed": null}),
 ///     &json!({"name": "Louvre", "address": {}, "area": 72_700.0, "stars": 5}),
+///     &json!({"name": "Louvre", "address": {"city": "Paris"}, "area": 72_735, "closed": null}),
 /// );
 /// let counts = report.counts;
 /// assert_eq!((counts.correct, counts.expected, counts.predicted), (2, 3, 3));
-/// assert_eq!(counts.accuracy(), 2.0 / 4.0); // of 3 expected fields and one too many
+/// assert_eq!(counts.accuracy(), 2.0 / 4.0); // 3 expected fields and an extra one
 /// let wrong: Vec<_> = report.fields().filter(|(_, share)| *share < 1.0).collect();
 /// assert_eq!(wrong, [("/address/city", 0.0)]);
 /// ```
@@ -30,41 +30,42 @@ pub struct FieldOptions {
     pub abs_tolerance: f64,
     /// Largest accepted difference as a share of the gold number: 0.01 is one percent.
     pub rel_tolerance: f64,
-    /// Whether case and white space at the ends of texts are ignored.
+    /// Whether case and white space at the ends of strings are ignored.
     pub ignore_case: bool,
-    /// Whether the place of an item in a list matters.
+    /// Whether the order of items in a list matters.
     pub lists: ListOrder,
-    /// The form in which texts are compared.
+    /// The form in which strings are compared.
     pub form: NormalForm,
 }
 
-/// How many fields are right. Fields are leaves: texts, numbers, booleans and empty lists.
+/// Counts of correct, expected and predicted fields. Fields are leaves: strings, numbers, booleans
+/// and empty lists.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct FieldCounts {
-    /// Fields that both sides have, with the same value.
+    /// Fields of both sides with the same value.
     pub correct: u64,
     /// Fields of the gold value.
     pub expected: u64,
     /// Fields of the prediction.
     pub predicted: u64,
-    /// Fields that only the prediction has.
+    /// Fields of the prediction only.
     pub extra: u64,
 }
 
 impl FieldCounts {
-    /// Correct fields as a share of all that are expected or too many, in [0, 1]; 1 where there are none.
+    /// Returns correct fields divided by expected and extra fields, in [0, 1]; 1 if there are none.
     #[must_use]
     pub fn accuracy(self) -> f64 {
         share(self.correct, self.expected + self.extra)
     }
 
-    /// Correct fields as a share of the predicted ones, in [0, 1]; 1 where there are none.
+    /// Returns correct fields divided by predicted fields, in [0, 1]; 1 if there are none.
     #[must_use]
     pub fn precision(self) -> f64 {
         share(self.correct, self.predicted)
     }
 
-    /// Correct fields as a share of the expected ones, in [0, 1]; 1 where there are none.
+    /// Returns correct fields divided by expected fields, in [0, 1]; 1 if there are none.
     #[must_use]
     pub fn recall(self) -> f64 {
         share(self.correct, self.expected)
@@ -76,18 +77,18 @@ fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 1.0 } else { part as f64 / whole as f64 }
 }
 
-/// What became of each expected field.
+/// The result of comparing two values: total counts, and the counts of each expected field.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FieldReport {
-    /// The sums.
+    /// The total counts.
     pub counts: FieldCounts,
-    /// By path: how often it is correct, and how often it is expected.
+    /// By path: how often the field is correct, and how often it is expected.
     fields: IndexMap<String, (u64, u64)>,
 }
 
 impl FieldReport {
-    /// The paths of the expected fields in the order of the gold value's keys, each with the share of its values
-    /// that are correct. Several stand under one path only in lists.
+    /// Iterates over the paths of the expected fields in the order of the gold value's keys, each
+    /// with the share of its values that are correct. A path has several values only inside lists.
     pub fn fields(&self) -> impl Iterator<Item = (&str, f64)> {
         self.fields.iter().map(|(path, (correct, all))| (&**path, share(*correct, *all)))
     }
@@ -111,52 +112,53 @@ impl FieldReport {
 impl FieldOptions {
     /// Compares a prediction with the gold value.
     ///
-    /// Values are walked by recursion, like `serde_json` reads them. It reads 127 levels of lists and objects in each other; a
-    /// value that was built with many more can take more stack than there is.
+    /// A field that is `null` or `{}` is equal to a missing one; `[]` is not. Numbers are compared
+    /// by value (1 is 1.0) and never equal to strings. If one side is an object and the other a
+    /// list or a leaf, every field below is wrong.
     ///
-    /// A field that is `null` or `{}` is the same as one that is missing; `[]` is not. Numbers are compared by value (1 is 1.0)
-    /// and never with texts. Where an object stands against a list or a leaf, every field below is wrong.
+    /// Values are visited recursively. A value built in memory with far more levels than the 127
+    /// that `serde_json` reads can overflow the stack.
     #[must_use]
-    pub fn compare(&self, gold: &Value, pred: &Value) -> FieldReport {
-        self.compare_at(gold, pred, &[String::new()])
+    pub fn compare(&self, pred: &Value, gold: &Value) -> FieldReport {
+        self.compare_at(pred, gold, &[String::new()])
     }
 
-    /// As [`compare`](Self::compare), for what stands at these paths only: JSON pointers, like
-    /// `/address/city`; the empty one is the whole value.
+    /// As [`compare`](Self::compare), for the values at these paths only. Paths are JSON pointers,
+    /// like `/address/city`; an empty path is the whole value.
     #[must_use]
-    pub fn compare_at(&self, gold: &Value, pred: &Value, fields: &[String]) -> FieldReport {
+    pub fn compare_at(&self, pred: &Value, gold: &Value, fields: &[String]) -> FieldReport {
         let mut report = FieldReport::default();
         for path in fields {
             let pred = pred.pointer(path);
             report.counts.predicted += pred.map_or(0, leaves::count);
-            self.walk(gold.pointer(path), pred, path, &mut report);
+            self.walk(pred, gold.pointer(path), path, &mut report);
         }
         report
     }
 
-    fn walk(&self, gold: Option<&Value>, pred: Option<&Value>, path: &str, to: &mut FieldReport) {
-        match (gold.unwrap_or(&Value::Null), pred.unwrap_or(&Value::Null)) {
-            (Value::Null, extra) => to.counts.extra += leaves::count(extra),
-            (Value::Object(gold), Value::Object(pred)) => {
+    fn walk(&self, pred: Option<&Value>, gold: Option<&Value>, path: &str, to: &mut FieldReport) {
+        match (pred.unwrap_or(&Value::Null), gold.unwrap_or(&Value::Null)) {
+            (extra, Value::Null) => to.counts.extra += leaves::count(extra),
+            (Value::Object(pred), Value::Object(gold)) => {
                 for (key, value) in gold {
-                    self.walk(Some(value), pred.get(key), &format!("{path}/{}", escaped(key)), to);
+                    self.walk(pred.get(key), Some(value), &format!("{path}/{}", escaped(key)), to);
                 }
                 let extra = pred.iter().filter(|(key, _)| !gold.contains_key(*key));
                 to.counts.extra += extra.map(|(_, value)| leaves::count(value)).sum::<u64>();
             }
-            (Value::Array(gold), Value::Array(pred)) if !gold.is_empty() => {
+            (Value::Array(pred), Value::Array(gold)) if !gold.is_empty() => {
                 let path = format!("{path}/*");
-                for (gold, pred) in pairing::pairs(self, gold, pred) {
-                    self.walk(gold, pred, &path, to);
+                for (pred, gold) in pairing::pairs(self, pred, gold) {
+                    self.walk(pred, gold, &path, to);
                 }
             }
-            (gold, pred) if is_leaf(gold) => {
-                let is_correct = self.is_same(gold, pred);
+            (pred, gold) if is_leaf(gold) => {
+                let is_correct = self.is_same(pred, gold);
                 to.expect(path, is_correct);
-                // The leaf itself stands in the place of the expected one; more than one is too many.
+                // The first leaf replaces the expected one; the others are extra.
                 to.counts.extra += leaves::count(pred).saturating_sub(1);
             }
-            (gold, pred) => {
+            (pred, gold) => {
                 to.miss(gold, path);
                 let in_place = u64::from(is_leaf(pred) && leaves::count(gold) > 0);
                 to.counts.extra += leaves::count(pred).saturating_sub(in_place);
@@ -164,16 +166,16 @@ impl FieldOptions {
         }
     }
 
-    fn is_same(&self, gold: &Value, pred: &Value) -> bool {
-        match (gold, pred) {
-            (Value::Number(gold), Value::Number(pred)) => self.is_close(gold, pred),
-            (Value::String(gold), Value::String(pred)) => self.is_same_text(gold, pred),
-            (gold, pred) => gold == pred,
+    fn is_same(&self, pred: &Value, gold: &Value) -> bool {
+        match (pred, gold) {
+            (Value::Number(pred), Value::Number(gold)) => self.is_close(pred, gold),
+            (Value::String(pred), Value::String(gold)) => self.is_same_text(pred, gold),
+            (pred, gold) => pred == gold,
         }
     }
 
-    fn is_close(&self, gold: &Number, pred: &Number) -> bool {
-        // Integers beyond 2^53 are told apart, unless the tolerance says otherwise.
+    fn is_close(&self, pred: &Number, gold: &Number) -> bool {
+        // Integers beyond 2^53 are compared exactly, unless the tolerance is above 0.
         if gold == pred {
             return true;
         }
@@ -184,11 +186,11 @@ impl FieldOptions {
         if tolerance > 0.0 { difference <= tolerance } else { difference == 0.0 && !both_whole }
     }
 
-    fn is_same_text(&self, gold: &str, pred: &str) -> bool {
-        let (gold, pred) = (self.form.apply(gold), self.form.apply(pred));
+    fn is_same_text(&self, pred: &str, gold: &str) -> bool {
+        let (pred, gold) = (self.form.apply(pred), self.form.apply(gold));
         match self.ignore_case {
-            true => gold.trim().to_lowercase() == pred.trim().to_lowercase(),
-            false => gold == pred,
+            true => pred.trim().to_lowercase() == gold.trim().to_lowercase(),
+            false => pred == gold,
         }
     }
 }

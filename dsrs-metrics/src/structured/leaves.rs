@@ -1,14 +1,14 @@
-//! The leaves of a JSON value: what stands at the end of each path.
+//! The leaves of a JSON value: the values without further fields.
 
 use serde_json::{Map, Value};
 
-/// A text as one part of a JSON pointer.
+/// Escapes a key as a part of a JSON pointer.
 pub(super) fn escaped(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
-/// How many leaves there are. `null` and an empty object say that there is nothing, so they are none; an
-/// empty list says that there are none of something, and is one.
+/// Returns the number of leaves. `null` and an empty object count as absent, an empty list as a
+/// leaf.
 pub(super) fn count(value: &Value) -> u64 {
     match value {
         Value::Null => 0,

@@ -1,7 +1,8 @@
-//! Structured values compared field by field: which fields of an extraction are right.
+//! Comparison of structured values field by field, for extraction tasks.
 //!
-//! Pure functions of JSON values; the metric over rows is elsewhere. Fields are named by their path as a
-//! JSON pointer (RFC 6901), in which `*` stands for any place of a list: `/items/*/price`.
+//! The path of a field is a JSON pointer (RFC 6901) in which `*` stands for any index of a list:
+//! `/items/*/price`. The metric over rows in [`metrics::structured`](crate::metrics::structured) is
+//! built on this module.
 
 mod compare;
 mod leaves;

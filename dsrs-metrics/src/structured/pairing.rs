@@ -1,4 +1,4 @@
-//! Which items of two lists belong together.
+//! Pairing of the items of two lists.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,44 +6,45 @@ use serde_json::Value;
 use super::compare::FieldOptions;
 use super::leaves;
 
-/// Whether the place of an item in a list matters.
+/// Whether the order of items in a list matters.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ListOrder {
-    /// The first with the first, the second with the second.
+    /// The first item is compared with the first, the second with the second.
     #[default]
     Ordered,
-    /// The pair of most right fields first, then of those left the next, each item once; of equal pairs
-    /// the one that stands first. Nearly always the best pairing, and for lists of texts always.
+    /// The order is ignored. Pairs are chosen greedily: the pair with most correct fields first,
+    /// then the best of the remaining items. Of equal pairs the first in order is chosen. This is
+    /// optimal for lists of strings, and nearly always otherwise.
     Unordered,
 }
 
-/// Items of both lists in pairs; the rest of the longer one without partner.
+/// Returns the pairs of predicted and gold items, followed by the items without partner.
 pub(super) fn pairs<'a>(
     options: &FieldOptions,
-    gold: &'a [Value],
     pred: &'a [Value],
+    gold: &'a [Value],
 ) -> Vec<(Option<&'a Value>, Option<&'a Value>)> {
     let partner_of = match options.lists {
         ListOrder::Ordered => (0..gold.len()).map(|at| (at < pred.len()).then_some(at)).collect(),
-        ListOrder::Unordered => most_alike(options, gold, pred),
+        ListOrder::Unordered => most_alike(options, pred, gold),
     };
     let mut is_free = vec![true; pred.len()];
     partner_of.iter().flatten().for_each(|at: &usize| is_free[*at] = false);
     let paired = gold.iter().zip(partner_of);
-    let mut pairs: Vec<_> = paired.map(|(item, at)| (Some(item), at.map(|at| &pred[at]))).collect();
+    let mut pairs: Vec<_> = paired.map(|(item, at)| (at.map(|at| &pred[at]), Some(item))).collect();
     let free = pred.iter().zip(is_free).filter(|(_, is_free)| *is_free);
-    pairs.extend(free.map(|(item, _)| (None, Some(item))));
+    pairs.extend(free.map(|(item, _)| (Some(item), None)));
     pairs
 }
 
-/// The partner of each gold item.
-fn most_alike(options: &FieldOptions, gold: &[Value], pred: &[Value]) -> Vec<Option<usize>> {
+/// Returns the partner of each gold item.
+fn most_alike(options: &FieldOptions, pred: &[Value], gold: &[Value]) -> Vec<Option<usize>> {
     let mut candidates = Vec::new();
     for (at, item) in gold.iter().enumerate() {
         for (other_at, other) in pred.iter().enumerate() {
-            let correct = options.compare(item, other).counts.correct;
+            let correct = options.compare(other, item).counts.correct;
             let wrong = leaves::count(other).saturating_sub(correct);
             candidates.push((std::cmp::Reverse(correct), wrong, at, other_at));
         }

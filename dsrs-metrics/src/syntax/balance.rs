@@ -1,56 +1,65 @@
-//! Brackets and quotes of a text whose language is not known.
+//! Balanced brackets and quotes in code of an unknown language.
 
-use super::Fault;
-use super::comments::{Rules, candidates};
+use super::Diagnostic;
+use super::comments::{CommentSyntax, candidates};
 
-/// What has to be balanced.
+/// What must be balanced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Balance {
+pub struct BalanceOptions {
     /// `()`, `[]` and `{}` must match and nest.
     pub brackets: bool,
-    /// A text that is opened by `"` or `'` must be closed, the latter in its own line.
+    /// A string that starts with `"` or `'` must be closed, the latter in the same line.
     pub quotes: bool,
 }
 
-/// What is not balanced, if anything.
+/// Returns the first unbalanced bracket or quote, or `None` if all are balanced.
 ///
-/// Brackets in strings and in comments do not count. Strings are `".."`, `'..'`, their triple forms, `` `..` `` and Rust's
-/// `r#".."#`, with backslash escapes; an apostrophe inside a word (`don't`) is none. Comments are those whose marks the text
-/// has: `//` and `/* */`, `#`, or `--`. Where a mark may mean something else (`a // b` divides in Python) the text is
-/// balanced if it is so in one of its readings. Time and memory grow with the text's length, whatever its depth.
+/// Brackets in strings and comments are ignored. Strings are `".."`, `'..'`, their triple forms, ``
+/// `..` `` and Rust's `r#".."#`, with backslash escapes; an apostrophe in a word (`don't`) starts
+/// no string. The comment syntax is guessed from the markers in the code: `//` and `/* */`, `#`, or
+/// `--`. If a marker is ambiguous (`a // b` is a division in Python), the code is balanced if it is
+/// so under any interpretation. Time and memory are linear in the length of the code, regardless of
+/// its nesting depth.
 ///
 /// ```
-/// use dsrs_metrics::syntax::{Balance, unbalanced};
+/// use dsrs_metrics::syntax::{BalanceOptions, check_balance};
 ///
-/// let all = Balance { brackets: true, quotes: true };
-/// assert_eq!(unbalanced("f(')', \"]\")  # :-(", all), None);
-/// assert_eq!(unbalanced("f(\n  [1, 2)", all).unwrap().to_string(), "line 2, column 8: `)` closes `[` of line 2");
+/// let all = BalanceOptions { brackets: true, quotes: true };
+/// assert_eq!(check_balance("f(')', \"]\")  # :-(", all), None);
+/// let error = check_balance("f(\n  [1, 2)", all).unwrap();
+/// assert_eq!(error.to_string(), "line 2, column 8: `)` does not match `[` in line 2");
 /// ```
 #[must_use]
-pub fn unbalanced(text: &str, balance: Balance) -> Option<Fault> {
-    let mut furthest: Option<(usize, String)> = None;
-    for rules in candidates(text) {
-        let (at, what) = Scan::new(text, rules, balance).run()?;
-        if furthest.as_ref().is_none_or(|(other, _)| at > *other) {
-            furthest = Some((at, what));
+pub fn check_balance(code: &str, options: BalanceOptions) -> Option<Diagnostic> {
+    // If the code is unbalanced under every interpretation, the one that gets furthest is the most
+    // likely.
+    let mut furthest: Option<Imbalance> = None;
+    for syntax in candidates(code) {
+        let found = Scan::new(code, syntax, options).run()?;
+        if furthest.as_ref().is_none_or(|(at, _)| found.0 > *at) {
+            furthest = Some(found);
         }
     }
-    furthest.map(|(at, what)| Fault::at(text, at, what))
+    furthest.map(|(at, message)| Diagnostic::at(code, at, message))
 }
 
-/// One reading of the text. Everything that is looked for is ASCII, so bytes will do.
+/// A scan under one interpretation of the comments. It works on bytes, since all relevant
+/// characters are ASCII.
 struct Scan<'a> {
-    text: &'a str,
+    code: &'a str,
     bytes: &'a [u8],
-    rules: Rules,
-    balance: Balance,
+    comments: CommentSyntax,
+    options: BalanceOptions,
     at: usize,
+    /// The offsets of the open brackets.
     open: Vec<usize>,
-    /// Up to where each kind of quote is known not to be closed, so that nothing is searched for twice.
+    /// For each kind of quote, the offset up to which no closing quote exists, so that no range is
+    /// searched twice.
     unclosed: [usize; KINDS],
 }
 
-type Flaw = (usize, String);
+/// The byte offset of an unbalanced character, and a message.
+type Imbalance = (usize, String);
 
 const DOUBLE: usize = 0;
 const SINGLE: usize = 1;
@@ -59,23 +68,23 @@ const FENCE: usize = 3;
 const KINDS: usize = 4;
 
 impl<'a> Scan<'a> {
-    fn new(text: &'a str, rules: Rules, balance: Balance) -> Self {
-        let bytes = text.as_bytes();
-        Self { text, bytes, rules, balance, at: 0, open: Vec::new(), unclosed: [0; KINDS] }
+    fn new(code: &'a str, comments: CommentSyntax, options: BalanceOptions) -> Self {
+        let bytes = code.as_bytes();
+        Self { code, bytes, comments, options, at: 0, open: Vec::new(), unclosed: [0; KINDS] }
     }
 
-    fn run(mut self) -> Option<Flaw> {
+    fn run(mut self) -> Option<Imbalance> {
         while let Some(&byte) = self.bytes.get(self.at) {
-            let flaw = match byte {
+            let found = match byte {
                 b'"' => self.double_quote(),
                 b'\'' => self.single_quote(),
                 b'`' => self.back_quote(),
-                b'(' | b'[' | b'{' => self.opens(),
-                b')' | b']' | b'}' => self.closes(byte),
-                _ => self.other(),
+                b'(' | b'[' | b'{' => self.opening_bracket(),
+                b')' | b']' | b'}' => self.closing_bracket(byte),
+                _ => self.comment_or_other(),
             };
-            if flaw.is_some() {
-                return flaw;
+            if found.is_some() {
+                return found;
             }
         }
         let at = *self.open.first()?;
@@ -86,10 +95,10 @@ impl<'a> Scan<'a> {
         self.bytes[self.at..].starts_with(prefix.as_bytes())
     }
 
-    fn other(&mut self) -> Option<Flaw> {
-        if self.rules.block && self.starts_with("/*") {
+    fn comment_or_other(&mut self) -> Option<Imbalance> {
+        if self.comments.block && self.starts_with("/*") {
             let start = self.at;
-            return match self.text[start + 2..].find("*/") {
+            return match self.code[start + 2..].find("*/") {
                 Some(length) => {
                     self.at = start + 2 + length + 2;
                     None
@@ -97,7 +106,10 @@ impl<'a> Scan<'a> {
                 None => Some((start, "`/*` is never closed".to_owned())),
             };
         }
-        if !self.rules.line.is_empty() && self.starts_with(self.rules.line) && self.may_comment() {
+        if !self.comments.line.is_empty()
+            && self.starts_with(self.comments.line)
+            && self.may_start_comment()
+        {
             self.at = self.line_end();
             return None;
         }
@@ -105,10 +117,11 @@ impl<'a> Scan<'a> {
         None
     }
 
-    /// Whether the mark here begins a comment: not that of an address (`https://`), nor one inside a word (`C#`, `i--`).
-    fn may_comment(&self) -> bool {
+    /// Whether the marker at this position can start a comment: not in a URL (`https://`) and not
+    /// in a word (`C#`, `i--`).
+    fn may_start_comment(&self) -> bool {
         let before = self.at.checked_sub(1).map(|at| self.bytes[at]);
-        match (self.rules.line, before) {
+        match (self.comments.line, before) {
             ("//", before) => before != Some(b':'),
             (_, None) => true,
             (_, Some(before)) => {
@@ -122,18 +135,18 @@ impl<'a> Scan<'a> {
         rest.iter().position(|&byte| byte == b'\n').map_or(self.bytes.len(), |end| self.at + end)
     }
 
-    fn opens(&mut self) -> Option<Flaw> {
-        if self.balance.brackets {
+    fn opening_bracket(&mut self) -> Option<Imbalance> {
+        if self.options.brackets {
             self.open.push(self.at);
         }
         self.at += 1;
         None
     }
 
-    fn closes(&mut self, close: u8) -> Option<Flaw> {
+    fn closing_bracket(&mut self, close: u8) -> Option<Imbalance> {
         let at = self.at;
         self.at += 1;
-        if !self.balance.brackets {
+        if !self.options.brackets {
             return None;
         }
         let open = match close {
@@ -143,23 +156,23 @@ impl<'a> Scan<'a> {
         };
         let close = char::from(close);
         match self.open.pop() {
-            None => Some((at, format!("`{close}` closes nothing"))),
+            None => Some((at, format!("unmatched `{close}`"))),
             Some(start) if self.bytes[start] != open => {
-                let line = Fault::at(self.text, start, String::new()).line;
+                let line = Diagnostic::at(self.code, start, String::new()).line;
                 let found = char::from(self.bytes[start]);
-                Some((at, format!("`{close}` closes `{found}` of line {line}")))
+                Some((at, format!("`{close}` does not match `{found}` in line {line}")))
             }
             Some(_) => None,
         }
     }
 
-    fn double_quote(&mut self) -> Option<Flaw> {
+    fn double_quote(&mut self) -> Option<Imbalance> {
         let start = self.at;
         let end = match self.raw_hashes() {
-            _ if self.is_dead(DOUBLE) => None,
+            _ if self.is_unclosed(DOUBLE) => None,
             Some(hashes) => {
                 let close = format!("\"{}", "#".repeat(hashes));
-                self.text[start + 1..].find(&close).map(|at| start + 1 + at + close.len())
+                self.code[start + 1..].find(&close).map(|at| start + 1 + at + close.len())
             }
             None if self.starts_with("\"\"\"") => self.closed_by("\"\"\"", start + 3, false),
             None => self.closed_by("\"", start + 1, false),
@@ -167,11 +180,11 @@ impl<'a> Scan<'a> {
         self.after_quote(DOUBLE, end)
     }
 
-    fn is_dead(&self, kind: usize) -> bool {
+    fn is_unclosed(&self, kind: usize) -> bool {
         self.at < self.unclosed[kind]
     }
 
-    /// How many `#` stand between an `r` and the quote here, if any do.
+    /// The number of `#` between an `r` and the quote at this position, if there are any.
     fn raw_hashes(&self) -> Option<usize> {
         let before = &self.bytes[..self.at];
         let hashes = before.iter().rev().take_while(|&&byte| byte == b'#').count();
@@ -179,27 +192,28 @@ impl<'a> Scan<'a> {
         is_raw.then_some(hashes)
     }
 
-    fn single_quote(&mut self) -> Option<Flaw> {
+    fn single_quote(&mut self) -> Option<Imbalance> {
         let start = self.at;
         if self.is_apostrophe() {
             self.at += 1;
             return None;
         }
-        if self.rules.lifetimes {
+        if self.comments.lifetimes {
             self.at = self.char_literal().unwrap_or(start + 1);
             return None;
         }
         let end = match self.starts_with("'''") {
-            _ if self.is_dead(SINGLE) => None,
+            _ if self.is_unclosed(SINGLE) => None,
             true => self.closed_by("'''", start + 3, false),
             false => self.closed_by("'", start + 1, true),
         };
         self.after_quote(SINGLE, end)
     }
 
-    /// Whether the quote here stands inside or behind a word. `b'..'` and its like are texts.
+    /// Whether the quote at this position is in or after a word. Prefixed strings such as `b'..'`
+    /// are not words.
     fn is_apostrophe(&self) -> bool {
-        let before = self.text[..self.at].chars().next_back();
+        let before = self.code[..self.at].chars().next_back();
         if !before.is_some_and(|c| c.is_alphanumeric() || c == '_') {
             return false;
         }
@@ -212,9 +226,9 @@ impl<'a> Scan<'a> {
         !is_prefix
     }
 
-    /// Where the Rust character that begins here ends.
+    /// The end of the Rust character literal that starts at this position.
     fn char_literal(&self) -> Option<usize> {
-        let mut rest = self.text[self.at + 1..].char_indices();
+        let mut rest = self.code[self.at + 1..].char_indices();
         match rest.next()?.1 {
             '\\' => self.closed_by("'", self.at + 1, true),
             '\'' | '\n' => None,
@@ -222,34 +236,35 @@ impl<'a> Scan<'a> {
         }
     }
 
-    fn back_quote(&mut self) -> Option<Flaw> {
+    fn back_quote(&mut self) -> Option<Imbalance> {
         let (fence, kind) = match self.starts_with("```") {
             true => ("```", FENCE),
             false => ("`", BACK),
         };
         let from = self.at + fence.len();
-        let end = (!self.is_dead(kind)).then(|| self.closed_by(fence, from, false)).flatten();
+        let end = (!self.is_unclosed(kind)).then(|| self.closed_by(fence, from, false)).flatten();
         if end.is_none() {
-            // A fence that was cut off, or a mark in prose: no fault of brackets or quotes.
+            // A truncated code fence, or a backtick in prose: not an unbalanced bracket or quote.
             self.unclosed[kind] = self.bytes.len();
         }
         self.at = end.unwrap_or(from);
         None
     }
 
-    fn after_quote(&mut self, kind: usize, end: Option<usize>) -> Option<Flaw> {
+    fn after_quote(&mut self, kind: usize, end: Option<usize>) -> Option<Imbalance> {
         let start = self.at;
-        if end.is_none() && !self.is_dead(kind) {
+        if end.is_none() && !self.is_unclosed(kind) {
             let in_line = kind == SINGLE && !self.starts_with("'''");
             self.unclosed[kind] = if in_line { self.line_end() } else { self.bytes.len() };
         }
         self.at = end.unwrap_or(start + 1);
         let quote = char::from(self.bytes[start]);
-        let is_flaw = end.is_none() && self.balance.quotes;
-        is_flaw.then(|| (start, format!("`{quote}` is never closed")))
+        let is_reported = end.is_none() && self.options.quotes;
+        is_reported.then(|| (start, format!("`{quote}` is never closed")))
     }
 
-    /// Where the text from `from` on that ends with `close` ends, escapes skipped.
+    /// The end of the string whose content starts at `from`, after the closing `close`. Escapes are
+    /// skipped.
     fn closed_by(&self, close: &str, from: usize, in_line: bool) -> Option<usize> {
         let mut at = from;
         while let Some(&byte) = self.bytes.get(at) {

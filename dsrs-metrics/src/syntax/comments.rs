@@ -1,61 +1,65 @@
-//! Which comments a text of unknown language may have, judged by the marks in it.
+//! Comment syntax of code in an unknown language, guessed from the comment markers that it
+//! contains.
 
-/// How comments and single quotes are read.
+/// The syntax of comments and single quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Rules {
-    /// What begins a comment that ends with the line.
+pub(super) struct CommentSyntax {
+    /// The marker of a comment that extends to the end of the line, or an empty string.
     pub(super) line: &'static str,
     /// Whether `/* */` is a comment.
     pub(super) block: bool,
-    /// Whether `'a` may be a name (a Rust lifetime), so that only `'a'` and `'\n'` are texts.
+    /// Whether `'a` may be a Rust lifetime, so that only `'a'` and `'\n'` are literals.
     pub(super) lifetimes: bool,
 }
 
-const C: Rules = Rules { line: "//", block: true, lifetimes: false };
-const RUST: Rules = Rules { lifetimes: true, ..C };
-const SCRIPT: Rules = Rules { line: "#", block: false, lifetimes: false };
-const SQL: Rules = Rules { line: "--", block: true, lifetimes: false };
-const PLAIN: Rules = Rules { line: "", block: false, lifetimes: false };
+const C: CommentSyntax = CommentSyntax { line: "//", block: true, lifetimes: false };
+const RUST: CommentSyntax = CommentSyntax { lifetimes: true, ..C };
+const SCRIPT: CommentSyntax = CommentSyntax { line: "#", block: false, lifetimes: false };
+const SQL: CommentSyntax = CommentSyntax { line: "--", block: true, lifetimes: false };
+const PLAIN: CommentSyntax = CommentSyntax { line: "", block: false, lifetimes: false };
 
-/// Whether a mark is there, and whether it can only be a comment's.
+/// How certain it is that a marker starts a comment.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Mark {
+enum Evidence {
     None,
-    Maybe,
-    Sure,
+    Possible,
+    Certain,
 }
 
-/// The rules that the text may follow: those whose comments it has. `//` may also divide, `#` begin a colour and `--`
-/// subtract twice; where it is not sure to be a comment, the text may have none as well.
-pub(super) fn candidates(text: &str) -> Vec<Rules> {
-    let slash = if text.contains("/*") { Mark::Sure } else { strongest(text, "//", slashes) };
-    let hash = strongest(text, "#", hash);
-    let dash = strongest(text, "--", dashes);
-    let mut rules = Vec::with_capacity(4);
-    if [slash, hash, dash].iter().all(|mark| *mark < Mark::Sure) {
-        rules.push(PLAIN);
+/// The comment syntaxes that the code may use, by the markers that it contains. `//` may also be a
+/// division, `#` a color and `--` a double negation; unless a marker is certain to start a comment,
+/// the code may also have no comments.
+pub(super) fn candidates(code: &str) -> Vec<CommentSyntax> {
+    let slash =
+        if code.contains("/*") { Evidence::Certain } else { strongest(code, "//", slashes) };
+    let hash = strongest(code, "#", hash);
+    let dash = strongest(code, "--", dashes);
+    let mut syntaxes = Vec::with_capacity(4);
+    if [slash, hash, dash].iter().all(|evidence| *evidence < Evidence::Certain) {
+        syntaxes.push(PLAIN);
     }
-    for (mark, with) in [(slash, C), (hash, SCRIPT), (dash, SQL)] {
-        if mark > Mark::None {
-            rules.push(with);
+    for (evidence, syntax) in [(slash, C), (hash, SCRIPT), (dash, SQL)] {
+        if evidence > Evidence::None {
+            syntaxes.push(syntax);
         }
     }
-    let may_be_rust = rules.contains(&C) || rules.contains(&PLAIN);
-    if may_be_rust && has_lifetime(text) {
-        rules.push(RUST);
+    let may_be_rust = syntaxes.contains(&C) || syntaxes.contains(&PLAIN);
+    if may_be_rust && has_lifetime(code) {
+        syntaxes.push(RUST);
     }
-    rules
+    syntaxes
 }
 
-/// The strongest of the marks, each judged by what stands around it in its line.
-fn strongest(text: &str, mark: &str, judge: fn(&str, &str) -> Mark) -> Mark {
-    let mut strongest = Mark::None;
-    for line in text.lines() {
-        // The first of a line decides: the others stand in its comment, or are as doubtful.
-        if let Some((before, after)) = line.split_once(mark) {
+/// The strongest evidence of a marker in any line, judged by the characters around it.
+fn strongest(code: &str, marker: &str, judge: fn(&str, &str) -> Evidence) -> Evidence {
+    let mut strongest = Evidence::None;
+    for line in code.lines() {
+        // The first marker of a line decides: later ones are in its comment, or as uncertain as it
+        // is.
+        if let Some((before, after)) = line.split_once(marker) {
             strongest = strongest.max(judge(before, after));
         }
-        if strongest == Mark::Sure {
+        if strongest == Evidence::Certain {
             break;
         }
     }
@@ -66,41 +70,41 @@ fn is_operand(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | ')' | ']')
 }
 
-fn slashes(before: &str, after: &str) -> Mark {
+fn slashes(before: &str, after: &str) -> Evidence {
     let left = before.trim_end().chars().next_back();
     let right = after.trim_start().chars().next();
     let divides = left.is_some_and(is_operand)
         && right.is_some_and(|c| c == '_' || c == '(' || c.is_alphanumeric());
     match before.ends_with(':') {
-        true => Mark::None,
-        false if divides => Mark::Maybe,
-        false => Mark::Sure,
+        true => Evidence::None,
+        false if divides => Evidence::Possible,
+        false => Evidence::Certain,
     }
 }
 
-fn hash(before: &str, after: &str) -> Mark {
+fn hash(before: &str, after: &str) -> Evidence {
     let starts = before.is_empty() || before.ends_with(char::is_whitespace);
     match after.chars().next() {
-        _ if !starts => Mark::None,
-        None | Some(' ' | '!' | '#') => Mark::Sure,
-        Some(_) => Mark::Maybe,
+        _ if !starts => Evidence::None,
+        None | Some(' ' | '!' | '#') => Evidence::Certain,
+        Some(_) => Evidence::Possible,
     }
 }
 
-fn dashes(before: &str, after: &str) -> Mark {
+fn dashes(before: &str, after: &str) -> Evidence {
     let starts = before.is_empty() || before.ends_with(char::is_whitespace);
     match after.chars().next() {
-        None | Some(' ') if starts && !before.trim().is_empty() => Mark::Sure,
-        _ if starts => Mark::Maybe,
-        _ => Mark::None,
+        None | Some(' ') if starts && !before.trim().is_empty() => Evidence::Certain,
+        _ if starts => Evidence::Possible,
+        _ => Evidence::None,
     }
 }
 
-/// Whether a name with a single quote in front stands behind `&` or `<`, as only lifetimes do.
-fn has_lifetime(text: &str) -> bool {
-    text.match_indices('\'').any(|(at, _)| {
-        let mut after = text[at + 1..].chars();
-        let named = after.next().is_some_and(|c| c.is_alphabetic() || c == '_');
-        named && text[..at].ends_with(['&', '<']) && after.next() != Some('\'')
+/// Whether a single quote and a name follow `&` or `<`, which only lifetimes do.
+fn has_lifetime(code: &str) -> bool {
+    code.match_indices('\'').any(|(at, _)| {
+        let mut after = code[at + 1..].chars();
+        let is_name = after.next().is_some_and(|c| c.is_alphabetic() || c == '_');
+        is_name && code[..at].ends_with(['&', '<']) && after.next() != Some('\'')
     })
 }

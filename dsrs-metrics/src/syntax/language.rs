@@ -1,10 +1,10 @@
-//! The languages that have a parser.
+//! The languages with a parser.
 
 use serde::{Deserialize, Serialize};
 
-use super::Fault;
+use super::Diagnostic;
 
-/// A language whose text can be parsed.
+/// A language with a parser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
@@ -30,85 +30,86 @@ pub enum Language {
     Bash,
 }
 
-/// Why a text could not be parsed at all.
+/// Why the parser gave no result. Invalid code is not an error but a [`Diagnostic`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum SyntaxError {
+pub enum ParserError {
     /// This build has no parsers.
     #[error(
-        "this build has no parser for {0:?}: build dsrs-metrics with its feature `syntax`, or leave the language out"
+        "this build has no parser for {0:?}; build dsrs-metrics with the feature `syntax`, or omit the language"
     )]
-    NoParser(Language),
-    /// The parser gave up.
-    #[error("the {language:?} parser gave up on the text after {seconds} s")]
-    TooSlow {
+    Unavailable(Language),
+    /// The parser exceeded its time limit.
+    #[error("the {language:?} parser timed out after {seconds} s")]
+    Timeout {
         /// The language.
         language: Language,
-        /// How long it was given, in seconds.
+        /// The time limit in seconds.
         seconds: u64,
     },
-    /// A text is valid JSON, but cannot be held as a value.
-    #[error("valid JSON that cannot be compared: {reason}")]
-    Unreadable {
-        /// What the parser said.
+    /// The code is valid JSON that exceeds the limits on depth or numbers for a comparison.
+    #[error("valid JSON cannot be compared: {reason}")]
+    JsonLimit {
+        /// The parser's message.
         reason: String,
     },
-    /// The parser and its grammar do not fit together.
+    /// The parser does not support its grammar.
     #[error("the {language:?} grammar cannot be loaded: {reason}")]
     Grammar {
         /// The language.
         language: Language,
-        /// What the parser said.
+        /// The parser's message.
         reason: String,
     },
 }
 
 impl Language {
-    /// The first error of the text, if it has one.
+    /// Parses the code and returns its first syntax error, or `None` if it is valid.
     ///
     /// # Errors
-    /// [`SyntaxError`] if the text cannot be parsed at all; wrong text is no error.
-    pub fn fault(self, text: &str) -> Result<Option<Fault>, SyntaxError> {
+    /// [`ParserError`] if the parser gives no result.
+    pub fn first_error(self, code: &str) -> Result<Option<Diagnostic>, ParserError> {
         #[cfg(feature = "syntax")]
-        return super::parse::fault(self, text);
+        return super::parse::first_error(self, code);
         #[cfg(not(feature = "syntax"))]
         {
-            let _ = text;
-            Err(SyntaxError::NoParser(self))
+            let _ = code;
+            Err(ParserError::Unavailable(self))
         }
     }
 
-    /// Whether two texts have the same syntax tree, layout and comments aside.
+    /// Compares the syntax trees of two pieces of code, ignoring layout and comments.
     ///
-    /// Layout is what a formatter may change: white space, line breaks, trailing commas, semicolons that only end a
-    /// statement, the kind of quotes in Python and JavaScript, the case of SQL's keywords. Python's indentation is no
-    /// layout. Names, literals, operators and parentheses must be equal as written: a renamed local is a difference.
-    /// JSON is compared as data: neither the order of keys nor the form of numbers matters.
+    /// Layout is what a formatter may change: white space, line breaks, trailing commas, semicolons
+    /// that only end a statement, the kind of quotes in Python and JavaScript, the case of SQL
+    /// keywords. Python's indentation is not layout. Names, literals, operators and parentheses
+    /// must be equal as written: a renamed local variable is a difference. JSON is compared as
+    /// data: neither the order of keys nor the notation of numbers matters.
     ///
     /// # Errors
-    /// [`SyntaxError`] if a text cannot be parsed at all; wrong text is no error.
-    pub fn compare(self, left: &str, right: &str) -> Result<Comparison, SyntaxError> {
+    /// [`ParserError`] if the parser gives no result.
+    pub fn compare(self, left: &str, right: &str) -> Result<Comparison, ParserError> {
         #[cfg(feature = "syntax")]
-        return super::same::compare(self, left, right);
+        return super::equivalence::compare(self, left, right);
         #[cfg(not(feature = "syntax"))]
         {
             let _ = (left, right);
-            Err(SyntaxError::NoParser(self))
+            Err(ParserError::Unavailable(self))
         }
     }
 }
 
-/// How two texts of one language compare.
+/// The result of comparing two pieces of code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Comparison {
-    /// They have the same tree.
+    /// Their syntax trees are the same.
     Same,
-    /// Their trees differ.
+    /// Their syntax trees differ.
     Different,
-    /// The first has an error.
-    LeftBroken(Fault),
-    /// The second has an error, and the first has none.
-    RightBroken(Fault),
+    /// The first has a syntax error.
+    LeftBroken(Diagnostic),
+    /// The second has a syntax error, and the first has none.
+    RightBroken(Diagnostic),
 }
 
 impl Comparison {

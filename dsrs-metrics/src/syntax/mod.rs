@@ -1,45 +1,48 @@
-//! Whether text is well-formed code: brackets and quotes by rule, or a language's own parser.
+//! Syntax checks of code: balanced brackets and quotes in any language, or the parser of a known
+//! language.
 //!
-//! Pure functions on strings; the metrics over rows are elsewhere. The parsers need the feature `syntax`.
+//! Pure functions on strings; the metrics over rows are in
+//! [`metrics::proxies`](crate::metrics::proxies) and [`metrics::diff`](crate::metrics::diff). The
+//! parsers require the feature `syntax`.
 
 mod balance;
 mod comments;
+#[cfg(feature = "syntax")]
+mod equivalence;
 mod language;
 #[cfg(feature = "syntax")]
 mod parse;
-#[cfg(feature = "syntax")]
-mod same;
 
 use std::fmt;
 
-pub use balance::{Balance, unbalanced};
-pub use language::{Comparison, Language, SyntaxError};
+pub use balance::{BalanceOptions, check_balance};
+pub use language::{Comparison, Language, ParserError};
 
-/// What is wrong with a piece of code, and where.
+/// A syntax error: its position and a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct Diagnostic {
     /// The line, from 1.
     pub line: usize,
-    /// The character in the line, from 1.
+    /// The column in characters, from 1.
     pub column: usize,
-    /// What is wrong there.
-    pub what: String,
+    /// What is wrong.
+    pub message: String,
 }
 
-impl Fault {
-    /// At a byte of the text.
-    fn at(text: &str, byte: usize, what: String) -> Self {
-        let at = (0..=byte.min(text.len())).rev().find(|&at| text.is_char_boundary(at));
-        let before = &text[..at.unwrap_or(0)];
+impl Diagnostic {
+    /// A diagnostic at a byte offset in the code.
+    fn at(code: &str, byte: usize, message: String) -> Self {
+        let boundary = (0..=byte.min(code.len())).rev().find(|&at| code.is_char_boundary(at));
+        let before = &code[..boundary.unwrap_or(0)];
         let start = before.rfind('\n').map_or(0, |newline| newline + 1);
         let line = before.matches('\n').count() + 1;
-        Self { line, column: before[start..].chars().count() + 1, what }
+        Self { line, column: before[start..].chars().count() + 1, message }
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { line, column, what } = self;
-        write!(f, "line {line}, column {column}: {what}")
+        let Self { line, column, message } = self;
+        write!(f, "line {line}, column {column}: {message}")
     }
 }

@@ -1,4 +1,4 @@
-//! The languages' own parsers: tree-sitter's, and serde's for JSON.
+//! The parsers: tree-sitter, and serde for JSON.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -6,46 +6,51 @@ use std::time::{Duration, Instant};
 use serde::de::IgnoredAny;
 use tree_sitter::{Node, ParseOptions, Parser, Tree};
 
-use super::{Fault, Language, SyntaxError};
+use super::{Diagnostic, Language, ParserError};
 
-/// How long a parser may take. Repairing a broken text can take it much longer than reading a good one.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The time limit of a parser. Error recovery can take much longer than parsing valid code.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The first error of the text.
-pub(super) fn fault(language: Language, text: &str) -> Result<Option<Fault>, SyntaxError> {
+/// The first syntax error of the code.
+pub(super) fn first_error(
+    language: Language,
+    code: &str,
+) -> Result<Option<Diagnostic>, ParserError> {
     if language == Language::Json {
-        return Ok(json_fault(text));
+        return Ok(json_error(code));
     }
-    Ok(first_error(&parse(language, text)?, text))
+    Ok(first_tree_error(&parse(language, code)?, code))
 }
 
-/// What is ignored is read without recursion, so nesting of any depth can be read.
-pub(super) fn json_fault(text: &str) -> Option<Fault> {
-    let error = serde_json::from_str::<IgnoredAny>(text).err()?;
-    let what = error.to_string();
-    let what = what.rsplit_once(" at line ").map_or(&*what, |(what, _)| what).to_owned();
+/// The syntax error of a JSON text. Ignored values are parsed without recursion, so any nesting
+/// depth is supported.
+pub(super) fn json_error(json: &str) -> Option<Diagnostic> {
+    let error = serde_json::from_str::<IgnoredAny>(json).err()?;
+    let message = error.to_string();
+    let message =
+        message.rsplit_once(" at line ").map_or(&*message, |(message, _)| message).to_owned();
     // serde counts columns in bytes.
-    let lines = text.split_inclusive('\n').take(error.line().saturating_sub(1));
+    let lines = json.split_inclusive('\n').take(error.line().saturating_sub(1));
     let start: usize = lines.map(str::len).sum();
-    Some(Fault::at(text, start + error.column().saturating_sub(1), what))
+    Some(Diagnostic::at(json, start + error.column().saturating_sub(1), message))
 }
 
-/// The syntax tree; of a wrong text one that says where it is wrong.
-pub(super) fn parse(language: Language, text: &str) -> Result<Tree, SyntaxError> {
+/// The syntax tree. For invalid code it contains error nodes.
+pub(super) fn parse(language: Language, code: &str) -> Result<Tree, ParserError> {
     let mut parser = Parser::new();
-    let failed = |reason: String| SyntaxError::Grammar { language, reason };
+    let failed = |reason: String| ParserError::Grammar { language, reason };
     let grammar =
-        grammar(language).ok_or_else(|| failed("it has a parser of its own".to_owned()))?;
+        grammar(language).ok_or_else(|| failed("tree-sitter does not parse it".to_owned()))?;
     parser.set_language(&grammar).map_err(|error| failed(error.to_string()))?;
     let started = Instant::now();
-    let mut patience = |_: &tree_sitter::ParseState| match started.elapsed() > PATIENCE {
+    let mut progress = |_: &tree_sitter::ParseState| match started.elapsed() > TIMEOUT {
         true => ControlFlow::Break(()),
         false => ControlFlow::Continue(()),
     };
-    let options = ParseOptions::new().progress_callback(&mut patience);
-    let mut read = |at: usize, _| text.as_bytes().get(at..).unwrap_or_default();
+    let options = ParseOptions::new().progress_callback(&mut progress);
+    let mut read = |at: usize, _| code.as_bytes().get(at..).unwrap_or_default();
     let tree = parser.parse_with_options(&mut read, None, Some(options));
-    tree.ok_or(SyntaxError::TooSlow { language, seconds: PATIENCE.as_secs() })
+    tree.ok_or(ParserError::Timeout { language, seconds: TIMEOUT.as_secs() })
 }
 
 fn grammar(language: Language) -> Option<tree_sitter::Language> {
@@ -61,8 +66,9 @@ fn grammar(language: Language) -> Option<tree_sitter::Language> {
     Some(grammar.into())
 }
 
-/// The first error of a tree. It is walked without recursion: a tree may be as deep as its text is long.
-pub(super) fn first_error(tree: &Tree, text: &str) -> Option<Fault> {
+/// The first error of a syntax tree. The tree is walked without recursion: it may be as deep as its
+/// code is long.
+pub(super) fn first_tree_error(tree: &Tree, code: &str) -> Option<Diagnostic> {
     let root = tree.root_node();
     if !root.has_error() {
         return None;
@@ -71,26 +77,26 @@ pub(super) fn first_error(tree: &Tree, text: &str) -> Option<Fault> {
     loop {
         let node = cursor.node();
         if node.is_missing() || node.is_error() {
-            return Some(describe(node, text));
+            return Some(describe(node, code));
         }
         if node.has_error() && cursor.goto_first_child() {
             continue;
         }
         while !cursor.goto_next_sibling() {
             if !cursor.goto_parent() {
-                return Some(describe(root, text));
+                return Some(describe(root, code));
             }
         }
     }
 }
 
-fn describe(node: Node<'_>, text: &str) -> Fault {
-    let what = match node.is_missing() {
+fn describe(node: Node<'_>, code: &str) -> Diagnostic {
+    let message = match node.is_missing() {
         true => format!("`{}` is missing", node.kind()),
         false => {
-            let found: String = text[node.byte_range()].chars().take(40).collect();
+            let found: String = code[node.byte_range()].chars().take(40).collect();
             format!("unexpected `{}`", found.lines().next().unwrap_or_default())
         }
     };
-    Fault::at(text, node.start_byte(), what)
+    Diagnostic::at(code, node.start_byte(), message)
 }

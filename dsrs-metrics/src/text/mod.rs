@@ -1,193 +1,44 @@
-//! Text metrics: exact match, token overlap, passage match and numeric match, as pure functions of strings.
+//! Text metrics as pure functions of strings: exact match, token overlap, answers in passages,
+//! BLEU, chrF, ROUGE, edit distances, and numeric match.
 //!
-//! The free functions give what dspy 3.4.1 gives, bit for bit, for any Unicode text. The same functions on
-//! [`Profile`] take another normalization; [`References`] and [`PassageAnswers`] keep the gold side normalized for
-//! many predictions. [`numeric_match`] compares numbers instead of text. Metrics over rows are built from these
-//! elsewhere.
+//! Arguments come in the order (prediction, references), as in DSPy's `EM(prediction,
+//! answers_list)`.
+//!
+//! The free functions of exact match and token overlap return what dspy 3.4.1 returns, bit for bit,
+//! for any Unicode string. [`Profile`] has the same functions for other normalizations.
+//! [`References`] and [`PassageAnswers`] are normalized once and compared with many predictions.
+//! [`numeric_match`] compares numbers instead of words. The metrics over rows in
+//! [`metrics`](crate::metrics) are built on this module.
 
-mod bleu;
-mod chrf;
-mod dspy;
+mod compare;
 mod edits;
-mod entities;
-mod fold;
-mod form;
-pub(crate) mod ngrams;
-mod number;
-mod passage;
-mod porter;
-mod profile;
-mod references;
-mod rouge;
-mod rouge_lines;
-mod score;
-mod scripts;
+mod numbers;
+mod overlap;
 #[cfg(any(feature = "cli", feature = "lm"))]
 pub(crate) mod suggest;
 mod unicode;
-mod unicode_tables;
-mod vocabulary;
 mod words;
 
-pub use bleu::{BleuOptions, BleuSmoothing, BleuTokens};
-pub use chrf::ChrfOptions;
-pub use dspy::{ARTICLES, normalize_text};
-pub(crate) use edits::split;
-pub use edits::{EditCounts, EditDistance};
-pub use entities::EntityCounts;
-pub use form::NormalForm;
-pub use number::{DecimalMark, Number, NumericOptions, last_number, numeric_match};
-pub use passage::dpr_normalize;
-pub use profile::Profile;
-pub use references::{PassageAnswers, References};
-pub use rouge::{Rouge, RougeOptions, RougeScore, RougeTokens};
-pub use score::HOTPOT_LABELS;
+pub use compare::{
+    ARTICLES, HOTPOT_LABELS, PassageAnswers, Profile, References, answer_exact_match,
+    answer_passage_match, dpr_normalize, em, em_score, f1, f1_score, hotpot_f1, hotpot_f1_score,
+    normalize_text, precision, precision_score, recall, recall_score,
+};
+pub use edits::{EditCounts, EditDistance, EntityCounts};
+pub use numbers::{DecimalMark, Number, NumericOptions, last_number, numeric_match};
+pub(crate) use overlap::MAX_ORDER;
+pub use overlap::{
+    BleuOptions, BleuSmoothing, BleuTokens, ChrfOptions, Rouge, RougeOptions, RougeScore,
+    RougeTokens,
+};
+pub use unicode::NormalForm;
+pub(crate) use words::split;
 pub use words::{Searchable, count_tokens, count_words};
 
 /// There was no reference answer to compare with.
 ///
-/// dspy raises a `ValueError` here (the maximum of an empty list); a score of 0 would be a guess.
+/// dspy raises a `ValueError` here (the maximum of an empty list). A score of 0 would be wrong,
+/// since nothing was compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no reference answer to compare the prediction with: give at least one")]
+#[error("no reference answer to compare the prediction with; give at least one")]
 pub struct NoReferences;
-
-/// Whether the prediction equals any reference after [`normalize_text`]; dspy's `EM`.
-///
-/// # Errors
-/// [`NoReferences`] if `answers` is empty.
-///
-/// ```
-/// # use dsrs_metrics::text::em;
-/// assert_eq!(em("The Eiffel Tower", &["Eiffel Tower", "Louvre"]), Ok(true));
-/// assert_eq!(em("paris", &["Paris, France"]), Ok(false));
-/// ```
-pub fn em<S: AsRef<str>>(prediction: &str, answers: &[S]) -> Result<bool, NoReferences> {
-    Profile::Dspy.em(prediction, answers)
-}
-
-/// The best token-level F1 in [0, 1] over the references; dspy's `F1`.
-///
-/// Tokens are the words of the normalized texts, counted as a multiset; F1 is `2pr / (p + r)`, and 0 without a
-/// common token, also where both sides are empty.
-///
-/// # Errors
-/// [`NoReferences`] if `answers` is empty.
-///
-/// ```
-/// # use dsrs_metrics::text::f1;
-/// assert_eq!(f1("Eiffel Tower in Paris", &["Paris"]), Ok(0.4));
-/// ```
-pub fn f1<S: AsRef<str>>(prediction: &str, answers: &[S]) -> Result<f64, NoReferences> {
-    Profile::Dspy.f1(prediction, answers)
-}
-
-/// The best HotPotQA F1 in [0, 1] over the references; dspy's `HotPotF1`.
-///
-/// As [`f1`], but 0 where either normalized side is one of [`HOTPOT_LABELS`] and the sides differ.
-///
-/// # Errors
-/// [`NoReferences`] if `answers` is empty.
-///
-/// ```
-/// # use dsrs_metrics::text::{f1, hotpot_f1};
-/// assert_eq!(hotpot_f1("yes", &["yes it is"]), Ok(0.0));
-/// assert_eq!(f1("yes", &["yes it is"]), Ok(0.5));
-/// ```
-pub fn hotpot_f1<S: AsRef<str>>(prediction: &str, answers: &[S]) -> Result<f64, NoReferences> {
-    Profile::Dspy.hotpot_f1(prediction, answers)
-}
-
-/// The best token-level precision in [0, 1] over the references: the share of the prediction's tokens that the
-/// reference has; the maximum of dspy's `precision_score`.
-///
-/// # Errors
-/// [`NoReferences`] if `answers` is empty.
-///
-/// ```
-/// # use dsrs_metrics::text::precision;
-/// assert_eq!(precision("eiffel tower in paris", &["Eiffel Tower"]), Ok(0.5));
-/// ```
-pub fn precision<S: AsRef<str>>(prediction: &str, answers: &[S]) -> Result<f64, NoReferences> {
-    Profile::Dspy.precision(prediction, answers)
-}
-
-/// The best token-level recall in [0, 1] over the references: the share of the reference's tokens that the
-/// prediction has. dspy has no function of this name; this is the recall inside its `f1_score`.
-///
-/// # Errors
-/// [`NoReferences`] if `answers` is empty.
-///
-/// ```
-/// # use dsrs_metrics::text::recall;
-/// assert_eq!(recall("Paris", &["Paris, France"]), Ok(0.5));
-/// ```
-pub fn recall<S: AsRef<str>>(prediction: &str, answers: &[S]) -> Result<f64, NoReferences> {
-    Profile::Dspy.recall(prediction, answers)
-}
-
-/// Whether prediction and reference are the same after [`normalize_text`]; dspy's `em_score`.
-#[must_use]
-pub fn em_score(prediction: &str, reference: &str) -> bool {
-    Profile::Dspy.em_score(prediction, reference)
-}
-
-/// Token-level F1 in [0, 1] with one reference; dspy's `f1_score`.
-#[must_use]
-pub fn f1_score(prediction: &str, reference: &str) -> f64 {
-    Profile::Dspy.f1_score(prediction, reference)
-}
-
-/// HotPotQA's F1 in [0, 1] with one reference; dspy's `hotpot_f1_score`.
-#[must_use]
-pub fn hotpot_f1_score(prediction: &str, reference: &str) -> f64 {
-    Profile::Dspy.hotpot_f1_score(prediction, reference)
-}
-
-/// Token-level precision in [0, 1] with one reference; dspy's `precision_score`.
-#[must_use]
-pub fn precision_score(prediction: &str, reference: &str) -> f64 {
-    Profile::Dspy.precision_score(prediction, reference)
-}
-
-/// Token-level recall in [0, 1] with one reference, as inside dspy's `f1_score`.
-#[must_use]
-pub fn recall_score(prediction: &str, reference: &str) -> f64 {
-    Profile::Dspy.recall_score(prediction, reference)
-}
-
-/// Exact match where `frac` is at least 1, otherwise whether the best F1 is at least `frac`; dspy's
-/// `answer_exact_match`.
-///
-/// A `frac` of 0 or below accepts everything, NaN nothing.
-///
-/// # Errors
-/// [`NoReferences`] if `answers` is empty.
-///
-/// ```
-/// # use dsrs_metrics::text::answer_exact_match;
-/// assert_eq!(answer_exact_match(&["Paris, France"], "paris", 1.0), Ok(false));
-/// assert_eq!(answer_exact_match(&["Paris, France"], "paris", 0.6), Ok(true));
-/// ```
-pub fn answer_exact_match<S: AsRef<str>>(
-    answers: &[S],
-    prediction: &str,
-    frac: f64,
-) -> Result<bool, NoReferences> {
-    Profile::Dspy.answer_exact_match(answers, prediction, frac)
-}
-
-/// Whether any passage contains any answer as consecutive tokens; dspy's `answer_passage_match`.
-///
-/// Both sides go through [`normalize_text`] and then through [`dpr_normalize`]. Without answers or without passages
-/// nothing is found. As in dspy an answer that normalizes to nothing is found in every passage; the other
-/// profiles find it in none.
-///
-/// ```
-/// # use dsrs_metrics::text::answer_passage_match;
-/// let passages = ["The Louvre is a museum.", "The Eiffel Tower is in Paris."];
-/// assert!(answer_passage_match(&["Eiffel Tower"], &passages));
-/// assert!(!answer_passage_match(&["Tower Eiffel"], &passages));
-/// ```
-pub fn answer_passage_match<A: AsRef<str>, P: AsRef<str>>(answers: &[A], passages: &[P]) -> bool {
-    Profile::Dspy.answer_passage_match(answers, passages)
-}

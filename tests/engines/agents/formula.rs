@@ -1,4 +1,4 @@
-//! The formula of outcome-coupled scores: laws, and value for value against the document's.
+//! The formula of outcome-coupled scores: laws, and equality with the document's code.
 
 use dsrs_metrics::outcome_coupled::{OutcomeCoupledScorer, OutcomeWeights, ToolResultRecord};
 use proptest::prelude::*;
@@ -42,19 +42,19 @@ fn any_weights() -> impl Strategy<Value = OutcomeWeights> {
 
 proptest! {
     #[test]
-    fn it_is_the_documents_formula(step in any_step()) {
+    fn scores_equal_those_of_the_documents_formula(step in any_step()) {
         let score = OutcomeCoupledScorer::default().score(&step).unwrap();
         prop_assert!((score - as_in_the_document(&step)).abs() < 1e-12);
     }
 
     #[test]
-    fn scores_stay_in_their_range_whatever_the_weights(step in any_step(), weights in any_weights()) {
+    fn scores_are_in_range_for_all_weights(step in any_step(), weights in any_weights()) {
         let score = OutcomeCoupledScorer::new(weights).unwrap().score(&step).unwrap();
         prop_assert!((0.0..=1.0).contains(&score), "{score}");
     }
 
     #[test]
-    fn what_is_better_in_any_part_is_never_worse(
+    fn the_score_is_monotone_in_each_component(
         step in any_step(),
         better in any_step(),
         weights in any_weights(),

@@ -34,19 +34,19 @@ fn load(
     load_jsonl_with_labels(file, scorer).unwrap().collect()
 }
 
-/// What is said of the second of three rows.
-fn said(second: &str) -> String {
+/// The error in the second of three rows.
+fn error_in(second: &str) -> String {
     let content = format!("{}\n\n{second}\n{}\n", row(), row());
     let mut rows = load(content, &OutcomeCoupledScorer::default());
-    assert_eq!(rows.len(), 2, "it ends with the first error");
-    let said = rows.pop().unwrap().unwrap_err().to_string();
-    let (_, said) =
-        said.split_once("tool_calls.jsonl:").unwrap_or_else(|| panic!("no file: {said}"));
-    said.to_owned()
+    assert_eq!(rows.len(), 2, "the iterator ends with the first error");
+    let error = rows.pop().unwrap().unwrap_err().to_string();
+    let (_, message) =
+        error.split_once("tool_calls.jsonl:").unwrap_or_else(|| panic!("no file: {error}"));
+    message.to_owned()
 }
 
 #[test]
-fn rows_with_their_labels() {
+fn labels_are_computed_and_rows_are_split() {
     let mut rows = load(format!("{}\n", row()), &OutcomeCoupledScorer::default());
     let LabelledExample { pair, labels } = rows.pop().unwrap().unwrap();
     assert!((labels.outcome_score - 0.7).abs() < 1e-12);
@@ -72,7 +72,7 @@ fn rows_with_their_labels() {
 }
 
 #[tokio::test]
-async fn rows_of_training_data_are_scored_as_they_come() {
+async fn rows_of_training_data_can_be_scored() {
     let mut rows = [row(), with("was_repeated", json!(true)), with("step_utility", json!(-1))];
     for (number, row) in rows.iter_mut().enumerate() {
         row["id"] = json!(number);
@@ -92,18 +92,18 @@ async fn rows_of_training_data_are_scored_as_they_come() {
 }
 
 #[test]
-fn halves_stay_what_they_are() {
+fn rows_with_gold_or_pred_are_not_split() {
     let mut both = with("gold", json!({ "answer": "x" }));
-    both["pred"] = json!("as it stands");
+    both["pred"] = json!("unchanged");
     let mut rows = load(both.to_string(), &OutcomeCoupledScorer::default());
     let LabelledExample { pair, .. } = rows.pop().unwrap().unwrap();
     assert_eq!(pair.gold.get("answer"), Some(&json!("x")));
-    assert_eq!(pair.attributes.get("pred"), Some(&json!("as it stands")), "nothing is dropped");
+    assert_eq!(pair.attributes.get("pred"), Some(&json!("unchanged")), "no field is dropped");
     assert_eq!(pair.attributes.get("tool"), Some(&json!("edit")));
 }
 
 #[test]
-fn what_is_written_is_read_again() {
+fn labels_round_trip() {
     let scorer = OutcomeCoupledScorer::default();
     let labels = load(row().to_string(), &scorer).pop().unwrap().unwrap().labels;
     let written = serde_json::to_string(&labels).unwrap();
@@ -116,33 +116,30 @@ fn what_is_written_is_read_again() {
 fn labels_that_are_missing_or_wrong_are_named_with_file_and_line() {
     let mut missing = row();
     missing.as_object_mut().unwrap().remove("was_repeated");
-    let said_of_missing = said(&missing.to_string());
-    assert!(
-        said_of_missing.starts_with("3: no label `was_repeated`; the row has `"),
-        "{said_of_missing}"
-    );
-    assert!(said_of_missing.contains("`tool`"), "{said_of_missing}");
+    let error = error_in(&missing.to_string());
+    assert!(error.starts_with("3: no label `was_repeated`; the row has `"), "{error}");
+    assert!(error.contains("`tool`"), "{error}");
     for (field, value, expected) in [
         (
             "step_utility",
             json!("0.5"),
-            "3: label `step_utility` should be a number in -1..=1, found the text \"0.5\"",
+            "3: label `step_utility`: expected a number in -1..=1, found the string \"0.5\"",
         ),
-        ("step_utility", json!(1.25), "3: a step's utility lies in -1..=1, found 1.25"),
+        ("step_utility", json!(1.25), "3: expected a step utility in -1..=1, found 1.25"),
         (
             "tests_after",
             json!(-1),
-            "3: label `tests_after` should be a number of tests, found the number -1",
+            "3: label `tests_after`: expected a number of tests, found the number -1",
         ),
         (
             "tests_before",
             json!(5_000_000_000_u64),
-            "3: label `tests_before` should be a number of tests, found the number 5000000000",
+            "3: label `tests_before`: expected a number of tests, found the number 5000000000",
         ),
         (
             "params_valid",
             json!("yes"),
-            "3: label `params_valid` should be true or false, found the text \"yes\"",
+            "3: label `params_valid`: expected true or false, found the string \"yes\"",
         ),
         (
             "verification_delta",
@@ -150,16 +147,16 @@ fn labels_that_are_missing_or_wrong_are_named_with_file_and_line() {
             "3: `verification_delta` is 1, but `tests_after - tests_before` is 9 - 10",
         ),
     ] {
-        assert_eq!(said(&with(field, value).to_string()), expected);
+        assert_eq!(error_in(&with(field, value).to_string()), expected);
     }
 }
 
 #[test]
-fn a_score_made_with_other_weights_is_no_training_data() {
-    let said = said(&with("outcome_score", json!(0.8)).to_string());
-    let start = "3: `outcome_score` is 0.8, but the labels make 0.7";
-    let end = "set the weights it was made with, or take `outcome_score` away";
-    assert!(said.starts_with(start) && said.ends_with(end), "{said}");
+fn a_score_computed_with_other_weights_is_an_error() {
+    let error = error_in(&with("outcome_score", json!(0.8)).to_string());
+    let start = "3: `outcome_score` is 0.8, but the labels give 0.7";
+    let end = "set the weights that it was computed with, or remove `outcome_score`";
+    assert!(error.starts_with(start) && error.ends_with(end), "{error}");
     let weights =
         OutcomeWeights { step_utility: 0.0, repetition: 0.5, verification: 0.2, schema: 0.3 };
     let scorer = OutcomeCoupledScorer::new(weights).unwrap();
@@ -169,13 +166,13 @@ fn a_score_made_with_other_weights_is_no_training_data() {
 
 #[test]
 fn lines_that_are_no_rows() {
-    assert_eq!(said("{"), "3:1: not valid JSON: EOF while parsing an object");
-    assert!(said("[1]").starts_with("3: a row should be an object"), "{}", said("[1]"));
+    assert_eq!(error_in("{"), "3:1: invalid JSON: EOF while parsing an object");
+    assert!(error_in("[1]").starts_with("3: expected a row such as {"), "{}", error_in("[1]"));
     let twice = row().to_string().replacen("\"tool\"", "\"step_utility\": 1, \"tool\"", 1);
-    assert!(said(&twice).contains("the key `step_utility` stands twice"), "{}", said(&twice));
+    assert!(error_in(&twice).contains("duplicate key `step_utility`"), "{}", error_in(&twice));
     let deep = with("params", json!("DEEP")).to_string();
     let deep = deep.replace("\"DEEP\"", &format!("{}{}", "[".repeat(200), "]".repeat(200)));
-    assert!(said(&deep).contains("nested deeper than 127 levels"));
+    assert!(error_in(&deep).contains("nested deeper than 127 levels"));
     let mut empty = load("\n", &OutcomeCoupledScorer::default());
     let error = empty.pop().unwrap().unwrap_err();
     assert!(matches!(error, LabelsError::Data(DataError::Empty { .. })), "{error}");
@@ -184,7 +181,7 @@ fn lines_that_are_no_rows() {
 }
 
 #[test]
-fn a_file_that_is_not_there() {
+fn a_missing_file_is_an_error() {
     let error = load_jsonl_with_labels("no/such.jsonl", &OutcomeCoupledScorer::default());
     let error = error.unwrap_err().to_string();
     assert!(error.starts_with("no/such.jsonl: "), "{error}");
@@ -194,7 +191,7 @@ fn a_file_that_is_not_there() {
 fn a_long_file_is_read_row_by_row() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("tool_calls.jsonl");
-    // The last row is broken, which nobody knows who takes only the first ones.
+    // The last row is invalid, which does not affect a reader of the others.
     let content = format!("{}{{", format!("{}\n", row()).repeat(1000));
     fs::write(&file, content).unwrap();
     let rows = load_jsonl_with_labels(&file, &OutcomeCoupledScorer::default()).unwrap();

@@ -1,4 +1,4 @@
-//! What coding agents say and do at each step: plans, replies, and what came of their tool calls.
+//! Metrics of the steps of coding agents: plans, replies, and outcomes of tool calls.
 
 mod formula;
 mod labels;
@@ -9,8 +9,8 @@ mod replies;
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Configure, Evaluate, Pair, Params};
 
-/// The value of each part, and the feedback.
-fn parts(metric: &impl Metric, pred: &Prediction) -> (Vec<f64>, String) {
+/// The value of each component, and the feedback.
+fn components(metric: &impl Metric, pred: &Prediction) -> (Vec<f64>, String) {
     let gold = example! {};
     let scored = metric.answer(MetricCall::new(&gold, pred)).ready().unwrap().unwrap();
     let values = scored.parts().iter().map(|part| part.value).collect();
@@ -27,7 +27,7 @@ fn error(metric: &impl Metric, pred: &Prediction) -> String {
     metric.answer(MetricCall::new(&gold, pred)).ready().unwrap().unwrap_err().to_string()
 }
 
-/// A metric configured as on the command line.
+/// A metric that is configured as on the command line.
 fn configured<M: Configure>(params: &[(&str, &str)]) -> M {
     let mut given = Params::default();
     for (name, value) in params {
@@ -36,8 +36,8 @@ fn configured<M: Configure>(params: &[(&str, &str)]) -> M {
     M::configure(&given).unwrap()
 }
 
-/// What is said before the first row.
-async fn refusal(metric: impl Metric + 'static) -> String {
+/// The error before the first row.
+async fn preflight_error(metric: impl Metric + 'static) -> String {
     let evaluate = Evaluate::builder().metric(metric).build().unwrap();
     let row = Pair::new("1", example! {}, prediction! {});
     evaluate.score([row]).await.unwrap_err().to_string()

@@ -6,7 +6,7 @@ use dsrs_metrics::prelude::*;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{configured, error, parts, refusal, value};
+use super::{components, configured, error, preflight_error, value};
 
 fn step(with: &[(&str, Value)]) -> Prediction {
     let mut step = prediction! {
@@ -19,9 +19,9 @@ fn step(with: &[(&str, Value)]) -> Prediction {
 }
 
 #[test]
-fn the_best_the_worst_and_what_lies_between() {
+fn the_best_the_worst_and_a_middling_step() {
     let metric = OutcomeCoupled::default();
-    assert_eq!(parts(&metric, &step(&[])), (vec![1.0; 4], String::new()));
+    assert_eq!(components(&metric, &step(&[])), (vec![1.0; 4], String::new()));
     assert_eq!(value(&metric, &step(&[])), 1.0);
     let worst = step(&[
         ("step_utility", json!(-1)),
@@ -29,30 +29,30 @@ fn the_best_the_worst_and_what_lies_between() {
         ("verification_delta", json!(-3)),
         ("params_valid", json!(false)),
     ]);
-    let said = "the step's utility is -1; the same call was made before; 3 fewer tests pass; the parameters break \
-                the tool's schema";
-    assert_eq!(parts(&metric, &worst), (vec![0.0; 4], said.to_owned()));
+    let feedback = "the step's utility is -1; the same call was made before; 3 fewer tests pass; the parameters \
+                    violate the tool's schema";
+    assert_eq!(components(&metric, &worst), (vec![0.0; 4], feedback.to_owned()));
     assert_eq!(value(&metric, &worst), 0.0);
     let middling = step(&[("step_utility", json!(0)), ("verification_delta", json!(0))]);
-    let said = "the step's utility is 0; as many tests pass as before".to_owned();
-    assert_eq!(parts(&metric, &middling), (vec![0.5, 1.0, 0.5, 1.0], said));
+    let feedback = "the step's utility is 0; as many tests pass as before".to_owned();
+    assert_eq!(components(&metric, &middling), (vec![0.5, 1.0, 0.5, 1.0], feedback));
     assert!((value(&metric, &middling) - 0.7).abs() < 1e-12);
 }
 
 #[test]
-fn the_difference_in_tests_is_stated_or_follows() {
+fn the_change_in_tests_is_stated_or_computed() {
     let metric = OutcomeCoupled::default();
     let tests = |before: u32, after: u32| {
         let mut step = step(&[("tests_before", json!(before)), ("tests_after", json!(after))]);
         step.data.remove("verification_delta");
         step
     };
-    assert_eq!(parts(&metric, &tests(10, 12)).0[2], 1.0);
-    assert_eq!(parts(&metric, &tests(12, 12)).0[2], 0.5);
-    assert_eq!(parts(&metric, &tests(u32::MAX, 0)).0[2], 0.0);
+    assert_eq!(components(&metric, &tests(10, 12)).0[2], 1.0);
+    assert_eq!(components(&metric, &tests(12, 12)).0[2], 0.5);
+    assert_eq!(components(&metric, &tests(u32::MAX, 0)).0[2], 0.0);
     let mut both = tests(10, 12);
     both.data.insert("verification_delta", 2);
-    assert_eq!(parts(&metric, &both).0[2], 1.0);
+    assert_eq!(components(&metric, &both).0[2], 1.0);
     both.data.insert("verification_delta", 3);
     assert_eq!(
         error(&metric, &both),
@@ -62,15 +62,14 @@ fn the_difference_in_tests_is_stated_or_follows() {
     neither.data.remove("tests_before");
     assert_eq!(
         error(&metric, &neither),
-        "metric `outcome_coupled`: there is no `pred.verification_delta`, nor both `pred.tests_before` and \
-         `pred.tests_after`"
+        "metric `outcome_coupled`: expected `pred.verification_delta`, or both `pred.tests_before` and `pred.tests_after`"
     );
 }
 
 #[test]
-fn trap_09_what_cannot_be_scored_is_an_error() {
+fn trap_09_invalid_and_missing_fields_are_errors() {
     let metric = OutcomeCoupled::default();
-    for (field, value, said) in [
+    for (field, value, message) in [
         (
             "step_utility",
             json!(1.5),
@@ -79,7 +78,7 @@ fn trap_09_what_cannot_be_scored_is_an_error() {
         (
             "step_utility",
             json!("high"),
-            "field `pred.step_utility` should be a number, found the text \"high\"",
+            "field `pred.step_utility` should be a number, found the string \"high\"",
         ),
         (
             "was_repeated",
@@ -103,7 +102,7 @@ fn trap_09_what_cannot_be_scored_is_an_error() {
         ),
     ] {
         let row = step(&[(field, value)]);
-        assert_eq!(error(&metric, &row), format!("metric `outcome_coupled`: {said}"));
+        assert_eq!(error(&metric, &row), format!("metric `outcome_coupled`: {message}"));
     }
     let mut incomplete = step(&[]);
     incomplete.data.remove("was_repeated");
@@ -125,23 +124,23 @@ async fn weights_are_configured_and_checked_before_the_first_row() {
     ];
     assert_eq!(value(&configured::<OutcomeCoupled>(&weights), &repeated), 0.5);
     let metric: OutcomeCoupled = configured(&weights[..1]);
-    let said =
+    let message =
         "metric `outcome_coupled`: the weights 0.5, 0.3, 0.2, 0.1 sum to 1.1; they must sum to 1";
-    assert_eq!(error(&metric, &repeated), said);
-    assert_eq!(refusal(metric).await, said);
+    assert_eq!(error(&metric, &repeated), message);
+    assert_eq!(preflight_error(metric).await, message);
 }
 
 #[test]
-fn more_tests_count_by_share_if_that_is_asked_for() {
+fn with_full_delta_smaller_changes_count_proportionally() {
     let metric: OutcomeCoupled = configured(&[("full_delta", "4")]);
-    let delta = |delta: i64| parts(&metric, &step(&[("verification_delta", json!(delta))]));
+    let delta = |delta: i64| components(&metric, &step(&[("verification_delta", json!(delta))]));
     assert_eq!(delta(1), (vec![1.0, 1.0, 0.625, 1.0], "only 1 more tests pass".to_owned()));
     assert_eq!(delta(-2).0[2], 0.25);
     assert_eq!([delta(4).0[2], delta(i64::MAX).0[2], delta(i64::MIN).0[2]], [1.0, 1.0, 0.0]);
 }
 
 #[test]
-fn what_is_known_before_it_runs() {
+fn the_spec_of_the_metric() {
     let spec = OutcomeCoupled::SPEC;
     assert_eq!((spec.tier, spec.cost_msats, spec.threshold), (MetricTier::Proxy, 0, None));
     let required: Vec<_> = spec.required_fields().collect();
@@ -150,7 +149,7 @@ fn what_is_known_before_it_runs() {
 
 proptest! {
     #[test]
-    fn the_metric_and_the_scorer_are_the_same(
+    fn the_metric_equals_the_scorer(
         step_utility in -1.0..=1.0,
         was_repeated: bool,
         verification_delta in -5_i64..=5,

@@ -5,7 +5,7 @@ use dsrs_metrics::prelude::*;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{configured, error, parts, refusal, value};
+use super::{components, configured, error, preflight_error, value};
 
 fn subtask(action: &str, target: &str, instruction: &str) -> Value {
     json!({ "id": 1, "action": action, "target": target, "instruction": instruction })
@@ -13,19 +13,22 @@ fn subtask(action: &str, target: &str, instruction: &str) -> Value {
 
 /// The four checks of one subtask.
 fn checks(subtask: Value) -> Vec<f64> {
-    parts(&SubtaskPlanning::default(), &prediction! { "subtasks" => [subtask] }).0
+    components(&SubtaskPlanning::default(), &prediction! { "subtasks" => [subtask] }).0
 }
 
 #[test]
-fn a_plan_as_a_list_and_as_text() {
+fn a_plan_as_a_list_and_as_a_string() {
     let plan = json!([subtask("edit", "src/lib.rs", "Add a test"), subtask("bash", "", "Run it")]);
     let metric = SubtaskPlanning::default();
-    assert_eq!(parts(&metric, &prediction! { "subtasks" => &plan }), (vec![1.0; 4], String::new()));
+    assert_eq!(
+        components(&metric, &prediction! { "subtasks" => &plan }),
+        (vec![1.0; 4], String::new())
+    );
     assert_eq!(value(&metric, &prediction! { "subtasks" => plan.to_string() }), 1.0);
 }
 
 #[test]
-fn each_check_on_its_own() {
+fn each_check_fails_independently() {
     let good = || subtask("edit", "src/lib.rs", "Add a test");
     let with = |field: &str, value: Value| {
         let mut subtask = good();
@@ -38,12 +41,12 @@ fn each_check_on_its_own() {
     assert_eq!(with("target", json!("the library")), [1.0, 1.0, 0.0, 1.0]);
     assert_eq!(with("instruction", json!("A test, please")), [1.0, 1.0, 1.0, 0.0]);
     assert_eq!(with("instruction", Value::Null), [0.0, 1.0, 1.0, 0.0]);
-    assert_eq!(with("target", Value::Null), [1.0, 1.0, 0.0, 1.0], "an edit needs a file");
+    assert_eq!(with("target", Value::Null), [1.0, 1.0, 0.0, 1.0], "an edit requires a file");
     assert_eq!(checks(json!("edit src/lib.rs")), [0.0, 0.0, 0.0, 0.0]);
 }
 
 #[test]
-fn a_subtask_that_needs_no_file_needs_no_target() {
+fn an_action_without_a_file_requires_no_target() {
     assert_eq!(
         checks(
             json!({ "id": "a", "action": "bash", "target": null, "instruction": "Run cargo test" })
@@ -57,7 +60,7 @@ fn a_subtask_that_needs_no_file_needs_no_target() {
 }
 
 #[test]
-fn paths_and_what_only_looks_like_one() {
+fn paths_and_strings_that_are_not_paths() {
     let target = |target: &str| checks(subtask("read", target, "Read it"))[2];
     for path in [
         "src/lib.rs",
@@ -83,7 +86,7 @@ fn paths_and_what_only_looks_like_one() {
 }
 
 #[test]
-fn trap_06_a_verb_is_a_word_and_an_action_is_the_whole_action() {
+fn trap_06_verbs_match_whole_words_and_actions_match_exactly() {
     let instruction = |text: &str| checks(subtask("read", "a.rs", text))[3];
     for text in ["Add a test", "add", "ADD: a test", "- Add a test", "1. \"Add\" a test", "  Add"] {
         assert_eq!(instruction(text), 1.0, "{text}");
@@ -103,27 +106,27 @@ fn trap_07_instructions_in_any_script() {
     let metric: SubtaskPlanning = configured(&[("verbs", r#"["添加", "ÉCRIRE", "a"]"#)]);
     assert_eq!(value(&metric, &plan("添加测试")), 1.0);
     assert_eq!(value(&metric, &plan("e\u{301}crire un test")), 1.0);
-    assert_eq!(value(&metric, &plan("A")), 1.0, "an article is not dropped");
+    assert_eq!(value(&metric, &plan("A")), 1.0, "an article is not removed");
     assert_eq!(value(&metric, &plan("Add a test")), 0.75);
     let any: SubtaskPlanning = configured(&[("verbs", "[]")]);
     assert_eq!([value(&any, &plan("写")), value(&any, &plan("..."))], [1.0, 0.75]);
 }
 
 #[test]
-fn what_is_no_plan_is_worth_nothing_and_says_why() {
+fn an_invalid_plan_scores_zero_with_a_reason() {
     let metric = SubtaskPlanning::default();
-    for (subtasks, said) in [
+    for (subtasks, reason) in [
         (json!([]), "`subtasks` is an empty list"),
         (json!("[]"), "`subtasks` is an empty list"),
-        (json!({ "id": 1 }), "`subtasks` is no list"),
-        (json!(5), "`subtasks` is no list"),
-        (json!("null"), "`subtasks` is no list"),
-        (Value::Null, "`subtasks` is no list"),
-        (json!(""), "`subtasks` is no JSON: EOF while parsing a value at line 1 column 0"),
-        (json!("[{]"), "`subtasks` is no JSON: key must be a string at line 1 column 3"),
+        (json!({ "id": 1 }), "`subtasks` is not a list"),
+        (json!(5), "`subtasks` is not a list"),
+        (json!("null"), "`subtasks` is not a list"),
+        (Value::Null, "`subtasks` is not a list"),
+        (json!(""), "`subtasks` is not valid JSON: EOF while parsing a value at line 1 column 0"),
+        (json!("[{]"), "`subtasks` is not valid JSON: key must be a string at line 1 column 3"),
     ] {
-        let found = parts(&metric, &prediction! { "subtasks" => &subtasks });
-        assert_eq!(found, (vec![0.0; 4], said.to_owned()), "{subtasks}");
+        let found = components(&metric, &prediction! { "subtasks" => &subtasks });
+        assert_eq!(found, (vec![0.0; 4], reason.to_owned()), "{subtasks}");
     }
 }
 
@@ -142,7 +145,7 @@ fn rows_that_cannot_be_scored() {
 }
 
 #[test]
-fn the_first_fault_is_told_and_how_many_there_are() {
+fn the_feedback_has_the_first_failure_and_the_number_of_others() {
     let plan = [
         subtask("read", "a.rs", "Read it"),
         subtask("fly", "b.rs", "Read it"),
@@ -152,14 +155,14 @@ fn the_first_fault_is_told_and_how_many_there_are() {
     let gold = example! {};
     let scored =
         SubtaskPlanning::default().answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap();
-    let faults = "subtask 2: its action \"fly\" is none of read, edit, bash, and so 1 more; \
-                  subtask 3: its instruction begins with \"Carefully\", which is no verb";
-    assert_eq!(scored.feedback().unwrap(), faults);
+    let failures = "subtask 2: unknown action \"fly\"; expected one of read, edit, bash, and 1 more; \
+                    subtask 3: its instruction starts with \"Carefully\", which is not a known verb";
+    assert_eq!(scored.feedback().unwrap(), failures);
     assert_eq!(
         scored.score.details.unwrap(),
-        "subtasks 1, weight 0.25; actions 0, weight 0.25: subtask 2: its action \"fly\" is none of read, edit, bash, \
-         and so 1 more; targets 1, weight 0.25; instructions 0, weight 0.25: subtask 3: its instruction begins with \
-         \"Carefully\", which is no verb"
+        "subtasks 1, weight 0.25; actions 0, weight 0.25: subtask 2: unknown action \"fly\"; expected one of read, \
+         edit, bash, and 1 more; targets 1, weight 0.25; instructions 0, weight 0.25: subtask 3: its instruction starts \
+         with \"Carefully\", which is not a known verb"
     );
     assert_eq!(scored.score.value, 0.5);
 }
@@ -170,10 +173,10 @@ async fn weights_are_configured_and_checked_before_the_first_row() {
     let plan = prediction! { "subtasks" => [subtask("fly", "a.rs", "Read it")] };
     assert!((value(&metric, &plan) - 0.9).abs() < 1e-12);
     let wrong: SubtaskPlanning = configured(&[("weights", "[0.7, 0.1, 0.1, 0.0]")]);
-    let said =
+    let message =
         "metric `subtask_planning`: the weights 0.7, 0.1, 0.1, 0 sum to 0.9; they must sum to 1";
-    assert_eq!(error(&wrong, &plan), said);
-    assert_eq!(refusal(wrong).await, said);
+    assert_eq!(error(&wrong, &plan), message);
+    assert_eq!(preflight_error(wrong).await, message);
 }
 
 fn replies() -> Prediction {
@@ -183,7 +186,7 @@ fn replies() -> Prediction {
 }
 
 #[test]
-fn combined_is_sixty_forty() {
+fn combined_is_weighted_sixty_to_forty() {
     let mut pred = replies();
     pred.data.insert("subtasks", json!([subtask("fly", "the library", "Read it")]));
     let (planning, synthesis) =
@@ -195,7 +198,7 @@ fn combined_is_sixty_forty() {
 }
 
 #[test]
-fn combined_has_no_score_where_a_half_has_none() {
+fn combined_has_no_score_if_a_component_has_none() {
     assert_eq!(
         error(&Combined, &replies()),
         "metric `combined`: its component `subtask_planning` has no score: metric `subtask_planning`: no field \
@@ -203,8 +206,8 @@ fn combined_has_no_score_where_a_half_has_none() {
     );
     assert_eq!(
         error(&Combined, &prediction! { "subtasks" => "[]" }),
-        "metric `combined`: its component `synthesis` has no score: metric `synthesis`: the row has none of \
-         `pred.success`, `pred.summary`, `pred.modified_files`, `pred.confidence`"
+        "metric `combined`: its component `synthesis` has no score: metric `synthesis`: the row has none of the \
+         fields `pred.success`, `pred.summary`, `pred.modified_files`, `pred.confidence`"
     );
 }
 
@@ -232,16 +235,16 @@ proptest! {
         let metric = SubtaskPlanning::default();
         let found = value(&metric, &prediction! { "subtasks" => &subtasks });
         prop_assert!((0.0..=1.0).contains(&found));
-        let as_text = match &subtasks {
-            // Text is taken as JSON, so text of text is another value.
+        let from_string = match &subtasks {
+            // A string is parsed as JSON, so a JSON string in a string is another value.
             Value::String(_) => found,
             subtasks => value(&metric, &prediction! { "subtasks" => subtasks.to_string() }),
         };
-        prop_assert_eq!(found, as_text);
+        prop_assert_eq!(found, from_string);
     }
 
     #[test]
-    fn one_more_subtask_never_makes_a_plan_better(
+    fn an_additional_subtask_never_improves_a_plan(
         plan in prop::collection::vec(json_value(), 1..4),
         more in json_value(),
     ) {

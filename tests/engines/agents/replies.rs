@@ -5,17 +5,17 @@ use dsrs_metrics::prelude::*;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::{configured, error, parts, refusal, value};
+use super::{components, configured, error, preflight_error, value};
 
 const REASONING: &str = "The name was misleading";
 
 fn executed(result: &Value) -> (Vec<f64>, String) {
     let pred = prediction! { "result" => result, "reasoning" => REASONING };
-    parts(&SubtaskExecution::default(), &pred)
+    components(&SubtaskExecution::default(), &pred)
 }
 
 #[test]
-fn results_that_say_what_was_done() {
+fn results_with_an_edit_or_command_pass() {
     for result in [
         json!({ "old_string": "fn a()", "new_string": "fn b()" }),
         json!(r#"{"old_string": "", "new_string": "fn b()"}"#),
@@ -27,9 +27,9 @@ fn results_that_say_what_was_done() {
 }
 
 #[test]
-fn results_that_do_not() {
+fn other_results_fail_the_check() {
     let neither = "`result` has neither `old_string` and `new_string` nor a `command`";
-    for (result, said) in [
+    for (result, reason) in [
         (json!({}), neither),
         (json!([]), neither),
         (json!(0), neither),
@@ -40,19 +40,19 @@ fn results_that_do_not() {
         (json!({ "old_string": "a", "new_string": null }), neither),
         (
             json!({ "old_string": "a", "new_string": "a" }),
-            "`old_string` and `new_string` are the same",
+            "`old_string` and `new_string` are equal",
         ),
     ] {
-        assert_eq!(executed(&result), (vec![1.0, 0.0, 1.0], said.to_owned()), "{result}");
+        assert_eq!(executed(&result), (vec![1.0, 0.0, 1.0], reason.to_owned()), "{result}");
     }
-    let said = "`result` is no JSON: expected value at line 1 column 1";
-    assert_eq!(executed(&json!("done")), (vec![0.0, 0.0, 1.0], said.to_owned()));
-    let said = "there is no `result`";
-    assert_eq!(executed(&Value::Null), (vec![0.0, 0.0, 1.0], said.to_owned()));
+    let reason = "`result` is not valid JSON: expected value at line 1 column 1";
+    assert_eq!(executed(&json!("done")), (vec![0.0, 0.0, 1.0], reason.to_owned()));
+    let reason = "`result` is missing";
+    assert_eq!(executed(&Value::Null), (vec![0.0, 0.0, 1.0], reason.to_owned()));
 }
 
 #[test]
-fn the_shares_are_a_third_each_but_for_the_rest() {
+fn the_default_weights_are_a_third_each() {
     let metric = SubtaskExecution::default();
     let result = json!({ "command": "ls" });
     assert_eq!(value(&metric, &prediction! { "result" => &result, "reasoning" => REASONING }), 1.0);
@@ -66,8 +66,11 @@ fn the_shares_are_a_third_each_but_for_the_rest() {
 #[test]
 fn trap_10_reasoning_is_measured_in_characters() {
     let reasoning = |text: &str| {
-        parts(&SubtaskExecution::default(), &prediction! { "result" => 1, "reasoning" => text }).0
-            [2]
+        components(
+            &SubtaskExecution::default(),
+            &prediction! { "result" => 1, "reasoning" => text },
+        )
+        .0[2]
     };
     assert_eq!([reasoning(&"a".repeat(20)), reasoning(&"a".repeat(19))], [1.0, 0.0]);
     // 7 characters and 21 bytes; 19 letters in 38 code points; nothing but space and signs.
@@ -77,18 +80,18 @@ fn trap_10_reasoning_is_measured_in_characters() {
     assert_eq!(reasoning(&format!("a{}b", " ".repeat(40))), 0.0, "three characters");
     let short: SubtaskExecution = configured(&[("min_reasoning_chars", "7")]);
     let pred = prediction! { "result" => 1, "reasoning" => "東京都港区芝公" };
-    assert_eq!(parts(&short, &pred).0[2], 1.0);
+    assert_eq!(components(&short, &pred).0[2], 1.0);
 }
 
 #[test]
-fn a_row_of_another_kind_is_an_error_and_no_zero() {
+fn a_row_of_another_kind_is_an_error_not_a_zero() {
     assert_eq!(
         error(&SubtaskExecution::default(), &prediction! { "answer" => "x" }),
-        "metric `subtask_execution`: the row has none of `pred.result`, `pred.reasoning`"
+        "metric `subtask_execution`: the row has none of the fields `pred.result`, `pred.reasoning`"
     );
     assert_eq!(
         error(&ToolStepUtility::default(), &prediction! { "confidence" => Value::Null }),
-        "metric `tool_step_utility`: the row has none of `pred.step_utility`, `pred.should_continue`, \
+        "metric `tool_step_utility`: the row has none of the fields `pred.step_utility`, `pred.should_continue`, \
          `pred.next_action_hint`, `pred.confidence`"
     );
     let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
@@ -103,7 +106,7 @@ fn synthesized(field: &str, value: Value) -> (Vec<f64>, String) {
         "success" => false, "summary" => "Added a parser.", "modified_files" => json!([]), "confidence" => 0.5,
     };
     pred.data.insert(field, value);
-    parts(&Synthesis::default(), &pred)
+    components(&Synthesis::default(), &pred)
 }
 
 #[test]
@@ -127,53 +130,53 @@ fn a_synthesis_with_all_its_fields() {
 }
 
 #[test]
-fn each_field_that_is_wrong_costs_a_quarter_and_is_named() {
-    for (at, field, bad, said) in [
-        (0, "success", json!("yes"), "`success` should be true or false, not the text \"yes\""),
-        (0, "success", json!(1), "`success` should be true or false, not the number 1"),
-        (0, "success", Value::Null, "there is no `success`"),
+fn each_invalid_field_costs_a_quarter_and_is_named() {
+    for (at, field, bad, reason) in [
+        (0, "success", json!("yes"), "`success`: expected true or false, found the string \"yes\""),
+        (0, "success", json!(1), "`success`: expected true or false, found the number 1"),
+        (0, "success", Value::Null, "`success` is missing"),
         (
             1,
             "summary",
             json!("fourteen chars"),
-            "`summary` has 14 characters, at least 15 expected",
+            "`summary`: expected at least 15 characters, found 14",
         ),
-        (1, "summary", json!(["Added a parser."]), "`summary` should be a text, not a list"),
+        (1, "summary", json!(["Added a parser."]), "`summary`: expected a string, found a list"),
         (
             2,
             "modified_files",
             json!("a.rs"),
-            "`modified_files` is no JSON: expected value at line 1 column 1",
+            "`modified_files` is not valid JSON: expected value at line 1 column 1",
         ),
-        (2, "modified_files", json!({}), "`modified_files` is no list"),
+        (2, "modified_files", json!({}), "`modified_files` is not a list"),
         (
             2,
             "modified_files",
             json!(["a.rs", 1, " "]),
-            "modified file 2: it is no name, and so 1 more",
+            "modified file 2: expected a non-blank string, and 1 more",
         ),
         (
             3,
             "confidence",
             json!(1.01),
-            "`confidence` should be a number in 0..=1, not the number 1.01",
+            "`confidence`: expected a number in 0..=1, found the number 1.01",
         ),
         (
             3,
             "confidence",
             json!("NaN"),
-            "`confidence` should be a number in 0..=1, not the text \"NaN\"",
+            "`confidence`: expected a number in 0..=1, found the string \"NaN\"",
         ),
         (
             3,
             "confidence",
             json!("high"),
-            "`confidence` should be a number in 0..=1, not the text \"high\"",
+            "`confidence`: expected a number in 0..=1, found the string \"high\"",
         ),
     ] {
         let mut expected = vec![1.0; 4];
         expected[at] = 0.0;
-        assert_eq!(synthesized(field, bad.clone()), (expected, said.to_owned()), "{field} {bad}");
+        assert_eq!(synthesized(field, bad.clone()), (expected, reason.to_owned()), "{field} {bad}");
     }
 }
 
@@ -192,24 +195,27 @@ fn a_step_utility_and_its_bounds() {
     let signed: ToolStepUtility = configured(&[("min_utility", "-1")]);
     assert_eq!([value(&signed, &step(json!(-1))), value(&signed, &step(json!(-1.1)))], [1.0, 0.75]);
     let hint = prediction! { "next_action_hint" => "Go on" };
-    let said = "there is no `step_utility`; there is no `should_continue`; `next_action_hint` has 5 characters, \
-                at least 6 expected; there is no `confidence`";
-    assert_eq!(parts(&metric, &hint), (vec![0.0; 4], said.to_owned()));
+    let reasons = "`step_utility` is missing; `should_continue` is missing; `next_action_hint`: expected at least \
+                   6 characters, found 5; `confidence` is missing";
+    assert_eq!(components(&metric, &hint), (vec![0.0; 4], reasons.to_owned()));
 }
 
 #[tokio::test]
-async fn a_configuration_that_no_row_can_meet_is_refused_before_the_first() {
+async fn an_invalid_configuration_is_an_error_before_the_first_row() {
     let metric: ToolStepUtility = configured(&[("min_utility", "2")]);
-    assert_eq!(refusal(metric).await, "metric `tool_step_utility`: no utility lies in 2..=1");
+    assert_eq!(
+        preflight_error(metric).await,
+        "metric `tool_step_utility`: `min_utility` must not exceed `max_utility`, found 2 and 1"
+    );
     let metric: Synthesis = configured(&[("weights", "[1, 1, 0, -1]")]);
     assert_eq!(
-        refusal(metric).await,
+        preflight_error(metric).await,
         "metric `synthesis`: -1.0 is no weight; weights are finite and not negative"
     );
 }
 
 #[test]
-fn cells_of_a_csv_file_are_read_as_what_they_say() {
+fn cells_of_a_csv_file_are_parsed() {
     let fields = [
         ("success", "true"),
         ("summary", "Renamed the function"),
@@ -221,12 +227,12 @@ fn cells_of_a_csv_file_are_read_as_what_they_say() {
     pred.data = pred.data.textual();
     assert_eq!(value(&Synthesis::default(), &pred), 1.0);
     pred.data.insert("confidence", "");
-    assert_eq!(parts(&Synthesis::default(), &pred).1, "there is no `confidence`");
+    assert_eq!(components(&Synthesis::default(), &pred).1, "`confidence` is missing");
 }
 
 proptest! {
     #[test]
-    fn a_longer_summary_is_never_worse(summary in "[a-z ]{0,30}", more in "[a-z]{0,10}") {
+    fn a_longer_summary_never_scores_less(summary in "[a-z ]{0,30}", more in "[a-z]{0,10}") {
         let pred = |text: &str| prediction! { "success" => 1, "summary" => text };
         let metric = Synthesis::default();
         let (before, after) =
@@ -235,9 +241,9 @@ proptest! {
     }
 
     #[test]
-    fn a_number_counts_just_within_its_bounds(number: f64) {
+    fn a_number_passes_exactly_within_its_bounds(number: f64) {
         let pred = prediction! { "confidence" => number, "summary" => "" };
-        // NaN and infinities are no JSON, and arrive as `null`.
+        // NaN and infinities are not JSON, and become `null`.
         let expected = if (0.0..=1.0).contains(&number) { 0.25 } else { 0.0 };
         prop_assert_eq!(value(&Synthesis::default(), &pred), expected);
     }

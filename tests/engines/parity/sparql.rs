@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use dsrs_metrics::sparql::{Answer, Bounds, SparqlStore, check_query};
+use dsrs_metrics::sparql::{QueryLimits, QueryResults, SparqlStore, check_query};
 use dsrs_metrics_tests::Peer;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -42,13 +42,13 @@ const DIFFERENCES: [(&str, &str); 7] = [
 fn queries_are_judged_and_answered_as_rdflib_does_it() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let store = SparqlStore::from_path(GRAPH).unwrap();
-    let bounds = Bounds { time: Duration::from_secs(10), results: 10_000 };
+    let limits = QueryLimits { timeout: Duration::from_secs(10), max_results: 10_000 };
     let (mut compared, mut differences) = (0, Vec::new());
     for vector in vectors() {
         let valid = check_query(&vector.query).is_ok();
-        let answer = match runtime.block_on(store.ask(&vector.query, bounds)) {
-            Ok(Answer::Boolean(value)) => json!(value),
-            Ok(Answer::Solutions(read) | Answer::Triples(read)) => json!(read),
+        let answer = match runtime.block_on(store.execute(&vector.query, limits)) {
+            Ok(QueryResults::Boolean(value)) => json!(value),
+            Ok(QueryResults::Solutions(count) | QueryResults::Triples(count)) => json!(count),
             _ => Value::Null,
         };
         if (valid, &answer) != (vector.valid, &vector.answer) {

@@ -1,5 +1,5 @@
-//! Values and texts nested 100,000 deep, patterns too large to compile, drafts and fields that are not there: a failure that
-//! says what is wrong, or a score, and never the end of the process.
+//! Values and strings nested 100,000 levels deep, patterns too large to compile, unknown drafts,
+//! missing fields: each gives a score or an error with a reason, and never ends the process.
 
 use std::time::{Duration, Instant};
 
@@ -8,15 +8,15 @@ use dsrs_metrics::metrics::{
     ToolParamsSchema, ToolSchemas, WasRepeated, same_value,
 };
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::syntax::{Language, SyntaxError};
+use dsrs_metrics::syntax::{Language, ParserError};
 use dsrs_metrics::{Configure, Params};
 use serde_json::{Value, json};
 
-use super::said;
+use super::evaluate;
 
 const DEEP: usize = 100_000;
 
-/// Lists in lists, or objects in objects. Such a value can only be taken apart from outside.
+/// Nested lists or objects. Dropping such a value recursively would overflow the stack.
 struct Nested(Value);
 
 impl Nested {
@@ -30,7 +30,7 @@ impl Nested {
     }
 }
 
-/// Drops a value of any depth.
+/// Drops a value of any depth without recursion.
 fn dismantle(mut value: Value) {
     loop {
         value = match value {
@@ -41,26 +41,26 @@ fn dismantle(mut value: Value) {
     }
 }
 
-/// Lends the row to a metric with a deep field in it.
+/// Adds a deep field to the row while the metric is evaluated.
 fn with_deep<T>(
     row: &mut Prediction,
     field: &str,
     value: Value,
-    ask: impl Fn(&Prediction) -> T,
+    evaluate: impl Fn(&Prediction) -> T,
 ) -> T {
     row.data.insert(field, value);
-    let told = ask(row);
+    let result = evaluate(row);
     dismantle(row.data.remove(field).unwrap());
-    told
+    result
 }
 
-fn refused<M: Metric>(metric: &M, gold: &Example, pred: &Prediction) -> String {
+fn error_of<M: Metric>(metric: &M, gold: &Example, pred: &Prediction) -> String {
     let scored = metric.answer(MetricCall::new(gold, pred)).ready().unwrap();
     scored.expect_err("no score").to_string()
 }
 
 #[test]
-fn a_value_too_deep_to_write_is_refused_by_each_proxy() {
+fn a_value_too_deep_to_serialize_is_an_error_of_each_proxy() {
     let length = Length::builder().max_chars(10).build();
     let keyword = Keyword::builder().required(["a"]).build();
     let metrics: [&dyn Metric; 5] =
@@ -70,7 +70,7 @@ fn a_value_too_deep_to_write_is_refused_by_each_proxy() {
         for deep in [Nested::lists(), Nested::objects()] {
             let error = with_deep(&mut prediction! {}, "answer", deep.0, |pred| {
                 assert!(!metric.can_evaluate(&gold, pred) || metric.name() == "diff");
-                refused(&metric, &gold, pred)
+                error_of(&metric, &gold, pred)
             });
             assert_eq!(
                 error,
@@ -83,30 +83,30 @@ fn a_value_too_deep_to_write_is_refused_by_each_proxy() {
     }
     let whole = Format::builder().field("*").build();
     let error = with_deep(&mut prediction! {}, "answer", Nested::lists().0, |pred| {
-        refused(&whole, &gold, pred)
+        error_of(&whole, &gold, pred)
     });
     assert!(error.contains("`pred.*`") && error.contains("128 levels"), "{error}");
 }
 
 #[test]
-fn a_value_too_deep_to_walk_is_refused() {
+fn a_value_too_deep_to_traverse_is_an_error() {
     let schemas = ToolSchemas::new([("t", &json!({ "type": "array" }))]).unwrap();
     let tool = ToolParamsSchema::builder().schemas(schemas).build();
     let error =
         with_deep(&mut prediction! { "tool" => "t" }, "params", Nested::lists().0, |pred| {
-            refused(&tool, &example! {}, pred)
+            error_of(&tool, &example! {}, pred)
         });
     let deep = "a value nested more than 128 levels deep";
     assert_eq!(error, format!("metric `tool_params_schema`: field `pred.params` holds {deep}"));
 
     let gold = example! { "answer" => json!({ "a": 1 }) };
     let error = with_deep(&mut prediction! {}, "answer", Nested::objects().0, |pred| {
-        refused(&JsonFieldAccuracy::default(), &gold, pred)
+        error_of(&JsonFieldAccuracy::default(), &gold, pred)
     });
-    assert_eq!(error, format!("metric `json_field_accuracy`: field `pred.answer` holds {deep}"));
+    assert_eq!(error, format!("metric `json_field_accuracy`: field `pred.answer` contains {deep}"));
 
     let error = with_deep(&mut prediction! {}, "answer", Nested::lists().0, |pred| {
-        refused(&AnswerExactMatch::default(), &gold, pred)
+        error_of(&AnswerExactMatch::default(), &gold, pred)
     });
     assert!(error.starts_with("metric `answer_exact_match`: field `"), "{error}");
 
@@ -154,7 +154,7 @@ fn brackets() -> [String; 4] {
 }
 
 #[test]
-fn texts_of_any_depth_are_scored_in_time() {
+fn strings_of_any_depth_are_scored_in_time() {
     let started = Instant::now();
     let keyword = Keyword::builder().required(["["]).whole_words(true).build();
     let length = Length::builder().max_tokens(1000).max_words(10).max_chars(1000).build();
@@ -165,26 +165,26 @@ fn texts_of_any_depth_are_scored_in_time() {
         .zip([0.0, 1.0, 1.0, 1.0])
         .map(|((a, b), c)| (a, b, c))
     {
-        assert_eq!(said(&valid_json, text).0, json);
-        assert_eq!(said(&Syntax::default(), text).0, balanced);
-        assert_eq!(said(&keyword, text).0, f64::from(u8::from(text.starts_with('['))));
-        assert!(said(&length, text).0 <= 0.01, "{:?}", said(&length, text));
+        assert_eq!(evaluate(&valid_json, text).0, json);
+        assert_eq!(evaluate(&Syntax::default(), text).0, balanced);
+        assert_eq!(evaluate(&keyword, text).0, f64::from(u8::from(text.starts_with('['))));
+        assert!(evaluate(&length, text).0 <= 0.01, "{:?}", evaluate(&length, text));
         let gold = example! { "answer" => &text[1..] };
         let pred = prediction! { "answer" => text };
         assert_eq!(Diff::default().score(&gold, &pred).unwrap().value, 0.0);
         let fields = JsonFieldAccuracy::default();
         let score = fields.score(&example! { "answer" => json!({ "a": 1 }) }, &pred).unwrap();
-        assert_eq!(score.value, 0.0, "deeper than is read, so no field is right");
+        assert_eq!(score.value, 0.0, "deeper than the parser's limit, so no field is correct");
         let schemas = ToolSchemas::new([("t", &json!({ "type": "array" }))]).unwrap();
         let tool = ToolParamsSchema::builder().schemas(schemas).build();
         let call = prediction! { "tool" => "t", "params" => text };
-        assert_eq!(tool.score(&example! {}, &call).unwrap().value, 0.0, "a text, and no list");
+        assert_eq!(tool.score(&example! {}, &call).unwrap().value, 0.0, "a string, not a list");
     }
     assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
 }
 
 #[test]
-fn parsers_read_or_give_up_on_texts_of_any_depth() {
+fn parsers_handle_code_of_any_depth() {
     use Language::{Bash, JavaScript, Json, Python, Rust, Sql, TypeScript};
     for language in [Rust, Python, JavaScript, TypeScript, Json, Sql, Bash] {
         let metric = Syntax::builder().language(language).build();
@@ -193,7 +193,7 @@ fn parsers_read_or_give_up_on_texts_of_any_depth() {
             let pred = prediction! { "answer" => text };
             match metric.score(&example! {}, &pred) {
                 Ok(score) => assert!([0.0, 1.0].contains(&score.value)),
-                Err(error) => assert!(error.to_string().contains("gave up"), "{error}"),
+                Err(error) => assert!(error.to_string().contains("timed out"), "{error}"),
             }
             assert!(
                 started.elapsed() < Duration::from_secs(60),
@@ -207,8 +207,8 @@ fn parsers_read_or_give_up_on_texts_of_any_depth() {
         let score = trees.score(&gold, &prediction! { "answer" => "[[]]" });
         assert!(score.map_or(true, |score| score.value == 0.0), "{language:?}");
     }
-    let too_slow = SyntaxError::TooSlow { language: Rust, seconds: 10 };
-    assert_eq!(too_slow.to_string(), "the Rust parser gave up on the text after 10 s");
+    let timeout = ParserError::Timeout { language: Rust, seconds: 10 };
+    assert_eq!(timeout.to_string(), "the Rust parser timed out after 10 s");
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn a_pattern_too_large_to_compile_is_an_error_before_the_first_row() {
 }
 
 #[test]
-fn drafts_and_languages_that_are_unknown_are_said() {
+fn unknown_drafts_and_languages_are_named() {
     for (schema, part) in [
         (json!({ "$schema": "http://json-schema.org/draft-03/schema#" }), "draft-03"),
         (json!({ "$schema": "https://example.org/my" }), "https://example.org/my"),
@@ -257,7 +257,7 @@ fn drafts_and_languages_that_are_unknown_are_said() {
 }
 
 #[test]
-fn fields_that_are_missing_are_named() {
+fn missing_fields_are_named() {
     let pred = prediction! { "other" => "x" };
     let keyword = Keyword::builder().required(["a"]).field("code").build();
     let syntax = Syntax::builder().field("code").build();
@@ -265,16 +265,16 @@ fn fields_that_are_missing_are_named() {
     for metric in metrics {
         assert!(!metric.can_evaluate(&example! {}, &pred));
         assert_eq!(
-            refused(&metric, &example! {}, &pred),
+            error_of(&metric, &example! {}, &pred),
             format!("metric `{}`: no field `pred.code`; it has `other`", metric.name())
         );
     }
     assert_eq!(
-        refused(&ToolParamsSchema::default(), &example! {}, &pred),
+        error_of(&ToolParamsSchema::default(), &example! {}, &pred),
         "metric `tool_params_schema`: no field `pred.tool`; it has `other`"
     );
     assert_eq!(
-        refused(&JsonFieldAccuracy::default(), &example! { "answer" => 1 }, &pred),
+        error_of(&JsonFieldAccuracy::default(), &example! { "answer" => 1 }, &pred),
         "metric `json_field_accuracy`: no field `pred.answer`; it has `other`"
     );
 }

@@ -1,14 +1,14 @@
-//! Brackets and quotes of texts whose language is not known.
+//! Balanced brackets and quotes in code of an unknown language.
 
 use dsrs_metrics::metrics::Syntax;
-use dsrs_metrics::syntax::{Balance, unbalanced};
+use dsrs_metrics::syntax::{BalanceOptions, check_balance};
 
-use super::said;
+use super::evaluate;
 
-const ALL: Balance = Balance { brackets: true, quotes: true };
+const ALL: BalanceOptions = BalanceOptions { brackets: true, quotes: true };
 
 #[test]
-fn balanced_texts() {
+fn balanced_code() {
     for text in [
         "",
         "f(a[1], {b: 2})",
@@ -33,17 +33,17 @@ fn balanced_texts() {
         "#!/bin/sh\necho \"$(date)\" # it's (fine",
         "for (;;) { i--; }",
     ] {
-        assert_eq!(unbalanced(text, ALL).map(|fault| fault.to_string()), None, "{text}");
+        assert_eq!(check_balance(text, ALL).map(|error| error.to_string()), None, "{text}");
     }
 }
 
 #[test]
-fn unbalanced_texts() {
-    for (text, fault) in [
+fn unbalanced_code() {
+    for (text, message) in [
         ("f(", "line 1, column 2: `(` is never closed"),
-        ("f)", "line 1, column 2: `)` closes nothing"),
-        ("f(]", "line 1, column 3: `]` closes `(` of line 1"),
-        ("a\né = [(1, 2]", "line 2, column 11: `]` closes `(` of line 2"),
+        ("f)", "line 1, column 2: unmatched `)`"),
+        ("f(]", "line 1, column 3: `]` does not match `(` in line 1"),
+        ("a\né = [(1, 2]", "line 2, column 11: `]` does not match `(` in line 2"),
         ("f( // )", "line 1, column 2: `(` is never closed"),
         ("f(  # )", "line 1, column 2: `(` is never closed"),
         ("say \"hi", "line 1, column 5: `\"` is never closed"),
@@ -52,36 +52,42 @@ fn unbalanced_texts() {
         ("f() /* never", "line 1, column 5: `/*` is never closed"),
         ("\"\\\"", "line 1, column 1: `\"` is never closed"),
     ] {
-        assert_eq!(unbalanced(text, ALL).map(|fault| fault.to_string()).as_deref(), Some(fault));
+        assert_eq!(
+            check_balance(text, ALL).map(|error| error.to_string()).as_deref(),
+            Some(message)
+        );
     }
 }
 
 #[test]
-fn each_check_can_be_left_out() {
+fn each_check_can_be_disabled() {
     let brackets = Syntax::builder().check_balanced_quotes(false).build();
-    assert_eq!((said(&brackets, "it 'was \" (x)").0, said(&brackets, "(").0), (1.0, 0.0));
+    assert_eq!((evaluate(&brackets, "it 'was \" (x)").0, evaluate(&brackets, "(").0), (1.0, 0.0));
     let quotes = Syntax::builder().check_balanced_brackets(false).build();
-    assert_eq!((said(&quotes, "([)").0, said(&quotes, "\"").0), (1.0, 0.0));
-    assert_eq!(said(&Syntax::default(), "([)").1, "line 1, column 3: `)` closes `[` of line 1");
+    assert_eq!((evaluate(&quotes, "([)").0, evaluate(&quotes, "\"").0), (1.0, 0.0));
+    assert_eq!(
+        evaluate(&Syntax::default(), "([)").1,
+        "line 1, column 3: `)` does not match `[` in line 1"
+    );
 }
 
 #[test]
-fn deep_and_long_texts_take_linear_time() {
+fn deep_and_long_code_takes_linear_time() {
     let started = std::time::Instant::now();
     let deep = format!("{}{}", "([{".repeat(100_000), "}])".repeat(100_000));
-    assert_eq!(unbalanced(&deep, ALL), None);
-    assert_eq!(unbalanced(&deep[1..], ALL).unwrap().column, 599_999);
-    let brackets = Balance { brackets: true, quotes: false };
+    assert_eq!(check_balance(&deep, ALL), None);
+    assert_eq!(check_balance(&deep[1..], ALL).unwrap().column, 599_999);
+    let brackets = BalanceOptions { brackets: true, quotes: false };
     for piece in ["\"\\\" ", "'\\' ", "`", "\\\"\"\"", "/*", "r#\"", "'a ", "// \"", "#'"] {
-        let _ = unbalanced(&piece.repeat(200_000), ALL);
-        let _ = unbalanced(&piece.repeat(200_000), brackets);
-        let _ = unbalanced(&format!("'{}", piece.repeat(200_000)), brackets);
+        let _ = check_balance(&piece.repeat(200_000), ALL);
+        let _ = check_balance(&piece.repeat(200_000), brackets);
+        let _ = check_balance(&format!("'{}", piece.repeat(200_000)), brackets);
     }
     assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
 }
 
 #[test]
-fn any_bytes_that_are_text_do_no_harm() {
+fn arbitrary_strings_do_not_panic() {
     let pieces =
         ["é", "\\", "'", "\"", "`", "#", "//", "/*", "(", "]", "\n", "😀", "r#\"", "--", "a"];
     let mut state = 7_u64;
@@ -91,7 +97,7 @@ fn any_bytes_that_are_text_do_no_harm() {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             text.push_str(pieces[(state >> 33) as usize % pieces.len()]);
         }
-        let fault = unbalanced(&text, ALL);
-        assert!(fault.is_none_or(|fault| fault.line <= text.matches('\n').count() + 1), "{text:?}");
+        let error = check_balance(&text, ALL);
+        assert!(error.is_none_or(|error| error.line <= text.matches('\n').count() + 1), "{text:?}");
     }
 }

@@ -1,11 +1,11 @@
-//! `diff`: by letters, words and trees, with a readable diff.
+//! `diff`: by characters, words and syntax trees, with a readable diff.
 
 use dsrs_metrics::metrics::{Diff, DiffStrictness};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::syntax::Language;
 use dsrs_metrics::{MetricCall, MetricTier};
 
-fn said(metric: &Diff, gold: &Example, answer: &str) -> Result<(f64, String), String> {
+fn evaluate(metric: &Diff, gold: &Example, answer: &str) -> Result<(f64, String), String> {
     let pred = prediction! { "answer" => answer };
     let scored = metric.answer(MetricCall::new(gold, &pred)).ready().unwrap();
     let scored = scored.map_err(|error| error.to_string())?;
@@ -13,7 +13,7 @@ fn said(metric: &Diff, gold: &Example, answer: &str) -> Result<(f64, String), St
 }
 
 fn value(metric: &Diff, gold: &str, answer: &str) -> f64 {
-    said(metric, &example! { "answer" => gold }, answer).unwrap().0
+    evaluate(metric, &example! { "answer" => gold }, answer).unwrap().0
 }
 
 #[test]
@@ -50,11 +50,11 @@ fn trap_10_anagrams_are_not_equal() {
 #[test]
 fn the_diff_can_be_read() {
     let gold = example! { "answer" => "one\ntwo\nthree\n" };
-    let (value, feedback) = said(&Diff::default(), &gold, "one\n2\nthree\n").unwrap();
+    let (value, feedback) = evaluate(&Diff::default(), &gold, "one\n2\nthree\n").unwrap();
     assert_eq!(value, 0.0);
     assert_eq!(feedback, "--- expected\n+++ answer\n one\n-two\n+2\n three");
     let long: String = (0..5000).map(|n| format!("{n}\n")).collect();
-    let (_, feedback) = said(&Diff::default(), &gold, &long).unwrap();
+    let (_, feedback) = evaluate(&Diff::default(), &gold, &long).unwrap();
     assert_eq!(feedback.lines().count(), 61);
     assert!(feedback.ends_with(" lines more"), "{feedback}");
 }
@@ -68,11 +68,11 @@ fn trap_10_trees_are_compared_in_earnest() {
     assert_eq!(value(&metric, "x = [1, 2]", "x = [1,\n     2]  # list"), 1.0);
     assert_eq!(value(&metric, "x = 1", "y = 1"), 0.0);
     let gold = example! { "answer" => ["x = 1", "x = 2"] };
-    assert_eq!(said(&metric, &gold, "x=2").unwrap(), (1.0, String::new()));
-    let (value, feedback) = said(&metric, &gold, "x = (").unwrap();
+    assert_eq!(evaluate(&metric, &gold, "x=2").unwrap(), (1.0, String::new()));
+    let (value, feedback) = evaluate(&metric, &gold, "x = (").unwrap();
     assert_eq!(value, 0.0);
     assert!(feedback.starts_with("the answer does not parse: line 1, column "), "{feedback}");
-    let broken = said(&metric, &example! { "answer" => "x = (" }, "x = 1").unwrap_err();
+    let broken = evaluate(&metric, &example! { "answer" => "x = (" }, "x = 1").unwrap_err();
     assert!(broken.starts_with("metric `diff`: the expected answer does not parse: "), "{broken}");
 }
 
@@ -80,16 +80,16 @@ fn trap_10_trees_are_compared_in_earnest() {
 fn what_is_missing_is_said() {
     let metric = Diff::builder().strictness(DiffStrictness::AstEquivalent).build();
     assert_eq!(
-        said(&metric, &example! { "answer" => "1" }, "1").unwrap_err(),
+        evaluate(&metric, &example! { "answer" => "1" }, "1").unwrap_err(),
         "metric `diff`: `ast_equivalent` needs to know the language: set `language`"
     );
     assert_eq!(
-        said(&Diff::default(), &example! { "a" => "1" }, "1").unwrap_err(),
+        evaluate(&Diff::default(), &example! { "a" => "1" }, "1").unwrap_err(),
         "metric `diff`: no field `gold.answer`; it has `a`"
     );
     let none: [&str; 0] = [];
     assert_eq!(
-        said(&Diff::default(), &example! { "answer" => none }, "1").unwrap_err(),
+        evaluate(&Diff::default(), &example! { "answer" => none }, "1").unwrap_err(),
         "metric `diff`: the list of expected answers is empty: give at least one"
     );
     assert_eq!(Diff::SPEC.tier, MetricTier::Truth);

@@ -1,4 +1,4 @@
-//! Which field a proxy reads: what its spec says, what `can_evaluate` says, in composites and in rows with static types.
+//! The field that a proxy reads: in its spec, in `can_evaluate`, in composites and in typed rows.
 
 use dsrs_metrics::composite::{Composite, part, weighted};
 use dsrs_metrics::metrics::{Format, Keyword, Length, Syntax};
@@ -25,7 +25,7 @@ fn the_spec_names_the_field_that_is_read() {
     let metric: &dyn Metric = &short("summary");
     assert_eq!(reads(metric.spec()), ["pred.summary"]);
     assert_eq!(reads(short("answer").spec()), ["pred.answer"]);
-    assert_eq!(reads(short("*").spec()), [""; 0], "the whole row is no field");
+    assert_eq!(reads(short("*").spec()), [""; 0], "the whole prediction is not a field");
     let mut params = Params::default();
     params.insert("field", "code");
     params.insert("language", "rust");
@@ -33,7 +33,7 @@ fn the_spec_names_the_field_that_is_read() {
 }
 
 #[test]
-fn can_evaluate_asks_for_the_configured_field() {
+fn can_evaluate_checks_the_configured_field() {
     let (gold, pred) = (example! {}, prediction! { "summary" => "abc" });
     assert!(short("summary").can_evaluate(&gold, &pred));
     assert!(short("*").can_evaluate(&gold, &pred));
@@ -46,11 +46,11 @@ fn can_evaluate_asks_for_the_configured_field() {
     );
 }
 
-/// A form, and a length of another field.
+/// A format check, and a length check of another field.
 #[metric(weighted(format(field = "code") = 0.5, length(max_chars = 4, field = "summary") = 0.3, syntax = 0.2))]
 struct Formed;
 
-/// All of the row.
+/// Checks of the whole prediction.
 #[metric(all(format(field = "*"), length(max_chars = 40, field = "*")))]
 struct Whole;
 
@@ -77,7 +77,7 @@ fn judged(#[pred] answer: &str) -> bool {
 struct Gated;
 
 #[test]
-fn a_gate_over_proxies_says_what_it_reads() {
+fn the_spec_of_a_gate_over_proxies_names_its_fields() {
     assert_eq!(reads(Gated::SPEC), ["pred.plan", "pred.answer"]);
     let pred = prediction! { "plan" => "a", "answer" => "yes" };
     let score = |pred| {
@@ -118,7 +118,7 @@ fn typed() -> Typed<'static, u8> {
 }
 
 #[test]
-fn rows_with_static_types_are_read_by_name() {
+fn typed_rows_are_read_by_name() {
     let score = |field: &str| {
         let metric = Length::builder().min_chars(4).max_chars(4).field(field).build();
         metric.score(&example! {}, &typed()).map(|score| score.value)
@@ -134,9 +134,13 @@ fn rows_with_static_types_are_read_by_name() {
     );
     let opaque = "metric `length`: field `pred.opaque` should be text, or a value that JSON can say, found a value whose type does not implement `Serialize`";
     let any = opaque.replace("opaque", "any");
-    assert_eq!(score("any").unwrap_err().to_string(), any, "its type is a parameter");
+    assert_eq!(score("any").unwrap_err().to_string(), any, "its type is generic");
     assert_eq!(score("opaque").unwrap_err().to_string(), opaque);
-    assert_eq!(score("*").unwrap_err().to_string(), opaque, "the whole is all of its fields");
+    assert_eq!(
+        score("*").unwrap_err().to_string(),
+        opaque,
+        "the whole prediction includes this field"
+    );
     assert_eq!((typed().opaque)(), 1);
 }
 
@@ -148,7 +152,7 @@ struct Plan {
 }
 
 #[tokio::test]
-async fn they_are_scored_by_composites_and_by_the_harness() {
+async fn typed_rows_are_scored_by_composites_and_by_the_harness() {
     let plan = Plan { answer: "Plan".to_owned(), all_steps: vec!["a".to_owned()] };
     let whole = Format::builder().required_fields(["answer", "steps"]).field("*").build();
     assert_eq!(whole.score(&example! {}, &plan).unwrap().value, 1.0);
@@ -168,7 +172,7 @@ async fn they_are_scored_by_composites_and_by_the_harness() {
     assert_eq!(result.to_string(), "length  1.0000 (mean of 2/2, 0 failed)");
 }
 
-/// A metric of a user's own.
+/// A user-defined metric.
 #[metric]
 fn same_start(
     #[gold(named_by = from)] start: &str,
@@ -180,7 +184,7 @@ fn same_start(
 }
 
 #[test]
-fn any_metric_may_be_told_its_fields() {
+fn any_metric_can_have_configurable_fields() {
     assert_eq!(reads(SameStart::SPEC), ["gold.start", "pred.text"]);
     let metric = SameStart::builder().from("question").to("answer").build();
     assert_eq!(reads(metric.spec()), ["gold.question", "pred.answer"]);

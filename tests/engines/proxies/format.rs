@@ -1,9 +1,9 @@
-//! `format`: there, JSON, with its fields.
+//! `format`: not empty, valid JSON, required fields.
 
 use dsrs_metrics::metrics::Format;
 use dsrs_metrics::prelude::*;
 
-use super::{judged, refused, said};
+use super::{error_of, evaluate, scored};
 
 fn json() -> Format {
     Format::builder().require_valid_json(true).build()
@@ -12,65 +12,68 @@ fn json() -> Format {
 #[test]
 fn empty_or_not() {
     for (answer, value) in [("x", 1.0), ("", 0.0), (" \n\u{3000}", 0.0)] {
-        assert_eq!(said(&Format::default(), answer).0, value, "{answer:?}");
+        assert_eq!(evaluate(&Format::default(), answer).0, value, "{answer:?}");
     }
     let lenient = Format::builder().require_non_empty(false).build();
-    assert_eq!(said(&lenient, ""), (1.0, String::new()));
-    assert_eq!(said(&Format::default(), "").1, "the output is empty");
+    assert_eq!(evaluate(&lenient, ""), (1.0, String::new()));
+    assert_eq!(evaluate(&Format::default(), "").1, "the output is empty");
 }
 
 #[test]
-fn json_by_the_letter() {
+fn json_is_strict() {
     for valid in ["{}", " [1, 2.5e-3, null] ", "\"text\"", "1", r#"{"a": {"b": [true]}}"#] {
-        assert_eq!(said(&json(), valid), (1.0, String::new()), "{valid}");
+        assert_eq!(evaluate(&json(), valid), (1.0, String::new()), "{valid}");
     }
     for invalid in
         ["{", "{'a': 1}", "[1,]", "```json\n{}\n```", "NaN", "{} {}", "// x\n1", "01", "\"\\x\""]
     {
-        assert_eq!(said(&json(), invalid).0, 0.0, "{invalid}");
+        assert_eq!(evaluate(&json(), invalid).0, 0.0, "{invalid}");
     }
     assert_eq!(
-        said(&json(), "[1, 2}").1,
-        "the output is no valid JSON: expected `,` or `]` at line 1 column 6"
+        evaluate(&json(), "[1, 2}").1,
+        "the output is not valid JSON: expected `,` or `]` at line 1 column 6"
     );
 }
 
 #[test]
 fn json_of_any_depth() {
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
-    assert_eq!(said(&json(), &deep).0, 1.0);
-    assert_eq!(said(&json(), &deep[..150_000]).0, 0.0);
+    assert_eq!(evaluate(&json(), &deep).0, 1.0);
+    assert_eq!(evaluate(&json(), &deep[..150_000]).0, 0.0);
     let deep = format!("{}1{}", "{\"a\":".repeat(100_000), "}".repeat(100_000));
     let field = Format::builder().required_fields(["a"]).build();
-    assert_eq!(said(&field, &deep), (1.0, String::new()));
+    assert_eq!(evaluate(&field, &deep), (1.0, String::new()));
 }
 
 #[test]
 fn fields_of_an_object() {
     let metric = Format::builder().required_fields(["name", "age", "näme"]).build();
-    assert_eq!(said(&metric, r#"{"name": 1, "n\u00e4me": 2, "age": null}"#).0, 1.0);
-    assert_eq!(said(&metric, r#"{"age": 2}"#), (0.0, "the output lacks `name`, `näme`".to_owned()));
-    let (value, feedback) = said(&metric, "[1]");
+    assert_eq!(evaluate(&metric, r#"{"name": 1, "n\u00e4me": 2, "age": null}"#).0, 1.0);
+    assert_eq!(
+        evaluate(&metric, r#"{"age": 2}"#),
+        (0.0, "the output lacks the fields `name`, `näme`".to_owned())
+    );
+    let (value, feedback) = evaluate(&metric, "[1]");
     assert_eq!(value, 0.0);
-    assert!(feedback.starts_with("the output is no JSON object: "), "{feedback}");
+    assert!(feedback.starts_with("the output is not a JSON object: "), "{feedback}");
 }
 
 #[test]
-fn it_counts_as_a_bool_with_a_verdict() {
+fn the_score_is_a_bool_with_a_verdict() {
     assert_eq!(Format::SPEC.kind, dsrs_metrics::ScoreKind::Bool);
-    assert_eq!(judged(&Format::default(), "").passed, Some(false));
-    assert_eq!(judged(&Format::default(), "x").passed, Some(true));
+    assert_eq!(scored(&Format::default(), "").passed, Some(false));
+    assert_eq!(scored(&Format::default(), "x").passed, Some(true));
 }
 
 #[test]
-fn any_field_or_all_of_them() {
+fn one_field_or_the_whole_prediction() {
     let summary = Format::builder().field("summary").build();
     let pred = prediction! { "summary" => "x", "n" => 1 };
     assert_eq!(summary.score(&example! {}, &pred).unwrap().value, 1.0);
     let whole = Format::builder().field("*").required_fields(["summary", "n"]).build();
     assert_eq!(whole.score(&example! {}, &pred).unwrap().value, 1.0);
     assert_eq!(
-        refused(&Format::default(), &pred),
+        error_of(&Format::default(), &pred),
         "metric `format`: no field `pred.answer`; it has `summary`, `n`"
     );
     let number = prediction! { "answer" => 12.5 };

@@ -1,36 +1,36 @@
-//! `keyword`: required, forbidden, words and case in any script.
+//! `keyword`: required and forbidden keywords, whole words and case in any script.
 
 use dsrs_metrics::metrics::Keyword;
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::text::Searchable;
 
-use super::{judged, refused, said};
+use super::{error_of, evaluate, scored};
 
 #[test]
-fn the_share_of_what_is_required() {
+fn the_share_of_required_keywords() {
     let metric = Keyword::builder().required(["alpha", "beta", "gamma", "delta"]).build();
-    assert_eq!(said(&metric, "Alpha beta GAMMA delta").0, 1.0);
-    assert_eq!(said(&metric, "alpha, delta"), (0.5, "missing: \"beta\", \"gamma\"".to_owned()));
-    assert_eq!(said(&metric, "").0, 0.0);
-    assert_eq!(judged(&metric, "alpha").passed, Some(false));
+    assert_eq!(evaluate(&metric, "Alpha beta GAMMA delta").0, 1.0);
+    assert_eq!(evaluate(&metric, "alpha, delta"), (0.5, "missing: \"beta\", \"gamma\"".to_owned()));
+    assert_eq!(evaluate(&metric, "").0, 0.0);
+    assert_eq!(scored(&metric, "alpha").passed, Some(false));
     let all = Keyword::builder().required(["alpha", "beta"]).partial_credit(false).build();
-    assert_eq!((said(&all, "alpha").0, said(&all, "alpha beta").0), (0.0, 1.0));
+    assert_eq!((evaluate(&all, "alpha").0, evaluate(&all, "alpha beta").0), (0.0, 1.0));
 }
 
 #[test]
-fn one_forbidden_word_is_enough() {
+fn one_forbidden_keyword_scores_zero() {
     let metric = Keyword::builder().required(["return", "let"]).forbidden(["TODO"]).build();
     assert_eq!(
-        said(&metric, "return 1 // todo"),
+        evaluate(&metric, "return 1 // todo"),
         (0.0, "forbidden: \"TODO\"; missing: \"let\"".to_owned())
     );
     let only = Keyword::builder().forbidden(["TODO", "FIXME"]).build();
-    assert_eq!(said(&only, "done").0, 1.0);
-    assert_eq!(said(&only, "FIXME").0, 0.0);
+    assert_eq!(evaluate(&only, "done").0, 1.0);
+    assert_eq!(evaluate(&only, "FIXME").0, 0.0);
 }
 
 #[test]
-fn case_and_form_of_letters() {
+fn case_folding_and_normalization() {
     let has = |text, keyword, case| Searchable::new(text, case, false).contains(keyword);
     for (text, keyword, folded, exact) in [
         ("STRASSE", "straße", true, false),
@@ -71,21 +71,21 @@ fn trap_06_a_word_is_not_found_inside_another() {
 }
 
 #[test]
-fn nothing_to_look_for_is_a_failure() {
+fn missing_and_empty_keywords_are_errors() {
     let pred = prediction! { "answer" => "x" };
     assert_eq!(
-        refused(&Keyword::default(), &pred),
-        "metric `keyword`: no keywords: set `required`, `forbidden` or both"
+        error_of(&Keyword::default(), &pred),
+        "metric `keyword`: no keywords are configured; set `required`, `forbidden` or both"
     );
     let empty = Keyword::builder().required([""]).build();
     assert_eq!(
-        refused(&empty, &pred),
-        "metric `keyword`: an empty keyword is in every text: take it out"
+        error_of(&empty, &pred),
+        "metric `keyword`: an empty keyword matches every output; remove it"
     );
 }
 
 #[test]
-fn long_texts_take_no_longer_for_words_that_nearly_match() {
+fn near_matches_in_long_strings_take_linear_time() {
     let text = "a".repeat(1_000_000);
     let started = std::time::Instant::now();
     assert!(!Searchable::new(&text, false, true).contains("aaaaaaaaaa"));

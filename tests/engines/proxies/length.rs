@@ -1,38 +1,41 @@
-//! `length`: characters, words and tokens, with credit near the bounds.
+//! `length`: characters, words and tokens, with partial credit outside the bounds.
 
 use dsrs_metrics::metrics::Length;
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::text::{count_tokens, count_words};
 
-use super::{judged, refused, said};
+use super::{error_of, evaluate, scored};
 
 #[test]
-fn credit_falls_with_the_distance_from_the_bounds() {
+fn credit_decreases_with_the_distance_from_the_bounds() {
     let metric = Length::builder().min_chars(10).max_chars(20).build();
     for (length, value) in
         [(10, 1.0), (20, 1.0), (15, 1.0), (5, 0.5), (9, 0.9), (40, 0.5), (0, 0.0)]
     {
-        assert_eq!(said(&metric, &"x".repeat(length)).0, value, "{length}");
+        assert_eq!(evaluate(&metric, &"x".repeat(length)).0, value, "{length}");
     }
-    assert_eq!(said(&metric, "x").1, "1 characters, at least 10 expected");
-    assert_eq!(judged(&metric, "x").passed, Some(false));
+    assert_eq!(evaluate(&metric, "x").1, "expected at least 10 characters, found 1");
+    assert_eq!(scored(&metric, "x").passed, Some(false));
     let strict = Length::builder().min_chars(10).partial_credit(false).build();
-    assert_eq!((said(&strict, "123456789").0, said(&strict, "1234567890").0), (0.0, 1.0));
+    assert_eq!((evaluate(&strict, "123456789").0, evaluate(&strict, "1234567890").0), (0.0, 1.0));
 }
 
 #[test]
 fn trap_10_characters_are_characters_not_bytes() {
     let metric = Length::builder().min_chars(4).max_chars(4).build();
     for four in ["abcd", "éèêë", "東京都内", "😀😁😂🤣", "a\u{301}bc"] {
-        assert_eq!(said(&metric, four), (1.0, "4 characters".to_owned()), "{four}");
+        assert_eq!(evaluate(&metric, four), (1.0, "4 characters".to_owned()), "{four}");
     }
 }
 
 #[test]
-fn the_worst_unit_counts() {
+fn the_lowest_score_of_the_units_counts() {
     let metric = Length::builder().max_chars(10).min_words(4).max_tokens(100).build();
-    assert_eq!(said(&metric, "one two"), (0.5, "2 words, at least 4 expected".to_owned()));
-    assert_eq!(said(&metric, "a b c d").0, 1.0);
+    assert_eq!(
+        evaluate(&metric, "one two"),
+        (0.5, "expected at least 4 words, found 2".to_owned())
+    );
+    assert_eq!(evaluate(&metric, "a b c d").0, 1.0);
 }
 
 #[test]
@@ -67,16 +70,16 @@ fn tokens_by_rule() {
 }
 
 #[test]
-fn bounds_that_make_no_sense_are_failures() {
+fn missing_and_contradictory_bounds_are_errors() {
     let pred = prediction! { "answer" => "x" };
     assert_eq!(
-        refused(&Length::default(), &pred),
-        "metric `length`: no bounds: set `min_chars`, `max_chars`, `min_words`, `max_words`, \
+        error_of(&Length::default(), &pred),
+        "metric `length`: no bounds are configured; set `min_chars`, `max_chars`, `min_words`, `max_words`, \
          `min_tokens` or `max_tokens`"
     );
     let none = Length::builder().min_words(3).max_words(2).build();
     assert_eq!(
-        refused(&none, &pred),
-        "metric `length`: no text has at least 3 and at most 2 words"
+        error_of(&none, &pred),
+        "metric `length`: the minimum of 3 words exceeds the maximum of 2"
     );
 }

@@ -1,4 +1,4 @@
-//! The checks of form: format, keywords, length, syntax, tool calls.
+//! The proxy checks: format, keywords, length, syntax, tool calls.
 
 mod bad_input;
 mod balance;
@@ -16,25 +16,25 @@ mod trees;
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{MetricCall, Scored};
 
-/// What a metric says of an answer.
+/// Evaluates a metric on an answer.
 #[track_caller]
-fn judged(metric: &impl Metric, answer: &str) -> Scored {
+fn scored(metric: &impl Metric, answer: &str) -> Scored {
     let (gold, pred) = (example! {}, prediction! { "answer" => answer });
     let scored =
         metric.answer(MetricCall::new(&gold, &pred)).ready().expect("a synchronous metric");
     scored.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Score and feedback.
+/// The score and feedback of an answer.
 #[track_caller]
-fn said(metric: &impl Metric, answer: &str) -> (f64, String) {
-    let scored = judged(metric, answer);
+fn evaluate(metric: &impl Metric, answer: &str) -> (f64, String) {
+    let scored = scored(metric, answer);
     (scored.score.value, scored.feedback().unwrap_or_default().into_owned())
 }
 
-/// Why a metric gives no score.
+/// The error of a metric on a prediction.
 #[track_caller]
-fn refused(metric: &impl Metric, pred: &Prediction) -> String {
+fn error_of(metric: &impl Metric, pred: &Prediction) -> String {
     let gold = example! {};
     let scored = metric.answer(MetricCall::new(&gold, pred)).ready().expect("a synchronous metric");
     scored.expect_err("no score").to_string()

@@ -12,7 +12,7 @@ fn score(history: &Value, pred: &Prediction) -> (f64, String) {
 }
 
 #[test]
-fn neither_key_order_nor_number_form_matters() {
+fn neither_key_order_nor_number_notation_matters() {
     let history = json!([
         { "tool": "grep", "params": { "pattern": "x" } },
         { "tool": "read", "params": { "path": "a", "range": { "from": 1, "to": 2e1 } } },
@@ -20,8 +20,8 @@ fn neither_key_order_nor_number_form_matters() {
     ]);
     let again = json!({ "range": { "to": 20, "from": 1.0 }, "path": "a" });
     let pred = prediction! { "tool" => "read", "params" => again };
-    let said = "the same call was made before, as call 2".to_owned();
-    assert_eq!(score(&history, &pred), (0.0, said));
+    let feedback = "the same call was made before, as call 2".to_owned();
+    assert_eq!(score(&history, &pred), (0.0, feedback));
     let pred = prediction! { "tool" => "read", "params" => json!({ "path": "b" }) };
     assert_eq!(score(&history, &pred), (1.0, String::new()));
     let pred = prediction! { "tool" => "now" };
@@ -54,7 +54,7 @@ fn values_are_compared_exactly() {
 }
 
 #[test]
-fn a_row_without_history_is_no_new_call() {
+fn a_row_without_history_is_an_error() {
     let gold = example! { "history" => 1 };
     let error = WasRepeated.score(&gold, &prediction! { "tool" => "now" }).unwrap_err();
     assert_eq!(

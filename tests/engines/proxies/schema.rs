@@ -1,4 +1,5 @@
-//! `tool_params_schema`: pointers in the feedback, schemas from either side, schemas that are wrong.
+//! `tool_params_schema`: pointers in the feedback, schemas of the configuration and of the row,
+//! invalid schemas.
 
 use dsrs_metrics::metrics::{ToolParamsSchema, ToolSchemas};
 use dsrs_metrics::prelude::*;
@@ -10,7 +11,7 @@ fn metric(schema: &Value) -> ToolParamsSchema {
 }
 
 #[track_caller]
-fn said(metric: &ToolParamsSchema, tool: &str, params: Value) -> (f64, String) {
+fn evaluate(metric: &ToolParamsSchema, tool: &str, params: Value) -> (f64, String) {
     let gold = example! {};
     let pred = Prediction::from_iter([("tool", Value::from(tool)), ("params", params)]);
     let scored = metric.answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap();
@@ -32,40 +33,43 @@ fn edit() -> Value {
 #[test]
 fn every_error_has_its_pointer() {
     let metric = metric(&edit());
-    assert_eq!(said(&metric, "t", json!({ "path": "a", "lines": [1, 2.0] })), (1.0, String::new()));
-    let (value, feedback) = said(&metric, "t", json!({ "path": "", "lines": [1, "x"] }));
+    assert_eq!(
+        evaluate(&metric, "t", json!({ "path": "a", "lines": [1, 2.0] })),
+        (1.0, String::new())
+    );
+    let (value, feedback) = evaluate(&metric, "t", json!({ "path": "", "lines": [1, "x"] }));
     assert_eq!(value, 0.0);
     assert_eq!(
         feedback,
         "/lines/1: \"x\" is not of type \"integer\"; /path: \"\" is shorter than 1 character"
     );
     assert_eq!(
-        said(&metric, "t", json!({})),
+        evaluate(&metric, "t", json!({})),
         (0.0, "the parameters: \"path\" is a required property".to_owned())
     );
 }
 
 #[test]
-fn parameters_may_be_json_in_text() {
+fn parameters_may_be_a_json_string() {
     let metric = metric(&edit());
-    assert_eq!(said(&metric, "t", json!("{\"path\": \"a\"}")).0, 1.0);
-    assert_eq!(said(&metric, "t", json!("{\"path\": 1}")).0, 0.0);
+    assert_eq!(evaluate(&metric, "t", json!("{\"path\": \"a\"}")).0, 1.0);
+    assert_eq!(evaluate(&metric, "t", json!("{\"path\": 1}")).0, 0.0);
     assert_eq!(
-        said(&metric, "t", json!("{\"path\"")).1,
+        evaluate(&metric, "t", json!("{\"path\"")).1,
         "the parameters: \"{\\\"path\\\"\" is not of type \"object\""
     );
     let deep = "[".repeat(100_000);
-    assert_eq!(said(&metric, "t", json!(deep)).0, 0.0);
+    assert_eq!(evaluate(&metric, "t", json!(deep)).0, 0.0);
 }
 
 #[test]
-fn a_tool_that_is_none_fails() {
-    let said = said(&metric(&edit()), "u", json!({}));
-    assert_eq!(said, (0.0, "there is no tool `u`; there is `t`".to_owned()));
+fn an_unknown_tool_fails() {
+    let found = evaluate(&metric(&edit()), "u", json!({}));
+    assert_eq!(found, (0.0, "unknown tool `u`; expected one of `t`".to_owned()));
 }
 
 #[test]
-fn a_row_may_bring_its_schemas() {
+fn a_row_may_have_its_own_schemas() {
     let gold = example! { "schemas" => json!({ "t": { "type": "integer" } }) };
     let pred = prediction! { "tool" => "t", "params" => 5 };
     assert_eq!(ToolParamsSchema::default().score(&gold, &pred).unwrap().value, 1.0);
@@ -76,12 +80,12 @@ fn a_row_may_bring_its_schemas() {
     let error = ToolParamsSchema::default().score(&example! {}, &pred).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "metric `tool_params_schema`: no schemas: set `schemas`, or give the row `gold.schemas`"
+        "metric `tool_params_schema`: no schemas; set `schemas`, or add `gold.schemas` to the row"
     );
 }
 
 #[test]
-fn schemas_that_are_wrong_are_found_before_the_first_row() {
+fn invalid_schemas_are_errors_before_the_first_row() {
     for (schema, part) in [
         (json!({ "type": 5 }), "/type"),
         (json!({ "$ref": "https://example.org/none.json" }), "https://example.org/none.json"),
@@ -99,7 +103,7 @@ fn schemas_that_are_wrong_are_found_before_the_first_row() {
 }
 
 #[test]
-fn a_pattern_that_explodes_fails_its_row_in_time() {
+fn catastrophic_backtracking_fails_its_row_in_time() {
     let schema = json!({ "type": "string", "pattern": "^(?=(a+)+$)(?=(a|aa)+$)(\\w+\\s?)*\\1!$" });
     let metric = metric(&schema);
     let started = std::time::Instant::now();
@@ -111,15 +115,15 @@ fn a_pattern_that_explodes_fails_its_row_in_time() {
         Err(error) => assert!(error.to_string().contains("takes too long"), "{error}"),
     }
     let linear = json!({ "type": "string", "pattern": "^(a+)+$" });
-    assert_eq!(said(&self::metric(&linear), "t", json!("a".repeat(5000) + "b")).0, 0.0);
+    assert_eq!(evaluate(&self::metric(&linear), "t", json!("a".repeat(5000) + "b")).0, 0.0);
 }
 
 #[test]
-fn a_schema_that_refers_to_itself_is_followed_as_deep_as_the_parameters_go() {
+fn a_recursive_schema_is_followed_to_the_depth_of_the_parameters() {
     let schema = json!({ "type": "array", "items": { "$ref": "#" } });
     let mut deep = json!([]);
     for _ in 0..100 {
         deep = json!([deep]);
     }
-    assert_eq!(said(&metric(&schema), "t", deep).0, 1.0);
+    assert_eq!(evaluate(&metric(&schema), "t", deep).0, 1.0);
 }

@@ -1,5 +1,5 @@
-//! What went wrong in earlier systems, for the metrics of form: answers that normalization takes away, parts taken for the
-//! whole, bytes taken for characters, letters without their order.
+//! Mistakes of earlier systems, for the proxy checks: answers that normalization removes, partial
+//! matches, bytes instead of characters, ignored order.
 
 use dsrs_metrics::metrics::{
     Diff, DiffStrictness, Format, JsonFieldAccuracy, Keyword, Length, Syntax, WasRepeated,
@@ -8,7 +8,7 @@ use dsrs_metrics::prelude::*;
 use dsrs_metrics::syntax::Language;
 use serde_json::{Value, json};
 
-use super::said;
+use super::evaluate;
 
 const STRICTNESS: [DiffStrictness; 2] =
     [DiffStrictness::Exact, DiffStrictness::NormalizedWhitespace];
@@ -24,34 +24,34 @@ fn fields(gold: &Value, pred: &Value) -> f64 {
     JsonFieldAccuracy::default().score(&gold, &pred).unwrap().value
 }
 
-/// Texts of which a normalization for questions and answers leaves nothing.
-const VANISHING: [&str; 7] = ["A", "the", "an", "...", "?!", "\u{301}", "-"];
+/// Strings that the normalization of question answering reduces to nothing.
+const REMOVED_BY_NORMALIZATION: [&str; 7] = ["A", "the", "an", "...", "?!", "\u{301}", "-"];
 
 #[test]
-fn trap_07_a_text_that_normalizes_away_is_still_there() {
-    for text in VANISHING {
+fn trap_07_strings_that_normalization_removes_still_count() {
+    for text in REMOVED_BY_NORMALIZATION {
         for strictness in STRICTNESS {
             assert_eq!(diff(strictness, text, text), 1.0, "{text:?}");
-            assert_eq!(diff(strictness, text, ""), 0.0, "{text:?}: an empty answer is none");
+            assert_eq!(diff(strictness, text, ""), 0.0, "{text:?}: an empty answer differs");
             assert_eq!(diff(strictness, "", text), 0.0, "{text:?}");
         }
-        assert_eq!(said(&Format::default(), text).0, 1.0, "{text:?} is no empty output");
+        assert_eq!(evaluate(&Format::default(), text).0, 1.0, "{text:?} is not an empty output");
         let required = Keyword::builder().required([text]).build();
-        assert_eq!(said(&required, &format!("x {text} y")).0, 1.0, "{text:?} is found");
-        assert_eq!(said(&required, "").0, 0.0, "{text:?} is not in an empty text");
+        assert_eq!(evaluate(&required, &format!("x {text} y")).0, 1.0, "{text:?} is found");
+        assert_eq!(evaluate(&required, "").0, 0.0, "{text:?} is not in an empty string");
         let forbidden = Keyword::builder().forbidden([text]).case_sensitive(true).build();
-        assert_eq!(said(&forbidden, &format!("x {text} y")).0, 0.0, "{text:?} is forbidden");
-        assert_eq!(said(&forbidden, "zz").0, 1.0);
+        assert_eq!(evaluate(&forbidden, &format!("x {text} y")).0, 0.0, "{text:?} is forbidden");
+        assert_eq!(evaluate(&forbidden, "zz").0, 1.0);
         assert_eq!(fields(&json!({ "a": text }), &json!({ "a": "" })), 0.0, "{text:?}");
         assert_eq!(fields(&json!({ "a": text }), &json!({ "a": text })), 1.0, "{text:?}");
         let one = Length::builder().min_chars(1).max_chars(3).build();
-        assert_eq!(said(&one, text).0, 1.0, "{text:?} has characters");
+        assert_eq!(evaluate(&one, text).0, 1.0, "{text:?} has characters");
     }
     let word = Length::builder().min_words(1).build();
     for (text, value) in [("A", 1.0), ("the", 1.0), ("", 0.0), ("...", 0.0)] {
-        assert_eq!(said(&word, text).0, value, "{text:?}");
+        assert_eq!(evaluate(&word, text).0, value, "{text:?}");
     }
-    assert_eq!(said(&Format::default(), " \n\u{3000}").1, "the output is empty");
+    assert_eq!(evaluate(&Format::default(), " \n\u{3000}").1, "the output is empty");
 }
 
 #[test]
@@ -72,11 +72,11 @@ fn trap_06_order_matters_and_a_part_is_not_the_whole() {
 
     let five = Keyword::builder().required(["5"]).whole_words(true).build();
     for (text, value) in [("5", 1.0), ("25", 0.0), ("5.5", 1.0), ("x5", 0.0), ("(5)", 1.0)] {
-        assert_eq!(said(&five, text).0, value, "{text:?}");
+        assert_eq!(evaluate(&five, text).0, value, "{text:?}");
     }
     assert_eq!(fields(&json!({ "n": 5 }), &json!({ "n": 25 })), 0.0);
     assert_eq!(fields(&json!(["hello", "world"]), &json!(["world", "hello"])), 0.0);
-    assert_eq!(fields(&json!(["Paris"]), &json!(["Paris", "Paris"])), 0.5, "one is too many");
+    assert_eq!(fields(&json!(["Paris"]), &json!(["Paris", "Paris"])), 0.5, "one item too many");
 
     let history = example! { "execution_history" => [json!({ "tool": "t", "params": [1, 25] })] };
     for (params, value) in [(json!([1, 25]), 0.0), (json!([25, 1]), 1.0), (json!([1, 5]), 1.0)] {
@@ -91,8 +91,8 @@ fn trap_10_characters_are_counted_and_their_order_counts() {
     for text in ["åäöåäöåäöå", "日本語日本語日本語日", "😀😀😀😀😀😀😀😀😀😀", "абвгдеёжзи"]
     {
         assert!(text.len() > 10);
-        assert_eq!(said(&ten, text), (1.0, "10 characters".to_owned()));
-        assert_eq!(said(&ten, &format!("{text}é")).0, 10.0 / 11.0);
+        assert_eq!(evaluate(&ten, text), (1.0, "10 characters".to_owned()));
+        assert_eq!(evaluate(&ten, &format!("{text}é")).0, 10.0 / 11.0);
     }
     for (one, other) in [("listen", "silent"), ("abc", "cba"), ("aab", "abb"), ("a b", "ab ")] {
         for strictness in STRICTNESS {
@@ -100,9 +100,9 @@ fn trap_10_characters_are_counted_and_their_order_counts() {
         }
         assert_eq!(fields(&json!({ "a": one }), &json!({ "a": other })), 0.0);
         let keyword = Keyword::builder().required([one]).build();
-        assert_eq!(said(&keyword, other).0, 0.0);
+        assert_eq!(evaluate(&keyword, other).0, 0.0);
     }
-    // What is wrong is told by characters as well.
-    let (_, fault) = said(&Syntax::default(), "é日😀)");
-    assert_eq!(fault, "line 1, column 4: `)` closes nothing");
+    // The position in the feedback is in characters too.
+    let (_, feedback) = evaluate(&Syntax::default(), "é日😀)");
+    assert_eq!(feedback, "line 1, column 4: unmatched `)`");
 }

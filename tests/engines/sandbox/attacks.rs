@@ -1,33 +1,38 @@
-//! What hostile programs try, each contained, and the next row unaffected.
+//! Attacks by hostile programs: each is contained, and the next row is unaffected.
 
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
-use dsrs_metrics::sandbox::{Ending, Limits};
+use dsrs_metrics::sandbox::{Limits, Termination};
 use dsrs_metrics_tests::can_isolate;
 
 use super::python;
 
-fn few_seconds() -> Limits {
+fn five_seconds() -> Limits {
     Limits { time_secs: 5, ..Limits::default() }
 }
 
-/// A row after an attack is as good as any.
+/// Asserts that a row after an attack runs normally.
 #[track_caller]
 fn next_row_is_unaffected() {
-    let report = python("open('a', 'w').write('x'); print(6 * 7)", few_seconds());
-    assert_eq!((report.ending, &*report.stdout), (Ending::Exited(0), "42\n"), "{}", report.stderr);
+    let report = python("open('a', 'w').write('x'); print(6 * 7)", five_seconds());
+    assert_eq!(
+        (report.termination, &*report.stdout),
+        (Termination::Exited(0), "42\n"),
+        "{}",
+        report.stderr
+    );
 }
 
-/// Processes of the machine whose command line has the mark.
-fn alive(mark: &str) -> usize {
+/// The number of processes on this machine whose command line contains the marker.
+fn alive(marker: &str) -> usize {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let lines = processes.filter_map(|process| std::fs::read(process.path().join("cmdline")).ok());
-    lines.filter(|line| String::from_utf8_lossy(line).contains(mark)).count()
+    lines.filter(|line| String::from_utf8_lossy(line).contains(marker)).count()
 }
 
 #[test]
-fn trap_25_nothing_is_written_outside_the_work_folder() {
+fn trap_25_nothing_is_written_outside_the_work_directory() {
     if !can_isolate() {
         return;
     }
@@ -44,14 +49,19 @@ fn trap_25_nothing_is_written_outside_the_work_folder() {
          print(wrote)",
         target = target.display().to_string()
     );
-    let report = python(&program, few_seconds());
-    assert_eq!((report.ending, &*report.stdout), (Ending::Exited(0), "[]\n"), "{}", report.stderr);
+    let report = python(&program, five_seconds());
+    assert_eq!(
+        (report.termination, &*report.stdout),
+        (Termination::Exited(0), "[]\n"),
+        "{}",
+        report.stderr
+    );
     assert!(!target.exists());
     next_row_is_unaffected();
 }
 
 #[test]
-fn trap_25_no_secret_file_or_variable_is_seen() {
+fn trap_25_no_secret_file_or_variable_is_visible() {
     if !can_isolate() {
         return;
     }
@@ -69,10 +79,13 @@ fn trap_25_no_secret_file_or_variable_is_seen() {
         secret.display().to_string(),
         here.display().to_string(),
     );
-    let report = python(&program, few_seconds());
+    let report = python(&program, five_seconds());
     let expected = format!("{}['HOME', 'LANG', 'PATH', 'PWD', 'TMPDIR']\n[]\n", "False ".repeat(9));
     assert_eq!(report.stdout, expected, "{}", report.stderr);
-    assert!(std::env::vars().any(|(name, _)| name.starts_with("CARGO")), "there is what to hide");
+    assert!(
+        std::env::vars().any(|(name, _)| name.starts_with("CARGO")),
+        "the host has variables to hide"
+    );
     next_row_is_unaffected();
 }
 
@@ -90,10 +103,10 @@ fn trap_25_no_socket_reaches_the_host() {
          \x20       socket.create_connection(address, timeout=1).send(b'x'); print('out')\n\
          \x20   except OSError: print('no')\n"
     );
-    let report = python(&program, few_seconds());
+    let report = python(&program, five_seconds());
     assert_eq!(report.stdout, "no\nno\n", "{}", report.stderr);
     listener.set_nonblocking(true).unwrap();
-    assert!(listener.accept().is_err(), "nobody came");
+    assert!(listener.accept().is_err(), "no connection was made");
     next_row_is_unaffected();
 }
 
@@ -106,7 +119,7 @@ fn trap_25_a_fork_bomb_is_bounded() {
                    while True:\n\
                    \x20   try: os.fork()\n\
                    \x20   except OSError: time.sleep(0.01)\n\
-                   # mark-of-the-fork-bomb\n";
+                   # fork bomb\n";
     let started = Instant::now();
     let limits = Limits { time_secs: 2, processes: 20, ..Limits::default() };
     let watch = std::thread::spawn(|| {
@@ -118,9 +131,9 @@ fn trap_25_a_fork_bomb_is_bounded() {
         most
     });
     let report = python(program, limits);
-    assert_eq!(report.ending, Ending::TimedOut);
+    assert_eq!(report.termination, Termination::TimedOut);
     assert!(started.elapsed() < Duration::from_secs(6), "{:?}", started.elapsed());
-    // Other tests of this file run at the same time.
+    // Includes processes of other tests that run concurrently.
     let most = watch.join().unwrap();
     assert!(most < 200, "{most} processes");
     next_row_is_unaffected();
@@ -134,8 +147,8 @@ fn trap_25_a_memory_bomb_is_bounded_in_one_process_and_in_many() {
     let limits = Limits { memory_mb: 200, time_secs: 10, ..Limits::default() };
     let one = python("x = []\nwhile True: x.append(bytearray(1 << 20))", limits.clone());
     assert!(
-        matches!(one.ending, Ending::Exited(code) if code != 0)
-            || one.ending == Ending::TooMuchMemory,
+        matches!(one.termination, Termination::Exited(code) if code != 0)
+            || one.termination == Termination::MemoryLimit,
         "{one:?}"
     );
     let many = "import os, time\n\
@@ -143,24 +156,24 @@ fn trap_25_a_memory_bomb_is_bounded_in_one_process_and_in_many() {
                 x = bytearray(os.urandom(1)) * (100 << 20)\n\
                 time.sleep(9)";
     let many = python(many, limits.clone());
-    assert_eq!(many.ending, Ending::TooMuchMemory, "{}", many.stderr);
-    let nameless = "import os, time\n\
+    assert_eq!(many.termination, Termination::MemoryLimit, "{}", many.stderr);
+    let memfds = "import os, time\n\
                     for n in range(20):\n\
                     \x20   f = os.memfd_create('x')\n\
                     \x20   for _ in range(60): os.write(f, b'x' * (1 << 20))\n\
                     \x20   time.sleep(0.05)\n\
                     time.sleep(9)";
-    let nameless = python(nameless, limits.clone());
-    assert_eq!(nameless.ending, Ending::TooMuchMemory, "{}", nameless.stderr);
+    let memfds = python(memfds, limits.clone());
+    assert_eq!(memfds.termination, Termination::MemoryLimit, "{}", memfds.stderr);
     let shared = python(
         "import mmap, time\nm = mmap.mmap(-1, 900 << 20)\nfor i in range(0, 900 << 20, 4096): m[i] = 1\ntime.sleep(9)",
         limits,
     );
-    assert_eq!(shared.ending, Ending::TooMuchMemory, "{}", shared.stderr);
+    assert_eq!(shared.termination, Termination::MemoryLimit, "{}", shared.stderr);
     next_row_is_unaffected();
 }
 
-/// Each process stays far below the limit for one.
+/// Each process stays far below the limit per process.
 #[test]
 fn trap_25_many_small_processes_are_one_memory_bomb() {
     if !can_isolate() {
@@ -175,14 +188,15 @@ fn trap_25_many_small_processes_are_one_memory_bomb() {
                    time.sleep(15)";
     let started = Instant::now();
     let report = python(program, limits);
-    assert_eq!(report.ending, Ending::TooMuchMemory, "{}", report.stderr);
+    assert_eq!(report.termination, Termination::MemoryLimit, "{}", report.stderr);
     assert!(started.elapsed() < Duration::from_secs(12), "{:?}", started.elapsed());
     next_row_is_unaffected();
 }
 
-/// Memory that outlives the process which made it, and so is no process's.
+/// Memory that is not attributed to any process. The seccomp filter refuses the calls that allocate
+/// it.
 #[test]
-fn trap_25_no_memory_is_held_where_it_is_not_seen() {
+fn trap_25_no_memory_is_allocated_outside_of_processes() {
     if !can_isolate() {
         return;
     }
@@ -191,7 +205,7 @@ fn trap_25_no_memory_is_held_where_it_is_not_seen() {
                    for call in (lambda: c.shmget(0, 1 << 26, 0o1600), lambda: c.semget(0, 1000, 0o1600),\n\
                    \x20            lambda: c.msgget(0, 0o1600), lambda: c.syscall(425, 8, 0), lambda: c.syscall(447, 0)):\n\
                    \x20   print(call(), ctypes.get_errno())";
-    let report = python(program, few_seconds());
+    let report = python(program, five_seconds());
     assert_eq!(report.stdout, "-1 1\n".repeat(5), "{}", report.stderr);
     next_row_is_unaffected();
 }
@@ -206,7 +220,7 @@ fn trap_25_ten_gigabytes_of_output_are_not_read() {
     for stream in ["stdout", "stderr"] {
         let started = Instant::now();
         let report = python(&program.replace("stdout", stream), limits.clone());
-        assert_eq!(report.ending, Ending::TooMuchOutput);
+        assert_eq!(report.termination, Termination::OutputLimit);
         assert!(report.stdout.len() + report.stderr.len() <= 64 * 1024);
         assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
     }
@@ -214,7 +228,7 @@ fn trap_25_ten_gigabytes_of_output_are_not_read() {
 }
 
 #[test]
-fn trap_25_a_link_out_leads_nowhere() {
+fn trap_25_a_symbolic_link_to_the_host_is_not_followed() {
     if !can_isolate() {
         return;
     }
@@ -230,7 +244,7 @@ fn trap_25_a_link_out_leads_nowhere() {
          except OSError: print('no')\n",
         victim.display().to_string()
     );
-    let report = python(&program, few_seconds());
+    let report = python(&program, five_seconds());
     assert_eq!(report.stdout, "no\nno\n", "{}", report.stderr);
     assert_eq!(std::fs::read_to_string(&victim).unwrap(), "untouched");
     next_row_is_unaffected();
@@ -241,7 +255,7 @@ fn trap_25_a_daemon_does_not_survive_its_row() {
     if !can_isolate() {
         return;
     }
-    // Detached twice, with all streams closed, so nothing waits for it.
+    // A daemon: it forks twice and closes all streams, so the supervisor does not wait for it.
     let program = "import os, sys\n\
                    if os.fork() == 0:\n\
                    \x20   os.setsid()\n\
@@ -252,16 +266,16 @@ fn trap_25_a_daemon_does_not_survive_its_row() {
                    import time; time.sleep(0.3)\n\
                    print('detached')";
     let started = Instant::now();
-    let report = python(program, few_seconds());
-    assert_eq!((report.ending, &*report.stdout), (Ending::Exited(0), "detached\n"));
-    assert_eq!(alive("86399.25"), 0, "it is dead when the row is done");
-    assert!(started.elapsed() < Duration::from_secs(3), "nobody waited for it");
+    let report = python(program, five_seconds());
+    assert_eq!((report.termination, &*report.stdout), (Termination::Exited(0), "detached\n"));
+    assert_eq!(alive("86399.25"), 0, "it is dead when the row is finished");
+    assert!(started.elapsed() < Duration::from_secs(3), "the supervisor did not wait for it");
     let timed_out = python(
         &program.replace("time.sleep(0.3)", "time.sleep(60)"),
         Limits { time_secs: 1, ..Limits::default() },
     );
-    assert_eq!(timed_out.ending, Ending::TimedOut);
-    assert_eq!(alive("86399.25"), 0, "also after a limit");
+    assert_eq!(timed_out.termination, Termination::TimedOut);
+    assert_eq!(alive("86399.25"), 0, "it is dead after a timeout too");
     next_row_is_unaffected();
 }
 
@@ -277,8 +291,8 @@ fn trap_25_no_signal_reaches_the_parent() {
                    \x20       try: os.kill(pid, number)\n\
                    \x20       except OSError: pass\n\
                    print(sorted(int(p) for p in os.listdir('/proc') if p.isdigit())[-1] < 100)";
-    let report = python(program, few_seconds());
-    // The shell between may have gone; this process is still here to say so.
+    let report = python(program, five_seconds());
+    // The shell that started the program may have been killed, but this process was not.
     assert!(report.stdout.is_empty() || report.stdout == "True\n", "{report:?}");
     next_row_is_unaffected();
 }
@@ -308,7 +322,7 @@ fn trap_25_the_disk_cannot_be_filled() {
                try:\n\
                \x20   while True: total += f.write(b'x' * (1 << 20))\n\
                except OSError as e: print(total >> 20, e.errno)";
-    let one = python(one, Limits { disk_mb: 32, file_mb: 8, ..few_seconds() });
+    let one = python(one, Limits { disk_mb: 32, file_mb: 8, ..five_seconds() });
     assert_eq!(one.stdout, "8 27\n", "{}", one.stderr);
     next_row_is_unaffected();
 }
@@ -323,13 +337,13 @@ fn trap_25_no_further_sandbox_is_made_inside() {
          print(subprocess.run(['unshare', '-Ur', 'true'], capture_output=True).returncode != 0)\n\
          print(open('/proc/self/status').read().split('CapEff:')[1].split()[0])\n\
          print(open('/proc/self/status').read().split('NoNewPrivs:')[1].split()[0])",
-        few_seconds(),
+        five_seconds(),
     );
     assert_eq!(report.stdout, "True\n0000000000000000\n1\n", "{}", report.stderr);
 }
 
 #[test]
-fn a_run_that_nobody_waits_for_is_ended() {
+fn a_run_whose_future_is_dropped_is_killed() {
     if !can_isolate() {
         return;
     }
@@ -355,6 +369,6 @@ fn the_standard_input_is_empty() {
     if !can_isolate() {
         return;
     }
-    let report = python("import sys; print(repr(sys.stdin.read()))", few_seconds());
+    let report = python("import sys; print(repr(sys.stdin.read()))", five_seconds());
     assert_eq!(report.stdout, "''\n");
 }

@@ -1,4 +1,4 @@
-//! Summaries of test programs.
+//! Parsing of test summaries.
 
 use dsrs_metrics::sandbox::counts::{Counts, parse};
 
@@ -7,7 +7,7 @@ const fn counts(passed: u64, failed: u64, skipped: u64) -> Option<Counts> {
 }
 
 #[test]
-fn each_form_is_read() {
+fn each_format_is_parsed() {
     for (output, expected) in [
         (
             "running 3 tests\n\ntest result: FAILED. 2 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n\n   Doc-tests x\n\ntest result: ok. 4 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out\n",
@@ -55,7 +55,7 @@ fn each_form_is_read() {
 }
 
 #[test]
-fn what_is_no_summary_is_none() {
+fn other_output_is_not_a_summary() {
     for output in [
         "",
         "24 passed the salt",

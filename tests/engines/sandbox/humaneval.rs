@@ -1,11 +1,11 @@
-//! HumanEval: the canonical solutions pass, broken ones do not.
+//! HumanEval: canonical solutions pass, broken ones fail.
 //!
-//! The problems lie outside the project, in the folder that `DSRS_METRICS_DATA` names. Without it the test says so and passes,
-//! unless `DSRS_METRICS_REQUIRE` is 1.
+//! The problems are not part of the repository; `DSRS_METRICS_DATA` names their directory. Without
+//! it the test prints that it is skipped and passes, unless `DSRS_METRICS_REQUIRE` is 1.
 
 use std::time::{Duration, Instant};
 
-use dsrs_metrics::metrics::{Sandbox, field};
+use dsrs_metrics::metrics::{FileSource, Sandbox};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics_tests::{can_isolate, data};
 use futures_util::{StreamExt as _, stream};
@@ -32,15 +32,15 @@ fn problems() -> Option<Vec<Problem>> {
     Some(text.lines().map(|line| serde_json::from_str(line).unwrap()).collect())
 }
 
-/// How many pass, and how long it took.
-fn passing(
+/// The number of problems that pass, and the time taken.
+fn count_passing(
     problems: &[Problem],
     timeout_secs: u64,
     body: impl Fn(&Problem) -> String,
 ) -> (usize, Duration) {
     let metric = Sandbox::builder()
         .command("python3 check.py")
-        .file("check.py", field("program"))
+        .file("check.py", FileSource::pred("program"))
         .timeout_secs(timeout_secs)
         .build();
     let rows: Vec<Prediction> =
@@ -57,19 +57,20 @@ fn passing(
 }
 
 #[test]
-fn canonical_solutions_pass_and_broken_ones_do_not() {
+fn canonical_solutions_pass_and_broken_ones_fail() {
     let (true, Some(problems)) = (can_isolate(), problems()) else {
         return;
     };
     let total = problems.len();
-    let (count, elapsed) = passing(&problems, 30, |problem| problem.canonical_solution.clone());
+    let (count, elapsed) =
+        count_passing(&problems, 30, |problem| problem.canonical_solution.clone());
     let rate = count as f64 / elapsed.as_secs_f64();
     println!("{count} of {total} canonical solutions pass, {rate:.1} problems/s");
     assert_eq!((count, total), (100, 100));
     for (body, timeout_secs) in
         [("    return None\n", 30), ("    while True: pass\n", 1), ("    return (\n", 30)]
     {
-        let (count, elapsed) = passing(&problems, timeout_secs, |_| body.to_owned());
+        let (count, elapsed) = count_passing(&problems, timeout_secs, |_| body.to_owned());
         println!("{count} of {total} pass with the body {body:?}, {:.1} s", elapsed.as_secs_f64());
         assert_eq!(count, 0, "{body:?}");
     }

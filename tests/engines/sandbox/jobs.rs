@@ -1,10 +1,10 @@
-//! What a job may be, and what its metrics say.
+//! Jobs, and the scores and feedback of the sandbox metrics.
 
 use dsrs_metrics::metrics::{
-    Isolation, Sandbox, SandboxFiles, Source, TestPass, VerificationDelta, field, gold,
+    FileSource, Isolation, Sandbox, SandboxFiles, TestPass, VerificationDelta,
 };
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::sandbox::{Ending, Job, Limits};
+use dsrs_metrics::sandbox::{Job, Limits, Termination};
 use dsrs_metrics::{Configure, MetricCall, Params, Scored};
 use dsrs_metrics_tests::can_isolate;
 
@@ -21,17 +21,17 @@ fn sh(command: &str) -> Job {
 }
 
 #[test]
-fn exit_codes_streams_and_folders() {
+fn exit_codes_streams_and_work_directory() {
     if !can_isolate() {
         return;
     }
     let report = run(&sh("pwd; echo err >&2; exit 7"));
-    assert_eq!(report.ending, Ending::Exited(7));
+    assert_eq!(report.termination, Termination::Exited(7));
     assert_eq!((&*report.stdout, &*report.stderr), ("/box/work\n", "err\n"));
-    assert_eq!(run(&sh("kill -9 $$")).ending, Ending::Exited(137));
+    assert_eq!(run(&sh("kill -9 $$")).termination, Termination::Exited(137));
     let bytes = run(&sh("printf 'a\\377b\\000c'"));
     assert_eq!(bytes.stdout, "a\u{fffd}b\0c");
-    assert_eq!(run(&sh("exec 1>&- 2>&-; sleep 0.2; exit 3")).ending, Ending::Exited(3));
+    assert_eq!(run(&sh("exec 1>&- 2>&-; sleep 0.2; exit 3")).termination, Termination::Exited(3));
 }
 
 #[test]
@@ -72,34 +72,40 @@ fn files_folders_and_readable_paths() {
 }
 
 #[test]
-fn paths_that_lead_out_are_refused() {
+fn paths_outside_the_work_directory_are_rejected() {
     for path in ["/etc/x", "../x", "a/../../x", "", ".", "a/", "a\0b"] {
-        let metric = Sandbox::builder().command("true").file(path, field("program")).build();
+        let metric =
+            Sandbox::builder().command("true").file(path, FileSource::pred("program")).build();
         let pred = prediction! { "program" => "" };
         let error = block_on(metric.evaluate(&example! {}, &pred)).unwrap_err().to_string();
-        let expected = "give a relative path without `..`";
-        let missing = error.contains("cannot be isolated here") && !can_isolate();
+        let expected = "expected a path relative to the work directory, without `..`";
+        let missing = error.contains("cannot isolate the command on this system") && !can_isolate();
         assert!(error.contains(expected) || missing, "{path:?}: {error}");
     }
     let mut params = Params::default();
     params.insert("command", "true");
     params.insert("files", r#"{"../x": "program"}"#);
     let error = Sandbox::configure(&params).unwrap_err().to_string();
-    assert!(error.contains("`../x` is no file in the work folder"), "{error}");
+    assert!(error.contains("invalid path `../x`: expected"), "{error}");
 }
 
 #[test]
-fn fields_of_both_rows_become_files_from_code_and_from_the_command_line() {
+fn fields_of_both_rows_become_files() {
     if !can_isolate() {
         return;
     }
     let row = (example! { "test" => "gold", "n" => [1, 2] }, prediction! { "program" => "pred" });
     let command = "test \"$(cat a)\" = 'pred-gold[1,2]' && test \"$(cat b)\" = pred";
-    let parts = vec![field("program"), Source::Text("-".to_owned()), gold("test"), gold("n")];
+    let parts = vec![
+        FileSource::pred("program"),
+        FileSource::Text("-".to_owned()),
+        FileSource::gold("test"),
+        FileSource::gold("n"),
+    ];
     let metric = Sandbox::builder()
         .command(command)
-        .file("a", Source::Parts(parts))
-        .file("b", field("program"))
+        .file("a", FileSource::Parts(parts))
+        .file("b", FileSource::pred("program"))
         .build();
     assert_eq!(scored(&metric, &row.0, &row.1).score.value, 1.0);
     let mut params = Params::default();
@@ -115,24 +121,24 @@ fn fields_of_both_rows_become_files_from_code_and_from_the_command_line() {
 }
 
 #[test]
-fn the_feedback_says_how_it_ended() {
+fn the_feedback_names_the_limit_or_exit_code() {
     if !can_isolate() {
         return;
     }
-    let said = |command: &str, limits: Limits| {
+    let run = |command: &str, limits: Limits| {
         let metric = Sandbox::builder().command(command).timeout_secs(1).limits(limits).build();
         let scored = scored(&metric, &example! {}, &prediction! {});
         let feedback = scored.feedback().unwrap_or_default().into_owned();
         (scored.score.value, scored.passed, feedback)
     };
-    assert_eq!(said("true", Limits::default()), (1.0, Some(true), String::new()));
+    assert_eq!(run("true", Limits::default()), (1.0, Some(true), String::new()));
     assert_eq!(
-        said("echo no >&2; exit 3", Limits::default()),
+        run("echo no >&2; exit 3", Limits::default()),
         (0.0, Some(false), "exit code 3, expected 0\nno".to_owned())
     );
-    assert_eq!(said("sleep 9", Limits::default()).2, "stopped after 1 s");
+    assert_eq!(run("sleep 9", Limits::default()).2, "stopped after 1 s");
     let little = Limits { output_kb: 1, ..Limits::default() };
-    assert!(said("yes", little).2.starts_with("stopped after 1 KiB of output"));
+    assert!(run("yes", little).2.starts_with("stopped after 1 KiB of output"));
     let busy = Limits { cpu_secs: Some(1), ..Limits::default() };
     let metric =
         Sandbox::builder().command("while :; do :; done").timeout_secs(20).limits(busy).build();
@@ -151,42 +157,42 @@ const TESTS: &str = "import unittest, it\n\
 fn tests(partial_credit: bool) -> TestPass {
     TestPass::builder()
         .command("python3 -m unittest test_it")
-        .file("it.py", field("code"))
-        .file("test_it.py", Source::Text(TESTS.to_owned()))
+        .file("it.py", FileSource::pred("code"))
+        .file("test_it.py", FileSource::Text(TESTS.to_owned()))
         .partial_credit(partial_credit)
         .build()
 }
 
 #[test]
-fn tests_that_pass_are_counted() {
+fn passing_tests_are_counted() {
     if !can_isolate() {
         return;
     }
-    let said = |code: &str, partial: bool| {
+    let test = |code: &str, partial: bool| {
         let scored = scored(&tests(partial), &example! {}, &prediction! { "code" => code });
         let feedback = scored.feedback().unwrap_or_default().into_owned();
         (scored.score.value, feedback.lines().next().unwrap_or_default().to_owned())
     };
     let right = "def f(x): return x * x";
-    assert_eq!(said(right, false), (1.0, "3 passed, 0 failed, 0 skipped".to_owned()));
+    assert_eq!(test(right, false), (1.0, "3 passed, 0 failed, 0 skipped".to_owned()));
     let wrong = "def f(x): return x";
     let feedback = "1 passed, 2 failed, 0 skipped; exit code 1, expected 0".to_owned();
-    assert_eq!(said(wrong, false), (0.0, feedback.clone()));
-    assert_eq!(said(wrong, true), (1.0 / 3.0, feedback));
-    let early = said("import os; os._exit(0)", true);
-    assert_eq!(early, (0.0, "no summary of tests in the output; exit code 0".to_owned()));
-    assert_eq!(said("def f(x): return (", true).0, 0.0);
+    assert_eq!(test(wrong, false), (0.0, feedback.clone()));
+    assert_eq!(test(wrong, true), (1.0 / 3.0, feedback));
+    let early = test("import os; os._exit(0)", true);
+    assert_eq!(early, (0.0, "no test summary found in the output; exit code 0".to_owned()));
+    assert_eq!(test("def f(x): return (", true).0, 0.0);
 }
 
 #[test]
-fn more_tests_as_many_or_fewer() {
+fn more_equal_or_fewer_passing_tests() {
     if !can_isolate() {
         return;
     }
     let metric = VerificationDelta::builder()
         .command("python3 -m unittest test_it")
-        .file("it.py", field("code"))
-        .file("test_it.py", Source::Text(TESTS.to_owned()))
+        .file("it.py", FileSource::pred("code"))
+        .file("test_it.py", FileSource::Text(TESTS.to_owned()))
         .build();
     let pred = prediction! { "code" => "def f(x): return x" };
     for (before, value, delta) in [(0, 1.0, "+1"), (1, 0.5, "+0"), (2, 0.0, "-1")] {
@@ -198,7 +204,7 @@ fn more_tests_as_many_or_fewer() {
 }
 
 #[test]
-fn the_number_of_tests_before_must_be_there() {
+fn the_number_of_tests_before_is_required() {
     let metric = VerificationDelta::default();
     let error = |gold: Example| block_on(metric.evaluate(&gold, &prediction! {})).unwrap_err();
     assert_eq!(
@@ -207,12 +213,12 @@ fn the_number_of_tests_before_must_be_there() {
     );
     assert_eq!(
         error(example! { "tests_passing" => "three" }).to_string(),
-        "metric `verification_delta`: field `gold.tests_passing` should be a whole number, 0 or more, found the text \"three\""
+        "metric `verification_delta`: field `gold.tests_passing` should be a whole number, 0 or more, found the string \"three\""
     );
 }
 
 #[test]
-fn output_that_is_no_utf_8_is_shown_as_far_as_it_is() {
+fn output_that_is_not_utf_8_is_decoded_with_replacement() {
     if !can_isolate() {
         return;
     }
@@ -227,25 +233,22 @@ fn output_that_is_no_utf_8_is_shown_as_far_as_it_is() {
 }
 
 #[test]
-fn without_isolation_only_by_its_name() {
+fn isolation_is_disabled_only_explicitly() {
     let metric = Sandbox::builder()
         .command("cat a; test -d /proc/self && sleep 30 & exit 4")
-        .file("a", field("program"))
+        .file("a", FileSource::pred("program"))
         .expected_exit_code(4)
         .isolation(Isolation::none_because_i_trust_the_code())
         .build();
     let started = std::time::Instant::now();
     let score = scored(&metric, &example! {}, &prediction! { "program" => "x" }).score;
     assert_eq!(score.value, 1.0);
-    assert!(started.elapsed().as_secs() < 10, "what it left behind was not waited for");
+    assert!(started.elapsed().as_secs() < 10, "background processes are not waited for");
     let mut params = Params::default();
     params.insert("command", "true");
     params.insert("isolation", "unconfined");
     let error = Sandbox::configure(&params).unwrap_err().to_string();
-    assert!(
-        error.contains("no isolation is called `unconfined`; there is `bubblewrap`"),
-        "{error}"
-    );
-    let files: SandboxFiles = [("a", field("x"))].into_iter().collect();
+    assert!(error.contains("expected the isolation `bubblewrap`, found `unconfined`"), "{error}");
+    let files: SandboxFiles = [("a", FileSource::pred("x"))].into_iter().collect();
     assert_ne!(files, SandboxFiles::default());
 }

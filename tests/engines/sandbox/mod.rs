@@ -1,6 +1,7 @@
-//! Programs that run isolated: what they may do, and what they try.
+//! Isolated execution of programs: jobs, attacks, and missing isolation.
 //!
-//! Without bubblewrap the tests that need it say so and pass, unless `DSRS_METRICS_REQUIRE` is 1.
+//! Without bubblewrap, the tests that need it print that they are skipped and pass, unless
+//! `DSRS_METRICS_REQUIRE` is 1.
 
 mod attacks;
 mod counts;
@@ -14,7 +15,7 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
 
-/// A Python program in a sandbox.
+/// Runs a Python program in a sandbox.
 fn python(program: &str, limits: Limits) -> Report {
     let files = vec![("main.py".to_owned(), program.to_owned())];
     run(&Job { command: "python3 main.py".to_owned(), files, limits, ..Job::default() })

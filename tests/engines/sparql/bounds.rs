@@ -1,17 +1,18 @@
-//! Queries that would write, reach out, explode or never end.
+//! Queries that would write, access the network, or exceed time and memory.
 
 use std::time::{Duration, Instant};
 
 use dsrs_metrics::metrics::SparqlExecutes;
+use dsrs_metrics::sparql::QueryResults;
 
-use super::{ask, block_on, bounds, graph, said};
+use super::{block_on, evaluate, execute, graph, limits};
 
 #[track_caller]
-fn refused(query: &str, with: &str) {
+fn rejected(query: &str, reason: &str) {
     let metric = SparqlExecutes::builder().data(graph()).timeout_secs(10).build();
-    let (value, feedback) = said(&metric, query).unwrap();
+    let (value, feedback) = evaluate(&metric, query).unwrap();
     assert_eq!(value, 0.0, "{query}");
-    assert!(feedback.contains(with), "{query}: {feedback}");
+    assert!(feedback.contains(reason), "{query}: {feedback}");
 }
 
 #[test]
@@ -23,13 +24,13 @@ fn nothing_is_written() {
         "LOAD <file:///etc/passwd>",
         "DELETE { ?s ?p ?o } INSERT { ?s ?p 1 } WHERE { ?s ?p ?o }",
     ] {
-        refused(update, "this is a SPARQL update, not a query");
+        rejected(update, "expected a SPARQL query, found an update");
     }
     assert_eq!(graph().triples(), Some(1729));
 }
 
 #[test]
-fn no_network_is_reached_and_no_file_is_read() {
+fn no_network_is_accessed_and_no_file_is_read() {
     for service in [
         "SELECT * { SERVICE <http://127.0.0.1:9/sparql> { ?s ?p ?o } }",
         "SELECT * { SERVICE SILENT <http://127.0.0.1:9/sparql> { ?s ?p ?o } }",
@@ -38,18 +39,18 @@ fn no_network_is_reached_and_no_file_is_read() {
         "SELECT * { ?s ?p ?o } ORDER BY (EXISTS { SERVICE ?s { } })",
         "SELECT (SUM(IF(EXISTS { SERVICE ?s { } }, 1, 2)) AS ?n) { ?s ?p ?o }",
     ] {
-        refused(service, "SERVICE is refused");
+        rejected(service, "SERVICE is not allowed");
     }
-    // A word in a text, a name or a comment is none.
+    // The word in a string, a name or a comment is not a SERVICE clause.
     let harmless = "SELECT ?service { ?service ?p 'SERVICE <x> {}' } # SERVICE";
-    assert_eq!(ask(harmless).unwrap(), dsrs_metrics::sparql::Answer::Solutions(0));
+    assert_eq!(execute(harmless).unwrap(), QueryResults::Solutions(0));
     // FROM names a graph of the store, which has none but the default one.
     let from = "SELECT * FROM <file:///etc/passwd> { ?s ?p ?o }";
-    assert_eq!(ask(from).unwrap(), dsrs_metrics::sparql::Answer::Solutions(0));
+    assert_eq!(execute(from).unwrap(), QueryResults::Solutions(0));
 }
 
-/// Each of these would run for years.
-const ENDLESS: [&str; 8] = [
+/// Each of these would run for years without limits.
+const EXPENSIVE: [&str; 8] = [
     "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n1 ?o }",
     "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l } ORDER BY ?a ?d ?g ?j",
     "SELECT DISTINCT ?x { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l BIND(1 AS ?x) }",
@@ -61,76 +62,76 @@ const ENDLESS: [&str; 8] = [
 ];
 
 #[test]
-fn a_query_that_explodes_is_stopped() {
-    for query in ENDLESS {
+fn an_expensive_query_is_stopped() {
+    for query in EXPENSIVE {
         let started = Instant::now();
-        let told = block_on(graph().ask(query, bounds(0.5))).unwrap_err();
-        assert!(told.is_the_querys(), "{query}: {told}");
-        let told = told.to_string();
+        let error = block_on(graph().execute(query, limits(0.5))).unwrap_err();
+        assert!(error.is_query_error(), "{query}: {error}");
+        let error = error.to_string();
         assert!(
-            told == "stopped after 0.5 s" || told.contains("50000000 terms"),
-            "{query}: {told}"
+            error == "timed out after 0.5 s" || error.contains("50000000 terms"),
+            "{query}: {error}"
         );
         assert!(started.elapsed() < Duration::from_secs(4), "{query}: {:?}", started.elapsed());
     }
 }
 
 #[test]
-fn constants_do_not_multiply_without_end() {
+fn products_of_constants_are_limited() {
     let union = format!("SELECT (COUNT(*) AS ?n) {{ {} }}", "{ {} UNION {} } ".repeat(40));
-    refused(&union, "its constants multiply to more than a million rows");
+    rejected(&union, "the query's constants produce more than a million rows");
     let values = "VALUES ?a# { 1 2 3 4 5 6 7 8 9 10 } ";
     let values: String = (0..12).map(|at| values.replace('#', &at.to_string())).collect();
-    refused(&format!("SELECT (COUNT(*) AS ?n) {{ {values} }}"), "more than a million rows");
+    rejected(&format!("SELECT (COUNT(*) AS ?n) {{ {values} }}"), "more than a million rows");
     let empty =
         format!("SELECT (COUNT(*) AS ?n) {{ {} }}", "VALUES () { () () () () } ".repeat(20));
-    refused(&empty, "more than a million rows");
+    rejected(&empty, "more than a million rows");
 }
 
 #[test]
-fn texts_do_not_grow_without_end() {
+fn computed_strings_are_limited() {
     let doubled: String =
         (0..60).map(|at| format!("BIND(CONCAT(?a{at}, ?a{at}) AS ?a{}) ", at + 1)).collect();
-    let told = ask(&format!("SELECT * {{ BIND('aaaaaaaa' AS ?a0) {doubled} }}")).unwrap_err();
-    assert_eq!(told.to_string(), "stopped at a text of more than 65536 bytes");
+    let error = execute(&format!("SELECT * {{ BIND('aaaaaaaa' AS ?a0) {doubled} }}")).unwrap_err();
+    assert_eq!(error.to_string(), "stopped at a string of more than 65536 bytes");
     let replaced = (0..10).fold("'aaaaaaaaaa'".to_owned(), |text, _| {
         format!("REPLACE({text}, 'a', 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa')")
     });
-    refused(&format!("SELECT ({replaced} AS ?x) {{}}"), "a text of more than 64 MB");
+    rejected(&format!("SELECT ({replaced} AS ?x) {{}}"), "a string of more than 64 MB");
     let modest = "SELECT (REPLACE(REPLACE(STR(?o), ' ', '_'), '-', '') AS ?x) { ?s ?p ?o }";
-    assert_eq!(ask(modest).unwrap(), dsrs_metrics::sparql::Answer::Solutions(1729));
+    assert_eq!(execute(modest).unwrap(), QueryResults::Solutions(1729));
 }
 
 #[test]
-fn a_plan_takes_no_longer_than_its_size_allows() {
+fn the_size_of_a_plan_is_limited() {
     let chain = |length: usize| {
         let triples: String =
             (0..length).map(|at| format!("?a{at} <a:b> ?a{} . ", at + 1)).collect();
         format!("SELECT * {{ {triples} }}")
     };
-    refused(&chain(300), "patterns are refused: queries are run up to 200");
-    assert_eq!(ask(&chain(60)).unwrap(), dsrs_metrics::sparql::Answer::Solutions(0));
+    rejected(&chain(300), "patterns; the maximum is 200");
+    assert_eq!(execute(&chain(60)).unwrap(), QueryResults::Solutions(0));
     let path = format!("SELECT * {{ ?s <a:>{} ?o }}", "/<a:>".repeat(12_000));
-    refused(&path, "patterns are refused");
+    rejected(&path, "patterns; the maximum is 200");
 }
 
 #[test]
-fn a_query_beyond_the_readers_bounds_has_no_score() {
+fn a_query_beyond_the_parsers_limits_has_no_score() {
     let metric = SparqlExecutes::builder().data(graph()).build();
     let deep = format!("ASK {{ FILTER({}1{}) }}", "(".repeat(30_000), ")".repeat(30_000));
     assert_eq!(
-        said(&metric, &deep).unwrap_err(),
-        "metric `sparql_executes`: the query nests 30002 deep; queries are read up to a depth of 100"
+        evaluate(&metric, &deep).unwrap_err(),
+        "metric `sparql_executes`: the query is nested 30002 levels deep; the maximum is 100"
     );
 }
 
 #[test]
-fn long_chains_end() {
+fn the_length_of_operator_chains_is_limited() {
     for chain in ["+1", "||0", "&&1"] {
         let query = |length| format!("ASK {{ FILTER(1{}) }}", chain.repeat(length));
-        refused(&query(20_000), "operands are refused: queries are run up to 5000");
+        rejected(&query(20_000), "operands; the maximum is 5000");
         let started = Instant::now();
-        assert!(ask(&query(1_000)).is_ok(), "{chain}");
+        assert!(execute(&query(1_000)).is_ok(), "{chain}");
         assert!(started.elapsed() < Duration::from_secs(3), "{chain}: {:?}", started.elapsed());
     }
 }

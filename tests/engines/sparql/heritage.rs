@@ -1,10 +1,10 @@
-//! The heritage rows: predicted queries over the graph that they are about.
+//! The predicted queries of the heritage rows, over their graph.
 
 use dsrs_metrics::metrics::{SparqlExecutes, SparqlReturnsResults, SparqlSyntaxValid};
 use dsrs_metrics::prelude::*;
 use serde_json::Value;
 
-use super::{graph, said};
+use super::{evaluate, graph};
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/data/heritage");
 
@@ -18,11 +18,11 @@ fn queries(system: &str) -> Vec<String> {
 }
 
 fn passed(metric: &impl Metric, queries: &[String]) -> usize {
-    queries.iter().filter(|query| said(metric, query).unwrap().0 == 1.0).count()
+    queries.iter().filter(|query| evaluate(metric, query).unwrap().0 == 1.0).count()
 }
 
 #[test]
-fn the_two_systems_score_what_the_readme_and_rdflib_say() {
+fn both_systems_score_as_in_the_readme_and_by_rdflib() {
     let executes = SparqlExecutes::builder().data(graph()).build();
     let returns = SparqlReturnsResults::builder().data(graph()).build();
     for (system, expected) in [("baseline", [119, 119, 109]), ("tuned", [136, 136, 126])] {

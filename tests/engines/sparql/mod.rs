@@ -1,4 +1,4 @@
-//! Predicted SPARQL queries: syntax, and what an embedded Oxigraph answers.
+//! Predicted SPARQL queries: syntax, and results of the embedded Oxigraph.
 
 mod bounds;
 mod heritage;
@@ -8,7 +8,7 @@ mod syntax;
 use std::time::Duration;
 
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::sparql::{Answer, AskError, Bounds, SparqlStore};
+use dsrs_metrics::sparql::{ExecutionError, QueryLimits, QueryResults, SparqlStore};
 use dsrs_metrics::{MetricCall, Scored};
 
 /// The graph of the heritage rows.
@@ -19,8 +19,8 @@ fn graph() -> SparqlStore {
     SparqlStore::from_path(GRAPH).expect("the graph of the heritage rows")
 }
 
-fn bounds(seconds: f64) -> Bounds {
-    Bounds { time: Duration::from_secs_f64(seconds), results: 10_000 }
+fn limits(seconds: f64) -> QueryLimits {
+    QueryLimits { timeout: Duration::from_secs_f64(seconds), max_results: 10_000 }
 }
 
 #[track_caller]
@@ -28,19 +28,19 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
-/// What the heritage graph answers.
-fn ask(query: &str) -> Result<Answer, AskError> {
-    block_on(graph().ask(query, bounds(10.0)))
+/// Executes a query on the heritage graph.
+fn execute(query: &str) -> Result<QueryResults, ExecutionError> {
+    block_on(graph().execute(query, limits(10.0)))
 }
 
-/// Score and feedback of a query, or why there is no score.
-fn said(metric: &impl Metric, query: &str) -> Result<(f64, String), String> {
+/// The score and feedback of a query, or the error.
+fn evaluate(metric: &impl Metric, query: &str) -> Result<(f64, String), String> {
     let (gold, pred) = (example! {}, prediction! { "sparql_query" => query });
     let call = MetricCall::new(&gold, &pred);
     let scored: Result<Scored, _> = block_on(metric.answer(call).into_future());
-    let told = |scored: Scored| {
+    let value_and_feedback = |scored: Scored| {
         let feedback = scored.feedback().unwrap_or_default().into_owned();
         (scored.score.value, feedback)
     };
-    scored.map(told).map_err(|error| error.to_string())
+    scored.map(value_and_feedback).map_err(|error| error.to_string())
 }

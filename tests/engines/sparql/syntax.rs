@@ -1,17 +1,17 @@
-//! What is a query, and what is said where it is none.
+//! Valid queries, and the messages for invalid ones.
 
 use dsrs_metrics::metrics::SparqlSyntaxValid;
 use dsrs_metrics::prelude::*;
 
-use super::said;
+use super::evaluate;
 
-fn judged(query: &str) -> (f64, String) {
-    said(&SparqlSyntaxValid, query).unwrap()
+fn checked(query: &str) -> (f64, String) {
+    evaluate(&SparqlSyntaxValid, query).unwrap()
 }
 
 #[track_caller]
-fn wrong(query: &str, feedback: &str) {
-    assert_eq!(judged(query), (0.0, feedback.to_owned()), "{query}");
+fn invalid(query: &str, feedback: &str) {
+    assert_eq!(checked(query), (0.0, feedback.to_owned()), "{query}");
 }
 
 #[test]
@@ -22,52 +22,56 @@ fn the_four_forms_are_queries() {
         "CONSTRUCT { ?s a ?o } WHERE { ?s ?p ?o }",
         "DESCRIBE <http://a/b>",
     ] {
-        assert_eq!(judged(query), (1.0, String::new()), "{query}");
+        assert_eq!(checked(query), (1.0, String::new()), "{query}");
     }
 }
 
 #[test]
-fn the_place_of_a_mistake_is_told() {
-    wrong("SELECT ?s WHERE {\n  ?s ex:name ?o }", "line 2, column 13: Prefix not found");
-    wrong(
+fn the_position_of_a_syntax_error_is_in_the_feedback() {
+    invalid("SELECT ?s WHERE {\n  ?s ex:name ?o }", "line 2, column 13: Prefix not found");
+    invalid(
         "SELECT ?é WHERE { ?é ?p ???o }",
-        "line 1, column 27: not understood at `?o`, or just before it",
+        "line 1, column 27: syntax error at `?o` or just before it",
     );
-    wrong("SELEC ?s", "line 1, column 9: not understood just before, or it ends too early");
-    wrong(
+    invalid(
+        "SELEC ?s",
+        "line 1, column 9: syntax error just before, or unexpected end of the query",
+    );
+    invalid(
         "SELECT ?s WHERE { ?s ?p",
-        "line 1, column 24: not understood just before, or it ends too early",
+        "line 1, column 24: syntax error just before, or unexpected end of the query",
     );
-    wrong("SELECT * WHERE { ?s <rel> 1 }", "line 1, column 26: IRI parsing failed");
-    wrong(
+    invalid("SELECT * WHERE { ?s <rel> 1 }", "line 1, column 26: IRI parsing failed");
+    invalid(
         "SELECT ?x WHERE { } GROUP BY ?b",
         "line 1, column 32: The SELECT contains a variable that is unbound",
     );
 }
 
 #[test]
-fn the_documents_check_by_text_is_not_ours() {
-    // It passes these, which no parser accepts ...
-    let end = "not understood just before, or it ends too early";
-    wrong("SELECT WHERE {}", &format!("line 1, column 16: {end}"));
-    assert_eq!(judged("} SELECT ?s WHERE {").0, 0.0);
-    // ... and refuses these.
-    assert_eq!(judged("ASK { ?s ?p ?o }").0, 1.0);
-    assert_eq!(judged("SELECT ?s { ?s ?p \"}\" } # ???").0, 1.0);
+fn the_text_search_of_the_heritage_document_is_not_used() {
+    // It accepts these, which no parser accepts ...
+    let end = "syntax error just before, or unexpected end of the query";
+    invalid("SELECT WHERE {}", &format!("line 1, column 16: {end}"));
+    assert_eq!(checked("} SELECT ?s WHERE {").0, 0.0);
+    // ... and rejects these.
+    assert_eq!(checked("ASK { ?s ?p ?o }").0, 1.0);
+    assert_eq!(checked("SELECT ?s { ?s ?p \"}\" } # ???").0, 1.0);
 }
 
 #[test]
-fn no_query_and_an_empty_one_fail() {
-    wrong("", "there is no query");
-    wrong(" \n\t", "there is no query");
+fn a_missing_and_an_empty_query_fail() {
+    invalid("", "the query is empty");
+    invalid(" \n\t", "the query is empty");
     let score = |pred| SparqlSyntaxValid.score(&example! {}, &pred).unwrap().value;
     assert_eq!(score(prediction! {}), 0.0);
     assert_eq!(score(prediction! { "sparql_query" => None::<String> }), 0.0);
 }
 
 #[test]
-fn an_update_is_no_query() {
-    let told = "this is a SPARQL update, not a query: use SELECT, ASK, CONSTRUCT or DESCRIBE";
+fn an_update_is_not_a_query() {
+    let message =
+        "expected a SPARQL query, found an update; use SELECT, ASK, CONSTRUCT or DESCRIBE";
     for update in [
         "INSERT DATA { <http://a/b> a <http://a/c> }",
         "DELETE WHERE { ?s ?p ?o }",
@@ -75,19 +79,19 @@ fn an_update_is_no_query() {
         "CLEAR ALL",
         "DROP ALL; INSERT DATA {}",
     ] {
-        wrong(update, told);
+        invalid(update, message);
     }
 }
 
 #[test]
-fn what_is_no_text_is_no_score() {
+fn a_value_that_is_not_a_string_is_an_error() {
     let error = SparqlSyntaxValid.score(&example! {}, &prediction! { "sparql_query" => 5 });
     let error = error.unwrap_err().to_string();
     assert!(error.contains("field `pred.sparql_query` should be"), "{error}");
 }
 
 #[test]
-fn a_query_of_any_depth_and_length_is_met_without_harm() {
+fn queries_of_any_depth_and_length_are_handled() {
     for (open, close) in
         [("(", ")"), ("{", "}"), ("[", "]"), ("!", ""), ("STR(", ")"), ("<<", ">>")]
     {
@@ -98,35 +102,37 @@ fn a_query_of_any_depth_and_length_is_met_without_harm() {
                 format!("SELECT * {{ ?s ?p {open}1{close} }}"),
                 format!("SELECT * {{ FILTER({open}"),
             ] {
-                if let Err(error) = said(&SparqlSyntaxValid, &query) {
-                    assert!(error.contains("up to a depth of 100"), "{error}");
+                if let Err(error) = evaluate(&SparqlSyntaxValid, &query) {
+                    assert!(error.contains("levels deep; the maximum is 100"), "{error}");
                 }
             }
         }
     }
     let deep = "(".repeat(100_000);
     assert_eq!(
-        said(&SparqlSyntaxValid, &deep).unwrap_err(),
-        "metric `sparql_syntax_valid`: the query has 100000 bytes; queries are read up to 65536"
+        evaluate(&SparqlSyntaxValid, &deep).unwrap_err(),
+        "metric `sparql_syntax_valid`: the query has 100000 bytes; the maximum is 65536"
     );
     assert_eq!(
-        said(&SparqlSyntaxValid, &deep[..60_000]).unwrap_err(),
-        "metric `sparql_syntax_valid`: the query nests 60000 deep; queries are read up to a depth of 100"
+        evaluate(&SparqlSyntaxValid, &deep[..60_000]).unwrap_err(),
+        "metric `sparql_syntax_valid`: the query is nested 60000 levels deep; the maximum is 100"
     );
     let nested = |depth| format!("ASK {{ FILTER({}1{}) }}", "(".repeat(depth), ")".repeat(depth));
-    assert_eq!(judged(&nested(98)), (1.0, String::new()));
-    assert!(said(&SparqlSyntaxValid, &nested(99)).unwrap_err().contains("nests 101 deep"));
+    assert_eq!(checked(&nested(98)), (1.0, String::new()));
+    assert!(
+        evaluate(&SparqlSyntaxValid, &nested(99)).unwrap_err().contains("nested 101 levels deep")
+    );
 }
 
 #[test]
-fn long_chains_are_read() {
+fn long_chains_are_parsed() {
     for chain in ["+1", "||1", "&&1"] {
         let query = format!("ASK {{ FILTER(1{}) }}", chain.repeat(20_000));
-        assert_eq!(judged(&query).0, 1.0, "{chain}");
+        assert_eq!(checked(&query).0, 1.0, "{chain}");
     }
     for chain in ["OPTIONAL{} ", "{}UNION{} ", "MINUS{} ", "FILTER(1) ", "?s ?p ?o . "] {
-        assert_eq!(judged(&format!("ASK {{ {} }}", chain.repeat(5_000))).0, 1.0, "{chain}");
+        assert_eq!(checked(&format!("ASK {{ {} }}", chain.repeat(5_000))).0, 1.0, "{chain}");
     }
     let path = format!("ASK {{ ?s <a:>{} ?o }}", "/<a:>".repeat(12_000));
-    assert_eq!(judged(&path).0, 1.0);
+    assert_eq!(checked(&path).0, 1.0);
 }

@@ -1,5 +1,5 @@
-//! The score corrected for error rates: worked examples, what is undefined, and the coverage of its
-//! interval over simulated studies.
+//! The share of passes corrected for error rates: worked examples, undefined cases, and the
+//! coverage of its interval in simulated studies.
 
 use dsrs_metrics::agreement::Agreement;
 use dsrs_metrics::stats::{
@@ -27,8 +27,8 @@ fn correct(
 
 #[test]
 fn a_worked_example() {
-    // 15% of 1,000 positive, 90% sensitive (45/50), 95% specific (190/200): (0.15 - 0.05) / 0.85. The
-    // interval by the authors' formulas, in double precision.
+    // 15% of 1,000 positive, sensitivity 90% (45/50), specificity 95% (190/200): (0.15 - 0.05) /
+    // 0.85. The interval follows the authors' formulas, in double precision.
     let corrected = correct((150, 1_000), (45, 50), (190, 200)).unwrap();
     assert!((corrected.rate - 0.1 / 0.85).abs() < 1e-12);
     assert!((corrected.interval.low - LANG_REICZIGEL.0).abs() < 1e-9, "{corrected:?}");
@@ -38,7 +38,7 @@ fn a_worked_example() {
 const LANG_REICZIGEL: (f64, f64) = (0.072_342_231_346_081_38, 0.161_128_376_723_378);
 
 #[test]
-fn no_better_than_a_coin_is_undefined() {
+fn a_judge_no_better_than_chance_has_no_correction() {
     for (sensitivity, specificity) in
         [((5, 10), (5, 10)), ((1, 3), (2, 3)), ((0, 9), (9, 9)), ((1, 10), (1, 10))]
     {
@@ -53,18 +53,18 @@ fn no_better_than_a_coin_is_undefined() {
     assert_eq!((inverted.corrected.value, inverted.corrected.ci95), (None, None));
     assert_eq!(
         note(&inverted.corrected),
-        "undefined: sensitivity 0.5000 + specificity 0.0000 is not above 1, so a pass says nothing of the label"
+        "undefined: sensitivity 0.5000 + specificity 0.0000 is not above 1, so passing carries no information about the label"
     );
 }
 
 #[test]
-fn hardly_any_labelled_row_leaves_everything_possible() {
+fn very_few_labelled_rows_give_the_widest_interval() {
     let corrected = correct((50, 100), (1, 1), (5, 100)).unwrap();
     assert_eq!(corrected.interval, Interval { low: 0.0, high: 1.0 });
 }
 
 #[test]
-fn where_every_row_is_labelled_the_correction_is_the_labels_share() {
+fn with_every_row_labelled_the_correction_is_the_share_of_passing_labels() {
     let pairs = [(true, true); 60].into_iter().chain([(false, true); 15]).chain([(true, false); 5]);
     let found = agreement(pairs.chain([(false, false); 20]));
     assert_eq!(found.passed.value, Some(0.65));
@@ -83,14 +83,14 @@ fn rows_without_label_count_by_the_error_rates() {
     let others = [(true, None); 550].into_iter().chain([(false, None); 450]);
     let found = agreement(labelled.chain(others));
     assert_eq!((found.passed.successes, found.corrected.n), (Some(605), 1_100));
-    // 50 of 100 by label; of the others (0.55 + 0.8 - 1) / (0.9 + 0.8 - 1).
+    // 50 of 100 by label; among the others (0.55 + 0.8 - 1) / (0.9 + 0.8 - 1).
     assert_close(found.corrected.value, 0.5);
     let interval = found.corrected.ci95.unwrap();
     assert!(interval.contains(0.5) && interval.high - interval.low > 0.15, "{interval}");
 }
 
 #[test]
-fn an_estimate_beyond_all_rows_is_cut_and_says_so() {
+fn an_estimate_above_1_is_clamped_with_a_note() {
     let labelled = [(true, Some(true)); 45].into_iter().chain([(false, Some(true)); 5]);
     let labelled = labelled.chain([(true, Some(false)); 1]).chain([(false, Some(false)); 1]);
     let found = agreement(labelled.chain([(true, None); 1_000]));
@@ -99,7 +99,7 @@ fn an_estimate_beyond_all_rows_is_cut_and_says_so() {
     assert!(note(&found.corrected).starts_with("the estimate 1.2"), "{}", note(&found.corrected));
 }
 
-/// A study: so many rows with labels, others without, a judge of known error rates.
+/// A simulated study: numbers of rows with and without labels, and a judge of known error rates.
 struct Study {
     labelled: usize,
     others: usize,
@@ -122,7 +122,7 @@ impl Study {
 }
 
 #[test]
-fn the_interval_holds_the_truth_in_19_of_20_studies() {
+fn the_interval_contains_the_truth_in_19_of_20_studies() {
     let study = |labelled, others, should_pass, sensitivity, specificity| Study {
         labelled,
         others,

@@ -1,4 +1,4 @@
-//! Whether 95% intervals hold the truth in 95 of 100 studies: simulated, with a fixed seed.
+//! Coverage of the 95% intervals in simulated studies with fixed seeds.
 
 use dsrs_metrics::agreement::Agreement;
 use dsrs_metrics::stats::{Bootstrap, Interval, Proportion};
@@ -26,7 +26,7 @@ impl Random {
     }
 }
 
-/// That between 92% and 98% of the intervals hold the truth; an interval that is not known holds none.
+/// Asserts that 92% to 98% of the intervals contain the truth; a missing interval does not.
 #[track_caller]
 pub(crate) fn assert_covers(
     what: &str,
@@ -41,7 +41,7 @@ pub(crate) fn assert_covers(
     }
     let rate = covered.rate().unwrap();
     println!("{what}: {:.1}% of {STUDIES}", 100.0 * rate);
-    assert!((0.92..=0.98).contains(&rate), "{what}: {rate} of the intervals hold {truth}");
+    assert!((0.92..=0.98).contains(&rate), "{what}: {rate} of the intervals contain {truth}");
 }
 
 #[test]
@@ -55,8 +55,9 @@ fn wilson_for_accuracy() {
     }
 }
 
-/// A judge that copies the label of three equally frequent classes, or else picks one at random, has
-/// a kappa of the probability of copying, whatever the weights; and so is Spearman's correlation.
+/// A judge that copies the label of three equally frequent classes, or else picks one at random,
+/// has a kappa of the probability of copying, whatever the weights; and so is Spearman's
+/// correlation.
 fn copying(random: &mut Random, rows: usize, copies: f64, resamples: u32) -> Agreement {
     let class = |random: &mut Random| (3.0 * random.unit()).floor();
     let pairs: Vec<(f64, f64)> = (0..rows)

@@ -1,4 +1,4 @@
-//! Verdicts, numbers on a scale, names of classes: what is compared, and what is refused.
+//! Verdicts, numbers on a scale, named classes: what is compared, and what is rejected.
 
 use dsrs_metrics::Outcome;
 use dsrs_metrics::agreement::{Agreement, AgreementError, Label, Rating};
@@ -45,7 +45,7 @@ fn sensitivity_and_specificity_have_denominators_of_their_own() {
 }
 
 #[test]
-fn a_metrics_own_verdict_counts_unless_a_threshold_is_given() {
+fn a_metrics_own_verdict_counts_unless_a_threshold_is_set() {
     let rating = |passed, score| Rating::Verdict { passed, score };
     let rows = [(rating(false, 0.6), true), (rating(false, 0.1), false), (rating(true, 0.9), true)];
     assert_close(agreement(rows.clone()).accuracy.value, 2.0 / 3.0);
@@ -58,7 +58,7 @@ fn a_metrics_own_verdict_counts_unless_a_threshold_is_given() {
 }
 
 #[test]
-fn zeros_and_ones_are_verdicts_and_so_are_known_words() {
+fn zeros_and_ones_and_verdict_words_are_verdicts() {
     let scores = [1.0, 0.0, 1.0, 0.0];
     for labels in [["yes", "no", "no", "no"], ["Correct", "incorrect", "INCORRECT", "incorrect"]] {
         let found = agreement(scores.into_iter().zip(labels));
@@ -70,18 +70,18 @@ fn zeros_and_ones_are_verdicts_and_so_are_known_words() {
 }
 
 #[test]
-fn positive_labels_are_as_told() {
+fn positive_names_the_passing_labels() {
     let rows = [(true, "great"), (true, "fine"), (false, "poor"), (true, "poor")];
-    let told = Agreement::builder().positive(["great", "fine"]).of(rows).unwrap();
-    assert_eq!((told.sensitivity.successes, told.sensitivity.n), (Some(2), 2));
-    assert_eq!((told.specificity.successes, told.specificity.n), (Some(1), 2));
+    let found = Agreement::builder().positive(["great", "fine"]).of(rows).unwrap();
+    assert_eq!((found.sensitivity.successes, found.sensitivity.n), (Some(2), 2));
+    assert_eq!((found.specificity.successes, found.specificity.n), (Some(1), 2));
     let rows = [(true, 5.0), (false, 4.0), (false, 1.0)];
-    let told = Agreement::builder().positive(["4", "5"]).of(rows).unwrap();
-    assert_eq!((told.sensitivity.successes, told.sensitivity.n), (Some(1), 2));
+    let found = Agreement::builder().positive(["4", "5"]).of(rows).unwrap();
+    assert_eq!((found.sensitivity.successes, found.sensitivity.n), (Some(1), 2));
     let error = Agreement::builder().positive(["good"]).of([(true, "great")]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "no label is `good`, which is said to be a pass; there is `great`"
+        "expected a passing label (`good`) in at least one row, found `great`"
     );
 }
 
@@ -98,7 +98,7 @@ fn numbers_on_one_scale_are_ordered_classes() {
     assert_close(found.kappa_quadratic.value, KAPPAS[2]);
     assert_eq!(
         note(&found.passed),
-        "undefined: these labels are no verdicts, say which are a pass (positive)"
+        "undefined: the labels are not verdicts; name the passing labels (positive)"
     );
 }
 
@@ -115,12 +115,12 @@ fn a_scale_names_classes_that_do_not_occur() {
     assert_eq!(as_seen.kappa.value, whole.kappa.value);
     assert_ne!(as_seen.kappa_linear.value, whole.kappa_linear.value);
     let error = Agreement::builder().scale(["1", "2", "3"]).of(pairs).unwrap_err();
-    assert_eq!(error.to_string(), "`4` is not on the scale 1, 2, 3");
+    assert_eq!(error.to_string(), "expected a value of the scale 1, 2, 3, found `4`");
     assert_eq!(error.row(), Some(1));
 }
 
 #[test]
-fn classes_by_name_have_no_order_until_a_scale_gives_one() {
+fn named_classes_have_no_order_without_a_scale() {
     let rows = [("low", "low"), ("high", "mid"), ("mid", "mid"), ("low", "mid"), ("high", "high")];
     let found = agreement(rows);
     assert_eq!(found.classes, ["high", "low", "mid"]);
@@ -128,7 +128,7 @@ fn classes_by_name_have_no_order_until_a_scale_gives_one() {
     // 3 of 5 agree, 7 of 25 by chance.
     assert!((found.kappa.value.unwrap() - 4.0 / 9.0).abs() < 1e-12);
     for figure in [&found.kappa_linear, &found.kappa_quadratic, &found.spearman] {
-        assert_eq!(note(figure), "undefined: the classes have no order, give it as a scale");
+        assert_eq!(note(figure), "undefined: the classes have no order; set a scale");
     }
     let ordered = Agreement::builder().scale(["low", "mid", "high"]).of(rows).unwrap();
     assert_eq!(ordered.kappa.value, found.kappa.value);
@@ -137,31 +137,28 @@ fn classes_by_name_have_no_order_until_a_scale_gives_one() {
 }
 
 #[test]
-fn scores_without_verdict_have_an_order_and_no_classes() {
+fn scores_without_verdicts_are_compared_by_order_only() {
     let found = agreement([(0.2, false), (0.9, true), (0.8, true), (0.3, false)]);
     assert_close(found.spearman.value, 0.8_f64.sqrt());
     assert_eq!(found.accuracy.value, None);
-    assert_eq!(
-        note(&found.kappa),
-        "undefined: the scores have no verdict, say with a threshold what passes"
-    );
-    // Fractions are hardly on a scale of whole numbers.
+    assert_eq!(note(&found.kappa), "undefined: the scores have no verdict; set a threshold");
+    // Fractions are unlikely to be on a scale of whole numbers.
     let found = agreement([(0.2, 1.0), (0.9, 5.0), (0.8, 4.0), (0.3, 2.0)]);
     assert_eq!(found.spearman.value, Some(1.0));
     assert_eq!(
         note(&found.kappa),
         "undefined: scores and labels are not on one scale of few values"
     );
-    // Bools against grades.
+    // Bools compared with grades.
     let found = agreement([(true, 4.0), (false, 2.0), (true, 5.0)]);
     assert_eq!(
         note(&found.kappa),
-        "undefined: these labels are no verdicts, say which are a pass (positive)"
+        "undefined: the labels are not verdicts; name the passing labels (positive)"
     );
 }
 
 #[test]
-fn more_than_twenty_values_are_no_classes() {
+fn more_than_twenty_values_are_not_classes() {
     let numbers = |n: u32| (0..n).map(|n| (f64::from(n), f64::from(n + 1))).collect::<Vec<_>>();
     assert_eq!(agreement(numbers(19)).classes.len(), 20);
     let many = agreement(numbers(20));
@@ -170,33 +167,33 @@ fn more_than_twenty_values_are_no_classes() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_refused_with_its_row() {
+fn values_that_cannot_be_compared_are_rejected_with_their_row() {
     type Row = (Option<Rating>, Option<Label>);
     let row = |rating: Rating, label: Label| (Some(rating), Some(label));
-    let refused = |rows: Vec<Row>| -> AgreementError { Agreement::of(rows).unwrap_err() };
-    let nan = refused(vec![row(0.5.into(), true.into()), row(f64::NAN.into(), true.into())]);
+    let rejected = |rows: Vec<Row>| -> AgreementError { Agreement::of(rows).unwrap_err() };
+    let nan = rejected(vec![row(0.5.into(), true.into()), row(f64::NAN.into(), true.into())]);
     assert_eq!(
         (nan.row(), nan.to_string()),
-        (Some(1), "the score NaN is not a finite number".into())
+        (Some(1), "expected a finite score, found NaN".into())
     );
-    let infinite = refused(vec![row(0.5.into(), f64::INFINITY.into())]);
+    let infinite = rejected(vec![row(0.5.into(), f64::INFINITY.into())]);
     assert_eq!(infinite.row(), Some(0));
     assert_eq!(
         infinite.to_string(),
-        "the label inf is not a finite number; leave it out where there is none"
+        "expected a finite label, found inf; omit the label if it is unknown"
     );
-    let mixed = refused(vec![row(true.into(), true.into()), row(true.into(), "no".into())]);
+    let mixed = rejected(vec![row(true.into(), true.into()), row(true.into(), "no".into())]);
     assert_eq!(
         mixed.to_string(),
-        "the label `no` is text, others are a bool; leave it out where there is none"
+        "expected a bool like the labels before, found `no`, a string; omit the label if it is unknown"
     );
-    let mixed = refused(vec![row(true.into(), true.into()), row("no".into(), true.into())]);
-    assert_eq!(mixed.to_string(), "it was given the class `no`, other rows were given scores");
-    let text = refused(vec![(None, None), row(0.5.into(), "meh".into())]);
-    assert_eq!(text.row(), Some(1));
-    assert!(text.to_string().contains("such as `meh`"));
+    let mixed = rejected(vec![row(true.into(), true.into()), row("no".into(), true.into())]);
+    assert_eq!(mixed.to_string(), "expected a score as in other rows, found the class `no`");
+    let class = rejected(vec![(None, None), row(0.5.into(), "meh".into())]);
+    assert_eq!(class.row(), Some(1));
+    assert!(class.to_string().contains("such as `meh`"));
     let threshold = Agreement::builder().threshold(f64::NAN).of([(0.5, true)]).unwrap_err();
-    assert_eq!(threshold.to_string(), "the threshold NaN is not a finite number");
+    assert_eq!(threshold.to_string(), "expected a finite threshold, found NaN");
 }
 
 #[metric(threshold = 0.5)]

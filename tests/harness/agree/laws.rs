@@ -1,4 +1,4 @@
-//! Laws of the figures, on random rows.
+//! Properties of the figures on random rows.
 
 use dsrs_metrics::agreement::Agreement;
 use dsrs_metrics::stats::{Bootstrap, Proportion, average_ranks, spearman};
@@ -23,7 +23,7 @@ proptest! {
     }
 
     #[test]
-    fn no_figure_is_without_value_and_reason_and_each_lies_in_its_interval(rows in verdicts()) {
+    fn every_figure_has_a_note_or_a_value_within_its_interval(rows in verdicts()) {
         let found = quick(rows);
         let figures = [
             &found.accuracy, &found.kappa, &found.kappa_linear, &found.kappa_quadratic, &found.spearman,
@@ -50,7 +50,7 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_rows_is_nothing_to_the_estimates(
+    fn the_order_of_rows_does_not_change_the_estimates(
         (rows, shuffled) in verdicts().prop_flat_map(|rows| (Just(rows.clone()), Just(rows).prop_shuffle()))
     ) {
         let (a, b) = (quick(rows), quick(shuffled));
@@ -68,7 +68,7 @@ proptest! {
     }
 
     #[test]
-    fn spearman_sees_only_the_order(pairs in prop::collection::vec((-1e3..1e3, -9_i8..9), 3..50)) {
+    fn spearman_depends_only_on_the_order(pairs in prop::collection::vec((-1e3..1e3, -9_i8..9), 3..50)) {
         let (x, y): (Vec<f64>, Vec<f64>) = pairs.into_iter().map(|(x, y)| (x, f64::from(y))).unzip();
         let cubed: Vec<f64> = x.iter().map(|x| x * x * x).collect();
         let negated: Vec<f64> = y.iter().map(|y| -y).collect();
@@ -83,14 +83,14 @@ proptest! {
     }
 
     #[test]
-    fn ranks_sum_to_that_of_the_places(values in prop::collection::vec(-3_i8..3, 0..40)) {
+    fn average_ranks_keep_the_sum_of_ranks(values in prop::collection::vec(-3_i8..3, 0..40)) {
         let values: Vec<f64> = values.into_iter().map(f64::from).collect();
         let n = values.len() as f64;
         prop_assert_eq!(average_ranks(&values).iter().sum::<f64>(), n * (n + 1.0) / 2.0);
     }
 
     #[test]
-    fn wilson_lies_in_the_unit_interval_around_the_rate(trials in 1_u64..5_000, share in 0.0..=1.0_f64) {
+    fn wilson_is_within_0_and_1_and_contains_the_rate(trials in 1_u64..5_000, share in 0.0..=1.0_f64) {
         let successes = (trials as f64 * share).round() as u64;
         let rate = Proportion { successes, trials };
         let interval = rate.wilson().unwrap();
@@ -110,7 +110,7 @@ fn a_statistic_that_is_mostly_undefined_or_constant_has_no_interval() {
 }
 
 #[test]
-fn the_bootstrap_gives_the_same_numbers_on_every_machine() {
+fn the_bootstrap_is_reproducible() {
     let first = |rows: &[usize]| Some(rows.iter().sum::<usize>() as f64);
     let interval = Bootstrap { resamples: 100, seed: 7 }.interval(50, first).unwrap();
     assert_eq!((interval.low, interval.high), (1024.9, 1383.575));

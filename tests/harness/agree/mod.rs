@@ -1,5 +1,5 @@
-//! A metric against labels: what each figure stands on, what is undefined and why, and whether its
-//! intervals hold what they promise.
+//! Agreement of a metric with labels: the rows of each figure, undefined figures and their notes,
+//! and the coverage of the intervals.
 
 mod correction;
 mod coverage;
@@ -16,7 +16,7 @@ fn agreement<R: Into<Rating>, L: Into<Label>>(
     Agreement::of(pairs).unwrap()
 }
 
-/// Without the bootstrap, which costs more than all the rest.
+/// An agreement without the bootstrap, which is by far the slowest part.
 fn quick<R: Into<Rating>, L: Into<Label>>(pairs: impl IntoIterator<Item = (R, L)>) -> Agreement {
     Agreement::builder().resamples(0).of(pairs).unwrap()
 }

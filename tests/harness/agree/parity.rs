@@ -2,7 +2,9 @@
 //! compared to within 1e-9. With the peers installed, also whether they still say so.
 
 use dsrs_metrics::agreement::Agreement;
-use dsrs_metrics::stats::{ConfusionMatrix, Interval, Proportion, Weights, cohen_kappa, spearman};
+use dsrs_metrics::stats::{
+    ConfusionMatrix, Interval, KappaWeights, Proportion, cohen_kappa, spearman,
+};
 use dsrs_metrics_tests::Peer;
 use serde::Deserialize;
 
@@ -56,7 +58,8 @@ fn assert_interval(found: Option<Interval>, (low, high): (f64, f64)) {
 
 #[test]
 fn accuracy_confusion_and_kappa_are_those_of_scikit_learn() {
-    const WEIGHTS: [Weights; 3] = [Weights::Unweighted, Weights::Linear, Weights::Quadratic];
+    const WEIGHTS: [KappaWeights; 3] =
+        [KappaWeights::Unweighted, KappaWeights::Linear, KappaWeights::Quadratic];
     let (mut compared, mut undefined) = (0, 0);
     for vector in vectors() {
         let Vector::Classes {

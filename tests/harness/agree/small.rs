@@ -1,12 +1,14 @@
-//! Too few rows, and rows that do not differ: said, never a number.
+//! Too few rows, and rows that do not differ: a note instead of a number.
 
 use dsrs_metrics::agreement::Agreement;
-use dsrs_metrics::stats::{Bootstrap, ConfusionMatrix, Proportion, Weights, cohen_kappa, spearman};
+use dsrs_metrics::stats::{
+    Bootstrap, ConfusionMatrix, KappaWeights, Proportion, cohen_kappa, spearman,
+};
 
 use super::{agreement, note};
 
 #[test]
-fn without_rows_nothing_is_zero() {
+fn without_rows_no_figure_is_zero() {
     let nothing: [(bool, bool); 0] = [];
     let nothing = agreement(nothing);
     assert_eq!((nothing.rows, nothing.compared), (0, 0));
@@ -17,7 +19,7 @@ fn without_rows_nothing_is_zero() {
         (&nothing.spearman, "not enough rows, it needs 3"),
         (&nothing.sensitivity, "not enough rows, it needs 1"),
         (&nothing.passed, "not enough rows, it needs 1"),
-        (&nothing.corrected, "not enough rows: none has a verdict"),
+        (&nothing.corrected, "not enough rows: no row has a verdict"),
     ];
     for (figure, expected) in figures {
         assert_eq!((figure.value, figure.ci95, figure.n), (None, None, 0), "{expected}");
@@ -26,11 +28,11 @@ fn without_rows_nothing_is_zero() {
 }
 
 #[test]
-fn trap_15_no_statistic_makes_a_number_of_nothing() {
+fn trap_15_no_statistic_of_no_rows_is_a_number() {
     let empty = Proportion::default();
     assert_eq!((empty.rate(), empty.wilson()), (None, None));
-    assert_eq!(cohen_kappa(&ConfusionMatrix::of(2, []), Weights::Linear), None);
-    assert_eq!(cohen_kappa(&ConfusionMatrix::of(0, []), Weights::Linear), None);
+    assert_eq!(cohen_kappa(&ConfusionMatrix::of(2, []), KappaWeights::Linear), None);
+    assert_eq!(cohen_kappa(&ConfusionMatrix::of(0, []), KappaWeights::Linear), None);
     assert_eq!(spearman(&[], &[]), None);
     assert_eq!(spearman(&[1.0], &[2.0]), None);
     assert_eq!(spearman(&[1.0, 2.0], &[2.0]), None);
@@ -46,10 +48,7 @@ fn a_single_row_has_an_accuracy_and_nothing_else() {
     let interval = one.accuracy.ci95.unwrap();
     assert!((interval.low - 0.206_549_314_377_213_2).abs() < 1e-12 && interval.high == 1.0);
     assert_eq!((one.kappa.value, one.spearman.value), (None, None));
-    assert_eq!(
-        note(&one.corrected),
-        "not enough rows: none that is compared should fail by its label"
-    );
+    assert_eq!(note(&one.corrected), "not enough rows: no compared row should fail by its label");
 }
 
 #[test]
@@ -68,12 +67,12 @@ fn few_rows_have_an_estimate_without_interval() {
 }
 
 #[test]
-fn perfect_agreement_has_no_interval_of_no_width() {
+fn perfect_agreement_has_no_interval_of_zero_width() {
     let perfect = agreement([(true, true), (false, false)].repeat(50));
     assert_eq!((perfect.kappa.value, perfect.kappa.ci95), (Some(1.0), None));
     assert_eq!((perfect.spearman.value, perfect.spearman.ci95), (Some(1.0), None));
-    assert!(note(&perfect.kappa).starts_with("no interval: these rows vary too little"));
-    // What can be known: at least so many agree.
+    assert!(note(&perfect.kappa).starts_with("no interval: the rows vary too little"));
+    // Wilson's interval still bounds the share from below.
     assert!(
         (perfect.accuracy.ci95.unwrap().low - 100.0 / (100.0 + 1.959_963_984_540_054_f64.powi(2)))
             .abs()
@@ -90,12 +89,12 @@ fn one_class_of_labels_leaves_kappa_and_the_correction_undefined() {
     assert_eq!((all_good.specificity.value, all_good.specificity.n), (None, 0));
     assert_eq!(
         note(&all_good.corrected),
-        "not enough rows: none that is compared should fail by its label"
+        "not enough rows: no compared row should fail by its label"
     );
     let all_bad = agreement([(true, false), (false, false)].repeat(20));
     assert_eq!(
         note(&all_bad.corrected),
-        "not enough rows: none that is compared should pass by its label"
+        "not enough rows: no compared row should pass by its label"
     );
 }
 
@@ -106,18 +105,18 @@ fn a_judge_that_passes_everything_agrees_no_more_than_chance() {
     assert_eq!(note(&judge.spearman), "undefined: all scores are the same");
     assert_eq!(
         note(&judge.corrected),
-        "undefined: sensitivity 1.0000 + specificity 0.0000 is not above 1, so a pass says nothing of the label"
+        "undefined: sensitivity 1.0000 + specificity 0.0000 is not above 1, so passing carries no information about the label"
     );
 }
 
 #[test]
-fn the_table_says_what_is_undefined_once() {
+fn the_table_names_each_reason_once() {
     let scores = [0.3, 0.9, 0.4].into_iter().zip([false, true, true]);
     let table = Agreement::of(scores).unwrap().to_string();
     let expected = "\
 3 rows: 3 compared, 0 without label, 0 without score
 Spearman            0.8660 (3 rows)       not enough rows for an interval, it needs 10
 accuracy; Cohen's kappa; sensitivity; specificity; passed; passed, corrected (3 rows): undefined: \
-the scores have no verdict, say with a threshold what passes";
+the scores have no verdict; set a threshold";
     assert_eq!(table, expected);
 }

@@ -176,7 +176,7 @@ fn cells_of_text_are_read_as_what_the_parameter_is() -> Result<()> {
     let error = FromText.score(&strict, &prediction! {}).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "metric `from_text`: field `gold.number` should be a number, found the text \"2.5\""
+        "metric `from_text`: field `gold.number` should be a number, found the string \"2.5\""
     );
     Ok(())
 }
@@ -239,7 +239,7 @@ fn parameters_come_from_text_as_well() -> Result<(), dsrs_metrics::ParamError> {
         |pairs: &[(&str, &str)]| KnownWords::configure(&params(pairs)).unwrap_err().to_string();
     assert_eq!(
         message(&[]),
-        "metric `known_words` needs its parameter `words` (a list of texts): --param known_words.words=VALUE"
+        "metric `known_words` needs its parameter `words` (a list of strings): --param known_words.words=VALUE"
     );
     assert_eq!(
         message(&[("word", "x")]),

@@ -109,7 +109,7 @@ async fn closures_and_hand_written_metrics_have_verdicts_too() -> Result<()> {
     assert_eq!((scored(0.75)?.passed, scored(0.25)?.passed), (Some(true), Some(false)));
     assert_eq!(
         scored(2.0).unwrap_err().to_string(),
-        "metric `near`: the score 2.0 lies outside the declared range 0.0..=1.0"
+        "metric `near`: the score 2.0 is outside the declared range 0.0..=1.0"
     );
     Ok(())
 }

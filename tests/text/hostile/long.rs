@@ -1,4 +1,5 @@
-//! Texts of a megabyte and lists of thousands: what takes time in proportion is scored, and what would take minutes fails.
+//! Strings of a megabyte and lists of thousands of items: comparisons in linear time are scored, comparisons that would
+//! take minutes fail.
 
 use dsrs_metrics::metrics::{
     Bleu, Cer, Chrf, EditSimilarity, EntityF1, F1, JsonFieldAccuracy, Rouge1, RougeL, RougeLsum,
@@ -16,13 +17,13 @@ fn call(metric: &dyn Metric, gold: &str, pred: &str) -> Result<f64, String> {
     scored.map(|scored| scored.score.value).map_err(|error| error.to_string())
 }
 
-/// Words of one letter, of which each text has others.
+/// Words that start with this letter, so that strings of different letters share none.
 fn megabyte(letter: char) -> String {
     format!("{letter} ").repeat(MEGABYTE / 2)
 }
 
 #[test]
-fn a_megabyte_is_scored_where_time_goes_with_the_length() {
+fn a_megabyte_is_scored_in_linear_time() {
     let (gold, pred) = (megabyte('a'), megabyte('b'));
     let metrics: [&dyn Metric; 4] =
         [&Bleu::default(), &Chrf::default(), &Rouge1::default(), &F1::default()];
@@ -35,28 +36,28 @@ fn a_megabyte_is_scored_where_time_goes_with_the_length() {
 }
 
 #[test]
-fn a_megabyte_is_too_much_for_an_edit_distance() {
+fn a_megabyte_exceeds_the_limit_of_edit_distances() {
     let (gold, pred) = (megabyte('a'), megabyte('b'));
     let cases: [(&dyn Metric, &str); 5] = [
         (
             &Wer::default(),
-            "metric `wer`: 500000 words that may differ against 500000 are too many to compare; take rouge_1",
+            "metric `wer`: too many differing words to compare: 500000 predicted, 500000 expected; use rouge_1",
         ),
         (
             &Cer::default(),
-            "metric `cer`: 999999 characters that may differ against 999999 are too many to compare; take chrf",
+            "metric `cer`: too many differing characters to compare: 999999 predicted, 999999 expected; use chrf",
         ),
         (
             &EditSimilarity::default(),
-            "metric `edit_similarity`: 999999 characters that may differ against 999999 are too many to compare; take chrf",
+            "metric `edit_similarity`: too many differing characters to compare: 999999 predicted, 999999 expected; use chrf",
         ),
         (
             &RougeL::default(),
-            "metric `rouge_l`: 500000 words against 500000 are too many to compare; take rouge_2",
+            "metric `rouge_l`: too many words to compare: 500000 predicted, 500000 expected; use rouge_2",
         ),
         (
             &RougeLsum::default(),
-            "metric `rouge_lsum`: 500000 words against 500000 are too many to compare line by line; take rouge_l",
+            "metric `rouge_lsum`: too many words to compare line by line: 500000 predicted, 500000 expected; use rouge_l",
         ),
     ];
     for (metric, said) in cases {
@@ -96,16 +97,16 @@ fn too_many_entities_or_too_long_ones_fail() {
     let many = vec!["a".to_owned(); 4001];
     assert_eq!(
         entities(&many, &many),
-        Err("metric `entity_f1`: 4001 entities against 4001 are too many to compare; give fewer of them".to_owned())
+        Err("metric `entity_f1`: too many entities to compare: 4001 predicted, 4001 expected; provide fewer entities".to_owned())
     );
     let (a, b) = (["a".repeat(MEGABYTE)], ["b".repeat(MEGABYTE)]);
     assert_eq!(
         entities(&a, &b),
-        Err("metric `entity_f1`: 1000000 characters of entities against 1000000 are too many to compare; give fewer or shorter ones".to_owned())
+        Err("metric `entity_f1`: too many characters of entities to compare: 1000000 predicted, 1000000 expected; provide fewer or shorter entities".to_owned())
     );
 }
 
-/// Lists in lists, with two items each.
+/// Nested lists with two items each.
 fn nested(levels: usize) -> Value {
     (0..levels).fold(json!("leaf"), |within, level| json!([within, level]))
 }
@@ -118,15 +119,15 @@ fn lists_in_any_order_are_bounded() {
     assert_eq!(call(&unordered, &numbers(500), &reversed), Ok(1.0));
     assert_eq!(
         call(&unordered, &numbers(5000), &numbers(5000)),
-        Err("metric `json_field_accuracy`: 5001 values against 5001, in lists up to 1 deep, are too many to compare in \
-             any order; take lists=ordered or some of the fields".to_owned())
+        Err("metric `json_field_accuracy`: too many values to compare in any order: 5001 predicted, 5001 expected, in lists up to 1 \
+             deep; set lists=ordered or compare some of the fields".to_owned())
     );
-    // Each level doubles the work: 60 of them would never end.
+    // Each level doubles the work: 60 levels would never end.
     let deep = nested(60).to_string();
     assert_eq!(
         call(&unordered, &deep, &deep),
-        Err("metric `json_field_accuracy`: 121 values against 121, in lists up to 60 deep, are too many to compare in \
-             any order; take lists=ordered or some of the fields".to_owned())
+        Err("metric `json_field_accuracy`: too many values to compare in any order: 121 predicted, 121 expected, in lists up to 60 \
+             deep; set lists=ordered or compare some of the fields".to_owned())
     );
     assert_eq!(call(&unordered, &nested(8).to_string(), &nested(8).to_string()), Ok(1.0));
     assert_eq!(call(&JsonFieldAccuracy::default(), &deep, &deep), Ok(1.0));

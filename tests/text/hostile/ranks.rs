@@ -1,4 +1,4 @@
-//! Rankings with grades that are none, and with repetitions.
+//! Rankings with invalid grades and with repetitions.
 
 use dsrs_metrics::metrics::{
     AveragePrecision, HitRate, Ndcg, PrecisionAtK, RecallAtK, ReciprocalRank,
@@ -15,11 +15,11 @@ fn value(metric: &dyn Metric, relevant: &Value, retrieved: &Value) -> f64 {
 }
 
 #[test]
-fn grades_that_are_no_numbers_fail() {
+fn grades_that_are_not_finite_fail() {
     for (grade, said) in [(f64::NAN, "NaN"), (f64::INFINITY, "inf"), (f64::NEG_INFINITY, "-inf")] {
         assert_eq!(
             Relevant::graded([("a", grade)]).unwrap_err().to_string(),
-            format!("the grade of `a` is {said}; it should be a finite number")
+            format!("expected a finite grade of `a`, found {said}")
         );
     }
     let gold = example! { "relevant" => json!({"a": "NaN"}) };
@@ -31,7 +31,7 @@ fn grades_that_are_no_numbers_fail() {
 }
 
 #[test]
-fn a_negative_grade_is_worth_nothing_and_takes_nothing() {
+fn a_negative_grade_counts_zero() {
     let (relevant, retrieved) = (json!({"a": 1, "b": -1e300}), json!(["b", "a"]));
     let at_rank_two = 1.0 / 3.0_f64.log2();
     assert!((value(&Ndcg::default(), &relevant, &retrieved) - at_rank_two).abs() < 1e-12);
@@ -40,7 +40,7 @@ fn a_negative_grade_is_worth_nothing_and_takes_nothing() {
 }
 
 #[test]
-fn a_huge_grade_outweighs_but_does_not_overflow() {
+fn a_huge_grade_does_not_overflow() {
     let (relevant, retrieved) = (json!({"a": 1e308, "b": 1}), json!(["b", "a"]));
     let second = 1.0 / 3.0_f64.log2();
     for gain in [Gain::Linear, Gain::Exponential] {
@@ -68,8 +68,8 @@ fn trap_06_the_same_hit_ten_times_is_one_hit() {
 }
 
 #[test]
-fn rank_zero_is_refused_before_any_row() {
-    let said = "a ranking cannot be cut off at rank 0: ranks start at 1";
+fn rank_zero_is_rejected_before_any_row() {
+    let said = "expected a cutoff rank of 1 or more, found 0";
     assert_eq!(Cutoffs::new([0]).unwrap_err().to_string(), said);
     let mut params = Params::default();
     params.insert("k", "0");

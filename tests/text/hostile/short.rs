@@ -1,4 +1,4 @@
-//! Empty sides, one word said five times, two forms of one letter.
+//! Empty sides, repeated words, two normal forms of one letter.
 
 use dsrs_metrics::metrics::{
     Bleu, Cer, Chrf, EditSimilarity, EntityF1, F1, HotpotF1, JsonFieldAccuracy, Precision, Recall,
@@ -36,22 +36,22 @@ fn empty_sides_have_the_values_of_the_formula() {
 }
 
 #[test]
-fn json_with_an_empty_side_is_all_wrong_or_all_right() {
+fn json_with_an_empty_side_scores_zero_or_one() {
     let metric = JsonFieldAccuracy::default();
     let cases = [("{}", "{}", 1.0), (r#"{"a":1}"#, "{}", 0.0), ("{}", r#"{"a":1}"#, 0.0)];
     for (gold, pred, expected) in cases {
         assert_eq!(value(&metric, gold, pred), expected, "{gold} {pred}");
     }
-    assert_eq!(value(&metric, "[]", ""), 0.0, "nothing is no JSON");
+    assert_eq!(value(&metric, "[]", ""), 0.0, "an empty string is not valid JSON");
     let gold = example! { "answer" => "" };
     assert_eq!(
         metric.score(&gold, &prediction! { "answer" => "{}" }).unwrap_err().to_string(),
-        "metric `json_field_accuracy`: `gold.answer` is no JSON: EOF while parsing a value at line 1 column 0"
+        "metric `json_field_accuracy`: `gold.answer` is not valid JSON: EOF while parsing a value at line 1 column 0"
     );
 }
 
 #[test]
-fn trap_06_one_word_said_five_times_is_not_five_right() {
+fn trap_06_a_repeated_word_is_not_rewarded() {
     let five = "Paris Paris Paris Paris Paris";
     let third = 2.0 * 0.2 / 1.2;
     let cases: [(&dyn Metric, f64); 12] = [
@@ -85,7 +85,7 @@ fn trap_06_one_word_said_five_times_is_not_five_right() {
 }
 
 #[test]
-fn trap_08_either_form_of_a_letter_gives_the_same_score() {
+fn trap_08_normal_forms_do_not_change_the_score() {
     let (composed, decomposed) = ("Ré Né Gé Lé", "Re\u{301} Ne\u{301} Ge\u{301} Le\u{301}");
     let best: [&dyn Metric; 5] = [
         &Bleu::default(),
@@ -104,7 +104,7 @@ fn trap_08_either_form_of_a_letter_gives_the_same_score() {
         ],
         [0.0; 2]
     );
-    // rouge-score's words are of ASCII letters: "R", and "Re".
+    // rouge-score's words consist of ASCII letters: "R" and "Re".
     assert_eq!(value(&Rouge1::default(), composed, decomposed), 0.0);
     let gold = json!({ composed: decomposed }).to_string();
     let pred = json!({ composed: composed }).to_string();

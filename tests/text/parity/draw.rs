@@ -1,4 +1,4 @@
-//! Random requests made of the pieces on which normalization turns.
+//! Random requests made of strings that are difficult to normalize.
 
 use super::replay::Request;
 
@@ -65,7 +65,7 @@ const SPACES: [&str; 14] = [
     "\u{2028}", "\u{3000}",
 ];
 
-/// A seeded source of requests that hold only texts which `accept` accepts.
+/// A seeded source of requests whose strings `accept` accepts.
 pub(crate) struct Draw<F> {
     state: u64,
     accept: F,

@@ -1,4 +1,4 @@
-//! Replays the committed vectors: what dspy 3.4.1 replied, compared bit for bit.
+//! Replays the committed vectors: the replies of dspy 3.4.1, compared bit for bit.
 
 use dsrs_metrics::text::normalize_text;
 use serde::Deserialize;
@@ -31,7 +31,7 @@ fn every_vector_agrees_with_dspy() {
 }
 
 #[test]
-fn the_vectors_hold_every_assigned_character_of_the_first_two_planes() {
+fn the_vectors_contain_every_assigned_character_of_the_first_two_planes() {
     let mut seen = vec![false; 0x11_0000];
     for vector in vectors() {
         if let Request::Text { text } = vector.request {
@@ -39,19 +39,19 @@ fn the_vectors_hold_every_assigned_character_of_the_first_two_planes() {
         }
     }
     let missing = ('\0'..='\u{1ffff}').filter(|&c| !seen[c as usize]).count();
-    assert_eq!(missing, 0, "assigned or not, each of them stands in a text");
+    assert_eq!(missing, 0, "every one of them is in a string, assigned or not");
     assert!(('\u{20000}'..='\u{2a6df}').all(|c| seen[c as usize]));
 }
 
-/// Characters that Rust's tables (the standard library and `unicode-normalization`) read otherwise than we do.
+/// Characters that Rust's tables (the standard library and `unicode-normalization`) treat differently.
 fn known_only_to_rust() -> Vec<char> {
     let rust = |text: &str| text.nfd().collect::<String>().to_lowercase();
     ('\u{80}'..='\u{1ffff}')
         .filter(|&c| {
             let (alone, between) = (c.to_string(), format!("x\u{345}{c}\u{334}"));
             let kept = normalize_text(&format!("x{alone}x"));
-            // What is removed for other reasons is not the tables' business: white space, the = of an unequal
-            // sign, an A that loses its accent and is an article.
+            // Not differences of the tables: white space, the = of an unequal sign, and an A that is an article
+            // without its accent.
             !c.is_whitespace()
                 && !c.nfd().any(|part| matches!(part, 'a' | 'A') || part.is_ascii_punctuation())
                 && (kept != rust(&format!("x{alone}x"))
@@ -69,17 +69,17 @@ fn rust_section() -> String {
 }
 
 #[test]
-fn what_only_rust_knows_is_listed_and_read_as_the_reference_does() {
+fn characters_that_only_rust_knows_are_listed_and_treated_as_in_the_reference() {
     let known: Vec<char> = known_only_to_rust();
     let listed: Vec<char> = versions::section("Rust").collect();
     assert!(!listed.is_empty());
-    // Another toolchain may know more, never less.
+    // Another toolchain may know more characters, never fewer.
     assert!(listed.iter().all(|c| known.contains(c)));
     if versions::section(&rust_section()).next().is_some() {
         assert_eq!(known, listed);
         return;
     }
-    // The section of unicode_versions.txt for a toolchain that is not in it yet.
+    // Prints the section of unicode_versions.txt for a new toolchain.
     println!("[{}: {} code points]", rust_section(), known.len());
     known.iter().for_each(|c| println!("{:04X}", u32::from(*c)));
 }

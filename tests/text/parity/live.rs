@@ -1,8 +1,8 @@
-//! Asks the real dspy about fresh random texts, and about every code point there is.
+//! Compares with dspy itself on fresh random strings, and on every code point.
 //!
-//! `DSRS_METRICS_PYTHON` names a Python with dspy 3.4.1 (default `python3`). Without one the tests say so and pass,
-//! unless `DSRS_METRICS_REQUIRE` is 1. The reference is CPython 3.11; with another one the code points that its Unicode
-//! version reads otherwise are left out (they are listed in `unicode_versions.txt`).
+//! `DSRS_METRICS_PYTHON` names a Python with dspy 3.4.1 (default `python3`). Without it the tests print a notice and pass,
+//! unless `DSRS_METRICS_REQUIRE` is 1. The reference is CPython 3.11. With another version, the code points
+//! that its Unicode version treats differently are left out (they are listed in `unicode_versions.txt`).
 
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Write};
@@ -19,14 +19,14 @@ const REFERENCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/parity/reference.p
 const VERSION: &str = "import sys; print('%d.%d' % sys.version_info[:2])";
 const RANDOM_REQUESTS: usize = 6_000;
 
-/// A Python that can answer, and the characters on which it need not agree with CPython 3.11.
+/// A Python with dspy, and the characters on which it may differ from CPython 3.11.
 struct Python {
     peer: Peer,
     other_version: HashSet<char>,
 }
 
 impl Python {
-    /// `None`, with a line that says why, where there is no dspy 3.4.1.
+    /// `None`, after printing the reason, without dspy 3.4.1.
     fn find() -> Option<Self> {
         let peer = Peer::with(&["dspy"])?;
         let version = peer.output(&["-c", VERSION]).expect("the version of Python");
@@ -35,7 +35,7 @@ impl Python {
         Some(Self { peer, other_version })
     }
 
-    /// Asks everything in one child process: one thread writes, this one reads.
+    /// Sends all requests to one child process: a thread writes, this one reads.
     fn compare(&self, requests: &[Request]) -> Differences {
         let mut child = Command::new(self.peer.program())
             .arg(REFERENCE)
@@ -70,7 +70,7 @@ impl Python {
 }
 
 #[test]
-fn dspy_agrees_on_fresh_random_texts() {
+fn dspy_agrees_on_fresh_random_strings() {
     let Some(python) = Python::find() else {
         return;
     };
@@ -79,7 +79,7 @@ fn dspy_agrees_on_fresh_random_texts() {
         .ok()
         .and_then(|seed| seed.parse().ok())
         .unwrap_or(now.as_nanos() as u64);
-    println!("DSRS_METRICS_SEED={seed} draws the same texts again");
+    println!("DSRS_METRICS_SEED={seed} draws the same strings again");
     let mut draw = Draw::new(seed, |text| python.agrees_about(text));
     let requests: Vec<_> = (0..RANDOM_REQUESTS).map(|_| draw.request()).collect();
     let differences = python.compare(&requests);

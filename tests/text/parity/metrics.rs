@@ -1,5 +1,5 @@
-//! Replays the committed vectors: what sacrebleu, rouge-score, jiwer, rapidfuzz and trec_eval make of
-//! texts and rankings, compared to within 1e-9. With the peers installed, also whether they still say so.
+//! Replays the committed vectors: the scores of sacrebleu, rouge-score, jiwer, rapidfuzz and trec_eval for
+//! strings and rankings, compared to within 1e-9. With the packages installed, also checks that the vectors are up to date.
 
 use std::collections::BTreeMap;
 
@@ -134,7 +134,7 @@ fn vectors() -> impl Iterator<Item = Vector> {
     dsrs_metrics_tests::vectors(VECTORS)
 }
 
-/// Collects differences, so that a failure shows how many there are and the first of them.
+/// Collects differences, so that a failure shows their number and the first of them.
 #[derive(Default)]
 struct Differences {
     compared: usize,
@@ -174,7 +174,7 @@ fn merged(rows: impl Iterator<Item = CorpusCounts>) -> f64 {
 }
 
 #[test]
-fn bleu_is_that_of_sacrebleu() {
+fn bleu_agrees_with_sacrebleu() {
     let mut differences = Differences::default();
     for vector in vectors() {
         match vector {
@@ -203,7 +203,7 @@ fn bleu_is_that_of_sacrebleu() {
 }
 
 #[test]
-fn chrf_is_that_of_sacrebleu() {
+fn chrf_agrees_with_sacrebleu() {
     let mut differences = Differences::default();
     for vector in vectors() {
         match vector {
@@ -229,7 +229,7 @@ fn chrf_is_that_of_sacrebleu() {
 }
 
 #[test]
-fn rouge_is_that_of_rouge_score() {
+fn rouge_agrees_with_rouge_score() {
     let mut differences = Differences::default();
     for vector in vectors() {
         let Vector::Rouge {
@@ -264,7 +264,7 @@ fn rouge_is_that_of_rouge_score() {
 }
 
 #[test]
-fn error_rates_are_those_of_jiwer() {
+fn error_rates_agree_with_jiwer() {
     let mut differences = Differences::default();
     for vector in vectors() {
         let Vector::Rates { rows, wer, cer } = vector else { continue };
@@ -273,7 +273,7 @@ fn error_rates_are_those_of_jiwer() {
         for (count, expected) in kinds {
             let mut sums = EditCounts { edits: 0, length: 0 };
             for (prediction, reference) in &rows {
-                let counts = count(reference, prediction);
+                let counts = count(prediction, reference);
                 sums.edits += counts.edits;
                 sums.length += counts.length;
             }
@@ -284,7 +284,7 @@ fn error_rates_are_those_of_jiwer() {
 }
 
 #[test]
-fn similarities_are_those_of_rapidfuzz() {
+fn similarities_agree_with_rapidfuzz() {
     let mut differences = Differences::default();
     for vector in vectors() {
         let Vector::Similarity { a, b, levenshtein, indel } = vector else { continue };
@@ -296,12 +296,12 @@ fn similarities_are_those_of_rapidfuzz() {
 }
 
 #[test]
-fn rankings_are_scored_as_by_trec_eval() {
+fn rankings_agree_with_trec_eval() {
     let mut differences = Differences::default();
     for vector in vectors() {
         let Vector::Ranking { relevant, retrieved, scores } = vector else { continue };
         let grades = Relevant::deserialize(&relevant).unwrap();
-        let ranking = Ranking::new(&grades, &Retrieved::deserialize(&retrieved).unwrap()).unwrap();
+        let ranking = Ranking::new(&Retrieved::deserialize(&retrieved).unwrap(), &grades).unwrap();
         for (measure, expected) in scores {
             let found = measured(&ranking, &measure);
             differences.compare(found, expected, || format!("{measure} {relevant} {retrieved}"));
@@ -330,7 +330,7 @@ fn measured(ranking: &Ranking, measure: &str) -> f64 {
 }
 
 #[test]
-fn the_packages_still_say_so() {
+fn the_packages_still_return_the_vectors() {
     let Some(peer) = peers() else { return };
     assert_eq!(peer.check(SCRIPT), "7130 vectors, as committed");
 }

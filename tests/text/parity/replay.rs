@@ -1,4 +1,4 @@
-//! One request to dspy and its reply, and whether this library gives the same.
+//! A request to dspy, its reply, and the reply of this library.
 
 use dsrs_metrics::text::{
     answer_exact_match, answer_passage_match, dpr_normalize, em, f1, hotpot_f1, normalize_text,
@@ -6,7 +6,7 @@ use dsrs_metrics::text::{
 };
 use serde::{Deserialize, Serialize};
 
-/// What `reference.py` answers.
+/// A request that `reference.py` answers.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Request {
@@ -15,7 +15,7 @@ pub(crate) enum Request {
     Text { text: String },
 }
 
-/// What `reference.py` replies. Floats are the hexadecimal digits of their bits.
+/// A reply of `reference.py`. Floats are the hexadecimal digits of their bits.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Reply {
@@ -47,7 +47,7 @@ pub(crate) fn reply(request: &Request) -> Reply {
             Reply::Text { normalized: normalize_text(text), dpr: dpr_normalize(text).join(" ") }
         }
         Request::Passages { answers, passages } => {
-            Reply::Found { found: answer_passage_match(answers, passages) }
+            Reply::Found { found: answer_passage_match(passages, answers) }
         }
         Request::Pair { prediction, answers, frac } => pair(prediction, answers, *frac)
             .unwrap_or_else(|_| Reply::Error { error: "ValueError".to_owned() }),
@@ -66,11 +66,11 @@ fn pair(
         hotpot_f1: bits(hotpot_f1(prediction, answers)?),
         precision: bits(precision(prediction, answers)?),
         recall: bits(recall(prediction, answers)?),
-        matches: answer_exact_match(answers, prediction, frac)?,
+        matches: answer_exact_match(prediction, answers, frac)?,
     })
 }
 
-/// Collects differences, so that a failure shows how many there are and the first of them.
+/// Collects differences, so that a failure shows their number and the first of them.
 #[derive(Debug, Default)]
 pub(crate) struct Differences {
     pub(crate) compared: usize,

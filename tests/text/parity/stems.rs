@@ -1,4 +1,4 @@
-//! Replays the committed stems: what the stemmer of rouge-score, nltk's, makes of some 40,000 words.
+//! Replays the committed stems of some 40,000 words by nltk's stemmer, which rouge-score uses.
 
 use dsrs_metrics::text::{RougeOptions, RougeTokens};
 
@@ -6,7 +6,7 @@ const VECTORS: &[u8] = include_bytes!("../../parity/stem_vectors.tsv.gz");
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/parity/make_stem_vectors.py");
 
 #[test]
-fn stems_are_those_of_nltk() {
+fn stems_agree_with_nltk() {
     let options = RougeOptions { tokens: RougeTokens::Unicode, use_stemmer: true };
     let (mut compared, mut different) = (0, Vec::new());
     for line in dsrs_metrics_tests::lines(VECTORS) {
@@ -21,7 +21,7 @@ fn stems_are_those_of_nltk() {
 }
 
 #[test]
-fn the_stemmer_still_says_so() {
+fn nltk_still_returns_the_stems() {
     let Some(peer) = super::metrics::peers() else { return };
     assert_eq!(peer.check(SCRIPT), "42499 words, as committed");
 }

@@ -1,8 +1,8 @@
-//! The committed list of characters that other Unicode versions than the reference's read otherwise.
+//! The committed list of characters that other Unicode versions treat differently from the reference's.
 
 const LIST: &str = include_str!("../../parity/unicode_versions.txt");
 
-/// Characters of the sections whose name begins with `prefix`; of all sections where it is empty.
+/// Returns the characters of the sections whose name begins with `prefix`.
 pub(crate) fn section(prefix: &str) -> impl Iterator<Item = char> {
     let mut inside = false;
     LIST.lines()

@@ -1,4 +1,5 @@
 #![deny(warnings)]
+#![allow(clippy::non_minimal_cfg, reason = "a condition that holds is what is tested")]
 
 use dsrs_metrics::prelude::*;
 
@@ -60,7 +61,8 @@ fn mutable(#[pred] mut text: String, #[gold] _unused: &str, #[gold("n")] _: u8) 
     text == "x"
 }
 
-fn main() {
+/// Runs what is above.
+pub fn main() {
     let (gold, pred) = (example! { "_unused" => "", "n" => 1 }, prediction! { "text" => "" });
     assert_eq!(Owned.score(&gold, &pred).unwrap().value, 1.0);
     assert_eq!(Present::default().score(&gold, &pred).unwrap().value, 1.0);

@@ -50,7 +50,8 @@ pub struct Absent;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Derives;
 
-fn main() {
+/// Runs what is above.
+pub fn main() {
     use dsrs_metrics::prelude::*;
 
     #[metric(range = 0.0..=1.0)]

@@ -48,7 +48,8 @@ pub use inner::Deep;
 
 fn accepts(_: &impl AcceptanceTest<Question, Answer>) {}
 
-fn main() {
+/// Runs what is above.
+pub fn main() {
     let (gold, pred) = (Question { expected: 1.0 }, Answer { given: 0.5 });
     assert_eq!(Deep.score(&gold, &pred).unwrap().value, 0.5);
     accepts(&Both);

@@ -37,7 +37,8 @@ fn reads_nothing() -> bool {
     true
 }
 
-fn main() {
+/// Runs what is above.
+pub fn main() {
     let bytes = vec![1];
     let answer: Answer<'_> = Answer {
         answer: "a".to_owned(),

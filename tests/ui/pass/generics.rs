@@ -49,7 +49,8 @@ fn typed<T: Clone + PartialEq + Send + Sync + 'static>(#[gold] value: T, gold: &
     gold.value == value
 }
 
-fn main() {
+/// Runs what is above.
+pub fn main() {
     let gold = example! { "value" => 1, "text" => "x" };
     let pred = prediction! { "value" => 1, "other" => ["a", "b"] };
     let metric = All::<u8, String, 2>::default();

@@ -1,6 +1,7 @@
 use dsrs_metrics::prelude::*;
 
-fn main() {
+/// Runs what is above.
+pub fn main() {
     #[derive(Record)]
     struct Answer {
         answer: String,

@@ -1,4 +1,4 @@
-// Raw identifiers, another path to the crate, visibility, other macros' tokens, functions.
+//! Raw identifiers, another path to the crate, visibility, other macros' tokens, functions.
 #![allow(dead_code)]
 
 pub mod reexported {
@@ -8,7 +8,7 @@ pub mod reexported {
 use reexported::metrics::prelude::*;
 
 /// Judge a `type`.
-#[judge(crate = crate::reexported::metrics, score = r#match)]
+#[judge(crate = crate::judge_everywhere::reexported::metrics, score = r#match)]
 struct r#Raw {
     #[input(pred)]
     r#type: String,
@@ -21,7 +21,7 @@ struct r#Raw {
 macro_rules! graded {
     ($name:ident, $ty:ty, $field:ident, $limit:expr, $doc:literal) => {
         #[doc = $doc]
-        #[judge(crate = $crate::reexported::metrics, threshold = $limit, range = 0.0..=$limit * 2.0)]
+        #[judge(crate = $crate::judge_everywhere::reexported::metrics, threshold = $limit, range = 0.0..=$limit * 2.0)]
         struct $name {
             #[input(gold)]
             $field: $ty,
@@ -51,7 +51,7 @@ mod outer {
 
         /// Judge for the crate.
         #[judge]
-        pub(in crate::outer) struct ToOuter {
+        pub(in crate::judge_everywhere::outer) struct ToOuter {
             #[input(pred)]
             answer: String,
             #[param]
@@ -67,7 +67,8 @@ mod outer {
     }
 }
 
-fn main() {
+/// Runs what is above.
+pub fn main() {
     assert_eq!(RawJudge::SPEC.name, "raw");
     assert_eq!(RawJudge::SPEC.pred[0].name, "type");
     assert_eq!(SameTextJudge::SPEC.doc, "text");

@@ -1,4 +1,4 @@
-// The user's names are those that the expansion could use itself.
+//! The user's names are those that the expansion could use itself.
 #![allow(non_camel_case_types, dead_code)]
 
 use dsrs_metrics::{example, judge, prediction};
@@ -21,7 +21,7 @@ mod core {}
 mod std {}
 
 /// Judge.
-#[judge(score = f1(score, value) + weight * value, struct = Both)]
+#[judge(score = harmonic_mean(score, value) + weight * value, struct = Both)]
 struct Metric {
     #[input(gold)]
     judge: String,
@@ -49,12 +49,13 @@ struct Metric {
     output_: Option<String>,
 }
 
-fn f1(a: f64, b: f64) -> f64 {
+fn harmonic_mean(a: f64, b: f64) -> f64 {
     a + b
 }
 
-fn main() {
+/// Runs what is above.
+pub fn main() {
     let judge = Both::builder().weight(2.0).lm(1.0).with_lm("openai:gpt-5-mini").build();
-    let _ = judge.evaluate(&example! {}, &prediction! {});
+    let _ = ::dsrs_metrics::Metric::evaluate(&judge, &example! {}, &prediction! {});
     let _ = (Judge, Judged, Panel, Signature, Content, Untrusted, Reply, Answer, Worth);
 }

@@ -42,6 +42,7 @@ pub struct Toned {
     findings: Vec<Finding<Tone>>,
 }
 
-fn main() {
+/// Runs what is above.
+pub fn main() {
     let _ = TonedJudge::default();
 }

@@ -1,4 +1,4 @@
-// What the prelude gives may mean something else where a judge is written.
+//! What the prelude gives may mean something else where a judge is written.
 #![allow(dead_code, non_camel_case_types, unused_macros)]
 
 use dsrs_metrics::{example, judge, prediction};
@@ -57,8 +57,9 @@ struct Yes {
     yes: ::core::primitive::bool,
 }
 
-fn main() {
+/// Runs what is above.
+pub fn main() {
     let judge = <CompareJudge as ::core::default::Default>::default();
-    let _ = judge.evaluate(&example! { "expected" => "a" }, &prediction! {});
+    let _ = ::dsrs_metrics::Metric::evaluate(&judge, &example! { "expected" => "a" }, &prediction! {});
     let _ = <YesJudge as ::core::default::Default>::default();
 }

@@ -15,7 +15,6 @@
     trivial_numeric_casts,
     single_use_lifetimes,
     let_underscore_drop,
-    non_ascii_idents,
     unnameable_types,
     redundant_lifetimes,
     explicit_outlives_requirements,
@@ -30,7 +29,7 @@ pub mod judges {
     use dsrs_metrics::prelude::*;
 
     /// Compare a response to the truth.
-    #[judge(score = f1(precision, recall), threshold = 0.66, cost = "100 msat", models(["a:b", default]))]
+    #[judge(score = harmonic_mean(precision, recall), threshold = 0.66, cost = "100 msat", models(["a:b", default]))]
     pub struct Compare {
         #[input(gold, desc = "what is right")]
         truth: String,
@@ -74,7 +73,11 @@ pub mod judges {
     }
 }
 
-fn main() {
+/// Runs what is above.
+///
+/// # Panics
+/// If a value is another one.
+pub fn main() {
     let judge = judges::CompareJudge::builder().strictness(3).build();
     assert_eq!(judge.num_judges() + judges::judges(), 4);
 }

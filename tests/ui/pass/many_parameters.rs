@@ -103,7 +103,8 @@ fn many(
         + param_23
 }
 
-fn main() {
+/// Runs what is above.
+pub fn main() {
     assert_eq!(
         (Many::SPEC.gold.len(), Many::SPEC.pred.len(), Many::SPEC.params.len()),
         (24, 24, 24)

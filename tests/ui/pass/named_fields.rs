@@ -39,7 +39,8 @@ macro_rules! short {
 }
 short!(is_empty, "plan");
 
-fn main() {
+/// Runs what is above.
+pub fn main() {
     let gold = ::dsrs_metrics::example! { "gold_answer" => "a" };
     let row = Row { answer: "a", all: [1_u8] };
     let _ = row.all;

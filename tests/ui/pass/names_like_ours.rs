@@ -1,4 +1,4 @@
-// The user's names are those that the expansion could use itself.
+//! The user's names are those that the expansion could use itself.
 #![allow(non_camel_case_types, dead_code)]
 
 use dsrs_metrics::{Prediction, Record, example, metric, prediction};
@@ -71,7 +71,8 @@ fn whole(pred: &Prediction) -> bool {
     pred.get("a").is_some()
 }
 
-fn main() {
+/// Runs what is above.
+pub fn main() {
     let gold = example! {
         "spec" => "a", "call" => "b", "gold" => "c", "pred" => "d", "held" => "e",
         "self_" => ::std::vec::Vec::<String>::new(),

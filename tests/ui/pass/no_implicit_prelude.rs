@@ -32,11 +32,12 @@ async fn same(gold: &::dsrs_metrics::Example, pred: &::dsrs_metrics::Prediction)
 #[metric(max(share) , strict, threshold = 0.5)]
 struct Strictly;
 
-fn main() {
+/// Runs what is above.
+pub fn main() {
     let answer = Answer { given: ::std::string::String::new() };
     let gold = ::dsrs_metrics::example! { "answer" => "a" };
     let share = <Share as ::core::default::Default>::default();
     ::core::assert!(share.score(&gold, &answer).is_ok());
     ::core::assert_eq!(Strictly.score(&gold, &answer).map(|score| score.value), ::core::result::Result::Ok(1.0));
-    let _ = Same.evaluate(&gold, &::dsrs_metrics::prediction! {});
+    let _ = ::dsrs_metrics::Metric::evaluate(&Same, &gold, &::dsrs_metrics::prediction! {});
 }

@@ -5,20 +5,20 @@ pub mod reexported {
 use reexported::metrics::prelude::*;
 
 #[derive(Record)]
-#[record(crate = crate::reexported::metrics)]
+#[record(crate = crate::path_to_the_crate::reexported::metrics)]
 struct Answer {
     answer: String,
 }
 
-#[metric(crate = crate::reexported::metrics, threshold = 0.5)]
+#[metric(crate = crate::path_to_the_crate::reexported::metrics, threshold = 0.5)]
 fn share(#[pred] answer: &str, #[param(default = 1.0)] weight: f64) -> f64 {
     weight * answer.len() as f64
 }
 
-#[metric(crate = crate::reexported::metrics, gate(proxy(share) >= 0.5, truth(Judged)))]
+#[metric(crate = crate::path_to_the_crate::reexported::metrics, gate(proxy(share) >= 0.5, truth(Judged)))]
 struct Gated;
 
-#[metric(crate = crate::reexported::metrics, tier = truth)]
+#[metric(crate = crate::path_to_the_crate::reexported::metrics, tier = truth)]
 async fn judged(#[pred] answer: &str) -> bool {
     answer.is_empty()
 }
@@ -37,9 +37,10 @@ macro_rules! with_own_path {
     };
 }
 
-with_own_path!(crate::reexported::metrics);
+with_own_path!(crate::path_to_the_crate::reexported::metrics);
 
-fn main() {
+/// Runs what is above.
+pub fn main() {
     let answer = Answer { answer: "a".to_owned() };
     assert_eq!(Share::default().score(&example! {}, &answer).unwrap().value, 1.0);
     assert_eq!(Grouped.score(&example! {}, &answer).unwrap().value, 0.0);

@@ -20,7 +20,8 @@ fn r#async(#[pred] r#fn: &str, #[pred("fn")] again: &str) -> bool {
     r#fn == again
 }
 
-fn main() {
+/// Runs what is above.
+pub fn main() {
     let answer = Answer { r#type: "a".to_owned(), r#match: true };
     let metric = Match::builder().r#loop(2).build();
     assert_eq!(metric.score(&example! {}, &answer).unwrap().value, 1.0);

@@ -1,4 +1,4 @@
-// What the prelude gives may mean something else where a metric is written.
+//! What the prelude gives may mean something else where a metric is written.
 #![allow(dead_code, non_camel_case_types)]
 
 use dsrs_metrics::{Record, example, metric, prediction};
@@ -68,10 +68,11 @@ async fn later(#[pred(default = "none")] given: &::core::primitive::str) -> bool
     given == "none"
 }
 
-fn main() {
+/// Runs what is above.
+pub fn main() {
     let given = || ::std::string::ToString::to_string("a");
     let answer = Answer { given: given(), known: ::std::vec![given()] };
     let share = <Share as ::core::default::Default>::default();
     ::core::assert!(share.score(&example! { "expected" => "a" }, &answer).unwrap().value == 1.0);
-    let _ = Later.evaluate(&example! {}, &prediction! {});
+    let _ = ::dsrs_metrics::Metric::evaluate(&Later, &example! {}, &prediction! {});
 }

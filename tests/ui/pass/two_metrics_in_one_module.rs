@@ -39,7 +39,8 @@ fn run<G: Sync, P: Sync>(metrics: &[&dyn Metric<G, P>], gold: &G, pred: &P) -> f
     metrics.iter().map(|metric| now(metric).unwrap().score.value).sum()
 }
 
-fn main() {
+/// Runs what is above.
+pub fn main() {
     let gold = example! { "answer" => "ab" };
     let (one, two) = (First::default(), Second::default());
     let pred = prediction! { "answer" => "ab", "length" => 2.0 };

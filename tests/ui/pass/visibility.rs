@@ -15,7 +15,7 @@ mod outer {
         }
 
         #[metric]
-        pub(in crate::outer) fn to_outer(#[pred] a: bool, #[param] b: Option<bool>) -> bool {
+        pub(in crate::visibility::outer) fn to_outer(#[pred] a: bool, #[param] b: Option<bool>) -> bool {
             a && b.is_none()
         }
 
@@ -34,7 +34,8 @@ mod outer {
     }
 }
 
-fn main() {
+/// Runs what is above.
+pub fn main() {
     let (gold, pred) = (example! {}, prediction! { "a" => true });
     let metric = outer::inner::ToCrate::builder().b(false).build();
     assert!(!metric.b);

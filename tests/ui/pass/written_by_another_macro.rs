@@ -1,4 +1,4 @@
-// Types and names arrive in invisible groups.
+//! Types and names arrive in invisible groups.
 use dsrs_metrics::prelude::*;
 
 macro_rules! same {
@@ -43,7 +43,8 @@ macro_rules! record {
 
 record!(Answer { answer: String, number: Option<i64>, list: Vec<String> });
 
-fn main() {
+/// Runs what is above.
+pub fn main() {
     let answer = Answer { answer: "a".to_owned(), number: Some(1), list: Vec::new() };
     let pred = prediction! { "text" => "a", "number" => 1, "list" => Vec::<String>::new() };
     assert_eq!(SameText::default().score(&answer, &pred).unwrap().value, 0.5);

@@ -3,41 +3,41 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 
-use crate::composite::attr::CompositeAttrs;
 use crate::composite::expression::{Component, Expression, parts_of};
 use crate::composite::item::Item;
 use crate::shared::contract::Paths;
 use crate::shared::names;
+use crate::shared::settings::Settings;
 
-/// A composite with the names that its expansion uses throughout.
+/// A composite and the names that its expansion uses.
 pub(super) struct Context<'a> {
     pub(super) item: &'a Item,
-    pub(super) attrs: &'a CompositeAttrs,
-    pub(super) whole: &'a Expression,
+    pub(super) attrs: &'a Settings,
+    pub(super) root: &'a Expression,
     pub(super) span: Span,
     pub(super) ident: &'a Ident,
     pub(super) runtime: TokenStream,
     pub(super) private: TokenStream,
-    /// What composites in particular use of the runtime crate.
+    /// The path to what only composites use of the runtime crate.
     pub(super) compiled: TokenStream,
-    /// The components, each once, in the order of the expression.
+    /// The distinct components, in the order of the expression.
     pub(super) leaves: Vec<&'a Component>,
 }
 
 impl<'a> Context<'a> {
-    pub(super) fn new(item: &'a Item, attrs: &'a CompositeAttrs, whole: &'a Expression) -> Self {
+    pub(super) fn new(item: &'a Item, attrs: &'a Settings, root: &'a Expression) -> Self {
         let span = item.ident().span();
         let runtime = names::runtime(attrs.krate.as_ref(), span);
         Self {
             item,
             attrs,
-            whole,
+            root,
             span,
             ident: item.ident(),
             private: quote_spanned!(span=> #runtime::__private),
             compiled: quote_spanned!(span=> #runtime::__private::compiled),
             runtime,
-            leaves: leaves(whole),
+            leaves: leaves(root),
         }
     }
 
@@ -45,21 +45,21 @@ impl<'a> Context<'a> {
         Paths { span: self.span, runtime: &self.runtime, private: &self.private }
     }
 
-    /// The number of a component.
+    /// Returns the index of a component.
     pub(super) fn index(&self, component: &Component) -> usize {
         self.leaves.iter().position(|leaf| leaf.key() == component.key()).unwrap_or_default()
     }
 
-    /// The alias of a component's type.
+    /// Returns the alias of a component's type.
     pub(super) fn alias(&self, index: usize) -> Ident {
         let span = self.leaves.get(index).map_or(self.span, |leaf| leaf.span);
         format_ident!("__Component{index}", span = span.resolved_at(self.span))
     }
 }
 
-fn leaves(whole: &Expression) -> Vec<&Component> {
+fn leaves(root: &Expression) -> Vec<&Component> {
     let mut found = Vec::new();
-    collect(whole, &mut found);
+    collect(root, &mut found);
     found
 }
 

@@ -1,4 +1,4 @@
-//! The components: their types, their specs as they are configured, and what the compiler derives of each.
+//! The components: their types, their specs as configured, and the constants derived from each.
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -9,7 +9,7 @@ use crate::composite::expression::Component;
 use crate::shared::names;
 use crate::shared::values::text;
 
-/// The components' types and specs.
+/// Emits the types and specs of the components.
 pub(super) fn components(cx: &Context<'_>) -> TokenStream {
     let Context { span, runtime, compiled, .. } = cx;
     let count = Literal::usize_unsuffixed(cx.leaves.len());
@@ -19,32 +19,32 @@ pub(super) fn components(cx: &Context<'_>) -> TokenStream {
     });
     let (tables, specs): (Vec<_>, Vec<_>) =
         cx.leaves.iter().enumerate().map(|(index, leaf)| leaf_spec(cx, index, leaf)).unzip();
-    let known_of = (0..cx.leaves.len()).map(|index| {
-        let (known, index) = (known(cx, index), Literal::usize_unsuffixed(index));
+    let derived = (0..cx.leaves.len()).map(|index| {
+        let (derived, index) = (derived(cx, index), Literal::usize_unsuffixed(index));
         quote_spanned! {*span=>
-            const #known: #compiled::Derived = #compiled::Derived::of(&__SPECS[#index]);
+            const #derived: #compiled::Derived = #compiled::Derived::of(&__SPECS[#index]);
         }
     });
     quote_spanned! {*span=>
         #(#aliases)*
         #(#tables)*
         const __SPECS: [#runtime::MetricSpec<'static>; #count] = [#(#specs),*];
-        #(#known_of)*
+        #(#derived)*
     }
 }
 
-/// The spec of a component as it is configured: an argument may name the field that it reads, which is then a
-/// text that the compiler sees. In front of it the tables that it refers to.
+/// Returns the tables and the spec of a component as configured. An argument may name the field
+/// that it reads; it is then a string literal.
 fn leaf_spec(cx: &Context<'_>, index: usize, leaf: &Component) -> (TokenStream, TokenStream) {
     let Context { span, runtime, compiled, .. } = cx;
     let alias = cx.alias(index);
     let spec = quote_spanned!(leaf.span=> <#alias as #runtime::Declared>::SPEC);
-    let texts = leaf.args.iter().filter_map(|(key, value)| {
+    let strings = leaf.args.iter().filter_map(|(key, value)| {
         let (key, value) = (key.unraw().to_string(), text(value)?);
         Some(quote_spanned!(*span=> (#key, #value)))
     });
-    let texts: Vec<_> = texts.collect();
-    if texts.is_empty() {
+    let strings: Vec<_> = strings.collect();
+    if strings.is_empty() {
         return (TokenStream::new(), spec);
     }
     let given = format_ident!("__TEXTS{index}", span = *span);
@@ -59,18 +59,19 @@ fn leaf_spec(cx: &Context<'_>, index: usize, leaf: &Component) -> (TokenStream, 
         (item, table)
     });
     let tables = quote_spanned! {*span=>
-        const #given: &[(&::core::primitive::str, &::core::primitive::str)] = &[#(#texts),*];
+        const #given: &[(&::core::primitive::str, &::core::primitive::str)] = &[#(#strings),*];
         #gold_table
         #pred_table
     };
     (tables, quote_spanned!(leaf.span=> #spec.with_fields(&#gold, &#pred)))
 }
 
-pub(super) fn known(cx: &Context<'_>, index: usize) -> Ident {
+/// Returns the constant that is derived from a component.
+pub(super) fn derived(cx: &Context<'_>, index: usize) -> Ident {
     format_ident!("__LEAF{index}", span = cx.span)
 }
 
-/// Bounds under which the composite is a metric over two rows.
+/// Returns the bounds under which the composite is a metric over two rows.
 pub(super) fn bounds(cx: &Context<'_>) -> TokenStream {
     let bounds = cx.leaves.iter().enumerate().map(|(index, leaf)| {
         let alias = cx.alias(index);

@@ -1,5 +1,5 @@
-//! A checked composite becomes code: the struct as written, and one hidden block with the components, what
-//! the compiler derives from them, the rules that only constants can hold, and the contract.
+//! Expands a checked composite into the struct as written, and one hidden block with the
+//! components, the constants derived from them, the rules checked in constants, and the impls.
 
 mod context;
 mod contract;
@@ -17,9 +17,10 @@ use super::item::Item;
 use crate::shared::contract::{Paths, hidden, stub};
 use crate::shared::errors::Errors;
 use crate::shared::names;
+use crate::shared::settings::Settings;
 
-pub(super) fn expand(item: &Item, attrs: &CompositeAttrs, whole: &Expression) -> TokenStream {
-    let cx = &Context::new(item, attrs, whole);
+pub(super) fn expand(item: &Item, attrs: &Settings, root: &Expression) -> TokenStream {
+    let cx = &Context::new(item, attrs, root);
     let tree = tree::tree(cx);
     let (types, contract) = (types::declared(cx), contract::contract(cx, &tree));
     let parts = &tree.items;
@@ -27,19 +28,19 @@ pub(super) fn expand(item: &Item, attrs: &CompositeAttrs, whole: &Expression) ->
     quote!(#item #hidden)
 }
 
-/// After a mistake: the struct, a stub, so that one mistake is one message, and the rules that constants
-/// hold, so that all mistakes are said at once.
+/// The expansion after an error: the struct, a stub, so that one error is one message, and the
+/// rules checked in constants, so that all errors are reported together.
 pub(super) fn after_mistakes(item: &Item, attrs: &CompositeAttrs, errors: Errors) -> TokenStream {
     let errors = errors.finish();
     if !matches!(item.item.fields, syn::Fields::Unit) {
         return quote!(#item #errors);
     }
     let span = item.ident().span();
-    let runtime = &names::runtime(attrs.krate.as_ref(), span);
+    let runtime = &names::runtime(attrs.settings.krate.as_ref(), span);
     let private = &quote_spanned!(span=> #runtime::__private);
     let stub = stub(&Paths { span, runtime, private }, item.ident(), &TokenStream::new());
-    let rules = attrs.whole.as_ref().map(|whole| {
-        let cx = &Context::new(item, attrs, whole);
+    let rules = attrs.root.as_ref().map(|root| {
+        let cx = &Context::new(item, &attrs.settings, root);
         let (rules, agree) = (tree::tree(cx).items, types::rows_agree(cx));
         quote!(#rules #agree)
     });

@@ -1,5 +1,5 @@
-//! For each part of the expression what the compiler derives of it, together with the rules that it holds.
-//! A broken rule is a constant that cannot be evaluated, at the guilty token.
+//! Emits for each part of the expression the constant that the compiler derives for it, and the
+//! rules for it. A violated rule is a constant whose evaluation fails at the token in question.
 
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
@@ -15,26 +15,26 @@ use crate::composite::number::{is_literal, may_be_a_number};
 use crate::shared::tokens::ends;
 use crate::shared::values::{cost_msats, number, text};
 
-/// What the expansion of an expression is made of.
+/// The expansion of an expression.
 pub(super) struct Tree {
     /// Aliases, constants and rules.
     pub(super) items: TokenStream,
-    /// The constant that says what is known of the whole.
+    /// The constant for the whole expression.
     pub(super) derived: Ident,
-    /// The expression, for the run time.
+    /// The expression as a value for the run time.
     pub(super) shape: TokenStream,
 }
 
 pub(super) fn tree(cx: &Context<'_>) -> Tree {
     let mut writer = Writer { cx, items: leaves::components(cx), constants: 0 };
-    let Known { derived, shape } = writer.expression(cx.whole);
+    let Node { derived, shape } = writer.expression(cx.root);
     writer.fields_are_known();
-    writer.whole(&derived);
+    writer.settings(&derived);
     Tree { items: writer.items, derived, shape }
 }
 
-/// What is written for a part.
-struct Known {
+/// The expansion of a part.
+struct Node {
     derived: Ident,
     shape: TokenStream,
 }
@@ -59,7 +59,7 @@ impl Writer<'_> {
         name
     }
 
-    /// A number as a constant, so that rustc says once what is wrong with it.
+    /// Emits a number as a constant, so that rustc reports an error in it once.
     fn number(&mut self, expr: &Expr) -> Ident {
         let (start, _) = ends(expr);
         let name = self.constant(start);
@@ -69,7 +69,7 @@ impl Writer<'_> {
         name
     }
 
-    /// A constant that rustc cannot evaluate if the rule finds something to say.
+    /// Emits a constant whose evaluation fails with the message of the rule, if there is one.
     fn rule(&mut self, (start, end): (Span, Span), rule: &str, args: &TokenStream) {
         let Context { span, compiled, .. } = self.cx;
         let rule = Ident::new(rule, *span);
@@ -89,7 +89,7 @@ impl Writer<'_> {
         self.rule((span, span), rule, &quote_spanned!(self.cx.span=> #text, &#derived));
     }
 
-    /// An argument that names a field is a text, of which the compiler knows what it is.
+    /// Requires that an argument that names a field is a string literal.
     fn fields_are_known(&mut self) {
         for (index, leaf) in self.cx.leaves.iter().enumerate() {
             for (key, value) in leaf.args.iter().filter(|(_, value)| text(value).is_none()) {
@@ -101,7 +101,7 @@ impl Writer<'_> {
         }
     }
 
-    fn expression(&mut self, expression: &Expression) -> Known {
+    fn expression(&mut self, expression: &Expression) -> Node {
         match expression {
             Expression::Component(component) => self.component(component),
             Expression::Combination(combination) => self.combination(combination),
@@ -109,10 +109,10 @@ impl Writer<'_> {
         }
     }
 
-    fn component(&self, component: &Component) -> Known {
+    fn component(&self, component: &Component) -> Node {
         let Context { span, compiled, .. } = self.cx;
         let index = self.cx.index(component);
-        let derived = leaves::known(self.cx, index);
+        let derived = leaves::derived(self.cx, index);
         let configured = &component.configured;
         let index = Literal::usize_unsuffixed(index);
         let shape = quote_spanned! {*span=>
@@ -122,10 +122,10 @@ impl Writer<'_> {
                 spec: const { &__SPECS[#index] },
             })
         };
-        Known { derived, shape }
+        Node { derived, shape }
     }
 
-    fn combination(&mut self, combination: &Combination) -> Known {
+    fn combination(&mut self, combination: &Combination) -> Node {
         let parts = &combination.parts;
         match combination.kind {
             Kind::Weighted => self.weighted(combination),
@@ -137,18 +137,17 @@ impl Writer<'_> {
         }
     }
 
-    /// Parts that stand beside each other.
-    fn siblings(&mut self, parts: &[Part]) -> Vec<Known> {
-        let known: Vec<Known> =
-            parts.iter().map(|part| self.expression(&part.expression)).collect();
-        for (part, known) in parts.iter().zip(&known) {
-            self.rule_of(&part.expression, "points_up", &known.derived);
+    /// Expands the parts of one combinator.
+    fn siblings(&mut self, parts: &[Part]) -> Vec<Node> {
+        let nodes: Vec<Node> = parts.iter().map(|part| self.expression(&part.expression)).collect();
+        for (part, node) in parts.iter().zip(&nodes) {
+            self.rule_of(&part.expression, "points_up", &node.derived);
         }
         self.names_differ(parts);
-        known
+        nodes
     }
 
-    /// Components of different paths can be one metric, or be called alike.
+    /// Requires that the components of one combinator are different metrics with different names.
     fn names_differ(&mut self, parts: &[Part]) {
         let components = parts.iter().filter_map(|part| match &part.expression {
             Expression::Component(component) => Some(component),
@@ -171,11 +170,11 @@ impl Writer<'_> {
         }
     }
 
-    fn weighted(&mut self, combination: &Combination) -> Known {
-        let known = self.siblings(&combination.parts);
+    fn weighted(&mut self, combination: &Combination) -> Node {
+        let nodes = self.siblings(&combination.parts);
         let (mut pairs, mut parts) = (Vec::new(), Vec::new());
         let mut shapes = Vec::new();
-        for (part, Known { derived, shape }) in combination.parts.iter().zip(known) {
+        for (part, Node { derived, shape }) in combination.parts.iter().zip(nodes) {
             let Some(weight) = &part.weight else { continue };
             let number = self.number(weight);
             if !is_literal(weight) {
@@ -194,18 +193,18 @@ impl Writer<'_> {
         }
         let Context { span, compiled, .. } = self.cx;
         let derived = quote_spanned!(*span=> #compiled::Derived::weighted(&[#(#pairs),*]));
-        let derived = self.or_fewer(derived, &parts);
+        let derived = self.unless_skipped(derived, &parts);
         let shape = self.shape("Weighted", &shapes);
-        Known { derived: self.derive(&derived), shape }
+        Node { derived: self.derive(&derived), shape }
     }
 
-    /// What is known of a combination, where parts of it may be left out.
-    fn or_fewer(&self, whole: TokenStream, parts: &[Ident]) -> TokenStream {
+    /// Adjusts the constant of a combinator, if parts may be skipped.
+    fn unless_skipped(&self, derived: TokenStream, parts: &[Ident]) -> TokenStream {
         match &self.cx.attrs.on_missing {
             Some(word) if word == "skip" => {
-                quote_spanned!(self.cx.span=> #whole.or_fewer(&[#(#parts),*]))
+                quote_spanned!(self.cx.span=> #derived.or_fewer(&[#(#parts),*]))
             }
-            _ => whole,
+            _ => derived,
         }
     }
 
@@ -220,97 +219,97 @@ impl Writer<'_> {
         quote_spanned!(*span=> #private::vec![#(#parts),*])
     }
 
-    fn verdict(&mut self, variant: &str, parts: &[Part]) -> Known {
-        let known = self.siblings(parts);
+    fn verdict(&mut self, variant: &str, parts: &[Part]) -> Node {
+        let nodes = self.siblings(parts);
         let mut derived = Vec::new();
         let mut shapes = Vec::new();
-        for (part, known) in parts.iter().zip(known) {
-            let known = match &part.bound {
-                Some(bound) => {
+        for (part, node) in parts.iter().zip(nodes) {
+            let node = match &part.threshold {
+                Some(threshold) => {
                     let text = part.expression.text();
-                    self.at_least(bound, &format!("of `{text}`"), known)
+                    self.at_least(threshold, &format!("of `{text}`"), node)
                 }
                 None => {
-                    self.rule_of(&part.expression, "has_verdict", &known.derived);
-                    known
+                    self.rule_of(&part.expression, "has_verdict", &node.derived);
+                    node
                 }
             };
-            derived.push(known.derived);
-            shapes.push(known.shape);
+            derived.push(node.derived);
+            shapes.push(node.shape);
         }
         let Context { span, compiled, .. } = self.cx;
-        let whole = quote_spanned!(*span=> #compiled::Derived::verdict(&[#(#derived),*]));
+        let derived = quote_spanned!(*span=> #compiled::Derived::verdict(&[#(#derived),*]));
         let shape = self.shape(variant, &shapes);
-        Known { derived: self.derive(&whole), shape }
+        Node { derived: self.derive(&derived), shape }
     }
 
-    fn at_least(&mut self, bound: &Expr, of: &str, known: Known) -> Known {
-        let (number, Known { derived, shape }) = (self.number(bound), known);
+    fn at_least(&mut self, threshold: &Expr, of: &str, node: Node) -> Node {
+        let (number, Node { derived, shape }) = (self.number(threshold), node);
         let Context { span, compiled, private, .. } = self.cx;
         let args = quote_spanned!(*span=> "bound", #of, &#derived, #number);
-        self.rule(ends(bound), "bound_fits", &args);
+        self.rule(ends(threshold), "bound_fits", &args);
         let derived = quote_spanned!(*span=> #derived.at_least(#number));
         let shape = quote_spanned! {*span=>
             #compiled::Shape::AtLeast(#private::boxed::Box::new(#shape), #number)
         };
-        Known { derived: self.derive(&derived), shape }
+        Node { derived: self.derive(&derived), shape }
     }
 
-    fn extreme(&mut self, variant: &str, derive: &str, parts: &[Part]) -> Known {
-        let known = self.siblings(parts);
+    fn extreme(&mut self, variant: &str, derive: &str, parts: &[Part]) -> Node {
+        let nodes = self.siblings(parts);
         let (derived, shapes): (Vec<_>, Vec<_>) =
-            known.into_iter().map(|known| (known.derived, known.shape)).unzip();
+            nodes.into_iter().map(|node| (node.derived, node.shape)).unzip();
         let Context { span, compiled, .. } = self.cx;
         let derive = Ident::new(derive, *span);
-        let whole = quote_spanned!(*span=> #compiled::Derived::#derive(&[#(#derived),*]));
-        let whole = self.or_fewer(whole, &derived);
+        let combined = quote_spanned!(*span=> #compiled::Derived::#derive(&[#(#derived),*]));
+        let combined = self.unless_skipped(combined, &derived);
         let shape = self.shape(variant, &shapes);
-        Known { derived: self.derive(&whole), shape }
+        Node { derived: self.derive(&combined), shape }
     }
 
-    fn invert(&mut self, parts: &[Part]) -> Known {
-        let known = parts.first().map(|part| (part, self.expression(&part.expression)));
-        let Some((part, Known { derived, shape })) = known else {
-            return Known { derived: self.constant(self.cx.span), shape: TokenStream::new() };
+    fn invert(&mut self, parts: &[Part]) -> Node {
+        let node = parts.first().map(|part| (part, self.expression(&part.expression)));
+        let Some((part, Node { derived, shape })) = node else {
+            return Node { derived: self.constant(self.cx.span), shape: TokenStream::new() };
         };
         self.rule_of(&part.expression, "has_range", &derived);
         let Context { span, compiled, private, .. } = self.cx;
         let shape = quote_spanned! {*span=>
             #compiled::Shape::Invert(#private::boxed::Box::new(#shape))
         };
-        Known { derived: self.derive(&quote_spanned!(*span=> #derived.invert())), shape }
+        Node { derived: self.derive(&quote_spanned!(*span=> #derived.invert())), shape }
     }
 
-    fn gate(&mut self, gate: &Gate) -> Known {
-        let (cheap, cheap_shapes) = self.half(&gate.proxies, "is_proxy");
-        let (dear, dear_shapes) = self.half(&gate.truths, "is_truth");
-        let number = self.number(&gate.at_least);
+    fn gate(&mut self, gate: &Gate) -> Node {
+        let (proxies_derived, proxy_shapes) = self.half(&gate.proxies, "is_proxy");
+        let (truths_derived, truth_shapes) = self.half(&gate.truths, "is_truth");
+        let number = self.number(&gate.threshold);
         let Context { span, compiled, .. } = self.cx;
-        let args = quote_spanned!(*span=> "bound", "of the proxies", &#cheap, #number);
-        self.rule(ends(&gate.at_least), "bound_fits", &args);
-        let (proxies, truths) = (self.list(&cheap_shapes), self.list(&dear_shapes));
+        let args = quote_spanned!(*span=> "bound", "of the proxies", &#proxies_derived, #number);
+        self.rule(ends(&gate.threshold), "bound_fits", &args);
+        let (proxies, truths) = (self.list(&proxy_shapes), self.list(&truth_shapes));
         let shape = quote_spanned! {*span=>
             #compiled::Shape::Gate { proxies: #proxies, at_least: #number, truths: #truths }
         };
-        Known { derived: dear, shape }
+        Node { derived: truths_derived, shape }
     }
 
-    /// Proxies or truths: what is known of their mean, and the parts.
-    fn half(&mut self, parts: &[Part], place: &str) -> (Ident, Vec<TokenStream>) {
-        let known = self.siblings(parts);
-        for (part, known) in parts.iter().zip(&known) {
-            self.rule_of(&part.expression, place, &known.derived);
+    /// Expands proxies or truths: returns the constant of their mean, and the parts.
+    fn half(&mut self, parts: &[Part], rule: &str) -> (Ident, Vec<TokenStream>) {
+        let nodes = self.siblings(parts);
+        for (part, node) in parts.iter().zip(&nodes) {
+            self.rule_of(&part.expression, rule, &node.derived);
         }
         let (derived, shapes): (Vec<_>, Vec<_>) =
-            known.into_iter().map(|known| (known.derived, known.shape)).unzip();
+            nodes.into_iter().map(|node| (node.derived, node.shape)).unzip();
         let Context { span, compiled, .. } = self.cx;
         let mean = quote_spanned!(*span=> #compiled::Derived::mean(&[#(#derived),*]));
-        let mean = self.or_fewer(mean, &derived);
+        let mean = self.unless_skipped(mean, &derived);
         (self.derive(&mean), shapes)
     }
 
-    /// What was declared for the whole, held against what was derived.
-    fn whole(&mut self, derived: &Ident) {
+    /// Emits the rules that compare the declared settings with the derived ones.
+    fn settings(&mut self, derived: &Ident) {
         let Context { attrs, span, runtime, .. } = self.cx;
         if let Some(tier) = attrs.tier.as_ref().filter(|tier| *tier == "proxy") {
             let args = quote_spanned!(*span=> #runtime::MetricTier::Proxy, &#derived);
@@ -323,8 +322,8 @@ impl Writer<'_> {
             let args = quote_spanned!(*span=> #msats, &__SPECS);
             self.rule((budget.span(), budget.span()), "is_within_budget", &args);
         }
-        // What tokens alone show to be a mistake is said already.
-        let is_verdict = is_verdict(self.cx.whole);
+        // Errors that are visible in the tokens are already reported.
+        let is_verdict = is_verdict(self.cx.root);
         if let Some(threshold) = attrs.threshold.as_ref().filter(|it| may_be_a_number(it)) {
             let number = self.number(threshold);
             if !is_verdict {
@@ -337,14 +336,14 @@ impl Writer<'_> {
         if let Some(strict) = attrs.strict.filter(|_| !is_verdict) {
             let args = quote_spanned!(*span=> "strict", &#derived);
             self.rule((strict, strict), "takes_threshold", &args);
-            if !attrs.mentions_threshold() && may_have_a_threshold(self.cx.whole) {
+            if !attrs.mentions_threshold() && may_have_a_threshold(self.cx.root) {
                 self.rule((strict, strict), "has_threshold", &quote_spanned!(*span=> &#derived));
             }
         }
     }
 }
 
-/// The declared threshold, as an option.
+/// Returns the declared threshold as an `Option`.
 pub(super) fn threshold(cx: &Context<'_>) -> TokenStream {
     match &cx.attrs.threshold {
         Some(threshold) => {

@@ -1,5 +1,5 @@
-//! What the composite's type says of itself, derived from its components' types: whether it has a verdict,
-//! whether it must be awaited, over which rows it is.
+//! The trait impls that are derived from the components' types: whether the composite has a
+//! verdict, whether it is async, and its row types.
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens as _, format_ident, quote_spanned};
@@ -13,8 +13,8 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
     let Context { span, ident, runtime, .. } = cx;
     let verdict = verdict(cx);
     let (gold, pred) = (rows(cx, "Gold"), rows(cx, "Pred"));
-    let known = (0..cx.leaves.len()).map(|index| known(cx, index));
-    let (names, conditions): (Vec<_>, Vec<_>) = known.unzip();
+    let params = (0..cx.leaves.len()).map(|index| component_params(cx, index));
+    let (names, conditions): (Vec<_>, Vec<_>) = params.unzip();
     let at_once = (0..cx.leaves.len()).map(|index| {
         let (alias, at) = (cx.alias(index), cx.leaves[index].span);
         quote_spanned!(at=> #alias: #runtime::ScoredAtOnce<GoldRow>)
@@ -55,22 +55,22 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// A parameter of the impl that stands for what a component's type says. If the composite's types named
-/// the component instead, a composite could not be more visible than its components.
+/// Returns a type parameter of the impl for an associated type of a component. If the impl named
+/// the component's type instead, a composite could not be more visible than its components.
 fn param(cx: &Context<'_>, of: &str, index: usize) -> Ident {
     format_ident!("__{of}{index}", span = cx.span)
 }
 
-/// The parameters for one component, and the condition that says what they are.
-fn known(cx: &Context<'_>, index: usize) -> (TokenStream, TokenStream) {
+/// Returns the type parameters for one component, and the bound that defines them.
+fn component_params(cx: &Context<'_>, index: usize) -> (TokenStream, TokenStream) {
     let runtime = &cx.runtime;
     let (alias, at) = (cx.alias(index), cx.leaves[index].span);
     let [verdict, gold, pred] = ["Verdict", "Gold", "Pred"].map(|of| param(cx, of, index));
-    let place = Literal::usize_unsuffixed(index);
+    let index = Literal::usize_unsuffixed(index);
     let condition = quote_spanned! {at=>
         for<'declared> #alias: #runtime::DeclaredIn<
             'declared,
-            #place,
+            #index,
             Verdict = #verdict,
             OverGold = #gold,
             OverPred = #pred,
@@ -84,10 +84,10 @@ fn verdict(cx: &Context<'_>) -> TokenStream {
         let private = &cx.private;
         return quote_spanned!(cx.span=> #private::Decided);
     }
-    verdict_of(cx, cx.whole)
+    verdict_of(cx, cx.root)
 }
 
-/// A gate before one truth says what the truth says.
+/// Returns the verdict type of an expression. A gate with one truth has the verdict of that truth.
 fn verdict_of(cx: &Context<'_>, expression: &Expression) -> TokenStream {
     let Context { span, private, .. } = cx;
     match expression {
@@ -105,8 +105,8 @@ fn verdict_of(cx: &Context<'_>, expression: &Expression) -> TokenStream {
     }
 }
 
-/// The rows that all components have in common: parameters for those of the first two, of the first three
-/// and so on, and the conditions that say what they are.
+/// The rows that all components have in common: type parameters for the rows of the first two, the
+/// first three and so on, and the bounds that define them.
 struct Joined {
     joined: [TokenStream; 2],
     last: Ident,
@@ -126,8 +126,8 @@ fn rows(cx: &Context<'_>, half: &str) -> Joined {
     Joined { joined: [names, conditions], last }
 }
 
-/// A function that nobody calls, in which rustc says at a component that it is over other rows than those
-/// before it, or that a row lacks a field which it reads.
+/// Emits an unused function, in which rustc reports a component with other rows than those before
+/// it, or a row without a field that a component reads.
 pub(super) fn rows_agree(cx: &Context<'_>) -> TokenStream {
     let Context { span, runtime, private, .. } = cx;
     let components = (0..cx.leaves.len()).map(|index| {
@@ -149,7 +149,7 @@ pub(super) fn rows_agree(cx: &Context<'_>) -> TokenStream {
             let rows = #runtime::Rows::any();
             #(#joined)*
             #(#suited)*
-            // After a mistake there may be no component that could be read.
+            // After an error there may be no component.
             let _ = rows;
         }
     }

@@ -8,7 +8,7 @@ use crate::judge::model::{Field, Input, Judge};
 use crate::shared::attributes::is_cfg;
 use crate::shared::function::model::Model;
 
-/// A judge with the names that its expansion uses throughout.
+/// A judge and the names that its expansion uses.
 pub(super) struct Context<'a> {
     pub(super) judge: &'a Judge,
     pub(super) metric: &'a Model,
@@ -27,13 +27,13 @@ impl<'a> Context<'a> {
         Self { judge, metric, span, runtime, private, input, output }
     }
 
-    /// The inputs that come from rows.
+    /// Returns the inputs that come from rows.
     pub(super) fn shown(&self) -> impl Iterator<Item = &'a Input> {
         let inputs = self.judge.inputs.iter();
         inputs.filter(|input| input.attr.source != Some(Source::Param))
     }
 
-    /// The inputs that are configuration.
+    /// Returns the inputs that are configuration.
     pub(super) fn configs(&self) -> impl Iterator<Item = &'a Input> {
         let inputs = self.judge.inputs.iter();
         inputs.filter(|input| input.attr.source == Some(Source::Param))
@@ -44,7 +44,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// A field's documentation as the user wrote it, or else what the model is told.
+/// Returns the user's documentation of a field, or its description in the prompt.
 pub(super) fn docs(field: &Field) -> TokenStream {
     if !field.docs.is_empty() {
         return field.docs.iter().map(quote::ToTokens::to_token_stream).collect();

@@ -1,5 +1,5 @@
-//! A checked judge becomes code: the struct as written, its `Input` and `Output`, the judge as a
-//! metric, and what ties them together.
+//! Expands a checked judge into the struct as written, its `Input` and `Output`, the metric, and
+//! the `Judge` impl that connects them.
 
 mod context;
 mod output;
@@ -23,7 +23,7 @@ pub(crate) fn expand(judge: &Judge, metric: &Model) -> TokenStream {
     quote!(#item #input #output #metric)
 }
 
-/// The struct as written: the signature, which nothing need ever construct.
+/// Returns the struct as written, without warnings that it is never constructed.
 fn item(judge: &Judge) -> TokenStream {
     let item = &judge.item;
     quote_spanned! {judge.span()=>
@@ -32,7 +32,7 @@ fn item(judge: &Judge) -> TokenStream {
     }
 }
 
-/// `XInput`: what the judge is shown of a row.
+/// Emits `XInput`, the inputs of the judge from one row.
 fn input(cx: &Context<'_>) -> TokenStream {
     let Context { judge, span, runtime, input, .. } = cx;
     let vis = &judge.item.vis;
@@ -41,7 +41,7 @@ fn input(cx: &Context<'_>) -> TokenStream {
         let docs = docs(&input.field);
         quote_spanned!(*span=> #docs #vis #ident: #runtime::judge::Untrusted<#ty>)
     });
-    let doc = format!("What the judge of [`{}`] is shown of a row.", judge.item.ident);
+    let doc = format!("The inputs of the judge [`{}`] from one row.", judge.item.ident);
     let cfgs = cx.cfgs();
     quote_spanned! {*span=>
         #(#cfgs)*

@@ -1,4 +1,4 @@
-//! `XOutput`: what the judge answers, and how it is read from a reply.
+//! The struct `XOutput` with the outputs of the judge, and how it is parsed from a reply.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
@@ -8,7 +8,7 @@ use crate::judge::model::{Field, Output};
 use crate::shared::names;
 use crate::shared::tokens::ends;
 
-/// Whether the chain of thought is a field that the user did not write.
+/// Whether an output `reasoning` is added to the user's fields.
 pub(super) fn adds_reasoning(cx: &Context<'_>) -> bool {
     cx.judge.reasons() && !cx.judge.has_output("reasoning")
 }
@@ -18,7 +18,7 @@ pub(super) fn definition(cx: &Context<'_>) -> TokenStream {
     let vis = &judge.item.vis;
     let reasoning = adds_reasoning(cx).then(|| {
         quote_spanned! {*span=>
-            /// What the judge wrote down before it answered.
+            /// The reasoning of the judge before its answer.
             #vis reasoning: #private::string::String,
         }
     });
@@ -27,7 +27,7 @@ pub(super) fn definition(cx: &Context<'_>) -> TokenStream {
         let docs = docs(&output.field);
         quote_spanned!(*span=> #docs #vis #ident: #ty)
     });
-    let doc = format!("What the judge of [`{}`] answers.", judge.item.ident);
+    let doc = format!("The outputs of the judge [`{}`].", judge.item.ident);
     let cfgs = cx.cfgs();
     quote_spanned! {*span=>
         #(#cfgs)*
@@ -38,7 +38,8 @@ pub(super) fn definition(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// How the output is read from a reply: every field, so that all that is wrong is said at once.
+/// Emits the `JudgeOutput` impl. It reads every field, so that all errors of a reply are reported
+/// together.
 pub(super) fn reading(cx: &Context<'_>) -> TokenStream {
     let Context { judge, span, runtime, private, output, .. } = cx;
     let reasoning = adds_reasoning(cx).then(|| {
@@ -47,26 +48,26 @@ pub(super) fn reading(cx: &Context<'_>) -> TokenStream {
     });
     let own = judge.outputs.iter().map(|output| {
         let ident = &output.field.ident;
-        (ident.clone(), taken(cx, output))
+        (ident.clone(), read_field(cx, output))
     });
-    let (idents, taken): (Vec<_>, Vec<_>) = reasoning.into_iter().chain(own).unzip();
-    let held: Vec<_> =
-        (0..idents.len()).map(|index| format_ident!("__taken_{index}", span = *span)).collect();
+    let (idents, reads): (Vec<_>, Vec<_>) = reasoning.into_iter().chain(own).unzip();
+    let values: Vec<_> =
+        (0..idents.len()).map(|index| format_ident!("__value_{index}", span = *span)).collect();
     quote_spanned! {*span=>
         #[automatically_derived]
         impl #runtime::judge::JudgeOutput for #output {
             fn read(
                 __reply: &mut #runtime::judge::Reply<'_>,
             ) -> ::core::option::Option<Self> {
-                #(let #held = #taken;)*
-                ::core::option::Option::Some(Self { #(#idents: #held?,)* })
+                #(let #values = #reads;)*
+                ::core::option::Option::Some(Self { #(#idents: #values?,)* })
             }
         }
     }
 }
 
-/// `reply.take::<T>("name")`, asked for at the type's own place.
-fn taken(cx: &Context<'_>, output: &Output) -> TokenStream {
+/// Returns `reply.take::<T>("name")` with the span of the type.
+fn read_field(cx: &Context<'_>, output: &Output) -> TokenStream {
     let Field { ty, .. } = &output.field;
     let name = output.field.name();
     let (start, end) = ends(ty);

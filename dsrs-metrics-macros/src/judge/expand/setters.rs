@@ -1,4 +1,4 @@
-//! Which models are asked: setters on the judge's builder and on the judge.
+//! The setters for the panel of models, on the judge's builder and on the judge.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote_spanned};
@@ -7,7 +7,7 @@ use super::context::Context;
 use crate::judge::lower::PANEL;
 use crate::shared::function::expand;
 
-/// A setter: its name, its argument, what it does to the panel, and its documentation.
+/// A setter: its name, its argument, its call on the panel, and its documentation.
 struct Setter {
     name: &'static str,
     argument: TokenStream,
@@ -22,7 +22,7 @@ pub(super) fn setters(cx: &Context<'_>) -> TokenStream {
     let builder = format_ident!("{ident}Builder", span = *span);
     let panel = format_ident!("{PANEL}", span = *span);
     let params = expand::builder_params(metric);
-    let own = own(cx, &panel);
+    let with_lm = with_lm_method(cx, &panel);
     let of_builder = all(cx).into_iter().map(|Setter { name, argument, call, doc }| {
         let name = format_ident!("{name}", span = *span);
         quote_spanned! {*span=>
@@ -40,9 +40,9 @@ pub(super) fn setters(cx: &Context<'_>) -> TokenStream {
         }
 
         impl #ident {
-            #own
+            #with_lm
 
-            /// How many judges are asked about a row.
+            /// Returns the number of judges that evaluate a row.
             #[must_use]
             #vis fn num_judges(&self) -> ::core::primitive::usize {
                 self.#panel.num_judges(<Self as #runtime::judge::Judge>::signature())
@@ -51,8 +51,8 @@ pub(super) fn setters(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// `with_lm` on a judge that is built already.
-fn own(cx: &Context<'_>, panel: &Ident) -> TokenStream {
+/// Emits `with_lm` for a judge that is already built.
+fn with_lm_method(cx: &Context<'_>, panel: &Ident) -> TokenStream {
     let (span, vis) = (cx.span, &cx.judge.item.vis);
     let Setter { argument, call, doc, .. } = with_lm(cx);
     quote_spanned! {span=>
@@ -71,7 +71,7 @@ fn with_lm(cx: &Context<'_>) -> Setter {
         name: "with_lm",
         argument: quote_spanned!(*span=> lm: impl #runtime::judge::IntoModel),
         call: quote_spanned!(*span=> .with_lm(lm)),
-        doc: "Asks this model wherever the judge names none.",
+        doc: "Sets the model for every judge of the panel that names none.",
     }
 }
 
@@ -84,25 +84,25 @@ fn all(cx: &Context<'_>) -> [Setter; 5] {
             name: "models",
             argument: quote_spanned!(*span=> models: impl ::core::iter::IntoIterator<Item = #model>),
             call: quote_spanned!(*span=> .models(models)),
-            doc: "Asks each of these models; their answers become one by the aggregation.",
+            doc: "Sets the models of the panel. Their scores are aggregated.",
         },
         Setter {
             name: "aggregation",
             argument: quote_spanned!(*span=> aggregation: #runtime::judge::Aggregation),
             call: quote_spanned!(*span=> .aggregation(aggregation)),
-            doc: "How the answers of several judges become one.",
+            doc: "Sets the aggregation of the scores of several judges.",
         },
         Setter {
             name: "max_concurrent_judges",
             argument: quote_spanned!(*span=> limit: ::core::primitive::usize),
             call: quote_spanned!(*span=> .max_concurrent_judges(limit)),
-            doc: "How many judges are asked at the same time, at least one.",
+            doc: "Sets the number of judges that run concurrently, at least one.",
         },
         Setter {
             name: "quorum",
             argument: quote_spanned!(*span=> quorum: ::core::primitive::usize),
             call: quote_spanned!(*span=> .quorum(quorum)),
-            doc: "How many judges must answer for a score.",
+            doc: "Sets the number of judges that must return a score.",
         },
     ]
 }

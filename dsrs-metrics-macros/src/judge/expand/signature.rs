@@ -1,4 +1,4 @@
-//! `impl Judge`: the signature that the runtime asks about, what is shown, and the score.
+//! The `Judge` impl: the signature, the inputs for the prompt, and the score.
 
 use proc_macro2::{Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -58,18 +58,19 @@ pub(super) fn judge(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// `<T as Shown>::shown` at the input's type, so that rustc says there what cannot be shown.
+/// Returns `<T as Shown>::shown` with the span of the input's type, where rustc reports a type that
+/// cannot be put into a prompt.
 fn shows(cx: &Context<'_>, input: &Input) -> TokenStream {
     let ty = &input.field.ty;
     let (start, end) = ends(ty);
     let runtime = names::runtime(cx.metric.attrs.krate.as_ref(), start);
-    let lent = matches!(input.attr.source, Some(Source::Param)).then(|| quote!(&));
+    let borrow = matches!(input.attr.source, Some(Source::Param)).then(|| quote!(&));
     let trait_ = quote_spanned!(start=> #runtime::judge::Shown);
     let shown = quote_spanned!(end=> ::shown);
-    quote!(<#lent #ty as #trait_> #shown)
+    quote!(<#borrow #ty as #trait_> #shown)
 }
 
-/// The signature, built once.
+/// Returns the signature, which is built once.
 fn signature(cx: &Context<'_>) -> TokenStream {
     let Context { judge, span, runtime, metric, .. } = cx;
     let ident = &metric.names.ident;
@@ -114,7 +115,7 @@ fn answer(cx: &Context<'_>, output: &Output) -> TokenStream {
     quote_spanned!(*span=> .output(#runtime::judge::OutputSpec::new(#name, #desc, #schema()) #range #labels))
 }
 
-/// The calls for what stands in `#[judge(..)]`.
+/// Returns the builder calls for the settings in `#[judge(..)]`.
 fn options(cx: &Context<'_>) -> TokenStream {
     let Context { judge, span, runtime, .. } = cx;
     let attrs = &judge.attrs;
@@ -145,11 +146,11 @@ fn options(cx: &Context<'_>) -> TokenStream {
         calls.extend(quote_spanned!(*span=> .quorum(#quorum)));
     }
     if let Some(pair) = &attrs.pairwise {
-        let place = |name: &syn::Ident| {
-            let place = cx.shown().position(|input| input.field.ident == *name);
-            Literal::usize_unsuffixed(place.unwrap_or_default())
+        let index = |name: &syn::Ident| {
+            let index = cx.shown().position(|input| input.field.ident == *name);
+            Literal::usize_unsuffixed(index.unwrap_or_default())
         };
-        let (first, second) = (place(&pair.first), place(&pair.second));
+        let (first, second) = (index(&pair.first), index(&pair.second));
         calls.extend(quote_spanned!(*span=> .pairwise(#first, #second)));
     }
     if let Some(offline) = &attrs.offline {
@@ -163,7 +164,7 @@ fn options(cx: &Context<'_>) -> TokenStream {
     calls
 }
 
-/// A model of `models([..])`, at the user's place.
+/// Returns a model of `models([..])`, with the user's span.
 fn model(cx: &Context<'_>, model: &Expr) -> TokenStream {
     let (start, _) = ends(model);
     let runtime = names::runtime(cx.metric.attrs.krate.as_ref(), start);
@@ -179,7 +180,8 @@ fn model(cx: &Context<'_>, model: &Expr) -> TokenStream {
     }
 }
 
-/// A call of a function of ours about what the user wrote, at its own place, so that rustc says there what is wrong.
+/// Returns the call of a runtime function with the user's tokens as its argument. The call has
+/// their span, so that rustc reports a type error there.
 fn at(
     cx: &Context<'_>,
     written: &impl ToTokens,
@@ -194,7 +196,7 @@ fn at(
     quote!(#function #inside)
 }
 
-/// `score`: the user's expression over the outputs and parameters.
+/// Emits the score: the user's expression over the outputs and parameters.
 fn score(cx: &Context<'_>) -> TokenStream {
     let Context { judge, span, runtime, output, .. } = cx;
     let Some(score) = &judge.score else {

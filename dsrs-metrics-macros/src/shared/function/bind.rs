@@ -1,4 +1,4 @@
-//! What each parameter is bound to: by its role attribute, or by its type and name.
+//! Binds each parameter: by its attribute, or by its name and type.
 
 use proc_macro2::Ident;
 use syn::ext::IdentExt as _;
@@ -6,9 +6,9 @@ use syn::{PatType, Type, TypeReference};
 
 use super::param::{Binding, Config, FieldParam};
 use super::role::{Role, RoleAttr};
-use super::settings::MetricAttrs;
 use super::side::Side;
 use crate::shared::errors::Errors;
+use crate::shared::settings::Settings;
 use crate::shared::tokens::{as_written, is_ident};
 use crate::shared::types::{last_segment_is, option_of, ungrouped};
 
@@ -17,13 +17,13 @@ impl Binding {
         role: Option<RoleAttr>,
         ident: Option<&Ident>,
         typed: &PatType,
-        attrs: &MetricAttrs,
+        attrs: &Settings,
         errors: &mut Errors,
     ) -> Self {
         match role {
             Some(RoleAttr { role: Role::Param, default, .. }) => {
                 if ident.is_none() {
-                    errors.at(&typed.pat, "a `#[param]` needs a plain name, which is its name in the builder and on the command line");
+                    errors.at(&typed.pat, "expected a plain name for a `#[param]`, found a pattern; write `name: Type`, the name is used in the builder and on the command line");
                 }
                 Self::Config(Config { default })
             }
@@ -36,7 +36,7 @@ impl Binding {
         attr: RoleAttr,
         ident: Option<&Ident>,
         typed: &PatType,
-        attrs: &MetricAttrs,
+        attrs: &Settings,
         errors: &mut Errors,
     ) -> Self {
         let side = if attr.role == Role::Gold { Side::Gold } else { Side::Pred };
@@ -46,7 +46,10 @@ impl Binding {
             (None, Some(ident)) => (ident.unraw().to_string(), ident.span()),
             (None, None) => {
                 let side = side.name();
-                errors.at(&typed.pat, format!("a pattern has no name to read a field by: write `#[{side}(\"field\")]` before it"));
+                errors.at(
+                    &typed.pat,
+                    format!("a pattern has no field name; write `#[{side}(\"field\")]`"),
+                );
                 return Self::Nothing;
             }
         };
@@ -96,13 +99,13 @@ fn row(side: Side, name: &str, ty: &Type, errors: &mut Errors) -> Binding {
     let dynamic = side.dynamic();
     match ty {
         Type::Reference(TypeReference { mutability: Some(mutability), .. }) => {
-            errors.at(mutability, "a metric only looks at its rows: take `mut` away");
+            errors.at(mutability, "rows are read-only; remove `mut`");
             Binding::Nothing
         }
         Type::Reference(reference) if last_segment_is(&reference.elem, other) => {
             errors.at(
                 &reference.elem,
-                format!("the {} row is no `{other}`: write `{name}: &{dynamic}`", side.name()),
+                format!("expected `&{dynamic}` for the {} row, found `&{other}`; write `{name}: &{dynamic}`", side.name()),
             );
             Binding::Nothing
         }
@@ -111,7 +114,7 @@ fn row(side: Side, name: &str, ty: &Type, errors: &mut Errors) -> Binding {
             errors.at(
                 ty,
                 format!(
-                    "a `{written}` is no row: write `#[{}]` before `{name}` to read a field",
+                    "expected a row for `{name}`, found `{written}`; write `#[{}]` before it to read a field",
                     side.name()
                 ),
             );
@@ -122,13 +125,14 @@ fn row(side: Side, name: &str, ty: &Type, errors: &mut Errors) -> Binding {
             let inner = option_of(ty).unwrap_or(ty);
             let reference = as_written(inner);
             let amp = if reference.starts_with('&') { "" } else { "&" };
-            errors.at(ty, format!("a row is there always, and borrowed: write `{name}: {amp}{reference}`, or bind one of its fields with `#[{}]`", side.name()));
+            let (found, side) = (as_written(ty), side.name());
+            errors.at(ty, format!("expected a reference to a row, found `{found}`; write `{name}: {amp}{reference}`, or `#[{side}]` to read a field"));
             Binding::Nothing
         }
     }
 }
 
-/// Whether a type is one that fields have and rows have not: text, a list, a number, a JSON value.
+/// Whether a type can be a field and not a row: a string, a list, a number, a JSON value.
 fn is_field_type(ty: &Type) -> bool {
     const NAMES: [&str; 17] = [
         "str", "String", "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "isize", "u8",
@@ -155,7 +159,7 @@ fn expect(
     errors: &mut Errors,
 ) -> Binding {
     if !fits {
-        errors.at(ty, format!("`{name}` is the optimizer's: write `{name}: {form}`, or bind a field of that name with `#[gold]` or `#[pred]`"));
+        errors.at(ty, format!("`{name}` is reserved for the optimizer's argument; write `{name}: {form}`, or `#[gold]` or `#[pred]` to read a field of that name"));
         return Binding::Nothing;
     }
     binding
@@ -166,16 +170,16 @@ fn unbound(typed: &PatType, ty: &Type, errors: &mut Errors) -> Binding {
     let message = match ty {
         Type::Reference(reference) if last_segment_is(&reference.elem, "Example") => {
             format!(
-                "call the gold row `gold` or `example`: `example: &Example` instead of `{name}: &Example`"
+                "expected the name `gold` or `example` for the gold row, found `{name}`; write `example: &Example`"
             )
         }
         Type::Reference(reference) if last_segment_is(&reference.elem, "Prediction") => {
             format!(
-                "call the predicted row `pred`: `pred: &Prediction` instead of `{name}: &Prediction`"
+                "expected the name `pred` or `prediction` for the prediction, found `{name}`; write `pred: &Prediction`"
             )
         }
         _ => format!(
-            "`{name}` is bound to nothing: write `#[gold]` or `#[pred]` before it to read a field, or `#[param]` to configure the metric"
+            "the parameter `{name}` has no source; write `#[gold]` or `#[pred]` to read a field of a row, or `#[param]` for configuration"
         ),
     };
     errors.at(&typed.pat, message);
@@ -186,27 +190,30 @@ fn check_field(
     side: Side,
     field: &FieldParam,
     typed: &PatType,
-    attrs: &MetricAttrs,
+    attrs: &Settings,
     errors: &mut Errors,
 ) {
     if field.name.is_empty() {
-        errors.at_span(field.name_span, "the field's name is empty");
+        errors.at_span(field.name_span, "empty field name; write the name of a field");
     }
     let ty = ungrouped(&typed.ty);
     if let (Some(_), Some(default)) = (option_of(ty), &field.default) {
-        errors.at_span(default.span, "an `Option` is `None` where the row has no such field: take `default` away, or the `Option`");
+        errors.at_span(
+            default.span,
+            "an `Option` is `None` if the row has no such field; remove `default` or the `Option`",
+        );
     }
     if side.declared(attrs).is_none() {
         return;
     }
     if let Some(default) = &field.default {
-        errors.at_span(default.span, "a typed row always has its fields: make the field an `Option` in the row's type, and the parameter too");
+        errors.at_span(default.span, "`default` is not supported for a typed row; make the field an `Option` in the row's type and here");
     }
     if field.renamed && !is_ident(&field.name) {
         errors.at_span(
             field.name_span,
             format!(
-                "`{}` is no field of a typed row: write the name of a struct field",
+                "`{}` is not the name of a struct field; write the name of a field of the row's type",
                 field.name
             ),
         );

@@ -1,18 +1,19 @@
-//! Fields whose name is a parameter: `#[pred(named_by = field)] text: &str` beside
-//! `#[param(default = "answer")] field: &str`. The default is the name until another is configured.
+//! Fields whose name is configurable: `#[pred(named_by = field)] text: &str` with `#[param(default
+//! = "answer")] field: &str`. The default of the parameter is the default name.
 
 use proc_macro2::Ident;
 use syn::{FnArg, Pat, Signature, parse_quote_spanned};
 
 use super::param::{Binding, Param};
-use super::settings::MetricAttrs;
 use super::side::Side;
 use crate::shared::errors::Errors;
+use crate::shared::settings::Settings;
+use crate::shared::tokens::as_written;
 use crate::shared::types::{Form, is_string};
 use crate::shared::values::text;
 
-/// Gives each field that a parameter names the name that is the parameter's default.
-pub(super) fn resolve(params: &mut [Param], attrs: &MetricAttrs, errors: &mut Errors) {
+/// Sets the name of each such field to the default of its parameter.
+pub(super) fn resolve(params: &mut [Param], attrs: &Settings, errors: &mut Errors) {
     for index in 0..params.len() {
         let Binding::Field(side, field) = &params[index].binding else { continue };
         let Some(by) = &field.named_by else { continue };
@@ -24,8 +25,8 @@ pub(super) fn resolve(params: &mut [Param], attrs: &MetricAttrs, errors: &mut Er
     }
 }
 
-/// The function is given the field; what the field is called it need not look at.
-pub(super) fn need_not_be_used(sig: &mut Signature, params: &[Param]) {
+/// Allows the function to ignore a parameter that only names a field.
+pub(super) fn allow_unused(sig: &mut Signature, params: &[Param]) {
     let names: Vec<&Ident> = params.iter().filter_map(named_by).collect();
     for input in &mut sig.inputs {
         if let FnArg::Typed(typed) = input
@@ -45,7 +46,7 @@ fn named_by(param: &Param) -> Option<&Ident> {
     }
 }
 
-/// The name that the parameter has by default.
+/// Returns the default of the parameter `by`.
 fn default_name(by: &Ident, params: &[Param], errors: &mut Errors) -> Option<String> {
     let form = format!("`#[param(default = \"answer\")] {by}: &str`");
     let param = params.iter().find(|param| param.ident.as_ref() == Some(by));
@@ -53,35 +54,40 @@ fn default_name(by: &Ident, params: &[Param], errors: &mut Errors) -> Option<Str
         Binding::Config(config) => Some((param, config)),
         _ => None,
     }) else {
-        errors.at(by, format!("no parameter `{by}` can name the field: write {form} beside it"));
+        errors.at(by, format!("no `#[param]` is named `{by}`; add the parameter {form}"));
         return None;
     };
     if !matches!(Form::of(&param.ty), (Form::Text, false)) && !is_string(&param.ty) {
-        errors.at(&param.ty, format!("a parameter that names a field is text: write {form}"));
+        let found = as_written(&param.ty);
+        errors.at(&param.ty, format!("expected `&str` or `String` for a parameter that names a field, found `{found}`; write {form}"));
         return None;
     }
     match config.default.as_ref().and_then(|default| default.expr.as_ref()).and_then(text) {
         Some(name) if !name.value().is_empty() => Some(name.value()),
         _ => {
-            errors.at(by, format!("the field has no name until one is configured, so what the metric reads cannot be said: write {form}"));
+            errors.at(by, format!("the parameter `{by}` names a field, so it must have a string literal as its default; write {form}"));
             None
         }
     }
 }
 
-fn check(side: Side, param: &Param, attrs: &MetricAttrs, errors: &mut Errors) {
+fn check(side: Side, param: &Param, attrs: &Settings, errors: &mut Errors) {
     let Binding::Field(_, field) = &param.binding else { return };
     if field.renamed {
-        errors.at_span(field.name_span, "a field has one name: take this one away, it is the default of the parameter that `named_by` names");
+        errors.at_span(field.name_span, "the name of a field with `named_by` is the default of that parameter; remove this name");
     }
     if let Some(default) = &field.default {
-        errors.at_span(default.span, "a field that is named by a parameter is asked for, so its absence is a mistake: take `default` away");
+        errors.at_span(default.span, "a field with `named_by` is required; remove `default`");
     }
     if !matches!(Form::of(&param.ty), (Form::Text, false)) {
-        errors.at(&param.ty, "a field that is named by a parameter is given as text: write `&str`");
+        let found = as_written(&param.ty);
+        errors.at(
+            &param.ty,
+            format!("expected `&str` for a field with `named_by`, found `{found}`; write `&str`"),
+        );
     }
     if side.declared(attrs).is_some() {
         let side = side.name();
-        errors.at_span(param.span, format!("the fields of a typed row are named by the compiler: take `{side} = ..` away; every row that derives `Record` is still scored"));
+        errors.at_span(param.span, format!("`named_by` is not supported with a typed row; remove `{side} = ..`, the metric still scores every row that derives `Record`"));
     }
 }

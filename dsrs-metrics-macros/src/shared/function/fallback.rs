@@ -1,5 +1,5 @@
-//! After a mistake: the function as written and a stub of the metric, so that what uses the metric
-//! still resolves and one mistake is one message.
+//! The expansion after an error: the function as written and a stub of the metric, so that uses of
+//! the metric still resolve and one error is one message.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use super::model::Model;
 use crate::shared::contract;
 use crate::shared::errors::Errors;
 use crate::shared::function::expand::context::{Context, hidden};
-use crate::shared::names::hides_prelude;
+use crate::shared::names::shadows_prelude;
 
 pub(crate) fn expand(model: &Model, errors: Errors) -> TokenStream {
     let function = model.function.stripped();
@@ -18,7 +18,7 @@ pub(crate) fn expand(model: &Model, errors: Errors) -> TokenStream {
     quote!(#function #stub)
 }
 
-/// The stub of the metric alone, and the mistakes.
+/// Returns the stub of the metric and the errors.
 pub(crate) fn stub(model: &Model, errors: Errors) -> TokenStream {
     let ident = stub_ident(model);
     let cx = &Context { ident: &ident, ..Context::new(model) };
@@ -28,10 +28,10 @@ pub(crate) fn stub(model: &Model, errors: Errors) -> TokenStream {
     quote!(#definition #stubs #errors)
 }
 
-/// The metric's name, or one that clashes with nothing where the name itself is the mistake.
+/// Returns the name of the struct, or a free name if the name itself is the error.
 fn stub_ident(model: &Model) -> Ident {
     let ident = &model.names.ident;
-    if hides_prelude(ident) || *ident == model.function.sig.ident {
+    if shadows_prelude(ident) || *ident == model.function.sig.ident {
         return format_ident!("{ident}Metric");
     }
     ident.clone()

@@ -1,15 +1,15 @@
 //! The function that a metric is made of, as written.
 
-use proc_macro2::{Ident, TokenStream};
-use syn::ext::IdentExt as _;
+use proc_macro2::TokenStream;
 use syn::parse::{Parse as _, ParseStream, Parser as _};
 use syn::{Attribute, Signature, Token, Visibility};
 
 use super::role::Role;
-use crate::shared::attributes::without_attributes;
+use crate::shared::attributes::{take_duplicates, without_attributes};
 use crate::shared::errors::Errors;
+use crate::shared::item_kind::item_kind;
 
-/// The function as written, its body unread: rustc reports what is wrong in there.
+/// The function as written. The body is not parsed; rustc reports errors in it.
 pub(crate) struct Function {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) vis: Visibility,
@@ -19,25 +19,25 @@ pub(crate) struct Function {
 
 impl Function {
     pub(crate) fn parse(item: TokenStream, errors: &mut Errors) -> Option<Self> {
+        let kind = item_kind(&item);
         let parser = |input: ParseStream<'_>| {
             let attrs = input.call(Attribute::parse_outer)?;
             let vis = input.parse()?;
-            let at = input.fork();
-            let sig = Signature::parse(input).map_err(|error| not_a_function(&at, error))?;
+            let start = input.fork();
+            let sig = Signature::parse(input).map_err(|error| match &kind {
+                Some((keyword, _)) if keyword == "fn" => error,
+                _ if start.peek(Token![extern]) => error,
+                Some((_, kind)) => start.error(not_a_function(kind)),
+                None => start.error(not_a_function("another item")),
+            })?;
             Ok(Self { attrs, vis, sig, body: input.parse()? })
         };
         let mut function: Self = errors.ok(parser.parse2(item))?;
-        function.attrs.retain(|attr| {
-            let again = attr.path().segments.last().is_some_and(|last| last.ident == "metric");
-            if again {
-                errors.at(attr, "`#[metric]` is given twice; keep one");
-            }
-            !again
-        });
+        take_duplicates(&mut function.attrs, "metric", errors);
         Some(function)
     }
 
-    /// Whether it stands in an `impl` or a `trait`, where no metric can stand beside it.
+    /// Whether it is in an `impl` or a `trait`, where the metric's struct cannot be emitted.
     pub(crate) fn is_associated(&self) -> bool {
         self.sig.receiver().is_some() || !self.has_body()
     }
@@ -46,45 +46,20 @@ impl Function {
         self.body.to_string() != ";"
     }
 
-    /// The function without the attributes that only the macro understands.
+    /// Returns the function without the attributes of the macro.
     pub(crate) fn stripped(&self) -> TokenStream {
         let Self { attrs, vis, sig, body } = self;
         quote::quote!(#(#attrs)* #vis #sig #body)
     }
 }
 
-fn not_a_function(at: ParseStream<'_>, error: syn::Error) -> syn::Error {
-    let after_qualifiers = at.fork();
-    while after_qualifiers.peek(Token![const])
-        || after_qualifiers.peek(Token![async])
-        || after_qualifiers.peek(Token![unsafe])
-    {
-        let _ = after_qualifiers.call(Ident::parse_any);
-    }
-    if after_qualifiers.peek(Token![fn]) || at.peek(Token![extern]) {
-        return error;
-    }
-    let keyword = at.fork().call(Ident::parse_any);
-    let what = keyword.map_or("this", |keyword| item_kind(&keyword.to_string()));
-    at.error(format!("`#[metric]` goes on a function, not on {what}: write `#[metric] fn name(#[gold] .., #[pred] ..) -> bool`"))
+fn not_a_function(found: &str) -> String {
+    format!(
+        "expected a function, found {found}; write `#[metric] fn name(#[gold] .., #[pred] ..) -> bool`"
+    )
 }
 
-fn item_kind(keyword: &str) -> &'static str {
-    match keyword {
-        "enum" => "an enum",
-        "union" => "a union",
-        "impl" => "an impl block",
-        "trait" => "a trait",
-        "mod" => "a module",
-        "const" => "a constant",
-        "static" => "a static",
-        "type" => "a type alias",
-        "use" => "an import",
-        _ => "this",
-    }
-}
-
-/// The item without `#[gold]`, `#[pred]` and `#[param]`, which nobody but `#[metric]` understands.
+/// Returns the item without `#[gold]`, `#[pred]` and `#[param]`, which rustc does not know.
 pub(crate) fn without_roles(item: TokenStream) -> TokenStream {
     without_attributes(item, &Role::is_name)
 }

@@ -1,8 +1,8 @@
-//! A function as a metric: settings -> model -> check -> expand. `#[metric]` on a function starts from the user's
-//! function; `#[judge]` writes an asynchronous function over the inputs of the judge and expands it here.
+//! A function as a metric: settings -> model -> check -> expand. `#[metric]` starts from the user's
+//! function. `#[judge]` generates an asynchronous function over the inputs of the judge and expands
+//! it here.
 
 pub(crate) mod role;
-pub(crate) mod settings;
 
 pub(crate) mod item;
 pub(crate) mod side;

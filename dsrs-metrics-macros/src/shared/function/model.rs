@@ -1,7 +1,7 @@
-//! What a `#[metric]` function means: its parameters by what they are bound to, its rows, its names.
+//! The model of a metric function: its parameters with their bindings, its rows, its names.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident};
+use quote::ToTokens;
 use syn::ext::IdentExt as _;
 use syn::{FnArg, Generics, Pat, ReturnType, Signature, Type};
 
@@ -10,47 +10,47 @@ use super::item::Function;
 use super::param::{Binding, Config, Param};
 use super::role::RoleAttr;
 use super::rows::Rows;
-use super::settings::MetricAttrs;
 use crate::shared::attributes::is_cfg;
 use crate::shared::errors::Errors;
 use crate::shared::names;
-use crate::shared::tokens::parsed;
+use crate::shared::settings::Settings;
 use crate::shared::types::ungrouped;
 
-/// A `#[metric]` function, understood as far as its mistakes allow.
+/// A metric function, parsed as far as its errors allow.
 pub(crate) struct Model {
     pub(crate) function: Function,
-    pub(crate) attrs: MetricAttrs,
+    pub(crate) attrs: Settings,
     pub(crate) names: Names,
     pub(crate) params: Vec<Param>,
     pub(crate) rows: Rows,
-    /// The function's generics without its lifetimes, which are rustc's to infer at the call.
+    /// The generics of the function without its lifetimes, which rustc infers at the call.
     pub(crate) generics: Generics,
-    /// What a judge says of its panel in place of a default, by the place among the panel's parameters.
+    /// The defaults that a judge sets for its panel, with the index of each among the panel's
+    /// parameters.
     pub(crate) panel: Vec<(usize, String)>,
 }
 
-/// How the metric and its parts are called.
+/// The names of the metric and of its items.
 pub(crate) struct Names {
     /// The metric's name in reports.
     pub(crate) metric: String,
     /// The struct that implements it.
     pub(crate) ident: Ident,
-    /// Where rustc should point when it means the metric as a whole.
+    /// The span for errors about the metric as a whole.
     pub(crate) span: Span,
     pub(crate) runtime: TokenStream,
-    /// The metric's name where a composite names it.
+    /// The metric's name in a composite.
     pub(crate) component: String,
-    /// A sentence that says what the metric was made of.
+    /// The documentation line that links to the function or the signature.
     pub(crate) origin: String,
 }
 
 impl Model {
-    pub(crate) fn new(mut function: Function, attrs: MetricAttrs, errors: &mut Errors) -> Self {
+    pub(crate) fn new(mut function: Function, attrs: Settings, errors: &mut Errors) -> Self {
         let names = Names::new(&function, &attrs);
         let mut params = params(&mut function.sig, &attrs, errors);
         configured_fields::resolve(&mut params, &attrs, errors);
-        configured_fields::need_not_be_used(&mut function.sig, &params);
+        configured_fields::allow_unused(&mut function.sig, &params);
         let rows = Rows::of(&params, &attrs);
         let generics = without_lifetimes(&function.sig.generics);
         Self { function, attrs, names, params, rows, generics, panel: Vec::new() }
@@ -60,7 +60,8 @@ impl Model {
         self.function.sig.asyncness.is_some()
     }
 
-    /// What the function returns; of an async one, what it resolves to.
+    /// Returns the return type of the function. For an `async fn`, this is the output of the
+    /// future.
     pub(crate) fn output(&self) -> Option<&Type> {
         match &self.function.sig.output {
             ReturnType::Type(_, ty) => Some(ty),
@@ -68,7 +69,7 @@ impl Model {
         }
     }
 
-    /// The `#[param]`s with their names.
+    /// Returns the `#[param]`s with their names.
     pub(crate) fn configs(&self) -> impl Iterator<Item = (&Ident, &Param, &Config)> {
         self.params.iter().filter_map(|param| match &param.binding {
             Binding::Config(config) => Some((param.ident.as_ref()?, param, config)),
@@ -78,32 +79,27 @@ impl Model {
 }
 
 impl Names {
-    fn new(function: &Function, attrs: &MetricAttrs) -> Self {
+    fn new(function: &Function, attrs: &Settings) -> Self {
         let fn_ident = &function.sig.ident;
         let name = fn_ident.unraw().to_string();
-        let derived = || {
-            let camel = names::upper_camel(&name);
-            let is_ident = parsed::<Ident>(&camel).is_some();
-            let camel = if is_ident { camel } else { format!("Metric{camel}") };
-            format_ident!("{camel}", span = fn_ident.span())
-        };
+        let derived = || Ident::new(&names::struct_name(&name), fn_ident.span());
         Self {
             metric: attrs.name.as_ref().map_or(name.clone(), syn::LitStr::value),
             ident: attrs.struct_name.clone().unwrap_or_else(derived),
             span: fn_ident.span(),
             runtime: names::runtime(attrs.krate.as_ref(), fn_ident.span()),
             component: name.clone(),
-            origin: format!("The metric of the function [`{fn_ident}`](fn@{fn_ident})."),
+            origin: format!("The metric that calls the function [`{fn_ident}`](fn@{fn_ident})."),
         }
     }
 }
 
-fn params(sig: &mut Signature, attrs: &MetricAttrs, errors: &mut Errors) -> Vec<Param> {
+fn params(sig: &mut Signature, attrs: &Settings, errors: &mut Errors) -> Vec<Param> {
     let mut params = Vec::new();
     for input in &mut sig.inputs {
         match input {
             FnArg::Receiver(receiver) => {
-                let message = "a metric is a free function: take `self` away and bind what it needs with `#[param]`";
+                let message = "expected a free function, found a method; remove `self` and write a `#[param]` for what it provides";
                 errors.at(receiver.self_token, message);
             }
             FnArg::Typed(typed) => params.push(param(typed, attrs, errors)),
@@ -112,11 +108,11 @@ fn params(sig: &mut Signature, attrs: &MetricAttrs, errors: &mut Errors) -> Vec<
     params
 }
 
-fn param(typed: &mut syn::PatType, attrs: &MetricAttrs, errors: &mut Errors) -> Param {
+fn param(typed: &mut syn::PatType, attrs: &Settings, errors: &mut Errors) -> Param {
     let role = RoleAttr::take(&mut typed.attrs, errors);
     let docs = typed.attrs.extract_if(.., |attr| attr.path().is_ident("doc")).collect();
     for cfg in typed.attrs.iter().filter(|attr| is_cfg(attr)) {
-        errors.at(cfg, "a metric's parameters are part of its type, so they cannot come and go with `cfg`; put `cfg` on the function");
+        errors.at(cfg, "`cfg` is not supported on a metric's parameters; write it on the function");
     }
     let ident = match &*typed.pat {
         Pat::Ident(pat) if pat.by_ref.is_none() && pat.subpat.is_none() => Some(pat.ident.clone()),

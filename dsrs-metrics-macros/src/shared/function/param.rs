@@ -1,4 +1,4 @@
-//! A parameter of the function and what it is bound to.
+//! A parameter of the function and its binding.
 
 use proc_macro2::{Ident, Span};
 use syn::{Attribute, Type};
@@ -20,7 +20,7 @@ pub(crate) struct FieldParam {
     pub(crate) name: String,
     pub(crate) name_span: Span,
     pub(crate) renamed: bool,
-    /// The `#[param]` that says which field it is, whose default is its name here.
+    /// The `#[param]` whose value is the name of the field; `name` is its default.
     pub(crate) named_by: Option<Ident>,
     pub(crate) default: Option<DefaultValue>,
 }
@@ -30,7 +30,7 @@ pub(crate) struct Config {
     pub(crate) default: Option<DefaultValue>,
 }
 
-/// What a parameter is bound to.
+/// The binding of a parameter.
 pub(crate) enum Binding {
     /// `#[gold] f: T` and `#[pred] f: T`.
     Field(Side, FieldParam),
@@ -44,6 +44,6 @@ pub(crate) enum Binding {
     PredTrace,
     /// `#[param] x: T`.
     Config(Config),
-    /// Nothing; the mistake has been noted.
+    /// None; the error is reported.
     Nothing,
 }

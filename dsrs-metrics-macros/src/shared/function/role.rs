@@ -1,4 +1,4 @@
-//! What stands inside `#[gold(..)]`, `#[pred(..)]` and `#[param(..)]` on a parameter.
+//! The attributes of a parameter: `#[gold(..)]`, `#[pred(..)]` and `#[param(..)]`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::ext::IdentExt as _;
@@ -9,7 +9,7 @@ use crate::shared::errors::Errors;
 use crate::shared::list::{self, Seen};
 use crate::shared::tokens::as_written;
 
-/// What a parameter is bound to.
+/// The binding of a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
     Gold,
@@ -24,7 +24,7 @@ impl Role {
         Self::ALL.into_iter().find(|role| attr.path().is_ident(role.name()))
     }
 
-    /// Whether a word is the name of a role.
+    /// Whether an identifier is the name of a role.
     pub(crate) fn is_name(word: &Ident) -> bool {
         Self::ALL.iter().any(|role| word == role.name())
     }
@@ -42,7 +42,7 @@ impl Role {
 pub(crate) struct RoleAttr {
     pub(crate) role: Role,
     pub(crate) rename: Option<LitStr>,
-    /// The `#[param]` that says which field it is.
+    /// The `#[param]` whose value is the name of the field.
     pub(crate) named_by: Option<Ident>,
     pub(crate) default: Option<DefaultValue>,
 }
@@ -54,7 +54,7 @@ pub(crate) struct DefaultValue {
 }
 
 impl RoleAttr {
-    /// Takes the role attributes from a parameter's attributes and leaves the others.
+    /// Removes the role attributes from the attributes of a parameter and parses them.
     pub(crate) fn take(attrs: &mut Vec<Attribute>, errors: &mut Errors) -> Option<Self> {
         let mut taken: Option<Self> = None;
         attrs.retain(|attr| {
@@ -64,7 +64,7 @@ impl RoleAttr {
             match &taken {
                 None => taken = Some(Self::parse(role, attr, errors)),
                 Some(first) if first.role == role => {
-                    errors.at(attr, format!("`#[{}]` is given twice; keep one", role.name()));
+                    errors.at(attr, format!("duplicate `#[{}]`; keep one", role.name()));
                 }
                 Some(first) => errors.at(attr, two_roles(first.role, role)),
             }
@@ -84,7 +84,14 @@ impl RoleAttr {
                 });
             }
             syn::Meta::NameValue(pair) => {
-                errors.at(&pair.value, parsed.expected(&as_written(&pair.value)));
+                let (role, value) = (role.name(), as_written(&pair.value));
+                let write = match role {
+                    "param" => format!("default = {value}"),
+                    _ => {
+                        format!("\"{}\"", meant_name(&value).unwrap_or_else(|| "field".to_owned()))
+                    }
+                };
+                errors.at(&pair.value, format!("expected `#[{role}(..)]`, found `#[{role} = ..]`; write `#[{role}({write})]`"));
             }
         }
         parsed
@@ -99,7 +106,7 @@ impl RoleAttr {
         if input.peek(LitStr) && self.role != Role::Param {
             let rename: LitStr = input.parse()?;
             if self.rename.is_some() {
-                errors.at(&rename, "the field's name is given twice; keep one");
+                errors.at(&rename, "duplicate field name; keep one");
             }
             self.rename = Some(rename);
             return Ok(());
@@ -128,27 +135,30 @@ impl RoleAttr {
         Ok(())
     }
 
-    /// What to write instead of `found`.
+    /// Returns what was expected instead of `found`.
     fn expected(&self, found: &str) -> String {
         let role = self.role.name();
         if self.role == Role::Param {
             return format!(
-                "a `#[param]` is called like its parameter and takes `default` or `default = value`, not `{found}`"
+                "expected `default` or `default = value` in `#[param]`, found `{found}`; the name of a `#[param]` is the name of the parameter"
             );
         }
         let meant = meant_name(found);
         match meant {
-            Some(name) => format!("a field's name is text: write `#[{role}(\"{name}\")]`"),
+            Some(name) => format!(
+                "expected the field name as a string, found `{found}`; write `#[{role}(\"{name}\")]`"
+            ),
             None => format!(
-                "`#[{role}]` takes the field's name, as in `#[{role}(\"field\")]`, and `default` or `default = value`, not `{found}`"
+                "expected a field name, `default` or `named_by` in `#[{role}]`, found `{found}`; write `#[{role}(\"field\")]` or `#[{role}(default = value)]`"
             ),
         }
     }
 }
 
-const NAMED_BY: &str = "`named_by` takes the name of a `#[param]`, as in `named_by = field`";
+const NAMED_BY: &str =
+    "expected the name of a `#[param]` after `named_by`; write `named_by = field`";
 
-/// The field's name in `answer`, `"answer"`, `rename = "answer"` or `name = "answer"`.
+/// Returns the field name in `answer`, `"answer"`, `rename = "answer"` or `name = "answer"`.
 fn meant_name(found: &str) -> Option<String> {
     let tokens: TokenStream = found.parse().ok()?;
     if let Ok(ident) = syn::parse2::<Ident>(tokens.clone()) {
@@ -166,12 +176,13 @@ fn meant_name(found: &str) -> Option<String> {
 
 fn unreadable_default(found: &str) -> String {
     if found.is_empty() {
-        return "`default` needs a value after `=`, or none and no `=`: write `default = value` or `default`".to_owned();
+        return "missing value after `default =`; write `default = value`, or `default` alone"
+            .to_owned();
     }
-    format!("`{found}` is no value: write `default = value`")
+    format!("expected an expression, found `{found}`; write `default = value`")
 }
 
 fn two_roles(first: Role, second: Role) -> String {
     let (first, second) = (first.name(), second.name());
-    format!("a parameter is `#[{first}]` or `#[{second}]`, not both; write two parameters")
+    format!("`#[{first}]` and `#[{second}]` on one parameter; write two parameters")
 }

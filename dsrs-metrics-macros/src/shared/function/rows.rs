@@ -1,31 +1,31 @@
-//! What the two rows of a metric are: any row that has the fields, the dynamic row, or one type.
+//! The row types of a metric: generic, dynamic, or one type.
 
 use syn::spanned::Spanned as _;
 use syn::{Lifetime, Type};
 
 use super::param::{Binding, Param};
-use super::settings::MetricAttrs;
 use super::side::Side;
+use crate::shared::settings::Settings;
 use crate::shared::types::{in_lifetime, last_segment_is, ungrouped};
 
-/// What one half of the row is.
+/// The row type of one side.
 pub(crate) enum Row {
-    /// Every row that has the fields.
+    /// Any type that has the fields.
     Any,
     /// `Example` or `Prediction`.
     Dynamic,
-    /// A type of the user's.
+    /// A type of the user.
     Typed(Box<Type>),
 }
 
-/// What both halves are.
+/// The row types of both sides.
 pub(crate) struct Rows {
     pub(crate) gold: Row,
     pub(crate) pred: Row,
 }
 
 impl Rows {
-    pub(crate) fn of(params: &[Param], attrs: &MetricAttrs) -> Self {
+    pub(crate) fn of(params: &[Param], attrs: &Settings) -> Self {
         let row = |side: Side| row(side, params, attrs);
         Self { gold: row(Side::Gold), pred: row(Side::Pred) }
     }
@@ -38,7 +38,7 @@ impl Rows {
     }
 }
 
-fn row(side: Side, params: &[Param], attrs: &MetricAttrs) -> Row {
+fn row(side: Side, params: &[Param], attrs: &Settings) -> Row {
     let whole = params.iter().find_map(|param| match param.binding {
         Binding::Row(bound) if bound == side => whole_row(param),
         _ => None,
@@ -53,7 +53,7 @@ fn row(side: Side, params: &[Param], attrs: &MetricAttrs) -> Row {
     }
 }
 
-/// `T` of a parameter `gold: &T`.
+/// Returns `T` of a parameter `gold: &T`.
 pub(crate) fn whole_row(param: &Param) -> Option<&Type> {
     match &param.ty {
         Type::Reference(reference) => Some(ungrouped(&reference.elem)),

@@ -2,9 +2,9 @@
 
 use syn::Type;
 
-use super::settings::MetricAttrs;
+use crate::shared::settings::Settings;
 
-/// The half of a row.
+/// A side of a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Side {
     Gold,
@@ -21,7 +21,7 @@ impl Side {
         }
     }
 
-    /// The dynamic row of this half.
+    /// Returns the name of the dynamic row type.
     pub(crate) fn dynamic(self) -> &'static str {
         match self {
             Self::Gold => "Example",
@@ -36,8 +36,8 @@ impl Side {
         }
     }
 
-    /// The row type named by `#[metric(gold = T, pred = T)]`.
-    pub(crate) fn declared(self, attrs: &MetricAttrs) -> Option<&Type> {
+    /// Returns the row type in `#[metric(gold = T, pred = T)]`.
+    pub(crate) fn declared(self, attrs: &Settings) -> Option<&Type> {
         match self {
             Self::Gold => attrs.gold.as_ref(),
             Self::Pred => attrs.pred.as_ref(),

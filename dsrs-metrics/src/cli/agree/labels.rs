@@ -1,4 +1,4 @@
-//! Labels: in the rows of a result file, or in a file of their own, joined by id.
+//! Labels: in the rows of the result file, or in a separate file, joined by id.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -8,27 +8,26 @@ use serde_json::Value;
 
 use super::error::AgreeError;
 use crate::agreement::Label;
-use crate::cli::error::CliError;
+use crate::cli::hint::Hint;
 use crate::core::rows::pair::Origin;
-use crate::data::{LooseRow, LooseRows};
+use crate::data::{ObjectRow, ObjectRows};
 use crate::json::describe::found;
-use crate::text::suggest::nearest;
 
 /// A label for each row of the results.
 #[derive(Default)]
 pub(super) struct Labels {
     pub(super) labels: Vec<Label>,
-    /// Where each stands, if not in the results.
+    /// The place of each label that is in a separate file.
     pub(super) places: Vec<Option<Origin>>,
-    /// Labels of rows that the results do not have.
+    /// The number of labels whose id is not in the results.
     pub(super) without_row: u64,
-    /// What the field could have been called.
+    /// All fields that could contain a label, for suggestions.
     known: IndexSet<String>,
 }
 
 impl Labels {
     /// Adds the label of a row.
-    pub(super) fn add(&mut self, label: Label, row: &LooseRow) {
+    pub(super) fn add(&mut self, label: Label, row: &ObjectRow) {
         self.labels.push(label);
         for key in row.keys() {
             if let Some(attribute) = key.strip_prefix("attributes.") {
@@ -40,48 +39,45 @@ impl Labels {
         }
     }
 
-    /// That there is any.
+    /// Checks that at least one row has a label.
     pub(super) fn check(&self, file: &Path, field: &str) -> Result<(), AgreeError> {
         if self.labels.iter().any(|label| *label != Label::Missing) {
             return Ok(());
         }
-        let nearest = nearest(field, self.known.iter().map(String::as_str)).map(str::to_owned);
-        Err(AgreeError::NoLabel {
-            file: file.to_path_buf(),
-            field: field.to_owned(),
-            nearest: nearest.filter(|nearest| nearest != field),
-            known: self.known.iter().cloned().collect(),
-        })
+        let hint = Hint::nearest(field, self.known.iter().map(String::as_str))
+            .or(Hint::Only(self.known.iter().cloned().collect()));
+        Err(AgreeError::NoLabel { file: file.to_path_buf(), field: field.to_owned(), hint })
     }
 }
 
-/// The label in a row of results: an attribute, or `gold.FIELD` and `pred.FIELD` where they are kept.
-pub(super) fn in_result(row: &LooseRow, field: &str) -> Result<Label, AgreeError> {
-    let whole = || row.find("attributes")?.get(field);
+/// The label in a row of results: an attribute, or `gold.FIELD` or `pred.FIELD` if the file
+/// contains them.
+pub(super) fn in_result(row: &ObjectRow, field: &str) -> Result<Label, AgreeError> {
+    let attribute = || row.find("attributes")?.get(field);
     let path = format!("attributes.{field}");
-    let value = whole().or_else(|| row.find(&path));
+    let value = attribute().or_else(|| row.find(&path));
     let is_side = field.starts_with("gold.") || field.starts_with("pred.");
     label(row, field, value.or_else(|| row.find(field).filter(|_| is_side)))
 }
 
-/// The labels of a file, in the order of these ids.
+/// Reads the labels of a file, and returns them in the order of these ids.
 pub(super) fn read(
     file: &Path,
     field: &str,
     results: &Path,
     ids: &[String],
-) -> Result<Labels, CliError> {
+) -> Result<Labels, AgreeError> {
     let mut labels = Labels::default();
     let mut by_id = HashMap::new();
     let mut first = None;
-    for row in LooseRows::open(file, None)? {
+    for row in ObjectRows::open(file, None)? {
         let row = row?;
         let label = label(&row, field, row.find(field))?;
         labels.known.extend(row.keys().map(str::to_owned));
         let (id, at) = (row.id, row.at);
         first.get_or_insert_with(|| id.clone());
         if let Some((_, before)) = by_id.insert(id.clone(), (label, at.clone())) {
-            return Err(AgreeError::IdTwice { at, id, first: before.line }.into());
+            return Err(AgreeError::DuplicateId { at, id, first: before.line });
         }
     }
     for id in ids {
@@ -98,30 +94,29 @@ pub(super) fn read(
             results: results.to_path_buf(),
             label: first.unwrap_or_default(),
             result: ids.first().cloned().unwrap_or_default(),
-        }
-        .into());
+        });
     }
     labels.without_row = by_id.len() as u64;
     Ok(labels)
 }
 
-fn label(row: &LooseRow, field: &str, value: Option<&Value>) -> Result<Label, AgreeError> {
+fn label(row: &ObjectRow, field: &str, value: Option<&Value>) -> Result<Label, AgreeError> {
     let value = match value {
-        Some(value) if row.textual => from_cell(value),
+        Some(value) if row.textual => parse_cell(value),
         Some(value) => value.clone(),
         None => Value::Null,
     };
-    Label::try_from(&value).map_err(|value| AgreeError::BadField {
+    Label::try_from(&value).map_err(|value| AgreeError::InvalidField {
         at: row.at.clone(),
         field: field.to_owned(),
-        expected: "a bool, a number or text",
+        expected: "a bool, a number or a string",
         found: found(value),
     })
 }
 
-/// What a cell stands for: nothing where it is empty, a bool as Python and spreadsheets write it too,
-/// a number, a list or an object as JSON, and else text.
-pub(super) fn from_cell(cell: &Value) -> Value {
+/// The value of a CSV cell: null if it is empty, a bool (also as Python and spreadsheets write it),
+/// a number, list or object as JSON, and otherwise a string.
+pub(super) fn parse_cell(cell: &Value) -> Value {
     let Value::String(text) = cell else {
         return cell.clone();
     };

@@ -1,13 +1,12 @@
-//! `agree`: the metrics of a result file against labels.
+//! `agree`: compares the metrics of a result file with labels.
 //!
-//! Results are read in `results.rs`, labels in `labels.rs`, what is wrong with them is said in
-//! `error.rs`. The figures are those of `agreement/`.
+//! `results.rs` reads results, `labels.rs` reads labels, `error.rs` has their errors. The
+//! statistics are in `agreement/`.
 
 mod error;
 mod labels;
 mod results;
 
-use std::io;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -16,23 +15,22 @@ use serde::Serialize;
 
 use super::args::AgreeArguments;
 use super::error::CliError;
-use super::output::print;
+use super::hint::Hint;
 use super::registry::Registry;
+use super::stdio::{print, print_json};
 use crate::agreement::{Agreement, Label, Rating};
 use crate::core::score::OFFLINE_JUDGE;
 use crate::core::spec::Direction;
-use crate::text::suggest::nearest;
-pub(super) use error::AgreeError;
-use error::Place;
+use error::{AgreeError, Place};
 use labels::Labels;
 use results::Results;
 
-/// What `--json` prints.
+/// The output of `--json`.
 #[derive(Serialize)]
 struct Report<'a> {
     rows: usize,
     label: &'a str,
-    /// Labels of rows that the results do not have.
+    /// The number of labels whose id is not in the results.
     labels_without_row: u64,
     metrics: IndexMap<&'a str, Measured>,
 }
@@ -41,20 +39,20 @@ struct Report<'a> {
 struct Measured {
     #[serde(flatten)]
     agreement: Agreement,
-    /// Rows that no model judged.
+    /// The number of rows that the offline judge rated, not a model.
     #[serde(skip_serializing_if = "is_zero")]
     judged_offline: u64,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for this form")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires this signature")]
 fn is_zero(rows: &u64) -> bool {
     *rows == 0
 }
 
-pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode, CliError> {
-    let both = [Some(&args.results), args.labels.as_ref()];
-    if both.iter().flatten().filter(|file| file.as_os_str() == "-").count() > 1 {
-        return Err(CliError::StandardInputTwice);
+pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode, AgreeError> {
+    let files = [Some(&args.results), args.labels.as_ref()];
+    if files.iter().flatten().filter(|file| file.as_os_str() == "-").count() > 1 {
+        return Err(CliError::StandardInputTwice.into());
     }
     let mut results = results::read(&args.results, &args.metrics, &args.label)?;
     check_metrics(&results, args)?;
@@ -75,16 +73,17 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
         labels_without_row: labels.without_row,
         metrics,
     };
-    print(&if args.json { report.json()? } else { report.text() })?;
+    let printed = if args.json { print_json(&report) } else { print(&report.text()) };
+    printed.map_err(CliError::StandardOutput)?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Where the labels stand.
+/// The file that contains the labels.
 fn label_file(args: &AgreeArguments) -> &Path {
     args.labels.as_ref().unwrap_or(&args.results)
 }
 
-/// That every metric that was asked for has a rating somewhere.
+/// Checks that every selected metric has a rating in at least one row.
 fn check_metrics(results: &Results, args: &AgreeArguments) -> Result<(), AgreeError> {
     let absent = Rating::from(None::<bool>);
     let missing = |name: &&String| results.ratings[*name].iter().all(|rating| *rating == absent);
@@ -93,10 +92,8 @@ fn check_metrics(results: &Results, args: &AgreeArguments) -> Result<(), AgreeEr
         Some(name) => Err(AgreeError::NoMetric {
             file: args.results.clone(),
             name: name.clone(),
-            nearest: nearest(name, results.known.iter().map(String::as_str))
-                .filter(|nearest| nearest != name)
-                .map(str::to_owned),
-            known: results.known.clone(),
+            hint: Hint::nearest(name, results.known.iter().map(String::as_str))
+                .or(Hint::Only(results.known.clone())),
         }),
     }
 }
@@ -135,7 +132,7 @@ fn agreement(
     Ok(agreement)
 }
 
-/// That there is something to agree on.
+/// Checks that rows were compared and have at least two different labels.
 fn check_compared(
     agreement: &Agreement,
     name: &str,
@@ -163,12 +160,6 @@ fn check_compared(
 }
 
 impl Report<'_> {
-    fn json(&self) -> Result<String, CliError> {
-        let json = serde_json::to_string(self)
-            .map_err(|error| CliError::StandardOutput(io::Error::other(error)))?;
-        Ok(format!("{json}\n"))
-    }
-
     fn text(&self) -> String {
         let table = |(name, Measured { agreement, judged_offline }): (&&str, &Measured)| {
             let label = self.label;

@@ -1,53 +1,59 @@
-//! Which metrics score, and how they are configured.
+//! The metrics of a run and their parameters.
 
 use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use super::super::args::ScoreArguments;
-use super::super::error::CliError;
-use super::super::list::find;
-use super::super::registry::{Entry, Registry};
+use crate::cli::args::ScoreArguments;
+use crate::cli::error::CliError;
+use crate::cli::hint::Hint;
+use crate::cli::registry::{Entry, Registry};
 use crate::core::metric::Metric;
 use crate::core::params::{ParamError, Params};
-use crate::text::suggest::nearest;
 
-/// The metrics in the order in which they were asked for.
-pub(super) fn configured(
+/// Creates the metrics in the order of the options, and checks that `--param` and `--fail-under`
+/// name only these.
+pub(super) fn configure(
     registry: &Registry,
     args: &ScoreArguments,
 ) -> Result<Vec<Arc<dyn Metric>>, CliError> {
-    let mut chosen = IndexMap::new();
-    for name in &args.metrics {
-        let entry = find(registry, name.trim())?;
-        if chosen.insert(name.trim(), (entry, Params::default())).is_some() {
-            return Err(CliError::MetricTwice { name: name.clone() });
+    let mut selected = IndexMap::new();
+    for name in args.metrics.iter().map(|name| name.trim()) {
+        let entry = registry.find(name)?;
+        if selected.insert(name, (entry, Params::default())).is_some() {
+            return Err(CliError::DuplicateMetric { name: name.to_owned() });
         }
     }
     for param in &args.params {
-        let Some((_, params)) = chosen.get_mut(&*param.metric) else {
+        let Some((_, params)) = selected.get_mut(&*param.metric) else {
             let option = format!("--param {}.{}", param.metric, param.key);
             return Err(not_in_run(option, &param.metric, args));
         };
         params.insert(&param.key, &param.value);
     }
-    let make = |(entry, params): &(&Entry, Params)| entry.make(params).map_err(bad_param);
-    chosen.values().map(make).collect()
-}
-
-/// An option names a metric that is not asked for.
-pub(super) fn not_in_run(option: String, name: &str, args: &ScoreArguments) -> CliError {
-    let names = args.metrics.iter().map(String::as_str);
-    let nearest = nearest(name, names).map(str::to_owned);
-    CliError::NotInRun { option, name: name.to_owned(), nearest }
-}
-
-fn bad_param(error: ParamError) -> CliError {
-    let nearest = match &error {
-        ParamError::Unknown { param, known, .. } => {
-            nearest(param, known.iter().map(String::as_str)).map(str::to_owned)
+    let create = |(entry, params): &(&Entry, Params)| entry.configure(params).map_err(param_error);
+    let metrics = selected.values().map(create).collect::<Result<_, _>>()?;
+    match args.fail_under.iter().find(|threshold| !selected.contains_key(threshold.metric())) {
+        None => Ok(metrics),
+        Some(threshold) => {
+            let option = format!("--fail-under {}", threshold.name);
+            Err(not_in_run(option, &threshold.name, args))
         }
-        _ => None,
+    }
+}
+
+fn not_in_run(option: String, name: &str, args: &ScoreArguments) -> CliError {
+    let known = args.metrics.iter().map(|name| name.trim());
+    let hint = Hint::nearest(name, known).or(Hint::Instead("add it with -m"));
+    CliError::NotInRun { option, name: name.to_owned(), hint }
+}
+
+fn param_error(error: ParamError) -> CliError {
+    let hint = match &error {
+        ParamError::Unknown { param, known, .. } => {
+            Hint::nearest(param, known.iter().map(String::as_str))
+        }
+        _ => Hint::None,
     };
-    CliError::Param { error: Box::new(error), nearest }
+    CliError::Param { error: Box::new(error), hint }
 }

@@ -1,47 +1,68 @@
-//! `score`: rows in, a headline for each metric out.
+//! `score`: reads rows, evaluates metrics on them, and prints a summary of each metric.
 //!
-//! Which metrics, with which parameters, is in `metrics.rs`; which rows are refused in `rows.rs`; which
-//! language models judges ask in `models.rs`; what is good enough in `limits.rs`. The scoring is the harness's: `evaluate/`.
+//! `metrics.rs` selects and configures the metrics, `models.rs` the language models of judges,
+//! `rows.rs` reads and checks rows, `report.rs` prints the result, with the thresholds of
+//! `fail_under.rs`. The harness in `evaluate/` does the scoring.
 
-mod limits;
+mod fail_under;
 mod metrics;
+#[cfg(feature = "lm")]
 mod models;
+#[cfg(not(feature = "lm"))]
+mod no_models;
+mod report;
 mod rows;
 
-use std::ffi::OsStr;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use super::args::ScoreArguments;
 use super::error::CliError;
-use super::output::{print, say};
 use super::registry::Registry;
+use super::stdio::print_error;
+use crate::core::metric::Metric;
 use crate::core::rows::dynamic::{Example, Prediction};
-use crate::data::{DataReader, Pairs};
-use crate::evaluate::{Ending, Evaluate, EvaluateBuilder, EvaluationResult};
+use crate::data::Format;
+use crate::evaluate::{Evaluate, EvaluateBuilder, EvaluationResult};
+#[cfg(feature = "lm")]
 use models::RunModels;
+#[cfg(not(feature = "lm"))]
+use no_models::RunModels;
 use rows::{CheckedRows, UnusedMappings};
 
-/// What the shell says of a program that Ctrl-C ended.
-const INTERRUPTED: u8 = 130;
-
 pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode, CliError> {
-    if args.concurrency == 0 {
-        return Err(CliError::NoConcurrency);
-    }
-    let metrics = metrics::configured(registry, args)?;
-    limits::check(args)?;
+    let metrics = metrics::configure(registry, args)?;
     let models = RunModels::new(&args.lm)?;
-    if let Some(warning) = models.unasked(&args.lm, &metrics).filter(|_| !args.quiet) {
-        say(warning);
+    if let Some(warning) = models.unused_warning(&args.lm, &metrics).filter(|_| !args.quiet) {
+        print_error(warning);
     }
-    let pairs = open(args)?;
+    let pairs = rows::open(args)?;
+    let evaluate = evaluator(&metrics, args)?;
+    // With a limit on failed rows, a row that a metric cannot read is a failed row.
+    let checked = if args.max_errors.is_none() { metrics } else { Vec::new() };
+    let unused = UnusedMappings::default();
+    let rows = CheckedRows::new(pairs, checked, args.mappings.clone(), Arc::clone(&unused));
+    let result = evaluate_rows(&evaluate, rows, &models, args);
+    let usage = models.usage(result.as_ref().ok()).filter(|_| !args.quiet);
+    let code = result.and_then(|result| {
+        let unused = rows::unused(&unused);
+        report::report(registry, &result, &unused, models.uncovered_msats(), args)
+    });
+    if let Some(usage) = usage {
+        print_error(usage);
+    }
+    code
+}
+
+type Builder = EvaluateBuilder<Example, Prediction>;
+
+/// The harness for these metrics, with the options of the command.
+fn evaluator(metrics: &[Arc<dyn Metric>], args: &ScoreArguments) -> Result<Evaluate, CliError> {
     let mut builder = Evaluate::builder()
         .metrics(metrics.iter().cloned())
-        .concurrency(args.concurrency)
+        .concurrency(usize::try_from(args.concurrency).unwrap_or(usize::MAX))
         .failure_score(args.failure_score)
         .display_progress(!args.quiet)
         .keep_results(false)
@@ -53,65 +74,33 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
         builder = builder.timeout(timeout);
     }
     if let Some(out) = &args.out {
-        builder = save(builder, out, &args.data)?;
+        builder = save_to(builder, out, &args.data)?;
     }
-    // Without a bound on failed rows, a row that cannot be scored is bad input.
-    let checked = if args.max_errors.is_none() { metrics } else { Vec::new() };
-    let unused = UnusedMappings::default();
-    let rows = CheckedRows::new(pairs, checked, args.mappings.clone(), Arc::clone(&unused));
-    let result = score(&builder.build()?, rows, &models, args);
-    let taken = models.taken(result.as_ref().ok()).filter(|_| !args.quiet);
-    let code = result.and_then(|result| report(registry, &result, &unused, &models, args));
-    if let Some(taken) = taken {
-        say(taken);
-    }
-    code
+    Ok(builder.build()?)
 }
 
-fn open(args: &ScoreArguments) -> Result<Pairs, CliError> {
-    if args.data.iter().filter(|file| is_standard_input(file)).count() > 1 {
-        return Err(CliError::StandardInputTwice);
-    }
-    let mut reader = DataReader::new();
-    if let Some(format) = args.format {
-        reader = reader.with_format(format);
-    }
-    for (position, mapping) in args.mappings.iter().enumerate() {
-        if args.mappings[..position].iter().any(|other| other.field() == mapping.field()) {
-            return Err(CliError::MappedTwice { field: mapping.field() });
-        }
-        reader = reader.with_mapping(mapping.clone());
-    }
-    Ok(reader.read(&args.data)?)
-}
-
-fn is_standard_input(file: &Path) -> bool {
-    file.as_os_str() == "-"
-}
-
-type Builder = EvaluateBuilder<Example, Prediction>;
-
-fn save(builder: Builder, out: &Path, data: &[PathBuf]) -> Result<Builder, CliError> {
-    let refuse =
-        |reason: &str| Err(CliError::Out { file: out.to_path_buf(), reason: reason.to_owned() });
-    let same = |file: &PathBuf| match (fs::canonicalize(file), fs::canonicalize(out)) {
+/// Adds the result file of `--out`.
+fn save_to(builder: Builder, out: &Path, data: &[PathBuf]) -> Result<Builder, CliError> {
+    let reject = |reason| Err(CliError::Out { file: out.to_path_buf(), reason });
+    let is_out = |file: &PathBuf| match (fs::canonicalize(file), fs::canonicalize(out)) {
         (Ok(file), Ok(out)) => file == out,
         _ => false,
     };
-    if data.iter().any(same) {
-        return refuse("is one of the files that are read");
+    if data.iter().any(is_out) {
+        return reject("the file is also an input; choose another file");
     }
-    let extension = out.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase);
-    match extension.as_deref() {
-        Some("jsonl" | "ndjson") => Ok(builder.save_as_jsonl(out)),
-        Some("json") => Ok(builder.save_as_json(out)),
-        Some("csv") => Ok(builder.save_as_csv(out)),
-        Some(_) => refuse("unknown extension; it should be .jsonl, .json or .csv"),
-        None => refuse("has no extension; it should be .jsonl, .json or .csv"),
+    match Format::of(out) {
+        Some(Format::Jsonl) => Ok(builder.save_as_jsonl(out)),
+        Some(Format::Json) => Ok(builder.save_as_json(out)),
+        Some(Format::Csv) => Ok(builder.save_as_csv(out)),
+        None if out.extension().is_none() => {
+            reject("missing extension; expected .jsonl, .json or .csv")
+        }
+        None => reject("unknown extension; expected .jsonl, .json or .csv"),
     }
 }
 
-fn score(
+fn evaluate_rows(
     evaluate: &Evaluate,
     rows: CheckedRows,
     models: &RunModels,
@@ -120,76 +109,20 @@ fn score(
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(CliError::Runtime)?;
     let result = runtime.block_on(models.settings().scope(async {
-        // A pipe may keep its reader waiting, and Ctrl-C must not wait with it.
+        // A read from a pipe may block, and Ctrl-C must not wait for it.
         if args.data.iter().all(|file| is_regular(file)) {
             evaluate.score(rows).await
         } else {
-            let rows = rows::on_a_thread(rows).map_err(CliError::Runtime)?;
+            let rows = rows::read_on_thread(rows).map_err(CliError::Runtime)?;
             evaluate.score_stream(rows).await
         }
         .map_err(CliError::from)
     }));
-    // A thread that waits for standard input is left behind.
+    // A thread that is blocked on standard input is not awaited.
     runtime.shutdown_background();
     result
 }
 
 fn is_regular(file: &Path) -> bool {
-    !is_standard_input(file) && fs::metadata(file).is_ok_and(|found| found.is_file())
-}
-
-fn report(
-    registry: &Registry,
-    result: &EvaluationResult,
-    unused: &UnusedMappings,
-    models: &RunModels,
-    args: &ScoreArguments,
-) -> Result<ExitCode, CliError> {
-    if args.json {
-        let json = serde_json::to_string(&result)
-            .map_err(|error| CliError::StandardOutput(io::Error::other(error)))?;
-        print(&format!("{json}\n"))?;
-    } else {
-        print(&format!("{result}\n"))?;
-    }
-    if let Ending::OutputFailed(error) = &result.ending {
-        return Err(error.clone().into());
-    }
-    if !args.quiet {
-        warn(result, unused);
-        limits::warn(result, args);
-    }
-    let mut worse = limits::worse(registry, result, args);
-    worse.extend(limits::unpaid(result, args, models.uncovered()));
-    for line in &worse {
-        say(line);
-    }
-    Ok(match &result.ending {
-        Ending::Stopped => {
-            let kept = args.out.as_ref().map(|out| format!(" and written to {}", out.display()));
-            let kept = kept.unwrap_or_default();
-            say(format_args!("stopped after {} rows; their scores are counted{kept}", result.rows));
-            ExitCode::from(INTERRUPTED)
-        }
-        Ending::MaxErrors => {
-            say(format_args!(
-                "stopped after {} rows: {} failed, as many as --max-errors allows",
-                result.rows, result.failed_rows
-            ));
-            ExitCode::FAILURE
-        }
-        _ if worse.is_empty() => ExitCode::SUCCESS,
-        _ => ExitCode::FAILURE,
-    })
-}
-
-fn warn(result: &EvaluationResult, unused: &UnusedMappings) {
-    if let Some(error) = &result.first_error {
-        let rows = if result.failed_rows == 1 { "row" } else { "rows" };
-        say(format_args!("warning: {} {rows} failed, the first: {error}", result.failed_rows));
-    }
-    for mapping in rows::unused(unused) {
-        let path = mapping.path();
-        say(format_args!("warning: --map {mapping}: no row has `{path}`"));
-    }
+    !rows::is_standard_input(file) && fs::metadata(file).is_ok_and(|found| found.is_file())
 }

@@ -1,166 +1,113 @@
-//! `--lm`, `--budget` and the cache's options: the models that judges find in this run, and what their calls
-//! took in the end.
+//! `--lm`, `--budget` and the options of the cache: the language models of the judges of a run, and
+//! a summary of their calls.
 //!
-//! Whether they answer is found out by the harness, before the first row.
+//! The harness checks before the first row whether the models reply.
 
-use super::super::args::LmArguments;
-use super::super::error::CliError;
+use std::sync::Arc;
+
+use crate::cli::args::LmArguments;
+use crate::cli::error::CliError;
+use crate::core::metric::Metric;
+use crate::core::requirements::Need;
 use crate::core::settings::Settings;
 use crate::evaluate::EvaluationResult;
+use crate::judge::Models;
+use crate::lm::{CacheMode, CallTotals, LmBudget, LmBuilder, PROBE_PURPOSE};
 
-#[cfg(feature = "lm")]
-pub(super) use real::RunModels;
-#[cfg(not(feature = "lm"))]
-pub(super) use unbuilt::RunModels;
+/// The models of one run. All of them share one ledger and one budget.
+pub(super) struct RunModels {
+    models: Models,
+    budget: Option<LmBudget>,
+}
 
-#[cfg(not(feature = "lm"))]
-mod unbuilt {
-    use std::sync::Arc;
-
-    use crate::core::metric::Metric;
-
-    use super::{CliError, EvaluationResult, LmArguments, Settings};
-
-    /// No models: they are not built in.
-    pub(in super::super) struct RunModels;
-
-    impl RunModels {
-        pub(in super::super) fn new(args: &LmArguments) -> Result<Self, CliError> {
-            let asked = [
-                (args.lm.is_some(), "--lm"),
-                (args.budget.is_some(), "--budget"),
-                (args.no_cache, "--no-cache"),
-                (args.refresh, "--refresh"),
-            ];
-            match asked.into_iter().find(|(is_asked, _)| *is_asked) {
-                Some((_, option)) => Err(CliError::NoLm { option }),
-                None => Ok(Self),
+impl RunModels {
+    /// The model of `--lm`, or else that of `DSRS_LM`, if there is one. Models that a judge names
+    /// are added when the judge needs them.
+    pub(super) fn new(args: &LmArguments) -> Result<Self, CliError> {
+        let budget = args.budget.map(LmBudget::msats);
+        let (allow_unpriced, cache) = (args.allow_unpriced, cache_mode(args));
+        let shared_budget = budget.clone();
+        let configure = move |builder: LmBuilder| {
+            let builder = builder.cache_mode(cache).allow_unpriced(allow_unpriced);
+            match &shared_budget {
+                Some(budget) => builder.budget(budget.clone()),
+                None => builder,
             }
-        }
+        };
+        let id = args.lm.clone().or_else(Models::chosen);
+        Ok(Self { models: Models::built_by(id, configure), budget })
+    }
 
-        #[expect(clippy::unused_self, reason = "as where there are models")]
-        pub(in super::super) fn settings(&self) -> Settings {
-            Settings::new()
-        }
+    pub(super) fn settings(&self) -> Settings {
+        Settings::new().with(self.models.clone())
+    }
 
-        #[expect(clippy::unused_self, reason = "as where there are models")]
-        pub(in super::super) fn unasked(
-            &self,
-            _: &LmArguments,
-            _: &[Arc<dyn Metric>],
-        ) -> Option<String> {
-            None
-        }
+    /// A warning if no metric uses the model of `--lm`.
+    pub(super) fn unused_warning(
+        &self,
+        args: &LmArguments,
+        metrics: &[Arc<dyn Metric>],
+    ) -> Option<String> {
+        let id = args.lm.as_ref()?;
+        let mut needs = Vec::new();
+        self.settings().scope_sync(|| {
+            metrics.iter().for_each(|metric| Metric::needs(metric, &mut needs));
+        });
+        let uses_model = |need: &Need| match need.lm() {
+            Some(lm) => {
+                let configured = self.models.configured().ok().flatten();
+                configured.is_some_and(|configured| Arc::ptr_eq(lm, &configured))
+            }
+            // The run itself reports an invalid model.
+            None => true,
+        };
+        let is_unused = !needs.iter().any(uses_model);
+        is_unused.then(|| format!("warning: --lm {id}: no metric of this run uses this model"))
+    }
 
-        #[expect(clippy::unused_self, reason = "as where there are models")]
-        pub(in super::super) fn uncovered(&self) -> Option<u64> {
-            None
-        }
+    /// The largest possible cost, in millisatoshis, of a call that the budget did not cover.
+    pub(super) fn uncovered_msats(&self) -> Option<u64> {
+        self.budget.as_ref()?.largest_rejected_msats()
+    }
 
-        #[expect(clippy::unused_self, reason = "as where there are models")]
-        pub(in super::super) fn taken(&self, _: Option<&EvaluationResult>) -> Option<String> {
-            None
+    /// A summary of the calls, if there were any. A run without a result, which failed after the
+    /// preflight probes, has none.
+    pub(super) fn usage(&self, result: Option<&EvaluationResult>) -> Option<String> {
+        let ledger = self.models.ledger()?;
+        let (total, by_purpose) = (ledger.total(), ledger.by_purpose());
+        let probes = by_purpose.get(PROBE_PURPOSE).copied().unwrap_or_default();
+        if total.calls == 0 || (result.is_none() && total.calls == probes.calls) {
+            return None;
         }
+        let of_probes = match probes.calls {
+            0 => String::new(),
+            1 => format!("; of these 1 probe, {} msat", probes.cost_msats),
+            calls => format!("; of these {calls} probes, {} msat", probes.cost_msats),
+        };
+        let of_rows = result.and_then(|result| declared_cost(result, total, probes));
+        Some(format!("language models: {total}{of_probes}{}", of_rows.unwrap_or_default()))
     }
 }
 
-#[cfg(feature = "lm")]
-mod real {
-    use std::sync::Arc;
+/// The cost that rows are charged, if it is more than the known cost of their calls.
+fn declared_cost(
+    result: &EvaluationResult,
+    total: CallTotals,
+    probes: CallTotals,
+) -> Option<String> {
+    let charged: u64 = result.metrics.iter().map(|metric| metric.cost_msats).sum();
+    let is_more = charged > total.cost_msats.saturating_sub(probes.cost_msats);
+    (total.unpriced > probes.unpriced && is_more).then(|| {
+        format!(
+            "; rows are charged {charged} msat, as declared by judges for calls of unknown cost"
+        )
+    })
+}
 
-    use super::{CliError, EvaluationResult, LmArguments, Settings};
-    use crate::core::metric::Metric;
-    use crate::core::requirements::Requirement;
-    use crate::judge::Models;
-    use crate::lm::{Account, CacheMode, LmBudget, LmBuilder, PROBE};
-
-    /// The models of one run; all count in one ledger and keep to one budget.
-    pub(in super::super) struct RunModels {
-        models: Models,
-        budget: Option<LmBudget>,
-    }
-
-    impl RunModels {
-        /// The model of `--lm`, or else that of `DSRS_LM`, if there is one; named ones when a judge names them.
-        pub(in super::super) fn new(args: &LmArguments) -> Result<Self, CliError> {
-            let budget = args.budget.map(LmBudget::msats);
-            let (allow_unpriced, cache) = (args.allow_unpriced, cache_mode(args));
-            let limit = budget.clone();
-            let set_up = move |builder: LmBuilder| {
-                let builder = builder.cache_mode(cache).allow_unpriced(allow_unpriced);
-                match &limit {
-                    Some(budget) => builder.budget(budget.clone()),
-                    None => builder,
-                }
-            };
-            let id = args.lm.clone().or_else(Models::chosen);
-            Ok(Self { models: Models::built_by(id, set_up), budget })
-        }
-
-        pub(in super::super) fn settings(&self) -> Settings {
-            Settings::new().with(self.models.clone())
-        }
-
-        /// What is to be said if `--lm` names a model that no metric asks.
-        pub(in super::super) fn unasked(
-            &self,
-            args: &LmArguments,
-            metrics: &[Arc<dyn Metric>],
-        ) -> Option<String> {
-            let id = args.lm.as_ref()?;
-            let mut needs = Vec::new();
-            self.settings().scope_sync(|| {
-                metrics.iter().for_each(|metric| Metric::needs(metric, &mut needs));
-            });
-            let is_asked = |need: &Requirement| match need.lm() {
-                Some(lm) => {
-                    let configured = self.models.configured().ok().flatten();
-                    configured.is_some_and(|configured| Arc::ptr_eq(lm, &configured))
-                }
-                // What is wrong with a model is said by the run itself.
-                None => true,
-            };
-            let none = !needs.iter().any(is_asked);
-            none.then(|| format!("warning: --lm {id}: no metric of this run asks that model"))
-        }
-
-        /// The most that a call might cost which the budget did not cover.
-        pub(in super::super) fn uncovered(&self) -> Option<u64> {
-            self.budget.as_ref()?.uncovered_msats()
-        }
-
-        /// What the calls took, if there were any. A run that was refused after its probes, without a result, says only why.
-        pub(in super::super) fn taken(&self, result: Option<&EvaluationResult>) -> Option<String> {
-            let ledger = self.models.ledger()?;
-            let (total, by_purpose) = (ledger.total(), ledger.by_purpose());
-            let probes = by_purpose.get(PROBE).copied().unwrap_or_default();
-            if total.calls == 0 || (result.is_none() && total.calls == probes.calls) {
-                return None;
-            }
-            let of_these = match probes.calls {
-                0 => String::new(),
-                1 => format!("; of these 1 probe, {} msat", probes.cost_msats),
-                calls => format!("; of these {calls} probes, {} msat", probes.cost_msats),
-            };
-            let rows = result.and_then(|result| declared(result, total, probes));
-            Some(format!("language models: {total}{of_these}{}", rows.unwrap_or_default()))
-        }
-    }
-
-    /// What rows count with, if that is more than is known to be paid.
-    fn declared(result: &EvaluationResult, total: Account, probes: Account) -> Option<String> {
-        let counted: u64 = result.metrics.iter().map(|metric| metric.cost_msats).sum();
-        let is_more = counted > total.cost_msats.saturating_sub(probes.cost_msats);
-        (total.unpriced > probes.unpriced && is_more).then(|| {
-            format!("; rows count with {counted} msat, since their judges declare what is unknown")
-        })
-    }
-
-    fn cache_mode(args: &LmArguments) -> CacheMode {
-        match (args.no_cache, args.refresh) {
-            (true, _) => CacheMode::Off,
-            (_, true) => CacheMode::Refresh,
-            _ => CacheMode::Use,
-        }
+fn cache_mode(args: &LmArguments) -> CacheMode {
+    match (args.no_cache, args.refresh) {
+        (true, _) => CacheMode::Off,
+        (_, true) => CacheMode::Refresh,
+        _ => CacheMode::Use,
     }
 }

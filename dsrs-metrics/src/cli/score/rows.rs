@@ -1,28 +1,52 @@
-//! Rows on their way into the harness: those that a metric cannot read are bad input.
+//! The rows of a run: opening the files, and rejecting rows that a metric cannot read.
 
 use std::fmt;
 use std::io;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::{FutureExt, Stream, stream};
 
-use super::super::bugs::catch;
+use crate::cli::args::ScoreArguments;
+use crate::cli::error::CliError;
 use crate::core::call::MetricCall;
 use crate::core::error::{FieldError, MetricError, MetricErrorKind};
 use crate::core::metric::Metric;
+use crate::core::panic::catch;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::rows::pair::{Origin, Pair};
-use crate::data::{DataError, Mapping, Pairs};
+use crate::data::{DataError, DataReader, Mapping, Pairs};
 
-/// The mappings that no row could use, known once all rows were read.
+/// Opens the files, with the format and the mappings of the options.
+pub(super) fn open(args: &ScoreArguments) -> Result<Pairs, CliError> {
+    if args.data.iter().filter(|file| is_standard_input(file)).count() > 1 {
+        return Err(CliError::StandardInputTwice);
+    }
+    let mut reader = DataReader::new();
+    if let Some(format) = args.format {
+        reader = reader.with_format(format.into());
+    }
+    for (position, mapping) in args.mappings.iter().enumerate() {
+        if args.mappings[..position].iter().any(|other| other.field() == mapping.field()) {
+            return Err(CliError::DuplicateMapping { field: mapping.field() });
+        }
+        reader = reader.with_mapping(mapping.clone());
+    }
+    Ok(reader.read(&args.data)?)
+}
+
+pub(super) fn is_standard_input(file: &Path) -> bool {
+    file.as_os_str() == "-"
+}
+
+/// The mappings whose path no row has; set after the last row.
 pub(super) type UnusedMappings = Arc<Mutex<Vec<Mapping>>>;
 
-/// What [`UnusedMappings`] holds.
 pub(super) fn unused(mappings: &UnusedMappings) -> Vec<Mapping> {
     mappings.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// Rows, up to the first that cannot be scored.
+/// Rows, up to the first that a metric cannot read.
 pub(super) struct CheckedRows {
     pairs: Pairs,
     /// The metrics that must be able to read every row.
@@ -38,7 +62,7 @@ pub(super) enum RowError {
     Data(#[from] DataError),
     #[error("{at}: {error}{hint}")]
     Unreadable { at: Origin, error: Box<MetricError>, hint: MapHint },
-    #[error("reading the rows panicked: {0}")]
+    #[error("panic while reading rows: {0}")]
     Panicked(String),
 }
 
@@ -58,9 +82,10 @@ impl CheckedRows {
         };
         for metric in &self.metrics {
             let metric = &**metric;
-            // The types of a metric's fields are read by code of its author's.
-            let error = catch(|| unreadable(metric, &pair.gold, &pair.pred));
-            if let Some(error) = error.unwrap_or_else(|message| Some(panicked(metric, message))) {
+            // Reading a field may run code of the metric's author.
+            let error = catch(false, || read_error(metric, &pair.gold, &pair.pred));
+            let error = error.unwrap_or_else(|panic| Some(panicked(metric, panic.message)));
+            if let Some(error) = error {
                 let hint = MapHint::of(&error, &self.mappings);
                 let (at, error) = (at.clone(), Box::new(error));
                 return Err(RowError::Unreadable { at, error, hint });
@@ -83,22 +108,22 @@ impl Iterator for CheckedRows {
     }
 }
 
-/// Why the metric cannot read the row.
-fn unreadable(metric: &dyn Metric, gold: &Example, pred: &Prediction) -> Option<MetricError> {
+/// Why the metric cannot read the row; `None` if it can.
+fn read_error(metric: &dyn Metric, gold: &Example, pred: &Prediction) -> Option<MetricError> {
     if metric.can_evaluate(gold, pred) {
         return None;
     }
-    // `can_evaluate` says only that it is so. The call says why, before it awaits anything.
+    // `can_evaluate` returns no reason. A call returns it before it awaits anything.
     let call = MetricCall::new(gold, pred);
-    let said = metric.answer(call).into_future().now_or_never().and_then(Result::err);
-    Some(said.unwrap_or_else(|| MetricError::failed(metric.name(), "it cannot evaluate this row")))
+    let error = metric.answer(call).into_future().now_or_never().and_then(Result::err);
+    Some(error.unwrap_or_else(|| MetricError::failed(metric.name(), "it cannot evaluate this row")))
 }
 
 fn panicked(metric: &dyn Metric, message: String) -> MetricError {
     MetricError::panicked(metric.name(), message)
 }
 
-/// What to do about a field that is not there.
+/// What to do about a missing field.
 #[derive(Debug)]
 pub(super) struct MapHint(Option<String>);
 
@@ -111,8 +136,10 @@ impl MapHint {
         };
         let mapping = mappings.iter().find(|mapping| mapping.sets(*side, field));
         Self(Some(match mapping {
-            Some(mapping) => format!("the row has no `{}`, which is mapped to it", mapping.path()),
-            None => format!("say where it is with --map {side}.{field}=PATH"),
+            Some(mapping) => {
+                format!("--map names `{}`, which the row does not have", mapping.path())
+            }
+            None => format!("if the row has it elsewhere, write --map {side}.{field}=PATH"),
         }))
     }
 }
@@ -123,24 +150,24 @@ impl fmt::Display for MapHint {
     }
 }
 
-/// The rows, read on a thread of their own, a few ahead.
-pub(super) fn on_a_thread(
+/// Reads the rows on a separate thread, a few of them ahead.
+pub(super) fn read_on_thread(
     rows: impl Iterator<Item = Result<Pair, RowError>> + Send + 'static,
 ) -> io::Result<impl Stream<Item = Result<Pair, RowError>> + Send + 'static> {
     const AHEAD: usize = 8;
     let (send, receive) = tokio::sync::mpsc::channel(AHEAD);
     let read = move || {
-        let all = catch(|| {
+        let result = catch(false, || {
             for row in rows {
                 if send.blocking_send(row).is_err() {
-                    // The harness wants no more.
+                    // The harness has stopped.
                     break;
                 }
             }
         });
-        if let Err(said) = all {
-            // A channel that just closes would look like the end of the rows.
-            let _ = send.blocking_send(Err(RowError::Panicked(said)));
+        if let Err(panic) = result {
+            // Without an error, the closed channel would look like the end of the rows.
+            let _ = send.blocking_send(Err(RowError::Panicked(panic.message)));
         }
     };
     std::thread::Builder::new().name("rows".to_owned()).spawn(read)?;
@@ -153,17 +180,17 @@ pub(super) fn on_a_thread(
 mod tests {
     use futures_util::StreamExt;
 
-    use super::{RowError, on_a_thread};
+    use super::{RowError, read_on_thread};
 
     #[test]
-    fn a_reader_that_panics_is_an_error_and_no_end() {
-        let rows = std::iter::from_fn(|| panic!("no more paper"));
-        let rows = on_a_thread(rows).unwrap().collect::<Vec<_>>();
+    fn a_panic_of_the_reader_is_an_error_and_not_the_end_of_the_rows() {
+        let rows = std::iter::from_fn(|| panic!("out of paper"));
+        let rows = read_on_thread(rows).unwrap().collect::<Vec<_>>();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let rows = runtime.block_on(rows);
-        let said: Vec<_> =
+        let messages: Vec<_> =
             rows.iter().map(|row| row.as_ref().map_err(RowError::to_string)).collect();
-        assert_eq!(said.len(), 1);
-        assert_eq!(said[0].as_ref().unwrap_err(), "reading the rows panicked: no more paper");
+        assert_eq!(messages.len(), 1);
+        assert_eq!(messages[0].as_ref().unwrap_err(), "panic while reading rows: out of paper");
     }
 }

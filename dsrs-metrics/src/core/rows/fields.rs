@@ -2,7 +2,7 @@
 //! type-checked at run time) and rows that derive [`Record`] (read directly, checked by rustc).
 //!
 //! A *want* (`Text`, `Slice<T>`, ...) says in which form a parameter is wanted; a field name is a
-//! type, a tuple of `Char`s, so that `derive(Record)` and `#[metric]` meet without knowing each
+//! type, a list of `Name`s, so that `derive(Record)` and `#[metric]` meet without knowing each
 //! other. All of it but [`Record`] is hidden: `#[metric]` wraps it in sentences of its own.
 #![allow(missing_docs, reason = "hidden plumbing; what each trait promises is said at the trait")]
 
@@ -80,9 +80,9 @@ pub trait Record {
     }
 }
 
-/// One character of a field's name.
+/// A field's name, or sixteen bytes of it.
 #[derive(Debug)]
-pub enum Char<const C: char> {}
+pub enum Name<const BYTES: u128> {}
 
 /// A record has a field called `N`.
 pub trait Field<N> {
@@ -240,6 +240,30 @@ impl<'r, T: Deserialize<'r>> RowType<'r> for T {
     }
 }
 
+/// Reads the field `N` of a row in the form `W`.
+///
+/// # Errors
+/// [`FieldError`] if the field is missing or has another type.
+#[inline]
+pub fn read<'r, N, W: Want<'r>, R: Get<'r, N, W>>(
+    row: &'r R,
+    field: &FieldSpec<'static>,
+) -> Result<W::Held, Box<FieldError>> {
+    row.get(field)
+}
+
+/// As [`read`]; `None` if the field is missing or null.
+///
+/// # Errors
+/// [`FieldError`] if the field has another type.
+#[inline]
+pub fn read_optional<'r, N, W: Want<'r>, R: GetOptional<'r, N, W>>(
+    row: &'r R,
+    field: &FieldSpec<'static>,
+) -> Result<Option<W::Held>, Box<FieldError>> {
+    row.get_optional(field)
+}
+
 /// A whole row as a type of the user's.
 ///
 /// # Errors
@@ -256,7 +280,7 @@ pub fn read_row<'r, T: RowType<'r>>(
     })
 }
 
-fn read<'r, W: ReadValue<'r>>(
+fn read_value<'r, W: ReadValue<'r>>(
     value: &'r Value,
     textual: bool,
     field: &FieldSpec<'static>,
@@ -293,7 +317,7 @@ macro_rules! dynamic_row {
         impl<'r, N, W: ReadValue<'r>> Get<'r, N, W> for $row {
             fn get(&'r self, field: &FieldSpec<'static>) -> Result<W::Held, Box<FieldError>> {
                 match self.data.get(field.name) {
-                    Some(value) => read::<W>(value, self.data.textual, field),
+                    Some(value) => read_value::<W>(value, self.data.textual, field),
                     None => Err(missing(&self.data, field)),
                 }
             }
@@ -307,7 +331,7 @@ macro_rules! dynamic_row {
                 match self.data.get(field.name) {
                     None | Some(Value::Null) => Ok(None),
                     Some(Value::String(text)) if self.data.textual && text.is_empty() => Ok(None),
-                    Some(value) => read::<W>(value, self.data.textual, field).map(Some),
+                    Some(value) => read_value::<W>(value, self.data.textual, field).map(Some),
                 }
             }
         }

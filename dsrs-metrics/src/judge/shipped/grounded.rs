@@ -4,7 +4,8 @@
 use super::lexical;
 use super::texts::TextOrList;
 use crate::core::requirements::{Requirement, Requires};
-use crate::judge::{IntoModel, Judged, Untrusted, f1, row};
+use crate::judge::{IntoModel, Judged, Untrusted, row};
+use crate::stats::harmonic_mean;
 use dsrs_metrics::{judge, metric};
 
 /// Estimate the completeness of a system's response, compared with the ground truth. First enumerate the key ideas in
@@ -74,7 +75,7 @@ pub async fn complete_and_grounded(
     completeness.with(
         groundedness,
         ["completeness", "groundedness"],
-        |completeness, groundedness| f1(groundedness, completeness),
+        |completeness, groundedness| harmonic_mean(groundedness, completeness),
     )
 }
 

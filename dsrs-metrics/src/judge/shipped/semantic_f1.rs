@@ -1,7 +1,7 @@
 //! DSPy's `SemanticF1`: recall and precision of ideas, judged in one call.
 
 use super::lexical;
-use crate::judge::f1;
+use crate::stats::harmonic_mean;
 use dsrs_metrics::judge;
 
 /// Compare a system's response to the ground truth to compute its recall and precision. Compare the meaning, not the
@@ -10,7 +10,7 @@ use dsrs_metrics::judge;
 #[judge(
     name = "semantic_f1",
     struct = SemanticF1,
-    score = f1(precision, recall),
+    score = harmonic_mean(precision, recall),
     range = 0.0..=1.0,
     threshold = 0.66,
     cost = "100 msat",
@@ -34,7 +34,7 @@ pub struct SemanticRecallPrecision {
 #[judge(
     name = "decompositional_semantic_f1",
     struct = DecompositionalSemanticF1,
-    score = f1(precision, recall),
+    score = harmonic_mean(precision, recall),
     range = 0.0..=1.0,
     threshold = 0.66,
     cost = "150 msat",

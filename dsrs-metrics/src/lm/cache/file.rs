@@ -1,6 +1,8 @@
-//! The file itself, and what can be wrong with it.
+//! The cache file: opening it, accessing it, and converting its errors.
 
+use std::error::Error;
 use std::fmt;
+use std::io;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,30 +10,32 @@ use std::time::Duration;
 
 use redb::{Database, DatabaseError, StorageError};
 
-use super::super::LmError;
+use super::super::{LmError, LmErrorKind};
 
-/// An open file. redb reads a page of a file that it has opened without a doubt about it, and panics where the disk
-/// has changed it; such a panic becomes an error, and the file is not touched again.
+/// An open file. redb trusts the pages of a file that it has opened, and panics where the disk has
+/// changed one. Such a panic becomes an error, and the file is not accessed again.
 #[derive(Debug)]
 pub(super) struct File {
     path: PathBuf,
-    /// `None` only while it is dropped.
+    /// `None` only while the file is closed.
     database: Option<Database>,
-    damaged: AtomicBool,
+    is_damaged: AtomicBool,
 }
 
-const DAMAGED: &str = "it is damaged; move the file away to begin anew";
+const DAMAGED: &str = "the file is damaged; move the file away to start a new cache";
+const OTHER_DIRECTORY: &str =
+    "set DSRS_CACHE to another directory, or disable the cache (--no-cache)";
 
 impl File {
     pub(super) fn open(path: &Path) -> Result<Self, LmError> {
-        match guarded(|| open(path)) {
+        match catch_panic(|| open(path)) {
             Ok(Ok(database)) => Ok(Self {
                 path: path.to_owned(),
                 database: Some(database),
-                damaged: AtomicBool::new(false),
+                is_damaged: AtomicBool::new(false),
             }),
-            Ok(Err(error)) => Err(not_opened(path, &error)),
-            Err(Panicked) => Err(failed(path, &DAMAGED)),
+            Ok(Err(error)) => Err(open_error(path, error)),
+            Err(Panicked) => Err(cache_error(path, DAMAGED)),
         }
     }
 
@@ -39,49 +43,53 @@ impl File {
         &self.path
     }
 
-    /// Reads or writes.
+    /// Runs `access`, which reads or writes the database.
     pub(super) fn with<T>(
         &self,
-        work: impl FnOnce(&Database) -> Result<T, redb::Error>,
+        access: impl FnOnce(&Database) -> Result<T, redb::Error>,
     ) -> Result<T, LmError> {
-        let Some(database) = self.database.as_ref().filter(|_| !self.damaged()) else {
-            return Err(self.failed(&DAMAGED));
+        let Some(database) = self.database.as_ref().filter(|_| !self.is_damaged()) else {
+            return Err(self.error(DAMAGED));
         };
-        match guarded(|| work(database)) {
-            Ok(Err(redb::Error::Io(error))) if !is_about_data(&error) => Err(self.failed(&error)),
-            Ok(result) => result.map_err(|error| self.failed(&unreadable(&error))),
+        match catch_panic(|| access(database)) {
+            Ok(Ok(value)) => Ok(value),
+            Ok(Err(redb::Error::Io(error))) if !is_invalid_data(&error) => {
+                Err(self.error(&error).with_source(error))
+            }
+            Ok(Err(error)) => Err(unreadable(&self.path, error)),
             Err(Panicked) => {
-                self.damaged.store(true, Ordering::SeqCst);
-                Err(self.failed(&DAMAGED))
+                self.is_damaged.store(true, Ordering::SeqCst);
+                Err(self.error(DAMAGED))
             }
         }
     }
 
-    pub(super) fn failed(&self, error: &dyn fmt::Display) -> LmError {
-        failed(&self.path, error)
+    /// An error about this file.
+    pub(super) fn error(&self, reason: impl fmt::Display) -> LmError {
+        cache_error(&self.path, reason)
     }
 
-    fn damaged(&self) -> bool {
-        self.damaged.load(Ordering::SeqCst)
+    fn is_damaged(&self) -> bool {
+        self.is_damaged.load(Ordering::SeqCst)
     }
 }
 
 impl Drop for File {
     fn drop(&mut self) {
         let database = self.database.take();
-        // Closing writes, too.
-        let _ = guarded(|| drop(database));
+        // Closing writes to the file, so it may panic as well.
+        let _ = catch_panic(|| drop(database));
     }
 }
 
 struct Panicked;
 
-fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Panicked> {
-    panic::catch_unwind(AssertUnwindSafe(work)).map_err(|_| Panicked)
+fn catch_panic<T>(access: impl FnOnce() -> T) -> Result<T, Panicked> {
+    panic::catch_unwind(AssertUnwindSafe(access)).map_err(|_| Panicked)
 }
 
-/// Whoever has the file may be about to close it (the last clone of a cache, dropped on another thread), so it
-/// is waited for a moment.
+/// Opens or creates the file. If it is in use, waits up to half a second: the last clone of a cache
+/// may be about to close it on another thread.
 fn open(path: &Path) -> Result<Database, DatabaseError> {
     let open = || Database::builder().set_cache_size(32 << 20).create(path);
     let mut result = open();
@@ -95,34 +103,39 @@ fn open(path: &Path) -> Result<Database, DatabaseError> {
     result
 }
 
-pub(super) fn failed(path: &Path, error: &dyn fmt::Display) -> LmError {
-    let (path, reason) = (path.display().to_string(), error.to_string());
-    LmError::Cache { path, reason, cost_msats: Some(0) }
+/// An error about the file or directory at `path`.
+pub(super) fn cache_error(path: &Path, reason: impl fmt::Display) -> LmError {
+    let (path, reason) = (path.display().to_string(), reason.to_string());
+    LmErrorKind::Cache { path, reason }.into()
 }
 
-fn not_opened(path: &Path, error: &DatabaseError) -> LmError {
-    let reason = match error {
+/// The file or directory at `path` cannot be created.
+pub(super) fn not_creatable(path: &Path, error: io::Error) -> LmError {
+    cache_error(path, format!("{error}; {OTHER_DIRECTORY}")).with_source(error)
+}
+
+fn open_error(path: &Path, error: DatabaseError) -> LmError {
+    match error {
         DatabaseError::DatabaseAlreadyOpen => {
-            "another process is using it; wait for its end, set DSRS_CACHE to another folder, or do without a cache".to_owned()
+            let reason = format!(
+                "another process is using it; wait until that process ends, {OTHER_DIRECTORY}"
+            );
+            cache_error(path, reason).with_source(error)
         }
-        DatabaseError::Storage(StorageError::Io(error)) if !is_about_data(error) => {
-            no_place(error)
+        DatabaseError::Storage(StorageError::Io(error)) if !is_invalid_data(&error) => {
+            not_creatable(path, error)
         }
-        other => unreadable(other),
-    };
-    failed(path, &reason)
+        other => unreadable(path, other),
+    }
 }
 
-/// Where it should stand, nothing can.
-pub(super) fn no_place(error: &std::io::Error) -> String {
-    format!("{error}; set DSRS_CACHE to another folder, or do without a cache")
+fn unreadable(path: &Path, error: impl Error + Send + Sync + 'static) -> LmError {
+    let reason =
+        format!("the file cannot be read ({error}); move the file away to start a new cache");
+    cache_error(path, reason).with_source(error)
 }
 
-fn unreadable(error: &dyn fmt::Display) -> String {
-    format!("it can't be read ({error}); move the file away to begin anew")
-}
-
-fn is_about_data(error: &std::io::Error) -> bool {
-    use std::io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
+fn is_invalid_data(error: &io::Error) -> bool {
+    use io::ErrorKind::{InvalidData, InvalidInput, UnexpectedEof};
     matches!(error.kind(), InvalidData | InvalidInput | UnexpectedEof)
 }

@@ -1,30 +1,32 @@
-//! What makes two calls the same call.
+//! The key of a cached reply.
 
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::super::{LanguageModel, LmRequest};
 
-/// All that a reply depends on, in full, and its hash.
+/// All inputs that a reply depends on, as JSON text and as a hash of it.
 ///
-/// It is the request as it is sent, whole and in order: a model writes its answer in the order of the schema's properties, so
-/// that even their order counts.
+/// The request is included as it is sent, in its own order: a model writes its answer in the order
+/// of the schema's properties, so even their order matters.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Key {
+pub(in crate::lm) struct Key {
     pub(super) text: String,
-    pub(super) hash: Hash,
+    pub(in crate::lm) hash: Hash,
 }
 
-pub(super) type Hash = [u8; 32];
+/// The SHA-256 hash of a key.
+pub(in crate::lm) type Hash = [u8; 32];
 
-/// Goes up whenever the form of the key changes, or what is kept.
-const FORM: u32 = 2;
+/// The version of the format of keys and entries; to be incremented with every change of either.
+const FORMAT_VERSION: u32 = 3;
 
 impl Key {
-    /// The key of a request [as it is sent](LanguageModel::as_sent).
-    pub(super) fn of(lm: &dyn LanguageModel, sent: &LmRequest) -> Self {
+    /// The key of an [effective request](LanguageModel::effective_request).
+    pub(in crate::lm) fn new(lm: &dyn LanguageModel, request: &LmRequest) -> Self {
         let (id, endpoint) = (lm.id(), lm.endpoint());
-        let call = json!({ "form": FORM, "lm": id, "endpoint": endpoint, "request": sent });
+        let call =
+            json!({ "format": FORMAT_VERSION, "lm": id, "endpoint": endpoint, "request": request });
         let text = call.to_string();
         let hash = Sha256::digest(text.as_bytes()).into();
         Self { text, hash }
@@ -39,7 +41,7 @@ mod tests {
     use crate::lm::{LmRequest, Message, ReplySchema, Role, Sampling, ScriptedLm};
 
     fn key(lm: &str, request: &LmRequest) -> Key {
-        Key::of(&ScriptedLm::new().named(lm), request)
+        Key::new(&ScriptedLm::new().named(lm), request)
     }
 
     fn base() -> LmRequest {
@@ -47,7 +49,7 @@ mod tests {
         LmRequest::new("judge a version 1").system("x").user("y").with_schema(schema)
     }
 
-    /// With feature `lm` objects keep the order in which they are written, and are sent so.
+    /// Feature `lm` preserves the order of JSON objects, as they are sent.
     fn in_order(schema: &str) -> ReplySchema {
         ReplySchema::new("s", serde_json::from_str(schema).unwrap())
     }
@@ -58,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn trap_21_everything_that_a_reply_depends_on_is_in_the_key() {
+    fn trap_21_the_key_contains_every_input_that_a_reply_depends_on() {
         let sampled = |sampling| base().with_sampling(sampling);
         let none = Sampling::default();
         let changed = [

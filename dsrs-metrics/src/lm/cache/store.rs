@@ -1,8 +1,8 @@
-//! Replies on disk, and the one thread that writes them.
+//! Stored replies, and the thread that writes them.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak, mpsc};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak, mpsc};
 use std::thread::JoinHandle;
 use std::time::SystemTime;
 
@@ -12,35 +12,37 @@ use sha2::{Digest, Sha256};
 use tokio::sync::oneshot;
 
 use super::super::{LmError, LmReply};
-use super::file::{File, failed, no_place};
+use super::file::{File, cache_error, not_creatable};
 use super::key::{Hash, Key};
 use super::tables::{self, Batch, REPLIES};
 
-/// A reply as it is stored, with the key in full.
+/// A stored reply with its whole key.
 #[derive(Serialize, Deserialize)]
 struct Entry {
     key: String,
-    /// When it was stored, in microseconds since 1970.
+    /// The time at which it was stored, in microseconds since 1970.
     stored: u64,
     reply: LmReply,
 }
 
 impl Entry {
-    /// The hash of what follows, and JSON.
-    fn write(&self) -> Result<Vec<u8>, serde_json::Error> {
+    /// The entry as JSON, after the SHA-256 hash of that JSON.
+    fn encode(&self) -> Result<Vec<u8>, serde_json::Error> {
         let json = serde_json::to_vec(self)?;
         Ok([&Sha256::digest(&json)[..], &json].concat())
     }
 
-    fn read(bytes: &[u8]) -> Option<Self> {
+    /// The entry, unless it was changed on disk or written in another format.
+    fn decode(bytes: &[u8]) -> Option<Self> {
         let (hash, json) = bytes.split_first_chunk::<32>()?;
-        let whole = Sha256::digest(json)[..] == hash[..];
-        whole.then(|| serde_json::from_slice(json).ok())?
+        let is_intact = Sha256::digest(json)[..] == hash[..];
+        is_intact.then(|| serde_json::from_slice(json).ok())?
     }
 }
 
-/// An open file of replies. Reads go straight to it; writes go through one thread, which puts all that
-/// wait into one commit. So a write is durable when it returns, and many at once cost one flush to disk.
+/// An open file of replies. Reads access it directly. Writes are queued for one thread, which
+/// commits all queued writes at once: a write is durable when it returns, and concurrent writes
+/// share one flush to disk.
 #[derive(Debug)]
 pub(super) struct Store {
     file: Arc<File>,
@@ -48,33 +50,30 @@ pub(super) struct Store {
     writer: Option<JoinHandle<()>>,
 }
 
+/// A job of the writer.
 pub(super) enum Job {
     Put { hash: Hash, entry: Vec<u8>, done: oneshot::Sender<Result<(), LmError>> },
-    Used(Hash),
+    MarkUsed(Hash),
 }
 
-/// Jobs that one commit takes at most.
+/// The maximum number of jobs in one commit.
 const BATCH: usize = 4096;
 
-/// Microseconds since 1970.
-pub(super) fn now() -> u64 {
+/// The current time in microseconds since 1970.
+pub(in crate::lm) fn now_micros() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// Open files of this process: several models share one, since only one may open it.
-fn open_files() -> &'static Mutex<HashMap<PathBuf, Weak<Store>>> {
-    static OPEN: OnceLock<Mutex<HashMap<PathBuf, Weak<Store>>>> = OnceLock::new();
-    OPEN.get_or_init(Mutex::default)
-}
+/// The open files of this process. A file can be opened only once, so several models share one.
+static OPEN_FILES: LazyLock<Mutex<HashMap<PathBuf, Weak<Store>>>> = LazyLock::new(Mutex::default);
 
 impl Store {
-    pub(super) fn open(folder: &Path, max_bytes: u64) -> Result<Arc<Self>, LmError> {
-        let no_folder = |error| failed(folder, &no_place(&error));
-        std::fs::create_dir_all(folder).map_err(no_folder)?;
-        let folder = folder.canonicalize().map_err(no_folder)?;
-        let path = folder.join("replies.redb");
-        let mut open = open_files().lock().unwrap_or_else(PoisonError::into_inner);
+    pub(super) fn open(dir: &Path, max_bytes: u64) -> Result<Arc<Self>, LmError> {
+        let failed = |error| not_creatable(dir, error);
+        std::fs::create_dir_all(dir).map_err(failed)?;
+        let path = dir.canonicalize().map_err(failed)?.join("replies.redb");
+        let mut open = OPEN_FILES.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(store) = open.get(&path).and_then(Weak::upgrade) {
             return Ok(store);
         }
@@ -88,11 +87,11 @@ impl Store {
         let file = Arc::new(File::open(path)?);
         file.with(tables::create)?;
         let (jobs, queue) = mpsc::channel();
-        let writing = Arc::clone(&file);
+        let written = Arc::clone(&file);
         let writer = std::thread::Builder::new()
             .name("reply-cache".to_owned())
-            .spawn(move || write(&writing, &queue, max_bytes))
-            .map_err(|error| failed(path, &error))?;
+            .spawn(move || write(&written, &queue, max_bytes))
+            .map_err(|error| cache_error(path, &error).with_source(error))?;
         Ok(Self { file, jobs: Some(jobs), writer: Some(writer) })
     }
 
@@ -100,42 +99,44 @@ impl Store {
         self.file.path()
     }
 
-    /// The stored reply to exactly this call, unless it was stored before `since`.
-    pub(super) fn get(&self, key: &Key, since: u64) -> Result<Option<LmReply>, LmError> {
+    /// The reply that is stored for `key`, unless it was stored before `min_stored` (microseconds
+    /// since 1970).
+    pub(super) fn get(&self, key: &Key, min_stored: u64) -> Result<Option<LmReply>, LmError> {
         let found = self.file.with(|database| read(database, &key.hash))?;
         let Some(bytes) = found else { return Ok(None) };
-        // What an older version wrote in another form, or the disk has changed, is asked again.
-        let Some(entry) = Entry::read(&bytes) else { return Ok(None) };
-        if entry.key != key.text || entry.stored < since {
+        let Some(entry) = Entry::decode(&bytes) else { return Ok(None) };
+        if entry.key != key.text || entry.stored < min_stored {
             return Ok(None);
         }
-        self.send(Job::Used(key.hash));
+        self.send(Job::MarkUsed(key.hash));
         Ok(Some(entry.reply))
     }
 
     /// Stores a reply; it is on disk when this returns.
     pub(super) async fn put(&self, key: &Key, reply: &LmReply) -> Result<(), LmError> {
-        let entry = Entry { key: key.text.clone(), stored: now(), reply: reply.clone() };
-        let entry = entry.write().map_err(|error| self.file.failed(&error))?;
+        let entry = Entry { key: key.text.clone(), stored: now_micros(), reply: reply.clone() };
+        let entry = entry.encode();
+        let entry = entry.map_err(|error| self.file.error(&error).with_source(error))?;
         let (done, written) = oneshot::channel();
         self.send(Job::Put { hash: key.hash, entry, done });
-        let ended = |_| Err(self.file.failed(&"its writer has ended"));
-        written.await.unwrap_or_else(ended)
+        let stopped = |_| Err(self.file.error("the thread that writes the file has stopped"));
+        written.await.unwrap_or_else(stopped)
     }
 
-    /// How many replies are stored.
+    /// The number of replies.
     pub(super) fn len(&self) -> Result<u64, LmError> {
         self.file.with(tables::len)
     }
 
     fn send(&self, job: Job) {
-        // Without a writer the job is dropped, and with it the sender that `put` waits for.
+        // If the writer has stopped, the job is dropped with its sender, and `put` returns an
+        // error.
         let _ = self.jobs.as_ref().map(|jobs| jobs.send(job));
     }
 }
 
 impl Drop for Store {
-    /// Waits for the writer, so that the file can be opened again at once.
+    /// Waits for the writer, so that the file can be reopened at once.
     fn drop(&mut self) {
         drop(self.jobs.take());
         if let Some(writer) = self.writer.take() {
@@ -150,15 +151,15 @@ fn read(database: &Database, hash: &Hash) -> Result<Option<Vec<u8>>, redb::Error
     Ok(table.get(hash)?.map(|bytes| bytes.value().to_vec()))
 }
 
-/// The writer: takes what waits, commits it, says so. Marks of use alone do not wake the disk; they
-/// ride with the next reply, and the last of them with the end.
+/// The writer thread: commits all queued jobs and reports the result. Marks of use are committed
+/// with the next reply, and the last of them when the file is closed.
 fn write(file: &File, queue: &mpsc::Receiver<Job>, max_bytes: u64) {
     let mut used = Vec::new();
     while let Ok(first) = queue.recv() {
         let mut puts = Vec::new();
         for job in std::iter::once(first).chain(queue.try_iter()).take(BATCH) {
             match job {
-                Job::Used(hash) => used.push(hash),
+                Job::MarkUsed(hash) => used.push(hash),
                 Job::Put { hash, entry, done } => puts.push((hash, entry, done)),
             }
         }
@@ -170,11 +171,11 @@ fn write(file: &File, queue: &mpsc::Receiver<Job>, max_bytes: u64) {
         let result = file.with(|database| batch.commit(database));
         used.clear();
         for (_, _, done) in puts {
-            // Nobody waits if the caller was dropped meanwhile; the reply is kept all the same.
+            // It fails if the caller was dropped meanwhile; the reply is stored all the same.
             let _ = done.send(result.clone());
         }
     }
-    // A failure here loses only the order of use.
+    // An error here loses only the order of use.
     let batch = Batch { entries: &[], used: &used, max_bytes };
     let _ = file.with(|database| batch.commit(database));
 }

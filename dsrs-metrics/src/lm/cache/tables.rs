@@ -1,18 +1,19 @@
-//! The tables of the store: replies, and in which order they were used.
+//! The tables of the cache file: the replies, and the order in which they were used.
 
 use redb::{Database, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition};
 
 use super::key::Hash;
 
 pub(super) const REPLIES: TableDefinition<'_, &Hash, &[u8]> = TableDefinition::new("replies");
-/// When each reply was last used, counted in uses, and how many bytes it takes.
+/// The position of each reply in the order of use, and its size in bytes.
 const USE: TableDefinition<'_, &Hash, (u64, u64)> = TableDefinition::new("use");
-/// The same the other way round: the first is the one that was not used for longest.
+/// The inverse: the reply at each position. The first is the least recently used.
 const ORDER: TableDefinition<'_, u64, &Hash> = TableDefinition::new("order");
-/// The sum of bytes.
+/// The total size of all replies, in bytes.
 const TOTALS: TableDefinition<'_, &str, u64> = TableDefinition::new("totals");
 
-/// What redb itself needs for an entry, roughly: two more tables, and pages that are not full.
+/// The approximate size in bytes of redb's own data per entry: two more tables, and pages that are
+/// not full.
 const OVERHEAD: u64 = 512;
 
 pub(super) fn create(database: &Database) -> Result<(), redb::Error> {
@@ -28,7 +29,7 @@ pub(super) fn len(database: &Database) -> Result<u64, redb::Error> {
     Ok(database.begin_read()?.open_table(REPLIES)?.len()?)
 }
 
-/// What one commit writes.
+/// The writes of one commit.
 pub(super) struct Batch<'a> {
     pub(super) entries: &'a [(Hash, &'a [u8])],
     pub(super) used: &'a [Hash],
@@ -70,21 +71,21 @@ struct Tables<'t> {
 impl Tables<'_> {
     fn put(&mut self, hash: &Hash, entry: &[u8]) -> Result<(), redb::Error> {
         let size = entry.len() as u64 + OVERHEAD;
-        let old = self.forget_use(hash)?.unwrap_or(0);
+        let old = self.remove_use(hash)?.unwrap_or(0);
         self.replies.insert(hash, entry)?;
-        self.note_use(hash, size)?;
+        self.append_use(hash, size)?;
         self.add_bytes(size, old)
     }
 
-    /// A reply that was evicted meanwhile stays so.
+    /// Does nothing if the reply was evicted meanwhile.
     fn mark_used(&mut self, hash: &Hash) -> Result<(), redb::Error> {
-        match self.forget_use(hash)? {
-            Some(size) => self.note_use(hash, size),
+        match self.remove_use(hash)? {
+            Some(size) => self.append_use(hash, size),
             None => Ok(()),
         }
     }
 
-    fn forget_use(&mut self, hash: &Hash) -> Result<Option<u64>, redb::Error> {
+    fn remove_use(&mut self, hash: &Hash) -> Result<Option<u64>, redb::Error> {
         let Some((at, size)) = self.uses.remove(hash)?.map(|found| found.value()) else {
             return Ok(None);
         };
@@ -92,7 +93,7 @@ impl Tables<'_> {
         Ok(Some(size))
     }
 
-    fn note_use(&mut self, hash: &Hash, size: u64) -> Result<(), redb::Error> {
+    fn append_use(&mut self, hash: &Hash, size: u64) -> Result<(), redb::Error> {
         let at = self.order.last()?.map_or(0, |(at, _)| at.value() + 1);
         self.order.insert(at, hash)?;
         self.uses.insert(hash, (at, size))?;
@@ -109,7 +110,8 @@ impl Tables<'_> {
         Ok(self.totals.get("bytes")?.map_or(0, |bytes| bytes.value()))
     }
 
-    /// Makes room for a tenth more than is needed, so that it is not needed at every commit.
+    /// Evicts the least recently used replies if they exceed `max_bytes`, down to nine tenths of
+    /// it, so that not every commit evicts.
     fn evict(&mut self, max_bytes: u64) -> Result<(), redb::Error> {
         if self.bytes()? <= max_bytes {
             return Ok(());
@@ -118,7 +120,7 @@ impl Tables<'_> {
             let Some(hash) = self.order.first()?.map(|(_, hash)| *hash.value()) else {
                 return Ok(());
             };
-            let size = self.forget_use(&hash)?.unwrap_or(0);
+            let size = self.remove_use(&hash)?.unwrap_or(0);
             self.replies.remove(&hash)?;
             self.add_bytes(0, size)?;
         }

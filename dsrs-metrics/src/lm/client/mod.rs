@@ -1,21 +1,21 @@
-//! One call to a provider, over HTTP.
+//! The client: one call to a provider over HTTP.
 //!
-//! The wire formats are `genai`'s: it is the multi-provider client that is kept up best (a release every few
-//! weeks, forty providers, their own formats rather than only the OpenAI one), leaves status and headers
-//! in its errors, so that `Retry-After` can be honoured, and takes a `reqwest` client of ours. `rig` and `llm`
-//! are frameworks around agents whose errors keep neither; `async-openai` speaks one format only.
+//! `genai` implements the wire formats. It is the best maintained multi-provider client (frequent
+//! releases, forty providers in their native formats), its errors contain status and headers, so
+//! that `Retry-After` can be honoured, and it accepts a configured `reqwest` client. The errors of
+//! `rig` and `llm` contain neither, and `async-openai` implements one format only.
 //!
-//! What is ours is what `genai` leaves to its user: which variables say what ([`provider`]), what an
-//! error means ([`failure`]), what a reply is ([`answer`]), and JSON mode where a schema is not taken. Retries,
-//! limits, prices and the cache are layers around this one.
+//! This module adds what `genai` leaves to its user: the environment variables ([`target`]), the
+//! conversion of errors ([`errors`]) and of replies ([`reply`]), and JSON mode for models without
+//! support for schemas. Retries, limits, prices and the cache are in [`layers`](super::layers).
 
-mod answer;
-mod failure;
-mod provider;
+mod errors;
+mod reply;
+mod target;
 
 use std::collections::HashSet;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -27,39 +27,39 @@ use genai::resolver::{AuthData, Endpoint, ProviderConfig};
 use genai::{Headers, ModelIden};
 use secrecy::ExposeSecret;
 
-pub(super) use self::provider::{Target, Variables, by_one_name, split};
-use super::{LanguageModel, LmError, LmReply, LmRequest, Role};
+pub(super) use self::target::{EndpointHash, Target, Variables};
+use super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Role};
 
-/// How the connection is made.
+/// Settings of the HTTP connection.
 #[derive(Debug, Clone)]
-pub(super) struct Wire {
+pub(super) struct HttpSettings {
     pub(super) timeout: Duration,
     pub(super) connect_timeout: Duration,
     pub(super) proxy: Proxy,
 }
 
-/// Which proxy is used.
+/// The proxy of a connection.
 #[derive(Clone, Default)]
 pub(super) enum Proxy {
-    /// The one that the usual variables name, if they do.
+    /// The proxy that the standard variables (`HTTPS_PROXY` and others) name, if they name one.
     #[default]
     Environment,
-    Never,
-    At(String),
+    None,
+    Url(String),
 }
 
-/// The address may hold a password.
+/// Hides a password in the URL.
 impl fmt::Debug for Proxy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Environment => f.write_str("Environment"),
-            Self::Never => f.write_str("Never"),
-            Self::At(url) => write!(f, "At({:?})", provider::shown(url)),
+            Self::None => f.write_str("None"),
+            Self::Url(url) => write!(f, "Url({:?})", target::redact_url(url)),
         }
     }
 }
 
-impl Default for Wire {
+impl Default for HttpSettings {
     fn default() -> Self {
         Self {
             timeout: Duration::from_secs(120),
@@ -69,39 +69,35 @@ impl Default for Wire {
     }
 }
 
-/// A model at a provider.
+/// A model of a provider.
 pub(super) struct Client {
     target: Target,
-    wire: Wire,
+    http: HttpSettings,
     genai: genai::Client,
     model: ModelIden,
-    /// Names of the schemas that this model did not take.
-    schemaless: Mutex<HashSet<String>>,
+    /// Names of the schemas that the model rejected.
+    rejected_schemas: Mutex<HashSet<String>>,
 }
 
 impl Client {
-    pub(super) fn new(target: Target, wire: Wire) -> Result<Self, LmError> {
+    pub(super) fn new(target: Target, http: HttpSettings) -> Result<Self, LmError> {
         let genai = genai::Client::builder()
-            .with_reqwest(connections(&target, &wire)?)
+            .with_reqwest(http_client(&target, &http)?)
             .append_provider_config(target.kind, provider_config(&target))
             .build()
-            .map_err(|error| failure::setup(&target, &error))?;
+            .map_err(|error| errors::client_error(&error, &target))?;
         let model = ModelIden::new(target.kind, target.model.clone());
-        Ok(Self { target, wire, genai, model, schemaless: Mutex::default() })
+        Ok(Self { target, http, genai, model, rejected_schemas: Mutex::default() })
     }
 
-    fn failed(&self, error: &genai::Error) -> LmError {
-        failure::failure(error, &self.target, self.wire.timeout)
-    }
-
-    async fn ask(&self, request: &LmRequest, json_mode: bool) -> Result<LmReply, LmError> {
+    async fn send(&self, request: &LmRequest, json_mode: bool) -> Result<LmReply, LmError> {
         let options = self.options(request, json_mode);
         let chat = ChatRequest::from_messages(messages(request, json_mode));
         match self.genai.exec_chat(self.model.clone(), chat, Some(&options)).await {
-            Ok(response) => answer::answer(response, &self.target),
-            Err(error) => match answer::blocked(&error) {
+            Ok(response) => reply::convert(response, &self.target),
+            Err(error) => match reply::blocked(&error) {
                 Some(reply) => Ok(reply),
-                None => Err(self.failed(&error)),
+                None => Err(errors::convert(error, &self.target, self.http.timeout)),
             },
         }
     }
@@ -119,20 +115,15 @@ impl Client {
             seed: sampling.seed,
             response_format: format,
             capture_raw_body: Some(true),
-            reasoning_effort: keep_name(&self.target),
+            reasoning_effort: keep_model_name(&self.target),
             extra_headers: (!self.target.headers.is_empty())
                 .then(|| Headers::from(self.target.headers.clone())),
             ..ChatOptions::default()
         }
     }
 
-    fn takes(&self, schema: &str) -> bool {
-        !self.schemaless.lock().unwrap_or_else(PoisonError::into_inner).contains(schema)
-    }
-
-    fn takes_no_more(&self, schema: &str) {
-        let mut names = self.schemaless.lock().unwrap_or_else(PoisonError::into_inner);
-        names.insert(schema.to_owned());
+    fn rejected_schemas(&self) -> MutexGuard<'_, HashSet<String>> {
+        self.rejected_schemas.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -149,45 +140,54 @@ impl LanguageModel for Client {
     }
 
     fn endpoint(&self) -> Option<&str> {
-        self.target.shown_base_url.as_deref()
+        self.target.redacted_base_url.as_deref()
     }
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
-        let Some(schema) = &request.schema else { return self.ask(request, false).await };
-        if self.target.json_schema && self.takes(&schema.name) {
-            match self.ask(request, false).await {
-                Err(LmError::SchemaUnsupported { .. }) => self.takes_no_more(&schema.name),
-                reply => return reply,
+        let Some(schema) = &request.schema else { return self.send(request, false).await };
+        if self.target.supports_schema && !self.rejected_schemas().contains(&schema.name) {
+            let result = self.send(request, false).await;
+            let is_rejected = result
+                .as_ref()
+                .is_err_and(|error| matches!(error.kind(), LmErrorKind::SchemaUnsupported { .. }));
+            if !is_rejected {
+                return result;
             }
+            self.rejected_schemas().insert(schema.name.clone());
         }
-        self.ask(request, true).await
+        self.send(request, true).await
     }
 }
 
-fn connections(target: &Target, wire: &Wire) -> Result<reqwest::Client, LmError> {
+fn http_client(target: &Target, http: &HttpSettings) -> Result<reqwest::Client, LmError> {
     let mut builder = reqwest::Client::builder()
-        .timeout(wire.timeout)
-        .connect_timeout(wire.connect_timeout)
+        .timeout(http.timeout)
+        .connect_timeout(http.connect_timeout)
         .tcp_nodelay(true)
         .http2_keep_alive_interval(Duration::from_secs(20))
         .http2_keep_alive_timeout(Duration::from_secs(10))
         .http2_adaptive_window(true);
-    match &wire.proxy {
+    match &http.proxy {
         Proxy::Environment => {}
-        Proxy::Never => builder = builder.no_proxy(),
-        Proxy::At(url) => {
-            let proxy = reqwest::Proxy::all(url).map_err(|error| LmError::BadSetting {
-                setting: "the proxy".to_owned(),
-                found: provider::shown(url),
-                reason: failure::causes(&error.without_url()),
-            })?;
+        Proxy::None => builder = builder.no_proxy(),
+        Proxy::Url(url) => {
+            let proxy = reqwest::Proxy::all(url).map_err(|error| invalid_proxy(url, error))?;
             builder = builder.proxy(proxy);
         }
     }
-    builder.build().map_err(|error| LmError::Other {
-        lm: target.id.clone(),
-        reason: failure::causes(&error.without_url()),
+    builder.build().map_err(|error| {
+        let reason = errors::causes(&error);
+        LmError::new(&*target.id, LmErrorKind::Other { reason }).with_source(error.without_url())
     })
+}
+
+fn invalid_proxy(url: &str, error: reqwest::Error) -> LmError {
+    let kind = LmErrorKind::InvalidSetting {
+        setting: "proxy".to_owned(),
+        found: target::redact_url(url),
+        reason: format!("expected a URL such as http://host:3128 ({})", errors::causes(&error)),
+    };
+    LmError::from(kind).with_source(error.without_url())
 }
 
 fn provider_config(target: &Target) -> ProviderConfig {
@@ -199,12 +199,12 @@ fn provider_config(target: &Target) -> ProviderConfig {
     }
 }
 
-/// `genai` reads a name that ends in `-high` as another model with that effort of reasoning. An effort that
-/// says nothing keeps it from doing so, in the one format in which such names are common: a proxy's
-/// model may be called anything.
-fn keep_name(target: &Target) -> Option<ReasoningEffort> {
-    let suffixed = ReasoningEffort::from_model_name(&target.model).0.is_some();
-    (suffixed && target.kind == AdapterKind::OpenAI).then_some(ReasoningEffort::Budget(0))
+/// A reasoning effort without effect. `genai` parses the suffix `-high` of a model name as a
+/// reasoning effort, unless one is given. It is used for the OpenAI format only, where proxies may
+/// give a model any name.
+fn keep_model_name(target: &Target) -> Option<ReasoningEffort> {
+    let has_suffix = ReasoningEffort::from_model_name(&target.model).0.is_some();
+    (has_suffix && target.kind == AdapterKind::OpenAI).then_some(ReasoningEffort::Budget(0))
 }
 
 fn messages(request: &LmRequest, json_mode: bool) -> Vec<ChatMessage> {

@@ -1,4 +1,4 @@
-//! What is checked of a field in a reply: the reason against it, or nothing.
+//! Checks of single fields. Each returns the reason for a failure, or `None`.
 
 use std::borrow::Cow;
 
@@ -9,46 +9,48 @@ use crate::json::describe::found;
 use crate::metrics::check::Unscored;
 use crate::text::NormalForm;
 
-/// A value, or the one that a text holds as JSON.
-pub(super) enum Given<'a> {
-    Json(Cow<'a, Value>),
-    /// The text is no JSON, for this reason.
-    Text(String),
+/// A field that is a JSON value, or a string that contains one.
+pub(super) enum JsonField<'a> {
+    Valid(Cow<'a, Value>),
+    /// The string is not valid JSON, with the reason.
+    Invalid(String),
 }
 
-impl<'a> Given<'a> {
-    /// Reads the value of a field.
+impl<'a> JsonField<'a> {
+    /// Parses the value of a field.
     ///
     /// # Errors
-    /// JSON that is nested too deeply to be read, which does not say that it is none.
-    pub(super) fn read(field: &str, value: &'a Value) -> Result<Self, Unscored> {
-        let Value::String(text) = value else {
-            return Ok(Self::Json(Cow::Borrowed(value)));
+    /// Valid JSON that is nested too deep to be parsed.
+    pub(super) fn parse(field: &str, value: &'a Value) -> Result<Self, Unscored> {
+        let Value::String(json) = value else {
+            return Ok(Self::Valid(Cow::Borrowed(value)));
         };
-        match serde_json::from_str(text) {
-            Ok(value) => Ok(Self::Json(Cow::Owned(value))),
-            Err(_) if serde_json::from_str::<IgnoredAny>(text).is_ok() => Err(Unscored::Because(
+        match serde_json::from_str(json) {
+            Ok(value) => Ok(Self::Valid(Cow::Owned(value))),
+            Err(_) if serde_json::from_str::<IgnoredAny>(json).is_ok() => Err(Unscored::Because(
                 format!("`pred.{field}` is JSON nested deeper than 127 levels"),
             )),
-            Err(error) => Ok(Self::Text(format!("`{field}` is no JSON: {error}"))),
+            Err(error) => Ok(Self::Invalid(format!("`{field}` is not valid JSON: {error}"))),
         }
     }
 }
 
-/// A row that has none of the fields is of another kind, and no bad reply.
-pub(super) fn one_of<const N: usize>(fields: [(&str, Option<&Value>); N]) -> Result<(), Unscored> {
+/// Returns an error if the row has none of the fields: it is of another kind, and not a bad reply.
+pub(super) fn require_any<const N: usize>(
+    fields: [(&str, Option<&Value>); N],
+) -> Result<(), Unscored> {
     if fields.iter().any(|(_, value)| value.is_some()) {
         return Ok(());
     }
     let names = fields.map(|(field, _)| format!("`pred.{field}`"));
-    Err(Unscored::Because(format!("the row has none of {}", names.join(", "))))
+    Err(Unscored::Because(format!("the row has none of the fields {}", names.join(", "))))
 }
 
 pub(super) fn missing(field: &str) -> String {
-    format!("there is no `{field}`")
+    format!("`{field}` is missing")
 }
 
-/// A boolean, or a text that says one in any case.
+/// Checks for a boolean, or a string with one in any case.
 pub(super) fn boolean(field: &str, value: Option<&Value>) -> Option<String> {
     match value {
         None => Some(missing(field)),
@@ -58,11 +60,11 @@ pub(super) fn boolean(field: &str, value: Option<&Value>) -> Option<String> {
         {
             None
         }
-        Some(other) => Some(format!("`{field}` should be true or false, not {}", found(other))),
+        Some(other) => Some(format!("`{field}`: expected true or false, found {}", found(other))),
     }
 }
 
-/// A number, or a text that says one, between two others.
+/// Checks for a number in a closed interval, or a string with one.
 pub(super) fn number_in(
     field: &str,
     value: Option<&Value>,
@@ -75,27 +77,30 @@ pub(super) fn number_in(
         Value::String(text) => text.trim().parse().ok(),
         value => value.as_f64(),
     };
-    // NaN, which a text can say, is in no range.
-    let is_in = number.is_some_and(|number| (min..=max).contains(&number));
-    (!is_in).then(|| format!("`{field}` should be a number in {min}..={max}, not {}", found(value)))
+    // The string "NaN" parses as a number that is in no interval.
+    let is_in_range = number.is_some_and(|number| (min..=max).contains(&number));
+    (!is_in_range)
+        .then(|| format!("`{field}`: expected a number in {min}..={max}, found {}", found(value)))
 }
 
-/// A text of at least so many characters, with a letter or digit among them.
-pub(super) fn substantive(field: &str, value: Option<&Value>, at_least: u64) -> Option<String> {
+/// Checks for a string of a minimum number of characters that contains a letter or digit.
+pub(super) fn substantive(field: &str, value: Option<&Value>, min_chars: u64) -> Option<String> {
     let text = match value {
         None => return Some(missing(field)),
         Some(Value::String(text)) => text,
-        Some(other) => return Some(format!("`{field}` should be a text, not {}", found(other))),
+        Some(other) => {
+            return Some(format!("`{field}`: expected a string, found {}", found(other)));
+        }
     };
     let chars = length(text);
-    if chars < at_least {
-        return Some(format!("`{field}` has {chars} characters, at least {at_least} expected"));
+    if chars < min_chars {
+        return Some(format!("`{field}`: expected at least {min_chars} characters, found {chars}"));
     }
-    let says_something = text.chars().any(char::is_alphanumeric);
-    (!says_something).then(|| format!("`{field}` has no letter or digit"))
+    let has_alphanumeric = text.chars().any(char::is_alphanumeric);
+    (!has_alphanumeric).then(|| format!("`{field}` contains no letter or digit"))
 }
 
-/// Characters in composed form; white space counts one where it stands between words.
+/// The number of characters in NFC, counting a run of white space between words as one.
 fn length(text: &str) -> u64 {
     let text = NormalForm::Nfc.apply(text);
     let (mut chars, mut words) = (0, 0_u64);
@@ -106,25 +111,26 @@ fn length(text: &str) -> u64 {
     chars + words.saturating_sub(1)
 }
 
-/// Whether a value is a text that says something.
-pub(super) fn is_said(value: Option<&Value>) -> bool {
+/// Whether a value is a string that is not blank.
+pub(super) fn is_nonblank_string(value: Option<&Value>) -> bool {
     value.and_then(Value::as_str).is_some_and(|text| !text.trim().is_empty())
 }
 
-/// What is wrong with the first item with which something is, by its number from 1, and how many others there are.
-pub(super) fn first_fault(
+/// The reason for the first item that fails a check, with its number from 1 and the number of
+/// further failures.
+pub(super) fn first_failure(
     noun: &str,
     items: &[Value],
-    fault: impl Fn(&Value) -> Option<String>,
+    check: impl Fn(&Value) -> Option<String>,
 ) -> Option<String> {
-    let mut faults = items
+    let mut failures = items
         .iter()
         .enumerate()
-        .filter_map(|(at, item)| fault(item).map(|fault| format!("{noun} {}: {fault}", at + 1)));
-    let first = faults.next()?;
-    Some(match faults.count() {
+        .filter_map(|(at, item)| check(item).map(|reason| format!("{noun} {}: {reason}", at + 1)));
+    let first = failures.next()?;
+    Some(match failures.count() {
         0 => first,
-        more => format!("{first}, and so {more} more"),
+        more => format!("{first}, and {more} more"),
     })
 }
 
@@ -135,7 +141,7 @@ mod tests {
     use super::{length, number_in, substantive};
 
     #[test]
-    fn trap_10_characters_are_counted_not_bytes() {
+    fn trap_10_length_is_in_characters_not_bytes() {
         assert_eq!([length("é"), length("e\u{301}"), length("東京都")], [1, 1, 3]);
         assert_eq!([length("  a \n b  "), length(" \t"), length("")], [3, 0, 0]);
         // 7 characters, 21 bytes.
@@ -143,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_at_the_bounds_and_no_numbers() {
+    fn the_bounds_are_inclusive_and_other_values_fail() {
         let fits = |value| number_in("x", Some(&value), [0.0, 1.0]).is_none();
         assert!(fits(json!(0)) && fits(json!(1.0)) && fits(json!(" 0.5 ")));
         assert!(!fits(json!(-0.001)) && !fits(json!(1.001)) && !fits(json!(true)));

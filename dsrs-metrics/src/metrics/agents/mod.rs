@@ -1,7 +1,8 @@
-//! Metrics of the form of what a coding agent says at each step: a plan, the result of a subtask, a synthesis, what a tool
-//! call was worth. Each is a weighted mean of a few checks, and says which failed.
+//! Metrics of the steps of a coding agent: a plan, the result of a subtask, a synthesis, the
+//! utility and outcome of a tool call. Each is a weighted mean of a few checks, with the reasons
+//! for those that fail.
 //!
-//! They look at form, not at truth: whether a plan is a good one is a judge's to say.
+//! They check form, not truth: whether a plan is good is the question of a judge.
 
 mod checks;
 pub mod outcome_coupled;
@@ -16,11 +17,13 @@ pub use replies::{
 
 use crate::metric;
 
-/// Planning and synthesis of a task, sixty to forty.
+/// Planning and synthesis of a task, weighted 0.6 to 0.4.
 ///
-/// `0.6 subtask_planning + 0.4 synthesis`, in [0, 1]; the execution is left out because it is scored for each subtask. The feedback is
-/// that of both, worst first. A row without one of the two has no score. Other weights or settings are a composite of your own,
-/// as in `#[metric(weighted(subtask_planning = 0.5, synthesis(min_summary_chars = 40) = 0.5))]`.
+/// `0.6 subtask_planning + 0.4 synthesis`, in [0, 1]. The execution is not included, since it is
+/// scored per subtask. The feedback is that of both components, lowest score first. A row that one
+/// of them cannot score has no score. For other weights or parameters, define your own composite,
+/// for example `#[metric(weighted(subtask_planning = 0.5, synthesis(min_summary_chars = 40) =
+/// 0.5))]`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Combined;
@@ -33,7 +36,7 @@ use crate::metric;
 ///     "success" => true, "summary" => "Added a test of the parser", "modified_files" => ["src/lib.rs"],
 ///     "confidence" => 0.9,
 /// };
-/// // One of four checks of the plan fails: there is no action `fly`.
+/// // One of the four checks of the plan fails: the action `fly` is unknown.
 /// assert_eq!(Combined.score(&example! {}, &pred)?.value, 0.6 * 0.75 + 0.4);
 /// # Ok(())
 /// # }

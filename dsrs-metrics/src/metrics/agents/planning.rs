@@ -1,12 +1,12 @@
-//! Whether a plan is a list of subtasks that can be carried out.
+//! The form of a plan: a list of subtasks.
 #![allow(
     clippy::needless_pass_by_value,
-    reason = "a parameter is held for the call and passed on as it was read"
+    reason = "the macro passes parameters to the function by value"
 )]
 
 use serde_json::Value;
 
-use super::checks::{Given, first_fault, missing};
+use super::checks::{JsonField, first_failure, missing};
 use crate::core::requirements::{Requirement, Requires};
 use crate::core::weights::Weights;
 use crate::metric;
@@ -14,22 +14,24 @@ use crate::metrics::breakdown::{Breakdown, need_weights};
 use crate::metrics::check::Unscored;
 use crate::text::Searchable;
 
-/// Whether a plan is a list of subtasks that can be carried out: four checks, a quarter each.
+/// Whether a plan is a list of executable subtasks: four checks, weighted 0.25 each.
 ///
-/// In [0, 1]; a check counts in full if every subtask passes it, else nothing. `pred.subtasks` is a list, or a text that holds one as
-/// JSON.
+/// In [0, 1]; a check scores 1 if every subtask passes it, otherwise 0. `pred.subtasks` is a list,
+/// or a string that contains one as JSON.
 ///
-/// - `subtasks`: it is a list, not empty, of objects with `id`, `action`, `target` and `instruction`, none of them `null` but
-///   `target`;
-/// - `actions`: each `action` is one of `actions`, letter for letter;
-/// - `targets`: each `target` is a path, unless its action is one of `actions` and not of `file_actions`. A path has no white
-///   space, no control character and no `://`, and either a `/`, `\` or `.`, or it is one of `bare_names`;
-/// - `instructions`: each `instruction` begins with one of `verbs` as a whole word, in any case; signs and digits before it are passed
-///   over. Without `verbs` any text with a letter will do.
+/// - `subtasks`: it is a non-empty list of objects with `id`, `action`, `target` and `instruction`;
+///   only `target` may be `null`;
+/// - `actions`: each `action` is exactly one of `actions`;
+/// - `targets`: each `target` is a path, unless its action is in `actions` but not in
+///   `file_actions`. A path contains no white space, no control character and no `://`; it contains
+///   `/`, `\` or `.`, or is one of `bare_names`;
+/// - `instructions`: each `instruction` starts with one of `verbs` as a whole word, in any case,
+///   after any digits and punctuation. If `verbs` is empty, any string with a letter passes.
 ///
-/// The formula is that of the `dsrs` document, `subtask_planning_metric`. What it leaves open, or its project gets wrong, is
-/// decided here: an empty plan is worth 0 and not a quarter, "Address" does not begin with the verb "add", `Makefile` is a path.
-/// A row without `subtasks` is an error, and so is JSON nested deeper than 127 levels; anything else that is no plan is 0.
+/// The formula is `subtask_planning_metric` of the `dsrs` document, with these clarifications and
+/// corrections: an empty plan scores 0 instead of 0.25, "Address" does not start with the verb
+/// "add", and `Makefile` is a path. A row without `subtasks`, or with JSON nested deeper than 127
+/// levels, is an error; any other value that is not a plan scores 0.
 ///
 /// ```
 /// use dsrs_metrics::metrics::SubtaskPlanning;
@@ -47,10 +49,10 @@ use crate::text::Searchable;
 #[metric(range = 0.0..=1.0)]
 pub fn subtask_planning(
     #[pred] subtasks: &Value,
-    /// How much each check counts: subtasks, actions, targets, instructions.
+    /// The weights of the checks: subtasks, actions, targets, instructions.
     #[param(default = [0.25, 0.25, 0.25, 0.25])]
     weights: [f64; 4],
-    /// The actions that there are.
+    /// The valid actions.
     #[param(default = owned(&["read", "edit", "bash"]))]
     actions: Vec<String>,
     /// The actions whose target is a file.
@@ -59,31 +61,33 @@ pub fn subtask_planning(
     /// Names of files that have no extension.
     #[param(default = owned(BARE_NAMES))]
     bare_names: Vec<String>,
-    /// The verbs with which an instruction begins; English ones if not given, any word if empty.
+    /// The verbs that may start an instruction; by default a list of English verbs. If empty, any
+    /// word may.
     #[param(default = owned(VERBS))]
     verbs: Vec<String>,
 ) -> Result<Breakdown, Unscored> {
     let weights = Weights::new(weights).map_err(Unscored::because)?;
-    let plan = match Given::read("subtasks", subtasks)? {
-        Given::Json(plan) => plan,
-        Given::Text(reason) => return Ok(no_plan(weights, reason)),
+    let plan = match JsonField::parse("subtasks", subtasks)? {
+        JsonField::Valid(plan) => plan,
+        JsonField::Invalid(reason) => return Ok(invalid_plan(weights, reason)),
     };
     let subtasks = match plan.as_array().map(Vec::as_slice) {
-        None => return Ok(no_plan(weights, "`subtasks` is no list".to_owned())),
-        Some([]) => return Ok(no_plan(weights, "`subtasks` is an empty list".to_owned())),
+        None => return Ok(invalid_plan(weights, "`subtasks` is not a list".to_owned())),
+        Some([]) => return Ok(invalid_plan(weights, "`subtasks` is an empty list".to_owned())),
         Some(subtasks) => subtasks,
     };
     let is_unknown = |action: &str| !actions.iter().any(|known| known == action);
     let needs_path =
         |action: &str| is_unknown(action) || file_actions.iter().any(|it| it == action);
-    let check = |fault: &dyn Fn(&Value) -> Option<String>| first_fault("subtask", subtasks, fault);
+    let check =
+        |check: &dyn Fn(&Value) -> Option<String>| first_failure("subtask", subtasks, check);
     Ok(Breakdown::of_checks(
         weights,
         [
-            ("subtasks", check(&incomplete)),
+            ("subtasks", check(&missing_field)),
             ("actions", check(&|subtask| unknown_action(subtask, &actions))),
-            ("targets", check(&|subtask| no_target(subtask, &needs_path, &bare_names))),
-            ("instructions", check(&|subtask| no_instruction(subtask, &verbs))),
+            ("targets", check(&|subtask| invalid_target(subtask, &needs_path, &bare_names))),
+            ("instructions", check(&|subtask| invalid_instruction(subtask, &verbs))),
         ],
     ))
 }
@@ -98,19 +102,24 @@ fn owned(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-/// All four checks fail, for one reason.
-fn no_plan(weights: Weights<4>, reason: String) -> Breakdown {
-    let none = (0.0, None);
+/// All four checks fail for the same reason.
+fn invalid_plan(weights: Weights<4>, reason: String) -> Breakdown {
+    let failed = (0.0, None);
     let subtasks = ("subtasks", (0.0, Some(reason)));
     Breakdown::new(
         weights,
-        [subtasks, ("actions", none.clone()), ("targets", none.clone()), ("instructions", none)],
+        [
+            subtasks,
+            ("actions", failed.clone()),
+            ("targets", failed.clone()),
+            ("instructions", failed),
+        ],
     )
 }
 
-fn incomplete(subtask: &Value) -> Option<String> {
+fn missing_field(subtask: &Value) -> Option<String> {
     let Some(subtask) = subtask.as_object() else {
-        return Some("it is no object".to_owned());
+        return Some("it is not an object".to_owned());
     };
     let has = |field: &&&str| match subtask.get(**field) {
         Some(Value::Null) => **field == "target",
@@ -122,13 +131,14 @@ fn incomplete(subtask: &Value) -> Option<String> {
 
 fn unknown_action(subtask: &Value, actions: &[String]) -> Option<String> {
     let Some(action) = text(subtask, "action") else {
-        return Some("its `action` is no text".to_owned());
+        return Some("its `action` is not a string".to_owned());
     };
     let is_known = actions.iter().any(|known| known == action);
-    (!is_known).then(|| format!("its action {action:?} is none of {}", actions.join(", ")))
+    (!is_known)
+        .then(|| format!("unknown action {action:?}; expected one of {}", actions.join(", ")))
 }
 
-fn no_target(
+fn invalid_target(
     subtask: &Value,
     needs_path: &dyn Fn(&str) -> bool,
     bare_names: &[String],
@@ -138,30 +148,31 @@ fn no_target(
     }
     match text(subtask, "target") {
         Some(target) if is_path(target, bare_names) => None,
-        Some(target) => Some(format!("its target {target:?} is no path")),
-        None => Some("its `target` is no text".to_owned()),
+        Some(target) => Some(format!("its target {target:?} is not a path")),
+        None => Some("its `target` is not a string".to_owned()),
     }
 }
 
 fn is_path(target: &str, bare_names: &[String]) -> bool {
-    let is_clean = !target.chars().any(|c| c.is_whitespace() || c.is_control());
-    let looks_like_one =
+    let has_valid_chars = !target.chars().any(|c| c.is_whitespace() || c.is_control());
+    let looks_like_path =
         target.contains(['/', '\\', '.']) || bare_names.iter().any(|name| name == target);
-    is_clean && looks_like_one && !target.contains("://")
+    has_valid_chars && looks_like_path && !target.contains("://")
 }
 
-fn no_instruction(subtask: &Value, verbs: &[String]) -> Option<String> {
+fn invalid_instruction(subtask: &Value, verbs: &[String]) -> Option<String> {
     let Some(instruction) = text(subtask, "instruction") else {
-        return Some("its `instruction` is no text".to_owned());
+        return Some("its `instruction` is not a string".to_owned());
     };
     let words = instruction.trim_start_matches(|c: char| !c.is_alphabetic());
     if words.is_empty() {
-        return Some("its instruction has no word".to_owned());
+        return Some("its instruction contains no word".to_owned());
     }
     let first = words.split_whitespace().next().unwrap_or(words);
-    let begins = |text: &Searchable<'_>| verbs.iter().any(|verb| text.starts_with(verb));
-    let is_actionable = verbs.is_empty() || begins(&Searchable::new(words, false, true));
-    (!is_actionable).then(|| format!("its instruction begins with {first:?}, which is no verb"))
+    let starts_with_verb = |text: &Searchable<'_>| verbs.iter().any(|verb| text.starts_with(verb));
+    let is_actionable = verbs.is_empty() || starts_with_verb(&Searchable::new(words, false, true));
+    (!is_actionable)
+        .then(|| format!("its instruction starts with {first:?}, which is not a known verb"))
 }
 
 fn text<'a>(subtask: &'a Value, field: &str) -> Option<&'a str> {
@@ -189,7 +200,7 @@ const BARE_NAMES: &[&str] = &[
     "makefile",
 ];
 
-/// What instructions to a coding agent begin with.
+/// Verbs that instructions to a coding agent start with.
 const VERBS: &[&str] = &[
     "add",
     "adjust",

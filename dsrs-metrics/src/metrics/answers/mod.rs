@@ -4,7 +4,7 @@ mod numeric;
 mod references;
 mod text;
 
-pub use numeric::{NumericMatch, TextOrNumber, numeric_match};
+pub use numeric::{NumericMatch, StrOrNumber, numeric_match};
 pub use references::StrOrList;
 pub use text::{
     AnswerExactMatch, AnswerPassageMatch, Em, F1, HotpotF1, Precision, Recall, answer_exact_match,

@@ -1,7 +1,7 @@
-//! Numbers in answers.
+//! The numeric match of answers.
 #![allow(
     clippy::needless_pass_by_value,
-    reason = "a field parameter is held for the call and passed on as it was read"
+    reason = "a metric function takes its field parameters by value"
 )]
 
 use std::borrow::Cow;
@@ -15,38 +15,38 @@ use crate::metric;
 use crate::metrics::check::at_least;
 use crate::text::{DecimalMark, NumericOptions};
 
-/// A text, or a number as if it were written out.
+/// A string, or a number in its written form.
 ///
 /// ```
-/// use dsrs_metrics::metrics::TextOrNumber;
+/// use dsrs_metrics::metrics::StrOrNumber;
 ///
-/// let number: TextOrNumber<'_> = serde_json::from_str("18.5").unwrap();
+/// let number: StrOrNumber<'_> = serde_json::from_str("18.5").unwrap();
 /// assert_eq!(number.as_str(), "18.5");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TextOrNumber<'a>(Cow<'a, str>);
+pub struct StrOrNumber<'a>(Cow<'a, str>);
 
-impl TextOrNumber<'_> {
-    /// The text.
+impl StrOrNumber<'_> {
+    /// Returns the string.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for TextOrNumber<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for StrOrNumber<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(TextOrNumberVisitor).map(Self)
+        deserializer.deserialize_any(StrOrNumberVisitor).map(Self)
     }
 }
 
-struct TextOrNumberVisitor;
+struct StrOrNumberVisitor;
 
-impl<'de> Visitor<'de> for TextOrNumberVisitor {
+impl<'de> Visitor<'de> for StrOrNumberVisitor {
     type Value = Cow<'de, str>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text or a number")
+        f.write_str("a string or a number")
     }
 
     fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
@@ -72,10 +72,10 @@ impl<'de> Visitor<'de> for TextOrNumberVisitor {
 
 macro_rules! give_written {
     ($($from:ty => $text:expr;)*) => {$(
-        impl<'r> crate::core::rows::provide::Give<'r, crate::core::rows::fields::Owned<TextOrNumber<'r>>> for $from {
-            fn give(&'r self) -> TextOrNumber<'r> {
+        impl<'r> crate::core::rows::provide::Give<'r, crate::core::rows::fields::Owned<StrOrNumber<'r>>> for $from {
+            fn give(&'r self) -> StrOrNumber<'r> {
                 let text: fn(&'r $from) -> Cow<'r, str> = $text;
-                TextOrNumber(text(self))
+                StrOrNumber(text(self))
             }
         }
     )*};
@@ -92,10 +92,10 @@ give_written! {
 
 /// Whether the last number of the prediction is the last number of the gold answer.
 ///
-/// Thousands separators, currency signs and units are read as what they are: 1,300 is $1300.00, and 5 is
-/// not inside 25. With both tolerances at 0 the comparison is exact on decimals of any length; see
-/// [`last_number`](crate::text::last_number) for what counts as a number. A prediction without a number fails, a gold answer
-/// without one is an error.
+/// Thousands separators, currency signs and units are understood: 1,300 equals $1300.00, and 5 is
+/// not part of 25. With both tolerances at 0 the comparison is exact on decimals of any length; see
+/// [`last_number`](crate::text::last_number) for what counts as a number. A prediction without a
+/// number fails. A gold answer without a number is an error.
 ///
 /// ```
 /// use dsrs_metrics::metrics::NumericMatch;
@@ -110,26 +110,27 @@ give_written! {
 /// ```
 #[metric]
 pub fn numeric_match(
-    #[gold] answer: TextOrNumber<'_>,
-    #[pred("answer")] prediction: TextOrNumber<'_>,
+    #[gold] answer: StrOrNumber<'_>,
+    #[pred("answer")] prediction: StrOrNumber<'_>,
     /// Largest accepted difference, in units of the number.
     #[param(default = 0.0)]
     abs_tolerance: f64,
     /// Largest accepted difference as a share of the gold number: 0.01 is one percent.
     #[param(default = 0.0)]
     rel_tolerance: f64,
-    /// Which mark separates the fraction: `point` (1,234.5) or `comma` (1.234,5).
+    /// The decimal mark: `point` (1,234.5) or `comma` (1.234,5).
     #[param(default = DecimalMark::Point)]
     decimal_mark: DecimalMark,
-    /// Whether 50% is 0.5; otherwise the sign is a unit like any other.
+    /// Whether 50% is 0.5; otherwise the percent sign is a unit like any other.
     #[param(default = false)]
     percent_as_fraction: bool,
 ) -> Result<bool, String> {
     let options =
         NumericOptions { abs_tolerance, rel_tolerance, decimal_mark, percent_as_fraction };
     let gold = options.last_number(answer.as_str());
-    let gold =
-        gold.ok_or_else(|| format!("no number in `gold.answer`: {}", shown(answer.as_str())))?;
+    let gold = gold.ok_or_else(|| {
+        format!("expected a number in `gold.answer`, found {}", shown(answer.as_str()))
+    })?;
     let prediction = options.last_number(prediction.as_str());
     Ok(prediction.is_some_and(|prediction| prediction.is_close(&gold, &options)))
 }

@@ -1,4 +1,4 @@
-//! Field types of the built-in metrics: DSPy's `str` or `list[str]`.
+//! The field type of reference answers: DSPy's `str` or `list[str]`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,7 +8,7 @@ use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 use crate::core::rows::fields::Owned;
 use crate::core::rows::provide::Give;
 
-/// A text, or a list of texts each of which is as good: DSPy's `str` or `list[str]`.
+/// A string, or a list of equally good strings: DSPy's `str` or `list[str]`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::StrOrList;
@@ -18,31 +18,31 @@ use crate::core::rows::provide::Give;
 /// assert_eq!((one.len(), two.len(), &*two[1]), (1, 2, "Paris, France"));
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct StrOrList<'a>(Texts<'a>);
+pub struct StrOrList<'a>(Strings<'a>);
 
 #[derive(Debug, Clone, PartialEq)]
-enum Texts<'a> {
+enum Strings<'a> {
     One(Cow<'a, str>),
     Many(Vec<Cow<'a, str>>),
 }
 
 impl<'a> StrOrList<'a> {
-    /// One text.
-    pub fn one(text: impl Into<Cow<'a, str>>) -> Self {
-        Self(Texts::One(text.into()))
+    /// Creates a single string.
+    pub fn one(string: impl Into<Cow<'a, str>>) -> Self {
+        Self(Strings::One(string.into()))
     }
 
-    /// Several texts.
-    pub fn many<T: Into<Cow<'a, str>>>(texts: impl IntoIterator<Item = T>) -> Self {
-        Self(Texts::Many(texts.into_iter().map(Into::into).collect()))
+    /// Creates a list of strings.
+    pub fn many<T: Into<Cow<'a, str>>>(strings: impl IntoIterator<Item = T>) -> Self {
+        Self(Strings::Many(strings.into_iter().map(Into::into).collect()))
     }
 
-    /// The text, if it is one and not a list.
+    /// Returns the string if it is not in a list.
     #[must_use]
     pub fn as_one(&self) -> Option<&str> {
         match &self.0 {
-            Texts::One(text) => Some(text),
-            Texts::Many(_) => None,
+            Strings::One(string) => Some(string),
+            Strings::Many(_) => None,
         }
     }
 }
@@ -52,46 +52,46 @@ impl<'a> std::ops::Deref for StrOrList<'a> {
 
     fn deref(&self) -> &Self::Target {
         match &self.0 {
-            Texts::One(text) => std::slice::from_ref(text),
-            Texts::Many(texts) => texts,
+            Strings::One(string) => std::slice::from_ref(string),
+            Strings::Many(strings) => strings,
         }
     }
 }
 
 impl<'de: 'a, 'a> Deserialize<'de> for StrOrList<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(TextsVisitor).map(Self)
+        deserializer.deserialize_any(StringsVisitor).map(Self)
     }
 }
 
-struct TextsVisitor;
+struct StringsVisitor;
 
-impl<'de> Visitor<'de> for TextsVisitor {
-    type Value = Texts<'de>;
+impl<'de> Visitor<'de> for StringsVisitor {
+    type Value = Strings<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a text or a list of texts")
+        f.write_str("a string or a list of strings")
     }
 
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Texts::One(Cow::Borrowed(text)))
+    fn visit_borrowed_str<E>(self, string: &'de str) -> Result<Self::Value, E> {
+        Ok(Strings::One(Cow::Borrowed(string)))
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Texts::One(Cow::Owned(text.to_owned())))
+    fn visit_str<E>(self, string: &str) -> Result<Self::Value, E> {
+        Ok(Strings::One(Cow::Owned(string.to_owned())))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut texts: A) -> Result<Self::Value, A::Error> {
-        let mut many = Vec::with_capacity(texts.size_hint().unwrap_or(0).min(1024));
-        while let Some(StrOrList(text)) = texts.next_element()? {
-            match text {
-                Texts::One(text) => many.push(text),
-                Texts::Many(_) => {
-                    return Err(serde::de::Error::custom("a list of texts holds another list"));
+    fn visit_seq<A: SeqAccess<'de>>(self, mut strings: A) -> Result<Self::Value, A::Error> {
+        let mut many = Vec::with_capacity(strings.size_hint().unwrap_or(0).min(1024));
+        while let Some(StrOrList(string)) = strings.next_element()? {
+            match string {
+                Strings::One(string) => many.push(string),
+                Strings::Many(_) => {
+                    return Err(serde::de::Error::custom("expected a string, found a nested list"));
                 }
             }
         }
-        Ok(Texts::Many(many))
+        Ok(Strings::Many(many))
     }
 }
 

@@ -1,7 +1,7 @@
-//! DSPy's answer metrics over rows.
+//! DSPy's answer metrics over rows: exact match, token overlap, answers in passages.
 #![allow(
     clippy::needless_pass_by_value,
-    reason = "a field parameter is held for the call and passed on as it was read"
+    reason = "a metric function takes its field parameters by value"
 )]
 
 use crate::core::requirements::{Requirement, Requires};
@@ -13,9 +13,9 @@ use crate::metrics::check::within;
 
 /// Exact match with any of the reference answers after normalization; dspy's `answer_exact_match`.
 ///
-/// With `frac` below 1 a best token F1 of at least `frac` counts as a match. Under the `dspy` profile
-/// the verdict is dspy's, bit for bit; that profile drops articles and punctuation, so `"A"` is as good
-/// as an empty answer there. The profiles `folded` and `folded_symbols` keep what dspy loses.
+/// With `frac` below 1 a token F1 of at least `frac` counts as a match. With the `dspy` profile the
+/// verdict is dspy's, bit for bit. That profile removes articles and punctuation, so `"A"` equals
+/// an empty answer. The profiles `folded` and `folded_symbols` keep what dspy removes.
 ///
 /// ```
 /// use dsrs_metrics::metrics::AnswerExactMatch;
@@ -32,14 +32,14 @@ use crate::metrics::check::within;
 pub fn answer_exact_match(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
-    /// Token F1 from which on an answer counts as a match; 1 means exact match.
+    /// Lowest token F1 that counts as a match; 1 means exact match.
     #[param(default = 1.0)]
     frac: f64,
-    /// How texts are normalized: `dspy`, `folded` or `folded_symbols`.
+    /// How strings are normalized: `dspy`, `folded` or `folded_symbols`.
     #[param(default = Profile::Dspy)]
     profile: Profile,
 ) -> Result<bool, NoReferences> {
-    profile.answer_exact_match(&answer, prediction, frac)
+    profile.answer_exact_match(prediction, &answer, frac)
 }
 
 impl Requires for AnswerExactMatch {
@@ -67,11 +67,11 @@ impl Requires for AnswerExactMatch {
 pub fn answer_passage_match(
     #[gold] answer: StrOrList<'_>,
     #[pred] context: StrOrList<'_>,
-    /// How texts are normalized: `dspy`, `folded` or `folded_symbols`.
+    /// How strings are normalized: `dspy`, `folded` or `folded_symbols`.
     #[param(default = Profile::Dspy)]
     profile: Profile,
 ) -> bool {
-    profile.answer_passage_match(&answer, &context)
+    profile.answer_passage_match(&context, &answer)
 }
 
 /// Exact match with any of the reference answers after normalization; dspy's `EM`.
@@ -90,7 +90,7 @@ pub fn answer_passage_match(
 pub fn em(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
-    /// How texts are normalized: `dspy`, `folded` or `folded_symbols`.
+    /// How strings are normalized: `dspy`, `folded` or `folded_symbols`.
     #[param(default = Profile::Dspy)]
     profile: Profile,
 ) -> Result<bool, NoReferences> {
@@ -99,7 +99,7 @@ pub fn em(
 
 /// The best token F1 over the reference answers; dspy's `F1`.
 ///
-/// Tokens are counted as a multiset, so saying a word five times does not help.
+/// Tokens are counted as a multiset, so repeating a word does not raise the score.
 ///
 /// ```
 /// use dsrs_metrics::metrics::F1;
@@ -116,7 +116,7 @@ pub fn em(
 pub fn f1(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
-    /// How texts are normalized: `dspy`, `folded` or `folded_symbols`.
+    /// How strings are normalized: `dspy`, `folded` or `folded_symbols`.
     #[param(default = Profile::Dspy)]
     profile: Profile,
 ) -> Result<f64, NoReferences> {
@@ -125,7 +125,7 @@ pub fn f1(
 
 /// The best `HotPotQA` F1 over the reference answers; dspy's `HotPotF1`.
 ///
-/// As `f1`, but 0 where either side is yes, no or noanswer and the sides differ.
+/// As `f1`, except that the score is 0 if either side is yes, no or noanswer and the sides differ.
 ///
 /// ```
 /// use dsrs_metrics::metrics::HotpotF1;
@@ -141,15 +141,15 @@ pub fn f1(
 pub fn hotpot_f1(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
-    /// How texts are normalized: `dspy`, `folded` or `folded_symbols`.
+    /// How strings are normalized: `dspy`, `folded` or `folded_symbols`.
     #[param(default = Profile::Dspy)]
     profile: Profile,
 ) -> Result<f64, NoReferences> {
     profile.hotpot_f1(prediction, &answer)
 }
 
-/// The best token precision over the reference answers: the share of the prediction's tokens that the
-/// reference has.
+/// The best token precision over the reference answers: the share of the prediction's tokens that
+/// are in the reference.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Precision;
@@ -166,15 +166,15 @@ pub fn hotpot_f1(
 pub fn precision(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
-    /// How texts are normalized: `dspy`, `folded` or `folded_symbols`.
+    /// How strings are normalized: `dspy`, `folded` or `folded_symbols`.
     #[param(default = Profile::Dspy)]
     profile: Profile,
 ) -> Result<f64, NoReferences> {
     profile.precision(prediction, &answer)
 }
 
-/// The best token recall over the reference answers: the share of the reference's tokens that the
-/// prediction has.
+/// The best token recall over the reference answers: the share of the reference's tokens that are
+/// in the prediction.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Recall;
@@ -190,7 +190,7 @@ pub fn precision(
 pub fn recall(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
-    /// How texts are normalized: `dspy`, `folded` or `folded_symbols`.
+    /// How strings are normalized: `dspy`, `folded` or `folded_symbols`.
     #[param(default = Profile::Dspy)]
     profile: Profile,
 ) -> Result<f64, NoReferences> {

@@ -150,7 +150,9 @@ impl Diff {
             return None;
         }
         let parsed = match self.language {
-            Some(language) => language.fault("").map(|_| ()).map_err(|error| error.to_string()),
+            Some(language) => {
+                language.first_error("").map(|_| ()).map_err(|error| error.to_string())
+            }
             None => Err(NO_LANGUAGE.to_owned()),
         };
         Requirement::unless(Self::SPEC.name, parsed)

@@ -1,4 +1,4 @@
-//! Whether an output has the form that was asked for.
+//! The format of an output.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -8,11 +8,12 @@ use serde::de::IgnoredAny;
 use crate::metric;
 use crate::metrics::check::{Check, Unscored};
 
-/// Whether the output is there, is JSON, and has its fields.
+/// Whether the output is not empty, is valid JSON, and has the required fields.
 ///
-/// Passes or fails; the feedback names what is wrong. Reads the text of `pred.answer`, or of the field that `field` names
-/// (`*` for the whole prediction as JSON). White space alone is empty. JSON is RFC 8259 to the letter: no comments, no
-/// trailing commas, no code fence around it, nesting of any depth.
+/// A pass or a failure; the feedback names the violation. Reads `pred.answer` as a string, or the
+/// field that `field` names (`*` for the whole prediction as JSON). White space alone counts as
+/// empty. JSON is that of RFC 8259: no comments, no trailing commas, no surrounding code fence, any
+/// nesting depth.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Format;
@@ -31,16 +32,16 @@ use crate::metrics::check::{Check, Unscored};
 #[metric]
 pub fn format(
     #[pred(named_by = field)] text: &str,
-    /// Whether empty text fails.
+    /// Whether an empty output fails.
     #[param(default = true)]
     require_non_empty: bool,
-    /// Whether text that is no JSON fails.
+    /// Whether an output that is not valid JSON fails.
     #[param(default = false)]
     require_valid_json: bool,
-    /// Fields that the output must have; it must be a JSON object then.
+    /// Fields that the output must have, which must then be a JSON object.
     #[param(default)]
     required_fields: &[String],
-    /// The field of the prediction that is looked at, or `*` for all of it.
+    /// The field of the prediction to check, or `*` for the whole prediction.
     #[param(default = "answer")]
     field: &str,
 ) -> Result<Check, Unscored> {
@@ -48,25 +49,25 @@ pub fn format(
     if empty && require_non_empty {
         return Ok(Check::fail("the output is empty"));
     }
-    let json = require_valid_json.then(|| not_json(text)).flatten();
-    Ok(Check::unless(json.or_else(|| missing(text, required_fields))))
+    let json = require_valid_json.then(|| json_error(text)).flatten();
+    Ok(Check::unless(json.or_else(|| missing_fields(text, required_fields))))
 }
 
-fn not_json(text: &str) -> Option<String> {
-    // What is ignored is read without recursion, so depth is no matter.
+fn json_error(text: &str) -> Option<String> {
+    // Ignored values are parsed without recursion, so any nesting depth is supported.
     let error = serde_json::from_str::<IgnoredAny>(text).err()?;
-    Some(format!("the output is no valid JSON: {error}"))
+    Some(format!("the output is not valid JSON: {error}"))
 }
 
-fn missing(text: &str, fields: &[String]) -> Option<String> {
+fn missing_fields(text: &str, fields: &[String]) -> Option<String> {
     if fields.is_empty() {
         return None;
     }
     let object = match serde_json::from_str::<HashMap<Cow<'_, str>, IgnoredAny>>(text) {
         Ok(object) => object,
-        Err(error) => return Some(format!("the output is no JSON object: {error}")),
+        Err(error) => return Some(format!("the output is not a JSON object: {error}")),
     };
     let missing: Vec<&str> =
         fields.iter().map(String::as_str).filter(|field| !object.contains_key(*field)).collect();
-    (!missing.is_empty()).then(|| format!("the output lacks `{}`", missing.join("`, `")))
+    (!missing.is_empty()).then(|| format!("the output lacks the fields `{}`", missing.join("`, `")))
 }

@@ -1,4 +1,4 @@
-//! Words that an output must have, and words that it must not have.
+//! Required and forbidden keywords of an output.
 
 use crate::core::requirements::{Requirement, Requires};
 use crate::core::score::FeedbackMetric;
@@ -6,13 +6,14 @@ use crate::metric;
 use crate::metrics::check::Unscored;
 use crate::text::Searchable;
 
-/// The share of the required keywords that the output has; 0 if it has a forbidden one.
+/// The share of the required keywords that the output contains; 0 if it contains a forbidden one.
 ///
-/// In [0, 1], 1 is a pass. Without `partial_credit` anything below 1 is 0. Reads the text of `pred.answer`, or of the field
-/// that `field` names (`*` for the whole prediction as JSON). Letters are compared as Unicode has them: composed and
-/// decomposed forms are equal, and without `case_sensitive` so are "STRASSE" and "straße". With `whole_words` a keyword
-/// may not be part of a longer word: "TODO" is not in "TODOS". A metric with no keyword at all, or an empty one, is
-/// refused before the first row: there would be nothing to look for.
+/// In [0, 1]; 1 is a pass. Without `partial_credit` a score below 1 becomes 0. Reads `pred.answer`
+/// as a string, or the field that `field` names (`*` for the whole prediction as JSON). Strings are
+/// compared after Unicode normalization (NFC), and without `case_sensitive` after case folding, so
+/// "STRASSE" equals "straße". With `whole_words` a keyword does not match inside a longer word:
+/// "TODO" does not match "TODOS". A configuration without keywords, or with an empty keyword, is an
+/// error before the first row.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Keyword;
@@ -31,54 +32,54 @@ use crate::text::Searchable;
 #[metric(range = 0.0..=1.0, threshold = 1.0)]
 pub fn keyword(
     #[pred(named_by = field)] text: &str,
-    /// Keywords that the output must have, all of them.
+    /// Keywords that the output must contain.
     #[param(default)]
     required: &[String],
-    /// Keywords of which the output must have none.
+    /// Keywords that the output must not contain.
     #[param(default)]
     forbidden: &[String],
-    /// Whether some of the required keywords are worth their share; otherwise all count 1 and fewer 0.
+    /// Whether to score the share of required keywords instead of all or nothing.
     #[param(default = true)]
     partial_credit: bool,
-    /// Whether upper and lower case differ.
+    /// Whether the comparison is case-sensitive.
     #[param(default = false)]
     case_sensitive: bool,
-    /// Whether a keyword must stand as a word of its own.
+    /// Whether a keyword matches only whole words.
     #[param(default = false)]
     whole_words: bool,
-    /// The field of the prediction that is looked at, or `*` for all of it.
+    /// The field of the prediction to check, or `*` for the whole prediction.
     #[param(default = "answer")]
     field: &str,
 ) -> Result<FeedbackMetric, Unscored> {
-    check(required, forbidden).map_err(Unscored::Because)?;
+    validate(required, forbidden).map_err(Unscored::Because)?;
     let text = Searchable::new(text, case_sensitive, whole_words);
-    let banned: Vec<&String> = forbidden.iter().filter(|word| text.contains(word)).collect();
+    let found: Vec<&String> = forbidden.iter().filter(|word| text.contains(word)).collect();
     let missing: Vec<&String> = required.iter().filter(|word| !text.contains(word)).collect();
     Ok(FeedbackMetric::new(
-        value(required.len(), missing.len(), banned.is_empty(), partial_credit),
-        feedback(&missing, &banned),
+        value(required.len(), missing.len(), found.is_empty(), partial_credit),
+        feedback(&missing, &found),
     ))
 }
 
 impl Requires for Keyword {
     fn requirements(&self, all: &mut Vec<Requirement>) {
-        all.extend(Requirement::unless(Self::SPEC.name, check(&self.required, &self.forbidden)));
+        all.extend(Requirement::unless(Self::SPEC.name, validate(&self.required, &self.forbidden)));
     }
 }
 
-fn check(required: &[String], forbidden: &[String]) -> Result<(), String> {
+fn validate(required: &[String], forbidden: &[String]) -> Result<(), String> {
     if required.is_empty() && forbidden.is_empty() {
-        return Err("no keywords: set `required`, `forbidden` or both".to_owned());
+        return Err("no keywords are configured; set `required`, `forbidden` or both".to_owned());
     }
     match required.iter().chain(forbidden).any(String::is_empty) {
-        true => Err("an empty keyword is in every text: take it out".to_owned()),
+        true => Err("an empty keyword matches every output; remove it".to_owned()),
         false => Ok(()),
     }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "lists of keywords are short")]
-fn value(required: usize, missing: usize, clean: bool, partial_credit: bool) -> f64 {
-    match (clean, missing) {
+fn value(required: usize, missing: usize, none_forbidden: bool, partial_credit: bool) -> f64 {
+    match (none_forbidden, missing) {
         (false, _) => 0.0,
         (true, 0) => 1.0,
         (true, _) if partial_credit => (required - missing) as f64 / required as f64,
@@ -86,14 +87,14 @@ fn value(required: usize, missing: usize, clean: bool, partial_credit: bool) -> 
     }
 }
 
-fn feedback(missing: &[&String], banned: &[&String]) -> String {
+fn feedback(missing: &[&String], forbidden: &[&String]) -> String {
     let quoted = |words: &[&String]| {
         words.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(", ")
     };
-    match (missing.is_empty(), banned.is_empty()) {
-        (true, true) => "all required keywords are there and no forbidden one".to_owned(),
+    match (missing.is_empty(), forbidden.is_empty()) {
+        (true, true) => "all required keywords are present and no forbidden one is".to_owned(),
         (false, true) => format!("missing: {}", quoted(missing)),
-        (true, false) => format!("forbidden: {}", quoted(banned)),
-        (false, false) => format!("forbidden: {}; missing: {}", quoted(banned), quoted(missing)),
+        (true, false) => format!("forbidden: {}", quoted(forbidden)),
+        (false, false) => format!("forbidden: {}; missing: {}", quoted(forbidden), quoted(missing)),
     }
 }

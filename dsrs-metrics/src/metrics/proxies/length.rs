@@ -1,4 +1,4 @@
-//! Whether an output is as long as it should be.
+//! The length of an output.
 
 use crate::core::requirements::{Requirement, Requires};
 use crate::core::score::FeedbackMetric;
@@ -6,14 +6,15 @@ use crate::metric;
 use crate::metrics::check::Unscored;
 use crate::text::{count_tokens, count_words};
 
-/// Whether the output's length lies within bounds, with partial credit near them.
+/// Whether the length of the output is within bounds, with partial credit outside them.
 ///
-/// In [0, 1]: 1 within all bounds, which is a pass; below a minimum `length / minimum`, above a maximum
-/// `maximum / length`, and the worst of these where several bounds are broken. Without `partial_credit` anything below 1
-/// is 0. Characters are Unicode characters (scalar values, as in Python's `len`), never bytes; words are those of
-/// [`count_words`], tokens those of [`count_tokens`], a documented approximation. Reads the text of `pred.answer`, or of the
-/// field that `field` names (`*` for the whole prediction as JSON). A metric without bounds, or with a minimum above its
-/// maximum, is refused before the first row.
+/// In [0, 1]: 1 within all bounds, which is a pass; `length / minimum` below a minimum, `maximum /
+/// length` above a maximum, and the lowest of these if several bounds are violated. Without
+/// `partial_credit` a score below 1 becomes 0. Characters are Unicode scalar values, as in Python's
+/// `len`, not bytes; words are those of [`count_words`], tokens those of [`count_tokens`], a
+/// documented approximation. Reads `pred.answer` as a string, or the field that `field` names (`*`
+/// for the whole prediction as JSON). A configuration without bounds, or with a minimum above its
+/// maximum, is an error before the first row.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Length;
@@ -29,39 +30,39 @@ use crate::text::{count_tokens, count_words};
 /// # }
 /// ```
 #[metric(range = 0.0..=1.0, threshold = 1.0)]
-#[expect(clippy::too_many_arguments, reason = "a bound each way for each unit")]
+#[expect(clippy::too_many_arguments, reason = "two bounds per unit")]
 pub fn length(
     #[pred(named_by = field)] text: &str,
-    /// Fewest characters.
+    /// The minimum number of characters.
     #[param]
     min_chars: Option<u64>,
-    /// Most characters.
+    /// The maximum number of characters.
     #[param]
     max_chars: Option<u64>,
-    /// Fewest words.
+    /// The minimum number of words.
     #[param]
     min_words: Option<u64>,
-    /// Most words.
+    /// The maximum number of words.
     #[param]
     max_words: Option<u64>,
-    /// Fewest tokens.
+    /// The minimum number of tokens.
     #[param]
     min_tokens: Option<u64>,
-    /// Most tokens.
+    /// The maximum number of tokens.
     #[param]
     max_tokens: Option<u64>,
-    /// Whether a length near the bounds is worth something.
+    /// Whether a length outside the bounds scores more than 0.
     #[param(default = true)]
     partial_credit: bool,
-    /// The field of the prediction that is looked at, or `*` for all of it.
+    /// The field of the prediction to check, or `*` for the whole prediction.
     #[param(default = "answer")]
     field: &str,
 ) -> Result<FeedbackMetric, Unscored> {
     let bounds = bounds([min_chars, max_chars], [min_words, max_words], [min_tokens, max_tokens]);
-    check(&bounds).map_err(Unscored::Because)?;
-    let judged = bounds.iter().filter(|bounds| bounds.is_set()).map(|bounds| bounds.judge(text));
-    let (score, feedback) = judged
-        .reduce(|worst, next| if next.0 < worst.0 { next } else { worst })
+    validate(&bounds).map_err(Unscored::Because)?;
+    let scores = bounds.iter().filter(|bounds| bounds.is_set()).map(|bounds| bounds.score(text));
+    let (score, feedback) = scores
+        .reduce(|lowest, next| if next.0 < lowest.0 { next } else { lowest })
         .unwrap_or((1.0, String::new()));
     let score = if partial_credit || score >= 1.0 { score } else { 0.0 };
     Ok(FeedbackMetric::new(score, feedback))
@@ -74,11 +75,11 @@ impl Requires for Length {
             [self.min_words, self.max_words],
             [self.min_tokens, self.max_tokens],
         );
-        all.extend(Requirement::unless(Self::SPEC.name, check(&bounds)));
+        all.extend(Requirement::unless(Self::SPEC.name, validate(&bounds)));
     }
 }
 
-/// The least and the most in each unit.
+/// The minimum and maximum in each unit.
 fn bounds(
     chars: [Option<u64>; 2],
     words: [Option<u64>; 2],
@@ -109,33 +110,34 @@ impl Bounds {
         self.min.is_some() || self.max.is_some()
     }
 
-    /// Score in [0, 1] and a sentence.
-    #[expect(clippy::cast_precision_loss, reason = "lengths of texts are exact in a float")]
-    fn judge(&self, text: &str) -> (f64, String) {
+    /// The score in [0, 1] and the feedback.
+    #[expect(clippy::cast_precision_loss, reason = "lengths of strings are exact in a float")]
+    fn score(&self, text: &str) -> (f64, String) {
         let unit = self.unit;
         let found = (self.count)(text) as u64;
         match (self.min, self.max) {
-            (Some(min), _) if found < min => {
-                (found as f64 / min as f64, format!("{found} {unit}, at least {min} expected"))
-            }
+            (Some(min), _) if found < min => (
+                found as f64 / min as f64,
+                format!("expected at least {min} {unit}, found {found}"),
+            ),
             (_, Some(max)) if found > max => {
-                (max as f64 / found as f64, format!("{found} {unit}, at most {max} expected"))
+                (max as f64 / found as f64, format!("expected at most {max} {unit}, found {found}"))
             }
             _ => (1.0, format!("{found} {unit}")),
         }
     }
 }
 
-fn check(bounds: &[Bounds]) -> Result<(), String> {
+fn validate(bounds: &[Bounds]) -> Result<(), String> {
     if !bounds.iter().any(Bounds::is_set) {
-        let message = "no bounds: set `min_chars`, `max_chars`, `min_words`, `max_words`, `min_tokens` or `max_tokens`";
+        let message = "no bounds are configured; set `min_chars`, `max_chars`, `min_words`, `max_words`, `min_tokens` or `max_tokens`";
         return Err(message.to_owned());
     }
     for Bounds { unit, min, max, .. } in bounds {
         if let (Some(min), Some(max)) = (min, max)
             && min > max
         {
-            return Err(format!("no text has at least {min} and at most {max} {unit}"));
+            return Err(format!("the minimum of {min} {unit} exceeds the maximum of {max}"));
         }
     }
     Ok(())

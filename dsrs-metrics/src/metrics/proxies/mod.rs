@@ -1,11 +1,12 @@
-//! Cheap checks of form, which need no gold answer: format, keywords, length, syntax, repetition. They are free and
+//! Cheap checks that need no gold answer: format, keywords, length and syntax. They are free and
 //! take microseconds.
 //!
-//! `format`, `keyword`, `length` and `syntax` look at one field of the prediction, `answer` unless their parameter
-//! `field` says otherwise; `field = "*"` is the whole prediction as JSON. A value that is no text is taken as its JSON,
-//! `null` as empty text; what is nested deeper than 128 levels fails its row. Their spec names the field that they are
-//! configured to read. Rows that derive `Record` are scored too; whether they have the field is known only then, since
-//! the parameter may name any.
+//! Each reads one field of the prediction, which the parameter `field` names (`answer` by default);
+//! `field = "*"` is the whole prediction as JSON. A value other than a string is converted to JSON,
+//! `null` to the empty string; a value nested deeper than 128 levels is an error. The spec of a
+//! configured metric names the field that it reads. Rows that derive `Record` are supported too,
+//! but whether they have the field is checked only at run time, since the parameter may name any
+//! field.
 
 mod format;
 mod keyword;

@@ -1,17 +1,20 @@
-//! Whether an output is well-formed code.
+//! The syntax of code in an output.
 
 use crate::core::requirements::{Requirement, Requires};
 use crate::metric;
 use crate::metrics::check::{Check, Unscored};
-use crate::syntax::{Balance, Language, unbalanced};
+use crate::syntax::{BalanceOptions, Language, check_balance};
 
-/// Whether brackets and quotes are balanced, or, with a language, whether its parser finds no error.
+/// Whether brackets and quotes are balanced or, with a language, whether the code parses without
+/// error.
 ///
-/// Passes or fails; the feedback says what is wrong and in which line. Without a language brackets in strings and
-/// comments do not count, whatever the language's strings and comments look like; see [`unbalanced`]. With a
-/// language (`rust`, `python`, `javascript`, `typescript`, `json`, `sql`, `bash`) a real parser reads the text; a build without the
-/// feature `syntax` has none, and refuses it before the first row, as it does a metric that has nothing to check. Reads the text of `pred.answer`, or of the field that `field` names
-/// (`*` for the whole prediction as JSON). Empty text is balanced; ask [`Format`](crate::metrics::Format) whether it is there.
+/// A pass or a failure; the feedback has the first error and its position. Without a language,
+/// brackets in strings and comments are ignored, for the string and comment syntax of common
+/// languages; see [`check_balance`]. With a language (`rust`, `python`, `javascript`, `typescript`,
+/// `json`, `sql`, `bash`) its parser decides. A language in a build without the feature `syntax`,
+/// and a configuration that checks nothing, are errors before the first row. Reads `pred.answer` as
+/// a string, or the field that `field` names (`*` for the whole prediction as JSON). An empty
+/// string is balanced; to reject it, use [`Format`](crate::metrics::Format).
 ///
 /// ```
 /// use dsrs_metrics::metrics::Syntax;
@@ -28,39 +31,41 @@ use crate::syntax::{Balance, Language, unbalanced};
 #[metric]
 pub fn syntax(
     #[pred(named_by = field)] text: &str,
-    /// Whether `()`, `[]` and `{}` must match.
+    /// Whether to check that `()`, `[]` and `{}` match.
     #[param(default = true)]
     check_balanced_brackets: bool,
-    /// Whether each `"` and `'` that opens a text must be closed.
+    /// Whether to check that strings in `"` and `'` are closed.
     #[param(default = true)]
     check_balanced_quotes: bool,
-    /// The language whose parser reads the text.
+    /// The language whose parser checks the code, instead of brackets and quotes.
     #[param]
     language: Option<Language>,
-    /// The field of the prediction that is looked at, or `*` for all of it.
+    /// The field of the prediction to check, or `*` for the whole prediction.
     #[param(default = "answer")]
     field: &str,
 ) -> Result<Check, Unscored> {
-    let fault = match language {
-        Some(language) => language.fault(text).map_err(Unscored::because)?,
+    let error = match language {
+        Some(language) => language.first_error(text).map_err(Unscored::because)?,
         None => {
-            let balance =
-                Balance { brackets: check_balanced_brackets, quotes: check_balanced_quotes };
-            unbalanced(text, balance)
+            let (brackets, quotes) = (check_balanced_brackets, check_balanced_quotes);
+            check_balance(text, BalanceOptions { brackets, quotes })
         }
     };
-    Ok(Check::unless(fault.map(|fault| fault.to_string())))
+    Ok(Check::unless(error.map(|error| error.to_string())))
 }
 
 impl Requires for Syntax {
     fn requirements(&self, all: &mut Vec<Requirement>) {
-        let checked = match self.language {
-            Some(language) => language.fault("").map(|_| ()).map_err(|error| error.to_string()),
+        let configured = match self.language {
+            // Fails if this build has no parser for the language.
+            Some(language) => {
+                language.first_error("").map(|_| ()).map_err(|error| error.to_string())
+            }
             None if self.check_balanced_brackets || self.check_balanced_quotes => Ok(()),
-            None => Err(NOTHING.to_owned()),
+            None => Err(NOTHING_TO_CHECK.to_owned()),
         };
-        all.extend(Requirement::unless(Self::SPEC.name, checked));
+        all.extend(Requirement::unless(Self::SPEC.name, configured));
     }
 }
 
-const NOTHING: &str = "nothing to check, so every text would pass: set `check_balanced_brackets`, `check_balanced_quotes` or `language`";
+const NOTHING_TO_CHECK: &str = "nothing to check, so every output would pass; set `check_balanced_brackets`, `check_balanced_quotes` or `language`";

@@ -1,8 +1,8 @@
-//! The metrics of the heritage document that look at the whole reply: is there an answer, are there sources, and the composites
-//! (`sparql`).
+//! The metrics of the heritage document for a reply as a whole: whether there is an answer, whether
+//! there are sources, and the composites (`sparql`).
 #![allow(
     clippy::needless_pass_by_value,
-    reason = "a field parameter is held for the call and passed on as it was read"
+    reason = "a metric function takes its field parameters by value"
 )]
 
 #[cfg(feature = "sparql")]
@@ -15,8 +15,8 @@ use crate::metrics::sparql::SparqlSyntaxValid;
 
 /// Whether there is an answer, right or wrong.
 ///
-/// Passes unless `pred.answer` is missing, `null`, or a text or list of texts with nothing but white space. In the heritage
-/// document white space is an answer.
+/// Passes unless `pred.answer` is missing, `null`, or a string or list of strings with nothing but
+/// white space. In the heritage document white space is an answer.
 ///
 /// ```
 /// use dsrs_metrics::metrics::AnswerPresent;
@@ -30,13 +30,13 @@ use crate::metrics::sparql::SparqlSyntaxValid;
 /// ```
 #[metric]
 pub fn answer_present(#[pred] answer: Option<StrOrList<'_>>) -> Check {
-    says_something("answer", answer)
+    check_not_blank("answer", answer)
 }
 
 /// Whether the reply names a source, a real one or not.
 ///
-/// Passes unless `pred.sources_used` is missing, `null`, or a text or list of texts with nothing but white space. In the heritage document
-/// a list of empty texts is a source.
+/// Passes unless `pred.sources_used` is missing, `null`, or a string or list of strings with
+/// nothing but white space. In the heritage document a list of empty strings is a source.
 ///
 /// ```
 /// use dsrs_metrics::metrics::SourcesUsed;
@@ -51,24 +51,26 @@ pub fn answer_present(#[pred] answer: Option<StrOrList<'_>>) -> Check {
 /// ```
 #[metric]
 pub fn sources_used(#[pred] sources_used: Option<StrOrList<'_>>) -> Check {
-    says_something("sources_used", sources_used)
+    check_not_blank("sources_used", sources_used)
 }
 
-fn says_something(field: &str, texts: Option<StrOrList<'_>>) -> Check {
-    let Some(texts) = texts else {
-        return Check::fail(format!("there is no `{field}`"));
+fn check_not_blank(field: &str, strings: Option<StrOrList<'_>>) -> Check {
+    let Some(strings) = strings else {
+        return Check::fail(format!("`{field}` is missing"));
     };
-    let is_said = texts.iter().any(|text| !text.trim().is_empty());
-    Check::unless((!is_said).then(|| format!("`{field}` is empty")))
+    let has_text = strings.iter().any(|string| !string.trim().is_empty());
+    Check::unless((!has_text).then(|| format!("`{field}` is empty")))
 }
 
-/// A reply of a heritage question-answering system as a whole: intent and entities a quarter each, the query a fifth, answer and sources the
-/// rest.
+/// A reply of a heritage question-answering system as a whole: intent and entities a quarter each,
+/// the query a fifth, answer and sources the rest.
 ///
-/// `0.25 intent_accuracy + 0.25 entity_f1 + 0.20 sparql_syntax_valid + 0.15 answer_present + 0.15 sources_used`, in [0, 1], and a pass
-/// from 0.8 on: the document's `heritage_rag_metric`, whose verdict depends on whether there is a trace. Each component says where it leaves
-/// the document: the query is read by a parser, and one predicted entity counts for one expected. The feedback is the components', worst
-/// first. A row without one of them has no score.
+/// `0.25 intent_accuracy + 0.25 entity_f1 + 0.20 sparql_syntax_valid + 0.15 answer_present + 0.15
+/// sources_used`, in [0, 1], and a pass from 0.8 on: the document's `heritage_rag_metric`, whose
+/// verdict depends on whether there is a trace. The documentation of each component states how it
+/// differs from the document: the query is read by a parser, and one predicted entity counts for
+/// one expected entity. The feedback is that of the components, worst first. A row that lacks the
+/// score of a component has no score.
 ///
 /// ```
 /// use dsrs_metrics::metrics::HeritageRag;
@@ -96,10 +98,11 @@ fn says_something(field: &str, texts: Option<StrOrList<'_>>) -> Check {
 )]
 pub struct HeritageRag;
 
-/// Whether a reply of a heritage question-answering system is good enough to learn from: right intent, entities with an F1 from 0.8 on, a
-/// valid query, and an answer.
+/// Whether a reply of a heritage question-answering system is good enough to learn from: right
+/// intent, entities with an F1 from 0.8 on, a valid query, and an answer.
 ///
-/// Passes or fails: the document's `heritage_rag_strict`, with the components of `heritage_rag` but the sources.
+/// Passes or fails: the document's `heritage_rag_strict`, with the components of `heritage_rag`
+/// except the sources.
 ///
 /// ```
 /// use dsrs_metrics::metrics::HeritageRagStrict;

@@ -1,6 +1,7 @@
-//! Metrics of retrieval-augmented question answering: intents, entities, answers with sources, and their composites.
+//! Metrics of retrieval-augmented question answering: intents, entities, answers with sources, and
+//! their composites.
 //!
-//! They implement the heritage document.
+//! They implement the metrics of the heritage document.
 
 mod grounded_answers;
 mod understanding;

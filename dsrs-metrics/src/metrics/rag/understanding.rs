@@ -1,7 +1,7 @@
-//! The metrics of the heritage document that compare intents and entities.
+//! The metrics of the heritage document for intents and entities.
 #![allow(
     clippy::needless_pass_by_value,
-    reason = "a field parameter is held for the call and passed on as it was read"
+    reason = "a metric function takes its field parameters by value"
 )]
 
 use crate::core::corpus::{CorpusCounts, WithCorpus};
@@ -13,13 +13,13 @@ use crate::metrics::answers::StrOrList;
 use crate::metrics::check::within;
 use crate::metrics::input_limits::{bounded_comparisons, bounded_pairs};
 
-/// A label as it is compared: without white space at its ends, in lower case, composed.
+/// Returns the form in which labels are compared: NFC, lower case, without white space at the ends.
 fn label(text: &str) -> String {
     let lower = NormalForm::Nfc.apply(text.trim()).to_lowercase();
     NormalForm::Nfc.apply(&lower).into_owned()
 }
 
-/// Whether the predicted intent is the expected one, but for case and white space at its ends.
+/// Whether the predicted intent is the expected one, ignoring case and white space at the ends.
 ///
 /// ```
 /// use dsrs_metrics::metrics::IntentAccuracy;
@@ -37,17 +37,17 @@ pub fn intent_accuracy(#[gold] expected_intent: &str, #[pred] intent: &str) -> b
     label(expected_intent) == label(intent)
 }
 
-/// The pairs of the document: intents that are easily taken for each other.
+/// The document's pairs of intents that are easily confused.
 fn related_intents() -> Vec<(String, String)> {
     [("statistical", "exploration"), ("entity_lookup", "relational"), ("temporal", "entity_lookup")]
         .map(|(a, b)| (a.to_owned(), b.to_owned()))
         .into()
 }
 
-/// Intent accuracy with partial credit where the predicted intent is related to the expected one.
+/// Intent accuracy with partial credit for related intents.
 ///
-/// 1 for the same intent, `credit` for a pair of `related` in either order, 0 otherwise. Intents are
-/// compared as by `intent_accuracy`.
+/// 1 for the same intent, `credit` for a pair of `related` in either order, 0 otherwise. Intents
+/// are compared as in `intent_accuracy`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::IntentAccuracyWithFallback;
@@ -64,10 +64,10 @@ fn related_intents() -> Vec<(String, String)> {
 pub fn intent_accuracy_with_fallback(
     #[gold] expected_intent: &str,
     #[pred] intent: &str,
-    /// Pairs of intents that are related, as in `[["temporal", "entity_lookup"]]`.
+    /// Pairs of related intents, as in `[["temporal", "entity_lookup"]]`.
     #[param(default = related_intents())]
     related: Vec<(String, String)>,
-    /// What a related intent is worth, in [0, 1].
+    /// The score of a related intent, in [0, 1].
     #[param(default = 0.5)]
     credit: f64,
 ) -> f64 {
@@ -88,15 +88,16 @@ impl Requires for IntentAccuracyWithFallback {
     }
 }
 
-/// F1 of the predicted entities, matched with the expected ones by likeness, one to one.
+/// F1 of the predicted entities, matched one to one with similar expected entities.
 ///
-/// `2 found / (expected + predicted)`, where `found` is the size of the largest set of pairs that are at
-/// least `similarity` alike and share no entity. The heritage document's loop looks for each expected
-/// entity alone, so there one prediction can be counted for several; that is the difference. Alike is
-/// `rapidfuzz.fuzz.ratio / 100` of the names in lower case, in NFC, without white space at their ends.
-/// Both lists empty: 1; one of them: 0. A text is a list separated by commas. The corpus's score is
-/// the same formula over the sums of all rows (micro F1). More than 16 million pairs of entities, as 4,000 on
-/// each side make, or 4,000 million of their characters are too many: such a row has no score.
+/// `2 found / (expected + predicted)`, where `found` is the size of a maximum matching of entities
+/// whose similarity is at least `similarity`. This differs from the heritage document, which
+/// searches each expected entity separately, so that one prediction can count for several. The
+/// similarity is `rapidfuzz.fuzz.ratio / 100` of the names in lower case, in NFC, without white
+/// space at their ends. The score is 1 if both lists are empty, 0 if one is. A string is a list
+/// separated by commas. The score of the corpus is the same formula over the sums of all rows
+/// (micro F1). A row with more than 16 million pairs of entities, such as 4,001 × 4,001, or more
+/// than 4,000 million pairs of their characters, is an error.
 ///
 /// ```
 /// use dsrs_metrics::metrics::EntityF1;
@@ -114,22 +115,22 @@ impl Requires for IntentAccuracyWithFallback {
 pub fn entity_f1(
     #[gold] expected_entities: StrOrList<'_>,
     #[pred] entities: StrOrList<'_>,
-    /// From which likeness on, in [0, 1], two names mean the same entity; 1 takes equal ones only.
+    /// The lowest similarity, in [0, 1], of names of the same entity; 1 accepts equal names only.
     #[param(default = 0.8)]
     similarity: f64,
-    /// Whether an entity that a side repeats counts once, as in the document; otherwise each counts.
+    /// Whether repetitions of an entity within a list count once, as in the document, or each.
     #[param(default = false)]
     distinct: bool,
 ) -> Result<WithCorpus<f64>, String> {
     let (expected, predicted) = (listed(&expected_entities), listed(&entities));
     let (ours, theirs) = (predicted.len(), expected.len());
-    bounded_comparisons("entities", ours, theirs, "give fewer of them")?;
+    bounded_comparisons("entities", ours, theirs, "provide fewer entities")?;
     let characters = |side: &[&str]| side.iter().map(|entity| entity.chars().count()).sum();
     let (ours, theirs) = (characters(&predicted), characters(&expected));
-    bounded_pairs("characters of entities", ours, theirs, "give fewer or shorter ones")?;
+    bounded_pairs("characters of entities", ours, theirs, "provide fewer or shorter entities")?;
     let counts = match distinct {
-        true => EntityCounts::of_distinct(&expected, &predicted, similarity),
-        false => EntityCounts::of(&expected, &predicted, similarity),
+        true => EntityCounts::of_distinct(&predicted, &expected, similarity),
+        false => EntityCounts::of(&predicted, &expected, similarity),
     };
     let sums = [counts.found, counts.expected, counts.predicted];
     Ok(WithCorpus::new(counts.f1(), CorpusCounts::new(sums, micro_f1)))
@@ -149,7 +150,7 @@ fn micro_f1(counts: &[u64]) -> Option<f64> {
     Some(EntityCounts { found, expected, predicted }.f1())
 }
 
-/// A text is a list separated by commas; a list stays what it is.
+/// Splits a string at commas; a list is returned unchanged.
 fn listed<'a>(entities: &'a StrOrList<'_>) -> Vec<&'a str> {
     match entities.as_one() {
         Some(text) => text.split(',').collect(),
@@ -157,10 +158,10 @@ fn listed<'a>(entities: &'a StrOrList<'_>) -> Vec<&'a str> {
     }
 }
 
-/// Whether the entity's type is the expected one, letter for letter.
+/// Whether the entity's type is exactly the expected one.
 ///
-/// Where a side has no type, `missing` stands for it, in the document `institution`; with an empty
-/// `missing` a row without a type fails.
+/// A missing type is replaced by `missing`, which is `institution` in the document. If `missing` is
+/// empty, a row without a type is an error.
 ///
 /// ```
 /// use dsrs_metrics::metrics::EntityTypeAccuracy;
@@ -178,15 +179,13 @@ fn listed<'a>(entities: &'a StrOrList<'_>) -> Vec<&'a str> {
 pub fn entity_type_accuracy(
     #[gold] expected_entity_type: Option<&str>,
     #[pred] entity_type: Option<&str>,
-    /// The type of an entity that has none; empty if it must have one.
+    /// The type of an entity without one; empty if every entity must have a type.
     #[param(default = "institution")]
     missing: &str,
 ) -> Result<bool, String> {
     let or_missing = |given: Option<_>, field| match given {
         Some(given) => Ok(given),
-        None if missing.is_empty() => {
-            Err(format!("there is no `{field}`, and no type for `missing`"))
-        }
+        None if missing.is_empty() => Err(format!("`{field}` is missing, and `missing` is empty")),
         None => Ok(missing),
     };
     let expected = or_missing(expected_entity_type, "gold.expected_entity_type")?;

@@ -1,11 +1,35 @@
-//! Metrics that run what was predicted: a command's exit code, the tests that pass, and whether more pass than before.
+//! Metrics that run predicted code: the exit code of a command, test results, and whether more
+//! tests pass than before.
 //!
-//! How a command is isolated is in [`sandbox`](crate::sandbox).
+//! How a command is isolated is documented in [`sandbox`](crate::sandbox).
 
-mod job;
-mod run;
-mod tests;
+mod command;
+mod exit_code;
+mod files;
+mod isolation;
+mod test_results;
 
-pub use job::{Isolation, SandboxFiles, Source, field, gold};
-pub use run::{Sandbox, sandbox};
-pub use tests::{TestPass, VerificationDelta, test_pass, verification_delta};
+pub use exit_code::{Sandbox, sandbox};
+pub use files::{FileSource, SandboxFiles};
+pub use isolation::Isolation;
+pub use test_results::{TestPass, VerificationDelta, test_pass, verification_delta};
+
+#[cfg(test)]
+mod tests {
+    use super::{Sandbox, TestPass, VerificationDelta};
+
+    #[test]
+    fn shared_parameters_have_the_same_type_and_description() {
+        let specs = [Sandbox::SPEC, TestPass::SPEC, VerificationDelta::SPEC];
+        for name in
+            ["command", "files", "timeout_secs", "limits", "folder", "readable", "isolation"]
+        {
+            let [first, rest @ ..] = specs.map(|spec| {
+                let param = spec.params.iter().find(|param| param.name == name).unwrap();
+                (param.ty, param.doc)
+            });
+            assert!(!first.1.is_empty(), "{name}");
+            assert_eq!(rest, [first; 2], "{name}");
+        }
+    }
+}

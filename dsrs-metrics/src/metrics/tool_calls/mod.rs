@@ -1,4 +1,5 @@
-//! Metrics of tool calls: parameters that match their JSON Schema, and calls that were made before.
+//! Metrics of tool calls: whether the parameters match the JSON Schema, and whether the call is a
+//! repetition.
 
 #[cfg(feature = "schema")]
 mod tool_params_schema;

@@ -1,4 +1,4 @@
-//! Whether the parameters of a tool call are what the tool's JSON Schema asks for.
+//! Validation of a tool call's parameters against the tool's JSON Schema.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,22 +14,25 @@ use crate::json::depth::{self, TooDeep};
 use crate::metric;
 use crate::metrics::check::{Check, Unscored};
 
-/// How many steps back a pattern may take on one text. Patterns may look around and refer back, so they are matched by
-/// trial; one that explodes is stopped here, in well under a second.
+/// The maximum number of backtracking steps of a pattern on one string. Patterns may have
+/// look-around and backreferences, which need backtracking; catastrophic backtracking is stopped by
+/// this limit, in well under a second.
 const BACKTRACK_LIMIT: usize = 1_000_000;
 
-/// How many errors the feedback tells.
-const TOLD: usize = 10;
+/// The maximum number of errors in the feedback.
+const MAX_ERRORS: usize = 10;
 
-/// Whether the parameters of the tool call are valid by the tool's JSON Schema.
+/// Whether the parameters of the tool call are valid against the tool's JSON Schema.
 ///
-/// Passes or fails; the feedback names the JSON pointer of every error (up to ten). Reads `pred.tool`, `pred.params`, and the
-/// schemas by tool from the parameter `schemas`, or from `gold.schemas` where a row has tools of its own. A tool without
-/// schema fails: it is not among the tools. Parameters that are text are read as JSON if they are JSON (models
-/// write them so). A schema's draft is that of its `$schema`: 4, 6, 7, 2019-09 or 2020-12, which is also the default;
-/// `format` is an annotation, as in Python's `jsonschema`, and nothing is fetched: a `$ref` must be found in the schema.
-/// An invalid schema in the configuration is an error before the first row, one in a row fails that row, and so does a
-/// pattern that takes too long.
+/// A pass or a failure; the feedback has the JSON pointer of every error, up to ten. Reads
+/// `pred.tool`, `pred.params`, and the schemas by tool from the parameter `schemas`, or from
+/// `gold.schemas` if a row has its own tools. A tool without a schema is unknown and fails.
+/// Parameters that are a string are parsed as JSON if possible, since models often write them so.
+/// The draft of a schema is that of its `$schema`: 4, 6, 7, 2019-09 or 2020-12, which is the
+/// default. `format` is an annotation, as in Python's `jsonschema`. Nothing is fetched: a `$ref`
+/// must resolve within the schema. An invalid schema in the configuration is an error before the
+/// first row. An invalid schema in a row, or a pattern that takes too long, is an error of that
+/// row.
 ///
 /// ```
 /// use dsrs_metrics::metrics::{ToolParamsSchema, ToolSchemas};
@@ -50,37 +53,39 @@ pub fn tool_params_schema(
     #[pred] tool: &str,
     #[pred] params: Option<&Value>,
     #[gold("schemas")] own: Option<&Value>,
-    /// The tools' schemas: a JSON object from the tool's name to its schema.
+    /// The schemas: a JSON object from the name of a tool to its schema.
     #[param(default)]
     schemas: &ToolSchemas,
 ) -> Result<Check, Unscored> {
-    let own = own.map(ToolSchemas::read).transpose().map_err(Unscored::because)?;
+    let own = own.map(ToolSchemas::from_json).transpose().map_err(Unscored::because)?;
     let schemas = own.as_ref().unwrap_or(schemas);
     if schemas.0.is_empty() {
-        return Err(Unscored::because("no schemas: set `schemas`, or give the row `gold.schemas`"));
+        return Err(Unscored::because(
+            "no schemas; set `schemas`, or add `gold.schemas` to the row",
+        ));
     }
     let Some(Tool { validator, .. }) = schemas.0.get(tool) else {
         let tools: Vec<&str> = schemas.0.keys().map(String::as_str).collect();
-        let message = format!("there is no tool `{tool}`; there is `{}`", tools.join("`, `"));
+        let message = format!("unknown tool `{tool}`; expected one of `{}`", tools.join("`, `"));
         return Ok(Check::fail(message));
     };
-    let params = given(params.unwrap_or(&Value::Null));
+    let params = parsed(params.unwrap_or(&Value::Null));
     match depth::is_too_deep(&params) {
         true => Err(Unscored::Because(format!("field `pred.params` holds {TooDeep}"))),
-        false => judge(validator, &params),
+        false => validate(validator, &params),
     }
 }
 
-/// The parameters, which may be JSON written as text.
-fn given(params: &Value) -> Cow<'_, Value> {
-    let Value::String(text) = params else {
+/// The parameters, parsed if they are a string that contains JSON.
+fn parsed(params: &Value) -> Cow<'_, Value> {
+    let Value::String(json) = params else {
         return Cow::Borrowed(params);
     };
-    serde_json::from_str(text).map_or(Cow::Borrowed(params), Cow::Owned)
+    serde_json::from_str(json).map_or(Cow::Borrowed(params), Cow::Owned)
 }
 
-fn judge(validator: &Validator, params: &Value) -> Result<Check, Unscored> {
-    let mut told = Vec::new();
+fn validate(validator: &Validator, params: &Value) -> Result<Check, Unscored> {
+    let mut messages = Vec::new();
     for (at, error) in validator.iter_errors(params).enumerate() {
         if let ValidationErrorKind::BacktrackLimitExceeded { .. } = error.kind() {
             return Err(Unscored::Because(format!(
@@ -88,62 +93,63 @@ fn judge(validator: &Validator, params: &Value) -> Result<Check, Unscored> {
             )));
         }
         match at {
-            TOLD => told.push("more".to_owned()),
-            at if at < TOLD => told.push(tell(&error)),
+            MAX_ERRORS => messages.push("more".to_owned()),
+            at if at < MAX_ERRORS => messages.push(describe(&error)),
             _ => break,
         }
     }
-    Ok(Check::unless((!told.is_empty()).then(|| told.join("; "))))
+    Ok(Check::unless((!messages.is_empty()).then(|| messages.join("; "))))
 }
 
-fn tell(error: &ValidationError<'_>) -> String {
+fn describe(error: &ValidationError<'_>) -> String {
     let pointer = error.instance_path().as_str();
-    let place = if pointer.is_empty() { "the parameters" } else { pointer };
-    format!("{place}: {error}")
+    let location = if pointer.is_empty() { "the parameters" } else { pointer };
+    format!("{location}: {error}")
 }
 
-/// The schemas of tools, ready for use.
+/// The compiled JSON Schemas of tools, by name.
 #[derive(Clone, Default)]
 pub struct ToolSchemas(Arc<IndexMap<String, Tool>>);
 
-/// A tool's schema, as it was given and ready for use.
+/// A schema and its compiled form.
 struct Tool {
     schema: Value,
     validator: Validator,
 }
 
-/// A tool's schema that is no JSON Schema.
+/// The schema of a tool is not a valid JSON Schema.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the schema of tool `{tool}` is invalid: {reason}")]
 pub struct InvalidSchema {
     /// The tool.
     pub tool: String,
-    /// What is wrong, with the JSON pointer into the schema.
+    /// What is wrong, with its JSON pointer in the schema.
     pub reason: String,
 }
 
 impl ToolSchemas {
-    /// Prepares the schemas, from pairs of a tool's name and its schema.
+    /// Compiles schemas, given as pairs of a tool's name and its schema.
     ///
     /// # Errors
-    /// [`InvalidSchema`] for the first that breaks its draft's rules or refers to what it has not.
+    /// [`InvalidSchema`] for the first schema that violates its draft or has an unresolvable
+    /// `$ref`.
     pub fn new<'s, N: Into<String>>(
         schemas: impl IntoIterator<Item = (N, &'s Value)>,
     ) -> Result<Self, InvalidSchema> {
-        let prepared = schemas.into_iter().map(|(tool, schema)| prepare(tool.into(), schema));
-        Ok(Self(Arc::new(prepared.collect::<Result<_, _>>()?)))
+        let compiled = schemas.into_iter().map(|(tool, schema)| compile(tool.into(), schema));
+        Ok(Self(Arc::new(compiled.collect::<Result<_, _>>()?)))
     }
 
-    fn read(schemas: &Value) -> Result<Self, String> {
+    fn from_json(schemas: &Value) -> Result<Self, String> {
         match schemas {
             deep if depth::is_too_deep(deep) => Err(format!("the schemas are {TooDeep}")),
             Value::Object(schemas) => Self::new(schemas).map_err(|error| error.to_string()),
-            _ => Err("schemas are a JSON object from a tool's name to its schema".to_owned()),
+            _ => Err("expected a JSON object from the name of a tool to its schema".to_owned()),
         }
     }
 }
 
-fn prepare(tool: String, schema: &Value) -> Result<(String, Tool), InvalidSchema> {
+fn compile(tool: String, schema: &Value) -> Result<(String, Tool), InvalidSchema> {
     if depth::is_too_deep(schema) {
         return Err(InvalidSchema { tool, reason: TooDeep.to_string() });
     }
@@ -154,8 +160,8 @@ fn prepare(tool: String, schema: &Value) -> Result<(String, Tool), InvalidSchema
         Ok(validator) => Ok((tool, Tool { schema: schema.clone(), validator })),
         Err(error) => {
             let pointer = error.instance_path().as_str();
-            let place = if pointer.is_empty() { String::new() } else { format!("{pointer}: ") };
-            Err(InvalidSchema { tool, reason: format!("{place}{error}") })
+            let location = if pointer.is_empty() { String::new() } else { format!("{pointer}: ") };
+            Err(InvalidSchema { tool, reason: format!("{location}{error}") })
         }
     }
 }
@@ -175,6 +181,6 @@ impl Serialize for ToolSchemas {
 impl<'de> Deserialize<'de> for ToolSchemas {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let schemas = Value::deserialize(deserializer)?;
-        Self::read(&schemas).map_err(serde::de::Error::custom)
+        Self::from_json(&schemas).map_err(serde::de::Error::custom)
     }
 }

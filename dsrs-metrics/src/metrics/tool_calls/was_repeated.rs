@@ -1,4 +1,4 @@
-//! Whether a tool call was made before.
+//! Repeated tool calls.
 
 use serde_json::Value;
 
@@ -6,11 +6,13 @@ use crate::json::equality::same_value;
 use crate::metric;
 use crate::metrics::check::Check;
 
-/// Whether the tool call is a new one: false if a call of the history has the same tool and the same parameters.
+/// Whether the tool call is new: it fails if a call in the history has the same tool and the same
+/// parameters.
 ///
-/// Passes (1) where nothing is repeated. Reads `pred.tool`, `pred.params`, and the earlier calls with their `tool` and `params`
-/// from the list `gold.execution_history`. Parameters are compared as values: the order of keys does not matter, nor
-/// how a number is written (`1`, `1.0`, `1e0`). A missing `params` is the same as `null`.
+/// A pass (1) if the call is not repeated. Reads `pred.tool`, `pred.params`, and the `tool` and
+/// `params` of earlier calls from the list `gold.execution_history`. Parameters are compared as
+/// JSON values: neither the order of keys nor the notation of numbers (`1`, `1.0`, `1e0`) matters.
+/// A missing `params` equals `null`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::WasRepeated;
@@ -34,9 +36,9 @@ pub fn was_repeated(
 ) -> Check {
     let params = params.unwrap_or(&Value::Null);
     let is_same = |call: &Value| {
-        let part = |name| call.get(name).unwrap_or(&Value::Null);
-        same_value(part("tool"), tool) && same_value(part("params"), params)
+        let field = |name| call.get(name).unwrap_or(&Value::Null);
+        same_value(field("tool"), tool) && same_value(field("params"), params)
     };
-    let at = execution_history.iter().position(is_same);
-    Check::unless(at.map(|at| format!("the same call was made before, as call {}", at + 1)))
+    let earlier = execution_history.iter().position(is_same);
+    Check::unless(earlier.map(|at| format!("the same call was made before, as call {}", at + 1)))
 }

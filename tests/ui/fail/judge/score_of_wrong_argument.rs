@@ -1,7 +1,7 @@
 use dsrs_metrics::prelude::*;
 
 /// Say whether the answer is polite.
-#[judge(score = f1(quality, polite))]
+#[judge(score = harmonic_mean(quality, polite))]
 struct Polite {
     #[input(pred)]
     answer: String,

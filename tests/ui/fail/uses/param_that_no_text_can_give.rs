@@ -8,4 +8,8 @@ fn overlap(#[pred] share: f64, #[param] most: Limit) -> bool {
     share <= most.0
 }
 
-dsrs_metrics::main![Overlap];
+fn configured<M: dsrs_metrics::Configure>() {}
+
+fn main() {
+    configured::<Overlap>();
+}

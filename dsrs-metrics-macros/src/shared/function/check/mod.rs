@@ -1,5 +1,5 @@
-//! The rules of `#[metric]` that tokens alone can show to be broken. What only types can show is left
-//! to rustc, through the assertions that `expand/assert.rs` writes at the user's spans.
+//! The rules of `#[metric]` that can be checked on tokens. Rules that need types are checked by
+//! rustc, through the assertions of `expand/assert.rs`.
 
 mod signature;
 mod values;
@@ -8,48 +8,57 @@ use syn::Type;
 
 use crate::shared::errors::Errors;
 use crate::shared::function::model::Model;
-use crate::shared::names::{self, hides_prelude};
+use crate::shared::names::{self, shadows_prelude};
 use crate::shared::types::ungrouped;
 
 pub(crate) fn check(model: &Model, errors: &mut Errors) {
-    values::values_make_sense(&model.attrs, errors);
-    names_are_usable(model, errors);
-    verdict_makes_sense(model, errors);
-    signature::can_be_called(&model.function, errors);
+    values::check_values(&model.attrs, errors);
+    check_names(model, errors);
+    check_verdict(model, errors);
+    signature::check_signature(&model.function, errors);
     for param in &model.params {
-        signature::can_be_bound(param, errors);
+        signature::check_param(param, errors);
     }
 }
 
-/// Whether rustc reports the function itself, so that no metric should stand beside it.
-pub(crate) fn rustc_refuses(model: &Model) -> bool {
+/// Whether two parameters have one name. rustc reports that for the function, so no metric is
+/// emitted.
+pub(crate) fn repeats_a_param(model: &Model) -> bool {
     let names: Vec<_> = model.params.iter().filter_map(|param| param.ident.as_ref()).collect();
     names.iter().enumerate().any(|(index, name)| names[..index].contains(name))
 }
 
-fn names_are_usable(model: &Model, errors: &mut Errors) {
+fn check_names(model: &Model, errors: &mut Errors) {
     let ident = &model.names.ident;
     let function = &model.function.sig.ident;
-    if hides_prelude(ident) {
-        errors.at(ident, format!("the metric would be called `{ident}` and hide the prelude's `{ident}` in this module: write `#[metric(struct = {ident}Metric)]`"));
+    if shadows_prelude(ident) {
+        errors.at(ident, format!("the metric's struct `{ident}` would shadow the prelude's `{ident}`; write `#[metric(struct = {ident}Metric)]`"));
     }
     if let Some(name) = model.attrs.name.as_ref().filter(|name| !names::is_snake(&name.value())) {
-        let snake = names::snake(&name.value());
-        errors.at(name, format!("a metric's name stands on command lines and in files, so it is in snake case: write `name = \"{snake}\"`"));
+        let snake = names::suggested_snake(&name.value());
+        errors.at(
+            name,
+            names::not_in_snake_case(
+                "metric",
+                &name.value(),
+                &format!("write `name = \"{snake}\"`"),
+            ),
+        );
     }
     if ident == function {
-        let snake = names::snake(&function.to_string());
-        errors.at(function, format!("the metric would be called `{function}`, as the function is: call the function `{snake}`"));
+        let snake = names::suggested_snake(&function.to_string());
+        errors.at(function, format!("the metric's struct and its function are both named `{function}`; rename the function to `{snake}`"));
     } else if model.attrs.name.is_none() && !names::is_snake(&model.names.metric) {
-        let snake = names::snake(&model.names.metric);
-        errors.at(function, format!("a metric's name stands on command lines and in files, so it is ASCII in snake case: rename the function, or write `#[metric(name = \"{snake}\")]`"));
+        let snake = names::suggested_snake(&model.names.metric);
+        let write = format!("rename the function, or write `#[metric(name = \"{snake}\")]`");
+        errors.at(function, names::not_in_snake_case("metric", &model.names.metric, &write));
     }
     if let Some(path) = &model.attrs.krate {
-        names::path_is_absolute(path, errors);
+        names::check_crate_path(path, errors);
     }
 }
 
-fn verdict_makes_sense(model: &Model, errors: &mut Errors) {
+fn check_verdict(model: &Model, errors: &mut Errors) {
     let attrs = &model.attrs;
     let is_bool = model.output().is_some_and(is_bool);
     if is_bool {
@@ -66,20 +75,20 @@ fn verdict_makes_sense(model: &Model, errors: &mut Errors) {
             errors.at_span(span, BOOL_DIRECTION);
         }
     } else if let (Some(span), false) = (attrs.strict, attrs.mentions_threshold()) {
-        errors.at_span(span, "`strict` makes a score 1 or 0 at the threshold, and there is none: add `threshold = 0.5`");
+        errors.at_span(span, "`strict` requires a threshold; add `threshold = 0.5`");
     }
 }
 
-// What a `bool` rules out: said here where the return type is spelt `bool`, and by `assert.rs` where
-// it is an alias.
+// Settings that a `bool` metric does not support: reported here if the return type is spelt `bool`,
+// and by `assert.rs` if it is an alias.
 pub(crate) const BOOL_THRESHOLD: &str =
-    "a `bool` is its own verdict: take `threshold` away, or return a number";
-pub(crate) const BOOL_RANGE: &str = "a `bool` is 0 or 1: take `range` away, or return a number";
-pub(crate) const BOOL_STRICT: &str = "a `bool` is strict already: take `strict` away";
-pub(crate) const BOOL_DIRECTION: &str =
-    "`true` is a pass: negate what the function returns instead of writing `lower_is_better`";
+    "`threshold` is not supported for a `bool` metric; remove it, or return a number";
+pub(crate) const BOOL_RANGE: &str =
+    "`range` is not supported for a `bool` metric; remove it, or return a number";
+pub(crate) const BOOL_STRICT: &str = "a `bool` metric is always strict; remove `strict`";
+pub(crate) const BOOL_DIRECTION: &str = "`lower_is_better` is not supported for a `bool` metric, where `true` passes; negate the returned value";
 
-/// `bool`, also inside `Option` and `Result`.
+/// Whether the type is `bool`, possibly inside `Option` or `Result`.
 fn is_bool(ty: &Type) -> bool {
     let Type::Path(path) = ungrouped(ty) else {
         return false;

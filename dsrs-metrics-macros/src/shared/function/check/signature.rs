@@ -1,4 +1,4 @@
-//! What the function's own signature rules out: qualifiers, return types, parameter types.
+//! Checks of the function's signature: qualifiers, return type, parameter types.
 
 use syn::{GenericArgument, GenericParam, PathArguments, Type};
 
@@ -8,65 +8,63 @@ use crate::shared::function::param::{Binding, Param};
 use crate::shared::tokens::as_written;
 use crate::shared::types::{Form, option_of, ungrouped};
 
-pub(super) fn can_be_called(function: &Function, errors: &mut Errors) {
+pub(super) fn check_signature(function: &Function, errors: &mut Errors) {
     let sig = &function.sig;
     if let syn::Safety::Unsafe(token) = &sig.safety {
-        errors.at(
-            token,
-            "a metric is called on every row without a promise of yours: take `unsafe` away",
-        );
+        errors.at(token, "a metric must be a safe function; remove `unsafe`");
     }
     if !function.has_body() {
-        errors.at(&sig.ident, "a metric is a free function with a body: move it out of the trait");
+        errors.at(&sig.ident, "expected a function with a body; move it out of the trait");
     }
     if let Some(abi) = &sig.abi {
-        errors.at(abi, "a metric is a Rust function: take `extern` away");
+        errors.at(abi, "a metric must be a Rust function; remove `extern`");
     }
     if let Some(variadic) = &sig.variadic {
-        errors.at(variadic, "a metric has a fixed number of parameters: take `...` away");
+        errors.at(variadic, "variadic parameters are not supported; remove `...`");
     }
     match &sig.output {
         syn::ReturnType::Default => {
             errors.at(
                 &sig.ident,
-                "a metric returns its score: write `-> bool` or `-> f64` after the parameters",
+                "missing return type; write `-> bool` or `-> f64` after the parameters",
             );
         }
-        syn::ReturnType::Type(_, ty) => is_a_score(ty, errors),
+        syn::ReturnType::Type(_, ty) => check_return_type(ty, errors),
     }
     for param in &sig.generics.params {
-        bounds_name_no_lifetime(param, errors);
+        check_bounds(param, errors);
     }
 }
 
-/// Rejects the forms of types that no score has. Named types are left to rustc, which knows aliases.
-fn is_a_score(ty: &Type, errors: &mut Errors) {
+/// Rejects return types whose form excludes a score. Named types are checked by rustc, which
+/// resolves aliases.
+fn check_return_type(ty: &Type, errors: &mut Errors) {
     let written = as_written(ty);
     match ungrouped(ty) {
         Type::ImplTrait(opaque) => {
-            errors.at(opaque.impl_token, "name the score's type: whether it is a bool or a number is part of the metric's spec");
+            errors.at(opaque.impl_token, "expected a named return type, found `impl Trait`; write `bool`, `f64` or another type of score");
         }
         Type::Path(path) => match path.path.segments.last() {
             Some(last) if last.ident == "Option" || last.ident == "Result" => {
                 if let PathArguments::AngleBracketed(arguments) = &last.arguments
                     && let Some(GenericArgument::Type(inner)) = arguments.args.first()
                 {
-                    is_a_score(inner, errors);
+                    check_return_type(inner, errors);
                 }
             }
             Some(last) if last.ident == "Pin" || last.ident == "Box" => {
-                errors.at(ty, format!("a metric cannot return `{written}`: {SCORES}; for a future, write `async fn`"));
+                errors.at(ty, format!("unsupported return type `{written}`; {SCORES}; for a future, write `async fn`"));
             }
             _ => {}
         },
         Type::Group(_) | Type::Paren(_) | Type::Infer(_) | Type::Macro(_) | Type::Verbatim(_) => {}
-        _ => errors.at(ty, format!("a metric cannot return `{written}`: {SCORES}")),
+        _ => errors.at(ty, format!("unsupported return type `{written}`; {SCORES}")),
     }
 }
 
 const SCORES: &str = "return `bool`, `f64`, `f32`, an integer, `MetricScore`, `FeedbackMetric` or `Scores`, or an `Option` or `Result` of one of these";
 
-fn bounds_name_no_lifetime(param: &GenericParam, errors: &mut Errors) {
+fn check_bounds(param: &GenericParam, errors: &mut Errors) {
     let GenericParam::Type(param) = param else {
         return;
     };
@@ -75,7 +73,7 @@ fn bounds_name_no_lifetime(param: &GenericParam, errors: &mut Errors) {
         syn::visit::Visit::visit_type_param_bound(&mut names, bound);
     }
     if let Some(lifetime) = names.0.into_iter().find(|lifetime| lifetime.ident != "static") {
-        errors.at(lifetime, "the metric's struct outlives every row, so a bound cannot name a row's lifetime: write `for<'a>` before it, or `DeserializeOwned` for `Deserialize<'a>`");
+        errors.at(lifetime, "a bound cannot name the lifetime of a row, since the metric outlives every row; write `for<'a>` before it, or `DeserializeOwned` instead of `Deserialize<'a>`");
     }
 }
 
@@ -94,7 +92,7 @@ impl<'ast> syn::visit::Visit<'ast> for Lifetimes {
     }
 }
 
-pub(super) fn can_be_bound(param: &Param, errors: &mut Errors) {
+pub(super) fn check_param(param: &Param, errors: &mut Errors) {
     match &param.binding {
         Binding::Field(..) | Binding::Config(_) => {}
         _ => return,
@@ -104,41 +102,38 @@ pub(super) fn can_be_bound(param: &Param, errors: &mut Errors) {
     {
         errors.at_span(
             default.span,
-            "an `Option` is `None` by default: take `default` away, or the `Option`",
+            "an `Option` is `None` by default; remove `default` or the `Option`",
         );
     }
     if matches!(param.binding, Binding::Config(_))
         && let Some(name) = param.ident.as_ref().filter(|name| *name == "build")
     {
-        errors.at(
-            name,
-            "`build` ends the builder, so no `#[param]` can be called so: call it otherwise",
-        );
+        errors.at(name, "`build` is reserved for the builder's method; rename the parameter");
     }
-    reference_can_be_lent(option_of(&param.ty).unwrap_or(&param.ty), errors);
+    check_reference(option_of(&param.ty).unwrap_or(&param.ty), errors);
     if let (Form::Owned(Type::ImplTrait(opaque)) | Form::Ref(Type::ImplTrait(opaque)), _) =
         Form::of(&param.ty)
     {
         errors.at(
             opaque.impl_token,
-            "name the type: a field is read as one type, known where the metric is written",
+            "`impl Trait` is not supported for a field; write a concrete type",
         );
     }
     if let (Form::Ref(Type::TraitObject(object)), _) = Form::of(&param.ty) {
-        errors.at(object, "name a type: a field cannot be read as a trait object");
+        errors.at(object, "trait objects are not supported for a field; write a concrete type");
     }
 }
 
-fn reference_can_be_lent(ty: &Type, errors: &mut Errors) {
+fn check_reference(ty: &Type, errors: &mut Errors) {
     let Type::Reference(reference) = ungrouped(ty) else {
         return;
     };
     if let Some(mutability) = &reference.mutability {
-        errors.at(mutability, "a metric only looks at its rows: take `mut` away");
+        errors.at(mutability, "rows are read-only; remove `mut`");
     }
     if let Some(lifetime) =
         reference.lifetime.as_ref().filter(|lifetime| lifetime.ident == "static")
     {
-        errors.at(lifetime, "a row lives only as long as it is scored: take `'static` away");
+        errors.at(lifetime, "a row does not live for `'static`; remove `'static`");
     }
 }

@@ -1,17 +1,16 @@
-//! The values of `#[metric(..)]` together: whether the threshold can be reached within the range.
+//! Checks of the settings in `#[metric(..)]`, alone and in combination.
 
 use syn::Expr;
 
 use crate::shared::errors::Errors;
-use crate::shared::function::settings::MetricAttrs;
+use crate::shared::settings::Settings;
 use crate::shared::values::{
-    bounds, cost_msats, literal, range_is_closed, threshold_is_a_number, tier_is_known,
-    version_says_something,
+    bounds, check_range, check_threshold, check_tier, check_version, cost_msats, literal,
 };
 
-pub(super) fn values_make_sense(attrs: &MetricAttrs, errors: &mut Errors) {
+pub(super) fn check_values(attrs: &Settings, errors: &mut Errors) {
     if let Some(tier) = &attrs.tier {
-        tier_is_known(tier, errors);
+        check_tier(tier, errors);
     }
     if let Some(cost) = &attrs.cost
         && let Err(message) = cost_msats("cost", &cost.value())
@@ -19,18 +18,18 @@ pub(super) fn values_make_sense(attrs: &MetricAttrs, errors: &mut Errors) {
         errors.at(cost, message);
     }
     if let Some(version) = &attrs.version {
-        version_says_something(version, errors);
+        check_version(version, errors);
     }
     if let Some(range) = &attrs.range {
-        range_is_closed(range, errors);
+        check_range(range, errors);
     }
     if let Some(threshold) = &attrs.threshold {
-        threshold_is_reachable(threshold, attrs, errors);
+        check_threshold_in_range(threshold, attrs, errors);
     }
 }
 
-fn threshold_is_reachable(threshold: &Expr, attrs: &MetricAttrs, errors: &mut Errors) {
-    threshold_is_a_number(threshold, errors);
+fn check_threshold_in_range(threshold: &Expr, attrs: &Settings, errors: &mut Errors) {
+    check_threshold(threshold, errors);
     let Some((start, end)) = attrs.range.as_ref().and_then(bounds) else {
         return;
     };
@@ -40,19 +39,25 @@ fn threshold_is_reachable(threshold: &Expr, attrs: &MetricAttrs, errors: &mut Er
     };
     if min < max
         && let Some(message) =
-            unreachable_threshold(value, min, max, attrs.lower_is_better.is_some())
+            threshold_outside_range(value, min, max, attrs.lower_is_better.is_some())
     {
         errors.at(threshold, message);
     }
 }
 
-fn unreachable_threshold(value: f64, min: f64, max: f64, lower_is_better: bool) -> Option<String> {
+fn threshold_outside_range(
+    value: f64,
+    min: f64,
+    max: f64,
+    lower_is_better: bool,
+) -> Option<String> {
     if !(min..=max).contains(&value) {
-        return Some(format!("the threshold {value:?} lies outside the range {min:?}..={max:?}"));
+        return Some(format!(
+            "the threshold {value:?} is outside the range {min:?}..={max:?}; write a threshold within it"
+        ));
     }
-    let (always, side, other) =
-        if lower_is_better { (max, "at most", "smaller") } else { (min, "at least", "larger") };
+    let (always, other) = if lower_is_better { (max, "smaller") } else { (min, "larger") };
     (value == always).then(|| {
-        format!("a threshold of {value:?} can never fail, since every score of the range {min:?}..={max:?} is {side} {value:?}: write a {other} one")
+        format!("every score in the range {min:?}..={max:?} passes the threshold {value:?}; write a {other} threshold")
     })
 }

@@ -1,4 +1,4 @@
-//! What only types and constants can show: hidden assertions at the user's own tokens.
+//! Checks that need types and constants: hidden assertions at the user's tokens.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -14,11 +14,11 @@ use crate::shared::values::{bounds, literal};
 
 pub(super) fn assertions(cx: &Context<'_>) -> TokenStream {
     let fields = fields_can_be_read(cx);
-    let values = values_suit_the_score(cx);
+    let values = settings_fit_the_score(cx);
     quote!(#fields #values)
 }
 
-/// Each field's type, in a function that nobody calls.
+/// Emits an unused function that requires each field type to be readable.
 fn fields_can_be_read(cx: &Context<'_>) -> TokenStream {
     let Context { span, row, .. } = cx;
     let params = fields::trailing(&cx.generics);
@@ -43,9 +43,9 @@ fn fields_can_be_read(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// What must hold between the values in `#[metric(..)]` and the kind of score is checked where rustc
-/// knows constants and aliases. A generic metric has no constant before it is used.
-fn values_suit_the_score(cx: &Context<'_>) -> TokenStream {
+/// Checks the settings against the kind of score in constants, where rustc resolves constants and
+/// aliases. A generic metric is not checked, since it has no constant before it is used.
+fn settings_fit_the_score(cx: &Context<'_>) -> TokenStream {
     if !cx.generics.params.is_empty() {
         return TokenStream::new();
     }
@@ -63,12 +63,12 @@ fn values_suit_the_score(cx: &Context<'_>) -> TokenStream {
     if let Some(span) = attrs.lower_is_better {
         checks.extend(check(cx, (span, span), "is_number", BOOL_DIRECTION));
     }
-    checks.extend(constants_make_sense(cx));
+    checks.extend(check_constants(cx));
     checks
 }
 
-/// Thresholds and ranges that are constants, not numbers that are written out.
-fn constants_make_sense(cx: &Context<'_>) -> TokenStream {
+/// Checks thresholds and ranges that are constants and not literals.
+fn check_constants(cx: &Context<'_>) -> TokenStream {
     let attrs = &cx.model.attrs;
     let range = attrs.range.as_ref().and_then(bounds);
     let range_is_literal =
@@ -76,7 +76,7 @@ fn constants_make_sense(cx: &Context<'_>) -> TokenStream {
     let mut checks = TokenStream::new();
     if let (Some(range), false) = (&attrs.range, range_is_literal) {
         let message = format!(
-            "the range `{}` is empty or not finite: a range goes from a smaller number to a larger one",
+            "the range `{}` is empty or not finite; write a smaller and a larger finite number",
             as_written(range)
         );
         checks.extend(check(cx, ends(range), "range_is_not_empty", &message));
@@ -85,24 +85,29 @@ fn constants_make_sense(cx: &Context<'_>) -> TokenStream {
         return checks;
     };
     if literal(threshold).is_none() {
-        let message = format!("the threshold `{}` is no finite number", as_written(threshold));
+        let message = format!(
+            "the threshold `{}` is not finite; write a finite number",
+            as_written(threshold)
+        );
         checks.extend(check(cx, ends(threshold), "threshold_is_finite", &message));
     }
     if let Some(range) = &attrs.range
         && !(range_is_literal && literal(threshold).is_some())
     {
         let (threshold_text, range) = (as_written(threshold), as_written(range));
-        let outside = format!("the threshold `{threshold_text}` lies outside the range `{range}`");
+        let outside = format!(
+            "the threshold `{threshold_text}` is outside the range `{range}`; write a threshold within it"
+        );
         checks.extend(check(cx, ends(threshold), "threshold_is_in_range", &outside));
         let always = format!(
-            "the threshold `{threshold_text}` can never fail, since every score of the range `{range}` passes it: write another one"
+            "every score in the range `{range}` passes the threshold `{threshold_text}`; write another threshold"
         );
         checks.extend(check(cx, ends(threshold), "threshold_can_fail", &always));
     }
     checks
 }
 
-/// A constant that rustc cannot evaluate unless the rule holds for the metric's spec.
+/// Emits a constant whose evaluation fails unless the rule accepts the metric's spec.
 fn check(cx: &Context<'_>, (start, end): (Span, Span), rule: &str, message: &str) -> TokenStream {
     let Context { span, private, ident, .. } = cx;
     let rule = Ident::new(rule, *span);

@@ -1,5 +1,5 @@
-//! The builder of a metric with parameters. A parameter without a default must be given before
-//! `build` compiles, and the message names it.
+//! The builder of a metric with parameters. `build` compiles only if every parameter without a
+//! default is set; the error names the missing one.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -13,12 +13,12 @@ use crate::shared::function::param::Param;
 use crate::shared::names::upper_camel;
 use crate::shared::types::{Form, is_string, option_of, ungrouped};
 
-/// A parameter as the builder holds it.
+/// A parameter in the builder.
 struct Slot<'a> {
     name: &'a Ident,
     param: &'a Param,
-    /// The type parameter that says whether it was given, and the trait that asks for it; none where
-    /// there is a default.
+    /// The type parameter for the state of a required parameter, and the trait that `build`
+    /// requires of it. `None` if there is a default.
     required: Option<(Ident, Ident)>,
     default: Option<Ident>,
 }
@@ -28,8 +28,8 @@ fn slots<'a>(cx: &'a Context<'_>) -> Vec<Slot<'a>> {
         let default = default_fn(cx, name, param, config);
         let camel = upper_camel(&name.unraw().to_string());
         let state = Ident::new(&cx.fresh.name(&format!("{camel}State")), cx.span);
-        let asks = format_ident!("{}Has{camel}", cx.ident, span = cx.span);
-        Slot { name, param, required: default.is_none().then_some((state, asks)), default }
+        let required = format_ident!("{}Has{camel}", cx.ident, span = cx.span);
+        Slot { name, param, required: default.is_none().then_some((state, required)), default }
     };
     cx.model.configs().map(slot).collect()
 }
@@ -38,7 +38,7 @@ fn states(slots: &[Slot<'_>]) -> Vec<Ident> {
     slots.iter().filter_map(|slot| Some(slot.required.as_ref()?.0.clone())).collect()
 }
 
-/// The builder's type parameters for the parameters that must be given.
+/// Returns the type parameters of the builder, one for each required parameter.
 pub(super) fn params(cx: &Context<'_>) -> Vec<Ident> {
     states(&slots(cx))
 }
@@ -47,7 +47,7 @@ fn ident(cx: &Context<'_>) -> Ident {
     format_ident!("{}Builder", cx.ident, span = cx.span)
 }
 
-/// The type of the builder to which nothing has been given.
+/// Returns the type of a builder in which no parameter is set.
 pub(super) fn unstarted(cx: &Context<'_>) -> TokenStream {
     let (builder, (_, ty_generics, _)) = (ident(cx), cx.split());
     let arguments = fields::inside(&ty_generics);
@@ -55,7 +55,7 @@ pub(super) fn unstarted(cx: &Context<'_>) -> TokenStream {
     quote_spanned!(cx.span=> #builder<#arguments #(#missing),*>)
 }
 
-/// The builder's struct, which stands beside the metric's.
+/// Emits the struct of the builder.
 pub(super) fn definition(cx: &Context<'_>) -> TokenStream {
     if is_unit(cx) {
         return TokenStream::new();
@@ -94,7 +94,7 @@ pub(super) fn definition(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// `builder`, the setters, and `build`.
+/// Emits `builder`, the setters, and `build`.
 pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
     if is_unit(cx) {
         return TokenStream::new();
@@ -109,14 +109,14 @@ pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
     let unstarted = unstarted(cx);
     let names = slots.iter().map(|slot| slot.name);
     let marker = marker_value(cx);
-    let asks = asks(cx, &slots);
+    let required_traits = required_traits(cx, &slots);
     let setters = slots.iter().map(|slot| setter(cx, &slots, slot));
     let build = build(cx, &slots);
     quote_spanned! {*span=>
-        #asks
+        #required_traits
 
         impl #impl_generics #metric #ty_generics #where_clause {
-            /// Starts to build the metric.
+            /// Returns a builder of the metric.
             #vis fn builder() -> #unstarted {
                 #builder {
                     #(#names: ::core::option::Option::None,)*
@@ -133,24 +133,24 @@ pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// For each parameter without a default, the trait that says that it was given.
-fn asks(cx: &Context<'_>, slots: &[Slot<'_>]) -> TokenStream {
+/// Emits, for each required parameter, the trait that its state implements once it is set.
+fn required_traits(cx: &Context<'_>, slots: &[Slot<'_>]) -> TokenStream {
     let Context { span, .. } = cx;
     let (metric, component) = (&cx.model.names.metric, &cx.model.names.component);
     let vis = &cx.model.function.vis;
     let traits: Vec<_> = slots
         .iter()
         .filter_map(|slot| {
-            let (name, asks) = (slot.name, &slot.required.as_ref()?.1);
-            let message = format!("metric `{metric}` needs a value for its parameter `{name}`");
-            let label = format!("`{name}` is missing");
+            let (name, required) = (slot.name, &slot.required.as_ref()?.1);
+            let message = format!("missing value for the parameter `{name}` of metric `{metric}`");
+            let label = format!("missing `{name}`");
             let note = format!(
-                "write `.{name}(..)` before `.build()`, or `{component}({name} = ..)` where a composite names it"
+                "write `.{name}(..)` before `.build()`, or `{component}({name} = ..)` in a composite"
             );
             Some(quote_spanned! {*span=>
                 #[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)]
-                #vis trait #asks {}
-                impl #asks for Given {}
+                #vis trait #required {}
+                impl #required for Given {}
             })
         })
         .collect();
@@ -173,11 +173,11 @@ fn setter(cx: &Context<'_>, slots: &[Slot<'_>], slot: &Slot<'_>) -> TokenStream 
     let owner = owner(cx, slot.param);
     let (ty, value) = match option_of(&slot.param.ty) {
         Some(inner) => {
-            let (ty, value) = taken(cx, inner);
+            let (ty, value) = setter_argument(cx, inner);
             (ty, quote_spanned!(*span=> ::core::option::Option::Some(#value)))
         }
         None => {
-            let (ty, value) = taken(cx, &slot.param.ty);
+            let (ty, value) = setter_argument(cx, &slot.param.ty);
             (if ty.is_empty() { owner } else { ty }, value)
         }
     };
@@ -211,9 +211,10 @@ fn setter(cx: &Context<'_>, slots: &[Slot<'_>], slot: &Slot<'_>) -> TokenStream 
     }
 }
 
-/// What a setter takes for a parameter of this type, and how it becomes what the metric owns: text
-/// and lists are taken in any form, numbers as themselves, so that a literal has one meaning.
-fn taken(cx: &Context<'_>, ty: &Type) -> (TokenStream, TokenStream) {
+/// Returns the argument type of a setter, and its conversion to the owning type. Strings and lists
+/// are accepted as `impl Into` or `impl IntoIterator`; numbers are accepted only as their own type,
+/// so that a literal is not ambiguous.
+fn setter_argument(cx: &Context<'_>, ty: &Type) -> (TokenStream, TokenStream) {
     let Context { span, private, .. } = cx;
     let (form, _) = Form::of(ty);
     let owner = if form.is_borrowed() { form.owner(private) } else { quote!(#ty) };
@@ -227,7 +228,7 @@ fn taken(cx: &Context<'_>, ty: &Type) -> (TokenStream, TokenStream) {
     if let Form::Slice(item) = &form
         && is_string(item)
     {
-        // `["a", "b"]` as well as what holds `String`s.
+        // Accepts `["a", "b"]` as well as an iterator of `String`.
         let texts = quote_spanned! {*span=>
             impl ::core::iter::IntoIterator<Item = impl ::core::convert::Into<#private::string::String>>
         };
@@ -247,9 +248,9 @@ fn build(cx: &Context<'_>, slots: &[Slot<'_>]) -> TokenStream {
     let Context { span, ident: metric, .. } = cx;
     let vis = &cx.model.function.vis;
     let (_, ty_generics, _) = cx.split();
-    let asked = slots.iter().filter_map(|slot| {
-        let (state, asks) = slot.required.as_ref()?;
-        Some(quote_spanned!(*span=> #state: #asks,))
+    let bounds = slots.iter().filter_map(|slot| {
+        let (state, required) = slot.required.as_ref()?;
+        Some(quote_spanned!(*span=> #state: #required,))
     });
     let turbofish = ty_generics.as_turbofish();
     let values = slots.iter().map(|slot| {
@@ -267,11 +268,11 @@ fn build(cx: &Context<'_>, slots: &[Slot<'_>]) -> TokenStream {
     });
     let marker = marker_value(cx);
     quote_spanned! {*span=>
-        /// The metric.
+        /// Returns the metric.
         #[must_use]
         #vis fn build(self) -> #metric #ty_generics
         where
-            #(#asked)*
+            #(#bounds)*
         {
             #metric { #(#values,)* #marker }
         }

@@ -11,13 +11,13 @@ use crate::shared::function::rows::Row;
 use crate::shared::function::side::Side;
 use crate::shared::tokens::words;
 
-/// Wraps impls in a block whose names the user's module does not see.
+/// Wraps impls in a block whose names are not visible to the user's module.
 pub(crate) fn hidden(cx: &Context<'_>, items: &TokenStream) -> TokenStream {
     let cfgs = cx.cfgs();
     contract::hidden(cx.span, &quote!(#(#cfgs)*), items)
 }
 
-/// A model with the names that its expansion uses throughout.
+/// A model and the names that its expansion uses.
 pub(crate) struct Context<'a> {
     pub(crate) model: &'a Model,
     pub(crate) span: Span,
@@ -26,13 +26,14 @@ pub(crate) struct Context<'a> {
     pub(crate) private: TokenStream,
     /// The lifetime of the rows.
     pub(crate) row: Lifetime,
-    /// The lifetime of what rows and parameters are deserialized from.
+    /// The lifetime of the input from which rows and parameters are deserialized.
     pub(crate) read: Lifetime,
-    /// The type parameters that stand for rows of any type.
+    /// The type parameters for generic rows.
     pub(crate) gold: Ident,
     pub(crate) pred: Ident,
     pub(crate) fresh: Fresh,
-    /// The generics of the metric's struct, `'static` because a metric outlives every row.
+    /// The generics of the metric's struct, with `'static` bounds, because a metric outlives every
+    /// row.
     pub(crate) generics: Generics,
 }
 
@@ -42,7 +43,7 @@ impl<'a> Context<'a> {
         let runtime = &model.names.runtime;
         let mut generics = model.generics.clone();
         for param in generics.type_params_mut() {
-            // In front, so that rustc proposes a further bound behind the user's own.
+            // Inserted first, so that rustc suggests further bounds after the user's own.
             param.bounds.insert(0, syn::parse_quote_spanned!(span=> 'static));
             param.default = None;
         }
@@ -70,12 +71,12 @@ impl<'a> Context<'a> {
         self.model.function.attrs.iter().filter(|attr| is_cfg(attr))
     }
 
-    /// The generics of an impl for the metric's struct.
+    /// Returns the generics of an impl for the metric's struct.
     pub(crate) fn split(&self) -> (ImplGenerics<'_>, TypeGenerics<'_>, Option<&syn::WhereClause>) {
         self.generics.split_for_impl()
     }
 
-    /// The type of one half of the row: the user's, the dynamic one, or a type parameter.
+    /// Returns the row type of a side: the user's type, the dynamic row, or a type parameter.
     pub(crate) fn row_type(&self, side: Side) -> TokenStream {
         let runtime = self.runtime;
         match self.model.rows.get(side) {
@@ -98,24 +99,24 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The sides whose row may be of any type.
+    /// Returns the sides whose row type is generic.
     pub(crate) fn open_sides(&self) -> impl Iterator<Item = Side> {
         Side::BOTH.into_iter().filter(|side| matches!(self.model.rows.get(*side), Row::Any))
     }
 
-    /// The type parameters that stand for rows, each followed by a comma.
+    /// Returns the type parameters of generic rows, each followed by a comma.
     pub(crate) fn row_params(&self) -> TokenStream {
         let params = self.open_sides().map(|side| self.row_param(side));
         quote!(#(#params,)*)
     }
 
-    /// The spec as a reference that lives for ever.
+    /// Returns the spec as a `'static` reference.
     pub(crate) fn spec_ref(&self) -> TokenStream {
         quote_spanned!(self.span=> const { &Self::SPEC })
     }
 }
 
-/// Names for our own parameters, which rustc shows, so they are plain words unless the user has them.
+/// Unused names for generated parameters. They are plain words if possible, since rustc shows them.
 pub(crate) struct Fresh(Vec<String>);
 
 impl Fresh {

@@ -24,18 +24,19 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
         false => (builder::unstarted(cx), quote_spanned!(*span=> Self::builder())),
     };
     let (identity, configured) = (identity(cx), configured(cx));
+    let own = spec::own(cx).map(
+        |own| quote_spanned!(*span=> fn spec(&self) -> #runtime::MetricSpec<'static> { #own }),
+    );
     let at_once = (!cx.model.is_async()).then(|| {
         let params = fields::trailing(&cx.generics);
         let gold = &cx.gold;
         quote_spanned! {*span=>
-            #[automatically_derived]
-            impl<#params #gold> #runtime::ScoredAtOnce<#gold> for #ident #ty_generics #where_clause {}
+                impl<#params #gold> #runtime::ScoredAtOnce<#gold> for #ident #ty_generics #where_clause {}
         }
     });
     quote_spanned! {*span=>
         #at_once
         #configured
-        #[automatically_derived]
         impl #impl_generics #runtime::Declared for #ident #ty_generics #where_clause {
             #verdict
             type OverGold = #gold;
@@ -48,6 +49,7 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
                 #started
             }
 
+            #own
             #identity
         }
     }
@@ -69,7 +71,6 @@ fn identity(cx: &Context<'_>) -> TokenStream {
         }
 
         fn requirements(&self, all: &mut #private::Requirements) {
-            #[allow(unused_imports)]
             use #private::RequiresNothing as _;
             #private::Requiring(self).requirements(all)
         }
@@ -86,10 +87,8 @@ fn configured(cx: &Context<'_>) -> TokenStream {
         quote_spanned!(*span=> #private::Compared(&self.#name, &other.#name).are_equal())
     });
     quote_spanned! {*span=>
-        #[automatically_derived]
         impl #private::Configured for #ident {
             fn has_same_parameters(&self, other: &Self) -> ::core::primitive::bool {
-                #[allow(unused_imports)]
                 use #private::NotComparable as _;
                 #(#equal)&&*
             }

@@ -1,5 +1,4 @@
-//! The metric's struct, and what is implemented for it as for any struct: `Clone`,
-//! `Default`, the defaults of its parameters.
+//! The metric's struct, its `Clone` and `Default` impls, and the defaults of its parameters.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
@@ -38,7 +37,7 @@ pub(crate) fn definition(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// `Clone`, `Default`, and the functions that give the parameters' defaults.
+/// Emits `Clone`, `Default`, and the functions that return the parameters' defaults.
 pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
     let (defaults, default, clone) = (default_fns(cx), default_impl(cx), clone_impl(cx));
     quote!(#defaults #default #clone)
@@ -48,22 +47,22 @@ fn belongs_to_struct(attr: &Attribute) -> bool {
     ["doc", "cfg", "allow", "deprecated"].iter().any(|name| attr.path().is_ident(name))
 }
 
-/// A metric without configuration is a value as it stands: `IntentAccuracy.score(..)`.
+/// Whether the metric is a unit struct, since it has neither parameters nor generics:
+/// `IntentAccuracy.score(..)`.
 pub(super) fn is_unit(cx: &Context<'_>) -> bool {
     cx.model.configs().next().is_none() && cx.generics.params.is_empty()
 }
 
 fn derives(cx: &Context<'_>) -> TokenStream {
     let Context { span, .. } = cx;
+    // The impls of a unit struct are written out: they take less compile time than a derive.
     if is_unit(cx) {
-        return quote_spanned! {*span=>
-            #[derive(::core::fmt::Debug, ::core::clone::Clone, ::core::marker::Copy)]
-        };
+        return TokenStream::new();
     }
     quote_spanned!(*span=> #[derive(::core::fmt::Debug)])
 }
 
-/// The struct's field for a `#[param]`.
+/// Returns the struct's field for a `#[param]`.
 fn field(cx: &Context<'_>, name: &Ident, param: &Param) -> TokenStream {
     let vis = &cx.model.function.vis;
     let ty = owner(cx, param);
@@ -83,7 +82,7 @@ fn is_optional(param: &Param) -> bool {
     option_of(&param.ty).is_some()
 }
 
-/// The type that holds a `#[param]` in the struct.
+/// Returns the type of a `#[param]` in the struct.
 pub(super) fn owner(cx: &Context<'_>, param: &Param) -> TokenStream {
     let (form, optional) = Form::of(&param.ty);
     if !form.is_borrowed() {
@@ -93,7 +92,7 @@ pub(super) fn owner(cx: &Context<'_>, param: &Param) -> TokenStream {
     if optional { quote_spanned!(cx.span=> ::core::option::Option<#owner>) } else { owner }
 }
 
-/// The function that gives a `#[param]`'s default; `None` if the user must give a value.
+/// Returns the function that returns the default of a `#[param]`, or `None` if a value is required.
 pub(super) fn default_fn(
     cx: &Context<'_>,
     name: &Ident,
@@ -123,7 +122,7 @@ fn default_fns(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// The default of a `#[param]` as a value of its owner, at the place where the user wrote it.
+/// Returns the default of a `#[param]` as a value of its owning type, with the user's span.
 fn default_value(cx: &Context<'_>, param: &Param, config: &Config) -> TokenStream {
     let Some(default) = &config.default else {
         return quote_spanned!(cx.span=> ::core::option::Option::None);
@@ -135,13 +134,13 @@ fn default_value(cx: &Context<'_>, param: &Param, config: &Config) -> TokenStrea
     if form.is_borrowed() {
         let Context { span, private, .. } = cx;
         let ty = &param.ty;
-        let lent = quote_spanned!(*span=> { let default: #ty = #expr; default });
-        return quote_spanned!(*span=> #private::borrow::ToOwned::to_owned(#lent));
+        let borrowed = quote_spanned!(*span=> { let default: #ty = #expr; default });
+        return quote_spanned!(*span=> #private::borrow::ToOwned::to_owned(#borrowed));
     }
     owned_default(cx, param, expr)
 }
 
-/// A default for an owned parameter: text may stand where a `String` is wanted.
+/// Returns a default for an owned parameter. A string literal is converted if the type is `String`.
 pub(super) fn owned_default(cx: &Context<'_>, param: &Param, expr: &Expr) -> TokenStream {
     let is_text = matches!(expr, Expr::Lit(literal) if matches!(literal.lit, Lit::Str(_)));
     if is_string(&param.ty) && is_text {
@@ -151,7 +150,7 @@ pub(super) fn owned_default(cx: &Context<'_>, param: &Param, expr: &Expr) -> Tok
     expr.to_token_stream()
 }
 
-/// The struct's type parameters, which no other field may mention.
+/// Returns the marker field that uses the struct's type parameters, which no other field may use.
 pub(super) fn marker(cx: &Context<'_>) -> TokenStream {
     let types = cx.generics.type_params().map(|param| &param.ident);
     if cx.generics.type_params().next().is_none() {
@@ -162,7 +161,7 @@ pub(super) fn marker(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// The value of the field that holds the struct's type parameters.
+/// Returns the value of the marker field.
 pub(super) fn marker_value(cx: &Context<'_>) -> TokenStream {
     match cx.generics.type_params().next() {
         Some(_) => quote_spanned!(cx.span=> __types: ::core::marker::PhantomData,),
@@ -170,7 +169,7 @@ pub(super) fn marker_value(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// `Default`, where no `#[param]` needs a value.
+/// Emits `Default`, if no `#[param]` requires a value.
 fn default_impl(cx: &Context<'_>) -> TokenStream {
     let Context { span, ident, .. } = cx;
     let (impl_generics, ty_generics, where_clause) = cx.split();
@@ -192,7 +191,6 @@ fn default_impl(cx: &Context<'_>) -> TokenStream {
         quote_spanned!(*span=> Self { #(#values,)* #marker })
     };
     quote_spanned! {*span=>
-        #[automatically_derived]
         impl #impl_generics ::core::default::Default for #ident #ty_generics #where_clause {
             fn default() -> Self {
                 #value
@@ -201,10 +199,23 @@ fn default_impl(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// `Clone` without a bound on the type parameters, which the struct does not hold.
+/// Emits `Clone` without bounds on the type parameters, since the struct contains no values of
+/// them.
 fn clone_impl(cx: &Context<'_>) -> TokenStream {
     if is_unit(cx) {
-        return TokenStream::new();
+        let Context { span, ident, .. } = cx;
+        let name = ident.unraw().to_string();
+        return quote_spanned! {*span=>
+            impl ::core::fmt::Debug for #ident {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    f.write_str(#name)
+                }
+            }
+            impl ::core::clone::Clone for #ident {
+                fn clone(&self) -> Self { *self }
+            }
+            impl ::core::marker::Copy for #ident {}
+        };
     }
     let Context { span, ident, .. } = cx;
     let (impl_generics, ty_generics, where_clause) = cx.split();
@@ -223,12 +234,12 @@ fn clone_impl(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// A copy of a `#[param]` from `self`. It stands at the parameter's type, wherever it is needed, so
-/// that rustc says once that the type is not `Clone`.
+/// Returns a clone of a `#[param]` from `self`. Every use has the span of the parameter's type, so
+/// that rustc reports once that the type is not `Clone`.
 pub(super) fn copied(cx: &Context<'_>, name: &Ident, param: &Param) -> TokenStream {
     let (start, end) = ends(&param.ty);
     let owner = owner(cx, param);
-    let place = quote_spanned!(end.resolved_at(cx.span)=> (&self.#name));
+    let argument = quote_spanned!(end.resolved_at(cx.span)=> (&self.#name));
     let clone = quote_spanned!(start=> <#owner as ::core::clone::Clone>::clone);
-    quote!(#clone #place)
+    quote!(#clone #argument)
 }

@@ -1,5 +1,5 @@
-//! The fields that the metric reads: their specs, and for each a trait that a row must fulfil, whose
-//! error names metric, field and row.
+//! The fields that the metric reads: their specs, and for each field a trait that a generic row
+//! must implement. The error of the trait names metric, field and row.
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
@@ -14,31 +14,31 @@ use crate::shared::names::upper_camel;
 use crate::shared::tokens::{self, as_written, is_ident};
 use crate::shared::types::{Form, in_lifetime, option_of};
 
-/// A field parameter with all that the expansion needs to know of it.
+/// A field parameter and what the expansion needs of it.
 pub(super) struct FieldUse<'a> {
     pub(super) side: Side,
     pub(super) param: &'a Param,
     pub(super) field: &'a FieldParam,
-    /// Its place among the parameters.
+    /// The index among the parameters.
     pub(super) index: usize,
-    /// Its place among the fields of its side.
+    /// The index among the fields of the side.
     pub(super) position: usize,
     pub(super) form: Form<'a>,
     pub(super) is_option: bool,
 }
 
 impl FieldUse<'_> {
-    /// Whether a row without the field can be scored.
+    /// Whether the field may be absent.
     pub(super) fn is_optional(&self) -> bool {
         self.is_option || self.field.default.is_some()
     }
 
-    /// The struct's field that holds the row's field's name, where that is configured.
+    /// Returns the `#[param]` whose value is the name of the field, if the name is configurable.
     pub(super) fn named_by(&self) -> Option<&Ident> {
         self.field.named_by.as_ref()
     }
 
-    /// The trait that a row of any type must fulfil.
+    /// Returns the trait that a generic row must implement.
     pub(super) fn trait_ident(&self, cx: &Context<'_>) -> Ident {
         let name = |field: &str| format!("{}Reads{}", cx.ident, upper_camel(field));
         let own = name(&self.field.name);
@@ -54,9 +54,9 @@ impl FieldUse<'_> {
         }
     }
 
-    /// An alias for the type that is deserialized. It is named in its stead because rustc proposes a
-    /// type parameter where an unknown type stands inside of `<..>`, and so would say the same
-    /// mistake twice. A type that mentions type parameters has none.
+    /// Returns an alias for the type that is deserialized. Without it, rustc would report an
+    /// unknown type inside `<..>` a second time with the suggestion of a type parameter. A type
+    /// that uses type parameters has no alias.
     fn alias(&self, cx: &Context<'_>) -> Option<(Ident, Type)> {
         let ty = in_lifetime(self.form.read_type()?, &cx.row);
         let params = cx.generics.params.iter().map(|param| match param {
@@ -71,15 +71,14 @@ impl FieldUse<'_> {
         (!is_generic).then_some((ident, ty))
     }
 
-    /// The alias of the field's name as a type.
+    /// Returns the alias of the field's name as a type.
     fn name_alias(&self, cx: &Context<'_>) -> Ident {
         format_ident!("__Name{}", self.index, span = cx.span)
     }
 
-    /// `Get<'row, Name, Want>` or `GetOptional<..>`.
-    pub(super) fn get_trait(&self, cx: &Context<'_>, row: &Lifetime) -> TokenStream {
+    /// Returns the field's name and the form in which it is read, as types.
+    pub(super) fn name_and_want(&self, cx: &Context<'_>, row: &Lifetime) -> (Ident, TokenStream) {
         let Context { private, span, .. } = cx;
-        let name = self.name_alias(cx);
         let want = match self.alias(cx) {
             Some((alias, _)) => self.form.want(private, &quote_spanned!(*span=> #alias<#row>)),
             None => {
@@ -87,12 +86,19 @@ impl FieldUse<'_> {
                 self.form.want(private, &ty.to_token_stream())
             }
         };
+        (self.name_alias(cx), want)
+    }
+
+    /// Returns `Get<'row, Name, Want>` or `GetOptional<..>`.
+    fn get_trait(&self, cx: &Context<'_>, row: &Lifetime) -> TokenStream {
+        let Context { private, span, .. } = cx;
+        let (name, want) = self.name_and_want(cx, row);
         let get = if self.is_optional() { "GetOptional" } else { "Get" };
         let get = format_ident!("{get}", span = *span);
         quote_spanned!(*span=> #private::#get<#row, #name, #want>)
     }
 
-    /// The expression for the field's spec.
+    /// Returns the expression for the field's spec.
     pub(super) fn spec(&self, cx: &Context<'_>) -> TokenStream {
         let table = table(self.side, cx);
         let position = Literal::usize_unsuffixed(self.position);
@@ -100,7 +106,7 @@ impl FieldUse<'_> {
     }
 }
 
-/// The field parameters of one side.
+/// Returns the field parameters of one side.
 pub(super) fn uses<'a>(cx: &'a Context<'_>, side: Side) -> Vec<FieldUse<'a>> {
     let fields =
         cx.model.params.iter().enumerate().filter_map(|(index, param)| match &param.binding {
@@ -116,7 +122,7 @@ pub(super) fn uses<'a>(cx: &'a Context<'_>, side: Side) -> Vec<FieldUse<'a>> {
         .collect()
 }
 
-/// A field's name as a type: a tuple of its characters.
+/// Returns a field name as a type.
 fn name_type(name: &str, cx: &Context<'_>) -> TokenStream {
     field_name::name_type(name, &cx.private, cx.span)
 }
@@ -129,7 +135,7 @@ fn table(side: Side, cx: &Context<'_>) -> Ident {
     format_ident!("{name}", span = cx.span)
 }
 
-/// The two tables of field specs.
+/// Emits the tables of field specs of both sides.
 pub(super) fn specs(cx: &Context<'_>) -> TokenStream {
     Side::BOTH.into_iter().map(|side| spec_table(cx, side)).collect()
 }
@@ -143,12 +149,12 @@ fn spec_table(cx: &Context<'_>, side: Side) -> TokenStream {
         let name = &field.field.name;
         let ty = as_written(&field.param.ty);
         let required = !field.is_optional();
-        quote_spanned!(*span=> #runtime::FieldSpec { name: #name, ty: #ty, required: #required })
+        quote_spanned!(*span=> #runtime::FieldSpec::new(#name, #ty, #required))
     });
     quote_spanned!(*span=> const #table: [#runtime::FieldSpec<'static>; #count] = [#(#specs),*];)
 }
 
-/// The aliases for the fields' names and types.
+/// Emits the aliases of the field names and types.
 pub(super) fn aliases(cx: &Context<'_>) -> TokenStream {
     let Context { span, row, .. } = cx;
     let sides = Side::BOTH.into_iter().filter(|side| is_looked_up(cx, *side));
@@ -164,16 +170,16 @@ pub(super) fn aliases(cx: &Context<'_>) -> TokenStream {
     aliases.collect()
 }
 
-/// The traits that rows of any type must fulfil.
+/// Emits the traits that generic rows must implement.
 pub(super) fn traits(cx: &Context<'_>) -> TokenStream {
     let open = cx.open_sides();
     let fields = open.flat_map(|side| uses(cx, side)).filter(|field| field.named_by().is_none());
     fields.map(|field| field_trait(cx, &field)).collect()
 }
 
-/// Whether the expansion has `#[diagnostic::..]` attributes, which rustc does not know in a crate
-/// without prelude: nothing else may be the first to need one.
-pub(super) fn has_sentences(cx: &Context<'_>) -> bool {
+/// Whether the expansion contains `#[diagnostic::..]` attributes for fields. rustc does not resolve
+/// these attributes in a crate without a prelude, so nothing else may introduce the first one.
+pub(super) fn has_diagnostics(cx: &Context<'_>) -> bool {
     cx.open_sides().flat_map(|side| uses(cx, side)).any(|field| field.named_by().is_none())
 }
 
@@ -181,32 +187,32 @@ fn field_trait(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
     let Context { span, row, .. } = cx;
     let ident = field.trait_ident(cx);
     let get = field.get_trait(cx, row);
-    let sentences = sentences(cx, field);
+    let diagnostics = diagnostics(cx, field);
     let (_, ty_generics, where_clause) = cx.split();
     let params = trailing(&cx.generics);
     let vis = &cx.model.function.vis;
     let arguments = trait_arguments(&ty_generics, row);
     quote_spanned! {*span=>
-        #sentences
+        #diagnostics
         #vis trait #ident<#row, #params>: #get #where_clause {}
         #[diagnostic::do_not_recommend]
         impl<#row, #params AnyRow_: #get + ?::core::marker::Sized> #ident<#arguments> for AnyRow_ #where_clause {}
     }
 }
 
-/// The parameters, each followed by a comma.
+/// Returns the parameters, each followed by a comma.
 pub(super) fn trailing(generics: &syn::Generics) -> TokenStream {
     let params = generics.params.iter();
     quote!(#(#params,)*)
 }
 
-/// `'row, T, N` of the struct's `<T, N>`.
+/// Returns `'row, T, N` for the struct's `<T, N>`.
 fn trait_arguments(ty_generics: &syn::TypeGenerics<'_>, row: &Lifetime) -> TokenStream {
     let inside = inside(ty_generics);
     quote!(#row, #inside)
 }
 
-/// `T, N,` of the struct's `<T, N>`.
+/// Returns `T, N,` for the struct's `<T, N>`.
 pub(super) fn inside(ty_generics: &syn::TypeGenerics<'_>) -> TokenStream {
     let arguments: Vec<_> = quote!(#ty_generics).into_iter().collect();
     match arguments.get(1..arguments.len().saturating_sub(1)) {
@@ -215,25 +221,25 @@ pub(super) fn inside(ty_generics: &syn::TypeGenerics<'_>) -> TokenStream {
     }
 }
 
-fn sentences(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
+fn diagnostics(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
     let name = &field.field.name;
     let side = field.side.name();
     let ty = escaped(&as_written(&field.param.ty));
     let metric = &cx.model.names.metric;
     let message = format!(
-        "`{{Self}}` has no field `{name}` that can be read as `{ty}`, which metric `{metric}` reads from its {side} row"
+        "`{{Self}}` has no field `{name}` that can be read as `{ty}`, required by metric `{metric}` in its {side} row"
     );
-    let label = format!("this row has no fitting `{name}`");
+    let label = format!("this row has no field `{name}` of a suitable type");
     let types = field_types(&field.form, option_of(&field.param.ty).is_some());
     let note = format!(
-        "give the row `#[derive(Record)]` and a field `{name}` of type {types}; `#[record(rename = \"{name}\")]` renames one"
+        "add `#[derive(Record)]` and a field `{name}` of type {types} to the row; `#[record(rename = \"{name}\")]` renames a field"
     );
     quote_spanned!(cx.span=> #[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)])
 }
 
 fn field_types(form: &Form<'_>, optional: bool) -> String {
     let types = match form {
-        Form::Text => "`String` or another text".to_owned(),
+        Form::Text => "`String` or another string type".to_owned(),
         Form::Raw => "`serde_json::Value`".to_owned(),
         Form::Slice(ty) => format!("`Vec<{}>`", escaped(&as_written(ty))),
         Form::Ref(ty) | Form::Owned(ty) => format!("`{}`", escaped(&as_written(ty))),
@@ -241,12 +247,12 @@ fn field_types(form: &Form<'_>, optional: bool) -> String {
     if optional { format!("{types}, or an `Option` of it") } else { types }
 }
 
-/// Text in which the attribute's own braces do not count.
+/// Escapes the braces that the diagnostic attribute would interpret.
 fn escaped(text: &str) -> String {
     text.replace('{', "{{").replace('}', "}}")
 }
 
-/// `G: Reads<'row, T> + ..` for each row of any type; with `for<'row>` where `any_lifetime`.
+/// Returns `G: Reads<'row, T> + ..` for each generic row, with `for<'row>` if `any_lifetime`.
 pub(super) fn bounds(cx: &Context<'_>, any_lifetime: bool) -> TokenStream {
     let Context { span, row, .. } = cx;
     let (_, ty_generics, _) = cx.split();
@@ -267,7 +273,7 @@ pub(super) fn bounds(cx: &Context<'_>, any_lifetime: bool) -> TokenStream {
     cx.open_sides().map(bound).collect()
 }
 
-/// Whether the side's fields are looked up through `Get`.
+/// Whether the fields of a side are read through `Get`.
 pub(super) fn is_looked_up(cx: &Context<'_>, side: Side) -> bool {
     !matches!(cx.model.rows.get(side), Row::Typed(_))
 }

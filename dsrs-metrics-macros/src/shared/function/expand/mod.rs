@@ -1,6 +1,6 @@
-//! A checked model becomes code: the function as written, the metric's struct, and one hidden block of
-//! impls. Everything generated bears the function's own span, so that rustc points at the user's
-//! tokens and never at the attribute.
+//! Expands a checked model into the function as written, the metric's struct, and one hidden block
+//! of impls. Generated tokens have the span of the function's name, so that rustc never points at
+//! the attribute.
 
 mod assert;
 mod builder;
@@ -15,11 +15,11 @@ mod spec;
 
 use context::{Context, hidden};
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{quote, quote_spanned};
 
 use super::model::Model;
 
-/// The type parameters of the metric's builder.
+/// Returns the type parameters of the metric's builder.
 pub(crate) fn builder_params(model: &Model) -> Vec<Ident> {
     builder::params(&Context::new(model))
 }
@@ -30,13 +30,25 @@ pub(crate) fn expand(model: &Model) -> TokenStream {
     quote!(#function #metric)
 }
 
-/// As [`expand`], but nobody sees the function: it stands in the hidden block, with `items`.
+/// As [`expand`], but with the function and further `items` inside the hidden block.
 pub(crate) fn expand_hidden(model: &Model, items: &TokenStream) -> TokenStream {
     let function = model.function.stripped();
     metric(model, &quote!(#function #items))
 }
 
-/// The metric's struct and its hidden block, with further items in it.
+/// Returns the methods that are called on the metric itself.
+fn inherent(cx: &Context<'_>) -> TokenStream {
+    let Context { span, ident, .. } = cx;
+    let (impl_generics, ty_generics, where_clause) = cx.split();
+    let methods = [spec::readers(cx), run::run(cx), run::entry_point(cx)];
+    quote_spanned! {*span=>
+        impl #impl_generics #ident #ty_generics #where_clause {
+            #(#methods)*
+        }
+    }
+}
+
+/// Returns the metric's struct and its hidden block, which contains the further items.
 fn metric(model: &Model, items: &TokenStream) -> TokenStream {
     let cx = &Context::new(model);
     let (definition, builder) = (definition::definition(cx), builder::definition(cx));
@@ -46,9 +58,7 @@ fn metric(model: &Model, items: &TokenStream) -> TokenStream {
         fields::specs(cx),
         definition::impls(cx),
         builder::impls(cx),
-        spec::inherent(cx),
-        run::inherent(cx),
-        run::entry_points(cx),
+        inherent(cx),
         rows::metric(cx),
         declared::declared(cx),
         rows::bridge(cx),

@@ -7,8 +7,7 @@ use quote::{ToTokens as _, quote, quote_spanned};
 use super::context::Context;
 use super::fields::{self, bounds, is_looked_up, uses};
 use super::run::{got, typed};
-use super::spec;
-use crate::shared::contract::{calls, described};
+use crate::shared::contract::calls;
 use crate::shared::function::side::Side;
 use crate::shared::tokens::as_written;
 use crate::shared::types::in_lifetime;
@@ -28,7 +27,6 @@ pub(super) fn metric(cx: &Context<'_>) -> TokenStream {
     let methods = methods(cx, &gold, &pred);
     let checks = checks(cx);
     quote_spanned! {*span=>
-        #[automatically_derived]
         impl<#params #row_params> #runtime::Metric<#gold, #pred> for #ident #ty_generics
         where
             #bounds
@@ -45,29 +43,25 @@ pub(super) fn metric(cx: &Context<'_>) -> TokenStream {
 
 /// Whether every field that is looked up can be.
 fn checks(cx: &Context<'_>) -> TokenStream {
-    let Context { span, runtime, .. } = cx;
-    let rows = quote_spanned!(*span=> __call);
+    let span = cx.span;
     let sides = Side::BOTH.into_iter().filter(|side| is_looked_up(cx, *side));
     let fields = sides.flat_map(|side| uses(cx, side));
     let checks = fields.map(|field| {
-        let got = got(cx, &field, &rows);
-        quote_spanned!(*span=> #got.is_ok())
+        let row = syn::Ident::new(field.side.name(), span);
+        let got = got(cx, &field, &quote_spanned!(span=> #row));
+        quote_spanned!(span=> #got.is_ok())
     });
     let checks: Vec<_> = checks.collect();
     if checks.is_empty() {
-        return quote_spanned!(*span=> let _ = (gold, pred); true);
+        return quote_spanned!(span=> true);
     }
-    quote_spanned! {*span=>
-        let __call = #runtime::MetricCall::new(gold, pred);
-        #(#checks)&&*
-    }
+    quote_spanned!(span=> #(#checks)&&*)
 }
 
 /// The methods that read from the spec, and the calls.
 fn methods(cx: &Context<'_>, gold: &TokenStream, pred: &TokenStream) -> TokenStream {
     let Context { span, runtime, .. } = cx;
-    let own = spec::own(cx);
-    let described = described(&cx.paths(), own.as_ref(), &identity(cx));
+    let described = described(cx);
     let answer = match cx.model.is_async() {
         true => quote_spanned!(*span=> #runtime::Answer::pending(self.__run(call))),
         false => quote_spanned!(*span=> #runtime::Answer::Ready(self.__run(call))),
@@ -76,16 +70,16 @@ fn methods(cx: &Context<'_>, gold: &TokenStream, pred: &TokenStream) -> TokenStr
     quote!(#described #calls)
 }
 
-/// The identity and the requirements, as they are declared.
-fn identity(cx: &Context<'_>) -> TokenStream {
-    let Context { span, runtime, private, .. } = cx;
+/// The methods that read from the metric's declaration.
+fn described(cx: &Context<'_>) -> TokenStream {
+    let Context { span, private, .. } = cx;
     quote_spanned! {*span=>
-        fn key(&self) -> ::core::option::Option<#private::Key> {
-            #runtime::Declared::key(self)
+        fn name(&self) -> &::core::primitive::str {
+            Self::SPEC.name
         }
 
-        fn requirements(&self, all: &mut #private::Requirements) {
-            #runtime::Declared::requirements(self, all)
+        fn declaration(&self) -> ::core::option::Option<&dyn #private::Declaration> {
+            ::core::option::Option::Some(self)
         }
     }
 }
@@ -114,8 +108,7 @@ pub(super) fn bridge(cx: &Context<'_>) -> TokenStream {
         .map(|clause| clause.predicates.iter())
         .into_iter()
         .flatten();
-    let own = spec::own(cx);
-    let described = described(&cx.paths(), own.as_ref(), &identity(cx));
+    let described = described(cx);
     let body = bridged(cx, &typed_sides);
     let answer = match cx.model.is_async() {
         true => quote_spanned!(*span=> #runtime::Answer::pending(async move { #body })),
@@ -127,7 +120,6 @@ pub(super) fn bridge(cx: &Context<'_>) -> TokenStream {
         quote_spanned!(*span=> #read.is_ok())
     });
     quote_spanned! {*span=>
-        #[automatically_derived]
         impl<#params> #runtime::Metric<#gold, #pred> for #ident #ty_generics
         where
             #(#readable)*

@@ -17,9 +17,8 @@ use crate::shared::tokens::ends;
 use crate::shared::types::{Form, in_lifetime};
 
 /// `__run`, which reads the fields, calls the function and validates the score.
-pub(super) fn inherent(cx: &Context<'_>) -> TokenStream {
-    let Context { model, span, ident, runtime, row, .. } = cx;
-    let (impl_generics, ty_generics, where_clause) = cx.split();
+pub(super) fn run(cx: &Context<'_>) -> TokenStream {
+    let Context { model, span, runtime, row, .. } = cx;
     let row_params = cx.row_params();
     let (gold, pred) = (cx.row_type(Side::Gold), cx.row_type(Side::Pred));
     let bounds = bounds(cx, false);
@@ -33,18 +32,16 @@ pub(super) fn inherent(cx: &Context<'_>) -> TokenStream {
         false => (quote_spanned!(*span=> #[inline]), TokenStream::new()),
     };
     quote_spanned! {*span=>
-        impl #impl_generics #ident #ty_generics #where_clause {
-            #keyword fn __run<#row, #row_params>(
-                &#lifetime self,
-                __call: #runtime::MetricCall<#row, #gold, #pred>,
-            ) -> #runtime::Result<#runtime::Scored>
-            where
-                #bounds
-            {
-                let __spec = #spec;
-                #readings
-                #into_scored(#call, __spec)
-            }
+        #keyword fn __run<#row, #row_params>(
+            &#lifetime self,
+            __call: #runtime::MetricCall<#row, #gold, #pred>,
+        ) -> #runtime::Result<#runtime::Scored>
+        where
+            #bounds
+        {
+            let __spec = #spec;
+            #readings
+            #into_scored(#call, __spec)
         }
     }
 }
@@ -63,14 +60,13 @@ fn reading(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
         return TokenStream::new();
     }
     let Context { span, .. } = cx;
-    let (held, got) = (held(field, cx), got(cx, field, &quote_spanned!(*span=> __call)));
+    let row = side_ident(field.side, cx);
+    let (held, got) = (held(field, cx), got(cx, field, &quote_spanned!(*span=> __call.#row)));
     let (side, private) = (side_variant(cx, field.side), &cx.private);
     quote_spanned! {*span=>
         let #held = match #got {
             ::core::result::Result::Ok(held) => held,
-            ::core::result::Result::Err(error) => {
-                return ::core::result::Result::Err(#private::unreadable_field(error, __spec, #side));
-            }
+            ::core::result::Result::Err(error) => return #private::unreadable_field(error, __spec, #side),
         };
     }
 }
@@ -83,19 +79,17 @@ fn side_variant(cx: &Context<'_>, side: Side) -> TokenStream {
     }
 }
 
-/// The look-up of a field in the row of `rows`, an expression with fields `gold` and `pred`.
-pub(super) fn got(cx: &Context<'_>, field: &FieldUse<'_>, rows: &TokenStream) -> TokenStream {
+/// The look-up of a field in `row`, an expression.
+pub(super) fn got(cx: &Context<'_>, field: &FieldUse<'_>, row: &TokenStream) -> TokenStream {
+    let Context { span, runtime, private, .. } = cx;
     if let Some(name) = field.named_by() {
-        let (runtime, side) = (cx.runtime, side_ident(field.side, cx));
-        return quote_spanned!(cx.span=> #runtime::NamedFields::text_of(#rows.#side, &self.#name));
+        return quote_spanned!(*span=> #runtime::NamedFields::text_of(#row, &self.#name));
     }
-    let row = cx.row_type(field.side);
-    let get = field.get_trait(cx, &syn::Lifetime::new("'_", cx.span));
-    let method = if field.is_optional() { "get_optional" } else { "get" };
-    let method = Ident::new(method, cx.span);
+    let read = if field.is_optional() { "read_optional" } else { "read" };
+    let read = Ident::new(read, *span);
+    let (name, want) = field.name_and_want(cx, &syn::Lifetime::new("'_", *span));
     let spec = field.spec(cx);
-    let side = side_ident(field.side, cx);
-    quote_spanned!(cx.span=> <#row as #get>::#method(#rows.#side, #spec))
+    quote_spanned!(*span=> #private::#read::<#name, #want, _>(#row, #spec))
 }
 
 /// The call of the user's function.
@@ -239,18 +233,9 @@ fn config(cx: &Context<'_>, param: &Param) -> TokenStream {
     }
 }
 
-/// `score` for a synchronous metric, `evaluate` for any.
-pub(super) fn entry_points(cx: &Context<'_>) -> TokenStream {
-    let Context { model, span, ident, .. } = cx;
-    let (impl_generics, ty_generics, where_clause) = cx.split();
-    let evaluate = evaluate(cx);
-    let score = if model.is_async() { no_score(cx) } else { score(cx) };
-    quote_spanned! {*span=>
-        impl #impl_generics #ident #ty_generics #where_clause {
-            #score
-            #evaluate
-        }
-    }
+/// `score`, which only a synchronous metric has. `evaluate` is a method of `Metric`.
+pub(super) fn entry_point(cx: &Context<'_>) -> TokenStream {
+    if cx.model.is_async() { no_score(cx) } else { score(cx) }
 }
 
 fn score(cx: &Context<'_>) -> TokenStream {
@@ -260,11 +245,7 @@ fn score(cx: &Context<'_>) -> TokenStream {
     let (gold, pred) = (cx.row_type(Side::Gold), cx.row_type(Side::Pred));
     let bounds = bounds(cx, false);
     quote_spanned! {*span=>
-        /// Scores one pair of rows.
-        ///
-        /// # Errors
-        /// A missing or unreadable field, a score that is not finite or out of range, the
-        /// function's own error, or an abstention.
+        /// Scores one pair of rows. The errors are those of `Metric::evaluate`.
         #vis fn score<#row, #row_params>(
             &self,
             gold: &#row #gold,
@@ -293,46 +274,6 @@ fn no_score(cx: &Context<'_>) -> TokenStream {
             Self: #runtime::ScoredAtOnce<G>,
         {
             ::core::unreachable!()
-        }
-    }
-}
-
-fn evaluate(cx: &Context<'_>) -> TokenStream {
-    let Context { model, span, runtime, private, row, .. } = cx;
-    let vis = &model.function.vis;
-    let row_params = cx.row_params();
-    let (gold, pred) = (cx.row_type(Side::Gold), cx.row_type(Side::Pred));
-    let bounds = bounds(cx, false);
-    let result = quote_spanned!(*span=> #runtime::Result<#runtime::MetricScore>);
-    let run = quote_spanned!(*span=> self.__run(#runtime::MetricCall::new(gold, pred)));
-    let (keyword, output, body) = match model.is_async() {
-        true => (
-            quote_spanned!(*span=> async),
-            result,
-            quote_spanned!(*span=> #private::score(#run.await)),
-        ),
-        // There is nothing to wait for, and a future of its own would have to be compiled for each metric.
-        false => (
-            TokenStream::new(),
-            quote_spanned!(*span=> ::core::future::Ready<#result>),
-            quote_spanned!(*span=> ::core::future::ready(#private::score(#run))),
-        ),
-    };
-    quote_spanned! {*span=>
-        /// Scores one pair of rows, as a future.
-        ///
-        /// # Errors
-        /// A missing or unreadable field, a score that is not finite or out of range, the
-        /// function's own error, or an abstention.
-        #vis #keyword fn evaluate<#row, #row_params>(
-            &#row self,
-            gold: &#row #gold,
-            pred: &#row #pred,
-        ) -> #output
-        where
-            #bounds
-        {
-            #body
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `SPEC` as a `const`, and the inherent methods that read from it.
+//! The constant `SPEC` and the inherent methods that read from it.
 
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{quote, quote_spanned};
@@ -15,19 +15,13 @@ use crate::shared::tokens::{as_written, ends};
 use crate::shared::types::{in_lifetime, is_panel, option_of};
 use crate::shared::values::{bounds, cost_msats, number};
 
-pub(super) fn inherent(cx: &Context<'_>) -> TokenStream {
-    let Context { span, ident, .. } = cx;
-    let (impl_generics, ty_generics, where_clause) = cx.split();
+/// Returns `SPEC` and the methods that read from it.
+pub(super) fn readers(cx: &Context<'_>) -> TokenStream {
     let (vis, own) = (&cx.model.function.vis, own(cx));
-    let readers = spec_readers(&cx.paths(), vis, &expression(cx), own.as_ref());
-    quote_spanned! {*span=>
-        impl #impl_generics #ident #ty_generics #where_clause {
-            #readers
-        }
-    }
+    spec_readers(&cx.paths(), vis, &expression(cx), own.as_ref())
 }
 
-/// The spec of one value, where a parameter names a field.
+/// Returns the spec of one instance, if a parameter names a field.
 pub(super) fn own(cx: &Context<'_>) -> Option<TokenStream> {
     let Context { span, private, .. } = cx;
     let names = Side::BOTH.into_iter().flat_map(|side| uses(cx, side)).filter_map(|field| {
@@ -40,7 +34,7 @@ pub(super) fn own(cx: &Context<'_>) -> Option<TokenStream> {
         .then(|| quote_spanned!(*span=> #private::configured(Self::SPEC, &[#(#names),*])))
 }
 
-/// The half of the row and the place among its fields.
+/// Returns the side of a field and its index among the fields of that side.
 fn place(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
     let (span, runtime) = (cx.span, cx.runtime);
     let position = Literal::usize_unsuffixed(field.position);
@@ -51,7 +45,7 @@ fn place(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
     quote_spanned!(span=> (#runtime::Side::#side, #position))
 }
 
-/// The fields that a parameter names.
+/// Returns the fields whose name is the value of this parameter.
 fn named(cx: &Context<'_>, by: &Ident) -> Vec<TokenStream> {
     let fields = Side::BOTH.into_iter().flat_map(|side| uses(cx, side));
     let fields = fields.filter(|field| field.named_by() == Some(by));
@@ -85,7 +79,7 @@ fn expression(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// The calls for what the user wrote in `#[metric(..)]` and rustc must check.
+/// Returns the builder calls for the settings that rustc must type-check.
 fn options(cx: &Context<'_>) -> TokenStream {
     let attrs = &cx.model.attrs;
     let runtime = cx.runtime;
@@ -140,24 +134,24 @@ fn param(cx: &Context<'_>, name: &Ident, param: &Param, config: &Config) -> Toke
     quote_spanned!(cx.span=> #runtime::ParamSpec { name: #name, ty: #ty, default: #default, doc: #doc, names: &[#(#names),*] })
 }
 
-/// How many parameters of a command line a panel is.
+/// The number of command-line parameters of a judge's panel.
 pub(super) const PANEL: usize = 4;
 
-/// A panel's parameters, with what the judge says of each.
+/// Returns the parameters of a panel, with the judge's settings as defaults.
 fn panel(cx: &Context<'_>) -> Vec<TokenStream> {
     let (runtime, private) = (cx.runtime, &cx.private);
     let param = |index: usize| {
-        let said = cx.model.panel.iter().find(|(at, _)| *at == index).map(
-            |(_, said)| quote_spanned!(cx.span=> default: ::core::option::Option::Some(#said),),
+        let default = cx.model.panel.iter().find(|(at, _)| *at == index).map(
+            |(_, default)| quote_spanned!(cx.span=> default: ::core::option::Option::Some(#default),),
         );
         let index = Literal::usize_unsuffixed(index);
-        quote_spanned!(cx.span=> #runtime::ParamSpec { #said ..#private::PANEL[#index] })
+        quote_spanned!(cx.span=> #runtime::ParamSpec { #default ..#private::PANEL[#index] })
     };
     (0..PANEL).map(param).collect()
 }
 
-/// `<Ret as MetricReturn>::item` at the return type's own place, so that rustc's complaint stands
-/// there, once.
+/// Returns `<Ret as MetricReturn>::item` with the span of the return type, so that rustc reports an
+/// unsupported type once and at that type.
 pub(super) fn returns(cx: &Context<'_>, item: &str, lifetime: &Lifetime) -> TokenStream {
     let Some(ty) = cx.model.output() else {
         return TokenStream::new();

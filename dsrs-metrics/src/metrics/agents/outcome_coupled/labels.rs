@@ -1,24 +1,25 @@
-//! Labels of training data: what was seen of a step, and what follows from it.
+//! Labels of training data: the observed labels of a step, and those computed from them.
 
 use serde::{Deserialize, Serialize};
 
 use super::score::{OutcomeCoupledError, OutcomeCoupledScorer, ToolResultRecord};
 
-/// How far a stated score may be from the formula's: labels may have been made in single precision.
+/// The tolerance between a stated and a computed score, since labels may have been computed in
+/// single precision.
 const SCORE_TOLERANCE: f64 = 1e-6;
 
-/// What was seen of a step: the labels from which the others are computed.
+/// The observed labels of a step, from which the others are computed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct StepOutcome {
     /// How far the step advanced the goal, in [-1, 1].
     pub step_utility: f64,
-    /// How many tests passed before the step.
+    /// The number of tests that passed before the step.
     pub tests_before: u32,
-    /// How many tests passed after it.
+    /// The number of tests that passed after it.
     pub tests_after: u32,
     /// Whether the same tool was called with the same parameters before.
     pub was_repeated: bool,
-    /// Whether the parameters are valid by the tool's schema.
+    /// Whether the parameters are valid against the tool's schema.
     pub params_valid: bool,
 }
 
@@ -29,7 +30,7 @@ impl StepOutcome {
         i64::from(self.tests_after) - i64::from(self.tests_before)
     }
 
-    /// What the scorer reads.
+    /// The input of the scorer.
     #[must_use]
     pub fn record(&self) -> ToolResultRecord {
         ToolResultRecord {
@@ -41,7 +42,7 @@ impl StepOutcome {
     }
 }
 
-/// The labels of a step in training data, those that were seen and those that are computed.
+/// All labels of a step in training data: observed and computed.
 ///
 /// ```
 /// use dsrs_metrics::outcome_coupled::{OutcomeCoupledScorer, StepOutcome};
@@ -63,22 +64,22 @@ impl StepOutcome {
 pub struct OutcomeCoupledLabels {
     /// How far the step advanced the goal, in [-1, 1].
     pub step_utility: f64,
-    /// How many tests passed before the step.
+    /// The number of tests that passed before the step.
     pub tests_before: u32,
-    /// How many tests passed after it.
+    /// The number of tests that passed after it.
     pub tests_after: u32,
     /// Computed: `tests_after - tests_before`.
     pub verification_delta: i64,
     /// Whether the same tool was called with the same parameters before.
     pub was_repeated: bool,
-    /// Whether the parameters are valid by the tool's schema.
+    /// Whether the parameters are valid against the tool's schema.
     pub params_valid: bool,
     /// Computed: the outcome-coupled score, in [0, 1].
     pub outcome_score: f64,
 }
 
 impl OutcomeCoupledScorer {
-    /// Adds what is computed to what was seen.
+    /// Computes the remaining labels of a step.
     ///
     /// # Errors
     /// [`OutcomeCoupledError::Utility`].
@@ -98,7 +99,7 @@ impl OutcomeCoupledScorer {
 }
 
 impl OutcomeCoupledLabels {
-    /// What was seen.
+    /// The observed labels.
     #[must_use]
     pub fn step(&self) -> StepOutcome {
         StepOutcome {
@@ -110,14 +111,14 @@ impl OutcomeCoupledLabels {
         }
     }
 
-    /// Whether what is computed follows from what was seen; `outcome_score` within 1e-6, because it may have been made in single
-    /// precision.
+    /// Checks that the computed labels follow from the observed ones; `outcome_score` with a
+    /// tolerance of 1e-6, since it may have been computed in single precision.
     ///
     /// # Errors
     /// [`OutcomeCoupledError`] for the first label that contradicts the others.
     pub fn check(&self, scorer: &OutcomeCoupledScorer) -> Result<(), OutcomeCoupledError> {
         let computed = scorer.label(&self.step())?;
-        Stated {
+        StatedLabels {
             verification_delta: Some(self.verification_delta),
             outcome_score: Some(self.outcome_score),
         }
@@ -125,14 +126,14 @@ impl OutcomeCoupledLabels {
     }
 }
 
-/// Computed labels that stand beside the others and may contradict them.
+/// Computed labels that the data already contains, and that may contradict the observed ones.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Stated {
+pub(crate) struct StatedLabels {
     pub(crate) verification_delta: Option<i64>,
     pub(crate) outcome_score: Option<f64>,
 }
 
-impl Stated {
+impl StatedLabels {
     pub(crate) fn check(self, computed: &OutcomeCoupledLabels) -> Result<(), OutcomeCoupledError> {
         if let Some(stated) = self.verification_delta
             && stated != computed.verification_delta
@@ -141,9 +142,9 @@ impl Stated {
             return Err(OutcomeCoupledError::Delta { stated, before, after });
         }
         let computed = computed.outcome_score;
-        // NaN is near nothing.
-        let is_near = |stated: &f64| (stated - computed).abs() <= SCORE_TOLERANCE;
-        match self.outcome_score.filter(|stated| !is_near(stated)) {
+        // The comparison is false for NaN.
+        let is_close = |stated: &f64| (stated - computed).abs() <= SCORE_TOLERANCE;
+        match self.outcome_score.filter(|stated| !is_close(stated)) {
             Some(stated) => Err(OutcomeCoupledError::Score { stated, computed }),
             None => Ok(()),
         }
@@ -167,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_is_computed_without_overflow() {
+    fn labels_are_computed_without_overflow() {
         let labels = labels();
         assert_eq!(labels.verification_delta, -4_294_967_295);
         assert!((labels.outcome_score - 0.7).abs() < 1e-12);
@@ -175,20 +176,20 @@ mod tests {
     }
 
     #[test]
-    fn labels_that_contradict_each_other_are_told() {
+    fn contradictory_labels_are_errors() {
         let scorer = OutcomeCoupledScorer::default();
         let check = |labels: OutcomeCoupledLabels| labels.check(&scorer).unwrap_err().to_string();
         assert_eq!(
             check(OutcomeCoupledLabels { verification_delta: 1, ..labels() }),
             "`verification_delta` is 1, but `tests_after - tests_before` is 0 - 4294967295"
         );
-        let said = check(OutcomeCoupledLabels { outcome_score: 0.9, ..labels() });
-        assert!(said.starts_with("`outcome_score` is 0.9, but the labels make 0.7"), "{said}");
+        let error = check(OutcomeCoupledLabels { outcome_score: 0.9, ..labels() });
+        assert!(error.starts_with("`outcome_score` is 0.9, but the labels give 0.7"), "{error}");
         let nan = OutcomeCoupledLabels { outcome_score: f64::NAN, ..labels() };
         assert!(matches!(nan.check(&scorer), Err(OutcomeCoupledError::Score { .. })));
         let single = f64::from(labels().outcome_score as f32);
         let single = OutcomeCoupledLabels { outcome_score: single, ..labels() };
-        assert_ne!(single, labels(), "single precision is not the same");
+        assert_ne!(single, labels(), "single precision differs");
         assert_eq!(single.check(&scorer), Ok(()));
     }
 }

@@ -1,31 +1,32 @@
-//! Labelled training data from files. How lines become rows is `data`'s.
+//! Reads labelled training data from files. Parsing of lines is in [`data`](crate::data).
 
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::labels::{OutcomeCoupledLabels, Stated, StepOutcome};
+use super::labels::{OutcomeCoupledLabels, StatedLabels, StepOutcome};
 use super::score::{OutcomeCoupledError, OutcomeCoupledScorer};
 use crate::core::rows::dynamic::{Example, Fields, Prediction};
 use crate::core::rows::pair::{Origin, Pair};
-use crate::data::{DataError, Format, LooseRow, LooseRows};
+use crate::data::{DataError, Format, ObjectRow, ObjectRows};
 use crate::json::describe::found;
 
 /// A row of training data and its labels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LabelledExample {
-    /// The row. A row with `gold` or `pred` has its labels among the attributes, any other in its prediction, all seven.
+    /// The row. If it has `gold` or `pred`, its labels are attributes; otherwise all seven labels
+    /// are its prediction.
     pub pair: Pair,
-    /// The labels; those that the row leaves out are computed.
+    /// The labels; those that are missing in the row are computed.
     pub labels: OutcomeCoupledLabels,
 }
 
-/// Training data that cannot be read.
+/// Why training data cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LabelsError {
-    /// The file, or a line of it.
+    /// The file or one of its lines is invalid.
     #[error(transparent)]
     Data(#[from] DataError),
     /// A row lacks a label.
@@ -35,39 +36,40 @@ pub enum LabelsError {
         at: Origin,
         /// The label.
         label: &'static str,
-        /// What the row has instead.
+        /// The fields of the row.
         present: Vec<String>,
     },
-    /// A label is of the wrong type.
-    #[error("{at}: label `{label}` should be {expected}, found {found}")]
+    /// A label has the wrong type.
+    #[error("{at}: label `{label}`: expected {expected}, found {found}")]
     WrongType {
         /// The line.
         at: Origin,
         /// The label.
         label: &'static str,
-        /// What it should be.
+        /// The expected type.
         expected: &'static str,
-        /// What was found.
+        /// The value that was found.
         found: String,
     },
-    /// Labels of which one is impossible, or that contradict each other.
+    /// A label is out of range, or contradicts another.
     #[error("{at}: {error}")]
     Labels {
         /// The line.
         at: Origin,
-        /// What is wrong.
+        /// The reason.
         #[source]
         error: OutcomeCoupledError,
     },
 }
 
-/// Reads training data with outcome labels, a JSON object a line, one row at a time.
+/// Reads training data with outcome labels, one JSON object per line, one row at a time.
 ///
-/// The labels `step_utility`, `tests_before`, `tests_after`, `was_repeated` and `params_valid` stand in each row;
-/// `verification_delta` and `outcome_score` are computed, and if a row has them as well they must agree with the others and with
-/// the `scorer`. A row with `gold` or `pred` is taken as everywhere in this library. Any other row
-/// is split: the labels are its prediction, so that [`OutcomeCoupled`](crate::metrics::OutcomeCoupled) can score it, and all else but
-/// `id` is its example. `-` is standard input.
+/// Each row has the labels `step_utility`, `tests_before`, `tests_after`, `was_repeated` and
+/// `params_valid`. `verification_delta` and `outcome_score` are computed; if a row contains them,
+/// they must agree with the other labels and with the `scorer`. A row with `gold` or `pred` is read
+/// as everywhere in this library. Any other row is split: the labels become its prediction, so that
+/// [`OutcomeCoupled`](crate::metrics::OutcomeCoupled) can score it, and all other fields except
+/// `id` become its gold row. `-` is standard input.
 ///
 /// ```
 /// use dsrs_metrics::outcome_coupled::{OutcomeCoupledScorer, load_jsonl_with_labels};
@@ -88,19 +90,19 @@ pub enum LabelsError {
 /// ```
 ///
 /// # Errors
-/// [`DataError`] if there is no such file. The iterator ends with its first error, which names file and line, and yields one for a
-/// file without rows.
+/// [`DataError`] if the file does not exist. The iterator ends with its first error, which names
+/// file and line; a file without rows is an error.
 pub fn load_jsonl_with_labels(
     file: impl AsRef<Path>,
     scorer: &OutcomeCoupledScorer,
 ) -> Result<LabelledExamples, LabelsError> {
-    let rows = LooseRows::open(file.as_ref(), Some(Format::Jsonl))?;
+    let rows = ObjectRows::open(file.as_ref(), Some(Format::Jsonl))?;
     Ok(LabelledExamples { rows, scorer: *scorer, ended: false })
 }
 
-/// The rows of one file, in order; made by [`load_jsonl_with_labels`].
+/// An iterator over the rows of one file, returned by [`load_jsonl_with_labels`].
 pub struct LabelledExamples {
-    rows: LooseRows,
+    rows: ObjectRows,
     scorer: OutcomeCoupledScorer,
     ended: bool,
 }
@@ -120,7 +122,7 @@ impl Iterator for LabelledExamples {
 }
 
 impl LabelledExamples {
-    fn example(&self, row: LooseRow) -> Result<LabelledExample, LabelsError> {
+    fn example(&self, row: ObjectRow) -> Result<LabelledExample, LabelsError> {
         let at = row.at.clone();
         let pair = row.into_pair();
         let labels = LabelledRow { fields: &pair.attributes, at }.labels(&self.scorer)?;
@@ -137,7 +139,7 @@ impl std::fmt::Debug for LabelledExamples {
     }
 }
 
-/// The fields of a row among which its labels are.
+/// The fields of a row that contain its labels.
 struct LabelledRow<'a> {
     fields: &'a Fields,
     at: Origin,
@@ -154,7 +156,7 @@ impl LabelledRow<'_> {
             was_repeated: self.label("was_repeated", FLAG)?,
             params_valid: self.label("params_valid", FLAG)?,
         };
-        let stated = Stated {
+        let stated = StatedLabels {
             verification_delta: self.optional("verification_delta", "a whole number")?,
             outcome_score: self.optional("outcome_score", "a number in 0..=1")?,
         };
@@ -190,7 +192,8 @@ impl LabelledRow<'_> {
     }
 }
 
-/// A row without halves gets them.
+/// Splits a row without `gold` and `pred` into a prediction with the labels and a gold row with the
+/// other fields.
 fn split(mut pair: Pair, labels: &OutcomeCoupledLabels) -> Pair {
     if !pair.gold.data.is_empty() || !pair.pred.data.is_empty() {
         return pair;

@@ -1,4 +1,4 @@
-//! What came of a tool call, as a metric.
+//! The outcome-coupled score as a metric.
 
 use std::num::NonZeroU32;
 
@@ -11,16 +11,20 @@ use crate::metrics::agents::outcome_coupled::{
 use crate::metrics::breakdown::Breakdown;
 use crate::metrics::check::Unscored;
 
-/// How well a tool call turned out: did it advance the goal, was it new, do more tests pass, were its parameters valid?
+/// Scores a tool call by its outcome: whether it advanced the goal, was new, made more tests pass,
+/// and had valid parameters.
 ///
-/// `0.4 (step_utility + 1) / 2 + 0.3 (1 - was_repeated) + 0.2 verification + 0.1 params_valid`, in [0, 1]. Verification is 1 if
-/// more tests pass than before, 0.5 for as many, 0 for fewer; with `full_delta` above 1, so many tests more or fewer count in
-/// full and less by share.
+/// `0.4 (step_utility + 1) / 2 + 0.3 (1 - was_repeated) + 0.2 verification + 0.1 params_valid`, in
+/// [0, 1]. Verification is 1 if more tests pass than before, 0.5 for as many, 0 for fewer. With
+/// `full_delta` above 1, a change of that many tests counts in full, and a smaller change
+/// proportionally.
 ///
-/// Reads `pred.step_utility` in [-1, 1], `pred.was_repeated`, `pred.params_valid`, and `pred.verification_delta` or the numbers of
-/// passing tests `pred.tests_before` and `pred.tests_after`. A row with all three must have them agree. A utility out of its range is an error,
-/// and so is what is missing: nothing is guessed. Each part is a score of its own. [`OutcomeCoupledScorer`] is the same in code, its module
-/// says where the document's formula is left, and loads labelled training data.
+/// Reads `pred.step_utility` in [-1, 1], `pred.was_repeated`, `pred.params_valid`, and
+/// `pred.verification_delta` or the numbers of passing tests `pred.tests_before` and
+/// `pred.tests_after`. If a row has all three, they must agree. A utility out of range or a missing
+/// field is an error. Each component is a named score. [`OutcomeCoupledScorer`] computes the same
+/// in code; its module [`outcome_coupled`](crate::outcome_coupled) documents the differences from
+/// the document's formula.
 ///
 /// ```
 /// use dsrs_metrics::metrics::OutcomeCoupled;
@@ -36,7 +40,7 @@ use crate::metrics::check::Unscored;
 /// # }
 /// ```
 #[metric(range = 0.0..=1.0)]
-#[expect(clippy::too_many_arguments, reason = "six labels, a weight for each part")]
+#[expect(clippy::too_many_arguments, reason = "six labels and a weight per component")]
 pub fn outcome_coupled(
     #[pred] step_utility: f64,
     #[pred] was_repeated: bool,
@@ -44,36 +48,36 @@ pub fn outcome_coupled(
     #[pred] verification_delta: Option<i64>,
     #[pred] tests_before: Option<u32>,
     #[pred] tests_after: Option<u32>,
-    /// How much the utility counts.
+    /// The weight of the step's utility.
     #[param(default = 0.4)]
     step_utility_weight: f64,
-    /// How much it counts that the call is new.
+    /// The weight of the call being new.
     #[param(default = 0.3)]
     repetition_weight: f64,
-    /// How much the tests count.
+    /// The weight of the change in passing tests.
     #[param(default = 0.2)]
     verification_weight: f64,
-    /// How much it counts that the parameters are valid.
+    /// The weight of valid parameters.
     #[param(default = 0.1)]
     schema_weight: f64,
-    /// How many tests more or fewer count in full.
+    /// The change in passing tests that counts in full.
     #[param(default = 1)]
     full_delta: u32,
 ) -> Result<Breakdown, Unscored> {
     let weights = [step_utility_weight, repetition_weight, verification_weight, schema_weight];
     let scorer = scorer(weights, full_delta).map_err(Unscored::Because)?;
-    let seen = |tests_before, tests_after| StepOutcome {
+    let outcome = |tests_before, tests_after| StepOutcome {
         step_utility,
         tests_before,
         tests_after,
         was_repeated,
         params_valid,
     };
-    let tests = tests_before.zip(tests_after).map(|(before, after)| seen(before, after));
+    let tests = tests_before.zip(tests_after).map(|(before, after)| outcome(before, after));
     let verification_delta = delta(verification_delta, tests)?;
     let step = ToolResultRecord { step_utility, was_repeated, verification_delta, params_valid };
-    let parts = scorer.parts(&step).map_err(unscored)?;
-    Ok(breakdown(&scorer, &step, parts))
+    let components = scorer.components(&step).map_err(unscored)?;
+    Ok(breakdown(&scorer, &step, components))
 }
 
 impl Requires for OutcomeCoupled {
@@ -84,8 +88,8 @@ impl Requires for OutcomeCoupled {
             self.verification_weight,
             self.schema_weight,
         ];
-        let wrong = scorer(weights, self.full_delta).err();
-        all.extend(wrong.map(|reason| Requirement::missing(Self::SPEC.name, reason)));
+        let scorer = scorer(weights, self.full_delta);
+        all.extend(Requirement::unless(Self::SPEC.name, scorer.map(|_| ())));
     }
 }
 
@@ -93,18 +97,18 @@ fn scorer(weights: [f64; 4], full_delta: u32) -> Result<OutcomeCoupledScorer, St
     let [step_utility, repetition, verification, schema] = weights;
     let weights = OutcomeWeights { step_utility, repetition, verification, schema };
     let scorer = OutcomeCoupledScorer::new(weights).map_err(|error| error.to_string())?;
-    let full_delta = NonZeroU32::new(full_delta);
     let full_delta =
-        full_delta.ok_or("no share of 0 tests can be taken: `full_delta` is 1 or more")?;
+        NonZeroU32::new(full_delta).ok_or("`full_delta` must be at least 1, found 0")?;
     Ok(scorer.with_full_delta(full_delta))
 }
 
-/// The difference in passing tests, which is stated, follows from the numbers, or both.
+/// The change in passing tests: as stated, computed from the numbers of tests, or both if they
+/// agree.
 fn delta(stated: Option<i64>, tests: Option<StepOutcome>) -> Result<i64, Unscored> {
     let Some(tests) = tests else {
         return stated.ok_or_else(|| {
             Unscored::because(
-                "there is no `pred.verification_delta`, nor both `pred.tests_before` and `pred.tests_after`",
+                "expected `pred.verification_delta`, or both `pred.tests_before` and `pred.tests_after`",
             )
         });
     };
@@ -148,7 +152,7 @@ fn breakdown(
             ("verification", below_one(verification, tests)),
             (
                 "params_valid",
-                below_one(params, "the parameters break the tool's schema".to_owned()),
+                below_one(params, "the parameters violate the tool's schema".to_owned()),
             ),
         ],
     )

@@ -1,33 +1,33 @@
-//! The formula.
+//! The formula, its weights and its errors.
 
 use std::num::NonZeroU32;
 
 use crate::core::weights::{InvalidWeights, Weights};
 use crate::stats::exact_sum::ExactSum;
 
-/// What came of one tool call.
+/// The outcome of one tool call.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ToolResultRecord {
     /// How far the step advanced the goal, in [-1, 1].
     pub step_utility: f64,
     /// Whether the same tool was called with the same parameters before.
     pub was_repeated: bool,
-    /// How many more tests pass after the step than before; negative if fewer do.
+    /// The change in the number of passing tests; negative if fewer pass.
     pub verification_delta: i64,
-    /// Whether the parameters are valid by the tool's schema.
+    /// Whether the parameters are valid against the tool's schema.
     pub params_valid: bool,
 }
 
-/// How much each part of an outcome counts. The defaults are the document's.
+/// The weights of the components. The defaults are those of the document.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OutcomeWeights {
-    /// Whether the step advanced the goal: 0.4.
+    /// The weight of the step's utility: 0.4 by default.
     pub step_utility: f64,
-    /// Whether the call is a new one: 0.3.
+    /// The weight of the call being new: 0.3 by default.
     pub repetition: f64,
-    /// Whether more tests pass: 0.2.
+    /// The weight of the change in passing tests: 0.2 by default.
     pub verification: f64,
-    /// Whether the parameters are valid: 0.1.
+    /// The weight of valid parameters: 0.1 by default.
     pub schema: f64,
 }
 
@@ -43,7 +43,7 @@ impl OutcomeWeights {
     }
 }
 
-/// Scores steps by their outcome.
+/// Computes the outcome-coupled score of steps.
 ///
 /// ```
 /// use dsrs_metrics::outcome_coupled::{OutcomeCoupledScorer, OutcomeWeights, ToolResultRecord};
@@ -59,7 +59,8 @@ impl OutcomeWeights {
 /// assert!((score - (0.4 * 0.75 + 0.3 + 0.2)).abs() < 1e-12);
 ///
 /// // Only the tests count.
-/// let weights = OutcomeWeights { step_utility: 0.0, repetition: 0.0, verification: 1.0, schema: 0.0 };
+/// let weights =
+///     OutcomeWeights { step_utility: 0.0, repetition: 0.0, verification: 1.0, schema: 0.0 };
 /// assert_eq!(OutcomeCoupledScorer::new(weights)?.score(&step)?, 1.0);
 /// # Ok(())
 /// # }
@@ -77,55 +78,55 @@ impl Default for OutcomeCoupledScorer {
     }
 }
 
-/// A step that has no score.
+/// Why a step or a set of labels cannot be scored.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OutcomeCoupledError {
-    /// The utility lies outside [-1, 1], or is NaN.
-    #[error("a step's utility lies in -1..=1, found {found:?}")]
+    /// The utility is outside [-1, 1], or is NaN.
+    #[error("expected a step utility in -1..=1, found {found:?}")]
     Utility {
         /// The utility.
         found: f64,
     },
-    /// The difference is not that of the numbers of tests.
+    /// The stated difference contradicts the numbers of tests.
     #[error(
         "`verification_delta` is {stated}, but `tests_after - tests_before` is {after} - {before}"
     )]
     Delta {
-        /// What is said.
+        /// The stated difference.
         stated: i64,
-        /// The tests that passed before the step.
+        /// The number of tests that passed before the step.
         before: u32,
-        /// The tests that passed after it.
+        /// The number of tests that passed after it.
         after: u32,
     },
-    /// The score is not what the formula gives.
+    /// The stated score contradicts the formula.
     #[error(
-        "`outcome_score` is {stated}, but the labels make {computed} with these weights; set the weights it was made with, or \
-         take `outcome_score` away"
+        "`outcome_score` is {stated}, but the labels give {computed} with these weights; set the weights that it was \
+         computed with, or remove `outcome_score`"
     )]
     Score {
-        /// What is said.
+        /// The stated score.
         stated: f64,
-        /// What the formula gives.
+        /// The computed score.
         computed: f64,
     },
-    /// There is no mean over nothing.
+    /// The mean over no steps is undefined.
     #[error("there are no steps to score")]
     NoSteps,
-    /// One of several steps has no score.
+    /// One of several steps cannot be scored.
     #[error("step {number}: {error}")]
     Step {
-        /// Which step, from 1.
+        /// The number of the step, from 1.
         number: u64,
-        /// Why.
+        /// The reason.
         #[source]
         error: Box<OutcomeCoupledError>,
     },
 }
 
 impl OutcomeCoupledScorer {
-    /// A scorer with other weights.
+    /// Creates a scorer with other weights.
     ///
     /// # Errors
     /// [`InvalidWeights`] if a weight is negative or not finite, or if they do not sum to 1.
@@ -133,8 +134,8 @@ impl OutcomeCoupledScorer {
         Ok(Self { weights: Weights::new(weights.in_order())?, full_delta: NonZeroU32::MIN })
     }
 
-    /// Sets how many tests more or fewer count in full; fewer than that count their share. 1, as in the
-    /// document, looks only at whether there are more or fewer.
+    /// Sets the change in passing tests that counts in full; smaller changes count proportionally.
+    /// With 1, as in the document, only the sign of the change matters.
     ///
     /// ```
     /// use std::num::NonZeroU32;
@@ -142,10 +143,11 @@ impl OutcomeCoupledScorer {
     ///
     /// let scorer = OutcomeCoupledScorer::default().with_full_delta(NonZeroU32::new(4).unwrap());
     /// let step = |verification_delta| {
-    ///     ToolResultRecord { step_utility: 1.0, was_repeated: false, verification_delta, params_valid: true }
+    ///     let (step_utility, was_repeated, params_valid) = (1.0, false, true);
+    ///     ToolResultRecord { step_utility, was_repeated, verification_delta, params_valid }
     /// };
-    /// assert_eq!(scorer.parts(&step(1)).unwrap(), [1.0, 1.0, 0.625, 1.0]);
-    /// assert_eq!(scorer.parts(&step(-9)).unwrap(), [1.0, 1.0, 0.0, 1.0]);
+    /// assert_eq!(scorer.components(&step(1)).unwrap(), [1.0, 1.0, 0.625, 1.0]);
+    /// assert_eq!(scorer.components(&step(-9)).unwrap(), [1.0, 1.0, 0.0, 1.0]);
     /// ```
     #[must_use]
     pub const fn with_full_delta(mut self, tests: NonZeroU32) -> Self {
@@ -153,7 +155,7 @@ impl OutcomeCoupledScorer {
         self
     }
 
-    /// The weights of utility, novelty, tests and parameters.
+    /// The weights, in the order of [`components`](Self::components).
     #[must_use]
     pub const fn weights(&self) -> Weights<4> {
         self.weights
@@ -164,20 +166,20 @@ impl OutcomeCoupledScorer {
     /// # Errors
     /// [`OutcomeCoupledError::Utility`].
     pub fn score(&self, step: &ToolResultRecord) -> Result<f64, OutcomeCoupledError> {
-        self.parts(step).map(|parts| self.weights.mean(parts))
+        self.components(step).map(|components| self.weights.mean(components))
     }
 
-    /// What the score is made of, each in [0, 1]: utility, novelty, tests, parameters.
+    /// The components of the score, each in [0, 1]: utility, novelty, tests, parameters.
     ///
     /// # Errors
     /// [`OutcomeCoupledError::Utility`].
-    pub fn parts(&self, step: &ToolResultRecord) -> Result<[f64; 4], OutcomeCoupledError> {
+    pub fn components(&self, step: &ToolResultRecord) -> Result<[f64; 4], OutcomeCoupledError> {
         let ToolResultRecord { step_utility, was_repeated, verification_delta, params_valid } =
             *step;
         if !(-1.0..=1.0).contains(&step_utility) {
             return Err(OutcomeCoupledError::Utility { found: step_utility });
         }
-        let one_if = |is_so| if is_so { 1.0 } else { 0.0 };
+        let one_if = |condition| if condition { 1.0 } else { 0.0 };
         Ok([
             f64::midpoint(step_utility, 1.0),
             one_if(!was_repeated),
@@ -189,8 +191,8 @@ impl OutcomeCoupledScorer {
     /// The mean score of several steps, in [0, 1].
     ///
     /// # Errors
-    /// [`OutcomeCoupledError::NoSteps`], and [`OutcomeCoupledError::Step`] for the first step that has no
-    /// score.
+    /// [`OutcomeCoupledError::NoSteps`], and [`OutcomeCoupledError::Step`] for the first step that
+    /// cannot be scored.
     pub fn mean<'s>(
         &self,
         steps: impl IntoIterator<Item = &'s ToolResultRecord>,
@@ -198,16 +200,19 @@ impl OutcomeCoupledScorer {
         let (mut sum, mut count) = (ExactSum::default(), 0);
         for step in steps {
             count += 1;
-            let named = |error| OutcomeCoupledError::Step { number: count, error: Box::new(error) };
-            sum.add(self.score(step).map_err(named)?);
+            let numbered =
+                |error| OutcomeCoupledError::Step { number: count, error: Box::new(error) };
+            sum.add(self.score(step).map_err(numbered)?);
         }
         if count == 0 { Err(OutcomeCoupledError::NoSteps) } else { Ok(sum.mean(count)) }
     }
 
     fn verification(&self, delta: i64) -> f64 {
         let full = i64::from(self.full_delta.get());
-        // Both lie within 32 bits and a sign, so neither is rounded.
-        #[expect(clippy::cast_precision_loss, reason = "see above")]
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "both fit in 33 bits, so neither is rounded"
+        )]
         let share = delta.clamp(-full, full) as f64 / full as f64;
         f64::midpoint(share, 1.0)
     }
@@ -227,17 +232,17 @@ mod tests {
     }
 
     #[test]
-    fn the_bounds_are_reached_exactly() {
+    fn the_best_and_worst_step_score_exactly_one_and_zero() {
         let scorer = OutcomeCoupledScorer::default();
         assert_eq!(scorer.score(&step(1.0, false, 1, true)).unwrap(), 1.0);
         assert_eq!(scorer.score(&step(-1.0, true, -1, false)).unwrap(), 0.0);
         assert_eq!(scorer.score(&step(1.0, false, i64::MAX, true)).unwrap(), 1.0);
         assert_eq!(scorer.score(&step(-1.0, true, i64::MIN, false)).unwrap(), 0.0);
-        assert_eq!(scorer.parts(&step(0.0, false, 0, false)).unwrap(), [0.5, 1.0, 0.5, 0.0]);
+        assert_eq!(scorer.components(&step(0.0, false, 0, false)).unwrap(), [0.5, 1.0, 0.5, 0.0]);
     }
 
     #[test]
-    fn trap_09_no_utility_beyond_its_range_and_no_nan_is_scored() {
+    fn trap_09_a_utility_out_of_range_or_nan_is_an_error() {
         let scorer = OutcomeCoupledScorer::default();
         for utility in [1.000_001, -1.5, 1e9, f64::INFINITY, f64::NEG_INFINITY] {
             assert_eq!(
@@ -247,19 +252,19 @@ mod tests {
         }
         assert_eq!(
             scorer.score(&step(f64::NAN, false, 0, true)).unwrap_err().to_string(),
-            "a step's utility lies in -1..=1, found NaN"
+            "expected a step utility in -1..=1, found NaN"
         );
     }
 
     #[test]
-    fn the_mean_is_over_all_steps_or_is_none() {
+    fn the_mean_is_over_all_steps_or_an_error() {
         let scorer = OutcomeCoupledScorer::default();
         let (best, worst) = (step(1.0, false, 1, true), step(-1.0, true, -1, false));
         assert_eq!(scorer.mean([&best, &worst, &worst, &best]), Ok(0.5));
         assert_eq!(scorer.mean([]), Err(OutcomeCoupledError::NoSteps));
         assert_eq!(
             scorer.mean([&best, &step(2.0, false, 0, true)]).unwrap_err().to_string(),
-            "step 2: a step's utility lies in -1..=1, found 2.0"
+            "step 2: expected a step utility in -1..=1, found 2.0"
         );
     }
 

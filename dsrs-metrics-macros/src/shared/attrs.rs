@@ -1,0 +1,270 @@
+//! The parser of attributes. An attribute declares a table of keys, and each key parses its value
+//! into the attribute's struct. Items of another form, such as the expression of a composite, are
+//! parsed by a hook.
+
+use proc_macro2::{Group, Span, TokenStream};
+use syn::ext::IdentExt as _;
+use syn::parse::{Parse, ParseStream, Parser as _};
+use syn::{Error, Ident, LitFloat, LitInt, LitStr, Path, Result, Token, Type, token};
+
+use super::errors::Errors;
+use super::list::{self, Seen};
+use super::names::nearest;
+use super::tokens::{as_written, parsed};
+
+/// An attribute with a table of keys.
+pub(crate) trait Attribute: Sized + 'static {
+    /// The name of the attribute in messages.
+    const NAME: &'static str;
+    const KEYS: &'static [Key<Self>];
+    /// An item of the attribute in messages.
+    const EXAMPLE: &'static str = "threshold = 0.5";
+
+    /// Parses an item that is not `key`, `key = value` or `key(..)`. Returns `None` if the next
+    /// item is one of these.
+    fn other_item(&mut self, _: ParseStream<'_>, _: &mut Errors) -> Option<Result<()>> {
+        None
+    }
+
+    /// Returns the message for a word that is not a key, or `None` for the default. `near` is the
+    /// key that the default suggests.
+    fn unknown(&mut self, _: &Ident, _near: Option<&str>, _: ParseStream<'_>) -> Option<String> {
+        None
+    }
+
+    /// Returns the error for an item that does not start with a word.
+    fn not_a_key(&mut self, input: ParseStream<'_>) -> Error {
+        not_a_key::<Self>(input)
+    }
+
+    /// Records that a value was written for this key, although it could not be parsed.
+    fn unreadable(&mut self, _: &'static str) {}
+}
+
+/// A key of an attribute.
+pub(crate) struct Key<A> {
+    pub(crate) name: &'static str,
+    kind: Kind,
+    /// An example of the whole item.
+    form: &'static str,
+    /// The expected value in messages: `expected a number`.
+    what: &'static str,
+    read: Read<A>,
+}
+
+/// Parses what follows a key into the attribute.
+pub(crate) type Read<A> = fn(&mut A, &Argument<'_>, &mut Errors) -> Result<()>;
+
+/// The kind of a value, if a wrong value can be corrected in the message.
+#[derive(Clone, Copy)]
+pub(crate) enum Kind {
+    /// `proxy` or `truth`.
+    Tier,
+    Ident,
+    Type,
+    Path,
+    Text,
+    Version,
+    Cost,
+    Other,
+}
+
+impl<A> Key<A> {
+    pub(crate) const fn new(
+        name: &'static str,
+        kind: Kind,
+        form: &'static str,
+        what: &'static str,
+        read: Read<A>,
+    ) -> Self {
+        Self { name, kind, form, what, read }
+    }
+
+    /// Returns the key with another example.
+    pub(crate) const fn written(self, form: &'static str) -> Self {
+        Self { form, ..self }
+    }
+}
+
+/// Parses the items of an attribute. An invalid item is reported, and the others are parsed.
+pub(crate) fn parse<A: Attribute + Default>(args: TokenStream, errors: &mut Errors) -> A {
+    let mut attrs = A::default();
+    parse_into(&mut attrs, args, errors);
+    attrs
+}
+
+/// As [`parse`], into a value that another attribute of the same item may have set.
+pub(crate) fn parse_into<A: Attribute>(attrs: &mut A, args: TokenStream, errors: &mut Errors) {
+    list::for_each(args, errors, |input, seen, errors| item(attrs, input, seen, errors));
+}
+
+fn item<A: Attribute>(
+    attrs: &mut A,
+    input: ParseStream<'_>,
+    seen: &mut Seen,
+    errors: &mut Errors,
+) -> Result<()> {
+    if let Some(parsed) = attrs.other_item(input, errors) {
+        return parsed;
+    }
+    let word = input.call(Ident::parse_any).map_err(|_| attrs.not_a_key(input))?;
+    let Some(key) = A::KEYS.iter().find(|key| word == key.name) else {
+        return Err(Error::new(word.span(), unknown(attrs, &word, input)));
+    };
+    seen.note(&word, errors);
+    let Key { kind, form, what, .. } = *key;
+    let read = (key.read)(attrs, &Argument { key: &word, kind, form, what, input }, errors);
+    if read.is_err() {
+        attrs.unreadable(key.name);
+    }
+    read
+}
+
+fn unknown<A: Attribute>(attrs: &mut A, word: &Ident, rest: ParseStream<'_>) -> String {
+    let keys: Vec<&'static str> = A::KEYS.iter().map(|key| key.name).collect();
+    let near = nearest(&word.to_string(), &keys);
+    let message = attrs.unknown(word, near, rest);
+    if let Some(near) = near {
+        attrs.unreadable(near);
+    }
+    let (attribute, keys) = (A::NAME, one_of(&keys));
+    message.unwrap_or_else(|| match near {
+        Some(near) => format!("unknown key `{word}` in {attribute}; did you mean `{near}`?"),
+        None => format!("unknown key `{word}` in {attribute}; expected {keys}"),
+    })
+}
+
+/// Returns `a`, or one of `a`, `b`.
+fn one_of(words: &[&str]) -> String {
+    let list = format!("`{}`", words.join("`, `"));
+    if words.len() == 1 { list } else { format!("one of {list}") }
+}
+
+/// The default of [`Attribute::not_a_key`].
+pub(crate) fn not_a_key<A: Attribute>(input: ParseStream<'_>) -> Error {
+    if let Ok(number) = input.fork().parse::<LitFloat>() {
+        let message =
+            format!("expected `key = value`, found a number; did you mean `threshold = {number}`?");
+        return Error::new(number.span(), message);
+    }
+    let found = list::to_comma(&input.fork()).map(as_written).unwrap_or_default();
+    let (attribute, example) = (A::NAME, A::EXAMPLE);
+    input.error(format!(
+        "expected `key = value` in {attribute}, found `{found}`; write items such as `{example}`, separated by commas"
+    ))
+}
+
+/// A key and the input after it.
+pub(crate) struct Argument<'a> {
+    pub(crate) key: &'a Ident,
+    kind: Kind,
+    form: &'static str,
+    what: &'static str,
+    pub(crate) input: ParseStream<'a>,
+}
+
+impl Argument<'_> {
+    /// Parses `key` alone.
+    pub(crate) fn flag(&self, into: &mut Option<Span>) -> Result<()> {
+        let Self { key, input, .. } = self;
+        *into = Some(key.span());
+        if input.peek(Token![=]) || input.peek(token::Paren) {
+            let value = list::to_comma(&input.fork())?;
+            let message = format!("unexpected value for `{key}`; write `{key}` alone");
+            return Err(Error::new_spanned(value, message));
+        }
+        Ok(())
+    }
+
+    /// Parses `key = value`.
+    pub(crate) fn value<T: Parse>(&self, into: &mut Option<T>) -> Result<()> {
+        self.value_with(into, T::parse)
+    }
+
+    /// Parses `key = value`, where `parse` parses the value.
+    pub(crate) fn value_with<T>(
+        &self,
+        into: &mut Option<T>,
+        parse: impl FnOnce(ParseStream<'_>) -> Result<T>,
+    ) -> Result<()> {
+        self.equals()?;
+        *into = Some(list::value(self.key, self.input, parse, |found| self.explain(found))?);
+        Ok(())
+    }
+
+    /// Parses `key(..)`, where `read` parses the content. Reports anything else with the key's
+    /// `what` as the whole message.
+    pub(crate) fn parenthesized<T>(
+        &self,
+        into: &mut Option<T>,
+        read: impl Fn(ParseStream<'_>) -> Result<T>,
+    ) -> Result<()> {
+        let found = list::to_comma(self.input)?;
+        let content = |inside: ParseStream<'_>| {
+            let value = read(inside)?;
+            inside.parse::<Option<Token![,]>>()?;
+            if inside.is_empty() { Ok(value) } else { Err(inside.error("")) }
+        };
+        let group = syn::parse2::<Group>(found.clone());
+        let value = group.and_then(|group| content.parse2(group.stream()));
+        *into = Some(value.map_err(|_| match found.is_empty() {
+            true => Error::new(self.key.span(), self.what),
+            false => Error::new_spanned(&found, self.what),
+        })?);
+        Ok(())
+    }
+
+    /// Parses the `=`.
+    fn equals(&self) -> Result<()> {
+        let Self { key, form, input, .. } = self;
+        if input.peek(Token![=]) {
+            return input.parse::<Token![=]>().map(|_| ());
+        }
+        let message = match list::to_comma(&input.fork())?.is_empty() {
+            true => format!("missing value for `{key}`; write `{form}`"),
+            false => format!("expected `=` after `{key}`; write `{form}`"),
+        };
+        Err(Error::new_spanned(key, message))
+    }
+
+    /// Returns what was expected instead of `found`.
+    fn explain(&self, found: &str) -> String {
+        let Self { key, what, form, .. } = self;
+        match self.kind.repaired(found) {
+            _ if found.is_empty() => format!("missing value for `{key}`; write `{form}`"),
+            Some(repaired) => {
+                format!("expected {what}, found `{found}`; write `{key} = {repaired}`")
+            }
+            None => format!("expected {what}, found `{found}`; write `{form}`"),
+        }
+    }
+}
+
+impl Kind {
+    /// Returns the intended value, if only quotes or a unit are wrong.
+    fn repaired(self, found: &str) -> Option<String> {
+        let text = syn::parse_str::<LitStr>(found).ok().map(|literal| literal.value());
+        let is = |fits: bool, value: String| fits.then_some(value);
+        match (self, text) {
+            (Self::Tier, Some(text)) => is(text == "proxy" || text == "truth", text),
+            (Self::Ident, Some(text)) => is(parsed::<Ident>(&text).is_some(), text),
+            (Self::Type, Some(text)) => is(parsed::<Type>(&text).is_some(), text),
+            (Self::Path, Some(text)) => {
+                is(parsed::<Path>(&text).is_some(), format!("::{}", text.trim_start_matches("::")))
+            }
+            (Self::Text, None) => is(parsed::<Ident>(found).is_some(), format!("\"{found}\"")),
+            (Self::Version, None) => is(found.parse::<f64>().is_ok(), format!("\"{found}\"")),
+            (Self::Cost, None) => is(found.parse::<u64>().is_ok(), format!("\"{found} msat\"")),
+            _ => None,
+        }
+    }
+}
+
+/// Parses a string or a whole number as a string.
+pub(crate) fn version(input: ParseStream<'_>) -> Result<LitStr> {
+    if input.peek(LitInt) {
+        let number: LitInt = input.parse()?;
+        return Ok(LitStr::new(number.base10_digits(), number.span()));
+    }
+    input.parse()
+}

@@ -1,0 +1,114 @@
+//! [`AgreementBuilder`]: the settings of a comparison, and its entry points.
+
+use super::compare::compare;
+use super::error::AgreementError;
+use super::options::Options;
+use super::rating::{Label, Rating};
+use super::statistics::Agreement;
+use crate::stats::Bootstrap;
+
+/// The largest number of draws for an interval: 2,000 samples of 10,000 rows.
+const MAX_DRAWS: usize = 20_000_000;
+const MIN_RESAMPLES: usize = 200;
+
+/// Settings of a comparison; returned by [`Agreement::builder`].
+#[derive(Debug, Clone, Default)]
+pub struct AgreementBuilder(Options);
+
+impl Agreement {
+    /// Compares ratings with labels: pairs of what a metric returned for a row and what is correct
+    /// for it. Either may be an `Option`.
+    ///
+    /// # Errors
+    /// [`AgreementError`] if a number is not finite, or if values cannot be compared.
+    pub fn of<R: Into<Rating>, L: Into<Label>>(
+        pairs: impl IntoIterator<Item = (R, L)>,
+    ) -> Result<Self, AgreementError> {
+        Self::builder().of(pairs)
+    }
+
+    /// Returns a builder, for a threshold, the passing labels or a scale.
+    #[must_use]
+    pub fn builder() -> AgreementBuilder {
+        AgreementBuilder::default()
+    }
+}
+
+impl AgreementBuilder {
+    /// Sets the threshold: a score of at least this passes, whatever verdict the metric returned.
+    #[must_use]
+    pub fn threshold(mut self, threshold: f64) -> Self {
+        self.0.threshold = Some(threshold);
+        self
+    }
+
+    /// Sets whether a score of at most the threshold passes, instead of at least.
+    #[must_use]
+    pub fn lower_is_better(mut self, lower_is_better: bool) -> Self {
+        self.0.lower_is_better = lower_is_better;
+        self
+    }
+
+    /// Sets the labels that mean a pass; every other label means a failure.
+    #[must_use]
+    pub fn positive<T: Into<String>>(mut self, labels: impl IntoIterator<Item = T>) -> Self {
+        self.0.positive = labels.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets all classes, in ascending order. Without a scale, the classes are the numbers that
+    /// occur.
+    #[must_use]
+    pub fn scale<T: Into<String>>(mut self, classes: impl IntoIterator<Item = T>) -> Self {
+        self.0.scale = classes.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets the seed of the bootstrap; 0 by default.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.0.seed = seed;
+        self
+    }
+
+    /// Sets how many samples the bootstrap draws. With 0, Spearman's correlation has no interval.
+    /// The default is 2,000; above 10,000 rows it decreases, down to 200.
+    #[must_use]
+    pub fn resamples(mut self, resamples: u32) -> Self {
+        self.0.resamples = Some(resamples);
+        self
+    }
+
+    /// Compares ratings with labels.
+    ///
+    /// ```
+    /// use dsrs_metrics::agreement::Agreement;
+    ///
+    /// let scores = [0.9, 0.7, 0.4, 0.8, 0.1];
+    /// let labels = ["good", "good", "bad", "bad", "bad"];
+    /// let agreement = Agreement::builder().threshold(0.5).of(scores.into_iter().zip(labels))?;
+    /// assert_eq!(agreement.accuracy.value, Some(0.8));
+    /// assert_eq!(agreement.sensitivity.n, 2);
+    /// # Ok::<(), dsrs_metrics::agreement::AgreementError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`AgreementError`] if a number is not finite, or if values cannot be compared.
+    pub fn of<R: Into<Rating>, L: Into<Label>>(
+        &self,
+        pairs: impl IntoIterator<Item = (R, L)>,
+    ) -> Result<Agreement, AgreementError> {
+        let rows: Vec<(Rating, Label)> =
+            pairs.into_iter().map(|(rating, label)| (rating.into(), label.into())).collect();
+        let compared = compare(&rows, &self.0)?;
+        let resamples = self.0.resamples.unwrap_or_else(|| default_resamples(rows.len()));
+        Ok(Agreement::new(&rows, compared, Bootstrap { resamples, seed: self.0.seed }))
+    }
+}
+
+/// The number of samples for so many rows: fewer for more rows, so that the bootstrap stays fast.
+fn default_resamples(rows: usize) -> u32 {
+    let most = Bootstrap::default().resamples;
+    let affordable = (MAX_DRAWS / rows.max(1)).max(MIN_RESAMPLES);
+    u32::try_from(affordable).map_or(most, |resamples| resamples.min(most))
+}

@@ -1,0 +1,220 @@
+//! [`Agreement`]: every figure with its number of rows and its interval, computed from what could
+//! be compared.
+
+use indexmap::IndexMap;
+use serde::Serialize;
+
+use super::compare::{Compared, Verdicts};
+use super::figure::{Figure, Note};
+use super::rating::{Label, Rating};
+use crate::stats::{
+    Bootstrap, ConfusionMatrix, CorrectedRate, ErrorRates, Interval, KappaWeights, NotCorrectable,
+    Proportion, RankPairs, cohen_kappa, rogan_gladen,
+};
+
+/// Kappa and Spearman's correlation are undefined on fewer rows.
+const MIN_ROWS_FOR_KAPPA: u64 = 2;
+const MIN_ROWS_FOR_SPEARMAN: u64 = 3;
+
+/// How well a metric or judge agrees with labels, and its score corrected for its errors.
+///
+/// Every figure has its number of rows and a 95% interval, or a note why it has none. Rows without
+/// a score or a label are counted and excluded from the figures; only `passed` and `corrected`
+/// include rows without a label.
+///
+/// The values decide what is compared:
+///
+/// - Labels that are verdicts are compared with the metric's verdicts. Such labels are bools, 0 and
+///   1, pairs of words such as `yes` and `no` or `pass` and `fail`, or any labels if
+///   [`positive`](super::AgreementBuilder::positive) names the passing ones. The metric's verdicts
+///   are its own, those of a [`threshold`](super::AgreementBuilder::threshold), or scores that are
+///   all 0 or 1.
+/// - Numbers on the same scale are ordered classes if there are at most 20 of them, such as `1` to
+///   `5`.
+/// - Named classes are compared with string labels. They have no order, unless a
+///   [`scale`](super::AgreementBuilder::scale) defines it.
+/// - Otherwise only the order of scores and labels is compared, by Spearman's correlation.
+///
+/// ```
+/// use dsrs_metrics::agreement::Agreement;
+///
+/// // Judged pass or fail, and labelled so; the last two rows have no label.
+/// let judged = [(true, Some(true)); 40].into_iter().chain([(true, Some(false)); 10]);
+/// let judged = judged.chain([(false, Some(false)); 50]).chain([(true, None); 2]);
+///
+/// let agreement = Agreement::of(judged)?;
+/// assert_eq!(agreement.accuracy.value, Some(0.9));
+/// assert_eq!(agreement.accuracy.n, 100);
+/// assert_eq!(agreement.without_label, 2);
+/// assert!((agreement.kappa.value.unwrap() - 0.8).abs() < 1e-12);
+/// assert!(agreement.kappa.ci95.unwrap().contains(0.7));
+/// # Ok::<(), dsrs_metrics::agreement::AgreementError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Agreement {
+    /// The number of rows.
+    pub rows: u64,
+    /// Rows with both a score and a label.
+    pub compared: u64,
+    /// Rows with a score but no label.
+    pub without_label: u64,
+    /// Rows without a score, labelled or not, by outcome.
+    pub without_score: IndexMap<String, u64>,
+    /// The share of rows whose rating equals their label.
+    pub accuracy: Figure,
+    /// Cohen's kappa. Its interval is asymptotic, see [`cohen_kappa`].
+    pub kappa: Figure,
+    /// Cohen's kappa with disagreements weighted by their distance.
+    pub kappa_linear: Figure,
+    /// Cohen's kappa with disagreements weighted by the square of their distance.
+    pub kappa_quadratic: Figure,
+    /// Spearman's rank correlation of scores and labels; ties have average ranks. Its interval is
+    /// bootstrapped, see [`Bootstrap::interval`], because most labels are ties and no formula is
+    /// valid for them.
+    pub spearman: Figure,
+    /// The share of passes among the rows that should pass.
+    pub sensitivity: Figure,
+    /// The share of failures among the rows that should fail.
+    pub specificity: Figure,
+    /// The share of passes among all rows with a verdict.
+    pub passed: Figure,
+    /// `passed`, corrected for the error rates above: labelled rows count by their label, the
+    /// others as [`rogan_gladen`] estimates. The interval includes the uncertainty of the error
+    /// rates and of the observed verdicts. It assumes that the metric errs as often on rows without
+    /// a label as on the others.
+    pub corrected: Figure,
+    /// The classes, in the order of the confusion matrix; empty if there are none.
+    pub classes: Vec<String>,
+    /// A row for each class of the labels, a column for each class of the ratings.
+    pub confusion: Option<ConfusionMatrix>,
+    #[serde(skip)]
+    pub(super) bootstrap: Bootstrap,
+}
+
+impl Agreement {
+    pub(super) fn new(rows: &[(Rating, Label)], compared: Compared, bootstrap: Bootstrap) -> Self {
+        let mut without_score = IndexMap::new();
+        let (mut both, mut without_label) = (0, 0);
+        for (rating, label) in rows {
+            match rating {
+                Rating::Missing(why) => *without_score.entry(why.to_string()).or_insert(0) += 1,
+                _ if label.is_missing() => without_label += 1,
+                _ => both += 1,
+            }
+        }
+        let ordered = compared.ordered;
+        let matrix = compared.matrix.as_ref();
+        let kappa = |weights| kappa(both, matrix, weights);
+        let by_distance = |weights| match ordered || matrix.is_err() {
+            true => kappa(weights),
+            false => Figure::unknown(both, Note::NoOrder),
+        };
+        let verdicts = compared.verdicts.as_ref();
+        let share = |of: fn(&Verdicts) -> Proportion| match verdicts {
+            Ok(verdicts) => Figure::share(of(verdicts)),
+            Err(note) => Figure::unknown(both, note.clone()),
+        };
+        Self {
+            rows: rows.len() as u64,
+            compared: both,
+            without_label,
+            without_score,
+            accuracy: match matrix {
+                Ok(matrix) => Figure::share(Proportion {
+                    successes: matrix.agreeing(),
+                    trials: matrix.total(),
+                }),
+                Err(note) => Figure::unknown(both, note.clone()),
+            },
+            kappa: kappa(KappaWeights::Unweighted),
+            kappa_linear: by_distance(KappaWeights::Linear),
+            kappa_quadratic: by_distance(KappaWeights::Quadratic),
+            spearman: correlation(both, &compared.ranked, bootstrap),
+            sensitivity: share(|verdicts| verdicts.rates.sensitivity),
+            specificity: share(|verdicts| verdicts.rates.specificity),
+            passed: share(|verdicts| verdicts.passed),
+            corrected: match verdicts {
+                Ok(verdicts) => corrected(verdicts),
+                Err(note) => Figure::unknown(both, note.clone()),
+            },
+            classes: compared.classes,
+            confusion: compared.matrix.ok(),
+            bootstrap,
+        }
+    }
+}
+
+fn kappa(rows: u64, matrix: Result<&ConfusionMatrix, &Note>, weights: KappaWeights) -> Figure {
+    let matrix = match matrix {
+        Ok(matrix) => matrix,
+        Err(note) => return Figure::unknown(rows, note.clone()),
+    };
+    if rows < MIN_ROWS_FOR_KAPPA {
+        return Figure::unknown(rows, Note::NotEnoughRows { needed: MIN_ROWS_FOR_KAPPA });
+    }
+    match cohen_kappa(matrix, weights) {
+        Some(kappa) => Figure::estimate(kappa.value, rows, || kappa.interval()),
+        None => Figure::unknown(rows, Note::OneValue { side: "labels and scores" }),
+    }
+}
+
+fn correlation(
+    rows: u64,
+    ranked: &Result<(Vec<f64>, Vec<f64>), Note>,
+    bootstrap: Bootstrap,
+) -> Figure {
+    let (scores, labels) = match ranked {
+        Ok(ranked) => ranked,
+        Err(note) => return Figure::unknown(rows, note.clone()),
+    };
+    if rows < MIN_ROWS_FOR_SPEARMAN {
+        return Figure::unknown(rows, Note::NotEnoughRows { needed: MIN_ROWS_FOR_SPEARMAN });
+    }
+    let pairs = RankPairs::of(scores, labels);
+    let all: Vec<usize> = (0..scores.len()).collect();
+    let interval = || bootstrap.interval(all.len(), |sample| pairs.spearman(sample));
+    match pairs.spearman(&all) {
+        Some(value) => Figure::estimate(value, rows, interval),
+        None if labels.iter().all(|label| *label == labels[0]) => {
+            Figure::unknown(rows, Note::OneValue { side: "labels" })
+        }
+        None => Figure::unknown(rows, Note::OneValue { side: "scores" }),
+    }
+}
+
+/// The share of rows that should pass: labelled rows by their label, the others by the metric's
+/// error rates.
+fn corrected(verdicts: &Verdicts) -> Figure {
+    let Verdicts { rates, passed, unlabelled, should_pass } = verdicts;
+    match correct(rates, *passed, *unlabelled, *should_pass) {
+        Err(why) => Figure::unknown(passed.trials, Note::NotCorrectable(why)),
+        Ok(CorrectedRate { rate, interval: Interval { low, high }, .. }) => {
+            let value = rate.clamp(0.0, 1.0);
+            Figure {
+                value: Some(value),
+                // Widened to contain the clamped estimate.
+                ci95: Some(Interval { low: low.min(value), high: high.max(value) }),
+                n: passed.trials,
+                successes: None,
+                note: (value != rate).then_some(Note::Clamped { estimate: rate }),
+            }
+        }
+    }
+}
+
+fn correct(
+    rates: &ErrorRates,
+    passed: Proportion,
+    unlabelled: Proportion,
+    should_pass: Proportion,
+) -> Result<CorrectedRate, NotCorrectable> {
+    if unlabelled.trials > 0 {
+        let others = rogan_gladen(unlabelled, rates)?;
+        return Ok(others.with_known(unlabelled.trials, should_pass));
+    }
+    // Every row has a label, so the estimate is the share of passing labels. The error rates must
+    // still allow a correction.
+    let all = rogan_gladen(passed, rates)?;
+    Ok(all.with_known(0, should_pass))
+}

@@ -1,0 +1,94 @@
+//! The result of a run: what is printed, and the exit code.
+
+use std::process::ExitCode;
+
+use super::fail_under;
+use crate::cli::args::ScoreArguments;
+use crate::cli::error::CliError;
+use crate::cli::registry::Registry;
+use crate::cli::stdio::{print, print_error, print_json};
+use crate::data::Mapping;
+use crate::evaluate::{Ending, EvaluationResult};
+
+/// The exit code that shells use for a program that Ctrl-C ended.
+const INTERRUPTED: u8 = 130;
+
+/// Prints the result to standard output, and warnings and violated limits to standard error.
+///
+/// `uncovered_msats` is the largest possible cost of a call that the budget did not cover.
+pub(super) fn report(
+    registry: &Registry,
+    result: &EvaluationResult,
+    unused: &[Mapping],
+    uncovered_msats: Option<u64>,
+    args: &ScoreArguments,
+) -> Result<ExitCode, CliError> {
+    let printed = if args.json { print_json(result) } else { print(&format!("{result}\n")) };
+    printed.map_err(CliError::StandardOutput)?;
+    if let Ending::OutputFailed(error) = &result.ending {
+        return Err(error.clone().into());
+    }
+    if !args.quiet {
+        warn(result, unused, args);
+    }
+    let mut violations = fail_under::violations(registry, result, &args.fail_under);
+    violations.extend(skipped_for_budget(result, args, uncovered_msats));
+    for line in &violations {
+        print_error(line);
+    }
+    Ok(match &result.ending {
+        Ending::Stopped => {
+            let kept = args.out.as_ref().map(|out| format!(" and written to {}", out.display()));
+            let kept = kept.unwrap_or_default();
+            print_error(format_args!(
+                "stopped after {} rows; their scores are counted{kept}",
+                result.rows
+            ));
+            ExitCode::from(INTERRUPTED)
+        }
+        Ending::MaxErrors => {
+            print_error(format_args!(
+                "stopped after {} rows: {} failed, the limit of --max-errors",
+                result.rows, result.failed_rows
+            ));
+            ExitCode::FAILURE
+        }
+        _ if violations.is_empty() => ExitCode::SUCCESS,
+        _ => ExitCode::FAILURE,
+    })
+}
+
+fn warn(result: &EvaluationResult, unused: &[Mapping], args: &ScoreArguments) {
+    if let Some(error) = &result.first_error {
+        let rows = if result.failed_rows == 1 { "row" } else { "rows" };
+        print_error(format_args!(
+            "warning: {} {rows} failed; first error: {error}",
+            result.failed_rows
+        ));
+    }
+    for mapping in unused {
+        let path = mapping.path();
+        print_error(format_args!("warning: --map {mapping}: no row has `{path}`"));
+    }
+    for warning in fail_under::fractions_of_percent(result, &args.fail_under) {
+        print_error(warning);
+    }
+}
+
+/// A line for each metric that has rows skipped because of the budget.
+fn skipped_for_budget(
+    result: &EvaluationResult,
+    args: &ScoreArguments,
+    uncovered_msats: Option<u64>,
+) -> impl Iterator<Item = String> {
+    let call = uncovered_msats.map(|msats| format!("; a call may cost up to {msats} msat"));
+    let call = call.unwrap_or_default();
+    let names = args.metrics.iter().map(|name| name.trim());
+    let summaries = names.filter_map(|name| result.metric(name));
+    let incomplete =
+        summaries.filter(|_| args.lm.budget.is_some()).filter(|metric| metric.skipped > 0);
+    incomplete.map(move |metric| {
+        let (name, skipped, rows) = (&metric.name, metric.skipped, metric.rows());
+        format!("{name}: --budget did not cover {skipped} of {rows} rows, which were skipped{call}")
+    })
+}

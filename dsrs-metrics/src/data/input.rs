@@ -1,0 +1,57 @@
+//! The bytes of an open file, with the file name and the row limit that every format reader needs.
+
+use std::io::{self, BufRead};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::error::DataError;
+use crate::core::rows::pair::Origin;
+
+/// The default limit for one row, in bytes: 64 MiB. Set another one with
+/// [`DataReader::with_row_limit`](super::DataReader::with_row_limit).
+///
+/// A longer row nearly always means a missing line end or an unclosed quote, which would otherwise
+/// read the rest of the file into memory.
+pub const ROW_LIMIT: usize = 64 << 20;
+
+/// An open file of rows.
+pub(super) struct Input {
+    pub(super) file: Arc<Path>,
+    pub(super) reader: Box<dyn BufRead + Send>,
+    /// The largest number of bytes in one row.
+    pub(super) row_limit: usize,
+}
+
+impl Input {
+    /// Starts at the first byte after a byte order mark, if there is one.
+    pub(super) fn new(
+        file: Arc<Path>,
+        reader: Box<dyn BufRead + Send>,
+        row_limit: usize,
+    ) -> Result<Self, DataError> {
+        let mut input = Self { file, reader, row_limit };
+        match skip_byte_order_mark(&mut input.reader) {
+            Ok(()) => Ok(input),
+            Err(reason) => Err(input.unreadable(reason)),
+        }
+    }
+
+    /// The place of a line, counted from 1.
+    pub(super) fn at(&self, line: u64) -> Origin {
+        Origin { file: Arc::clone(&self.file), line }
+    }
+
+    pub(super) fn unreadable(&self, reason: io::Error) -> DataError {
+        DataError::Unreadable { file: self.file.to_path_buf(), reason }
+    }
+}
+
+fn skip_byte_order_mark(reader: &mut impl BufRead) -> io::Result<()> {
+    const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+    // A pipe may return fewer than three bytes at first. Then the mark was written byte by byte,
+    // which no known program does.
+    if reader.fill_buf()?.starts_with(BYTE_ORDER_MARK) {
+        reader.consume(BYTE_ORDER_MARK.len());
+    }
+    Ok(())
+}

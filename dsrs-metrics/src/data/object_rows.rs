@@ -1,0 +1,84 @@
+//! Rows that need only be objects: result files, labels, training data.
+
+use std::path::Path;
+
+#[cfg(feature = "cli")]
+use serde_json::Value;
+
+use super::error::DataError;
+use super::format::Format;
+use super::input::ROW_LIMIT;
+use super::row::ValidRow;
+use super::row_file::{LocatedRow, RowFile, UnopenedFile};
+use crate::core::rows::pair::{Origin, Pair};
+
+/// A row that is an object, with or without `gold` and `pred`.
+pub(crate) struct ObjectRow {
+    /// Its id, or else its line, or its position in a JSON array.
+    pub(crate) id: String,
+    pub(crate) at: Origin,
+    /// Whether the values are cells of a format that has only strings.
+    #[cfg(feature = "cli")]
+    pub(crate) textual: bool,
+    row: ValidRow,
+}
+
+impl ObjectRow {
+    fn new(LocatedRow { row, at, number }: LocatedRow) -> Result<Self, DataError> {
+        let mut row = row.validate_object(&at)?;
+        let id = row.take_id().unwrap_or_else(|| number.to_string());
+        Ok(Self {
+            id,
+            at,
+            #[cfg(feature = "cli")]
+            textual: row.attributes().textual,
+            row,
+        })
+    }
+
+    /// Returns the row as a pair. `gold` and `pred` become attributes where they are not objects.
+    pub(crate) fn into_pair(mut self) -> Pair {
+        self.row.keep_whole_sides();
+        self.row.into_pair(self.at, |_| self.id)
+    }
+}
+
+#[cfg(feature = "cli")]
+impl ObjectRow {
+    /// The value at a dotted path: `gold.FIELD`, `pred.FIELD` or any other key of the row.
+    pub(crate) fn find(&self, path: &str) -> Option<&Value> {
+        self.row.find(path)
+    }
+
+    /// The keys of the row except `id`, `gold` and `pred`.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.row.attributes().keys()
+    }
+}
+
+/// The rows of one file. The iterator ends after its first error.
+pub(crate) struct ObjectRows {
+    file: RowFile,
+    ended: bool,
+}
+
+impl ObjectRows {
+    /// Opens a file in this format, or else in that of its extension; `-` is standard input.
+    pub(crate) fn open(file: &Path, format: Option<Format>) -> Result<Self, DataError> {
+        let file = UnopenedFile::new(file, format)?.open(ROW_LIMIT)?;
+        Ok(Self { file, ended: false })
+    }
+}
+
+impl Iterator for ObjectRows {
+    type Item = Result<ObjectRow, DataError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended {
+            return None;
+        }
+        let row = self.file.next().map(|row| row.and_then(ObjectRow::new));
+        self.ended = !matches!(row, Some(Ok(_)));
+        row
+    }
+}

@@ -1,0 +1,267 @@
+//! Conversion of `genai`'s errors, and what of a provider's message may be shown.
+
+use std::error::Error;
+use std::time::{Duration, SystemTime};
+
+use genai::webc;
+use reqwest::header::{HeaderMap, RETRY_AFTER};
+use secrecy::ExposeSecret;
+use serde_json::Value;
+
+use super::super::{LmError, LmErrorKind};
+use super::target::Target;
+
+/// The maximum number of characters that are shown of a provider's message.
+const MAX_MESSAGE_CHARS: usize = 300;
+
+/// Converts the error of a call. `genai`'s errors quote requests and responses, which may contain a
+/// key, so only the error of `reqwest` is kept as the source.
+pub(super) fn convert(error: genai::Error, target: &Target, timeout: Duration) -> LmError {
+    match error {
+        genai::Error::WebModelCall { webc_error, .. }
+        | genai::Error::WebAdapterCall { webc_error, .. } => {
+            convert_response(webc_error, target, timeout)
+        }
+        genai::Error::HttpError { status, body, headers, .. } => {
+            status_error(status.as_u16(), &body, Some(&headers), target)
+        }
+        genai::Error::ChatResponseGeneration { cause, response_body, .. } => {
+            error_in_body(&response_body, target).unwrap_or_else(|| {
+                invalid_reply(format!("unexpected JSON ({})", sanitize(&cause, target)), target)
+            })
+        }
+        other => client_error(&other, target),
+    }
+}
+
+/// An error within the client, such as an invalid request.
+pub(super) fn client_error(error: &genai::Error, target: &Target) -> LmError {
+    let reason = sanitize(&error.to_string(), target);
+    LmError::new(&*target.id, LmErrorKind::Other { reason })
+}
+
+/// An error that a gateway reports inside a response with a success status.
+pub(super) fn error_in_body(body: &Value, target: &Target) -> Option<LmError> {
+    let error = [body.get("error"), body.pointer("/choices/0/error")];
+    let error = error.into_iter().flatten().find(|error| !error.is_null())?;
+    let code = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
+    let status = code.filter(|code| (400..600).contains(code)).unwrap_or(502);
+    Some(status_error(status, &serde_json::json!({ "error": error }).to_string(), None, target))
+}
+
+fn convert_response(error: webc::Error, target: &Target, timeout: Duration) -> LmError {
+    match error {
+        webc::Error::ResponseFailedStatus { status, body, headers } => {
+            status_error(status.as_u16(), &body, Some(&headers), target)
+        }
+        webc::Error::ResponseFailedNotJson { content_type, body } => invalid_reply(
+            format!("expected JSON, found `{content_type}`: {}", sanitize(&body, target)),
+            target,
+        ),
+        webc::Error::ResponseFailedInvalidJson { cause, .. } => {
+            invalid_reply(format!("invalid JSON ({})", sanitize(&cause, target)), target)
+        }
+        webc::Error::JsonValueExt(error) => {
+            let cause = sanitize(&error.to_string(), target);
+            invalid_reply(format!("unexpected JSON ({cause})"), target)
+        }
+        webc::Error::Reqwest(error) => convert_transport(error, target, timeout),
+    }
+}
+
+fn invalid_reply(reason: String, target: &Target) -> LmError {
+    LmError::new(&*target.id, LmErrorKind::InvalidReply { reason })
+}
+
+fn convert_transport(error: reqwest::Error, target: &Target, timeout: Duration) -> LmError {
+    let reason = sanitize(&causes(&error), target);
+    let kind = if error.is_connect() {
+        LmErrorKind::Unreachable { address: target.address(), reason }
+    } else if error.is_timeout() {
+        LmErrorKind::Timeout { limit: timeout }
+    } else if error.is_builder() {
+        LmErrorKind::Other { reason }
+    } else {
+        LmErrorKind::Disconnected { reason }
+    };
+    // The URL may contain a key.
+    LmError::new(&*target.id, kind).with_source(error.without_url())
+}
+
+/// The messages of an error's causes, outermost first. The message of the error itself is left out,
+/// since it quotes the URL, which may contain a key.
+pub(super) fn causes(error: &reqwest::Error) -> String {
+    let mut messages = Vec::new();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let message = error.to_string();
+        if messages.last() != Some(&message) {
+            messages.push(message);
+        }
+        cause = error.source();
+    }
+    match messages.is_empty() {
+        true => "no further details".to_owned(),
+        false => messages.join(": "),
+    }
+}
+
+/// Phrases in the responses of providers with status 400 to 422, by the kind of error.
+const CONTEXT: [&str; 9] = [
+    "context_length_exceeded",
+    "context length",
+    "context window",
+    "contextwindowexceeded",
+    "prompt is too long",
+    "input is too long",
+    "maximum context",
+    "exceeds the maximum number of tokens",
+    "too many tokens",
+];
+const SCHEMA: [&str; 7] = [
+    "response_format",
+    "json_schema",
+    "responsejsonschema",
+    "response_schema",
+    "output_config",
+    "output_format",
+    "structured output",
+];
+const MODEL: [&str; 5] =
+    ["model_not_found", "invalid model", "does not exist", "not_found_error", "unknown model"];
+/// With status 400: Gemini, and a LiteLLM proxy without a database.
+const KEY: [&str; 2] = ["api key not valid", "no_db_connection"];
+const QUOTA: [&str; 3] = ["insufficient_quota", "credit balance", "billing_hard_limit"];
+
+fn status_error(status: u16, body: &str, headers: Option<&HeaderMap>, target: &Target) -> LmError {
+    LmError::new(&*target.id, kind_of_status(status, body, headers, target))
+}
+
+fn kind_of_status(
+    status: u16,
+    body: &str,
+    headers: Option<&HeaderMap>,
+    target: &Target,
+) -> LmErrorKind {
+    let message = message(body, target);
+    let retry_after = headers.and_then(retry_after);
+    let lowercase = body.to_lowercase();
+    let mentions = |phrases: &[&str]| phrases.iter().any(|phrase| lowercase.contains(phrase));
+    let is_about_request = matches!(status, 400 | 404 | 413 | 415 | 422);
+    match status {
+        402 => LmErrorKind::QuotaExhausted { message },
+        _ if matches!(status, 400 | 403 | 429) && mentions(&QUOTA) => {
+            LmErrorKind::QuotaExhausted { message }
+        }
+        401 | 403 => rejected_key(status, message, target),
+        400 if mentions(&KEY) => rejected_key(status, message, target),
+        429 => LmErrorKind::RateLimited { retry_after, message },
+        _ if is_about_request && mentions(&CONTEXT) => {
+            LmErrorKind::ContextLengthExceeded { message }
+        }
+        _ if is_about_request && mentions(&SCHEMA) => LmErrorKind::SchemaUnsupported { message },
+        400 | 422 if parameter(body).is_some() => {
+            let parameter = parameter(body).unwrap_or_default().to_owned();
+            LmErrorKind::ParameterUnsupported { parameter, message }
+        }
+        404 => LmErrorKind::ModelNotFound { message },
+        _ if is_about_request && mentions(&MODEL) => LmErrorKind::ModelNotFound { message },
+        _ => LmErrorKind::Status { status, retry_after, message },
+    }
+}
+
+/// The sampling parameter that a provider does not support: OpenAI's reasoning models accept no
+/// temperature.
+fn parameter(body: &str) -> Option<&'static str> {
+    const NAMES: [&str; 5] =
+        ["temperature", "top_p", "seed", "max_completion_tokens", "max_tokens"];
+    let lowercase = body.to_lowercase();
+    let unsupported = ["unsupported", "not supported", "does not support", "deprecated"];
+    let named = |name: &&str| {
+        let is_quoted =
+            ["'", "`", "\""].iter().any(|q| lowercase.contains(&format!("{q}{name}{q}")));
+        // A LiteLLM proxy: "gpt-5-mini doesn't support temperature=0.0".
+        is_quoted || lowercase.contains(&format!(" {name}="))
+    };
+    unsupported
+        .iter()
+        .any(|phrase| lowercase.contains(phrase))
+        .then(|| NAMES.into_iter().find(named))?
+}
+
+fn rejected_key(status: u16, message: String, target: &Target) -> LmErrorKind {
+    let variable = target.key_variable.clone();
+    match target.key {
+        None => LmErrorKind::MissingApiKey { variable },
+        Some(_) => LmErrorKind::ApiKeyRejected { status, variable, message },
+    }
+}
+
+/// The delay in `Retry-After` (seconds or a date), in the non-standard `retry-after-ms`, or in the
+/// header of a LiteLLM proxy.
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
+    let millis = text("retry-after-ms").and_then(|text| text.parse::<f64>().ok());
+    if let Some(millis) = millis {
+        return Duration::try_from_secs_f64(millis / 1000.0).ok();
+    }
+    let text = text(RETRY_AFTER.as_str()).or_else(|| text("llm_provider-retry-after"))?;
+    if let Ok(seconds) = text.parse::<f64>() {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let date = httpdate::parse_http_date(text).ok()?;
+    Some(date.duration_since(SystemTime::now()).unwrap_or_default())
+}
+
+/// The provider's message in one line: the message within its JSON, or the whole body.
+fn message(body: &str, target: &Target) -> String {
+    let message = serde_json::from_str::<Value>(body).ok().and_then(|value| {
+        let places = ["/error/message", "/message", "/error", "/detail", "/0/error/message"];
+        let mut texts = places.iter().filter_map(|place| value.pointer(place)?.as_str());
+        texts.next().map(str::to_owned)
+    });
+    match sanitize(message.as_deref().unwrap_or(body), target) {
+        text if text.is_empty() => "(empty)".to_owned(),
+        text => text,
+    }
+}
+
+/// `text` as one line of at most [`MAX_MESSAGE_CHARS`] characters, with `***` for anything that may
+/// be a key.
+fn sanitize(text: &str, target: &Target) -> String {
+    let mut text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    // Shorter keys are placeholders such as `none` or `EMPTY`, for servers that require some value.
+    let is_secret = |key: &&str| key.len() >= 6;
+    if let Some(key) = target.key.as_ref().map(ExposeSecret::expose_secret).filter(is_secret) {
+        text = text.replace(key, "***");
+    }
+    let is_delimiter = |c: char| c.is_whitespace() || "\"'`,;:()[]{}<>=".contains(c);
+    let mut shown = String::with_capacity(text.len());
+    for piece in text.split_inclusive(is_delimiter) {
+        let word = piece.trim_end_matches(is_delimiter);
+        match looks_secret(word, target) {
+            true => {
+                shown.push_str("***");
+                shown.push_str(&piece[word.len()..]);
+            }
+            false => shown.push_str(piece),
+        }
+    }
+    match shown.char_indices().nth(MAX_MESSAGE_CHARS) {
+        Some((at, _)) => format!("{}...", &shown[..at]),
+        None => shown,
+    }
+}
+
+/// Whether a word may be a key or derived from one: it has a known prefix, is masked by the
+/// provider, is a hash, or is a part of the configured key.
+fn looks_secret(word: &str, target: &Target) -> bool {
+    const PREFIXES: [&str; 8] = ["sk-", "sk_", "pk-", "AIza", "gsk_", "xai-", "hf_", "key-"];
+    let is_part_of_key = || {
+        let key = target.key.as_ref().map_or("", ExposeSecret::expose_secret);
+        word.len() >= 6 && key.contains(word.trim_matches('.'))
+    };
+    let is_hash = || word.len() >= 32 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let has_prefix = || word.len() > 6 && PREFIXES.iter().any(|prefix| word.starts_with(prefix));
+    word.contains("**") || is_hash() || has_prefix() || is_part_of_key()
+}

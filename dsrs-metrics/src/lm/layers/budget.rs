@@ -1,0 +1,153 @@
+//! A budget for the calls of a run: reservation before a call, settlement after it.
+
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use super::super::{LmError, LmErrorKind};
+
+/// A budget in msat for all calls of a run. Clones share it.
+///
+/// The highest possible cost of a call is reserved before the call and replaced by the actual cost
+/// after it, so the limit is never exceeded, at any concurrency. A call that does not fit only
+/// because of the reservations of others waits until they are settled, since most calls cost far
+/// less than they might. A call that may have been charged although there is no reply (a timeout, a
+/// lost connection, an invalid reply) is settled with the whole reservation.
+///
+/// ```
+/// use dsrs_metrics::lm::{
+///     LanguageModel, LmBudget, LmErrorKind, LmRequest, Price, Priced, Prices, Sampling, ScriptedLm,
+///     Usage,
+/// };
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::lm::LmError> {
+/// // One dollar per million tokens is one msat per token.
+/// let price = Price { input: 1.0, output: 1.0, cached_input: None };
+/// let budget = LmBudget::msats(500);
+/// let lm = ScriptedLm::new().otherwise("yes").usage(Usage::new(80, 200));
+/// let lm = Priced::new(lm, Prices::empty().with("scripted:lm", price)).budget(budget.clone());
+/// let sampling = Sampling { max_tokens: Some(300), ..Sampling::default() };
+/// let request = LmRequest::new("example").user("?").with_sampling(sampling);
+/// lm.complete(&request).await?;
+/// assert_eq!((budget.spent_msats(), budget.remaining_msats()), (280, 220));
+/// // The next call may cost more than 220 msat, so it is not made.
+/// let error = lm.complete(&request).await.unwrap_err();
+/// assert!(matches!(error.kind(), LmErrorKind::BudgetExceeded { remaining_msats: 220, .. }));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct LmBudget {
+    limit: u64,
+    state: Arc<Mutex<BudgetState>>,
+    /// Notified whenever a call is settled.
+    settled: Arc<Notify>,
+}
+
+#[derive(Debug, Default)]
+struct BudgetState {
+    spent: u64,
+    reserved: u64,
+    largest_rejected: Option<u64>,
+}
+
+impl LmBudget {
+    /// A budget of `limit` msat.
+    #[must_use]
+    pub fn msats(limit: u64) -> Self {
+        Self { limit, state: Arc::default(), settled: Arc::default() }
+    }
+
+    /// What is spent so far, in msat.
+    #[must_use]
+    pub fn spent_msats(&self) -> u64 {
+        self.lock().spent
+    }
+
+    /// What is neither spent nor reserved, in msat.
+    #[must_use]
+    pub fn remaining_msats(&self) -> u64 {
+        let state = self.lock();
+        self.limit.saturating_sub(state.spent + state.reserved)
+    }
+
+    /// The highest possible cost, in msat, among the calls that were rejected; `None` if no call
+    /// was rejected.
+    #[must_use]
+    pub fn largest_rejected_msats(&self) -> Option<u64> {
+        self.lock().largest_rejected
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BudgetState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reserves `msats` for a call to `model`.
+    pub(super) async fn reserve(
+        &self,
+        model: &str,
+        msats: u64,
+    ) -> Result<Reservation<'_>, LmError> {
+        loop {
+            let mut settled = pin!(self.settled.notified());
+            // No settlement after this line is missed.
+            settled.as_mut().enable();
+            if let Some(reservation) = self.try_reserve(model, msats)? {
+                return Ok(reservation);
+            }
+            settled.await;
+        }
+    }
+
+    /// `None` if the call may fit once other calls are settled.
+    fn try_reserve(&self, model: &str, msats: u64) -> Result<Option<Reservation<'_>>, LmError> {
+        let mut state = self.lock();
+        let unspent = self.limit.saturating_sub(state.spent);
+        if msats > unspent {
+            state.largest_rejected = state.largest_rejected.max(Some(msats));
+            let kind = LmErrorKind::BudgetExceeded {
+                needed_msats: msats,
+                remaining_msats: unspent,
+                budget_msats: self.limit,
+            };
+            return Err(LmError::new(model, kind));
+        }
+        if msats > unspent.saturating_sub(state.reserved) {
+            return Ok(None);
+        }
+        state.reserved += msats;
+        Ok(Some(Reservation { budget: self, msats, spent: msats }))
+    }
+}
+
+/// Money reserved for one call. Dropping it settles the call.
+#[derive(Debug)]
+pub(super) struct Reservation<'a> {
+    budget: &'a LmBudget,
+    msats: u64,
+    spent: u64,
+}
+
+impl Reservation<'_> {
+    /// The reserved amount, in msat.
+    pub(super) fn msats(&self) -> u64 {
+        self.msats
+    }
+
+    /// Sets the actual cost of the call, in msat; the reserved amount unless this is called.
+    pub(super) fn set_cost(&mut self, msats: u64) {
+        self.spent = msats;
+    }
+}
+
+impl Drop for Reservation<'_> {
+    fn drop(&mut self) {
+        let mut state = self.budget.lock();
+        state.reserved -= self.msats;
+        state.spent += self.spent;
+        drop(state);
+        self.budget.settled.notify_waiters();
+    }
+}

@@ -1,0 +1,97 @@
+//! The layer that returns stored replies and stores new ones.
+
+use super::super::cache::{CacheMode, Key, ReplyCache, now_micros};
+use super::super::{LanguageModel, LmError, LmReply, LmRequest};
+use super::Layer;
+use super::single_flight::{Flight, SingleFlight};
+
+/// A model whose replies are cached on disk, so that no call is paid for twice.
+///
+/// A reply is stored if the model completed it, also if a judge cannot parse it: a resumed run then
+/// repeats the same repair without paying for it again ([`CacheMode::Refresh`] makes the call
+/// anew). Errors are not stored, nor are replies without an answer: truncated, filtered, refused,
+/// or empty. The next run makes these calls again.
+///
+/// Equal concurrent calls are one call; the others wait and receive its reply or its error. If that
+/// call is dropped before it returns, one of the waiting calls is made instead.
+///
+/// ```
+/// use dsrs_metrics::lm::{CacheMode, Cached, LanguageModel, LmRequest, ReplyCache, ScriptedLm};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let dir = std::env::temp_dir().join(format!("dsrs-doc-cache-{}", std::process::id()));
+/// let cache = ReplyCache::open(&dir, 1 << 30)?;
+/// let scripted = ScriptedLm::new().replies(["only once"]);
+/// let lm = Cached::new(&scripted, cache, CacheMode::Use);
+/// let request = LmRequest::new("example").user("?");
+/// assert!(!lm.complete(&request).await?.cached);
+/// let again = lm.complete(&request).await?;
+/// assert_eq!((again.text.as_str(), again.cached, scripted.calls()), ("only once", true, 1));
+/// # drop(lm);
+/// # std::fs::remove_dir_all(dir)?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Cached<L> {
+    inner: L,
+    cache: ReplyCache,
+    mode: CacheMode,
+    /// Older replies are ignored; in microseconds since 1970.
+    min_stored: u64,
+    in_progress: SingleFlight,
+}
+
+impl<L> Cached<L> {
+    /// Caches the replies of `inner` in `cache`.
+    pub fn new(inner: L, cache: ReplyCache, mode: CacheMode) -> Self {
+        let min_stored = if mode == CacheMode::Refresh { now_micros() } else { 0 };
+        Self { inner, cache, mode, min_stored, in_progress: SingleFlight::default() }
+    }
+}
+
+impl<L: LanguageModel> Cached<L> {
+    /// The stored reply, or else the reply of the inner model, which is stored.
+    async fn get_or_call(&self, key: &Key, request: &LmRequest) -> Result<LmReply, LmError> {
+        if let Some(reply) = self.cache.get(key, self.min_stored)? {
+            return Ok(reply.into_cached());
+        }
+        let reply = self.inner.complete(request).await?;
+        if !has_answer(&reply) {
+            return Ok(reply);
+        }
+        match self.cache.put(key, &reply).await {
+            Ok(()) => Ok(reply),
+            Err(error) => {
+                let cost = reply.cost_msats.filter(|_| !reply.cost_is_lower_bound);
+                Err(error.with_cost(cost))
+            }
+        }
+    }
+}
+
+impl<L: LanguageModel> Layer for Cached<L> {
+    fn inner(&self) -> &dyn LanguageModel {
+        &self.inner
+    }
+
+    async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
+        if self.mode == CacheMode::Off {
+            return self.inner.complete(request).await;
+        }
+        let request = self.inner.effective_request(request);
+        let key = Key::new(&self.inner, &request);
+        // The cost of a shared call is counted once, by the one that makes it.
+        match self.in_progress.run(key.hash, self.get_or_call(&key, &request)).await {
+            Flight::Own(result) => result,
+            Flight::Shared(Ok(reply)) => Ok(reply.into_cached()),
+            Flight::Shared(Err(error)) => Err(error.with_cost(Some(0))),
+        }
+    }
+}
+
+/// Whether the model completed a reply that is not empty.
+fn has_answer(reply: &LmReply) -> bool {
+    reply.stop_reason.is_complete() && !reply.text.trim().is_empty()
+}

@@ -1,0 +1,181 @@
+//! The layer that stops calling a provider which keeps failing.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest};
+use super::Layer;
+
+/// When a [`Circuit`] opens, and for how long.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct CircuitPolicy {
+    /// The number of consecutive failures, over all workers, that opens the circuit. Default: 20.
+    pub failure_threshold: u32,
+    /// The time over which these failures must extend, so that a burst does not open the circuit.
+    /// Default: 10 s.
+    pub failing_for: Duration,
+    /// How long no calls are made once the circuit is open. After that one trial call is made; if
+    /// it succeeds, the circuit closes. Default: 30 s.
+    pub open_for: Duration,
+}
+
+impl Default for CircuitPolicy {
+    fn default() -> Self {
+        Self {
+            failure_threshold: 20,
+            failing_for: Duration::from_secs(10),
+            open_for: Duration::from_secs(30),
+        }
+    }
+}
+
+/// A model that is not called for a while once its provider keeps failing. Calls then fail at once
+/// with [`LmErrorKind::CircuitOpen`], instead of each waiting for its own timeouts.
+///
+/// Failures are lost connections, timeouts, statuses 5xx and invalid replies. A rate limit (429) is
+/// not one, since the provider is available.
+///
+/// ```
+/// use std::time::Duration;
+/// use dsrs_metrics::lm::{
+///     CircuitBreaker, CircuitPolicy, LanguageModel, LmError, LmErrorKind, LmRequest, ScriptedLm,
+/// };
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() {
+/// let lost = LmErrorKind::Disconnected { reason: "reset".into() };
+/// let down = ScriptedLm::new().otherwise(LmError::new("scripted:lm", lost));
+/// let policy = CircuitPolicy {
+///     failure_threshold: 2,
+///     failing_for: Duration::ZERO,
+///     open_for: Duration::from_secs(30),
+/// };
+/// let lm = CircuitBreaker::new(&down, policy);
+/// for _ in 0..10 {
+///     lm.complete(&LmRequest::new("example").user("?")).await.unwrap_err();
+/// }
+/// assert_eq!(down.calls(), 2);
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct CircuitBreaker<L> {
+    inner: L,
+    circuit: Circuit,
+}
+
+/// The state of a [`CircuitBreaker`]. Clones share it: models at one address that share a circuit
+/// stop together.
+#[derive(Debug, Clone)]
+pub struct Circuit {
+    policy: CircuitPolicy,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    failures: u32,
+    first_failure: Option<Instant>,
+    open: Option<Open>,
+}
+
+#[derive(Debug)]
+struct Open {
+    until: Instant,
+    last: LmError,
+    /// Whether the trial call is in progress.
+    in_trial: bool,
+}
+
+impl<L> CircuitBreaker<L> {
+    /// Wraps `inner` with a circuit of its own.
+    pub fn new(inner: L, policy: CircuitPolicy) -> Self {
+        Self::with_circuit(inner, Circuit::new(policy))
+    }
+
+    /// Wraps `inner` with a circuit that other models may share.
+    pub fn with_circuit(inner: L, circuit: Circuit) -> Self {
+        Self { inner, circuit }
+    }
+}
+
+impl Circuit {
+    /// A closed circuit: calls are made.
+    #[must_use]
+    pub fn new(policy: CircuitPolicy) -> Self {
+        Self { policy, state: Arc::default() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Admits or rejects a call; returns whether it is the trial call.
+    fn admit(&self, model: &str) -> Result<bool, LmError> {
+        let mut state = self.lock();
+        let Some(open) = &mut state.open else { return Ok(false) };
+        let now = Instant::now();
+        if now < open.until || open.in_trial {
+            let retry_in = open.until.saturating_duration_since(now);
+            let last = Box::new(open.last.clone());
+            return Err(LmError::new(model, LmErrorKind::CircuitOpen { retry_in, last }));
+        }
+        open.in_trial = true;
+        Ok(true)
+    }
+
+    /// Records the result of a call.
+    fn record(&self, result: &Result<LmReply, LmError>, is_trial: bool) {
+        let mut state = self.lock();
+        let Some(error) = result.as_ref().err().filter(|error| is_failure(error)) else {
+            *state = State::default();
+            return;
+        };
+        let now = Instant::now();
+        let first = *state.first_failure.get_or_insert(now);
+        state.failures += 1;
+        let is_down = state.failures >= self.policy.failure_threshold
+            && now.saturating_duration_since(first) >= self.policy.failing_for;
+        if is_trial || (is_down && state.open.is_none()) {
+            let until = now + self.policy.open_for;
+            state.open = Some(Open { until, last: error.clone(), in_trial: false });
+        }
+    }
+}
+
+/// Whether an error indicates that the provider is down.
+fn is_failure(error: &LmError) -> bool {
+    let is_available = matches!(
+        error.kind(),
+        LmErrorKind::RateLimited { .. } | LmErrorKind::Status { status: 408 | 409, .. }
+    );
+    error.is_transient() && !is_available
+}
+
+/// Allows another trial call if this one is dropped before it returns.
+struct Trial<'a>(Option<&'a Circuit>);
+
+impl Drop for Trial<'_> {
+    fn drop(&mut self) {
+        let Some(circuit) = self.0 else { return };
+        let mut state = circuit.lock();
+        if let Some(open) = &mut state.open {
+            open.in_trial = false;
+        }
+    }
+}
+
+impl<L: LanguageModel> Layer for CircuitBreaker<L> {
+    fn inner(&self) -> &dyn LanguageModel {
+        &self.inner
+    }
+
+    async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
+        let is_trial = self.circuit.admit(self.inner.id())?;
+        let _trial = Trial(is_trial.then_some(&self.circuit));
+        let result = self.inner.complete(request).await;
+        self.circuit.record(&result, is_trial);
+        result
+    }
+}

@@ -1,0 +1,51 @@
+//! Task-local accumulator of costs, so that a cancelled call is still recorded with the cost of its
+//! attempts.
+//!
+//! [`Priced`](super::Priced) adds the cost of each attempt, and [`Metered`](super::Metered) reads
+//! the sum if the call is dropped before it returns.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+tokio::task_local! {
+    static CURRENT: Arc<CostScope>;
+}
+
+/// The cost of the attempts of one call.
+#[derive(Debug, Default)]
+pub(super) struct CostScope {
+    msats: AtomicU64,
+    has_unknown: AtomicBool,
+}
+
+impl CostScope {
+    /// Runs `call`; [`add_cost`] within it, also while it is dropped, adds to this scope.
+    pub(super) async fn scope<T>(self: &Arc<Self>, call: impl Future<Output = T>) -> T {
+        CURRENT.scope(Arc::clone(self), call).await
+    }
+
+    /// The known cost of all attempts, in msat.
+    pub(super) fn msats(&self) -> u64 {
+        self.msats.load(Ordering::Relaxed)
+    }
+
+    /// Whether the cost of an attempt is unknown.
+    pub(super) fn has_unknown(&self) -> bool {
+        self.has_unknown.load(Ordering::Relaxed)
+    }
+}
+
+/// Adds the cost of an attempt in msat, `None` if it is unknown, to the current scope, if there is
+/// one.
+#[cfg(feature = "lm")]
+pub(super) fn add_cost(msats: Option<u64>) {
+    let add = |scope: &Arc<CostScope>| match msats {
+        Some(msats) => {
+            scope.msats.fetch_add(msats, Ordering::Relaxed);
+        }
+        None => scope.has_unknown.store(true, Ordering::Relaxed),
+    };
+    // It fails where no scope is active: nothing records the call.
+    let _ = CURRENT.try_with(add);
+}

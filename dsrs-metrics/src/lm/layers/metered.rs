@@ -1,0 +1,95 @@
+//! The layer that records calls in a ledger.
+
+use std::sync::Arc;
+
+use super::super::ledger::{CallTotals, Ledger};
+use super::super::{LanguageModel, LmError, LmReply, LmRequest, PROBE_PURPOSE};
+use super::Layer;
+use super::cost_scope::CostScope;
+
+/// A model whose calls are recorded in a [`Ledger`].
+///
+/// ```
+/// use dsrs_metrics::lm::{LanguageModel, Ledger, LmError, LmRequest, Metered, ScriptedLm, Usage};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), LmError> {
+/// let ledger = Ledger::new();
+/// let scripted = ScriptedLm::new().otherwise("yes").usage(Usage::new(40, 2)).cost(12);
+/// let lm = Metered::new(scripted, ledger.clone());
+/// lm.complete(&LmRequest::new("judge politeness version 1").user("?")).await?;
+/// assert_eq!(
+///     ledger.total().to_string(),
+///     "1 call (0 cached, 0 failed), 40 prompt + 2 completion tokens, 12 msat"
+/// );
+/// assert_eq!(ledger.by_purpose()["judge politeness version 1"].cost_msats, 12);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Metered<L> {
+    inner: L,
+    ledger: Ledger,
+}
+
+impl<L> Metered<L> {
+    /// Records the calls of `inner` in `ledger`.
+    pub fn new(inner: L, ledger: Ledger) -> Self {
+        Self { inner, ledger }
+    }
+}
+
+/// A call that has not returned. If it is dropped, it is recorded as failed, with the cost of its
+/// attempts so far.
+struct PendingCall<'a> {
+    ledger: &'a Ledger,
+    purpose: &'a str,
+    cost: Arc<CostScope>,
+    has_returned: bool,
+}
+
+impl<'a> PendingCall<'a> {
+    fn new(ledger: &'a Ledger, purpose: &'a str) -> Self {
+        Self { ledger, purpose, cost: Arc::default(), has_returned: false }
+    }
+
+    async fn run<T>(mut self, call: impl Future<Output = T>) -> T {
+        let result = self.cost.scope(call).await;
+        self.has_returned = true;
+        result
+    }
+}
+
+impl Drop for PendingCall<'_> {
+    fn drop(&mut self) {
+        if self.has_returned {
+            return;
+        }
+        let (cost_msats, unpriced) = (self.cost.msats(), u64::from(self.cost.has_unknown()));
+        let call =
+            CallTotals { calls: 1, failed: 1, cost_msats, unpriced, ..CallTotals::default() };
+        self.ledger.add(self.purpose, call);
+    }
+}
+
+impl<L: LanguageModel> Layer for Metered<L> {
+    fn inner(&self) -> &dyn LanguageModel {
+        &self.inner
+    }
+
+    async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
+        let pending = PendingCall::new(&self.ledger, &request.purpose);
+        let result = pending.run(self.inner.complete(request)).await;
+        self.ledger.record(&request.purpose, &result);
+        result
+    }
+
+    async fn probe(&self) -> Result<Option<LmReply>, LmError> {
+        let pending = PendingCall::new(&self.ledger, PROBE_PURPOSE);
+        let probed = pending.run(self.inner.probe()).await;
+        if let Some(result) = probed.clone().transpose() {
+            self.ledger.record(PROBE_PURPOSE, &result);
+        }
+        probed
+    }
+}

@@ -1,0 +1,185 @@
+//! The layer that computes the cost of a call and charges it to a budget.
+
+use std::borrow::Cow;
+
+use super::super::model::probe_request;
+use super::super::price::{Price, Prices};
+use super::super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Usage};
+use super::Layer;
+use super::budget::{LmBudget, Reservation};
+use super::cost_scope::add_cost;
+
+/// A model whose replies carry their cost, with an optional [budget](LmBudget).
+///
+/// This layer alone decides the cost of a call:
+///
+/// - a reply costs its tokens at the model's price;
+/// - an error that the provider returns, or a failed connection, costs nothing;
+/// - a call that may have been charged although there is no complete reply (a timeout, a lost
+///   connection, an invalid reply, a cancelled call) costs the highest amount possible, if
+///   `max_tokens` limits it.
+///
+/// The budget is charged this cost, and the reply or error carries it to the
+/// [`Ledger`](crate::lm::Ledger) and to the outcome of the row.
+///
+/// With a budget, a model without a price is an error ([`LmErrorKind::Unpriced`]), unless [unpriced
+/// calls are allowed](Self::allow_unpriced), so no call bypasses the limit unnoticed. A request
+/// without `max_tokens` is then sent with a limit of 4,096 tokens, since nothing else limits its
+/// cost.
+///
+/// ```
+/// use dsrs_metrics::lm::{LanguageModel, LmRequest, Price, Priced, Prices, ScriptedLm, Usage};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::lm::LmError> {
+/// let price = Price { input: 0.25, output: 2.0, cached_input: None };
+/// let lm = ScriptedLm::new().otherwise("yes").usage(Usage::new(1000, 100));
+/// let lm = Priced::new(lm, Prices::empty().with("scripted:lm", price));
+/// let reply = lm.complete(&LmRequest::new("example").user("?")).await?;
+/// assert_eq!(reply.cost_msats, Some(450));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Priced<L> {
+    inner: L,
+    prices: Prices,
+    price: Option<Price>,
+    budget: Option<LmBudget>,
+    allow_unpriced: bool,
+}
+
+/// The limit on the tokens of a reply under a budget, for requests without one.
+const DEFAULT_MAX_TOKENS: u32 = 4096;
+
+impl<L: LanguageModel> Priced<L> {
+    /// Computes the cost of the calls of `inner` from `prices`.
+    pub fn new(inner: L, prices: Prices) -> Self {
+        let price = prices.get(inner.id());
+        Self { inner, prices, price, budget: None, allow_unpriced: false }
+    }
+
+    /// Sets the budget.
+    #[must_use]
+    pub fn budget(mut self, budget: LmBudget) -> Self {
+        self.budget = Some(budget);
+        self
+    }
+
+    /// Sets whether calls without a price are allowed under a budget; the budget is not charged for
+    /// them.
+    #[must_use]
+    pub fn allow_unpriced(mut self, allow: bool) -> Self {
+        self.allow_unpriced = allow;
+        self
+    }
+
+    /// Makes the call of `request`, and sets and charges its cost.
+    async fn charged<T>(
+        &self,
+        request: &LmRequest,
+        call: impl Future<Output = Result<T, LmError>>,
+        reply_of: fn(&mut T) -> Option<&mut LmReply>,
+    ) -> Result<T, LmError> {
+        let max_cost = self.max_cost(request);
+        let reservation = self.reserve(max_cost).await?;
+        let mut attempt = Attempt { cost: max_cost, reservation };
+        let mut result = call.await.map_err(|error| match error.cost_msats() {
+            None => error.with_cost(max_cost),
+            Some(_) => error,
+        });
+        attempt.cost = match &mut result {
+            Ok(answer) => match reply_of(answer) {
+                Some(reply) => {
+                    // Under a budget, a reply without token usage costs the highest amount
+                    // possible.
+                    let reserved = attempt.reservation.as_ref().map(Reservation::msats);
+                    reply.cost_msats = self.cost(reply).or(reserved);
+                    reply.cost_msats
+                }
+                None => Some(0),
+            },
+            Err(error) => error.cost_msats(),
+        };
+        result
+    }
+
+    /// Reserves the highest possible cost of a call, if there is a budget.
+    async fn reserve(&self, max_cost: Option<u64>) -> Result<Option<Reservation<'_>>, LmError> {
+        let Some(budget) = &self.budget else { return Ok(None) };
+        match max_cost {
+            Some(msats) => budget.reserve(self.inner.id(), msats).await.map(Some),
+            None if self.allow_unpriced => Ok(None),
+            None => Err(LmError::new(self.inner.id(), LmErrorKind::Unpriced)),
+        }
+    }
+
+    /// The highest possible cost of a call in msat, if the model has a price and the tokens of the
+    /// reply are limited.
+    fn max_cost(&self, request: &LmRequest) -> Option<u64> {
+        let price = self.price.as_ref()?;
+        let max_tokens = match request.sampling.max_tokens {
+            Some(tokens) => u64::from(tokens),
+            None if price.output == 0.0 => 0,
+            None => return None,
+        };
+        let usage = Usage::new(max_prompt_tokens(request), max_tokens);
+        Some(self.prices.msats(price, &usage).unwrap_or(u64::MAX))
+    }
+
+    fn cost(&self, reply: &LmReply) -> Option<u64> {
+        let cost_of_tokens = || self.prices.msats(self.price.as_ref()?, &reply.usage);
+        reply.cost_msats.or_else(cost_of_tokens)
+    }
+}
+
+/// An attempt at a call. Dropped before it returns (the call was cancelled), it costs the highest
+/// amount possible, since the provider may charge it.
+struct Attempt<'a> {
+    /// The cost in msat, or the highest possible cost while it is not known; `None` if that is
+    /// unknown as well.
+    cost: Option<u64>,
+    reservation: Option<Reservation<'a>>,
+}
+
+impl Drop for Attempt<'_> {
+    fn drop(&mut self) {
+        add_cost(self.cost);
+        if let (Some(reservation), Some(cost)) = (&mut self.reservation, self.cost) {
+            reservation.set_cost(cost);
+        }
+    }
+}
+
+/// An upper bound: a token has at least one byte; the constants cover what providers add around a
+/// message and a schema.
+fn max_prompt_tokens(request: &LmRequest) -> u64 {
+    let messages: usize = request.messages.iter().map(|message| message.content.len() + 16).sum();
+    let schema = request.schema.as_ref().map_or(0, |schema| schema.schema.to_string().len() + 200);
+    (messages + schema + 64) as u64
+}
+
+impl<L: LanguageModel> Layer for Priced<L> {
+    fn inner(&self) -> &dyn LanguageModel {
+        &self.inner
+    }
+
+    /// Under a budget, limits the tokens of the reply, since nothing else limits the cost.
+    fn effective_request<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {
+        let mut effective = self.inner.effective_request(request);
+        let has_limited_cost = self.budget.is_some() && self.price.is_some();
+        if has_limited_cost && effective.sampling.max_tokens.is_none() {
+            effective.to_mut().sampling.max_tokens = Some(DEFAULT_MAX_TOKENS);
+        }
+        effective
+    }
+
+    async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
+        let request = Layer::effective_request(self, request);
+        self.charged(&request, self.inner.complete(&request), |reply| Some(reply)).await
+    }
+
+    async fn probe(&self) -> Result<Option<LmReply>, LmError> {
+        self.charged(&probe_request(), self.inner.probe(), Option::as_mut).await
+    }
+}

@@ -1,0 +1,238 @@
+//! The layer that limits requests and tokens per minute.
+//!
+//! `governor` cannot return units to its bucket. The tokens of a call are known only after the
+//! reply, so they are reserved and then settled, which needs a bucket that takes units back.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use super::super::model::probe_request;
+use super::super::{LanguageModel, LmError, LmReply, LmRequest};
+use super::Layer;
+
+/// A limiter of requests and tokens per minute. Clones share the limits: use one limiter for all
+/// models of one account.
+///
+/// Calls wait in the order of their arrival; none is rejected. A tenth of the limit is available at
+/// once and the rest is spread over the minute, so that no 60 seconds exceed the limit; in the long
+/// run nine tenths of it are usable. The tokens of a call are estimated before it (one token per
+/// three bytes of the prompt, plus `max_tokens` or 1,024 for the reply) and corrected by the usage
+/// that the provider reports.
+///
+/// ```
+/// use dsrs_metrics::lm::{LanguageModel, LmError, LmRequest, RateLimit, RateLimiter, ScriptedLm};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), LmError> {
+/// let limiter = RateLimiter::new().requests_per_minute(500).tokens_per_minute(200_000);
+/// let lm = RateLimit::new(ScriptedLm::new().otherwise("yes"), limiter);
+/// assert_eq!(lm.complete(&LmRequest::new("example").user("?")).await?.text, "yes");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct RateLimiter {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    buckets: Mutex<Buckets>,
+    /// Held by the next call; tokio's mutex is fair, so calls proceed in the order of their
+    /// arrival.
+    queue: tokio::sync::Mutex<()>,
+    /// Notified when a call returns tokens to the bucket.
+    returned: Notify,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Buckets {
+    requests: Option<Bucket>,
+    tokens: Option<Bucket>,
+}
+
+impl RateLimiter {
+    /// A limiter without limits.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the maximum number of requests in any 60 seconds; 0 counts as 1.
+    #[must_use]
+    pub fn requests_per_minute(self, limit: u32) -> Self {
+        self.lock().requests = Some(Bucket::new(f64::from(limit.max(1))));
+        self
+    }
+
+    /// Sets the maximum number of tokens, of prompts and replies together, in any 60 seconds; 0
+    /// counts as 1. A single call that exceeds the limit is made once the whole limit is available.
+    #[must_use]
+    pub fn tokens_per_minute(self, limit: u32) -> Self {
+        self.lock().tokens = Some(Bucket::new(f64::from(limit.max(1))));
+        self
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Buckets> {
+        self.shared.buckets.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_unlimited(&self) -> bool {
+        let buckets = self.lock();
+        buckets.requests.is_none() && buckets.tokens.is_none()
+    }
+
+    /// Waits until one request and `tokens` are available, and takes them.
+    async fn acquire(&self, tokens: f64) {
+        if self.is_unlimited() {
+            return;
+        }
+        let _next = self.shared.queue.lock().await;
+        loop {
+            let returned = self.shared.returned.notified();
+            let wait = self.lock().try_acquire(Instant::now(), tokens);
+            if wait.is_zero() {
+                return;
+            }
+            // Returned tokens may shorten the wait.
+            let _ = tokio::time::timeout(wait, returned).await;
+        }
+    }
+
+    /// Replaces the estimated tokens of a call by the actual ones.
+    fn settle(&self, estimated: f64, used: f64) {
+        if let Some(bucket) = &mut self.lock().tokens {
+            bucket.level = (bucket.level + estimated - used).min(bucket.capacity);
+        }
+        if used < estimated {
+            self.shared.returned.notify_one();
+        }
+    }
+}
+
+impl Buckets {
+    /// Takes one request and `tokens`, or returns how long to wait before the next try.
+    fn try_acquire(&mut self, now: Instant, tokens: f64) -> Duration {
+        let mut wait = Duration::ZERO;
+        for (bucket, amount) in [(&mut self.requests, 1.0), (&mut self.tokens, tokens)] {
+            if let Some(bucket) = bucket {
+                bucket.refill(now);
+                wait = wait.max(bucket.wait(amount));
+            }
+        }
+        if wait.is_zero() {
+            for (bucket, amount) in [(&mut self.requests, 1.0), (&mut self.tokens, tokens)] {
+                if let Some(bucket) = bucket {
+                    bucket.level -= amount;
+                }
+            }
+        }
+        wait
+    }
+}
+
+/// A token bucket, which is refilled at a steady rate up to its capacity. Its level is negative
+/// after a call that was larger than the capacity.
+#[derive(Debug, Clone)]
+struct Bucket {
+    level: f64,
+    capacity: f64,
+    per_second: f64,
+    refilled: Instant,
+}
+
+impl Bucket {
+    fn new(limit: f64) -> Self {
+        let capacity = (limit / 10.0).floor().max(1.0);
+        // The capacity, and what is refilled in the 60 seconds after its first unit is taken, add
+        // up to the limit.
+        let per_second = (limit - capacity + 1.0) / 60.0;
+        Self { level: capacity, capacity, per_second, refilled: Instant::now() }
+    }
+
+    fn refill(&mut self, now: Instant) {
+        let seconds = now.saturating_duration_since(self.refilled).as_secs_f64();
+        self.level = (self.level + seconds * self.per_second).min(self.capacity);
+        self.refilled = now;
+    }
+
+    fn wait(&self, amount: f64) -> Duration {
+        let missing = amount.min(self.capacity) - self.level;
+        // Less than a thousandth of a unit is a rounding error.
+        if missing <= 1e-3 {
+            return Duration::ZERO;
+        }
+        Duration::from_secs_f64(missing / self.per_second).max(Duration::from_millis(1))
+    }
+}
+
+/// A model whose calls wait for a [`RateLimiter`].
+#[derive(Debug)]
+pub struct RateLimit<L> {
+    inner: L,
+    limiter: RateLimiter,
+}
+
+impl<L> RateLimit<L> {
+    /// Limits the calls of `inner` by `limiter`.
+    pub fn new(inner: L, limiter: RateLimiter) -> Self {
+        Self { inner, limiter }
+    }
+}
+
+impl<L: LanguageModel> Layer for RateLimit<L> {
+    fn inner(&self) -> &dyn LanguageModel {
+        &self.inner
+    }
+
+    async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
+        let estimate = TokenEstimate::new(request);
+        self.limiter.acquire(estimate.total()).await;
+        let reply = self.inner.complete(request).await;
+        self.limiter.settle(estimate.total(), estimate.used(reply.as_ref().map(Some)));
+        reply
+    }
+
+    async fn probe(&self) -> Result<Option<LmReply>, LmError> {
+        let estimate = TokenEstimate::new(&probe_request());
+        self.limiter.acquire(estimate.total()).await;
+        let reply = self.inner.probe().await;
+        self.limiter.settle(estimate.total(), estimate.used(reply.as_ref().map(Option::as_ref)));
+        reply
+    }
+}
+
+/// The estimated tokens of a call.
+struct TokenEstimate {
+    prompt: f64,
+    reply: f64,
+}
+
+impl TokenEstimate {
+    fn new(request: &LmRequest) -> Self {
+        let bytes: usize = request.messages.iter().map(|message| message.content.len() + 12).sum();
+        let reply = request.sampling.max_tokens.map_or(1024.0, f64::from);
+        Self { prompt: as_f64((bytes as u64).div_ceil(3)), reply }
+    }
+
+    fn total(&self) -> f64 {
+        self.prompt + self.reply
+    }
+
+    /// The tokens that a call used; the estimate, if the provider reports none.
+    fn used(&self, reply: Result<Option<&LmReply>, &LmError>) -> f64 {
+        match reply {
+            Ok(Some(reply)) if reply.usage.total() > 0 => as_f64(reply.usage.total()),
+            Ok(Some(_)) => self.total(),
+            Ok(None) => 0.0,
+            Err(_) => self.prompt,
+        }
+    }
+}
+
+fn as_f64(tokens: u64) -> f64 {
+    tokens as f64
+}

@@ -1,0 +1,132 @@
+//! The layer that repeats a call after a transient failure.
+
+use std::time::Duration;
+
+use backon::{BackoffBuilder, ExponentialBuilder};
+
+use super::super::{LanguageModel, LmError, LmReply, LmRequest};
+use super::Layer;
+
+/// How often a call is retried, and after which delays.
+///
+/// Only transient failures are retried ([`LmError::is_transient`]). The delays double and have
+/// jitter, so that workers that failed together do not retry together. If the provider asks for a
+/// delay (`Retry-After`), the delay is at least that; if it asks for more than
+/// [`max_retry_after`](Self::max_retry_after), the call fails at once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RetryPolicy {
+    /// The maximum number of attempts, including the first; 1 disables retries. Default: 6.
+    pub max_attempts: u32,
+    /// The first delay. Default: 0.5 s.
+    pub initial_delay: Duration,
+    /// The longest delay that doubling may reach. Default: 30 s.
+    pub max_delay: Duration,
+    /// The longest delay that a provider may ask for. Default: 2 min.
+    pub max_retry_after: Duration,
+}
+
+impl Default for RetryPolicy {
+    fn default() -> Self {
+        Self {
+            max_attempts: 6,
+            initial_delay: Duration::from_millis(500),
+            max_delay: Duration::from_secs(30),
+            max_retry_after: Duration::from_secs(120),
+        }
+    }
+}
+
+impl RetryPolicy {
+    /// A policy without retries.
+    #[must_use]
+    pub fn never() -> Self {
+        Self { max_attempts: 1, ..Self::default() }
+    }
+
+    fn delays(&self) -> impl Iterator<Item = Duration> + Send + use<> {
+        let retries = self.max_attempts.max(1) as usize - 1;
+        ExponentialBuilder::default()
+            .with_min_delay(self.initial_delay)
+            .with_max_delay(self.max_delay)
+            .with_max_times(retries)
+            .with_jitter()
+            .build()
+    }
+}
+
+/// A model whose transient failures are retried. The reply or error carries the cost of all
+/// attempts, and the error the number of attempts.
+///
+/// ```
+/// use std::time::Duration;
+/// use dsrs_metrics::lm::{
+///     LanguageModel, LmError, LmErrorKind, LmRequest, Retry, RetryPolicy, ScriptedLm,
+/// };
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), LmError> {
+/// let timeout = LmErrorKind::Timeout { limit: Duration::from_secs(1) };
+/// let timeout = LmError::new("scripted:lm", timeout);
+/// let lm = ScriptedLm::new().replies([timeout]).otherwise("second attempt");
+/// let policy = RetryPolicy { initial_delay: Duration::from_millis(1), ..RetryPolicy::default() };
+/// let lm = Retry::new(lm, policy);
+/// assert_eq!(lm.complete(&LmRequest::new("example").user("?")).await?.text, "second attempt");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Retry<L> {
+    inner: L,
+    policy: RetryPolicy,
+}
+
+impl<L> Retry<L> {
+    /// Retries the calls of `inner`.
+    pub fn new(inner: L, policy: RetryPolicy) -> Self {
+        Self { inner, policy }
+    }
+}
+
+impl<L: LanguageModel> Layer for Retry<L> {
+    fn inner(&self) -> &dyn LanguageModel {
+        &self.inner
+    }
+
+    async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
+        let mut delays = self.policy.delays();
+        let mut failed_cost = Some(0);
+        let mut attempts = 1;
+        loop {
+            let error = match self.inner.complete(request).await {
+                Ok(reply) => return Ok(with_failed_attempts(reply, failed_cost)),
+                Err(error) => error,
+            };
+            failed_cost = sum(failed_cost, error.cost_msats());
+            let delay = if error.is_transient() { delays.next() } else { None };
+            let retry_after = error.retry_after().unwrap_or_default();
+            match delay {
+                Some(delay) if retry_after <= self.policy.max_retry_after => {
+                    // The provider's delay is a lower bound; some jitter is added to it.
+                    let is_given = !retry_after.is_zero();
+                    let delay = if is_given { retry_after + delay / 4 } else { delay };
+                    tokio::time::sleep(delay).await;
+                }
+                _ if attempts == 1 => return Err(error),
+                _ => return Err(error.with_attempts(attempts).with_cost(failed_cost)),
+            }
+            attempts += 1;
+        }
+    }
+}
+
+/// Adds the cost of the attempts before the reply.
+fn with_failed_attempts(mut reply: LmReply, failed_cost: Option<u64>) -> LmReply {
+    reply.cost_is_lower_bound |= failed_cost.is_none();
+    reply.cost_msats = reply.cost_msats.map(|cost| cost.saturating_add(failed_cost.unwrap_or(0)));
+    reply
+}
+
+/// The sum of two costs; unknown if one of them is.
+fn sum(a: Option<u64>, b: Option<u64>) -> Option<u64> {
+    Some(a?.saturating_add(b?))
+}

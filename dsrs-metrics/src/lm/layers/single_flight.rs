@@ -1,0 +1,84 @@
+//! Request coalescing: equal concurrent calls become one call.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::super::cache::Hash;
+use super::super::{LmError, LmReply};
+
+type CallResult = Result<LmReply, LmError>;
+
+/// The calls in progress, by the hash of their key.
+#[derive(Debug, Default)]
+pub(super) struct SingleFlight {
+    calls: Mutex<Calls>,
+}
+
+type Calls = HashMap<Hash, Arc<SharedCall>>;
+
+/// A call and those that wait for it. The one that holds the lock makes the call; the others find
+/// the result in it.
+type SharedCall = tokio::sync::Mutex<Option<CallResult>>;
+
+/// The result of [`SingleFlight::run`].
+pub(super) enum Flight {
+    /// The given call was made.
+    Own(CallResult),
+    /// An equal concurrent call had this result.
+    Shared(CallResult),
+}
+
+impl SingleFlight {
+    /// Makes `call`, unless a call with the same hash is in progress: then waits for its result. If
+    /// that call is dropped before it returns, one of the waiting calls is made instead.
+    pub(super) async fn run(&self, hash: Hash, call: impl Future<Output = CallResult>) -> Flight {
+        let entry = self.enter(hash);
+        let mut result = entry.call.lock().await;
+        if let Some(result) = &*result {
+            return Flight::Shared(result.clone());
+        }
+        let own = call.await;
+        *result = Some(own.clone());
+        entry.close();
+        Flight::Own(own)
+    }
+
+    fn enter(&self, hash: Hash) -> Entry<'_> {
+        let call = Arc::clone(self.lock().entry(hash).or_default());
+        Entry { calls: self, hash, call }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Calls> {
+        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A participant of a shared call. The last one to leave removes the call.
+struct Entry<'a> {
+    calls: &'a SingleFlight,
+    hash: Hash,
+    call: Arc<SharedCall>,
+}
+
+impl Entry<'_> {
+    /// Removes the call: later calls are made anew, or find the reply in the cache.
+    fn close(&self) {
+        self.remove_from(&mut self.calls.lock());
+    }
+
+    fn remove_from(&self, calls: &mut Calls) {
+        if calls.get(&self.hash).is_some_and(|call| Arc::ptr_eq(call, &self.call)) {
+            calls.remove(&self.hash);
+        }
+    }
+}
+
+impl Drop for Entry<'_> {
+    fn drop(&mut self) {
+        let mut calls = self.calls.lock();
+        // Two references, those of the map and of this entry: no other call waits.
+        if Arc::strong_count(&self.call) <= 2 {
+            self.remove_from(&mut calls);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The exit code of a command.
+
+use super::command::{CommandSettings, command_metric};
+use super::files::SandboxFiles;
+use super::isolation::Isolation;
+use crate::core::requirements::{Requirement, Requires};
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::metric;
+use crate::metrics::check::{Check, Unscored, within};
+use crate::sandbox::Limits;
+
+/// Whether a command over the row's files exits with the expected code, isolated from the host.
+///
+/// A pass or a failure. A command that exceeds a limit fails; the feedback ends with the last part
+/// of its output. The fields that `files` names become files of the work directory, in which
+/// `/bin/sh` runs the command. It has no network, no environment of the host, and of the host's
+/// files only its programs and libraries; time, memory, processes, files and output are limited,
+/// and no process survives the row. See [`Bubblewrap`](crate::sandbox::Bubblewrap). If this
+/// isolation is not available, no command is run and every row fails with an error that says what
+/// to install.
+///
+/// ```no_run
+/// use dsrs_metrics::metrics::{FileSource, Sandbox};
+/// use dsrs_metrics::prelude::*;
+///
+/// # async fn run() -> dsrs_metrics::Result<()> {
+/// let metric = Sandbox::builder()
+///     .command("python3 check.py")
+///     .file("check.py", FileSource::pred("program"))
+///     .expected_exit_code(0)
+///     .timeout_secs(10)
+///     .build();
+/// let pred = prediction! { "program" => "assert 1 + 1 == 2" };
+/// assert_eq!(metric.evaluate(&example! {}, &pred).await?.value, 1.0);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// On the command line: `--param 'sandbox.command=python3 check.py' --param
+/// 'sandbox.files={"check.py":"program"}'`.
+#[metric(tier = truth, cost = "500 msat")]
+#[expect(clippy::too_many_arguments, reason = "one parameter per setting")]
+pub async fn sandbox(
+    example: &Example,
+    pred: &Prediction,
+    /// The command line for `/bin/sh`.
+    #[param]
+    command: &str,
+    /// The files of the work directory: a JSON object from path to field (`"program"`,
+    /// `"gold.test"`), list of fields, or `{"text": ".."}`.
+    #[param(default)]
+    files: &SandboxFiles,
+    /// The exit code that counts as a pass.
+    #[param(default = 0)]
+    expected_exit_code: i32,
+    /// Wall-clock seconds after which the command is killed.
+    #[param(default = 30)]
+    timeout_secs: u64,
+    /// Further limits, as JSON: `cpu_secs`, `memory_mb`, `processes`, `file_mb`, `disk_mb`,
+    /// `output_kb`.
+    #[param(default)]
+    limits: &Limits,
+    /// A host directory whose content is copied into the work directory.
+    #[param(default = "")]
+    folder: &str,
+    /// Further host paths that the command may read.
+    #[param(default)]
+    readable: &[String],
+    /// The isolation provider: `bubblewrap`.
+    #[param(default)]
+    isolation: &Isolation,
+) -> Result<Check, Unscored> {
+    let settings =
+        CommandSettings { command, files, folder, readable, timeout_secs, limits, isolation };
+    let report = settings.run(example, pred).await?;
+    Ok(Check::unless(settings.failure(&report, expected_exit_code)))
+}
+
+command_metric!(Sandbox, SandboxBuilder<C>);
+
+impl Requires for Sandbox {
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        let exit_code = within("expected_exit_code", self.expected_exit_code, [0, 255]);
+        all.extend(Requirement::unless(Self::SPEC.name, self.settings().validate().and(exit_code)));
+    }
+}

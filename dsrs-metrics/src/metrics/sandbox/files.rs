@@ -1,0 +1,147 @@
+//! The files of the work directory, assembled from the fields of a row.
+
+use serde::de::Error as _;
+use serde::ser::SerializeMap as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::core::spec::Side;
+use crate::metrics::check::Unscored;
+use crate::metrics::field as fields;
+use crate::sandbox::check_path;
+
+/// The content of a file in the work directory.
+///
+/// In JSON, and so on the command line, a field is its name (`"program"` or `"pred.program"` for
+/// the prediction, `"gold.test"` for the gold row), constant content is `{"text": "..."}`, and a
+/// list is the concatenation of its items.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(from = "JsonSource", into = "JsonSource")]
+pub enum FileSource {
+    /// A field of the gold row or of the prediction. A string is written as it is, `null` as
+    /// nothing, any other value as JSON.
+    Field(Side, String),
+    /// The same content for every row.
+    Text(String),
+    /// The concatenation of several sources, without separators.
+    Parts(Vec<FileSource>),
+}
+
+impl FileSource {
+    /// A field of the prediction.
+    pub fn pred(name: impl Into<String>) -> Self {
+        Self::Field(Side::Pred, name.into())
+    }
+
+    /// A field of the gold row.
+    pub fn gold(name: impl Into<String>) -> Self {
+        Self::Field(Side::Gold, name.into())
+    }
+
+    fn append_to(
+        &self,
+        content: &mut String,
+        example: &Example,
+        pred: &Prediction,
+    ) -> Result<(), Unscored> {
+        match self {
+            Self::Text(text) => content.push_str(text),
+            Self::Parts(parts) => {
+                for part in parts {
+                    part.append_to(content, example, pred)?;
+                }
+            }
+            Self::Field(side, name) => {
+                let row = if *side == Side::Gold { &example.data } else { &pred.data };
+                content.push_str(&fields::written(fields::value(row, *side, name)?));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The JSON form of a [`FileSource`].
+#[derive(Deserialize, Serialize)]
+#[serde(untagged)]
+enum JsonSource {
+    Field(String),
+    Text { text: String },
+    Parts(Vec<FileSource>),
+}
+
+impl From<JsonSource> for FileSource {
+    fn from(json: JsonSource) -> Self {
+        match json {
+            JsonSource::Text { text } => Self::Text(text),
+            JsonSource::Parts(parts) => Self::Parts(parts),
+            JsonSource::Field(name) => {
+                match (name.strip_prefix("gold."), name.strip_prefix("pred.")) {
+                    (Some(name), _) => Self::gold(name),
+                    (_, Some(name)) => Self::pred(name),
+                    _ => Self::pred(name),
+                }
+            }
+        }
+    }
+}
+
+impl From<FileSource> for JsonSource {
+    fn from(source: FileSource) -> Self {
+        match source {
+            FileSource::Text(text) => Self::Text { text },
+            FileSource::Parts(parts) => Self::Parts(parts),
+            FileSource::Field(side, name) => Self::Field(format!("{side}.{name}")),
+        }
+    }
+}
+
+/// The files of the work directory: a relative path and the content of each.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SandboxFiles(Vec<(String, FileSource)>);
+
+impl SandboxFiles {
+    /// Adds a file.
+    pub fn push(&mut self, path: impl Into<String>, source: FileSource) {
+        self.0.push((path.into(), source));
+    }
+
+    /// The files of one row, as path and content.
+    pub(super) fn of_row(
+        &self,
+        example: &Example,
+        pred: &Prediction,
+    ) -> Result<Vec<(String, String)>, Unscored> {
+        let file = |(path, source): &(String, FileSource)| {
+            let mut content = String::new();
+            source.append_to(&mut content, example, pred)?;
+            Ok((path.clone(), content))
+        };
+        self.0.iter().map(file).collect()
+    }
+}
+
+impl<P: Into<String>> FromIterator<(P, FileSource)> for SandboxFiles {
+    fn from_iter<I: IntoIterator<Item = (P, FileSource)>>(files: I) -> Self {
+        Self(files.into_iter().map(|(path, source)| (path.into(), source)).collect())
+    }
+}
+
+impl<'de> Deserialize<'de> for SandboxFiles {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let files = indexmap::IndexMap::<String, FileSource>::deserialize(deserializer)?;
+        for path in files.keys() {
+            check_path(path).map_err(D::Error::custom)?;
+        }
+        Ok(files.into_iter().collect())
+    }
+}
+
+impl Serialize for SandboxFiles {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut files = serializer.serialize_map(Some(self.0.len()))?;
+        for (path, source) in &self.0 {
+            files.serialize_entry(path, source)?;
+        }
+        files.end()
+    }
+}

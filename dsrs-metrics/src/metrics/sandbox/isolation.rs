@@ -1,0 +1,55 @@
+//! The provider that isolates the command of a metric.
+
+use std::sync::Arc;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::sandbox::{Bubblewrap, Job, Report, SandboxError, SandboxProvider, Unconfined};
+
+/// The [`SandboxProvider`] that runs the command of a metric; [`Bubblewrap`] by default.
+///
+/// On the command line, `bubblewrap` is the only choice.
+#[derive(Debug, Clone)]
+pub struct Isolation(Arc<dyn SandboxProvider>);
+
+impl Isolation {
+    /// Uses another provider.
+    pub fn with_provider(provider: impl SandboxProvider + 'static) -> Self {
+        Self(Arc::new(provider))
+    }
+
+    /// No isolation: the command has all permissions of the current process. See [`Unconfined`].
+    #[must_use]
+    pub fn none_because_i_trust_the_code() -> Self {
+        Self::with_provider(Unconfined::run_without_isolation_because_i_trust_the_code())
+    }
+
+    pub(super) async fn run(&self, job: &Job) -> Result<Report, SandboxError> {
+        self.0.run(job).await
+    }
+}
+
+impl Default for Isolation {
+    fn default() -> Self {
+        Self::with_provider(Bubblewrap::new())
+    }
+}
+
+impl Serialize for Isolation {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Isolation {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        match &*name {
+            "bubblewrap" => Ok(Self::default()),
+            other => Err(D::Error::custom(format!(
+                "expected the isolation `bubblewrap`, found `{other}`"
+            ))),
+        }
+    }
+}

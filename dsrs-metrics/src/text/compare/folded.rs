@@ -1,0 +1,179 @@
+//! Normalization of the folding profiles: compatibility forms, case, quotes, dashes, digits.
+
+use std::borrow::Cow;
+
+use unicode_normalization::UnicodeNormalization as _;
+
+use super::dspy::ARTICLES;
+use crate::text::numbers::grouped;
+use crate::text::unicode::{
+    digit_value, fold_case, is_invisible, is_mark, is_punctuation, is_space, is_superscript,
+    is_symbol, is_vulgar_fraction,
+};
+
+/// How the folding profiles treat punctuation.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Marks {
+    /// Remove punctuation and the kinds of symbols that ASCII punctuation contains.
+    Drop,
+    /// Keep symbols, and punctuation that is part of a number.
+    Keep,
+}
+
+pub(super) fn normalize(text: &str, marks: Marks) -> String {
+    let folded = fold(text, marks);
+    let kept = match marks {
+        Marks::Drop => {
+            folded.iter().copied().filter(|&c| !is_punctuation(c) && !is_symbol(c)).collect()
+        }
+        Marks::Keep => keep_numbers(&folded),
+    };
+    let words = join_words(&kept);
+    // A string of punctuation only is kept: "?" and "!" are different answers, and neither is
+    // empty.
+    let words = if words.is_empty() { join_words(&folded) } else { words };
+    if words.is_ascii() { words } else { words.nfc().collect() }
+}
+
+/// Removes articles, unless there is nothing else (the answer "A" is an answer), and joins the
+/// words with single spaces.
+fn join_words(chars: &[char]) -> String {
+    let words = || chars.split(|&c| is_space(c)).filter(|word| !word.is_empty());
+    let has_content = words().any(|word| !is_article(word));
+    let mut out = String::with_capacity(chars.len());
+    for word in words().filter(|word| !(has_content && is_article(word))) {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.extend(word);
+    }
+    out
+}
+
+fn is_article(word: &[char]) -> bool {
+    word.len() <= 3 && ARTICLES.iter().any(|a| a.chars().eq(word.iter().copied()))
+}
+
+/// Applies NFKD and full case folding, maps quotes, dashes and digits to ASCII, and removes
+/// invisible characters.
+fn fold(text: &str, marks: Marks) -> Vec<char> {
+    let mut out = Vec::with_capacity(text.len());
+    if text.is_ascii() {
+        let visible = |c: &char| !c.is_ascii_control() || is_space(*c);
+        out.extend(text.chars().map(|c| c.to_ascii_lowercase()).filter(visible));
+        return out;
+    }
+    for c in spell_out(text, marks).nfkd() {
+        if is_space(c) {
+            out.push(' ');
+        } else if !is_invisible(c) {
+            match digit_value(c) {
+                Some(digit) => out.push(char::from(b'0' + digit)),
+                None => fold_case(ascii_mark(c), &mut out),
+            }
+        }
+    }
+    out
+}
+
+/// Maps quotes, primes, dashes, the minus sign and the fraction slash to ASCII.
+fn ascii_mark(c: char) -> char {
+    match c {
+        '\u{2018}'..='\u{201b}' | '\u{2032}' | '\u{2035}' | '\u{2039}' | '\u{203a}' => '\'',
+        '\u{201c}'..='\u{201f}' | '«' | '»' => '"',
+        '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{2e3a}' | '\u{2e3b}' => '-',
+        '\u{2044}' | '\u{2215}' => '/',
+        other => other,
+    }
+}
+
+/// Rewrites the characters that NFKD would turn into something else: `6½` must not become 61/2, 10⁵
+/// must not become 105 if numbers are kept, and the acute accent of `it´s` is an apostrophe.
+fn spell_out(text: &str, marks: Marks) -> Cow<'_, str> {
+    let special = |c: char| matches!(c, '´' | 'ʼ') || is_vulgar_fraction(c) || is_superscript(c);
+    if !text.contains(special) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    let mut previous = ' ';
+    for c in text.chars() {
+        if is_vulgar_fraction(c) && digit_value(previous).is_some() {
+            out.push(' ');
+        }
+        // The mark of a decomposed letter is part of the letter.
+        let base = previous.is_alphanumeric() || is_mark(previous);
+        let raised = base || matches!(previous, ')' | ']' | '}');
+        if marks == Marks::Keep && is_superscript(c) && raised && !is_superscript(previous) {
+            out.push('^');
+        }
+        out.push(if matches!(c, '´' | 'ʼ') { '\'' } else { c });
+        previous = c;
+    }
+    Cow::Owned(out)
+}
+
+/// Removes punctuation unless it is part of a number: between two digits (except a comma that
+/// groups thousands), or a sign or a decimal point before a number. Keeps symbols.
+fn keep_numbers(text: &[char]) -> Vec<char> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut at = 0;
+    while let Some(&c) = text.get(at) {
+        let before = at.checked_sub(1).map_or(' ', |before| text[before]);
+        if c.is_ascii_digit() && !before.is_ascii_digit() && !matches!(before, '.' | ',') {
+            let run = digits_and_commas(&text[at..]);
+            let grouped = groups_thousands(run);
+            out.extend(run.iter().filter(|&&c| !(grouped && c == ',')));
+            at += run.len();
+            continue;
+        }
+        if !is_punctuation(c) || stands_for_itself(c) || belongs_to_number(text, at) {
+            out.push(c);
+        }
+        at += 1;
+    }
+    out
+}
+
+/// Whether the character is a symbol, or a mark that has a meaning of its own: C#, 5%, AT&T,
+/// user@host.
+fn stands_for_itself(c: char) -> bool {
+    let symbol = matches!(c, '+' | '$' | '<' | '=' | '>' | '^' | '|' | '~');
+    symbol || matches!(c, '%' | '‰' | '#' | '&' | '@')
+}
+
+/// Whether the punctuation at `at` is inside a number, its sign, or its leading decimal point.
+fn belongs_to_number(text: &[char], at: usize) -> bool {
+    let digit = |at: usize| text.get(at).is_some_and(char::is_ascii_digit);
+    let back = |steps: usize| at.checked_sub(steps).map_or(' ', |before| text[before]);
+    let in_word = back(1).is_alphanumeric() || is_mark(back(1));
+    match text[at] {
+        _ if back(1).is_ascii_digit() => digit(at + 1),
+        '-' if back(1) == 'e' && back(2).is_ascii_digit() => digit(at + 1),
+        '-' if !in_word => {
+            let unit = usize::from(text.get(at + 1).is_some_and(|&c| is_currency(c)));
+            let point = usize::from(text.get(at + 1 + unit) == Some(&'.'));
+            digit(at + 1 + unit + point)
+        }
+        '.' => !in_word && back(1) != '.' && digit(at + 1),
+        _ => false,
+    }
+}
+
+fn is_currency(c: char) -> bool {
+    c == '$' || !c.is_ascii() && is_symbol(c)
+}
+
+/// Returns the longest prefix made of digits and of commas between digits.
+fn digits_and_commas(text: &[char]) -> &[char] {
+    let digit = |at: usize| text.get(at).is_some_and(char::is_ascii_digit);
+    let mut end = 0;
+    while digit(end) || (text.get(end) == Some(&',') && digit(end + 1)) {
+        end += 1;
+    }
+    &text[..end]
+}
+
+/// Whether the commas of such a run group thousands, by the rule for reading numbers.
+fn groups_thousands(run: &[char]) -> bool {
+    run.contains(&',') && grouped(&run.iter().map(|&c| c as u8).collect::<Vec<_>>())
+}

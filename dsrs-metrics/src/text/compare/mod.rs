@@ -1,0 +1,162 @@
+//! Comparison of an answer with reference answers: exact match, token overlap, answers in passages.
+//!
+//! The free functions use the `Dspy` profile; [`Profile`] has them for every profile.
+
+mod dspy;
+mod folded;
+mod passages;
+mod profile;
+mod references;
+mod token_overlap;
+mod tokens;
+
+pub use dspy::{ARTICLES, normalize_text};
+pub use passages::{PassageAnswers, dpr_normalize};
+pub use profile::Profile;
+pub use references::References;
+pub use token_overlap::HOTPOT_LABELS;
+
+use super::NoReferences;
+
+/// Whether the prediction equals any reference after [`normalize_text`]; dspy's `EM`.
+///
+/// # Errors
+/// [`NoReferences`] if `answers` is empty.
+///
+/// ```
+/// # use dsrs_metrics::text::em;
+/// assert_eq!(em("The Eiffel Tower", &["Eiffel Tower", "Louvre"]), Ok(true));
+/// assert_eq!(em("paris", &["Paris, France"]), Ok(false));
+/// ```
+pub fn em<S: AsRef<str>>(prediction: &str, answers: &[S]) -> Result<bool, NoReferences> {
+    Profile::Dspy.em(prediction, answers)
+}
+
+/// Returns the best token-level F1 in [0, 1] over the references; dspy's `F1`.
+///
+/// Tokens are the words of the normalized strings, counted as a multiset. F1 is `2pr / (p + r)`. It
+/// is 0 without a common token, also if both sides are empty.
+///
+/// # Errors
+/// [`NoReferences`] if `answers` is empty.
+///
+/// ```
+/// # use dsrs_metrics::text::f1;
+/// assert_eq!(f1("Eiffel Tower in Paris", &["Paris"]), Ok(0.4));
+/// ```
+pub fn f1<S: AsRef<str>>(prediction: &str, answers: &[S]) -> Result<f64, NoReferences> {
+    Profile::Dspy.f1(prediction, answers)
+}
+
+/// Returns the best HotPotQA F1 in [0, 1] over the references; dspy's `HotPotF1`.
+///
+/// As [`f1`], except that the score is 0 if either normalized side is one of [`HOTPOT_LABELS`] and
+/// the sides differ.
+///
+/// # Errors
+/// [`NoReferences`] if `answers` is empty.
+///
+/// ```
+/// # use dsrs_metrics::text::{f1, hotpot_f1};
+/// assert_eq!(hotpot_f1("yes", &["yes it is"]), Ok(0.0));
+/// assert_eq!(f1("yes", &["yes it is"]), Ok(0.5));
+/// ```
+pub fn hotpot_f1<S: AsRef<str>>(prediction: &str, answers: &[S]) -> Result<f64, NoReferences> {
+    Profile::Dspy.hotpot_f1(prediction, answers)
+}
+
+/// Returns the best token-level precision in [0, 1] over the references: the share of the
+/// prediction's tokens that are in the reference. The maximum of dspy's `precision_score`.
+///
+/// # Errors
+/// [`NoReferences`] if `answers` is empty.
+///
+/// ```
+/// # use dsrs_metrics::text::precision;
+/// assert_eq!(precision("eiffel tower in paris", &["Eiffel Tower"]), Ok(0.5));
+/// ```
+pub fn precision<S: AsRef<str>>(prediction: &str, answers: &[S]) -> Result<f64, NoReferences> {
+    Profile::Dspy.precision(prediction, answers)
+}
+
+/// Returns the best token-level recall in [0, 1] over the references: the share of the reference's
+/// tokens that are in the prediction. dspy has no function of this name; it computes this recall in
+/// its `f1_score`.
+///
+/// # Errors
+/// [`NoReferences`] if `answers` is empty.
+///
+/// ```
+/// # use dsrs_metrics::text::recall;
+/// assert_eq!(recall("Paris", &["Paris, France"]), Ok(0.5));
+/// ```
+pub fn recall<S: AsRef<str>>(prediction: &str, answers: &[S]) -> Result<f64, NoReferences> {
+    Profile::Dspy.recall(prediction, answers)
+}
+
+/// Whether the prediction equals the reference after [`normalize_text`]; dspy's `em_score`.
+#[must_use]
+pub fn em_score(prediction: &str, reference: &str) -> bool {
+    Profile::Dspy.em_score(prediction, reference)
+}
+
+/// Returns the token-level F1 in [0, 1] with one reference; dspy's `f1_score`.
+#[must_use]
+pub fn f1_score(prediction: &str, reference: &str) -> f64 {
+    Profile::Dspy.f1_score(prediction, reference)
+}
+
+/// Returns HotPotQA's F1 in [0, 1] with one reference; dspy's `hotpot_f1_score`.
+#[must_use]
+pub fn hotpot_f1_score(prediction: &str, reference: &str) -> f64 {
+    Profile::Dspy.hotpot_f1_score(prediction, reference)
+}
+
+/// Returns the token-level precision in [0, 1] with one reference; dspy's `precision_score`.
+#[must_use]
+pub fn precision_score(prediction: &str, reference: &str) -> f64 {
+    Profile::Dspy.precision_score(prediction, reference)
+}
+
+/// Returns the token-level recall in [0, 1] with one reference, as computed in dspy's `f1_score`.
+#[must_use]
+pub fn recall_score(prediction: &str, reference: &str) -> f64 {
+    Profile::Dspy.recall_score(prediction, reference)
+}
+
+/// Whether the prediction matches any reference exactly (`frac` of at least 1) or with a token F1
+/// of at least `frac`; dspy's `answer_exact_match`.
+///
+/// A `frac` of 0 or less accepts every prediction, NaN none.
+///
+/// # Errors
+/// [`NoReferences`] if `answers` is empty.
+///
+/// ```
+/// # use dsrs_metrics::text::answer_exact_match;
+/// assert_eq!(answer_exact_match("paris", &["Paris, France"], 1.0), Ok(false));
+/// assert_eq!(answer_exact_match("paris", &["Paris, France"], 0.6), Ok(true));
+/// ```
+pub fn answer_exact_match<S: AsRef<str>>(
+    prediction: &str,
+    answers: &[S],
+    frac: f64,
+) -> Result<bool, NoReferences> {
+    Profile::Dspy.answer_exact_match(prediction, answers, frac)
+}
+
+/// Whether any passage contains any answer as consecutive tokens; dspy's `answer_passage_match`.
+///
+/// Both sides are normalized with [`normalize_text`] and then split with [`dpr_normalize`]. The
+/// result is false without answers or without passages. As in dspy, an answer that normalizes to an
+/// empty string is found in every passage; the other profiles find it in none.
+///
+/// ```
+/// # use dsrs_metrics::text::answer_passage_match;
+/// let passages = ["The Louvre is a museum.", "The Eiffel Tower is in Paris."];
+/// assert!(answer_passage_match(&passages, &["Eiffel Tower"]));
+/// assert!(!answer_passage_match(&passages, &["Tower Eiffel"]));
+/// ```
+pub fn answer_passage_match<P: AsRef<str>, A: AsRef<str>>(passages: &[P], answers: &[A]) -> bool {
+    Profile::Dspy.answer_passage_match(passages, answers)
+}

@@ -1,0 +1,214 @@
+//! The choice of a normalization, and exact match and token overlap under it.
+
+use serde::{Deserialize, Serialize};
+
+use super::folded::{self, Marks};
+use super::references::References;
+use super::{normalize_text, tokens};
+use crate::text::NoReferences;
+
+/// How strings are normalized before they are compared.
+///
+/// | | `Dspy` | `Folded` | `FoldedSymbols` |
+/// | --- | --- | --- | --- |
+/// | "C++" and "C" | same | same | differ |
+/// | "-5" and "5", "3.14" and "314" | same | same | differ |
+/// | "$5" and "5", "5%" and "5" | same | same | differ |
+/// | "1,000" and "1000" | same | same | same |
+/// | "ﬁne" (ligature), "５" (full width), "‘curly’" | not folded | folded | folded |
+/// | "Straße" and "STRASSE" | differ | same | same |
+/// | "A" | empty | "a" | "a" |
+/// | tokens of "東京都" | one | three | three |
+///
+/// ```
+/// # use dsrs_metrics::text::Profile;
+/// assert!(Profile::Dspy.em_score("C++", "C"));
+/// assert!(!Profile::FoldedSymbols.em_score("C++", "C"));
+/// assert_eq!(Profile::Folded.normalize("“The” ﬁne Ｃａｆé"), "fine café");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Profile {
+    /// Bit for bit as in dspy; see [`normalize_text`].
+    #[default]
+    Dspy,
+    /// Folds Unicode and removes punctuation.
+    ///
+    /// NFKC, full case folding, decimal digits of all scripts to ASCII, invisible characters
+    /// removed. Then punctuation of every script (categories P, Sc, Sm, Sk) and articles are
+    /// removed, as `Dspy` does for ASCII. Other symbols are kept, so that two emoji differ.
+    /// Articles and punctuation are kept if nothing else would be left. Each letter of a script
+    /// without spaces is a token.
+    Folded,
+    /// As `Folded`, but numbers and symbols keep their meaning.
+    ///
+    /// Symbols (`+ = < > $ € ° ^ ~ |` ...) and `% ‰ # & @` are kept everywhere. Punctuation is kept
+    /// where it is part of a number: between two digits (`3.14`, `10:30`, `1/2`, `2020-01-05`; a
+    /// comma that groups thousands is removed) and as a sign or a decimal point before a number
+    /// (`-5`, `-$5`, `.5`). A hyphen inside a word is not a sign: "COVID-19" becomes "covid19".
+    /// Other punctuation is removed. `x²` becomes `x^2`.
+    FoldedSymbols,
+}
+
+impl Profile {
+    /// Normalizes a string for comparison. The words of the result are separated by single spaces.
+    #[must_use]
+    pub fn normalize(self, text: &str) -> String {
+        match self {
+            Self::Dspy => normalize_text(text),
+            Self::Folded => folded::normalize(text, Marks::Drop),
+            Self::FoldedSymbols => folded::normalize(text, Marks::Keep),
+        }
+    }
+
+    /// Returns the tokens that the token-level scores count, in the order of the string.
+    ///
+    /// ```
+    /// # use dsrs_metrics::text::Profile;
+    /// assert_eq!(Profile::Dspy.tokens("The Eiffel Tower"), ["eiffel", "tower"]);
+    /// assert_eq!(Profile::Folded.tokens("東京 Tower"), ["東", "京", "tower"]);
+    /// ```
+    #[must_use]
+    pub fn tokens(self, text: &str) -> Vec<String> {
+        let normalized = self.normalize(text);
+        tokens::tokens(self, &normalized)
+            .into_iter()
+            .filter_map(|(start, end)| normalized.get(start as usize..end as usize))
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// Normalizes references once, for many predictions.
+    ///
+    /// # Errors
+    /// [`NoReferences`] if there is none.
+    pub fn references<S: AsRef<str>>(self, answers: &[S]) -> Result<References, NoReferences> {
+        References::new(self, answers)
+    }
+
+    /// Whether the prediction equals the reference after normalization; dspy's `em_score`.
+    #[must_use]
+    pub fn em_score(self, prediction: &str, reference: &str) -> bool {
+        self.normalize(prediction) == self.normalize(reference)
+    }
+
+    /// Returns the token-level F1 in [0, 1] with one reference; dspy's `f1_score`.
+    #[must_use]
+    pub fn f1_score(self, prediction: &str, reference: &str) -> f64 {
+        self.pair(prediction, reference, References::f1)
+    }
+
+    /// Returns HotPotQA's F1 in [0, 1] with one reference; dspy's `hotpot_f1_score`.
+    #[must_use]
+    pub fn hotpot_f1_score(self, prediction: &str, reference: &str) -> f64 {
+        self.pair(prediction, reference, References::hotpot_f1)
+    }
+
+    /// Returns the token-level precision in [0, 1] with one reference; dspy's `precision_score`.
+    #[must_use]
+    pub fn precision_score(self, prediction: &str, reference: &str) -> f64 {
+        self.pair(prediction, reference, References::precision)
+    }
+
+    /// Returns the token-level recall in [0, 1] with one reference, as computed in dspy's
+    /// `f1_score`.
+    #[must_use]
+    pub fn recall_score(self, prediction: &str, reference: &str) -> f64 {
+        self.pair(prediction, reference, References::recall)
+    }
+
+    fn pair(self, prediction: &str, reference: &str, score: fn(&References, &str) -> f64) -> f64 {
+        score(&References::one(self, reference), prediction)
+    }
+
+    /// Whether the prediction equals any reference after normalization; dspy's `EM`. See
+    /// [`em`](super::em).
+    ///
+    /// # Errors
+    /// [`NoReferences`] if `answers` is empty.
+    pub fn em<S: AsRef<str>>(self, prediction: &str, answers: &[S]) -> Result<bool, NoReferences> {
+        if answers.is_empty() {
+            return Err(NoReferences);
+        }
+        // Exact match needs no tokens.
+        let prediction = self.normalize(prediction);
+        let same = |answer: &S| self.normalize(answer.as_ref()) == prediction;
+        Ok(answers.iter().any(same))
+    }
+
+    /// Returns the best token-level F1 over the references; dspy's `F1`. See [`f1`](super::f1).
+    ///
+    /// # Errors
+    /// [`NoReferences`] if `answers` is empty.
+    pub fn f1<S: AsRef<str>>(self, prediction: &str, answers: &[S]) -> Result<f64, NoReferences> {
+        Ok(self.references(answers)?.f1(prediction))
+    }
+
+    /// Returns the best HotPotQA F1 over the references; dspy's `HotPotF1`. See
+    /// [`hotpot_f1`](super::hotpot_f1).
+    ///
+    /// # Errors
+    /// [`NoReferences`] if `answers` is empty.
+    pub fn hotpot_f1<S: AsRef<str>>(
+        self,
+        prediction: &str,
+        answers: &[S],
+    ) -> Result<f64, NoReferences> {
+        Ok(self.references(answers)?.hotpot_f1(prediction))
+    }
+
+    /// Returns the best token-level precision over the references. See
+    /// [`precision`](super::precision).
+    ///
+    /// # Errors
+    /// [`NoReferences`] if `answers` is empty.
+    pub fn precision<S: AsRef<str>>(
+        self,
+        prediction: &str,
+        answers: &[S],
+    ) -> Result<f64, NoReferences> {
+        Ok(self.references(answers)?.precision(prediction))
+    }
+
+    /// Returns the best token-level recall over the references. See [`recall`](super::recall).
+    ///
+    /// # Errors
+    /// [`NoReferences`] if `answers` is empty.
+    pub fn recall<S: AsRef<str>>(
+        self,
+        prediction: &str,
+        answers: &[S],
+    ) -> Result<f64, NoReferences> {
+        Ok(self.references(answers)?.recall(prediction))
+    }
+
+    /// Whether a reference matches exactly, or with an F1 of at least `frac`. See
+    /// [`answer_exact_match`](super::answer_exact_match).
+    ///
+    /// # Errors
+    /// [`NoReferences`] if `answers` is empty.
+    pub fn answer_exact_match<S: AsRef<str>>(
+        self,
+        prediction: &str,
+        answers: &[S],
+        frac: f64,
+    ) -> Result<bool, NoReferences> {
+        if frac >= 1.0 {
+            return self.em(prediction, answers);
+        }
+        Ok(self.references(answers)?.matches(prediction, frac))
+    }
+
+    /// Whether any passage contains any answer. See
+    /// [`answer_passage_match`](super::answer_passage_match).
+    ///
+    /// The folding profiles compare their own tokens, and find an answer without tokens nowhere.
+    pub fn answer_passage_match<P: AsRef<str>, A: AsRef<str>>(
+        self,
+        passages: &[P],
+        answers: &[A],
+    ) -> bool {
+        super::PassageAnswers::new(self, answers).any_in(passages)
+    }
+}

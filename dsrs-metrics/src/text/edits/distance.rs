@@ -1,0 +1,126 @@
+//! Edit distances between strings and between lists of words: similarities in [0, 1] and error
+//! rates.
+//!
+//! `rapidfuzz` computes the distances. This module defines what is counted and how empty sides
+//! score.
+
+use serde::{Deserialize, Serialize};
+
+use crate::text::unicode::is_space;
+use crate::text::words::{WordIds, split};
+
+/// Which edits a similarity counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum EditDistance {
+    /// Insertions, deletions and substitutions (Levenshtein 1966), relative to the longer string.
+    #[default]
+    Levenshtein,
+    /// Insertions and deletions, relative to the length of both strings together.
+    /// `rapidfuzz.fuzz.ratio` is this similarity times 100.
+    Indel,
+}
+
+impl EditDistance {
+    /// Returns one minus the edits as a share of the length, in [0, 1], over characters (code
+    /// points).
+    ///
+    /// The similarity of two empty strings is 1. This is `rapidfuzz`'s `normalized_similarity`, but
+    /// rounded only once, so that 17 of 20 is the number 0.85 and reaches a threshold of 0.85.
+    ///
+    /// ```
+    /// use dsrs_metrics::text::EditDistance;
+    ///
+    /// assert_eq!(EditDistance::Levenshtein.similarity("kitten", "sitting"), 4.0 / 7.0);
+    /// assert_eq!(EditDistance::Indel.similarity("kitten", "sitting"), 8.0 / 13.0);
+    /// assert_eq!(EditDistance::Indel.similarity("", ""), 1.0);
+    /// ```
+    #[must_use]
+    pub fn similarity(self, prediction: &str, reference: &str) -> f64 {
+        let (a, b) = (prediction, reference);
+        let whole = self.whole(a.chars().count(), b.chars().count());
+        let distance = match self {
+            _ if a == b => 0,
+            Self::Levenshtein => rapidfuzz::distance::levenshtein::distance(a.chars(), b.chars()),
+            Self::Indel => rapidfuzz::distance::indel::distance(a.chars(), b.chars()),
+        };
+        share_left(distance, whole)
+    }
+
+    fn whole(self, length_a: usize, length_b: usize) -> usize {
+        match self {
+            Self::Levenshtein => length_a.max(length_b),
+            Self::Indel => length_a + length_b,
+        }
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "lengths of strings stay far below 2^53")]
+pub(super) fn share_left(distance: usize, whole: usize) -> f64 {
+    if whole == 0 { 1.0 } else { whole.saturating_sub(distance) as f64 / whole as f64 }
+}
+
+/// The number of edits that turn a prediction into its reference, and the length of the reference.
+///
+/// ```
+/// use dsrs_metrics::text::EditCounts;
+///
+/// let words = EditCounts::of_words("the cat sit", "the cat sat down");
+/// assert_eq!((words.edits, words.length, words.rate()), (2, 4, 0.5));
+/// assert_eq!(EditCounts::of_characters("日本人", "日本語").rate(), 1.0 / 3.0);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EditCounts {
+    /// Number of substitutions, deletions and insertions.
+    pub edits: u64,
+    /// Length of the reference, in words or characters.
+    pub length: u64,
+}
+
+impl EditCounts {
+    /// Counts the edits between the words of two strings. Words are separated by white space of any
+    /// kind.
+    #[must_use]
+    pub fn of_words(prediction: &str, reference: &str) -> Self {
+        let mut words = WordIds::default();
+        let mut ids = |text| words.ids(split(text));
+        let (prediction, reference) = (ids(prediction), ids(reference));
+        Self::of(&prediction, &reference)
+    }
+
+    /// Counts the edits between the characters (code points) of two strings, without white space at
+    /// their ends.
+    #[must_use]
+    pub fn of_characters(prediction: &str, reference: &str) -> Self {
+        let (prediction, reference) =
+            (prediction.trim_matches(is_space), reference.trim_matches(is_space));
+        let distance =
+            |a: &str, b: &str| rapidfuzz::distance::levenshtein::distance(a.chars(), b.chars());
+        let edits = if prediction == reference { 0 } else { distance(prediction, reference) };
+        Self { edits: edits as u64, length: reference.chars().count() as u64 }
+    }
+
+    fn of(prediction: &[u32], reference: &[u32]) -> Self {
+        let edits = rapidfuzz::distance::levenshtein::distance(
+            prediction.iter().copied(),
+            reference.iter().copied(),
+        );
+        Self { edits: edits as u64, length: reference.len() as u64 }
+    }
+
+    /// Returns the edits per word or character of the reference: 0 for equal strings, more than 1
+    /// if more was inserted than the reference has. With an empty reference it is the number of
+    /// edits, as in `jiwer`.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "lengths of strings stay far below 2^53")]
+    pub fn rate(self) -> f64 {
+        self.edits as f64 / self.length.max(1) as f64
+    }
+
+    /// Returns the counts with the lowest rate, the first of equal ones; `None` without references.
+    #[must_use]
+    pub fn best(counts: impl IntoIterator<Item = Self>) -> Option<Self> {
+        counts.into_iter().reduce(|best, next| if next.rate() < best.rate() { next } else { best })
+    }
+}

@@ -1,0 +1,232 @@
+//! Numbers in strings: the last number of a string, and whether two strings end in the same number.
+
+mod decimal;
+mod power;
+mod scan;
+mod shape;
+mod symbols;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use self::decimal::Decimal;
+use self::scan::{Numeral, Scanner};
+pub(super) use self::shape::grouped;
+use self::shape::is_separator;
+
+/// The mark, `.` or `,`, that separates the fractional part of a number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DecimalMark {
+    /// 1,234.5. A single comma groups thousands (1,234) or separates the items of a list (1,5).
+    #[default]
+    Point,
+    /// 1.234,5. A single point groups thousands (1.234) or, where it cannot, is a decimal point
+    /// (1.5).
+    Comma,
+}
+
+impl DecimalMark {
+    fn byte(self) -> u8 {
+        match self {
+            Self::Point => b'.',
+            Self::Comma => b',',
+        }
+    }
+
+    fn other(self) -> Self {
+        match self {
+            Self::Point => Self::Comma,
+            Self::Comma => Self::Point,
+        }
+    }
+}
+
+/// Options of reading and comparing numbers; see [`numeric_match`].
+///
+/// ```
+/// # use dsrs_metrics::text::{NumericOptions, numeric_match};
+/// let close = NumericOptions { rel_tolerance: 0.01, ..NumericOptions::default() };
+/// assert!(numeric_match("about 3.14", "3.14159", &close));
+/// assert!(!numeric_match("about 3.14", "3.14159", &NumericOptions::default()));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct NumericOptions {
+    /// Largest accepted `|prediction - reference|`, in units of the number. Negative or NaN counts
+    /// as 0.
+    pub abs_tolerance: f64,
+    /// Largest accepted `|prediction - reference| / |reference|`, as a share: 0.01 is one percent.
+    /// Negative or NaN counts as 0.
+    pub rel_tolerance: f64,
+    /// The decimal mark of both sides.
+    pub decimal_mark: DecimalMark,
+    /// Whether `50%` is 0.5. Otherwise the percent sign is a unit like any other, and `50%` is 50.
+    pub percent_as_fraction: bool,
+}
+
+impl NumericOptions {
+    /// Returns the last number of a string; [`last_number`] with these options.
+    #[must_use]
+    pub fn last_number(&self, text: &str) -> Option<Number> {
+        let symbols = symbols::symbols(text);
+        let scanner = Scanner { text: &symbols, mark: self.decimal_mark };
+        let numeral = scanner.last()?;
+        Some(Number::build(&symbols, &numeral, self.percent_as_fraction))
+    }
+}
+
+/// Returns the last number of a string, exactly as written.
+///
+/// - Digits of any script. A number is never part of a longer run of digits, the end of a word
+///   (`H2O`), an exponent (`m^2`), or a chain of points (`1.2.3`).
+/// - Thousands: `1,234,567`, `12,34,567`, and with apostrophes, underscores, thin or no-break
+///   spaces. Ordinary spaces separate numbers. `1.234.567` and `1.234,56` are European notation and
+///   read as such; `1.234` has three decimal places and `1,5` is a list. See [`DecimalMark`] for
+///   other notations.
+/// - A sign is a minus or hyphen directly before the number or its currency sign, unless it joins
+///   words or numbers: the last number of `10-12` is 12 and of `COVID-19` 19.
+/// - `1.5e-3`, `1.5 × 10^-3`, `10⁵`. Other powers (`2^10`) are not evaluated and not numbers.
+///   Exponents have at most four digits.
+/// - Fractions `1/2`, `6 1/2`, `6½`, `\frac{1}{2}`, but not dates (`12/25/2020`).
+/// - Currency signs, units and (by default) percent signs are ignored. Words such as "million" are
+///   not multiplied.
+///
+/// ```
+/// # use dsrs_metrics::text::last_number;
+/// let last = |text| last_number(text).map(|number| number.to_string());
+/// assert_eq!(last("18 - 5 = 13, so she makes -$1,300.50.").as_deref(), Some("-1300.5"));
+/// assert_eq!(last("no digits"), None);
+/// ```
+#[must_use]
+pub fn last_number(text: &str) -> Option<Number> {
+    NumericOptions::default().last_number(text)
+}
+
+/// Whether the last number of the prediction equals the last number of the reference, within the
+/// tolerances.
+///
+/// With tolerances of 0 the comparison is exact on decimals of any length: 18 is 18.0 and 1/2 is
+/// 0.5, but 10000000000000001 is not 10000000000000000. A tolerance is the shortest decimal that
+/// rounds to the float, and is compared exactly too: 1.1 is within 0.1 of 1.0. Returns false if
+/// either side has no number.
+///
+/// ```
+/// # use dsrs_metrics::text::{NumericOptions, numeric_match};
+/// let exact = NumericOptions::default();
+/// assert!(numeric_match("The total is $1300.00.", "1,300", &exact));
+/// assert!(!numeric_match("The total is 25.", "5", &exact));
+/// ```
+#[must_use]
+pub fn numeric_match(prediction: &str, reference: &str, options: &NumericOptions) -> bool {
+    match (options.last_number(prediction), options.last_number(reference)) {
+        (Some(prediction), Some(reference)) => prediction.is_close(&reference, options),
+        _ => false,
+    }
+}
+
+/// An exact rational number read from a string: a decimal of any length over a whole denominator.
+///
+/// Numbers are equal if their values are, however they were written: 0.50 is 1/2.
+#[derive(Clone, Debug)]
+pub struct Number {
+    negative: bool,
+    numerator: Decimal,
+    denominator: Decimal,
+}
+
+impl Number {
+    fn build(text: &[u8], numeral: &Numeral, percent_as_fraction: bool) -> Self {
+        let places = numeral.point.map_or(0, |point| numeral.digits.end - point - 1);
+        let places = i64::try_from(places).unwrap_or(i64::MAX);
+        let shift = numeral.exponent - places;
+        let percent = i64::from(percent_as_fraction) * numeral.percent;
+        let main = Decimal::new(digit_values(&text[numeral.digits.clone()]), shift);
+        let integer = |range: std::ops::Range<usize>| Decimal::new(digit_values(&text[range]), 0);
+        let (whole, over, under) = match (&numeral.denominator, numeral.vulgar) {
+            (Some(range), _) => (numeral.whole.clone().map(integer), main, integer(range.clone())),
+            (None, Some((over, under))) => (Some(main), small(over), small(under)),
+            (None, None) => (None, main, Decimal::one()),
+        };
+        let numerator = match whole {
+            Some(whole) => whole.mul(&under).add(&over),
+            None => over,
+        };
+        // Numerator and denominator of a fraction remain whole numbers: half a percent is 1/200.
+        let (numerator, denominator) = if under.is_one() {
+            (numerator.shift(percent), under)
+        } else {
+            (numerator, under.shift(-percent))
+        };
+        Self { negative: numeral.negative && !numerator.is_zero(), numerator, denominator }
+    }
+
+    /// Returns the nearest float, infinite beyond its range.
+    #[must_use]
+    pub fn to_f64(&self) -> f64 {
+        let magnitude = self.numerator.to_f64() / self.denominator.to_f64();
+        if self.negative { -magnitude } else { magnitude }
+    }
+
+    /// Whether this number is within the tolerances of `reference`. The relative one is a share of
+    /// `reference`.
+    #[must_use]
+    pub fn is_close(&self, reference: &Self, options: &NumericOptions) -> bool {
+        if self == reference {
+            return true;
+        }
+        let (absolute, relative) = (options.abs_tolerance, options.rel_tolerance);
+        if absolute == f64::INFINITY || relative == f64::INFINITY {
+            return true;
+        }
+        if absolute.max(relative) <= 0.0 || (absolute.is_nan() && relative.is_nan()) {
+            return false;
+        }
+        // |a/b - c/d| <= t is |ad - cb| <= t bd, and |a/b - c/d| <= r c/d is |ad - cb| <= r cb.
+        let mine = self.numerator.mul(&reference.denominator);
+        let theirs = reference.numerator.mul(&self.denominator);
+        let difference = if self.negative == reference.negative {
+            mine.abs_diff(&theirs)
+        } else {
+            mine.add(&theirs)
+        };
+        let unit = self.denominator.mul(&reference.denominator);
+        difference <= Decimal::from_f64(absolute).mul(&unit)
+            || difference <= Decimal::from_f64(relative).mul(&theirs)
+    }
+}
+
+fn digit_values(text: &[u8]) -> Vec<u8> {
+    let digits = text.iter().filter(|&&byte| !is_separator(byte));
+    digits.map(|byte| byte - b'0').collect()
+}
+
+fn small(value: u8) -> Decimal {
+    Decimal::new(vec![value / 10, value % 10], 0)
+}
+
+impl PartialEq for Number {
+    fn eq(&self, other: &Self) -> bool {
+        let mine = || self.numerator.mul(&other.denominator);
+        self.negative == other.negative
+            && if self.denominator == other.denominator {
+                self.numerator == other.numerator
+            } else {
+                mine() == other.numerator.mul(&self.denominator)
+            }
+    }
+}
+
+impl Eq for Number {}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.negative { "-" } else { "" };
+        write!(f, "{sign}{}", self.numerator)?;
+        if self.denominator.is_one() {
+            return Ok(());
+        }
+        write!(f, "/{}", self.denominator)
+    }
+}

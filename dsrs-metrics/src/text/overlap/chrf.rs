@@ -1,0 +1,148 @@
+//! chrF (Popović 2015) and chrF++ (Popović 2017) of a row and of a corpus, as in sacrebleu 2.6.
+
+use serde::{Deserialize, Serialize};
+
+use super::ngrams::{self, MAX_ORDER};
+use crate::text::unicode::is_space;
+use crate::text::words::{WordIds, split};
+use crate::text::{NoReferences, NormalForm};
+
+/// Options of chrF. The default is sacrebleu's chrF2. With a `word_order` of 2 it is chrF++.
+///
+/// ```
+/// use dsrs_metrics::text::{ChrfOptions, NoReferences};
+///
+/// let score = |chrf: ChrfOptions| -> Result<f64, NoReferences> {
+///     Ok(chrf.score(&chrf.counts("the cat sat on the mat", &["the cat sat on a mat"])?))
+/// };
+/// let chrf = score(ChrfOptions::default())?;
+/// let chrf_plus_plus = score(ChrfOptions { word_order: 2, ..ChrfOptions::default() })?;
+/// assert_eq!(format!("{chrf:.6} {chrf_plus_plus:.6}"), "0.720848 0.720304");
+/// # Ok::<(), NoReferences>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ChrfOptions {
+    /// The longest n-gram of characters, at most 16.
+    pub char_order: usize,
+    /// The longest n-gram of words, at most 16; 0 ignores words.
+    pub word_order: usize,
+    /// The weight of recall relative to precision.
+    pub beta: f64,
+    /// Whether case is ignored.
+    pub lowercase: bool,
+    /// Whether white space counts as a character.
+    pub whitespace: bool,
+    /// The form in which strings are compared. sacrebleu compares them as they are.
+    pub form: NormalForm,
+}
+
+impl Default for ChrfOptions {
+    fn default() -> Self {
+        Self {
+            char_order: 6,
+            word_order: 0,
+            beta: 2.0,
+            lowercase: false,
+            whitespace: false,
+            form: NormalForm::Nfc,
+        }
+    }
+}
+
+impl ChrfOptions {
+    /// Returns the counts of a row for the reference with the best score. For each order,
+    /// characters first: the n-grams of the prediction, those of the reference, and those that both
+    /// share.
+    ///
+    /// # Errors
+    /// [`NoReferences`] if there is none.
+    pub fn counts<S: AsRef<str>>(
+        &self,
+        prediction: &str,
+        references: &[S],
+    ) -> Result<Vec<u64>, NoReferences> {
+        let prediction = self.prepared(prediction);
+        let counts = references.iter().map(|reference| {
+            let counts = self.count(&prediction, &self.prepared(reference.as_ref()));
+            (self.score(&counts), counts)
+        });
+        let best = counts.reduce(|best, next| if next.0 > best.0 { next } else { best });
+        best.map(|(_, counts)| counts).ok_or(NoReferences)
+    }
+
+    fn prepared(&self, text: &str) -> String {
+        let composed = self.form.apply(text);
+        if self.lowercase { composed.to_lowercase() } else { composed.into_owned() }
+    }
+
+    fn count(&self, prediction: &str, reference: &str) -> Vec<u64> {
+        let char_order = self.char_order.min(MAX_ORDER);
+        let [chars, other_chars] = [prediction, reference].map(|text| self.characters(text));
+        let mut counts = triples(&chars, &other_chars, char_order);
+        if self.word_order > 0 {
+            let mut words = WordIds::default();
+            let [ours, others] = [prediction, reference].map(|text| words.ids(split_words(text)));
+            counts.extend(triples(&ours, &others, self.word_order.min(MAX_ORDER)));
+        }
+        counts
+    }
+
+    fn characters(&self, text: &str) -> Vec<u32> {
+        let kept = |c: &char| self.whitespace || !is_space(*c);
+        text.chars().filter(kept).map(u32::from).collect()
+    }
+
+    /// Returns the F score of precision and recall, each averaged over the orders that both sides
+    /// are long enough for, in [0, 1]; 0 without such an order. sacrebleu's score is this times
+    /// 100.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "counts of n-grams stay far below 2^53")]
+    pub fn score(&self, counts: &[u64]) -> f64 {
+        let (mut precision, mut recall, mut orders) = (0.0, 0.0, 0.0);
+        for triple in counts.chunks_exact(3) {
+            let &[prediction, reference, shared] = triple else { continue };
+            if prediction > 0 && reference > 0 {
+                precision += shared as f64 / prediction as f64;
+                recall += shared as f64 / reference as f64;
+                orders += 1.0;
+            }
+        }
+        if precision + recall <= 0.0 {
+            return 0.0;
+        }
+        let (precision, recall) = (precision / orders, recall / orders);
+        let factor = self.beta * self.beta;
+        ((1.0 + factor) * precision * recall / (factor * precision + recall)).min(1.0)
+    }
+}
+
+fn triples(prediction: &[u32], reference: &[u32], orders: usize) -> Vec<u64> {
+    let mut counts = Vec::with_capacity(3 * orders);
+    for order in 0..orders {
+        let theirs = ngrams::total(reference.len(), order);
+        // n-grams longer than the reference do not count as misses.
+        let ours = if theirs > 0 { ngrams::total(prediction.len(), order) } else { 0 };
+        counts.extend([ours, theirs, 0]);
+    }
+    ngrams::shared(&[prediction, reference], orders, |order, grams| {
+        counts[3 * order + 2] += grams[0].min(grams[1]);
+    });
+    counts
+}
+
+/// Splits a string into words, and one ASCII punctuation mark off the end or else the beginning of
+/// each.
+fn split_words(text: &str) -> impl Iterator<Item = &str> {
+    split(text).flat_map(|word| {
+        let (first, last) = (word.chars().next(), word.chars().next_back());
+        let is_sign = |c: Option<char>| c.is_some_and(|c| c.is_ascii_punctuation());
+        let cut = match word.chars().nth(1) {
+            None => 0,
+            Some(_) if is_sign(last) => word.len() - 1,
+            Some(_) if is_sign(first) => 1,
+            Some(_) => 0,
+        };
+        let (start, end) = word.split_at(cut);
+        [start, end].into_iter().filter(|part| !part.is_empty())
+    })
+}

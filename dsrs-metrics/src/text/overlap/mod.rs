@@ -1,0 +1,11 @@
+//! Metrics of n-grams and word sequences shared with references: BLEU, chrF, ROUGE.
+
+mod bleu;
+mod chrf;
+mod ngrams;
+mod rouge;
+
+pub use bleu::{BleuOptions, BleuSmoothing, BleuTokens};
+pub use chrf::ChrfOptions;
+pub(crate) use ngrams::MAX_ORDER;
+pub use rouge::{Rouge, RougeOptions, RougeScore, RougeTokens};

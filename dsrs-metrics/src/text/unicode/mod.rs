@@ -1,0 +1,13 @@
+//! Unicode properties of characters, normal forms, and scripts without spaces.
+
+mod classes;
+mod form;
+mod scripts;
+mod tables;
+
+pub(super) use classes::{
+    DprClass, digit_value, dpr_class, fold_case, is_invisible, is_mark, is_punctuation, is_space,
+    is_superscript, is_symbol, is_vulgar_fraction, is_word, lower, nfd,
+};
+pub use form::NormalForm;
+pub(super) use scripts::{piece_ranges, pieces, written_without_spaces};

@@ -1,0 +1,95 @@
+//! Search for keywords in running text.
+
+use std::borrow::Cow;
+
+use unicode_normalization::UnicodeNormalization as _;
+
+use crate::text::unicode::{fold_case, is_mark, is_word, nfd, written_without_spaces};
+
+/// A string in which keywords are searched, normalized once for all of them.
+///
+/// Composed and decomposed forms of a letter are equal (NFC). Without `case_sensitive`, both sides
+/// are case folded in full, so "STRASSE" contains "straße". With `whole_words`, a keyword that
+/// begins or ends with a letter, digit, mark or underscore matches only at a word boundary: "TODOS"
+/// does not contain "TODO", but "C++17" contains "C++". Scripts that are written without spaces
+/// have no word boundaries.
+///
+/// ```
+/// use dsrs_metrics::text::Searchable;
+///
+/// let text = Searchable::new("Returned by STRASSE 5", false, true);
+/// assert!(text.contains("straße") && !text.contains("return"));
+/// ```
+#[derive(Debug, Clone)]
+pub struct Searchable<'a> {
+    text: Cow<'a, str>,
+    case_sensitive: bool,
+    whole_words: bool,
+}
+
+impl<'a> Searchable<'a> {
+    /// Normalizes the string.
+    #[must_use]
+    pub fn new(text: &'a str, case_sensitive: bool, whole_words: bool) -> Self {
+        Self { text: normalized(text, case_sensitive), case_sensitive, whole_words }
+    }
+
+    /// Whether the string begins with the keyword. Every string begins with an empty keyword.
+    ///
+    /// ```
+    /// # use dsrs_metrics::text::Searchable;
+    /// let text = Searchable::new("Address the reader", false, true);
+    /// assert!(text.starts_with("address") && !text.starts_with("add"));
+    /// ```
+    #[must_use]
+    pub fn starts_with(&self, keyword: &str) -> bool {
+        let keyword = normalized(keyword, self.case_sensitive);
+        let Some(rest) = self.text.strip_prefix(&*keyword) else { return false };
+        !self.whole_words || !is_one_word(keyword.chars().next_back(), rest.chars().next())
+    }
+
+    /// Whether the string contains the keyword. Every string contains an empty keyword.
+    #[must_use]
+    pub fn contains(&self, keyword: &str) -> bool {
+        let keyword = normalized(keyword, self.case_sensitive);
+        if !self.whole_words {
+            return self.text.contains(&*keyword);
+        }
+        let (first, last) = (keyword.chars().next(), keyword.chars().next_back());
+        let mut from = 0;
+        while let Some(at) = self.text[from..].find(&*keyword) {
+            let start = from + at;
+            let end = start + keyword.len();
+            let before = self.text[..start].chars().next_back();
+            let after = self.text[end..].chars().next();
+            if !is_one_word(before, first) && !is_one_word(last, after) {
+                return true;
+            }
+            // A keyword may overlap with itself, so the next match may begin one character later.
+            match first {
+                Some(first) => from = start + first.len_utf8(),
+                None => return true,
+            }
+        }
+        false
+    }
+}
+
+/// Whether two neighbouring characters belong to the same word.
+fn is_one_word(left: Option<char>, right: Option<char>) -> bool {
+    let in_word = |c: char| (is_word(c) || is_mark(c)) && !written_without_spaces(c);
+    left.is_some_and(in_word) && right.is_some_and(in_word)
+}
+
+fn normalized(text: &str, case_sensitive: bool) -> Cow<'_, str> {
+    match (text.is_ascii(), case_sensitive) {
+        (true, true) => Cow::Borrowed(text),
+        (true, false) => Cow::Owned(text.to_ascii_lowercase()),
+        (false, true) => Cow::Owned(text.nfc().collect()),
+        (false, false) => {
+            let mut folded = Vec::with_capacity(text.len());
+            nfd(text).into_iter().for_each(|c| fold_case(c, &mut folded));
+            Cow::Owned(folded.into_iter().nfc().collect())
+        }
+    }
+}
