@@ -263,6 +263,7 @@ impl FieldError {
 /// Always.
 #[cold]
 #[doc(hidden)]
+#[expect(clippy::boxed_local, reason = "reading a field returns a boxed error")]
 pub fn unreadable_field<T>(error: Box<FieldError>, spec: &MetricSpec<'_>, side: Side) -> Result<T> {
     Err(error.of(spec.name, side))
 }

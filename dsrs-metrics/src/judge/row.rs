@@ -78,7 +78,7 @@ impl<J: Judge + Declared> Requires for J {
         let lms = self.panel().check(signature, spec.kind == ScoreKind::Bool);
         match lms.and_then(|()| self.panel().resolve(signature)) {
             Ok(Some(lms)) => {
-                all.extend(lms.into_iter().map(|lm| Requirement::model(spec.name, lm)))
+                all.extend(lms.into_iter().map(|lm| Requirement::model(spec.name, lm)));
             }
             Ok(None) if signature.offline.is_some() => {}
             Ok(None) => all.push(Requirement::missing(spec.name, JudgeError::NoModel)),
