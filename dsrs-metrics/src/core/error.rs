@@ -89,7 +89,7 @@ pub enum MetricErrorKind {
         /// The budget, in millisatoshis.
         budget_msats: u64,
     },
-    /// A component of a composite has no score, and the composite's `on_missing` is `Fail`.
+    /// A composite has no score because this component has none; see [`OnMissing`](crate::OnMissing).
     MissingComponent {
         /// The component's name.
         component: String,

@@ -122,7 +122,7 @@ fn ungated_in(node: &Node, ungated: &mut usize, is_behind_gate: &mut bool) {
             parts.iter().for_each(|part| ungated_in(&part.node, ungated, is_behind_gate));
         }
         Node::Invert(part, _) | Node::AtLeast(part, _) => {
-            ungated_in(&part.node, ungated, is_behind_gate)
+            ungated_in(&part.node, ungated, is_behind_gate);
         }
         Node::Gate { proxies, .. } => {
             proxies.iter().for_each(|part| ungated_in(&part.node, ungated, is_behind_gate));

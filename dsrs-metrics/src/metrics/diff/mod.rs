@@ -48,9 +48,9 @@ pub enum DiffStrictness {
 /// Whether the answer equals the expected one, with a line diff in the feedback if it does not.
 ///
 /// Passes or fails. Reads the string `gold.answer` and `pred.answer`, or the field set by `field`, on both sides. If gold is
-/// a list, the answer must equal any of its strings, and the diff is with the first. `ast_equivalent` compares syntax trees in the
-/// given `language` (`rust`, `python`, `javascript`, `typescript`, `json`, `sql`, `bash`), by the rules of
-/// [`Language::compare`]; an answer that does not parse fails, an expected one that does not is an error.
+/// a list, the answer must equal any of its strings, and the diff is with the first. `ast_equivalent` compares syntax trees
+/// in the given `language` (`rust`, `python`, `javascript`, `typescript`, `json`, `sql`, `bash`), by the rules of
+/// [`Language::compare`]. An answer that does not parse fails; an expected answer that does not parse is an error.
 ///
 /// ```
 /// use dsrs_metrics::metrics::{Diff, DiffStrictness};
