@@ -215,7 +215,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Whether the result of one component decides that the composite has no score.
+/// Returns whether the result of one component decides that the composite has no score.
 #[cold]
 fn stops(on_missing: OnMissing, result: &ComponentResult) -> bool {
     match resolved(result) {

@@ -30,7 +30,7 @@ struct Search<'a> {
     results: &'a [ComponentResult],
     missing: &'a mut Missing,
     ready: Vec<usize>,
-    /// How many components without a result were found, pending ones included.
+    /// The number of components found without a result, including pending ones.
     unfinished: usize,
 }
 

@@ -55,13 +55,13 @@ impl Weighted {
         Self { terms, is_ambiguous, plain, range }
     }
 
-    /// The sum of terms by position, with zero for missing ones.
+    /// Returns the sum of the terms by position, with zero for missing ones.
     #[inline]
     pub(super) fn sum(&self, terms: &mut [f64]) -> f64 {
         if self.is_ambiguous { stable_sum(terms) } else { terms.iter().sum() }
     }
 
-    /// The sum if every term is a component with a plain score: the common case, with the same result as the
+    /// Returns the sum if every term is a component with a plain score: the common case, with the same result as the
     /// general one.
     #[inline]
     pub(super) fn plain_sum(&self, results: &[ComponentResult]) -> Option<f64> {
