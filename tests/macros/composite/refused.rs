@@ -1,4 +1,4 @@
-//! Every rule of design section 6, as an error value.
+//! The builder's error for every rule that composites must follow.
 
 use dsrs_metrics::composite::{
     Composite, Expression, all, any, component, gate, invert, max, min, weighted,

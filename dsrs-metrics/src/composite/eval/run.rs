@@ -74,6 +74,7 @@ impl<'a> Run<'a> {
     }
 }
 
+/// Awaits a component's answer and catches its panic.
 async fn caught(name: &str, future: BoxFuture<'_, Result<Scored>>) -> ComponentResult {
     match panic::catch_async(false, future).await {
         Ok(answer) => {
@@ -103,7 +104,7 @@ impl<'a> Row<'a> {
     ) -> Vec<Pending<'a>> {
         let (mut pending, current) = (Vec::new(), Cell::new(None));
         loop {
-            // One handler for the panics of all components: which one panicked is looked up only then.
+            // One handler catches the panics of all components; `current` is the component that panicked.
             let mut evaluate = || self.evaluate(leaves, call, &current, &mut pending);
             let Err(panic) = panic::catch(false, &mut evaluate) else { return pending };
             let Some(index) = current.take() else {
@@ -185,7 +186,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// A composite that fails has paid for its components all the same.
+    /// The error of a composite without a score. Its cost is that of the components that were evaluated.
     #[cold]
     fn error(self) -> MetricError {
         let cost = self.results.iter().map(ComponentResult::cost_msats);
@@ -216,7 +217,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Whether the result of one component decides that the composite has no score.
+/// Returns whether the result of one component decides that the composite has no score.
 #[cold]
 fn stops(on_missing: OnMissing, result: &ComponentResult) -> bool {
     match resolved(result) {

@@ -144,7 +144,7 @@ pub(crate) fn json(value: &impl Serialize) -> Cow<'static, str> {
 }
 
 /// A record's field of any type, for autoref specialization: `(&Shown(..)).given()` resolves to the first
-/// implementation that the type has of [`AsText`], [`Serialized`] and [`Opaque`].
+/// implementation that the type has of `AsText`, `Serialized` and `Opaque`.
 #[derive(Debug)]
 pub struct Shown<'r, T>(pub &'r T);
 
