@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use dsrs_metrics::composite::{Composite, part, weighted};
+use dsrs_metrics::composite::{Composite, component, weighted};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Evaluate, MetricSet, Pair, Scorer};
 
@@ -63,7 +63,7 @@ fn row(test: usize) -> Prediction {
 }
 
 fn half(name: &str, one: impl Metric + 'static, other: impl Metric + 'static) -> Composite {
-    let whole = weighted([(part(one), 0.5), (part(other), 0.5)]);
+    let whole = weighted([(component(one), 0.5), (component(other), 0.5)]);
     Composite::builder(name, whole).build().unwrap()
 }
 
@@ -80,7 +80,7 @@ fn a_component_of_a_nested_composite_is_asked_once() {
 
 #[test]
 fn one_composite_may_name_a_component_in_two_combinations() {
-    let inner = || weighted([(part(Counted::default()), 0.5), (part(FormatOk), 0.5)]);
+    let inner = || weighted([(component(Counted::default()), 0.5), (component(FormatOk), 0.5)]);
     let whole = weighted([(inner(), 0.5), (inner(), 0.5)]);
     let composite = Composite::builder("c", whole).build().unwrap();
     assert_eq!(score(&composite, &row(1)).unwrap().score.value, 0.75);
@@ -113,12 +113,51 @@ fn composites_that_the_compiler_checked_share_their_components() {
 async fn all_metrics_of_a_run_share_what_they_have_in_common() {
     let evaluate = Evaluate::builder().metric(Dear).metric(Dearest).metric(Counted::default());
     let evaluate = evaluate.metric(Outer).build().unwrap();
-    let result = evaluate.score([Pair::new("a", example! {}, row(31))]).await.unwrap();
+    let result = evaluate.score([Pair::new("a", example! {}, row(29))]).await.unwrap();
     let means: Vec<_> = result.metrics.iter().map(|metric| metric.mean).collect();
     assert_eq!(means, [Some(0.5), Some(0.375), Some(0.5), Some(0.375)]);
     assert_eq!(calls(31), 3, "the judge, and the counter in two scales");
     let costs: u64 = result.metrics.iter().map(|metric| metric.cost_msats).sum();
     assert_eq!(costs, 70, "the judge is paid once");
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Deserialize)]
+enum Mode {
+    #[default]
+    Plain,
+    Twice,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
+struct Settings {
+    mode: Mode,
+    offset: f64,
+}
+
+/// A metric with an enum and a struct as parameters.
+#[metric(range = 0.0..=1.0)]
+fn adjusted(
+    #[pred] test: usize,
+    #[pred] length: f64,
+    #[param(default)] mode: Mode,
+    #[param(default)] settings: &Settings,
+) -> f64 {
+    CALLS[test].fetch_add(1, Ordering::SeqCst);
+    let factor = if mode == Mode::Twice || settings.mode == Mode::Twice { 2.0 } else { 1.0 };
+    length * factor / 2.0 + settings.offset
+}
+
+/// Parameters of any type are compared by their own equality.
+#[tokio::test]
+async fn trap_35_metrics_with_enum_and_struct_parameters_are_evaluated_once() {
+    let settings = || Settings { mode: Mode::Twice, offset: 0.25 };
+    let custom = || Adjusted::builder().mode(Mode::Twice).settings(settings()).build();
+    let first = half("first", Adjusted::default(), custom());
+    let second = half("second", custom(), Adjusted::default());
+    let evaluate = Evaluate::builder().metric(first).metric(second).build().unwrap();
+    let result = evaluate.score([Pair::new("a", example! {}, row(29))]).await.unwrap();
+    assert_eq!(result.metrics.iter().map(|metric| metric.mean).collect::<Vec<_>>(), [Some(0.5); 2]);
+    assert_eq!(calls(29), 2, "two configurations in four places");
 }
 
 #[test]
@@ -267,7 +306,8 @@ impl Metric for Instead {
 #[tokio::test]
 async fn an_answer_is_shared_only_by_calls_about_the_same_rows() {
     let instead = Instead(prediction! { "format" => true, "length" => 0.0 });
-    let whole = weighted([(part(Length), 0.25), (part(Least), 0.25), (part(instead), 0.5)]);
+    let whole =
+        weighted([(component(Length), 0.25), (component(Least), 0.25), (component(instead), 0.5)]);
     let composite = Composite::builder("c", whole).build().unwrap();
     let (gold, pred) = (example! {}, prediction! { "format" => true, "length" => 1.0 });
     let scored = composite.answer(MetricCall::new(&gold, &pred)).await.unwrap();
