@@ -9,7 +9,7 @@ use std::error::Error;
 use std::hint::black_box;
 use std::time::Instant;
 
-use dsrs_metrics::composite::{Composite, part, weighted};
+use dsrs_metrics::composite::{Composite, component, weighted};
 use dsrs_metrics::metrics::{Em, F1, HotpotF1, Precision, Recall};
 use dsrs_metrics::prelude::*;
 
@@ -94,8 +94,13 @@ where
         Box::new(d.clone()),
         Box::new(e.clone()),
     ];
-    let whole =
-        weighted([(part(a), 0.2), (part(b), 0.2), (part(c), 0.2), (part(d), 0.2), (part(e), 0.2)]);
+    let whole = weighted([
+        (component(a), 0.2),
+        (component(b), 0.2),
+        (component(c), 0.2),
+        (component(d), 0.2),
+        (component(e), 0.2),
+    ]);
     let composite = Composite::builder("five", whole).build()?;
 
     let (mut apart, mut together, mut checked) = (f64::INFINITY, f64::INFINITY, f64::INFINITY);

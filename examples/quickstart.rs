@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 
-use dsrs_metrics::composite::{Composite, CompositeError, gate, part};
+use dsrs_metrics::composite::{Composite, CompositeError, component, gate};
 use dsrs_metrics::data::DataReader;
 use dsrs_metrics::judge::shipped::SemanticEquivalence;
 use dsrs_metrics::prelude::*;
@@ -54,7 +54,8 @@ fn source_f1(
 
 /// The judge is expensive, so it is called only for rows that pass a cheap metric.
 fn answer_means_the_same() -> Result<Composite, CompositeError> {
-    let judged = gate([part(IntentAccuracy)], 1.0, [part(SemanticEquivalence::default())]);
+    let judged =
+        gate([component(IntentAccuracy)], 1.0, [component(SemanticEquivalence::default())]);
     Composite::builder("answer_means_the_same", judged).build()
 }
 

@@ -73,7 +73,7 @@ fn neither_gold_nor_pred() {
 fn a_field_of_the_wrong_type() {
     assert_eq!(
         error_of_second_row(r#"{"gold": {"answer": 4}, "pred": {"answer": "x"}}"#),
-        "rows.jsonl:2: metric `same_text`: field `gold.answer` should be a text, found the number 4"
+        "rows.jsonl:2: metric `same_text`: field `gold.answer`: expected a string, found the number 4"
     );
 }
 
@@ -142,7 +142,7 @@ fn a_duplicate_key_in_a_csv_cell() {
     let folder = Folder::with("rows.csv", csv);
     assert_eq!(
         folder.score_error(&["rows.csv", "-m", "things"]),
-        "rows.csv:3: metric `things`: field `pred.counts` should be `BTreeMap<String, f64>`, found the \
+        "rows.csv:3: metric `things`: field `pred.counts`: expected `BTreeMap<String, f64>`, found the \
          string \"{\\\"a\\\": 1, \\\"a\\\": 2}\""
     );
 }
@@ -316,7 +316,7 @@ fn csv_cells_of_the_wrong_type() {
     let folder = Folder::with("rows.csv", "gold.answer,pred.answer\n1.5,2\n1.5,many\n");
     assert_eq!(
         folder.score_error(&["rows.csv", "-m", "distance"]),
-        "rows.csv:3: metric `distance`: field `pred.answer` should be a number, found the string \"many\""
+        "rows.csv:3: metric `distance`: field `pred.answer`: expected a number, found the string \"many\""
     );
 }
 
@@ -327,7 +327,7 @@ fn a_csv_cell_that_is_not_a_boolean() {
         assert_eq!(
             folder.score_error(&["rows.csv", "-m", "certain"]),
             format!(
-                "rows.csv:3: metric `certain`: field `pred.sure` should be true or false, found the string \
+                "rows.csv:3: metric `certain`: field `pred.sure`: expected true or false, found the string \
                  \"{cell}\" (in a cell it is true, True or TRUE, or false, False or FALSE)"
             )
         );

@@ -297,7 +297,7 @@ fn a_row_that_takes_too_long_fails() {
     assert_eq!(ran.out, "sleeps  50.00% (1/2, 1 failed counted as 0; 100.00% of the 1 scored)\n");
     assert_eq!(
         ran.err,
-        "warning: 1 row failed; first error: rows.jsonl:2: metric `sleeps` gave no score within 0.2 s\n"
+        "warning: 1 row failed; first error: rows.jsonl:2: metric `sleeps` returned no score within 0.2 s\n"
     );
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use dsrs_metrics::composite::{Composite, part, weighted};
+use dsrs_metrics::composite::{Composite, component, weighted};
 use dsrs_metrics::lm::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, ScriptedLm};
 use dsrs_metrics::metrics::{Diff, DiffStrictness, F1};
 use dsrs_metrics::prelude::*;
@@ -176,7 +176,7 @@ struct Declared;
 async fn in_a_composite_it_is_awaited_or_says_what_to_name_instead() {
     let (gold, pred) = rows();
     let lm = says(true);
-    let parts = [part(semantic().with_lm(Arc::clone(&lm)).build()), part(F1::default())];
+    let parts = [component(semantic().with_lm(Arc::clone(&lm)).build()), component(F1::default())];
     let composite = Composite::builder("whole", weighted(parts.map(|part| (part, 0.5))));
     let composite = composite.build().unwrap();
     let score = composite.evaluate(&gold, &pred).await.unwrap();

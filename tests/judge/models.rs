@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use dsrs_metrics::Settings;
-use dsrs_metrics::composite::{Composite, min, part};
+use dsrs_metrics::composite::{Composite, component, min};
 use dsrs_metrics::judge::Models;
 use dsrs_metrics::lm::{LanguageModel, LmErrorKind, ScriptedLm};
 use dsrs_metrics::prelude::*;
@@ -48,7 +48,7 @@ async fn a_judge_used_in_two_metrics_of_a_run_is_called_once_per_row() {
     let lm = Arc::new(ScriptedLm::new().cost(7).otherwise(polite(true)));
     let (gold, pred) = rows();
     let settings = Settings::new().with(Models::new(Arc::clone(&lm)));
-    let both = min([part(PoliteJudge::default()), part(PoliteJudge::default())]);
+    let both = min([component(PoliteJudge::default()), component(PoliteJudge::default())]);
     let composite = Composite::builder("both", both).build().unwrap();
     let scored = settings
         .scope(composite.answer(MetricCall::new(&gold, &pred)).into_future())

@@ -204,7 +204,7 @@ async fn without_a_quorum_there_is_no_score() {
         all_must
             .evaluate(&gold, &pred)
             .await
-            .is_err_and(|error| error.to_string().contains("2 of 3"))
+            .is_err_and(|error| error.to_string().contains("at least 3 of 3 judges, found 2"))
     );
 }
 
@@ -329,5 +329,5 @@ async fn a_pair_fails_if_one_order_fails() {
     let replies = [r#"{ "reasoning": "", "preferred": "first" }"#, "what?", "what?"];
     let judge = BetterJudge::default().with_lm(ScriptedLm::new().replies(replies));
     let error = judge.evaluate(&gold, &pred).await.unwrap_err().to_string();
-    assert!(error.contains("gave no verdict"), "{error}");
+    assert!(error.contains("returned no verdict"), "{error}");
 }

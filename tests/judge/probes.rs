@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use dsrs_metrics::composite::{Composite, min, part};
+use dsrs_metrics::composite::{Composite, component, min};
 use dsrs_metrics::judge::Models;
 use dsrs_metrics::lm::{
     LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, ScriptedLm, StopReason,
@@ -95,7 +95,7 @@ async fn a_model_that_cannot_answer_ends_the_run_before_the_first_row() {
     let reason = "test:probed: missing API key; set TEST_API_KEY".to_owned();
     assert_eq!(error, EvaluateError::NotReady { metric: "polite".to_owned(), reason });
     // A judge within a composite is checked too.
-    let both = min([part(F1::default()), part(judge)]);
+    let both = min([component(F1::default()), component(judge)]);
     let composite = Composite::builder("both", both).build().unwrap();
     let error = run(vec![Arc::new(composite)]).await.unwrap_err();
     assert_eq!(
@@ -177,7 +177,7 @@ async fn trap_23_a_row_that_the_budget_does_not_cover_is_skipped_with_what_it_co
 #[tokio::test]
 async fn a_composite_whose_judge_exceeds_the_budget_is_skipped() {
     let judge = PoliteJudge::default().with_lm(ScriptedLm::new().otherwise(over_budget()));
-    let both = min([part(F1::default()), part(judge)]);
+    let both = min([component(F1::default()), component(judge)]);
     let composite = Composite::builder("both", both).build().unwrap();
     let result = run(vec![Arc::new(composite)]).await.unwrap();
     assert_eq!((result.metrics[0].skipped, result.metrics[0].failed), (5, 0));

@@ -71,7 +71,7 @@ async fn trap_02_duplicate_keys_within_an_output_are_rejected() {
     let twice = r#"{ "claims": [{ "supported": false, "supported": true }] }"#;
     let judge = CheckedJudge::default().with_lm(ScriptedLm::new().otherwise(twice));
     let error = judge.evaluate(&gold, &pred).await.unwrap_err().to_string();
-    assert!(error.contains("`supported` stands twice"), "{error}");
+    assert!(error.contains("duplicate key `supported`"), "{error}");
 }
 
 #[tokio::test]
@@ -129,7 +129,7 @@ async fn trap_04_a_grade_out_of_range_is_repaired_and_never_scored() {
         assert_eq!((score.value, score.cost_msats), (2.0, 14), "both calls are paid for: {wrong}");
         let twice = Arc::new(ScriptedLm::new().cost(7).otherwise(reply.as_str()));
         assert!(
-            graded(&twice).await.unwrap_err().to_string().contains("gave no verdict"),
+            graded(&twice).await.unwrap_err().to_string().contains("returned no verdict"),
             "{wrong}"
         );
         assert_eq!(twice.calls(), 2, "the repair is bounded");
@@ -238,7 +238,7 @@ async fn a_truncated_reply_is_not_a_verdict() {
     );
     assert_eq!(lm.calls(), 1, "the same limit would cut it again");
     let error = graded_by([cut, cut]).await.unwrap_err().to_string();
-    assert!(error.contains("was cut short"), "{error}");
+    assert!(error.contains("was truncated"), "{error}");
     let whole = LmReply::new(grade(4).to_string()).with_stop_reason(StopReason::Length);
     assert_eq!(graded(&Arc::new(ScriptedLm::new().otherwise(whole))).await.unwrap().value, 4.0);
 }

@@ -2,4 +2,5 @@
 
 mod composite;
 mod documents;
+mod layers;
 mod metric;

@@ -47,7 +47,7 @@ fn missing_values_are_in_the_feedback_and_unreadable_values_are_errors() {
     let error = scored(&AnswerPresent, &gold, &prediction! { "answer" => 42 }).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "metric `answer_present`: field `pred.answer` should be a string or list of strings, found the number 42"
+        "metric `answer_present`: field `pred.answer`: expected a string or list of strings, found the number 42"
     );
 }
 

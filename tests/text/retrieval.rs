@@ -119,7 +119,7 @@ fn ids_are_strings_or_whole_numbers() {
     let (gold, pred) = (example! { "relevant" => [1.5] }, prediction! { "retrieved" => ["a"] });
     let error = ReciprocalRank::default().score(&gold, &pred).unwrap_err().to_string();
     assert!(error.contains("an id: a string or a whole number"), "{error}");
-    assert!(error.starts_with("metric `mrr`: field `gold.relevant` should be "), "{error}");
+    assert!(error.starts_with("metric `mrr`: field `gold.relevant`: expected "), "{error}");
 }
 
 #[test]

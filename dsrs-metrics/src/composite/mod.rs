@@ -16,7 +16,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use smallvec::SmallVec;
 
-pub use self::expression::{Part, all, any, gate, invert, max, min, part, weighted};
+pub use self::expression::{Expression, all, any, component, gate, invert, max, min, weighted};
 pub use self::legality::error::{CompositeError, Mistake};
 pub use self::on_missing::OnMissing;
 
@@ -46,19 +46,19 @@ pub mod compiled {
 /// Several metrics that make one, set up at run time: from a config file, or in a sweep over weights.
 ///
 /// ```
-/// use dsrs_metrics::composite::{Composite, gate, part, weighted};
+/// use dsrs_metrics::composite::{Composite, gate, component, weighted};
 /// use dsrs_metrics::metrics::{Em, F1};
 /// use dsrs_metrics::prelude::*;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let blend = weighted([(part(Em::default()), 0.25), (part(F1::default()), 0.75)]);
+/// let blend = weighted([(component(Em::default()), 0.25), (component(F1::default()), 0.75)]);
 /// let blend = Composite::builder("blend", blend).threshold(0.8).build()?;
 /// let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "in Paris" });
 /// let scored = blend.answer(MetricCall::new(&gold, &pred)).ready().expect("all components are synchronous")?;
 /// assert_eq!((scored.score.value, scored.passed), (0.5, Some(false)));
 /// assert_eq!(scored.components().last().unwrap().outcome.value(), Some(2.0 / 3.0));
 ///
-/// let typo = weighted([(part(Em::default()), 0.25), (part(F1::default()), 0.7)]);
+/// let typo = weighted([(component(Em::default()), 0.25), (component(F1::default()), 0.7)]);
 /// let error = Composite::builder("blend", typo).build().unwrap_err();
 /// assert_eq!(error.to_string(), "composite `blend`: the weights sum to 0.95; they must sum to 1");
 /// # Ok(())
@@ -78,21 +78,21 @@ pub struct Composite<G = Example, P = Prediction> {
 #[must_use]
 pub struct CompositeBuilder<G = Example, P = Prediction> {
     name: String,
-    whole: Part<G, P>,
+    whole: Expression<G, P>,
     declared: check::Declaration,
     on_missing: OnMissing,
 }
 
 impl Composite {
     /// Names a composite over dynamic rows and says how it is made.
-    pub fn builder(name: impl Into<String>, whole: Part) -> CompositeBuilder {
+    pub fn builder(name: impl Into<String>, whole: Expression) -> CompositeBuilder {
         Self::typed(name, whole)
     }
 }
 
 impl<G: Sync, P: Sync> Composite<G, P> {
     /// Names a composite over rows of any type and says how it is made.
-    pub fn typed(name: impl Into<String>, whole: Part<G, P>) -> CompositeBuilder<G, P> {
+    pub fn typed(name: impl Into<String>, whole: Expression<G, P>) -> CompositeBuilder<G, P> {
         CompositeBuilder {
             name: name.into(),
             whole,

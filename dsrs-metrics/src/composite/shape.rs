@@ -1,5 +1,5 @@
 //! An expression over components of any kind, before it is checked: metrics that are known at run time
-//! ([`Part`](super::Part)), or those that `#[metric]` names.
+//! ([`Expression`](super::Expression)), or those that `#[metric]` names.
 
 use std::sync::Arc;
 

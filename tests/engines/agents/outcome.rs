@@ -73,32 +73,32 @@ fn trap_09_invalid_and_missing_fields_are_errors() {
         (
             "step_utility",
             json!(1.5),
-            "field `pred.step_utility` should be a number in -1..=1, found the number 1.5",
+            "field `pred.step_utility`: expected a number in -1..=1, found the number 1.5",
         ),
         (
             "step_utility",
             json!("high"),
-            "field `pred.step_utility` should be a number, found the string \"high\"",
+            "field `pred.step_utility`: expected a number, found the string \"high\"",
         ),
         (
             "was_repeated",
             json!(0),
-            "field `pred.was_repeated` should be true or false, found the number 0",
+            "field `pred.was_repeated`: expected true or false, found the number 0",
         ),
         (
             "params_valid",
             Value::Null,
-            "field `pred.params_valid` should be true or false, found null",
+            "field `pred.params_valid`: expected true or false, found null",
         ),
         (
             "verification_delta",
             json!(0.5),
-            "field `pred.verification_delta` should be a whole number, found the number 0.5",
+            "field `pred.verification_delta`: expected a whole number, found the number 0.5",
         ),
         (
             "tests_before",
             json!(-1),
-            "field `pred.tests_before` should be a whole number, 0 or more, found the number -1",
+            "field `pred.tests_before`: expected a whole number, 0 or more, found the number -1",
         ),
     ] {
         let row = step(&[(field, value)]);

@@ -75,7 +75,7 @@ fn a_value_too_deep_to_serialize_is_an_error_of_each_proxy() {
             assert_eq!(
                 error,
                 format!(
-                    "metric `{}`: field `pred.answer` should be text, or a value that JSON can say, found a value nested more than 128 levels deep",
+                    "metric `{}`: field `pred.answer`: expected text, or a value that JSON can say, found a value nested more than 128 levels deep",
                     metric.name()
                 )
             );

@@ -1,6 +1,6 @@
 //! The field that a proxy reads: in its spec, in `can_evaluate`, in composites and in typed rows.
 
-use dsrs_metrics::composite::{Composite, part, weighted};
+use dsrs_metrics::composite::{Composite, component, weighted};
 use dsrs_metrics::metrics::{Format, Keyword, Length, Syntax};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Configure, Evaluate, Params};
@@ -63,7 +63,7 @@ fn composites_know_the_fields_of_their_configured_components() {
     assert!(!Formed.can_evaluate(&example! {}, &prediction! { "answer" => "a" }));
     assert_eq!(Whole.score(&example! {}, &prediction! { "a" => 1 }).unwrap().value, 1.0);
 
-    let both = weighted([(part(short("summary")), 0.5), (part(Format::default()), 0.5)]);
+    let both = weighted([(component(short("summary")), 0.5), (component(Format::default()), 0.5)]);
     let both = Composite::builder("both", both).build().unwrap();
     assert_eq!(reads(Metric::spec(&both)), ["pred.summary", "pred.answer"]);
 }
@@ -132,7 +132,7 @@ fn typed_rows_are_read_by_name() {
         score("text").unwrap_err().to_string(),
         "metric `length`: no field `pred.text`; it has `answer`, `lent`, `count`, `maybe`, `list`, `opaque`, `any`"
     );
-    let opaque = "metric `length`: field `pred.opaque` should be text, or a value that JSON can say, found a value whose type does not implement `Serialize`";
+    let opaque = "metric `length`: field `pred.opaque`: expected text, or a value that JSON can say, found a value whose type does not implement `Serialize`";
     let any = opaque.replace("opaque", "any");
     assert_eq!(score("any").unwrap_err().to_string(), any, "its type is generic");
     assert_eq!(score("opaque").unwrap_err().to_string(), opaque);

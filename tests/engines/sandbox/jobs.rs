@@ -213,7 +213,7 @@ fn the_number_of_tests_before_is_required() {
     );
     assert_eq!(
         error(example! { "tests_passing" => "three" }).to_string(),
-        "metric `verification_delta`: field `gold.tests_passing` should be a whole number, 0 or more, found the string \"three\""
+        "metric `verification_delta`: field `gold.tests_passing`: expected a whole number, 0 or more, found the string \"three\""
     );
 }
 

@@ -87,7 +87,7 @@ fn an_update_is_not_a_query() {
 fn a_value_that_is_not_a_string_is_an_error() {
     let error = SparqlSyntaxValid.score(&example! {}, &prediction! { "sparql_query" => 5 });
     let error = error.unwrap_err().to_string();
-    assert!(error.contains("field `pred.sparql_query` should be"), "{error}");
+    assert!(error.contains("field `pred.sparql_query`: expected"), "{error}");
 }
 
 #[test]

@@ -286,7 +286,7 @@ async fn a_temporary_file_that_cannot_be_created_is_named() {
     let path = folder.path().join("x".repeat(250));
     let evaluate = scoring().save_as_jsonl(&path).build().unwrap();
     let error = evaluate.score(saying(&["1"])).await.unwrap_err().to_string();
-    let start = format!("cannot write `{}`: its temporary file `", path.display());
+    let start = format!("cannot write `{}`: temporary file `", path.display());
     assert!(error.starts_with(&start) && error.contains("/.xxx"), "{error}");
 }
 

@@ -212,7 +212,7 @@ async fn a_call_that_cannot_be_interrupted_still_times_out() {
         assert_eq!(counts, failed, "{place}: {result}");
         if place != "program" {
             let error = result.results[1].outcomes[usize::from(place == "later")].error();
-            assert_eq!(error.unwrap(), format!("metric `{place}` gave no score within 0.5 s"));
+            assert_eq!(error.unwrap(), format!("metric `{place}` returned no score within 0.5 s"));
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use dsrs_metrics::composite::{Composite, all, part, weighted};
+use dsrs_metrics::composite::{Composite, all, component, weighted};
 use dsrs_metrics::metrics::{
     AnswerPresent, Combined, EntityF1, HeritageRag, HeritageRagStrict, IntentAccuracy, SourcesUsed,
     SparqlSyntaxValid, SubtaskPlanning, Synthesis,
@@ -102,21 +102,21 @@ impl Formula {
 
 fn heritage_rag() -> Composite {
     let whole = weighted([
-        (part(IntentAccuracy), 0.25),
-        (part(EntityF1::default()), 0.25),
-        (part(SparqlSyntaxValid), 0.20),
-        (part(AnswerPresent), 0.15),
-        (part(SourcesUsed), 0.15),
+        (component(IntentAccuracy), 0.25),
+        (component(EntityF1::default()), 0.25),
+        (component(SparqlSyntaxValid), 0.20),
+        (component(AnswerPresent), 0.15),
+        (component(SourcesUsed), 0.15),
     ]);
     Composite::builder("heritage_rag", whole).threshold(0.8).build().unwrap()
 }
 
 fn heritage_rag_strict() -> Composite {
     let whole = all([
-        part(IntentAccuracy).at_least(0.9),
-        part(EntityF1::default()).at_least(0.8),
-        part(SparqlSyntaxValid).at_least(1.0),
-        part(AnswerPresent),
+        component(IntentAccuracy).at_least(0.9),
+        component(EntityF1::default()).at_least(0.8),
+        component(SparqlSyntaxValid).at_least(1.0),
+        component(AnswerPresent),
     ]);
     Composite::builder("heritage_rag_strict", whole).build().unwrap()
 }
@@ -174,8 +174,10 @@ fn either(is_first: bool, first: Value, second: Value) -> Value {
 
 #[test]
 fn adjutants_combined_metric_is_sixty_forty() {
-    let whole =
-        weighted([(part(SubtaskPlanning::default()), 0.6), (part(Synthesis::default()), 0.4)]);
+    let whole = weighted([
+        (component(SubtaskPlanning::default()), 0.6),
+        (component(Synthesis::default()), 0.4),
+    ]);
     let set_up = Composite::builder("combined", whole).build().unwrap();
     let bits = |step: u32| [0, 1, 2, 3].map(|bit| step >> bit & 1 == 1);
     for step in 0..256 {
@@ -201,7 +203,7 @@ fn adjutants_combined_metric_is_sixty_forty() {
 }
 
 /// The components of a composite's score, by name.
-fn component(scored: &dsrs_metrics::Scored, name: &str) -> f64 {
+fn component_value(scored: &dsrs_metrics::Scored, name: &str) -> f64 {
     let of_name = scored.components().find(|component| component.name == name);
     of_name.unwrap().outcome.value().unwrap()
 }
@@ -228,15 +230,25 @@ fn on_real_rows_only_the_queries_are_judged_otherwise() {
                 .unwrap()
                 .unwrap();
             let truth = |is_so| if is_so { 1.0 } else { 0.0 };
-            assert_eq!(component(&scored, "intent_accuracy"), formula.intent, "{}", pair.id);
+            assert_eq!(component_value(&scored, "intent_accuracy"), formula.intent, "{}", pair.id);
             assert!(
-                (component(&scored, "entity_f1") - formula.entities).abs() < 1e-12,
+                (component_value(&scored, "entity_f1") - formula.entities).abs() < 1e-12,
                 "{}",
                 pair.id
             );
-            assert_eq!(component(&scored, "answer_present"), truth(formula.answer), "{}", pair.id);
-            assert_eq!(component(&scored, "sources_used"), truth(formula.sources), "{}", pair.id);
-            let parsed = component(&scored, "sparql_syntax_valid");
+            assert_eq!(
+                component_value(&scored, "answer_present"),
+                truth(formula.answer),
+                "{}",
+                pair.id
+            );
+            assert_eq!(
+                component_value(&scored, "sources_used"),
+                truth(formula.sources),
+                "{}",
+                pair.id
+            );
+            let parsed = component_value(&scored, "sparql_syntax_valid");
             rows += 1;
             refused += usize::from(parsed < formula.sparql);
             fine += usize::from(parsed > formula.sparql);

@@ -1,6 +1,6 @@
 //! Laws of composites, on random scores.
 
-use dsrs_metrics::composite::{Composite, all, any, gate, max, min, part, weighted};
+use dsrs_metrics::composite::{Composite, all, any, component, gate, max, min, weighted};
 use dsrs_metrics::prelude::*;
 use proptest::prelude::*;
 
@@ -20,7 +20,7 @@ fn pred(format: bool, overlap: f64, length: f64, verified: f64) -> Prediction {
     prediction! { "format" => format, "overlap" => overlap, "length" => length, "verified" => verified }
 }
 
-fn build(whole: dsrs_metrics::composite::Part) -> Composite {
+fn build(whole: dsrs_metrics::composite::Expression) -> Composite {
     Composite::builder("c", whole).build().unwrap()
 }
 
@@ -34,9 +34,9 @@ proptest! {
         let total = f64::from(weights.0 + weights.1 + weights.2);
         let share = |weight: u32| f64::from(weight) / total;
         let composite = build(weighted([
-            (part(FormatOk), share(weights.0)),
-            (part(Overlap), share(weights.1)),
-            (part(Length), share(weights.2)),
+            (component(FormatOk), share(weights.0)),
+            (component(Overlap), share(weights.1)),
+            (component(Length), share(weights.2)),
         ]));
         let range = composite.spec().range.unwrap();
         let value = score(&composite, &pred(format, overlap, length, 0.0)).unwrap().score.value;
@@ -49,7 +49,7 @@ proptest! {
         (overlap, length) in (unit(), unit()),
         order in Just([0_usize, 1, 2]).prop_shuffle(),
     ) {
-        let components = || [(part(FormatOk), 0.2), (part(Overlap), 0.3), (part(Length), 0.5)];
+        let components = || [(component(FormatOk), 0.2), (component(Overlap), 0.3), (component(Length), 0.5)];
         let shuffled = || {
             let parts = components();
             order.map(|position| parts[position].clone())
@@ -60,10 +60,10 @@ proptest! {
             (scored.score.value.to_bits(), scored.passed)
         };
         prop_assert_eq!(bits(&build(weighted(components()))), bits(&build(weighted(shuffled()))));
-        let parts = |of: [(dsrs_metrics::composite::Part, f64); 3]| of.map(|(part, _)| part.at_least(0.5));
+        let parts = |of: [(dsrs_metrics::composite::Expression, f64); 3]| of.map(|(part, _)| part.at_least(0.5));
         prop_assert_eq!(bits(&build(all(parts(components())))), bits(&build(all(parts(shuffled())))));
         prop_assert_eq!(bits(&build(any(parts(components())))), bits(&build(any(parts(shuffled())))));
-        let numbers = |of: [(dsrs_metrics::composite::Part, f64); 3]| of.map(|(part, _)| part);
+        let numbers = |of: [(dsrs_metrics::composite::Expression, f64); 3]| of.map(|(part, _)| part);
         prop_assert_eq!(bits(&build(min(numbers(components())))), bits(&build(min(numbers(shuffled())))));
         prop_assert_eq!(bits(&build(max(numbers(components())))), bits(&build(max(numbers(shuffled())))));
     }
@@ -73,7 +73,7 @@ proptest! {
         rows in proptest::collection::vec((proptest::bool::ANY, unit(), unit()), 1..40),
         at_least in 0.05..=1.0,
     ) {
-        let composite = build(gate([part(FormatOk), part(Length)], at_least, [part(Verified)]));
+        let composite = build(gate([component(FormatOk), component(Length)], at_least, [component(Verified)]));
         for (format, length, verified) in rows {
             let outcome = Outcome::from(score(&composite, &pred(format, 0.0, length, verified)));
             let proxies = (f64::from(u8::from(format)) + length) / 2.0;

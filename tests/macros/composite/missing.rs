@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use dsrs_metrics::composite::{Composite, OnMissing, all, gate, invert, part, weighted};
+use dsrs_metrics::composite::{Composite, OnMissing, all, component, gate, invert, weighted};
 use dsrs_metrics::prelude::*;
 
 use super::{ErrorRate, FormatOk, Judged, Length, Overlap, score};
 
 fn half_half(on_missing: OnMissing) -> Composite {
-    let whole = weighted([(part(Overlap), 0.25), (part(Length), 0.75)]);
+    let whole = weighted([(component(Overlap), 0.25), (component(Length), 0.75)]);
     Composite::builder("half_half", whole).on_missing(on_missing).build().unwrap()
 }
 
@@ -35,7 +35,7 @@ fn a_component_without_a_score_fails_the_whole_unless_the_user_says_how() {
 #[test]
 fn a_component_that_panics_is_a_component_that_fails() {
     let broken = metric_fn("broken", |_, _| -> f64 { panic!("told to") }).with_range(0.0, 1.0);
-    let whole = weighted([(part(broken), 0.5), (part(Length), 0.5)]);
+    let whole = weighted([(component(broken), 0.5), (component(Length), 0.5)]);
     let composite = Composite::builder("c", whole).build().unwrap();
     let error = score(&composite, &prediction! { "length" => 1.0 }).unwrap_err();
     assert_eq!(
@@ -49,7 +49,8 @@ fn the_result_keeps_its_parts_with_verdicts_and_critiques() {
     let critic = metric_fn("critic", |_, _| FeedbackMetric::new(0.25, "too long"));
     let critic = critic.with_range(0.0, 1.0).with_threshold(0.5);
     let mild = metric_fn("mild", |_, _| FeedbackMetric::new(0.75, "almost")).with_range(0.0, 1.0);
-    let whole = weighted([(part(mild), 0.5), (part(critic), 0.25), (part(FormatOk), 0.25)]);
+    let whole =
+        weighted([(component(mild), 0.5), (component(critic), 0.25), (component(FormatOk), 0.25)]);
     let composite = Composite::builder("c", whole).build().unwrap();
     let scored = score(&composite, &prediction! { "format" => true }).unwrap();
     let kept: Vec<_> = scored
@@ -75,9 +76,9 @@ fn a_shared_component_is_evaluated_once_a_row() {
         counted.fetch_add(1, Ordering::Relaxed);
         true
     });
-    let shared = part(shared);
-    let inner = all([shared.clone(), part(FormatOk)]);
-    let whole = weighted([(inner, 0.5), (shared, 0.25), (part(Length), 0.25)]);
+    let shared = component(shared);
+    let inner = all([shared.clone(), component(FormatOk)]);
+    let whole = weighted([(inner, 0.5), (shared, 0.25), (component(Length), 0.25)]);
     let composite = Composite::builder("c", whole).build().unwrap();
     let pred = prediction! { "format" => true, "length" => 1.0 };
     assert_eq!(score(&composite, &pred).unwrap().score.value, 1.0);
@@ -87,7 +88,7 @@ fn a_shared_component_is_evaluated_once_a_row() {
 
 #[tokio::test]
 async fn a_gate_asks_the_truths_only_where_it_opens() {
-    let whole = gate([part(FormatOk), part(Length)], 0.75, [part(Judged)]);
+    let whole = gate([component(FormatOk), component(Length)], 0.75, [component(Judged)]);
     let composite = Composite::builder("c", whole).threshold(0.5).build().unwrap();
     let gold = example! {};
     let call = |format: bool, length: f64, judged: f64| {
@@ -152,7 +153,7 @@ fn zero_is_the_worst_also_upside_down() {
     assert_eq!(value(&prediction! { "flagged" => false, "spam" => false }), 1.0);
     assert_eq!(value(&prediction! { "flagged" => true, "spam" => false }), 0.0);
     assert_eq!(value(&prediction! { "spam" => false }), 0.0);
-    let twice = invert(invert(weighted([(part(Overlap), 0.5), (part(Length), 0.5)])));
+    let twice = invert(invert(weighted([(component(Overlap), 0.5), (component(Length), 0.5)])));
     let twice = Composite::builder("c", twice).on_missing(OnMissing::Zero).build().unwrap();
     assert_eq!(score(&twice, &prediction! { "length" => 0.5 }).unwrap().score.value, 0.25);
     assert_eq!(score(&Correct, &prediction! { "errors" => 0.5 }).unwrap().score.value, 1.5);
@@ -162,7 +163,7 @@ fn zero_is_the_worst_also_upside_down() {
 /// Whichever way up the truths stand, a proxy that is missing never opens the gate.
 #[tokio::test]
 async fn a_missing_proxy_is_no_reason_to_open_a_gate() {
-    let whole = invert(gate([part(Overlap), part(Length)], 0.5, [part(Judged)]));
+    let whole = invert(gate([component(Overlap), component(Length)], 0.5, [component(Judged)]));
     let upside_down = Composite::builder("c", whole).on_missing(OnMissing::Zero).build().unwrap();
     let (gold, pred) = (example! {}, prediction! { "length" => 0.75, "judged" => 0.25 });
     let call = MetricCall::new(&gold, &pred);
@@ -184,7 +185,7 @@ fn what_is_left_by_skip_is_in_range() {
     let one = prediction! { "stars" => 5.0 };
     assert_eq!(score(&Blend, &one).unwrap().score.value, 5.0);
     assert_eq!(score(&Least, &one).unwrap().score.value, 5.0);
-    let whole = weighted([(part(Overlap), 0.5), (part(Stars), 0.5)]);
+    let whole = weighted([(component(Overlap), 0.5), (component(Stars), 0.5)]);
     let built = Composite::builder("c", whole).on_missing(OnMissing::Skip).build().unwrap();
     assert_eq!(range(built.spec()), Some((0.0, 5.0)));
     assert_eq!(score(&built, &one).unwrap().score.value, 5.0);

@@ -1,11 +1,13 @@
 //! Every rule of design section 6, as an error value.
 
-use dsrs_metrics::composite::{Composite, Part, all, any, gate, invert, max, min, part, weighted};
+use dsrs_metrics::composite::{
+    Composite, Expression, all, any, component, gate, invert, max, min, weighted,
+};
 use dsrs_metrics::prelude::*;
 
 use super::{ErrorRate, FormatOk, Judged, Length, Overlap, Words};
 
-fn refusal(whole: Part) -> String {
+fn refusal(whole: Expression) -> String {
     refusal_of(Composite::builder("c", whole))
 }
 
@@ -16,17 +18,17 @@ fn refusal_of(builder: dsrs_metrics::composite::CompositeBuilder) -> String {
 
 #[test]
 fn weights_must_sum_to_one_and_the_message_says_the_sum() {
-    let parts = [(part(Overlap), 0.1), (part(Length), 0.2), (part(FormatOk), 0.65)];
+    let parts = [(component(Overlap), 0.1), (component(Length), 0.2), (component(FormatOk), 0.65)];
     let expected = "composite `c`: the weights sum to 0.95; they must sum to 1";
     assert_eq!(refusal(weighted(parts)), expected);
-    let tenths = (0..10).map(|_| (part(Overlap), 0.1));
+    let tenths = (0..10).map(|_| (component(Overlap), 0.1));
     assert!(Composite::builder("c", weighted(tenths)).build().is_ok(), "rounding is no mistake");
 }
 
 #[test]
 fn trap_09_a_weight_that_is_no_number_is_refused() {
     for (weight, shown) in [(f64::NAN, "NaN"), (f64::INFINITY, "inf"), (-0.5, "-0.5")] {
-        let whole = weighted([(part(Overlap), weight), (part(Length), 1.0)]);
+        let whole = weighted([(component(Overlap), weight), (component(Length), 1.0)]);
         let expected = format!(
             "composite `c`: the weight {shown} of `overlap` is not a finite number of at least 0"
         );
@@ -38,59 +40,62 @@ fn trap_09_a_weight_that_is_no_number_is_refused() {
 fn a_name_can_stand_on_a_command_line() {
     for name in ["", "Bad Name!", "1st", "größe"] {
         let expected = format!(
-            "composite `{name}`: a metric's name stands on command lines and in files, so it is ASCII in snake case and starts with a letter"
+            "composite `{name}`: expected a metric name in ASCII snake case that starts with a letter"
         );
-        assert_eq!(refusal_of(Composite::builder(name, part(Overlap))), expected);
+        assert_eq!(refusal_of(Composite::builder(name, component(Overlap))), expected);
     }
 }
 
 #[test]
 fn nothing_is_made_of_nothing() {
-    assert_eq!(refusal(weighted([])), "composite `c`: `weighted` has no parts");
-    assert_eq!(refusal(all([])), "composite `c`: `all` has no parts");
-    let truths: [Part; 0] = [];
-    let whole = gate([part(FormatOk)], 0.5, truths);
-    assert_eq!(refusal(whole), "composite `c`: `truth` has no parts");
+    assert_eq!(
+        refusal(weighted([])),
+        "composite `c`: `weighted` has no components; add at least one"
+    );
+    assert_eq!(refusal(all([])), "composite `c`: `all` has no components; add at least one");
+    let truths: [Expression; 0] = [];
+    let whole = gate([component(FormatOk)], 0.5, truths);
+    assert_eq!(refusal(whole), "composite `c`: `truth` has no components; add at least one");
 }
 
 #[test]
 fn a_component_stands_once_in_a_combination() {
-    let twice = part(Length);
-    let whole = all([twice.clone(), part(FormatOk), twice.at_least(0.9)]);
-    assert_eq!(refusal(whole), "composite `c`: `length` stands twice in `all`; name it once");
+    let twice = component(Length);
+    let whole = all([twice.clone(), component(FormatOk), twice.at_least(0.9)]);
+    assert_eq!(refusal(whole), "composite `c`: duplicate component `length` in `all`; use it once");
 }
 
 #[test]
 fn proxies_and_truths_have_their_places() {
-    let whole = gate([part(FormatOk), part(Judged)], 0.5, [part(Judged)]);
+    let whole = gate([component(FormatOk), component(Judged)], 0.5, [component(Judged)]);
     assert_eq!(
         refusal(whole),
-        "composite `c`: `judged` is a truth metric in the proxy place of the gate; move it to the truths"
+        "composite `c`: `judged` is a truth metric, found among the proxies of the gate; move it to the truths"
     );
-    let whole = gate([part(FormatOk)], 0.5, [part(Judged), part(Length)]);
+    let whole = gate([component(FormatOk)], 0.5, [component(Judged), component(Length)]);
     assert_eq!(
         refusal(whole),
-        "composite `c`: `length` is a proxy metric in the truth place of the gate; move it to the proxies"
+        "composite `c`: `length` is a proxy metric, found among the truths of the gate; move it to the proxies"
     );
 }
 
 #[test]
 fn a_tier_is_not_declared_below_the_components() {
-    let whole = min([part(Overlap), part(Judged)]);
+    let whole = min([component(Overlap), component(Judged)]);
     let builder = Composite::builder("c", whole).tier(MetricTier::Proxy);
     assert_eq!(
         refusal_of(builder),
-        "composite `c`: the tier is declared as Proxy, and a component is Truth; declare Truth or nothing"
+        "composite `c`: the composite is declared as Proxy, but a component is Truth; declare Truth or nothing"
     );
 }
 
 #[test]
 fn costs_above_the_budget_are_said_with_both_numbers() {
-    let whole = max([part(Judged), part(Overlap)]);
+    let whole = max([component(Judged), component(Overlap)]);
     let builder = Composite::builder("c", whole.clone()).budget_msats(99);
     assert_eq!(
         refusal_of(builder),
-        "composite `c`: the components may cost 100 msat, and the budget is 99 msat"
+        "composite `c`: the components cost up to 100 msat per row, but the budget is 99 msat; raise the budget or remove a component"
     );
     let fits = Composite::builder("c", whole).budget_msats(100).build().unwrap();
     assert_eq!((fits.spec().cost_msats, fits.spec().tier), (100, MetricTier::Truth));
@@ -100,9 +105,9 @@ fn costs_above_the_budget_are_said_with_both_numbers() {
 #[test]
 fn a_lower_is_better_component_needs_invert() {
     let expected = "composite `c`: `error_rate` is lower-is-better; write `invert(error_rate)`";
-    assert_eq!(refusal(min([part(ErrorRate), part(Overlap)])), expected);
-    assert_eq!(refusal(part(ErrorRate)), expected);
-    let whole = min([invert(part(ErrorRate)), part(Overlap)]);
+    assert_eq!(refusal(min([component(ErrorRate), component(Overlap)])), expected);
+    assert_eq!(refusal(component(ErrorRate)), expected);
+    let whole = min([invert(component(ErrorRate)), component(Overlap)]);
     let spec = Composite::builder("c", whole).build().unwrap();
     assert!(spec.spec().higher_is_better());
     assert_eq!(spec.spec().range.map(|range| (range.min, range.max)), Some((0.0, 1.0)));
@@ -110,64 +115,61 @@ fn a_lower_is_better_component_needs_invert() {
 
 #[test]
 fn thresholds_lie_inside_ranges() {
-    let whole = || weighted([(part(Overlap), 0.5), (part(Length), 0.5)]);
+    let whole = || weighted([(component(Overlap), 0.5), (component(Length), 0.5)]);
     let builder = Composite::builder("c", whole()).threshold(80.0);
     assert_eq!(
         refusal_of(builder),
-        "composite `c`: the threshold 80 of `the whole` lies outside its range 0.0..=1.0"
+        "composite `c`: the threshold 80 of `the composite` is outside its range 0.0..=1.0; set one within it"
     );
     let builder = Composite::builder("c", whole()).threshold(f64::NAN);
     assert_eq!(
         refusal_of(builder),
-        "composite `c`: the threshold NaN of `the whole` is not a finite number"
+        "composite `c`: the threshold NaN of `the composite` is not finite; set a finite number"
     );
-    let expected = "composite `c`: the threshold 1.5 of `overlap` lies outside its range 0.0..=1.0";
-    assert_eq!(refusal(any([part(Overlap).at_least(1.5)])), expected);
-    let expected = "composite `c`: the threshold 2 of `proxy(..)` lies outside its range 0.0..=1.0";
-    assert_eq!(refusal(gate([part(FormatOk)], 2.0, [part(Judged)])), expected);
+    let expected = "composite `c`: the threshold 1.5 of `overlap` is outside its range 0.0..=1.0; set one within it";
+    assert_eq!(refusal(any([component(Overlap).at_least(1.5)])), expected);
+    let expected = "composite `c`: the threshold 2 of `proxy(..)` is outside its range 0.0..=1.0; set one within it";
+    assert_eq!(refusal(gate([component(FormatOk)], 2.0, [component(Judged)])), expected);
 }
 
 #[test]
 fn trap_03_a_threshold_that_nothing_misses_is_none() {
-    let builder = Composite::builder("c", part(Overlap)).threshold(0.0);
+    let builder = Composite::builder("c", component(Overlap)).threshold(0.0);
     assert_eq!(
         refusal_of(builder),
-        "composite `c`: the threshold 0 of `the whole` can never fail, since every score of its range 0.0..=1.0 reaches it; give a larger one"
+        "composite `c`: the threshold 0 of `the composite` never fails: every score is in 0.0..=1.0; set a larger one"
     );
-    let expected = "composite `c`: the threshold 0 of `overlap` can never fail, since every score of its range 0.0..=1.0 reaches it; give a larger one";
-    assert_eq!(refusal(any([part(Overlap).at_least(0.0)])), expected);
+    let expected = "composite `c`: the threshold 0 of `overlap` never fails: every score is in 0.0..=1.0; set a larger one";
+    assert_eq!(refusal(any([component(Overlap).at_least(0.0)])), expected);
 }
 
 #[test]
 fn a_bound_where_only_the_number_counts_is_a_mistake() {
-    let expected = "composite `c`: `min` takes the number of `overlap`, so the bound on it says nothing; take it away";
-    assert_eq!(refusal(min([part(Overlap).at_least(0.5)])), expected);
-    let expected = "composite `c`: `the whole` takes the number of `overlap`, so the bound on it says nothing; take it away";
-    assert_eq!(refusal(part(Overlap).at_least(0.5)), expected);
+    let expected = "composite `c`: thresholds are not supported in `min`, which uses the score of `overlap`; remove `at_least`";
+    assert_eq!(refusal(min([component(Overlap).at_least(0.5)])), expected);
+    let expected = "composite `c`: thresholds are not supported in `the composite`, which uses the score of `overlap`; remove `at_least`";
+    assert_eq!(refusal(component(Overlap).at_least(0.5)), expected);
 }
 
 #[test]
 fn verdicts_need_verdicts() {
     assert_eq!(
-        refusal(all([part(FormatOk), part(Overlap)])),
-        "composite `c`: `overlap` gives a score but no verdict; say from which value on it passes"
+        refusal(all([component(FormatOk), component(Overlap)])),
+        "composite `c`: `overlap` has a score but no verdict; set a pass threshold with `at_least`"
     );
-    let builder = Composite::builder("c", all([part(FormatOk)])).threshold(0.5);
+    let builder = Composite::builder("c", all([component(FormatOk)])).threshold(0.5);
     assert_eq!(
         refusal_of(builder),
-        "composite `c`: `the whole` is true or false already; take the threshold and `strict` away"
+        "composite `c`: `the composite` is true or false, so it takes no threshold; remove the threshold and `strict`"
     );
-    let builder = Composite::builder("c", part(Overlap)).strict();
-    assert_eq!(
-        refusal_of(builder),
-        "composite `c`: `strict` makes the score 1 or 0 at the threshold, and there is none"
-    );
+    let builder = Composite::builder("c", component(Overlap)).strict();
+    assert_eq!(refusal_of(builder), "composite `c`: `strict` requires a threshold; set one");
 }
 
 #[test]
 fn only_a_known_range_can_be_turned() {
     assert_eq!(
-        refusal(invert(part(Words))),
-        "composite `c`: `invert` needs the range of `words`, which declares none; give it `range = ..`"
+        refusal(invert(component(Words))),
+        "composite `c`: `invert` needs the range of `words`, which declares none; declare one"
     );
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use dsrs_metrics::composite::{Composite, part, weighted};
+use dsrs_metrics::composite::{Composite, component, weighted};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Evaluate, MetricSet, Pair, Scorer};
 
@@ -63,7 +63,7 @@ fn row(test: usize) -> Prediction {
 }
 
 fn half(name: &str, one: impl Metric + 'static, other: impl Metric + 'static) -> Composite {
-    let whole = weighted([(part(one), 0.5), (part(other), 0.5)]);
+    let whole = weighted([(component(one), 0.5), (component(other), 0.5)]);
     Composite::builder(name, whole).build().unwrap()
 }
 
@@ -80,7 +80,7 @@ fn a_component_of_a_nested_composite_is_asked_once() {
 
 #[test]
 fn one_composite_may_name_a_component_in_two_combinations() {
-    let inner = || weighted([(part(Counted::default()), 0.5), (part(FormatOk), 0.5)]);
+    let inner = || weighted([(component(Counted::default()), 0.5), (component(FormatOk), 0.5)]);
     let whole = weighted([(inner(), 0.5), (inner(), 0.5)]);
     let composite = Composite::builder("c", whole).build().unwrap();
     assert_eq!(score(&composite, &row(1)).unwrap().score.value, 0.75);
@@ -267,7 +267,8 @@ impl Metric for Instead {
 #[tokio::test]
 async fn an_answer_is_shared_only_by_calls_about_the_same_rows() {
     let instead = Instead(prediction! { "format" => true, "length" => 0.0 });
-    let whole = weighted([(part(Length), 0.25), (part(Least), 0.25), (part(instead), 0.5)]);
+    let whole =
+        weighted([(component(Length), 0.25), (component(Least), 0.25), (component(instead), 0.5)]);
     let composite = Composite::builder("c", whole).build().unwrap();
     let (gold, pred) = (example! {}, prediction! { "format" => true, "length" => 1.0 });
     let scored = composite.answer(MetricCall::new(&gold, &pred)).await.unwrap();

@@ -44,7 +44,7 @@ fn a_wrong_type_names_what_was_expected_and_found() {
     let error = IntentAccuracy.score(&gold, &prediction! { "intent" => 5 }).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "metric `intent_accuracy`: field `pred.intent` should be a string, found the number 5"
+        "metric `intent_accuracy`: field `pred.intent`: expected a string, found the number 5"
     );
     assert!(!IntentAccuracy.can_evaluate(&gold, &prediction! { "intent" => 5 }));
     assert!(IntentAccuracy.can_evaluate(&gold, &prediction! { "intent" => "y" }));
@@ -110,7 +110,7 @@ fn a_list_that_holds_the_wrong_thing_says_where() {
     let error = AllForms.score(&gold, &pred).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "metric `all_forms`: field `gold.list` should be a list of strings, found a list (invalid type: integer `2`, expected a string)"
+        "metric `all_forms`: field `gold.list`: expected a list of strings, found a list (invalid type: integer `2`, expected a string)"
     );
 }
 

@@ -148,7 +148,7 @@ async fn typed_rows_that_deserialize_work_from_files_too() -> Result<()> {
     let error = metric.evaluate(&wrong, &pred).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "metric `typed_from_files`: the gold row is no `FileGold`: invalid type: string \"Paris\", expected a sequence"
+        "metric `typed_from_files`: the gold row is not a `FileGold`: invalid type: string \"Paris\", expected a sequence"
     );
     assert!(!metric.can_evaluate(&wrong, &pred));
     let metric: Box<dyn Metric> = Box::new(BorrowingRow);
@@ -176,7 +176,7 @@ fn cells_of_text_are_read_as_what_the_parameter_is() -> Result<()> {
     let error = FromText.score(&strict, &prediction! {}).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "metric `from_text`: field `gold.number` should be a number, found the string \"2.5\""
+        "metric `from_text`: field `gold.number`: expected a number, found the string \"2.5\""
     );
     Ok(())
 }

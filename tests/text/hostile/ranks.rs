@@ -25,7 +25,7 @@ fn grades_that_are_not_finite_fail() {
     let gold = example! { "relevant" => json!({"a": "NaN"}) };
     let error = Ndcg::default().score(&gold, &prediction! { "retrieved" => ["a"] }).unwrap_err();
     assert!(
-        error.to_string().starts_with("metric `ndcg`: field `gold.relevant` should be "),
+        error.to_string().starts_with("metric `ndcg`: field `gold.relevant`: expected "),
         "{error}"
     );
 }

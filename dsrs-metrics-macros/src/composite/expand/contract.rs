@@ -195,12 +195,12 @@ fn spec(cx: &Context<'_>, tree: &Tree) -> TokenStream {
 }
 
 fn metric(cx: &Context<'_>) -> TokenStream {
-    let Context { span, ident, runtime, .. } = cx;
+    let Context { span, ident, runtime, compiled, .. } = cx;
     let paths = &cx.paths();
     let bounds = bounds(cx);
     let (gold, pred) = (quote_spanned!(*span=> GoldRow), quote_spanned!(*span=> PredRow));
     let answer = quote_spanned! {*span=>
-        __PLAN.answer(&__components::<GoldRow, PredRow>(), call, __SPEC.name, const { &__SPEC })
+        #compiled::Plan::answer(&__PLAN, &__components::<GoldRow, PredRow>(), call, __SPEC.name, const { &__SPEC })
     };
     let (described, calls) =
         (described(paths, None, &identity(cx)), calls(paths, &gold, &pred, &answer));

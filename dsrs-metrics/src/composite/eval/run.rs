@@ -48,16 +48,18 @@ impl<'a> Run<'a> {
         let mut row = Row {
             results: leaves.iter().map(|_| ComponentResult::default()).collect(),
             missing: Missing::Leaf(0),
+            is_decided: false,
             run: self,
         };
         let pending = row.advance(leaves, call);
-        if pending.is_empty() {
+        // If a component has decided, the others are not polled, so they cost nothing.
+        if pending.is_empty() || row.is_decided {
             return Answer::Ready(row.finish());
         }
         let leaves = leaves.to_vec();
         Answer::pending(async move {
             let mut pending = pending;
-            while !pending.is_empty() {
+            while !pending.is_empty() && !row.is_decided {
                 let all = pending.into_iter().map(|(index, future)| {
                     let name = row.run.components[index];
                     async move { (index, caught(name, future).await) }
@@ -88,6 +90,8 @@ struct Row<'a> {
     run: Run<'a>,
     results: Box<[ComponentResult]>,
     missing: Missing,
+    /// Whether the composite can have no score any more, for the reason in `missing`.
+    is_decided: bool,
 }
 
 impl<'a> Row<'a> {
@@ -118,7 +122,7 @@ impl<'a> Row<'a> {
         current: &Cell<Option<usize>>,
         pending: &mut Vec<Pending<'a>>,
     ) {
-        let Self { run: Run { tree, keys, on_missing, .. }, results, missing } = self;
+        let Self { run: Run { tree, keys, on_missing, .. }, results, missing, is_decided } = self;
         let mut answer = |index: usize, result: &mut ComponentResult| {
             current.set(Some(index));
             let key = keys.get(index).and_then(Option::as_ref);
@@ -131,22 +135,35 @@ impl<'a> Row<'a> {
             }
             current.set(None);
         };
-        for (index, result) in results[..tree.ungated].iter_mut().enumerate() {
-            if result.is_open() {
-                answer(index, result);
+        if tree.ungated == results.len() {
+            for (index, result) in results.iter_mut().enumerate() {
+                if result.is_open() {
+                    answer(index, result);
+                }
+                if !result.is_plain() && stops(*on_missing, result) {
+                    (*missing, *is_decided) = (Missing::Leaf(index), true);
+                    return;
+                }
             }
-            if !result.is_plain() && stops(*on_missing, result) {
-                return;
-            }
+            return;
         }
-        while tree.ungated < results.len() {
-            // An error is the composite's result, which `finish` computes.
-            let Ok(ready) = next(&tree.node, *on_missing, results, missing) else { return };
-            if ready.is_empty() {
+        loop {
+            let Ok(ready) = next(&tree.node, *on_missing, results, missing) else {
+                *is_decided = true;
                 return;
-            }
+            };
+            let (is_last, mut waits) = (ready.is_empty(), false);
             for index in ready {
                 answer(index, &mut results[index]);
+                waits |= results[index].is_pending();
+                if !results[index].is_plain() && stops(*on_missing, &results[index]) {
+                    (*missing, *is_decided) = (Missing::Leaf(index), true);
+                    return;
+                }
+            }
+            // Nothing behind a gate is paid for while a component before it may still fail.
+            if is_last || waits {
+                return;
             }
         }
     }
@@ -154,7 +171,10 @@ impl<'a> Row<'a> {
     /// Combines the components' results.
     #[inline]
     fn finish(mut self) -> Result<Scored> {
-        let Self { run, results, missing } = &mut self;
+        if self.is_decided {
+            return Err(self.error());
+        }
+        let Self { run, results, missing, .. } = &mut self;
         match fold(&run.tree.node, run.on_missing, results, missing) {
             Resolved::Value(Value { value, .. }) => {
                 let Self { run, results, .. } = self;

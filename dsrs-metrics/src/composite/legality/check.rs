@@ -76,9 +76,9 @@ pub(in crate::composite) fn name(name: &str) -> Result<(), Mistake> {
 /// The expression as a whole: its good end is up, and its bound is the composite's threshold.
 pub(in crate::composite) fn whole<L: Leaf>(whole: &Shape<L>) -> Result<(), Mistake> {
     if let Shape::AtLeast(part, _) = whole {
-        return Err(Mistake::UselessBound { component: part.name(), within: "the whole" });
+        return Err(Mistake::UselessBound { component: part.name(), within: "the composite" });
     }
-    siblings("the whole", &[whole])
+    siblings("the composite", &[whole])
 }
 
 /// The parts of one combination: not empty, none twice, all with the good end up.
@@ -256,10 +256,10 @@ impl Declaration {
 
     fn check_verdict(&self, derived: &Derived) -> Result<(), Mistake> {
         if derived.is_bool() && (self.threshold.is_some() || self.strict) {
-            return Err(Mistake::ThresholdOnBool { within: "the whole" });
+            return Err(Mistake::ThresholdOnBool { within: "the composite" });
         }
         match self.threshold {
-            Some(threshold) => bound_fits("the whole", threshold, derived),
+            Some(threshold) => bound_fits("the composite", threshold, derived),
             None if self.strict && derived.threshold.is_none() => {
                 Err(Mistake::StrictWithoutThreshold)
             }

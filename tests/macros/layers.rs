@@ -1,0 +1,176 @@
+//! The layers of the crates: a module imports only from layers below its own, so that there is no import cycle.
+//!
+//! A new top-level module gets a place in `RUNTIME`, and a line in `ARCHITECTURE.md`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use syn::visit::{self, Visit};
+use syn::{Attribute, ItemMod, ItemUse, Macro, UseName, UsePath, UseRename, UseTree};
+
+/// The top-level modules of the runtime crate, from the lowest layer to the highest. Modules of one layer do not import
+/// from each other.
+const RUNTIME: [&[&str]; 10] = [
+    &["stats", "text", "sandbox"],
+    &["json", "retrieval", "lm"],
+    &["structured", "syntax"],
+    &["sparql"],
+    &["core"],
+    &["composite", "data", "judge"],
+    &["metrics"],
+    &["evaluate"],
+    &["agreement", "scoring"],
+    &["cli"],
+];
+
+/// The same of the macro crate.
+const MACROS: [&[&str]; 2] =
+    [&["shared"], &["composite", "judge", "judge_output", "metric", "record"]];
+
+/// Modules that only re-export, for users and for the expansion of the macros, and the tests of messages.
+const FACADES: [&str; 5] = ["lib", "main", "prelude", "__private", "messages"];
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The source files below a folder, each with the top-level module that it belongs to.
+fn sources(folder: &Path) -> Vec<(String, PathBuf)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let module = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        if path.is_dir() {
+            found.extend(sources(&path).into_iter().map(|(_, file)| (module.clone(), file)));
+        } else if path.extension().is_some_and(|it| it == "rs") {
+            found.push((module, path));
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The modules after `crate::` in a file, tests excluded.
+#[derive(Default)]
+struct Imports(Vec<String>);
+
+impl Imports {
+    fn of(file: &Path) -> Vec<String> {
+        let source = fs::read_to_string(file).unwrap();
+        let mut imports = Self::default();
+        imports.visit_file(&syn::parse_file(&source).unwrap());
+        imports.0
+    }
+
+    fn use_tree(&mut self, tree: &UseTree) {
+        match tree {
+            UseTree::Path(UsePath { ident, .. }) => self.0.push(ident.to_string()),
+            UseTree::Name(UseName { ident }) => self.0.push(ident.to_string()),
+            UseTree::Rename(UseRename { ident, .. }) => self.0.push(ident.to_string()),
+            UseTree::Group(group) => group.items.iter().for_each(|tree| self.use_tree(tree)),
+            UseTree::Glob(_) => self.0.push("*".to_owned()),
+        }
+    }
+}
+
+impl Visit<'_> for Imports {
+    fn visit_item_mod(&mut self, module: &ItemMod) {
+        let is_test = |attr: &Attribute| {
+            attr.path().is_ident("cfg")
+                && attr.parse_args::<syn::Path>().is_ok_and(|cfg| cfg.is_ident("test"))
+        };
+        if !module.attrs.iter().any(is_test) {
+            visit::visit_item_mod(self, module);
+        }
+    }
+
+    fn visit_item_use(&mut self, item: &ItemUse) {
+        match &item.tree {
+            UseTree::Path(UsePath { ident, tree, .. }) if ident == "crate" => self.use_tree(tree),
+            _ => {}
+        }
+    }
+
+    fn visit_path(&mut self, path: &syn::Path) {
+        match path.segments.first() {
+            Some(first) if first.ident == "crate" => {
+                self.0.extend(path.segments.get(1).map(|module| module.ident.to_string()));
+            }
+            _ => {}
+        }
+        visit::visit_path(self, path);
+    }
+
+    /// Tokens of macros are not parsed; `$crate::..` names the crate's public items and is no import.
+    fn visit_macro(&mut self, invocation: &Macro) {
+        let text = invocation.tokens.to_string();
+        let paths = text.split("crate ::").collect::<Vec<_>>();
+        for pair in paths.windows(2).filter(|pair| !pair[0].trim_end().ends_with('$')) {
+            let name =
+                pair[1].trim_start().split(|c: char| !c.is_alphanumeric() && c != '_').next();
+            self.0.extend(name.map(str::to_owned));
+        }
+    }
+}
+
+/// The layer of each module.
+fn layers(of: &[&[&'static str]]) -> BTreeMap<&'static str, usize> {
+    let layers = of.iter().enumerate();
+    layers.flat_map(|(layer, modules)| modules.iter().map(move |module| (*module, layer))).collect()
+}
+
+/// Imports that are not from a lower layer, as `FILE imports MODULE`. `roots` are items of the
+/// crate's root, which are no modules.
+fn upward(folder: &str, of: &[&[&'static str]], roots: &[&str]) -> Vec<String> {
+    let (folder, layers) = (root().join(folder), layers(of));
+    let mut found = Vec::new();
+    for (module, file) in sources(&folder) {
+        if FACADES.contains(&&*module) {
+            continue;
+        }
+        let Some(own) = layers.get(&*module) else {
+            found.push(format!("the module `{module}` has no layer"));
+            continue;
+        };
+        for import in Imports::of(&file) {
+            let is_below = layers.get(&*import).is_some_and(|layer| layer < own);
+            if import != module && !is_below && !roots.contains(&&*import) {
+                let file = file.strip_prefix(&folder).unwrap().display();
+                found.push(format!("{file} imports {import}"));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn modules_of_the_runtime_crate_import_from_lower_layers() {
+    // The attribute macros, which the crate uses as its users do.
+    assert_eq!(
+        upward("dsrs-metrics/src", &RUNTIME, &["metric", "judge_output"]),
+        Vec::<String>::new()
+    );
+    assert!(RUNTIME.concat().len() <= 18, "with `prelude` and `__private`, at most 20 modules");
+}
+
+#[test]
+fn attributes_of_the_macro_crate_do_not_import_from_each_other() {
+    let roots = ["expand_metric", "expand_judge", "expand_judge_output", "expand_record"];
+    assert_eq!(upward("dsrs-metrics-macros/src", &MACROS, &roots), Vec::<String>::new());
+}
+
+/// The test must see an import in each of its forms.
+#[test]
+fn an_upward_import_is_found() {
+    let source = "
+        use crate::cli::args;
+        use crate::{evaluate::Source, json::depth};
+        fn f(row: crate::data::Row) { m!(crate::scoring::x, $crate::y) }
+        #[cfg(test)]
+        mod tests { use crate::agreement; }
+    ";
+    let mut imports = Imports::default();
+    imports.visit_file(&syn::parse_file(source).unwrap());
+    assert_eq!(imports.0, ["cli", "evaluate", "json", "data", "scoring"]);
+}
