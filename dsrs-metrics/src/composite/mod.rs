@@ -115,8 +115,8 @@ fn fields(specs: &[MetricSpec<'_>], side: Side) -> Vec<FieldSpec<'static>> {
         match fields.iter_mut().find(|known| known.name == field.name) {
             Some(known) => known.required |= field.required,
             None => fields.push(FieldSpec {
-                name: interned_names::word(field.name),
-                ty: interned_names::word(field.ty),
+                name: interned_names::intern(field.name),
+                ty: interned_names::intern(field.ty),
                 required: field.required,
             }),
         }
@@ -172,7 +172,7 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         let leaves = leaves.all;
         let specs: Vec<_> = leaves.iter().map(|leaf| leaf.spec()).collect();
         let spec = self.declared.spec(&derived, &specs)?;
-        let names = interned_names::kept(leaves.iter().map(Metric::<G, P>::name));
+        let names = interned_names::intern_all(leaves.iter().map(Metric::<G, P>::name));
         let keys = leaves.iter().map(Metric::<G, P>::key).collect();
         let mut all = Vec::new();
         leaves.iter().for_each(|leaf| Metric::<G, P>::keys(leaf, &mut all));

@@ -42,7 +42,7 @@ impl Plan {
         let tree = resolve(whole, &mut leaves).map(|(node, _)| Tree::new(node));
         let name = |leaf: &Named| format!("{}{}", leaf.spec.name, leaf.configured);
         let names: Vec<String> = leaves.all.iter().map(name).collect();
-        let names = interned_names::kept(names.iter().map(String::as_str));
+        let names = interned_names::intern_all(names.iter().map(String::as_str));
         Self { tree, names, on_missing, keys, sharing: Sharing::among(all) }
     }
 

@@ -45,7 +45,7 @@ enum State {
 }
 
 impl ComponentResult {
-    /// Whether it is a score of numbers only.
+    /// Whether the result is a score of numbers only.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
         matches!(self.state, State::Number | State::Passed | State::Failed)

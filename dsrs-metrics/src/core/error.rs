@@ -43,7 +43,7 @@ pub enum MetricErrorKind {
         /// What is wrong with the field.
         error: FieldError,
     },
-    /// The whole row could not be read as the type that the metric takes.
+    /// The whole row could not be deserialized into the type of the metric's parameter.
     Row {
         /// The half of the row.
         side: Side,
@@ -89,7 +89,7 @@ pub enum MetricErrorKind {
         /// The budget, in millisatoshis.
         budget_msats: u64,
     },
-    /// A component of a composite has no score, and the composite does not say how to do without it.
+    /// A component of a composite has no score, and the composite's `on_missing` is `Fail`.
     MissingComponent {
         /// The component's name.
         component: String,
@@ -263,11 +263,12 @@ impl FieldError {
 /// Always.
 #[cold]
 #[doc(hidden)]
+#[expect(clippy::boxed_local, reason = "reading a field returns a boxed error")]
 pub fn unreadable_field<T>(error: Box<FieldError>, spec: &MetricSpec<'_>, side: Side) -> Result<T> {
     Err(error.of(spec.name, side))
 }
 
-/// A type in words, or as it is written; a description stays as it is.
+/// Displays the description of a type, or the type as it is written; a description is displayed unchanged.
 pub(crate) struct Expected<'a>(pub(crate) &'a str);
 
 impl fmt::Display for Expected<'_> {

@@ -66,7 +66,7 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         self.declaration().map_or(MetricTier::Proxy, |declared| declared.spec().tier)
     }
 
-    /// What one call is expected to cost at most, in millisatoshis.
+    /// The largest expected cost of one call, in millisatoshis.
     fn cost_estimate(&self) -> u64 {
         self.declaration().map_or(0, |declared| declared.spec().cost_msats)
     }
@@ -89,7 +89,7 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         })
     }
 
-    /// Everything that is known of the metric before it runs.
+    /// Returns the metric's declaration.
     fn spec(&self) -> MetricSpec<'_> {
         let by_hand = || {
             let spec = MetricSpec::new(self.name()).with_tier(self.tier()).with_async();
@@ -121,7 +121,7 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         Ok(self.answer(call).await?.grade(call.trace.is_some()))
     }
 
-    /// Adds what the metric and its components require: language models, or the reason why they can score no row. A
+    /// Adds what the metric and its components require: language models, or the reason why they cannot score any row. A
     /// harness probes each model once, before the first row is paid for.
     fn requirements(&self, all: &mut Vec<Requirement>) {
         if let Some(declared) = self.declaration() {
@@ -241,13 +241,13 @@ where
 /// Scores with feedback, for reflective optimizers. Every [`Metric`] is one.
 #[async_trait]
 pub trait FeedbackEvaluator<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
-    /// Score and feedback.
+    /// Returns the score and the feedback.
     ///
     /// # Errors
     /// As [`Metric::evaluate`].
     async fn feedback_metric(&self, example: &G, prediction: &P) -> Result<FeedbackMetric>;
 
-    /// Score and feedback for each objective: one for each named score, or the only one.
+    /// Returns the score and the feedback of each objective: one for each named score, or a single one.
     ///
     /// # Errors
     /// As [`Metric::evaluate`].

@@ -113,12 +113,51 @@ fn composites_that_the_compiler_checked_share_their_components() {
 async fn all_metrics_of_a_run_share_what_they_have_in_common() {
     let evaluate = Evaluate::builder().metric(Dear).metric(Dearest).metric(Counted::default());
     let evaluate = evaluate.metric(Outer).build().unwrap();
-    let result = evaluate.score([Pair::new("a", example! {}, row(31))]).await.unwrap();
+    let result = evaluate.score([Pair::new("a", example! {}, row(29))]).await.unwrap();
     let means: Vec<_> = result.metrics.iter().map(|metric| metric.mean).collect();
     assert_eq!(means, [Some(0.5), Some(0.375), Some(0.5), Some(0.375)]);
     assert_eq!(calls(31), 3, "the judge, and the counter in two scales");
     let costs: u64 = result.metrics.iter().map(|metric| metric.cost_msats).sum();
     assert_eq!(costs, 70, "the judge is paid once");
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Deserialize)]
+enum Mode {
+    #[default]
+    Plain,
+    Twice,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
+struct Settings {
+    mode: Mode,
+    offset: f64,
+}
+
+/// A metric with an enum and a struct as parameters.
+#[metric(range = 0.0..=1.0)]
+fn adjusted(
+    #[pred] test: usize,
+    #[pred] length: f64,
+    #[param(default)] mode: Mode,
+    #[param(default)] settings: &Settings,
+) -> f64 {
+    CALLS[test].fetch_add(1, Ordering::SeqCst);
+    let factor = if mode == Mode::Twice || settings.mode == Mode::Twice { 2.0 } else { 1.0 };
+    length * factor / 2.0 + settings.offset
+}
+
+/// Parameters of any type are compared by their own equality.
+#[tokio::test]
+async fn trap_35_metrics_with_enum_and_struct_parameters_are_evaluated_once() {
+    let settings = || Settings { mode: Mode::Twice, offset: 0.25 };
+    let custom = || Adjusted::builder().mode(Mode::Twice).settings(settings()).build();
+    let first = half("first", Adjusted::default(), custom());
+    let second = half("second", custom(), Adjusted::default());
+    let evaluate = Evaluate::builder().metric(first).metric(second).build().unwrap();
+    let result = evaluate.score([Pair::new("a", example! {}, row(29))]).await.unwrap();
+    assert_eq!(result.metrics.iter().map(|metric| metric.mean).collect::<Vec<_>>(), [Some(0.5); 2]);
+    assert_eq!(calls(29), 2, "two configurations in four places");
 }
 
 #[test]

@@ -36,8 +36,8 @@ use crate::sandbox::Limits;
 /// # }
 /// ```
 ///
-/// On the command line: `--param 'sandbox.command=python3 check.py' --param
-/// 'sandbox.files={"check.py":"program"}'`.
+/// On the command line:
+/// `--param 'sandbox.command=python3 check.py' --param 'sandbox.files={"check.py":"program"}'`.
 #[metric(tier = truth, cost = "500 msat")]
 #[expect(clippy::too_many_arguments, reason = "one parameter per setting")]
 pub async fn sandbox(

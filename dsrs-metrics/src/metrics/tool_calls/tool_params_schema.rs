@@ -71,7 +71,7 @@ pub fn tool_params_schema(
     };
     let params = parsed(params.unwrap_or(&Value::Null));
     match depth::is_too_deep(&params) {
-        true => Err(Unscored::Because(format!("field `pred.params` holds {TooDeep}"))),
+        true => Err(Unscored::Because(format!("field `pred.params` contains {TooDeep}"))),
         false => validate(validator, &params),
     }
 }
