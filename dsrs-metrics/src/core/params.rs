@@ -73,9 +73,16 @@ impl std::fmt::Display for Mismatch<'_> {
             write!(f, ", as in {example}")?;
         }
         write!(f, "; found `{found}`")?;
-        // The message is redundant if it only states that the type is wrong.
-        let is_redundant = in_words(ty).is_some()
-            && ["invalid ", "data did not match"].iter().any(|it| reason.starts_with(it));
+        // A message of serde's own is redundant, since it only states that the type is wrong.
+        let of_serde = [
+            "invalid type: ",
+            "invalid value: ",
+            "invalid length ",
+            "invalid digit",
+            "data did not match",
+        ];
+        let is_redundant =
+            in_words(ty).is_some() && of_serde.iter().any(|it| reason.starts_with(it));
         if is_redundant { Ok(()) } else { write!(f, " ({reason})") }
     }
 }

@@ -132,7 +132,7 @@ fn typed_rows_are_read_by_name() {
         score("text").unwrap_err().to_string(),
         "metric `length`: no field `pred.text`; it has `answer`, `lent`, `count`, `maybe`, `list`, `opaque`, `any`"
     );
-    let opaque = "metric `length`: field `pred.opaque`: expected text, or a value that JSON can say, found a value whose type does not implement `Serialize`";
+    let opaque = "metric `length`: field `pred.opaque`: expected a string, or a value that can be written as JSON, found a value whose type does not implement `Serialize`";
     let any = opaque.replace("opaque", "any");
     assert_eq!(score("any").unwrap_err().to_string(), any, "its type is generic");
     assert_eq!(score("opaque").unwrap_err().to_string(), opaque);

@@ -85,7 +85,7 @@ fn the_compiler_derives_what_the_builder_derives() {
     const BLEND: MetricSpec<'static> = Blend::SPEC;
     assert_eq!(
         (BLEND.name, BLEND.doc, BLEND.version),
-        ("blend", "Overlap, and length a little.", "2")
+        ("blend", "A weighted mean of overlap and length.", "2")
     );
     assert_eq!((BLEND.kind, BLEND.direction), (ScoreKind::Number, Direction::HigherIsBetter));
     assert_eq!((BLEND.threshold, BLEND.range), (Some(0.8), Some(ScoreRange::UNIT)));

@@ -10,7 +10,7 @@ use dsrs_metrics::{Evaluate, MetricSet, Pair, Scorer};
 use super::{FormatOk, Length, score};
 
 /// The number of calls per test. Each row has the index of its test's counter.
-static CALLS: [AtomicU64; 32] = [const { AtomicU64::new(0) }; 32];
+static CALLS: [AtomicU64; 40] = [const { AtomicU64::new(0) }; 40];
 
 fn calls(test: usize) -> u64 {
     CALLS[test].load(Ordering::SeqCst)
@@ -155,9 +155,9 @@ async fn trap_35_metrics_with_enum_and_struct_parameters_are_evaluated_once() {
     let first = half("first", Adjusted::default(), custom());
     let second = half("second", custom(), Adjusted::default());
     let evaluate = Evaluate::builder().metric(first).metric(second).build().unwrap();
-    let result = evaluate.score([Pair::new("a", example! {}, row(29))]).await.unwrap();
+    let result = evaluate.score([Pair::new("a", example! {}, row(35))]).await.unwrap();
     assert_eq!(result.metrics.iter().map(|metric| metric.mean).collect::<Vec<_>>(), [Some(0.5); 2]);
-    assert_eq!(calls(29), 2, "two configurations in four places");
+    assert_eq!(calls(35), 2, "two configurations in four places");
 }
 
 #[test]
