@@ -1,5 +1,5 @@
-//! What a composite of five synchronous metrics costs beside the sum of its parts, for parts that do
-//! next to nothing and for parts that normalize text. Prints nanoseconds a row.
+//! The overhead of a composite of five synchronous metrics over calling them separately, for metrics that do
+//! almost no work and for metrics that normalize text. Prints nanoseconds per row.
 //!
 //! ```sh
 //! cargo run --release --example composite_overhead
@@ -13,25 +13,25 @@ use dsrs_metrics::composite::{Composite, component, weighted};
 use dsrs_metrics::metrics::{Em, F1, HotpotF1, Precision, Recall};
 use dsrs_metrics::prelude::*;
 
-/// Says what the row says.
+/// Returns the row's field.
 #[metric]
 fn answered(#[pred] answered: bool) -> bool {
     answered
 }
 
-/// Says what the row says.
+/// Returns the row's field.
 #[metric]
 fn cited(#[pred] cited: bool) -> bool {
     cited
 }
 
-/// Says what the row says.
+/// Returns the row's field.
 #[metric(range = 0.0..=1.0)]
 fn overlap(#[pred] overlap: f64) -> f64 {
     overlap
 }
 
-/// Says what the row says.
+/// Returns the row's field.
 #[metric(range = 0.0..=1.0)]
 fn brevity(#[pred] brevity: f64) -> f64 {
     brevity
@@ -43,11 +43,11 @@ fn present(#[pred] answer: &str) -> bool {
     !answer.is_empty()
 }
 
-/// The five above as one metric that the compiler has checked.
+/// The five metrics above as a composite that is checked at compile time.
 #[metric(weighted(answered = 0.2, cited = 0.2, overlap = 0.2, brevity = 0.2, present = 0.2))]
 struct OfFields;
 
-/// Five built-in metrics as one that the compiler has checked.
+/// Five built-in metrics as a composite that is checked at compile time.
 #[metric(weighted(Em = 0.2, F1 = 0.2, HotpotF1 = 0.2, Precision = 0.2, Recall = 0.2))]
 struct OfText;
 
@@ -72,7 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     compare("of normalized text", text, &OfText, call)
 }
 
-/// Takes turns, so that whatever else the machine does disturbs both alike.
+/// Measures both in alternation, so that other load on the machine affects both equally.
 fn compare<A, B, C, D, E>(
     what: &str,
     (a, b, c, d, e): (A, B, C, D, E),
@@ -124,7 +124,7 @@ where
     Ok(())
 }
 
-/// The mean of one round, in nanoseconds a call.
+/// Returns the mean time of one round, in nanoseconds per call.
 fn nanoseconds(mut call: impl FnMut()) -> f64 {
     const CALLS: u32 = 10_000;
     let start = Instant::now();

@@ -1,4 +1,4 @@
-//! What the harness itself costs: trivial rows, trivial programs, one thread.
+//! The overhead of the harness: trivial rows, trivial programs, one thread.
 //!
 //! `cargo run --release --example evaluate_throughput [MAX_ROWS]`
 
@@ -7,7 +7,7 @@ use std::time::Instant;
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Evaluate, EvaluateError, EvaluationResult, Pair};
 
-/// A metric that must be awaited.
+/// An asynchronous metric.
 struct SameLater;
 
 #[async_trait]
@@ -25,7 +25,7 @@ impl Metric for SameLater {
     }
 }
 
-/// A metric that need not be.
+/// A synchronous metric.
 fn same(gold: &Example, pred: &Prediction) -> bool {
     gold.get("answer") == pred.get("answer")
 }
@@ -39,7 +39,7 @@ async fn program(_inputs: Example) -> Prediction {
     prediction! { "answer" => "2" }
 }
 
-/// Microseconds per row of a whole `run`, devset already built.
+/// Returns the microseconds per row of a complete `run`, without building the devset.
 async fn run(rows: usize, metric: impl Metric + 'static) -> Result<f64, EvaluateError> {
     let evaluate =
         Evaluate::builder().devset(devset(rows)).metric(metric).concurrency(8).build()?;
@@ -48,7 +48,7 @@ async fn run(rows: usize, metric: impl Metric + 'static) -> Result<f64, Evaluate
     Ok(microseconds(started, rows, &result))
 }
 
-/// Microseconds per row of scoring finished predictions, rows already built.
+/// Returns the microseconds per row of scoring recorded predictions, without building the rows.
 async fn score(rows: usize, metric: impl Metric + 'static) -> Result<f64, EvaluateError> {
     let pair = |(row, gold)| Pair::new(format!("{row}"), gold, prediction! { "answer" => "2" });
     let pairs: Vec<_> = devset(rows).into_iter().enumerate().map(pair).collect();
@@ -63,7 +63,7 @@ fn microseconds(started: Instant, rows: usize, result: &EvaluationResult) -> f64
     started.elapsed().as_secs_f64() * 1e6 / rows as f64
 }
 
-/// The best of three, so that whatever else the machine does counts least.
+/// Returns the best of three measurements, to reduce the effect of other load on the machine.
 macro_rules! best {
     ($measure:expr) => {{
         let mut best = f64::INFINITY;

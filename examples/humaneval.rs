@@ -5,7 +5,7 @@
 //! cargo run --release -p dsrs-metrics-examples --features sandbox --example humaneval -- FILE [CONCURRENCY]
 //! ```
 //!
-//! `FILE` is that of <https://github.com/openai/human-eval>: each line has `prompt`,
+//! `FILE` is the data set of <https://github.com/openai/human-eval>: each line has `prompt`,
 //! `canonical_solution`, `test` and `entry_point`.
 
 use std::error::Error;

@@ -1,13 +1,13 @@
-//! How many rows a judge does in a second, when its model takes 50 ms and 1,000 rows are judged at a time.
+//! Rows per second of a judge whose model takes 50 ms per call, with 1,000 rows evaluated concurrently.
 //!
 //! ```sh
 //! cargo run --release --example judge_throughput -- 200000 1000
 //! ```
 //!
-//! The bound is concurrency / latency, with the latency that the model really had: a timer of 50 ms goes off a
-//! little later, and much later on a busy machine. Everything below is what judging costs besides waiting. The whole run
-//! counts, with its start and its end, where not all workers have a row; the steady state is what lies between a tenth of the
-//! calls and nine tenths. On Linux the memory is printed too, at both.
+//! The upper bound is concurrency / latency, with the measured latency: a timer of 50 ms fires a little later, and much
+//! later on a busy machine. The difference from the bound is the overhead of judging. The first figure is for the whole
+//! run, with its start and its end, when not all workers have a row. The steady state is measured between a tenth and nine
+//! tenths of the calls. On Linux the resident memory is printed at both points.
 
 use std::error::Error;
 use std::time::{Duration, Instant};
@@ -38,18 +38,18 @@ struct SemanticRecallPrecision {
     precision: f64,
 }
 
-/// A model that notes how long its calls take, and how much memory there is in use.
+/// A model that records the latency of its calls, and prints the memory in use.
 struct Timed {
     lm: ScriptedLm,
     calls: AtomicU64,
     nanos: AtomicU64,
     rows: u64,
-    /// When a tenth of the calls was made, and nine tenths.
+    /// The times at which a tenth and nine tenths of the calls had been made.
     tenths: [OnceLock<Instant>; 2],
 }
 
 impl Timed {
-    /// Calls per second in between.
+    /// Returns the calls per second between these times.
     fn steady(&self) -> Option<f64> {
         let [early, late] = self.tenths.each_ref().map(OnceLock::get);
         let calls = (self.rows * 9 / 10 - self.rows / 10) as f64;
@@ -84,7 +84,7 @@ impl LanguageModel for Timed {
     }
 }
 
-/// The memory that the process has in use, as Linux says it.
+/// Returns the process's resident memory, as reported by Linux.
 fn resident() -> Option<String> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

@@ -1,5 +1,5 @@
-//! What a call through a metric costs beside the plain function: on a row that derives `Record`, on a
-//! dynamic row, and through `dyn Metric`. Prints nanoseconds a row and the ratio to the function.
+//! The overhead of a metric over the plain function: on a row that derives `Record`, on a dynamic row, and
+//! through `dyn Metric`. Prints nanoseconds per row and the ratio to the function.
 //!
 //! ```sh
 //! cargo run --release --example metric_overhead
@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use dsrs_metrics::prelude::*;
 
-/// Whether the intents agree in any case: some ten nanoseconds of work.
+/// Whether the intents are equal, ignoring case: about ten nanoseconds of work.
 #[metric]
 fn intent_accuracy(#[gold] expected_intent: &str, #[pred] intent: &str) -> bool {
     expected_intent.trim().eq_ignore_ascii_case(intent.trim())
@@ -61,7 +61,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The best of several rounds, in nanoseconds a call.
+/// Returns the best time of several rounds, in nanoseconds per call.
 fn nanoseconds(mut call: impl FnMut()) -> f64 {
     const CALLS: u32 = 1_000_000;
     let round = |_| {

@@ -1,5 +1,5 @@
-//! How many rows a second each built-in metric scores, on one thread, without the harness; and how many times as long it
-//! takes as a loop that counts the words of the same rows.
+//! Rows per second of each built-in metric, on one thread, without the harness; and its time relative to a loop that
+//! counts the words of the same rows.
 //!
 //! `cargo run --release --example metric_throughput [SECONDS_EACH]`
 
@@ -14,7 +14,7 @@ use dsrs_metrics::text::{BleuTokens, RougeTokens};
 
 use reference::Rows;
 
-/// How many different rows there are; more than the caches of a metric could remember.
+/// The number of distinct rows, which is larger than the caches of any metric.
 const ROWS: usize = 256;
 
 const WORDS: [&str; 24] = [
@@ -44,7 +44,7 @@ const WORDS: [&str; 24] = [
     "is",
 ];
 
-/// A text of so many words; the seed changes about one word in eight.
+/// Returns a string of `words` words. The seed changes about one word in eight.
 fn text(row: usize, words: usize, seed: usize) -> String {
     let word = |at: usize| match (row * 31 + at * 17 + seed * 13) % 8 {
         0 => WORDS[(row + at * seed) % WORDS.len()],
@@ -113,7 +113,7 @@ fn extractions() -> Rows {
     })
 }
 
-/// A metric with the parameters that are not its defaults.
+/// A metric, and its parameters that differ from the defaults.
 struct Measured {
     params: &'static str,
     metric: Box<dyn Metric>,
@@ -129,7 +129,7 @@ impl Measured {
     }
 }
 
-/// Metrics with what stands in the rows that they are measured on.
+/// Returns the metrics, with the rows on which they are measured and a description of the rows.
 fn table() -> Vec<(&'static str, Vec<Measured>, Rows)> {
     vec![
         ("answers of 12 words", answers(), texts(12)),

@@ -1,5 +1,5 @@
-//! Rows per second of each proxy and of `diff` on one thread, over rows of about 600 characters; and how many times as long
-//! each takes as a loop that counts the words of the same row.
+//! Rows per second of each proxy and of `diff` on one thread, over rows of about 600 characters; and the
+//! time of each relative to a loop that counts the words of the same row.
 //!
 //! `cargo run --release -p dsrs-metrics-examples --features proxies --example proxy_throughput`
 

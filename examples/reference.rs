@@ -1,5 +1,5 @@
-//! What figures of throughput are held against: a loop that cuts every text of a row at white space and counts the words. A
-//! ratio to it can be measured again on any machine.
+//! The baseline of throughput measurements: a loop that splits every string of a row at white space and counts the words.
+//! A ratio to it is comparable between machines.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 pub(crate) type Rows = Vec<(Example, Prediction)>;
 
-/// The words of a row's texts.
+/// Returns the number of words in a row's strings.
 fn words(gold: &Example, pred: &Prediction) -> usize {
     gold.data.iter().chain(pred.data.iter()).map(|(_, value)| words_of(value)).sum()
 }
@@ -23,7 +23,7 @@ fn words_of(value: &Value) -> usize {
     }
 }
 
-/// Rows a second on one thread, over about so much time.
+/// Returns the rows per second on one thread, measured for about `time`.
 pub(crate) fn per_second(
     rows: &Rows,
     time: Duration,
@@ -39,14 +39,14 @@ pub(crate) fn per_second(
     (rounds * rows.len() as u64) as f64 / started.elapsed().as_secs_f64()
 }
 
-/// The same for the loop.
+/// Returns the rows per second of the word-counting loop.
 pub(crate) fn of_words(rows: &Rows, time: Duration) -> f64 {
     per_second(rows, time, |gold, pred| {
         black_box(words(gold, pred));
     })
 }
 
-/// A line of the table: a metric on its rows, and how many times as long as the loop it takes.
+/// Formats a line of the table: a metric, its rows, and its time relative to the loop.
 pub(crate) fn line(metric: &str, rows: &str, per_second: f64, loops: f64) -> String {
     format!("{metric:34}  {rows:30}  {per_second:>10.0}  {:>8.1}", loops / per_second)
 }

@@ -1,5 +1,5 @@
-// The pages define their links for readers of the repository, at their end. A link that is defined twice goes where it is
-// defined first, so these lines lead readers of the crate documentation to the same pages here.
+// Each page defines its links at its end, for readers of the repository. Markdown uses the first definition of a link, so
+// these definitions point to the same pages in the crate documentation.
 #![doc = "[write_a_metric]: crate::guide::write_a_metric"]
 #![doc = "[rows]: crate::guide::rows"]
 #![doc = "[evaluate]: crate::guide::evaluate"]
@@ -15,7 +15,7 @@
 #![doc = ""]
 #![doc = include_str!("../../README.md")]
 
-// Lets `#[metric]` be used inside this crate with the path that its users have.
+// `#[metric]` expands to paths that start with `dsrs_metrics`, also inside this crate.
 #[allow(unused_extern_crates)]
 extern crate self as dsrs_metrics;
 

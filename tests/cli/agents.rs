@@ -109,7 +109,7 @@ fn an_error_is_one_line() {
     assert_eq!(
         rejected(row, &["-m", "outcome_coupled"]),
         "error: <stdin>:1: metric `outcome_coupled`: no field `pred.params_valid`; it has `step_utility`, \
-         `was_repeated`, `verification_delta`; say where it is with --map pred.params_valid=PATH\n"
+         `was_repeated`, `verification_delta`; if the row has it elsewhere, write --map pred.params_valid=PATH\n"
     );
     assert_eq!(
         rejected(row, &["-m", "outcome_coupled", "--param", "outcome_coupled.schema_weight=0.5"]),

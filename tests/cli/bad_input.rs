@@ -73,7 +73,7 @@ fn neither_gold_nor_pred() {
 fn a_field_of_the_wrong_type() {
     assert_eq!(
         error_of_second_row(r#"{"gold": {"answer": 4}, "pred": {"answer": "x"}}"#),
-        "rows.jsonl:2: metric `same_text`: field `gold.answer`: expected a text, found the number 4"
+        "rows.jsonl:2: metric `same_text`: field `gold.answer`: expected a string, found the number 4"
     );
 }
 

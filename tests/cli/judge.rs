@@ -42,17 +42,6 @@ fn with_no_model_configured_every_output_says_that_none_judged() {
     assert_eq!(report["metrics"]["semantic_f1"]["judged_offline"], 2);
 }
 
-#[cfg(feature = "lm")]
-#[test]
-fn a_model_that_is_none_ends_the_run_and_no_row_is_judged_offline_in_its_place() {
-    let args = ["-m", "semantic_f1", "--max-errors", "5", "--quiet"];
-    let (output, lines) = score(&args, &[("DSRS_LM", "nobody:nothing")]);
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!((output.status.code(), lines.as_str()), (Some(2), ""), "{said}");
-    assert!(said.contains("unknown provider in model `nobody:nothing`"), "{said}");
-    assert_eq!(said.lines().count(), 1, "{said}");
-}
-
 #[cfg(not(feature = "lm"))]
 #[test]
 fn a_program_without_models_says_how_to_build_with_them() {

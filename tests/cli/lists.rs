@@ -42,7 +42,7 @@ distance
   param  scale: number = 1.0 - what counts as 1
 
 short_note
-  Whether the note is short; without a note it has no opinion.
+  Whether the note is short; without a note it abstains.
   proxy, bool, higher is better, free
   reads  pred.note: string, optional
   param  limit: whole number, 0 or more, required

@@ -127,7 +127,7 @@ fn invalid_numbers() {
     );
     assert_eq!(
         option_error("--concurrency", "0"),
-        "error: invalid value '0' for '--concurrency <N>': 0 is not in 1..4294967295"
+        "error: invalid value '0' for '--concurrency <N>': 0 is not in 1..=4294967295"
     );
 }
 

@@ -204,7 +204,7 @@ async fn without_a_quorum_there_is_no_score() {
         all_must
             .evaluate(&gold, &pred)
             .await
-            .is_err_and(|error| error.to_string().contains("2 of 3"))
+            .is_err_and(|error| error.to_string().contains("at least 3 of 3 judges, found 2"))
     );
 }
 

@@ -156,8 +156,8 @@ async fn over_http() -> bool {
 }
 
 async fn cached() {
-    let folder = tempfile::tempdir().unwrap();
-    let cache = ReplyCache::open(folder.path(), 1 << 30).unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let cache = ReplyCache::open(dir.path(), 1 << 30).unwrap();
     let lm: Arc<dyn LanguageModel> =
         Arc::new(Cached::new(scripted(), cache.clone(), CacheMode::Use));
     println!("cache on disk, 256 at a time, 20,000 calls");

@@ -41,13 +41,13 @@ async fn text(lm: &impl LanguageModel, request: &LmRequest) -> String {
 #[tokio::test]
 async fn the_next_run_reads_a_stored_reply_at_no_cost() {
     let dir = temp_dir();
-    let reply = LmReply::new("yes").with_cost(7).with_model("m-1");
+    let reply = LmReply::new("yes").with_cost_msats(7).with_model("m-1");
     let lm = Cached::new(ScriptedLm::new().replies([reply.clone()]), open(&dir), CacheMode::Use);
     assert_eq!(lm.complete(&ask("?")).await, Ok(reply.clone()));
     drop(lm);
     // As in another process: nothing of the first cache is left in memory.
     let lm = Cached::new(ScriptedLm::new(), open(&dir), CacheMode::Use);
-    let mut again = reply.with_cost(0);
+    let mut again = reply.with_cost_msats(0);
     again.cached = true;
     assert_eq!(lm.complete(&ask("?")).await, Ok(again));
     let error = lm.complete(&ask("another")).await.unwrap_err().to_string();
@@ -147,7 +147,7 @@ async fn errors_are_not_stored() {
 async fn equal_concurrent_calls_are_one_call() {
     for mode in [CacheMode::Use, CacheMode::Refresh] {
         let dir = temp_dir();
-        let reply = LmReply::new("yes").with_cost(7);
+        let reply = LmReply::new("yes").with_cost_msats(7);
         let scripted = ScriptedLm::new().otherwise(reply).latency(Duration::from_millis(30));
         let lm = Cached::new(&scripted, open(&dir), mode);
         let request = ask("?");
@@ -165,7 +165,7 @@ async fn equal_concurrent_calls_are_one_call() {
 async fn equal_concurrent_calls_share_an_error_but_not_its_cost() {
     let dir = temp_dir();
     let kind = LmErrorKind::InvalidReply { reason: "truncated".to_owned() };
-    let paid = LmError::new("scripted:lm", kind).with_cost(Some(9));
+    let paid = LmError::new("scripted:lm", kind).with_cost_msats(Some(9));
     let scripted = ScriptedLm::new().replies([paid]).latency(Duration::from_millis(30));
     let lm = Cached::new(&scripted, open(&dir), CacheMode::Use);
     let request = ask("?");

@@ -110,6 +110,13 @@ async fn an_unusable_model_is_reported_before_the_first_row() {
 }
 
 #[tokio::test]
+async fn with_an_unknown_model_no_row_is_judged_offline_in_its_place() {
+    let args = ["-m", "semantic_f1", "--max-errors", "5", "--quiet"];
+    let ran = score(3, &args, &[("DSRS_LM", "nobody:nothing")]).await;
+    refused(&ran, "unknown provider in model `nobody:nothing`");
+}
+
+#[tokio::test]
 async fn a_run_without_judges_needs_no_model() {
     let mapped = ["--map", "gold.answer=gold.response", "--map", "pred.answer=pred.response"];
     let args = [&["-m", "f1"], &mapped[..]].concat();
@@ -173,10 +180,10 @@ async fn rows_that_the_budget_does_not_cover_are_skipped_and_counted() {
     assert!(scored as u64 * 36 <= 9500);
     let headline = format!("polite  100.00% ({scored}/{scored}, 0 failed, {skipped} skipped)\n");
     assert_eq!(ran.out, headline);
-    let said = format!(
+    let expected = format!(
         "polite: --budget did not cover {skipped} of 60 rows, which were skipped; a call may cost up to "
     );
-    let (msats, last) = ran.err.strip_prefix(&said).unwrap().split_once(" msat\n").unwrap();
+    let (msats, last) = ran.err.strip_prefix(&expected).unwrap().split_once(" msat\n").unwrap();
     let msats: u64 = msats.parse().unwrap();
     assert!((36..9500).contains(&msats), "{msats}");
     assert!(last.starts_with("language models: ") && last.lines().count() == 1, "{last}");
@@ -193,8 +200,8 @@ async fn trap_23_a_model_without_a_price_is_rejected_under_a_budget_unless_allow
     assert_eq!(server.received().len(), 0);
     let ran = score(3, &[&args[..], &["--allow-unpriced"]].concat(), &variables).await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    let said = "0 msat (plus 4 calls of unknown cost); of these 1 probe, 0 msat; rows are charged 30 msat, as declared by judges for calls of unknown cost\n";
-    assert!(ran.err.ends_with(said), "{}", ran.err);
+    let expected = "0 msat (plus 4 calls of unknown cost); of these 1 probe, 0 msat; rows are charged 30 msat, as declared by judges for calls of unknown cost\n";
+    assert!(ran.err.ends_with(expected), "{}", ran.err);
     let costs: Vec<_> =
         ran.lines.iter().map(|l| l["scores"]["polite"]["cost_msats"].clone()).collect();
     assert_eq!(costs, [10; 3], "the declared cost; the budget is not charged");

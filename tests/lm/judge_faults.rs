@@ -177,8 +177,9 @@ async fn trap_14_five_thousand_judged_rows_with_every_kind_of_fault() {
     let seen: Arc<Seen> = Arc::default();
     let shared = Arc::clone(&seen);
     let server = Server::without_recording(move |received| answer(&shared, received)).await;
-    let lm =
-        plain("openai:judge-faults", &server.url("/v1")).retry(quick(ATTEMPTS)).build().unwrap();
+    // A long timeout, so that a busy machine causes no timeouts of its own.
+    let lm = plain("openai:judge-faults", &server.url("/v1")).timeout(Duration::from_secs(60));
+    let lm = lm.retry(quick(ATTEMPTS)).build().unwrap();
     let judge = GradedJudge::default().with_lm(lm.clone());
     let evaluate = Evaluate::builder().metric(judge).concurrency(200).build().unwrap();
     let rows = (0..ROWS).map(|row| {

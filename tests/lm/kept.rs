@@ -170,7 +170,7 @@ async fn an_invalid_verdict_is_not_paid_for_twice_and_a_refresh_calls_again() {
 #[tokio::test]
 async fn the_next_run_calls_again_for_a_truncated_filtered_or_refused_reply() {
     for (stop_reason, expected) in [
-        (StopReason::Length, "was cut short"),
+        (StopReason::Length, "was truncated"),
         (StopReason::Filtered, "filter withheld"),
         (StopReason::Refusal("no".to_owned()), "declined to judge: no"),
     ] {

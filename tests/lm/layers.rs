@@ -90,9 +90,9 @@ async fn permanent_errors_are_not_retried() {
 async fn the_cost_includes_failed_attempts() {
     let paid = |msats| {
         let kind = LmErrorKind::InvalidReply { reason: "truncated".to_owned() };
-        LmError::new("scripted:lm", kind).with_cost(Some(msats))
+        LmError::new("scripted:lm", kind).with_cost_msats(Some(msats))
     };
-    let script = [Err(paid(3)), Err(paid(4)), Ok(LmReply::new("yes").with_cost(5))];
+    let script = [Err(paid(3)), Err(paid(4)), Ok(LmReply::new("yes").with_cost_msats(5))];
     let lm = Retry::new(ScriptedLm::new().replies(script), RetryPolicy::default());
     assert_eq!(lm.complete(&ask("?")).await.unwrap().cost_msats, Some(12));
     let lm = Retry::new(ScriptedLm::new().otherwise(paid(3)), RetryPolicy::default());

@@ -1,8 +1,8 @@
-//! End to end against a server that this project did not write: the LiteLLM proxy, with a key,
-//! errors and a limit on the rate switched on.
+//! End to end with the LiteLLM proxy as an independent server, with an API key, errors and a rate
+//! limit.
 //!
-//! `DSRS_METRICS_PYTHON` names a Python with `litellm[proxy]` (`.ci/peers.txt` says which). Without
-//! one the test says so and passes, unless `DSRS_METRICS_REQUIRE` is 1.
+//! `DSRS_METRICS_PYTHON` names a Python with `litellm[proxy]` (versions in `.ci/peers.txt`).
+//! Without one the test is skipped with a message, or fails if `DSRS_METRICS_REQUIRE` is 1.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -69,13 +69,13 @@ impl Drop for Proxy {
 
 fn program() -> Option<PathBuf> {
     let python = Peer::interpreter();
-    let said = Command::new(&python).args(["-c", PROBE]).output();
-    let said = said.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
-    if said.as_deref().is_ok_and(|said| said == "True") {
+    let output = Command::new(&python).args(["-c", PROBE]).output();
+    let output = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned());
+    if output.as_deref().is_ok_and(|output| output == "True") {
         return Some(Path::new(&python).with_file_name("litellm"));
     }
     skip(&format!(
-        "{python} has no litellm[proxy] ({said:?}); set DSRS_METRICS_PYTHON to one that has"
+        "{python} has no litellm[proxy] ({output:?}); set DSRS_METRICS_PYTHON to one that has"
     ));
     None
 }
@@ -243,11 +243,11 @@ async fn judges(proxy: &Proxy) {
     assert!(error.contains("returned no verdict after one repair"), "{error}");
     assert_eq!(talker.metrics[0].cost_msats, 12 * 2 * 50, "with a repair, which is paid for");
 
-    for (model, said) in [("broken", "status 500"), ("busy", "rate limit exceeded")] {
+    for (model, expected) in [("broken", "status 500"), ("busy", "rate limit exceeded")] {
         let failed = judged(proxy.retrying(model, quick(2))).await.unwrap();
         assert_eq!((failed.metrics[0].scored, failed.metrics[0].failed), (0, 12), "{model}");
         let error = failed.first_error.unwrap();
-        assert!(error.contains(said) && error.contains("after 2 attempts"), "{error}");
+        assert!(error.contains(expected) && error.contains("after 2 attempts"), "{error}");
     }
     let limited = judged(proxy.model("limited-verdict")).await.unwrap();
     let summary = &limited.metrics[0];
@@ -277,26 +277,26 @@ async fn judges_on_the_command_line(proxy: &Proxy) {
         tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap()
     };
     let fine = run("openai:verdict", KEY).await;
-    let said = String::from_utf8(fine.stderr).unwrap();
-    assert_eq!(fine.status.code(), Some(0), "{said}");
+    let stderr = String::from_utf8(fine.stderr).unwrap();
+    assert_eq!(fine.status.code(), Some(0), "{stderr}");
     let report: serde_json::Value = serde_json::from_slice(&fine.stdout).unwrap();
     assert_eq!(report["metrics"]["semantic_f1"]["mean"], 2.0 / 3.0);
     assert_eq!(report["metrics"]["polite"]["score"], 100.0);
     // 20 rows and a probe of each model; the calls that were rejected for their temperature cost
     // nothing.
     assert!(
-        said.starts_with("language models: ")
-            && said.contains("220 prompt + 440 completion tokens"),
-        "{said}"
+        stderr.starts_with("language models: ")
+            && stderr.contains("220 prompt + 440 completion tokens"),
+        "{stderr}"
     );
 
-    for (model, key, words) in [
+    for (model, key, expected) in [
         ("openai:nobody", KEY, "openai:nobody: model not found"),
         ("openai:verdict", "sk-wrong-key-0123", "API key rejected"),
     ] {
         let refused = run(model, key).await;
-        let said = String::from_utf8(refused.stderr).unwrap();
-        assert_eq!((refused.status.code(), said.lines().count()), (Some(2), 1), "{said}");
-        assert!(said.contains(words) && !said.contains("sk-wrong"), "{said}");
+        let stderr = String::from_utf8(refused.stderr).unwrap();
+        assert_eq!((refused.status.code(), stderr.lines().count()), (Some(2), 1), "{stderr}");
+        assert!(stderr.contains(expected) && !stderr.contains("sk-wrong"), "{stderr}");
     }
 }

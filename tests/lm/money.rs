@@ -128,15 +128,15 @@ async fn a_cancelled_call_counts_as_spent() {
 #[tokio::test]
 async fn a_ledger_has_totals_by_purpose_and_overall() {
     let ledger = Ledger::new();
-    let mut cached = LmReply::new("again").with_cost(0);
+    let mut cached = LmReply::new("again").with_cost_msats(0);
     cached.cached = true;
     let broken = LmErrorKind::InvalidReply { reason: String::new() };
-    let broken = LmError::new("scripted:lm", broken).with_cost(Some(5));
+    let broken = LmError::new("scripted:lm", broken).with_cost_msats(Some(5));
     let scripted = ScriptedLm::new()
         .when("cached", cached)
         .when("broken", broken)
         .when("unpriced", LmReply::new("?").with_usage(Usage::new(1, 1)))
-        .otherwise(LmReply::new("yes").with_usage(Usage::new(40, 2)).with_cost(42));
+        .otherwise(LmReply::new("yes").with_usage(Usage::new(40, 2)).with_cost_msats(42));
     let lm = Metered::new(scripted, ledger.clone());
     for (purpose, text) in
         [("a", "x"), ("a", "cached"), ("a", "broken"), ("b", "x"), ("b", "unpriced")]

@@ -24,7 +24,7 @@ const RUNTIME: [&[&str]; 10] = [
     &["cli"],
 ];
 
-/// The same of the macro crate.
+/// The same for the macro crate.
 const MACROS: [&[&str]; 2] =
     [&["shared"], &["composite", "judge", "judge_output", "metric", "record"]];
 
@@ -102,7 +102,7 @@ impl Visit<'_> for Imports {
         visit::visit_path(self, path);
     }
 
-    /// Tokens of macros are not parsed; `$crate::..` names the crate's public items and is no import.
+    /// Tokens of macros are not parsed; `$crate::..` names the crate's public items and is not an import.
     fn visit_macro(&mut self, invocation: &Macro) {
         let text = invocation.tokens.to_string();
         let paths = text.split("crate ::").collect::<Vec<_>>();
@@ -121,7 +121,7 @@ fn layers(of: &[&[&'static str]]) -> BTreeMap<&'static str, usize> {
 }
 
 /// Imports that are not from a lower layer, as `FILE imports MODULE`. `roots` are items of the
-/// crate's root, which are no modules.
+/// crate's root, which are not modules.
 fn upward(folder: &str, of: &[&[&'static str]], roots: &[&str]) -> Vec<String> {
     let (folder, layers) = (root().join(folder), layers(of));
     let mut found = Vec::new();
@@ -160,7 +160,7 @@ fn attributes_of_the_macro_crate_do_not_import_from_each_other() {
     assert_eq!(upward("dsrs-metrics-macros/src", &MACROS, &roots), Vec::<String>::new());
 }
 
-/// The test must see an import in each of its forms.
+/// The test must detect an import in each of its forms.
 #[test]
 fn an_upward_import_is_found() {
     let source = "

@@ -1,4 +1,4 @@
-//! What `#[metric]` and composites do at run time.
+//! Tests of `#[metric]` and of composites at run time.
 
 mod composite;
 mod documents;

@@ -42,12 +42,12 @@ impl PassingLabels {
                 _ => Ok(Some(listed)),
             };
         }
-        let is_bool = |label: &Label| match label {
+        let is_verdict = |label: &Label| match label {
             Label::Bool(_) => true,
             Label::Number(number) => options.scale.is_empty() && (*number == 0.0 || *number == 1.0),
             Label::Missing | Label::Class(_) => false,
         };
-        if labels().all(is_bool) {
+        if labels().all(is_verdict) {
             return Ok(Some(Self::TrueOrOne));
         }
         if !options.scale.is_empty() {

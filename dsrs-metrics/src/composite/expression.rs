@@ -1,4 +1,4 @@
-//! Expressions: components and how they are combined, before they are checked.
+//! Expressions: components and their combinations, before validation.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use super::shape::Shape;
 use crate::core::metric::Metric;
 use crate::core::rows::dynamic::{Example, Prediction};
 
-/// A component, or a combination of several. A component that is used twice is evaluated once per row if both are
-/// clones of one value.
+/// A component, or a combination of several. A component that is used twice is evaluated once per row if both uses
+/// are clones of one value.
 pub struct Expression<G = Example, P = Prediction>(pub(super) Shape<Arc<dyn Metric<G, P>>>);
 
-/// One metric as a component.
+/// Creates a component from a metric.
 pub fn component<G, P, M>(metric: M) -> Expression<G, P>
 where
     G: Sync,
@@ -21,35 +21,37 @@ where
     Expression(Shape::Leaf(Arc::new(metric)))
 }
 
-/// The weighted mean; the weights must sum to 1.
+/// Returns the weighted mean of components. The weights must sum to 1.
 pub fn weighted<G, P>(
     parts: impl IntoIterator<Item = (Expression<G, P>, f64)>,
 ) -> Expression<G, P> {
     Expression(Shape::Weighted(parts.into_iter().map(|(part, weight)| (part.0, weight)).collect()))
 }
 
-/// True if every part passes: its verdict, or the bound set by [`Expression::at_least`].
+/// Returns a composite that passes if every component passes, by its verdict or the bound set by
+/// [`Expression::at_least`].
 pub fn all<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expression<G, P> {
     Expression(Shape::All(shapes(parts)))
 }
 
-/// True if any part passes: its verdict, or the bound set by [`Expression::at_least`].
+/// Returns a composite that passes if any component passes, by its verdict or the bound set by
+/// [`Expression::at_least`].
 pub fn any<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expression<G, P> {
     Expression(Shape::Any(shapes(parts)))
 }
 
-/// The smallest value.
+/// Returns the smallest value of the components.
 pub fn min<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expression<G, P> {
     Expression(Shape::Min(shapes(parts)))
 }
 
-/// The largest value.
+/// Returns the largest value of the components.
 pub fn max<G, P>(parts: impl IntoIterator<Item = Expression<G, P>>) -> Expression<G, P> {
     Expression(Shape::Max(shapes(parts)))
 }
 
-/// The mean of the truths where the mean of the proxies is at least `at_least`; elsewhere the row is
-/// gated: it has no score, the truths are not asked, and it ranks below every row that passed.
+/// Returns the mean of the truths if the mean of the proxies is at least `at_least`. Otherwise the row is
+/// gated: it has no score, the truths are not evaluated, and it ranks below every row that passed.
 pub fn gate<G, P>(
     proxies: impl IntoIterator<Item = Expression<G, P>>,
     at_least: f64,
@@ -58,13 +60,13 @@ pub fn gate<G, P>(
     Expression(Shape::Gate { proxies: shapes(proxies), at_least, truths: shapes(truths) })
 }
 
-/// The part upside down in its range, so that a lower-is-better part can stand beside others.
+/// Mirrors the component's value in its range, so that a lower-is-better component can be combined with others.
 pub fn invert<G, P>(part: Expression<G, P>) -> Expression<G, P> {
     Expression(Shape::Invert(Box::new(part.0)))
 }
 
 impl<G, P> Expression<G, P> {
-    /// Passes from this value on, whatever threshold the part has of its own.
+    /// Sets the smallest value that is a pass, in place of the component's own threshold.
     #[must_use]
     pub fn at_least(self, bound: f64) -> Self {
         Self(Shape::AtLeast(Box::new(self.0), bound))

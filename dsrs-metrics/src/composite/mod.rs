@@ -1,7 +1,7 @@
-//! Composites: several metrics that make one, checked before the first row is scored.
+//! Composites: several metrics combined into one, validated before the first row is scored.
 //!
-//! An [`Expression`] is checked against the components' specs (`legality/`) and becomes a [`Composite`], a metric like
-//! any other. How it is evaluated on a row is in `eval/`.
+//! An [`Expression`] is checked against the components' specs (`legality/`) and becomes a [`Composite`], which is a
+//! [`Metric`]. Evaluation of a row is in `eval/`.
 
 mod eval;
 mod expression;
@@ -33,7 +33,7 @@ use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::MetricScore;
 use crate::core::spec::{FieldSpec, MetricSpec, MetricTier, Side};
 
-/// What `#[metric]` on a struct expands to. No promise is made about anything here.
+/// Items that the expansion of `#[metric]` on a struct uses. They are not part of the public API.
 #[doc(hidden)]
 pub mod compiled {
     pub use super::legality::derived::Derived;
@@ -43,7 +43,7 @@ pub mod compiled {
     pub use super::shape::{Leaf, Named, Shape};
 }
 
-/// Several metrics that make one, set up at run time: from a config file, or in a sweep over weights.
+/// Several metrics combined into one at run time: from a configuration file, or in a sweep over weights.
 ///
 /// ```
 /// use dsrs_metrics::composite::{Composite, gate, component, weighted};
@@ -67,47 +67,47 @@ pub mod compiled {
 pub struct Composite<G = Example, P = Prediction> {
     name: String,
     spec: MetricSpec<'static>,
-    /// The fields that the components read, each once.
+    /// The fields that the components read, without duplicates.
     gold: Vec<FieldSpec<'static>>,
     pred: Vec<FieldSpec<'static>>,
     plan: Plan,
     leaves: Vec<Arc<dyn Metric<G, P>>>,
 }
 
-/// Sets up a [`Composite`].
+/// The builder of a [`Composite`].
 #[must_use]
 pub struct CompositeBuilder<G = Example, P = Prediction> {
     name: String,
-    whole: Expression<G, P>,
+    expression: Expression<G, P>,
     declared: check::Declaration,
     on_missing: OnMissing,
 }
 
 impl Composite {
-    /// Names a composite over dynamic rows and says how it is made.
-    pub fn builder(name: impl Into<String>, whole: Expression) -> CompositeBuilder {
-        Self::typed(name, whole)
+    /// Starts a composite over dynamic rows with its name and expression.
+    pub fn builder(name: impl Into<String>, expression: Expression) -> CompositeBuilder {
+        Self::typed(name, expression)
     }
 }
 
 impl<G: Sync, P: Sync> Composite<G, P> {
-    /// Names a composite over rows of any type and says how it is made.
-    pub fn typed(name: impl Into<String>, whole: Expression<G, P>) -> CompositeBuilder<G, P> {
+    /// Starts a composite over rows of any type with its name and expression.
+    pub fn typed(name: impl Into<String>, expression: Expression<G, P>) -> CompositeBuilder<G, P> {
         CompositeBuilder {
             name: name.into(),
-            whole,
+            expression,
             declared: check::Declaration::default(),
             on_missing: OnMissing::Fail,
         }
     }
 
-    /// The names of the components, each once, in the order of the expression.
+    /// Iterates over the names of the components, without duplicates, in the order of the expression.
     pub fn components(&self) -> impl ExactSizeIterator<Item = &str> {
         self.plan.names().iter().copied()
     }
 }
 
-/// The fields of one side: as `union` has them for a composite that the compiler checks.
+/// Returns the fields of one side, in the same way as `union` for a composite that is checked at compile time.
 fn fields(specs: &[MetricSpec<'_>], side: Side) -> Vec<FieldSpec<'static>> {
     let mut fields: Vec<FieldSpec<'static>> = Vec::new();
     let all = specs.iter().flat_map(MetricSpec::get_input_spec);
@@ -115,8 +115,8 @@ fn fields(specs: &[MetricSpec<'_>], side: Side) -> Vec<FieldSpec<'static>> {
         match fields.iter_mut().find(|known| known.name == field.name) {
             Some(known) => known.required |= field.required,
             None => fields.push(FieldSpec {
-                name: interned_names::word(field.name),
-                ty: interned_names::word(field.ty),
+                name: interned_names::intern(field.name),
+                ty: interned_names::intern(field.ty),
                 required: field.required,
             }),
         }
@@ -125,40 +125,40 @@ fn fields(specs: &[MetricSpec<'_>], side: Side) -> Vec<FieldSpec<'static>> {
 }
 
 impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
-    /// Sets the value from which on the whole is a pass.
+    /// Sets the smallest value of the composite that is a pass.
     pub fn threshold(mut self, threshold: f64) -> Self {
         self.declared.threshold = Some(threshold);
         self
     }
 
-    /// Declares the tier; it is derived if not given, and may not be below a component's.
+    /// Declares the tier. It is derived by default, and must not be below a component's.
     pub fn tier(mut self, tier: MetricTier) -> Self {
         self.declared.tier = Some(tier);
         self
     }
 
-    /// Sets what one call may cost at most, in millisatoshis.
+    /// Sets the largest allowed cost of one call, in millisatoshis.
     pub fn budget_msats(mut self, budget: u64) -> Self {
         self.declared.budget_msats = Some(budget);
         self
     }
 
-    /// Sets what a component without a score does to the whole.
+    /// Sets the effect of a component without a score.
     pub fn on_missing(mut self, on_missing: OnMissing) -> Self {
         self.on_missing = on_missing;
         self
     }
 
-    /// Makes the score 1 (pass) or 0 (fail) at the threshold.
+    /// Replaces the score with 1 (pass) or 0 (fail).
     pub fn strict(mut self) -> Self {
         self.declared.strict = true;
         self
     }
 
-    /// Checks that the composite makes sense.
+    /// Validates the expression and the declarations, and builds the composite.
     ///
     /// # Errors
-    /// [`CompositeError`] for the first rule that is broken.
+    /// [`CompositeError`] for the first rule that is violated.
     pub fn build(self) -> Result<Composite<G, P>, CompositeError> {
         let composite = self.name.clone();
         self.checked().map_err(|mistake| CompositeError { composite, mistake })
@@ -166,13 +166,13 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
 
     fn checked(self) -> Result<Composite<G, P>, Mistake> {
         check::name(&self.name)?;
-        check::whole(&self.whole.0)?;
+        check::top_level(&self.expression.0)?;
         let mut leaves = check::Leaves::new(self.on_missing);
-        let (node, derived) = check::resolve(self.whole.0, &mut leaves)?;
+        let (node, derived) = check::resolve(self.expression.0, &mut leaves)?;
         let leaves = leaves.all;
         let specs: Vec<_> = leaves.iter().map(|leaf| leaf.spec()).collect();
         let spec = self.declared.spec(&derived, &specs)?;
-        let names = interned_names::kept(leaves.iter().map(Metric::<G, P>::name));
+        let names = interned_names::intern_all(leaves.iter().map(Metric::<G, P>::name));
         let keys = leaves.iter().map(Metric::<G, P>::key).collect();
         let mut all = Vec::new();
         leaves.iter().for_each(|leaf| Metric::<G, P>::keys(leaf, &mut all));

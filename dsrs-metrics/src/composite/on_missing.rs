@@ -1,21 +1,21 @@
-//! What a component without a score does to the whole.
+//! The effect of a component without a score on its composite.
 
 use serde::{Deserialize, Serialize};
 
-/// What a metric that fails, abstains or panics does to the score that it should have been part of.
-/// It never counts as a pass.
+/// The effect of a metric that fails, abstains or panics on the score that it is a component of.
+/// A missing component never counts as a pass.
 ///
-/// The same holds for rollouts of a row: one without a score leaves the row without a score
-/// ([`Fail`](Self::Fail)), or is left out and counted ([`Skip`](Self::Skip)).
+/// It applies to the rollouts of a row as well: if one has no score, the row has none
+/// ([`Fail`](Self::Fail)), or the rollout is omitted and counted ([`Skip`](Self::Skip)).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnMissing {
-    /// There is no score, and the row says which metric is to blame.
+    /// The composite has no score, and its error names the component.
     #[default]
     Fail,
-    /// The mean is over the other metrics; there is no score if none is left.
+    /// The component is omitted. The composite has no score if all components are missing.
     Skip,
-    /// It counts as the worst: the low end of its range (of a part that a composite inverts, the high end),
-    /// or 0 where it declares none.
+    /// The component counts as its worst value: the minimum of its range (the maximum if the composite
+    /// inverts it), or 0 if it declares no range.
     Zero,
 }

@@ -1,5 +1,5 @@
-//! A checked expression over numbered components, for rows of any type: what the composites of the builder and those of
-//! `#[metric]` have in common.
+//! A checked expression over numbered components, for rows of any type. Composites of the builder and of `#[metric]`
+//! share it.
 
 use super::OnMissing;
 use super::eval::{Node, Run, Tree};
@@ -15,7 +15,7 @@ use crate::core::interned_names;
 use crate::core::metric::Metric;
 use crate::core::spec::MetricSpec;
 
-/// How a composite computes one score from those of its components.
+/// The computation of a composite's score from those of its components.
 #[derive(Debug)]
 pub struct Plan {
     tree: Result<Tree, Mistake>,
@@ -28,21 +28,21 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The plan of a composite that the compiler has checked. `all` are the keys of the components and of their
+    /// Creates the plan of a composite that was checked at compile time. `all` are the keys of the components and of their
     /// components.
     #[must_use]
     pub fn declared(
-        whole: Shape<Named>,
+        expression: Shape<Named>,
         on_missing: OnMissing,
         keys: Vec<Option<Key>>,
         all: &[Key],
     ) -> Self {
         let mut leaves = Leaves::new(on_missing);
-        // The compiler has checked all rules. If one is broken nevertheless, every row reports it.
-        let tree = resolve(whole, &mut leaves).map(|(node, _)| Tree::new(node));
+        // The compiler has checked all rules. If one is violated nevertheless, every row reports it.
+        let tree = resolve(expression, &mut leaves).map(|(node, _)| Tree::new(node));
         let name = |leaf: &Named| format!("{}{}", leaf.spec.name, leaf.configured);
         let names: Vec<String> = leaves.all.iter().map(name).collect();
-        let names = interned_names::kept(names.iter().map(String::as_str));
+        let names = interned_names::intern_all(names.iter().map(String::as_str));
         Self { tree, names, on_missing, keys, sharing: Sharing::among(all) }
     }
 
@@ -76,7 +76,7 @@ impl Plan {
         let Self { names, on_missing, keys, sharing, .. } = self;
         let run = Run { tree, on_missing: *on_missing, components: names, keys, name, spec };
         match sharing {
-            Some(sharing) if call.memo.is_none() => outermost(run, sharing, leaves, call),
+            Some(sharing) if call.memo.is_none() => memoized(run, sharing, leaves, call),
             _ => run.answer(leaves, call),
         }
     }
@@ -84,7 +84,7 @@ impl Plan {
 
 /// Evaluates a composite that uses a metric in several places, outside of a run: it has to memoize by itself.
 #[cold]
-fn outermost<'a, G: Sync, P: Sync>(
+fn memoized<'a, G: Sync, P: Sync>(
     run: Run<'a>,
     sharing: &'a Sharing,
     leaves: &[&'a dyn Metric<G, P>],
@@ -99,6 +99,6 @@ fn outermost<'a, G: Sync, P: Sync>(
     }
     let (name, memo) = (run.name, sharing.memo(&call));
     let answer = run.answer(leaves, call.with_memo(Some(&memo))).ready();
-    let is_late = "a component has to be awaited, but its spec says that it is synchronous";
-    Answer::Ready(answer.unwrap_or_else(|| Err(MetricError::failed(name, is_late))))
+    let unexpected = "a component has to be awaited, but its spec says that it is synchronous";
+    Answer::Ready(answer.unwrap_or_else(|| Err(MetricError::failed(name, unexpected))))
 }

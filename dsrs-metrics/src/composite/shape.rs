@@ -1,48 +1,48 @@
-//! An expression over components of any kind, before it is checked: metrics that are known at run time
-//! ([`Expression`](super::Expression)), or those that `#[metric]` names.
+//! An expression over components of any kind, before validation: metrics at run time
+//! ([`Expression`](super::Expression)), or the components that `#[metric]` names.
 
 use std::sync::Arc;
 
 use crate::core::metric::Metric;
 use crate::core::spec::MetricSpec;
 
-/// How components are put together.
+/// A component, or a combination of components.
 #[derive(Debug, Clone)]
 pub enum Shape<L> {
     /// One component.
     Leaf(L),
     /// The weighted mean.
     Weighted(Vec<(Self, f64)>),
-    /// Whether every part passes.
+    /// Whether every component passes.
     All(Vec<Self>),
-    /// Whether any part passes.
+    /// Whether any component passes.
     Any(Vec<Self>),
     /// The smallest value.
     Min(Vec<Self>),
     /// The largest value.
     Max(Vec<Self>),
-    /// The mean of the truths where the mean of the proxies reaches a bound.
+    /// The mean of the truths if the mean of the proxies reaches a bound.
     Gate {
-        /// What is asked first.
+        /// The components that are evaluated first.
         proxies: Vec<Self>,
         /// The bound.
         at_least: f64,
-        /// What is asked where the proxies pass.
+        /// The components that are evaluated if the proxies pass.
         truths: Vec<Self>,
     },
-    /// The part upside down.
+    /// The component's value mirrored in its range.
     Invert(Box<Self>),
-    /// A pass from this value on.
+    /// The component with the smallest value that is a pass.
     AtLeast(Box<Self>, f64),
 }
 
-/// A component as the rules see it.
+/// A component, as far as the rules need it.
 pub trait Leaf {
-    /// The metric's name.
+    /// Returns the metric's name.
     fn name(&self) -> &str;
-    /// The metric's spec.
+    /// Returns the metric's spec.
     fn spec(&self) -> MetricSpec<'_>;
-    /// Whether both are one component, which is asked once a row.
+    /// Returns whether both are the same component, which is evaluated once per row.
     fn is(&self, other: &Self) -> bool;
 }
 
@@ -65,7 +65,7 @@ impl<G: Sync, P: Sync> Leaf for Arc<dyn Metric<G, P>> {
 pub struct Named {
     /// Its number among the composite's components, in the order of the expression.
     pub index: usize,
-    /// What stands behind its name in results: how it is configured.
+    /// The suffix of its name in results: its configuration.
     pub configured: &'static str,
     /// Its spec.
     pub spec: &'static MetricSpec<'static>,
@@ -86,7 +86,7 @@ impl Leaf for Named {
 }
 
 impl<L: Leaf> Shape<L> {
-    /// The name of a part in messages: the metric's, or the combination's.
+    /// Returns the name in messages: the metric's, or the combination's.
     pub(super) fn name(&self) -> String {
         match self {
             Self::Leaf(leaf) => leaf.name().to_owned(),
@@ -101,7 +101,7 @@ impl<L: Leaf> Shape<L> {
         }
     }
 
-    /// The component that a part is, under bounds.
+    /// Returns the component if this is one, with or without bounds.
     pub(super) fn component(&self) -> Option<&L> {
         match self {
             Self::Leaf(leaf) => Some(leaf),

@@ -39,12 +39,12 @@ pub enum Answer<'a> {
 }
 
 impl<'a> Answer<'a> {
-    /// An answer that has to be awaited.
+    /// Creates an answer that has to be awaited.
     pub fn pending(future: impl Future<Output = Result<Scored>> + Send + 'a) -> Self {
         Self::Pending(Box::pin(future))
     }
 
-    /// The result of a metric that has finished; `None` if it has to be awaited.
+    /// Returns the result of a metric that has finished, or `None` if it has to be awaited.
     #[must_use]
     pub fn ready(self) -> Option<Result<Scored>> {
         match self {

@@ -30,9 +30,9 @@ pub struct MetricCall<'a, G = Example, P = Prediction> {
     pub gold: &'a G,
     /// The program's prediction.
     pub pred: &'a P,
-    /// The trace of the whole program; present while an optimizer is running.
+    /// The trace of the whole program; `Some` while an optimizer is running.
     pub trace: Option<&'a Trace>,
-    /// The predictor that is being scored, if it is one step of the program.
+    /// The predictor that is being scored, if only one step of the program is.
     pub pred_name: Option<&'a str>,
     /// That predictor's part of the trace.
     pub pred_trace: Option<&'a Trace>,
@@ -41,19 +41,19 @@ pub struct MetricCall<'a, G = Example, P = Prediction> {
 }
 
 impl<'a, G, P> MetricCall<'a, G, P> {
-    /// A call in evaluation: no trace.
+    /// Creates a call as in evaluation: without a trace.
     pub const fn new(gold: &'a G, pred: &'a P) -> Self {
         Self { gold, pred, trace: None, pred_name: None, pred_trace: None, memo: None }
     }
 
-    /// A call by an optimizer.
+    /// Sets the trace, as an optimizer does.
     #[must_use]
     pub const fn with_trace(mut self, trace: &'a Trace) -> Self {
         self.trace = Some(trace);
         self
     }
 
-    /// A call that scores one predictor of the program.
+    /// Sets the predictor of the program that is being scored.
     #[must_use]
     pub const fn with_predictor(mut self, name: &'a str, trace: &'a Trace) -> Self {
         self.pred_name = Some(name);
@@ -61,7 +61,7 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         self
     }
 
-    /// The same call with a memo, unless it has one.
+    /// Sets the memo, unless the call already has one.
     pub(crate) fn with_memo<'b>(self, memo: Option<&'b Memo>) -> MetricCall<'b, G, P>
     where
         'a: 'b,
@@ -69,7 +69,7 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         MetricCall { memo: self.memo.or(memo), ..self }
     }
 
-    /// The same call over other rows.
+    /// Returns the same call with other rows.
     #[doc(hidden)]
     pub const fn over<'b, G2, P2>(self, gold: &'b G2, pred: &'b P2) -> MetricCall<'b, G2, P2>
     where

@@ -45,18 +45,18 @@ enum State {
 }
 
 impl ComponentResult {
-    /// Whether it is a score of numbers only.
+    /// Returns whether the result is a score of numbers only.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
         matches!(self.state, State::Number | State::Passed | State::Failed)
     }
 
-    /// Whether the component was not evaluated yet.
+    /// Returns whether the component has not been evaluated yet.
     pub(crate) fn is_open(&self) -> bool {
         self.state == State::NotEvaluated
     }
 
-    /// Whether the component's future has not finished.
+    /// Returns whether the component's future has not finished.
     pub(crate) fn is_pending(&self) -> bool {
         self.state == State::Pending
     }
@@ -66,13 +66,13 @@ impl ComponentResult {
         self.state = State::Pending;
     }
 
-    /// A plain score's value.
+    /// Returns a plain score's value.
     #[inline]
     pub(crate) fn plain(&self) -> Option<f64> {
         self.is_plain().then_some(self.value)
     }
 
-    /// A plain score's verdict.
+    /// Returns a plain score's verdict.
     #[inline]
     pub(crate) fn passed(&self) -> Option<bool> {
         match self.state {
@@ -82,12 +82,12 @@ impl ComponentResult {
         }
     }
 
-    /// The outcome, if it is more than numbers.
+    /// Returns the outcome, if it is more than numbers.
     pub(crate) fn as_outcome(&self) -> Option<&Outcome> {
         self.outcome.as_deref()
     }
 
-    /// The outcome, if the component was evaluated.
+    /// Returns the outcome, if the component was evaluated.
     pub(crate) fn outcome(&self) -> Option<Cow<'_, Outcome>> {
         if let Some(outcome) = &self.outcome {
             return Some(Cow::Borrowed(outcome));
@@ -98,7 +98,7 @@ impl ComponentResult {
         Some(Cow::Owned(Outcome::Scored(scored)))
     }
 
-    /// The result of a component that panicked. The cost of its call is unknown.
+    /// Creates the result of a component that panicked. The cost of its call is unknown.
     #[cold]
     pub(crate) fn panicked(metric: &str, message: String) -> Self {
         let error = MetricError::panicked(metric, message);
@@ -111,7 +111,7 @@ impl ComponentResult {
         Self { state: State::Other, cost_msats, outcome, ..Self::default() }
     }
 
-    /// The component's cost in millisatoshis, whether it returned a score or not.
+    /// Returns the component's cost in millisatoshis, whether it returned a score or not.
     pub(crate) fn cost_msats(&self) -> u64 {
         self.cost_msats
     }
@@ -157,7 +157,7 @@ impl Components {
         named.filter_map(|(name, result)| Some(Component { name, outcome: result.outcome()? }))
     }
 
-    /// The sum of their costs in millisatoshis, and the smallest confidence among those with a score.
+    /// Returns the sum of their costs in millisatoshis, and the smallest confidence among those with a score.
     #[inline]
     pub(crate) fn numbers(&self) -> (u64, f64) {
         let (mut cost_msats, mut confidence) = (0_u64, 1.0_f64);
@@ -179,7 +179,7 @@ impl Components {
         }
     }
 
-    /// The components' feedback, one line each: first those without a score, then by ascending value.
+    /// Returns the components' feedback, one line each: first those without a score, then by ascending value.
     pub(crate) fn worst_first(&self) -> Option<String> {
         let mut lines: Vec<(f64, String)> = self.iter().filter_map(|it| line(&it)).collect();
         lines.sort_by(|(a, _), (b, _)| a.total_cmp(b));
@@ -188,7 +188,7 @@ impl Components {
     }
 }
 
-/// A component's feedback and the value by which it is sorted.
+/// Returns a component's feedback and the value by which it is sorted.
 fn line(Component { name, outcome }: &Component<'_>) -> Option<(f64, String)> {
     let Some(scored) = outcome.scored() else {
         return outcome.error().map(|error| (f64::NEG_INFINITY, error));

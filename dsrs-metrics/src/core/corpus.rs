@@ -1,7 +1,7 @@
 //! Scores of a whole corpus that are not the mean of its rows' scores: corpus BLEU, micro F1.
 //!
-//! A row contributes counts; counts of rows add up, in any order and on any number of machines; a
-//! formula makes the score of the sums. How rows are taken and shown is the harness's business.
+//! Each row contributes counts. The counts of all rows are summed, in any order and on any number of
+//! machines, and a formula computes the score from the sums. Running and reporting is in `evaluate/`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use crate::core::return_types::MetricReturn;
 use crate::core::score::Scored;
 use crate::core::spec::{MetricSpec, ScoreKind};
 
-/// Makes a corpus's score of the summed counts of its rows.
+/// Computes a corpus's score from the summed counts of its rows.
 ///
-/// Closures over a slice of counts are formulas. All rows of a metric give as many counts, in the same
-/// order, and the same formula.
+/// Closures over a slice of counts implement it. All rows of a metric must return the same number of counts,
+/// in the same order, with the same formula.
 pub trait CorpusFormula: Send + Sync {
-    /// The score, in the metric's range; `None` where the sums allow none (nothing to divide by).
+    /// Returns the score, in the metric's range, or `None` if the sums do not determine one (division by zero).
     fn corpus_score(&self, counts: &[u64]) -> Option<f64>;
 }
 
@@ -26,9 +26,9 @@ impl<F: Fn(&[u64]) -> Option<f64> + Send + Sync> CorpusFormula for F {
     }
 }
 
-/// What one row, or a part of the corpus, contributes to the corpus's score: counts that add up.
+/// The counts that one row, or a part of the corpus, contributes to the corpus's score.
 ///
-/// They are integers, so that no digit depends on the order in which rows or workers finish.
+/// The counts are integers, so the sums do not depend on the order in which rows or workers finish.
 ///
 /// ```
 /// use dsrs_metrics::CorpusCounts;
@@ -45,7 +45,7 @@ pub struct CorpusCounts {
 }
 
 impl CorpusCounts {
-    /// A row's counts, and the formula for their sums.
+    /// Creates the counts of one row, with the formula for their sums.
     pub fn new(counts: impl Into<Vec<u64>>, formula: impl CorpusFormula + 'static) -> Self {
         Self { counts: counts.into(), formula: Arc::new(formula) }
     }
@@ -60,13 +60,13 @@ impl CorpusCounts {
         }
     }
 
-    /// The sums.
+    /// Returns the summed counts.
     #[must_use]
     pub fn counts(&self) -> &[u64] {
         &self.counts
     }
 
-    /// The score of all rows that were merged; `None` where there is none, and never NaN or infinite.
+    /// Returns the score of all merged rows, or `None` if the formula returns none or a value that is not finite.
     #[must_use]
     pub fn score(&self) -> Option<f64> {
         self.formula.corpus_score(&self.counts).filter(|score| score.is_finite())
@@ -85,8 +85,9 @@ impl PartialEq for CorpusCounts {
     }
 }
 
-/// A row's score, together with what the row contributes to the score of the corpus. A metric that
-/// returns it is shown with both: the mean of its rows, and the corpus's score.
+/// A row's score, together with the counts that it contributes to the corpus's score.
+///
+/// The summary of a metric that returns it shows both: the mean of its rows and the corpus's score.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -119,12 +120,12 @@ impl PartialEq for CorpusCounts {
 pub struct WithCorpus<T> {
     /// The row's score.
     pub score: T,
-    /// The row's part in the corpus's score.
+    /// The row's contribution to the corpus's score.
     pub counts: CorpusCounts,
 }
 
 impl<T> WithCorpus<T> {
-    /// A row's score with its counts.
+    /// Creates a row's score with its counts.
     pub const fn new(score: T, counts: CorpusCounts) -> Self {
         Self { score, counts }
     }

@@ -1,6 +1,6 @@
-//! What the types that `#[metric]` writes say of themselves, so that the compiler can put metrics
-//! together: the spec as a `const`, whether there is a verdict, whether they must be awaited, which rows
-//! they are over, how they are built.
+//! Compile-time declarations of the types that `#[metric]` generates, from which the compiler checks
+//! composites: the spec as a `const`, whether the metric has a verdict, whether it is asynchronous, which
+//! row types it reads, and how it is built.
 
 use std::marker::PhantomData;
 
@@ -9,7 +9,7 @@ use crate::core::metric::Metric;
 use crate::core::requirements::Requirement;
 use crate::core::spec::MetricSpec;
 
-/// A metric of which the compiler knows all that can be known before it runs; written by `#[metric]`.
+/// A metric whose declaration is known at compile time. `#[metric]` implements it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a metric that the compiler knows",
     label = "not a metric, or one written by hand",
@@ -22,21 +22,21 @@ pub trait Declared: Sized {
     type OverGold;
     /// [`AnyRow`] or [`PredRows`].
     type OverPred;
-    /// What makes it, once parameters without a default are given.
+    /// The builder, before the parameters without a default are set.
     type Start;
 
-    /// All that is known of the metric before it runs.
+    /// The spec that all values of the type have by default.
     const SPEC: MetricSpec<'static>;
 
-    /// Starts to build the metric.
+    /// Returns the metric's builder.
     fn start() -> Self::Start;
 
-    /// As [`Metric::spec`]: of a value, which may be configured to read other fields.
+    /// Returns the spec of this value, which may be configured to read other fields; see [`Metric::spec`].
     fn spec(&self) -> MetricSpec<'static> {
         Self::SPEC
     }
 
-    /// The metric's identity, if it can be compared with others.
+    /// Returns the metric's identity, or `None` if it cannot be compared with other metrics.
     fn key(&self) -> Option<Key> {
         None
     }
@@ -46,13 +46,13 @@ pub trait Declared: Sized {
         all.extend(self.key());
     }
 
-    /// As [`Metric::requirements`].
+    /// Adds the metric's requirements; see [`Metric::requirements`].
     fn requirements(&self, all: &mut Vec<Requirement>) {
         let _ = all;
     }
 }
 
-/// What a metric of a declared type is, whatever rows it scores.
+/// [`Declared`] as a trait object, independent of the row types.
 #[doc(hidden)]
 pub trait Declaration {
     fn spec(&self) -> MetricSpec<'_>;
@@ -80,20 +80,20 @@ impl<M: Declared> Declaration for M {
     }
 }
 
-/// The builder of a metric that takes no parameters.
+/// The builder of a metric without parameters.
 #[derive(Debug)]
 pub struct WithoutParameters<M>(pub fn() -> M);
 
 impl<M> WithoutParameters<M> {
-    /// The metric.
+    /// Builds the metric.
     pub fn build(self) -> M {
         (self.0)()
     }
 }
 
-/// [`Declared`], in a form in which rustc takes it as a condition although it can be seen not to hold, so
-/// that it is reported where the metric is named and nowhere else; and once for each place `N` at which a
-/// metric stands, so that what it says there can be bound even if it stands in two.
+/// [`Declared`] as a bound that rustc accepts in a `where` clause even if it is trivially false, so that the
+/// error is reported only where the metric is named. `N` is the metric's position in the composite, so that a
+/// metric used in two positions can have its associated types bound in each.
 #[doc(hidden)]
 pub trait DeclaredIn<'a, const N: usize> {
     type Verdict;
@@ -107,7 +107,7 @@ impl<M: Declared, const N: usize> DeclaredIn<'_, N> for M {
     type OverPred = M::OverPred;
 }
 
-/// Rows of any type that has the fields.
+/// Rows of any type that has the required fields.
 #[derive(Debug)]
 pub enum AnyRow {}
 
@@ -119,13 +119,13 @@ pub struct GoldRows<T>(PhantomData<T>);
 #[derive(Debug)]
 pub struct PredRows<T>(PhantomData<T>);
 
-/// The rows of several components: those of the first that is over rows of one type.
+/// Combines the row types of several components: the first one that is not [`AnyRow`].
 pub trait First<Other> {
-    /// The rows of both.
+    /// The combined row type.
     type Rows;
 }
 
-/// Whether a component's rows can be those of the components before it.
+/// A component's row type that is compatible with the row type of the components before it.
 #[diagnostic::on_unimplemented(
     message = "the components are over different rows: `{Self}` here, `{Before}` before",
     label = "over other rows than the components before it",
@@ -155,12 +155,12 @@ impl<T> SameRows<Self> for PredRows<T> {}
 #[diagnostic::do_not_recommend]
 impl<T> SameRows<AnyRow> for PredRows<T> {}
 
-/// The rows of a component, or what is left of them in a composite.
+/// The row types of a component, or the combined row types of a composite's components.
 #[derive(Debug)]
 pub struct Rows<G, P>(PhantomData<(G, P)>);
 
 impl Rows<AnyRow, AnyRow> {
-    /// Of no component yet.
+    /// Returns the row types before any component is added.
     #[must_use]
     pub const fn any() -> Self {
         Self(PhantomData)
@@ -168,7 +168,7 @@ impl Rows<AnyRow, AnyRow> {
 }
 
 impl<G, P> Rows<G, P> {
-    /// These rows and those of a further component.
+    /// Combines these row types with those of another component.
     #[must_use]
     pub fn and<G2, P2>(&self, _: &Rows<G2, P2>) -> Rows<G::Rows, P::Rows>
     where
@@ -180,7 +180,7 @@ impl<G, P> Rows<G, P> {
         Rows(PhantomData)
     }
 
-    /// Asks that a component which reads fields of any row finds them in these.
+    /// Requires that a component which reads fields of any row type finds them in these rows.
     pub fn suit<M, G2, P2>(&self, _: &Rows<G2, P2>, _: Of<M>)
     where
         Self: ScoredBy<M, G2, P2>,
@@ -193,7 +193,7 @@ impl<G, P> Rows<G, P> {
 pub struct Of<M>(PhantomData<M>);
 
 impl<M> Of<M> {
-    /// The value.
+    /// Creates the value.
     #[must_use]
     pub const fn component() -> Self {
         Self(PhantomData)
@@ -201,20 +201,20 @@ impl<M> Of<M> {
 }
 
 impl<M: Declared> Of<M> {
-    /// The component's rows.
+    /// Returns the component's row types.
     #[must_use]
     pub const fn rows(&self) -> Rows<M::OverGold, M::OverPred> {
         Rows(PhantomData)
     }
 }
 
-/// Rows of a component that is no metric, which is said elsewhere.
+/// The fallback for a component that is not a metric. Another bound reports that error.
 pub trait OfNoMetric {
-    /// Any.
+    /// Returns row types that are compatible with all others.
     fn rows(&self) -> Rows<AnyRow, UnknownRows>;
 }
 
-/// Rows of which nothing is asked.
+/// A row type that is compatible with all others and is not checked.
 #[derive(Debug)]
 pub enum UnknownRows {}
 
@@ -227,7 +227,7 @@ impl<M> OfNoMetric for &Of<M> {
     }
 }
 
-/// Rows, as far as they are known where a composite is declared, that a component can score.
+/// Row types, as far as they are known where a composite is declared, that the component `M` can score.
 pub trait ScoredBy<M, G2, P2> {}
 
 impl<M, G: Sync, P: Sync> ScoredBy<M, AnyRow, AnyRow> for Rows<GoldRows<G>, PredRows<P>> where

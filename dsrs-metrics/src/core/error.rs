@@ -1,4 +1,4 @@
-//! Why a metric returned no score for a row.
+//! Errors of metrics: the reason why there is no score for a row.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -11,7 +11,7 @@ use crate::core::type_words::in_words;
 /// A [`Result`](std::result::Result) whose error is a [`MetricError`] unless another is named.
 pub type Result<T, E = MetricError> = std::result::Result<T, E>;
 
-/// Why a metric returned no score for a row: the metric, the reason, and what the call cost.
+/// The reason why a metric returned no score for a row, with the metric's name and the cost of the call.
 ///
 /// ```
 /// use dsrs_metrics::{MetricError, MetricErrorKind};
@@ -38,14 +38,14 @@ struct Inner {
 pub enum MetricErrorKind {
     /// A field that the metric reads is missing or cannot be read.
     Field {
-        /// The half of the row.
+        /// The side of the row.
         side: Side,
         /// What is wrong with the field.
         error: FieldError,
     },
-    /// The whole row could not be read as the type that the metric takes.
+    /// The whole row could not be deserialized into the type of the metric's parameter.
     Row {
-        /// The half of the row.
+        /// The side of the row.
         side: Side,
         /// The row type as the metric's author wrote it.
         expected: String,
@@ -89,7 +89,7 @@ pub enum MetricErrorKind {
         /// The budget, in millisatoshis.
         budget_msats: u64,
     },
-    /// A component of a composite has no score, and the composite does not say how to do without it.
+    /// A composite has no score because this component has none; see [`OnMissing`](crate::OnMissing).
     MissingComponent {
         /// The component's name.
         component: String,
@@ -100,7 +100,7 @@ pub enum MetricErrorKind {
     Abstained,
 }
 
-/// Why a field of a row could not be read.
+/// The reason why a field of a row could not be read.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum FieldError {
@@ -123,17 +123,17 @@ pub enum FieldError {
 }
 
 impl MetricError {
-    /// An error of the metric named `metric`.
+    /// Creates an error of the metric named `metric`.
     pub fn new(metric: impl Into<String>, kind: MetricErrorKind) -> Self {
         Self(Box::new(Inner { metric: metric.into(), kind, cost_msats: 0, source: None }))
     }
 
-    /// The metric failed for a reason of its own.
+    /// Creates the error of a metric that failed with a message.
     pub fn failed(metric: impl Into<String>, message: impl fmt::Display) -> Self {
         Self::new(metric, MetricErrorKind::Failed { message: format!("{message:#}") })
     }
 
-    /// The metric failed because of a typed error, which stays available as the [`source`](Error::source).
+    /// Creates the error of a metric that failed because of a typed error, which stays available as the [`source`](Error::source).
     ///
     /// ```
     /// use std::error::Error as _;
@@ -153,7 +153,7 @@ impl MetricError {
         error
     }
 
-    /// The metric returned no score because it has no opinion on this row.
+    /// Creates the error of a metric that abstained on this row.
     pub fn abstained(metric: impl Into<String>) -> Self {
         Self::new(metric, MetricErrorKind::Abstained)
     }
@@ -162,27 +162,26 @@ impl MetricError {
         Self::new(metric, MetricErrorKind::Panicked { message })
     }
 
-    /// Sets what the call cost although it returned no score, in millisatoshis. It is charged, and settled with the
-    /// budget.
+    /// Sets the cost of the call without a score, in millisatoshis. It is charged to the budget.
     #[must_use]
     pub fn with_cost_msats(mut self, cost_msats: u64) -> Self {
         self.0.cost_msats = cost_msats;
         self
     }
 
-    /// The name of the metric.
+    /// Returns the name of the metric.
     #[must_use]
     pub fn metric(&self) -> &str {
         &self.0.metric
     }
 
-    /// The reason.
+    /// Returns the reason.
     #[must_use]
     pub fn kind(&self) -> &MetricErrorKind {
         &self.0.kind
     }
 
-    /// What the call cost although it returned no score, in millisatoshis.
+    /// Returns the cost of the call without a score, in millisatoshis.
     #[must_use]
     pub fn cost_msats(&self) -> u64 {
         self.0.cost_msats
@@ -251,23 +250,24 @@ impl fmt::Display for MetricError {
 }
 
 impl FieldError {
-    /// Names the metric and the half of the row.
+    /// Adds the metric and the side of the row.
     pub(crate) fn of(self, metric: &str, side: Side) -> MetricError {
         MetricError::new(metric, MetricErrorKind::Field { side, error: self })
     }
 }
 
-/// Names the metric and the half of the row whose field could not be read.
+/// Returns a field error as the error of the metric, with the side of the row.
 ///
 /// # Errors
 /// Always.
 #[cold]
 #[doc(hidden)]
+#[expect(clippy::boxed_local, reason = "reading a field returns a boxed error")]
 pub fn unreadable_field<T>(error: Box<FieldError>, spec: &MetricSpec<'_>, side: Side) -> Result<T> {
     Err(error.of(spec.name, side))
 }
 
-/// A type in words, or as it is written; a description stays as it is.
+/// Displays the description of a type, or the type as it is written; a description is displayed unchanged.
 pub(crate) struct Expected<'a>(pub(crate) &'a str);
 
 impl fmt::Display for Expected<'_> {

@@ -13,7 +13,7 @@ use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::{MetricScore, Scored};
 use crate::core::spec::{MetricSpec, MetricTier};
 
-/// A metric from a closure over dynamic rows; see [`FnMetric`] for what can be set.
+/// Creates a metric from a closure over dynamic rows. [`FnMetric`] has methods for threshold, range, tier and cost.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -30,7 +30,7 @@ where
     typed_metric_fn(name, score)
 }
 
-/// A metric from a closure over rows of any type.
+/// Creates a metric from a closure over rows of any type.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -47,7 +47,7 @@ where
     FnMetric { name: name.into(), spec, score }
 }
 
-/// A metric from a closure, made by [`metric_fn`].
+/// A metric from a closure, created by [`metric_fn`] or [`typed_metric_fn`].
 #[derive(Clone)]
 pub struct FnMetric<F> {
     name: String,
@@ -56,14 +56,14 @@ pub struct FnMetric<F> {
 }
 
 impl<F> FnMetric<F> {
-    /// Sets the value from which on a score is a pass.
+    /// Sets the smallest (or, if lower is better, the largest) value that is a pass.
     #[must_use]
     pub fn with_threshold(mut self, threshold: f64) -> Self {
         self.spec = self.spec.with_threshold(threshold);
         self
     }
 
-    /// Sets the interval in which every value must lie.
+    /// Sets the interval that contains every value.
     #[must_use]
     pub fn with_range(mut self, min: f64, max: f64) -> Self {
         self.spec = self.spec.with_range(min, max);
@@ -77,14 +77,14 @@ impl<F> FnMetric<F> {
         self
     }
 
-    /// Sets what one call costs at most, in millisatoshis.
+    /// Sets the largest expected cost of one call, in millisatoshis.
     #[must_use]
     pub fn with_cost_msats(mut self, cost_msats: u64) -> Self {
         self.spec = self.spec.with_cost_msats(cost_msats);
         self
     }
 
-    /// Makes a smaller value the better one.
+    /// Declares that smaller values are better.
     #[must_use]
     pub fn lower_is_better(mut self) -> Self {
         self.spec = self.spec.with_direction(crate::core::spec::Direction::LowerIsBetter);

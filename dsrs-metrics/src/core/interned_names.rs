@@ -1,26 +1,27 @@
-//! Names of components, kept as long as the program runs.
+//! Interned names of components, which live as long as the program.
 //!
-//! Every score of a composite carries them. If they were counted references, all threads would count
-//! up and down at one place for every row, which takes longer than asking a simple component. There
-//! are few: a list of names is kept once, however many composites have it.
+//! Every score of a composite contains them. With `Arc`, all threads would update one reference count
+//! for every row, which takes longer than evaluating a simple component. The number of names is small,
+//! and each distinct list is stored once.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 type Names = &'static [&'static str];
 
-static KNOWN: Mutex<(BTreeSet<&'static str>, BTreeSet<Names>)> =
+static INTERNED: Mutex<(BTreeSet<&'static str>, BTreeSet<Names>)> =
     Mutex::new((BTreeSet::new(), BTreeSet::new()));
 
-/// One word, kept.
-pub(crate) fn word(name: &str) -> &'static str {
-    kept(std::iter::once(name))[0]
+/// Interns one name.
+pub(crate) fn intern(name: &str) -> &'static str {
+    intern_all(std::iter::once(name))[0]
 }
 
-pub(crate) fn kept<'a>(names: impl Iterator<Item = &'a str>) -> Names {
-    // A set is whole between any two of its operations.
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let (words, lists) = &mut *known;
+/// Interns a list of names.
+pub(crate) fn intern_all<'a>(names: impl Iterator<Item = &'a str>) -> Names {
+    // A panic cannot leave the sets inconsistent, so a poisoned lock is safe to use.
+    let mut interned = INTERNED.lock().unwrap_or_else(PoisonError::into_inner);
+    let (words, lists) = &mut *interned;
     let word = |name: &str| {
         words.get(name).copied().unwrap_or_else(|| {
             let name: &'static str = name.to_owned().leak();
@@ -38,13 +39,14 @@ pub(crate) fn kept<'a>(names: impl Iterator<Item = &'a str>) -> Names {
 
 #[cfg(test)]
 mod tests {
-    use super::kept;
+    use super::intern_all;
 
     #[test]
-    fn a_list_is_kept_once() {
-        let first = kept(["format", "length"].into_iter());
-        let again = kept([String::from("format"), String::from("length")].iter().map(|it| &**it));
+    fn equal_lists_are_interned_once() {
+        let first = intern_all(["format", "length"].into_iter());
+        let again =
+            intern_all([String::from("format"), String::from("length")].iter().map(|it| &**it));
         assert!(std::ptr::eq(first, again));
-        assert_eq!(kept(["length", "format"].into_iter()), ["length", "format"]);
+        assert_eq!(intern_all(["length", "format"].into_iter()), ["length", "format"]);
     }
 }

@@ -1,43 +1,44 @@
-//! What became of one row under one metric: a type, not a number.
+//! The outcome of one metric on one row: a score, or the reason why there is none.
 
 use std::sync::Arc;
 
 use crate::core::error::{MetricError, MetricErrorKind};
 use crate::core::score::Scored;
 
-/// What became of one row under one metric. No variant turns into a number in silence.
+/// The outcome of one metric on one row. Only [`Scored`](Self::Scored) has a value; no other variant is converted to a
+/// number implicitly.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// The metric gave a score.
+    /// The metric returned a score.
     Scored(Scored),
-    /// A cheaper metric rejected the row, so this one was not asked.
+    /// A cheaper metric rejected the row, so this one was not evaluated.
     Gated {
         /// The name of the metric that rejected the row.
         by: String,
     },
-    /// The budget did not cover the call, so the metric was not asked, or not to the end.
+    /// The budget did not cover the call, so the metric was not evaluated, or was stopped.
     Skipped {
         /// The budget, in millisatoshis.
         budget: u64,
-        /// What was paid before it was used up, in millisatoshis: by a judge that could not ask all it had to.
+        /// The cost before the budget was used up, in millisatoshis: of a judge that was stopped between two calls.
         cost_msats: u64,
     },
     /// The metric returned `None`.
     Abstained,
     /// The metric failed.
     MetricFailed {
-        /// Why.
+        /// The metric's error.
         error: MetricError,
     },
-    /// The program gave no prediction, so there was nothing to score.
+    /// The program returned no prediction, so there was nothing to score.
     ProgramFailed {
-        /// Why; shared by all metrics of the row.
+        /// The program's error, shared by all metrics of the row.
         error: Arc<str>,
     },
 }
 
 impl Outcome {
-    /// The score, if there is one.
+    /// Returns the score, if there is one.
     #[must_use]
     pub fn scored(&self) -> Option<&Scored> {
         match self {
@@ -46,13 +47,13 @@ impl Outcome {
         }
     }
 
-    /// The score's value, if there is one.
+    /// Returns the score's value, if there is one.
     #[must_use]
     pub fn value(&self) -> Option<f64> {
         self.scored().map(|scored| scored.score.value)
     }
 
-    /// What the call cost, in millisatoshis, whether it gave a score or failed.
+    /// Returns the cost of the call, in millisatoshis, whether it returned a score or failed.
     #[must_use]
     pub fn cost_msats(&self) -> u64 {
         match self {
@@ -63,7 +64,7 @@ impl Outcome {
         }
     }
 
-    /// The same outcome to whoever did not pay for it.
+    /// Sets the cost to zero, for an outcome that is reused.
     pub(crate) fn remove_cost(&mut self) {
         *self = match std::mem::replace(self, Self::Abstained) {
             Self::Scored(scored) => Self::Scored(scored.without_cost()),
@@ -73,13 +74,13 @@ impl Outcome {
         };
     }
 
-    /// Whether the metric or the program failed.
+    /// Returns whether the metric or the program failed.
     #[must_use]
     pub fn is_failure(&self) -> bool {
         matches!(self, Self::MetricFailed { .. } | Self::ProgramFailed { .. })
     }
 
-    /// The outcome's name in snake case, as it stands in result files.
+    /// Returns the outcome's name in snake case, as in result files.
     #[must_use]
     pub fn name(&self) -> &'static str {
         match self {
@@ -92,7 +93,7 @@ impl Outcome {
         }
     }
 
-    /// Why there is no score, if something failed.
+    /// Returns the error message, if the metric or the program failed.
     #[must_use]
     pub fn error(&self) -> Option<String> {
         match self {

@@ -1,6 +1,6 @@
-//! Panics of programs and metrics as values.
+//! Catches panics of programs and metrics and returns them as values.
 //!
-//! What a panic means for its row is decided in `evaluate/row.rs`.
+//! `evaluate/row.rs` decides which outcome a panic gives its row.
 
 use std::any::Any;
 use std::backtrace::Backtrace;
@@ -10,32 +10,32 @@ use std::pin::pin;
 use std::sync::Once;
 use std::task::Poll;
 
-/// What a panicking call left behind.
+/// A caught panic.
 pub(crate) struct Panic {
     pub(crate) message: String,
-    /// Where it came from, if asked for.
+    /// The location and backtrace, if requested.
     pub(crate) traceback: Option<String>,
 }
 
 thread_local! {
-    static WANTED: Cell<bool> = const { Cell::new(false) };
+    static RECORDS_TRACEBACK: Cell<bool> = const { Cell::new(false) };
     static TRACEBACK: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Runs a function of the user's.
+/// Runs a user's function and catches its panic.
 pub(crate) fn catch<T>(traceback: bool, run: impl FnOnce() -> T) -> Result<T, Panic> {
     if !traceback {
         return panic::catch_unwind(AssertUnwindSafe(run))
             .map_err(|payload| Panic { message: message(&*payload), traceback: None });
     }
     record_tracebacks();
-    let outer = WANTED.replace(true);
+    let outer = RECORDS_TRACEBACK.replace(true);
     let result = panic::catch_unwind(AssertUnwindSafe(run));
-    WANTED.set(outer);
+    RECORDS_TRACEBACK.set(outer);
     result.map_err(|payload| Panic { message: message(&*payload), traceback: TRACEBACK.take() })
 }
 
-/// Runs a future of the user's; one that panicked is never polled again.
+/// Runs a user's future and catches its panic. A future that panicked is not polled again.
 pub(crate) async fn catch_async<F: Future>(traceback: bool, future: F) -> Result<F::Output, Panic> {
     let mut future = pin!(future);
     std::future::poll_fn(|context| match catch(traceback, || future.as_mut().poll(context)) {
@@ -46,14 +46,14 @@ pub(crate) async fn catch_async<F: Future>(traceback: bool, future: F) -> Result
     .await
 }
 
-/// Once unwinding is over the stack is gone, so only a panic hook can see it. The hook that was
-/// there before still runs.
+/// Installs a panic hook that records backtraces. After unwinding, the stack is no longer available,
+/// so the hook must capture it. The previous hook still runs.
 fn record_tracebacks() {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let previous = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            if WANTED.get() {
+            if RECORDS_TRACEBACK.get() {
                 let place = info.location().map(|place| format!("at {place}\n"));
                 let stack = Backtrace::force_capture();
                 TRACEBACK.set(Some(format!("{}{stack}", place.unwrap_or_default())));
@@ -63,6 +63,7 @@ fn record_tracebacks() {
     });
 }
 
+/// Returns the message of a panic's payload.
 pub(crate) fn message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned())

@@ -1,4 +1,4 @@
-//! Configuration of a metric that is known at run time: `--param NAME.KEY=VALUE`.
+//! A metric's parameters from strings: `--param NAME.KEY=VALUE`.
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -23,7 +23,7 @@ pub enum ParamError {
         /// The parameters that the metric has.
         known: Vec<String>,
     },
-    /// The metric cannot do without the parameter.
+    /// The parameter is required and has no value.
     #[error(
         "metric `{metric}` needs its parameter `{param}` ({}): --param {metric}.{param}=VALUE",
         Expected(ty)
@@ -45,14 +45,14 @@ pub enum ParamError {
         param: String,
         /// Its type.
         ty: String,
-        /// What was given.
+        /// The given value.
         found: String,
-        /// What the deserializer said.
+        /// The deserializer's message.
         reason: String,
     },
 }
 
-/// What a parameter should be, what it is, and what more there is to say.
+/// The expected type of a parameter, the value found, and the deserializer's message.
 struct Mismatch<'a> {
     ty: &'a str,
     found: &'a str,
@@ -62,7 +62,7 @@ struct Mismatch<'a> {
 impl std::fmt::Display for Mismatch<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { ty, found, reason } = self;
-        // Of a choice, what there is to choose from says more than the name of its type.
+        // For an enum, the list of its variants is more useful than its name.
         let choice =
             reason.strip_prefix("unknown variant ").and_then(|it| it.split_once(", expected "));
         if let Some((_, choices)) = choice {
@@ -73,10 +73,17 @@ impl std::fmt::Display for Mismatch<'_> {
             write!(f, ", as in {example}")?;
         }
         write!(f, "; found `{found}`")?;
-        // That it is of another type has been said in words.
-        let is_said = in_words(ty).is_some()
-            && ["invalid ", "data did not match"].iter().any(|it| reason.starts_with(it));
-        if is_said { Ok(()) } else { write!(f, " ({reason})") }
+        // A message of serde's own is redundant, since it only states that the type is wrong.
+        let of_serde = [
+            "invalid type: ",
+            "invalid value: ",
+            "invalid length ",
+            "invalid digit",
+            "data did not match",
+        ];
+        let is_redundant =
+            in_words(ty).is_some() && of_serde.iter().any(|it| reason.starts_with(it));
+        if is_redundant { Ok(()) } else { write!(f, " ({reason})") }
     }
 }
 
@@ -93,8 +100,8 @@ impl std::fmt::Display for Known<'_> {
 
 /// Values for one metric's parameters, by name.
 ///
-/// A value is JSON where it parses as JSON of the parameter's type, and text elsewhere, so that
-/// `0.8`, `["a", "b"]` and `python3 check.py` all stand for themselves.
+/// A value that parses as JSON of the parameter's type is JSON; any other value is a string. So
+/// `0.8`, `["a", "b"]` and `python3 check.py` are accepted as they are.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Params {
     values: IndexMap<String, String>,
@@ -106,12 +113,12 @@ impl Params {
         self.values.insert(name.into(), value.into());
     }
 
-    /// Whether there is a value for this parameter.
+    /// Returns whether there is a value for this parameter.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.values.contains_key(name)
     }
 
-    /// Whether the value for this parameter is this text.
+    /// Returns whether the value for this parameter equals `text`.
     pub(crate) fn is(&self, name: &str, text: Option<&str>) -> bool {
         text.is_some_and(|text| self.values.get(name).is_some_and(|value| value == text))
     }
@@ -119,7 +126,7 @@ impl Params {
     /// Checks that the metric has each of the parameters.
     ///
     /// # Errors
-    /// [`ParamError::Unknown`] for the first that it has not.
+    /// [`ParamError::Unknown`] for the first unknown parameter.
     pub fn check(&self, spec: &MetricSpec<'_>) -> Result<(), ParamError> {
         let unknown = |name: &&String| !spec.params.iter().any(|param| param.name == **name);
         let Some(param) = self.values.keys().find(unknown) else {
@@ -133,8 +140,8 @@ impl Params {
     }
 }
 
-/// A metric that can be made from [`Params`]; `#[metric]` implements it where every `#[param]` can
-/// be deserialized.
+/// A metric that can be created from [`Params`]. `#[metric]` implements it if every `#[param]` implements
+/// `Deserialize`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be configured from text",
     label = "not a metric that a command line can configure",
@@ -144,28 +151,29 @@ pub trait Configure: Sized {
     /// The metric's spec.
     const SPEC: MetricSpec<'static>;
 
-    /// The metric with these parameters, and its defaults for the others.
+    /// Creates the metric with these parameters and the defaults of the others.
     ///
     /// # Errors
     /// [`ParamError`] if a parameter is unknown, missing or of the wrong type.
     fn configure(params: &Params) -> Result<Self, ParamError>;
 
-    /// The parameters' defaults as they would be typed, in the order of the spec: `folded`, `0.8`, `["a","b"]`. `None` for one
-    /// without a default, and for one whose type does not implement `Serialize`.
+    /// Returns the parameters' defaults as a user would write them, in the order of the spec: `folded`, `0.8`, `["a","b"]`.
+    /// `None` for a parameter without a default, or whose type does not implement `Serialize`.
     #[must_use]
     fn defaults() -> Vec<Option<String>> {
         Vec::new()
     }
 }
 
-/// A default of any type. Of one that can be serialized the inherent `text` is called, of any other that of [`Untyped`],
-/// so that a macro need not know which it is.
+/// A default of any type, for autoref specialization: `text` resolves to the inherent method if the type implements
+/// `Serialize`, and to the method of [`Untyped`] otherwise.
 #[derive(Debug)]
 #[doc(hidden)]
 pub struct Typed<'a, T>(pub &'a T);
 
 impl<T: Serialize> Typed<'_, T> {
-    /// The value as it would be typed: a text that says itself as it is, anything else as JSON.
+    /// Returns the value as a user would write it: a string unchanged, anything else as JSON. An
+    /// empty string, or one with white space at an end, is quoted.
     #[must_use]
     pub fn text(&self) -> Option<String> {
         match serde_json::to_value(self.0).ok()? {
@@ -175,6 +183,7 @@ impl<T: Serialize> Typed<'_, T> {
     }
 }
 
+/// The fallback of [`Typed`]: no string.
 #[doc(hidden)]
 pub trait Untyped {
     fn text(&self) -> Option<String> {
@@ -184,7 +193,7 @@ pub trait Untyped {
 
 impl<T> Untyped for Typed<'_, T> {}
 
-/// One parameter's value, or its default.
+/// Returns one parameter's value, or its default.
 ///
 /// # Errors
 /// [`ParamError::Missing`] and [`ParamError::WrongType`].
@@ -206,7 +215,7 @@ pub fn read_param<T: DeserializeOwned>(
     };
     let as_json = || serde_json::from_str::<T>(text);
     let as_text = || serde_json::from_value::<T>(Value::String(text.clone()));
-    // Of the two reasons, the one for text that is no JSON is that it is text.
+    // If the value is not JSON, the error is that of reading it as a string.
     let reason = |json: serde_json::Error, text| if json.is_data() { json } else { text };
     as_json().or_else(|json| as_text().map_err(|text| reason(json, text))).map_err(|reason| {
         ParamError::WrongType {

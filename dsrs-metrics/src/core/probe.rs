@@ -11,7 +11,7 @@ use crate::core::requirements::{Requirement, Requires};
 pub struct Compared<'a, T>(pub &'a T, pub &'a T);
 
 impl<T: PartialEq> Compared<'_, T> {
-    /// Whether the values are equal.
+    /// Returns whether the values are equal.
     #[must_use]
     pub fn are_equal(&self) -> bool {
         self.0 == self.1

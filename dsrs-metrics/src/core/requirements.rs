@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::lm::{LanguageModel, LmError, LmErrorKind};
 
-/// A language model that a metric calls, or the reason why it can score no row; see
+/// A language model that a metric calls, or the reason why it cannot score any row; see
 /// [`Metric::requirements`](crate::Metric::requirements).
 #[derive(Clone)]
 pub struct Requirement {
@@ -14,23 +14,23 @@ pub struct Requirement {
 }
 
 impl Requirement {
-    /// The metric calls this model.
+    /// Creates the requirement of a metric that calls this model.
     pub fn model(metric: impl Into<String>, lm: Arc<dyn LanguageModel>) -> Self {
         Self { metric: metric.into(), lm: Ok(lm) }
     }
 
-    /// The model, if there is one.
+    /// Returns the model, if there is one.
     #[cfg(all(feature = "cli", feature = "lm"))]
     pub(crate) fn lm(&self) -> Option<&Arc<dyn LanguageModel>> {
         self.lm.as_ref().ok()
     }
 
-    /// The metric can score no row; `reason` is one line that tells the user what to set.
+    /// Creates the requirement of a metric that cannot score any row. `reason` is one line with the setting to change.
     pub fn missing(metric: impl Into<String>, reason: impl fmt::Display) -> Self {
         Self { metric: metric.into(), lm: Err(reason.to_string()) }
     }
 
-    /// The error of a configuration with which the metric can score no row, if there is one.
+    /// Converts the error of an invalid configuration to a requirement. Returns `None` if the configuration is valid.
     pub(crate) fn unless(
         metric: impl Into<String>,
         configured: Result<(), impl fmt::Display>,
@@ -38,7 +38,7 @@ impl Requirement {
         configured.err().map(|reason| Self::missing(metric, reason))
     }
 
-    /// The same requirement in the name of another metric.
+    /// Returns the same requirement for another metric's name.
     pub(crate) fn of(self, metric: &str) -> Self {
         Self { metric: metric.to_owned(), ..self }
     }
@@ -51,7 +51,7 @@ impl fmt::Debug for Requirement {
     }
 }
 
-/// A metric that can score no row, and one line that tells the user what to set.
+/// A metric that cannot score any row, and one line with the setting to change.
 #[derive(Debug)]
 pub(crate) struct NotReady {
     pub(crate) metric: String,
@@ -84,7 +84,7 @@ fn is_same(a: &Arc<dyn LanguageModel>, b: &Arc<dyn LanguageModel>) -> bool {
     Arc::ptr_eq(a, b)
 }
 
-/// Whether the provider is reachable but busy or failing at the moment. There is nothing to set, and rows are retried.
+/// Returns whether the provider is reachable but busy or failing. No setting would help, and rows are retried.
 fn is_temporary(error: &LmError) -> bool {
     match error.kind() {
         LmErrorKind::RateLimited { .. } | LmErrorKind::Disconnected { .. } => true,
@@ -93,7 +93,7 @@ fn is_temporary(error: &LmError) -> bool {
     }
 }
 
-/// A metric with requirements of its own, beside those that the macros know. `#[metric]` finds the implementation.
+/// A metric with requirements in addition to those that the macros derive. `#[metric]` finds the implementation.
 #[doc(hidden)]
 pub trait Requires {
     /// Adds what the metric requires.

@@ -1,4 +1,4 @@
-//! What a metric may return, and how each type becomes a [`Scored`].
+//! The types that a metric may return, and their conversion to [`Scored`].
 
 use crate::core::error::{MetricError, Result};
 use crate::core::score::{FeedbackMetric, MetricScore, Scored, Scores};
@@ -11,12 +11,12 @@ use crate::core::spec::{MetricSpec, ScoreKind};
     note = "return `bool`, `f64`, `f32`, an integer, `MetricScore`, `FeedbackMetric` or `Scores`,\nor an `Option` of one of these (`None` abstains),\nor a `Result` of one of these whose error implements `Display` (it fails the row)"
 )]
 pub trait MetricReturn {
-    /// Bool or number.
+    /// The kind of the score: bool or number.
     const KIND: ScoreKind;
-    /// [`Decided`] where the value itself is a verdict, [`Undecided`] elsewhere.
+    /// [`Decided`] if the value itself is a verdict, [`Undecided`] otherwise.
     type Verdict;
 
-    /// The score, validated against the spec.
+    /// Returns the score, validated against the spec.
     ///
     /// # Errors
     /// The metric's own error, an abstention, or a value that is invalid by the spec.
@@ -31,7 +31,7 @@ pub enum Decided {}
 #[derive(Debug)]
 pub enum Undecided {}
 
-fn free(value: f64, spec: &MetricSpec<'_>) -> MetricScore {
+fn with_expected_cost(value: f64, spec: &MetricSpec<'_>) -> MetricScore {
     MetricScore::new(value).with_cost_msats(spec.cost_msats)
 }
 
@@ -80,7 +80,7 @@ impl MetricReturn for FeedbackMetric {
     type Verdict = Undecided;
 
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
-        Scored::of_feedback(free(self.score, spec), self, spec)
+        Scored::of_feedback(with_expected_cost(self.score, spec), self, spec)
     }
 }
 
@@ -90,7 +90,7 @@ impl MetricReturn for Scores {
     type Verdict = Undecided;
 
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
-        Scored::of_parts(free(self.headline(), spec), self, None, spec)
+        Scored::of_parts(with_expected_cost(self.headline(), spec), self, None, spec)
     }
 }
 
@@ -102,7 +102,7 @@ impl<T: MetricReturn> MetricReturn for Option<T> {
     #[inline]
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
         let Some(score) = self else {
-            // It was evaluated, so it costs what a score costs.
+            // The metric was evaluated, so an abstention costs as much as a score.
             return Err(MetricError::abstained(spec.name).with_cost_msats(spec.cost_msats));
         };
         score.into_scored(spec)

@@ -1,6 +1,6 @@
-//! Settings of an enclosing scope, seen by every program and metric that runs within it.
+//! Task-local settings, visible to every program and metric that runs within a scope.
 //!
-//! How a harness hands them to its workers is in `evaluate/`.
+//! `evaluate/` passes them to its workers.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -11,12 +11,12 @@ tokio::task_local! {
     static CURRENT: Settings;
 }
 
-/// Values, at most one of each type, that hold within a scope: DSPy's `context`.
+/// Task-local values, at most one of each type, that apply within a scope: DSPy's `context`.
 ///
-/// An inner scope overrides the values that it names and inherits the others. The harness carries
-/// the scope in which it was started into every worker, so a program or metric sees it wherever it
-/// happens to run. A task or thread that a program starts by itself begins without settings: take
-/// [`current`](Self::current) along.
+/// An inner scope overrides the values that it sets and inherits the others. The harness passes
+/// the scope in which it was started to every worker, so a program or metric sees it on any worker.
+/// A task or thread that a program spawns itself starts without settings: pass it the result of
+/// [`current`](Self::current).
 ///
 /// ```
 /// use dsrs_metrics::Settings;
@@ -43,26 +43,26 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Settings without a value.
+    /// Creates settings without values.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the value of type `T`, instead of an earlier one.
+    /// Sets the value of type `T`, replacing an earlier one.
     #[must_use]
     pub fn with<T: Any + Send + Sync>(mut self, value: T) -> Self {
         Arc::make_mut(&mut self.values).insert(TypeId::of::<T>(), Arc::new(value));
         self
     }
 
-    /// All values that hold here.
+    /// Returns all values that apply in the current scope.
     #[must_use]
     pub fn current() -> Self {
         CURRENT.try_with(Clone::clone).unwrap_or_default()
     }
 
-    /// The value of type `T` that holds here, if a scope around sets one.
+    /// Returns the value of type `T` in the current scope, if an enclosing scope sets one.
     #[must_use]
     pub fn get<T: Any + Send + Sync>() -> Option<Arc<T>> {
         let find = |settings: &Self| settings.values.get(&TypeId::of::<T>()).cloned();
@@ -72,15 +72,15 @@ impl Settings {
 
     /// Runs a future within a scope that sets these values.
     pub async fn scope<F: Future>(self, future: F) -> F::Output {
-        CURRENT.scope(self.over_current(), future).await
+        CURRENT.scope(self.merged_into_current(), future).await
     }
 
-    /// Runs a function within a scope that sets these values, for code that awaits nothing.
+    /// Runs a function within a scope that sets these values, for synchronous code.
     pub fn scope_sync<R>(self, run: impl FnOnce() -> R) -> R {
-        CURRENT.sync_scope(self.over_current(), run)
+        CURRENT.sync_scope(self.merged_into_current(), run)
     }
 
-    fn over_current(self) -> Self {
+    fn merged_into_current(self) -> Self {
         let mut all = Self::current();
         if all.values.is_empty() {
             return self;

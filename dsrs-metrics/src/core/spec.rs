@@ -1,33 +1,33 @@
-//! What is known of a metric before it runs: name, tier, cost, range, direction, threshold, fields.
+//! The declaration of a metric: name, tier, cost, range, direction, threshold, fields.
 //!
-//! `#[metric]` writes a [`MetricSpec`] as a `const`; hand-written metrics build one at run time with
-//! the `with_*` methods. How a raw score is held against the spec lives in `score/scored.rs`.
+//! `#[metric]` generates a [`MetricSpec`] as a `const`; hand-written metrics build one at run time with
+//! the `with_*` methods. Scores are validated against the spec in `score/scored.rs`.
 
 use std::fmt;
 
 use crate::core::rows::dynamic::{Example, Fields, Prediction};
 
-/// How a metric's cost relates to how far its answer can be trusted.
+/// A metric's trade-off between cost and accuracy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MetricTier {
     /// Cheap and fast: formats, syntax, token overlap. Runs first.
     Proxy,
-    /// Expensive and accurate: a language model, a sandbox. Runs where the proxies pass.
+    /// Expensive and accurate: a language model, a sandbox. Runs for the rows that the proxies pass.
     Truth,
 }
 
-/// Which end of a metric's range is the good one.
+/// Whether larger or smaller values are better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// A larger value is a better one: accuracy, F1.
+    /// Larger values are better: accuracy, F1.
     HigherIsBetter,
-    /// A smaller value is a better one: word error rate, edit distance.
+    /// Smaller values are better: word error rate, edit distance.
     LowerIsBetter,
 }
 
-/// What a metric's values are, and so how they are summed up.
+/// The kind of a metric's values, which determines how they are aggregated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScoreKind {
@@ -37,7 +37,7 @@ pub enum ScoreKind {
     Number,
 }
 
-/// The closed interval in which every value of a metric must lie.
+/// A closed interval that contains every value of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct ScoreRange {
     /// The smallest value.
@@ -50,7 +50,7 @@ impl ScoreRange {
     /// [0, 1], the range of a `bool` metric and of most others.
     pub const UNIT: Self = Self { min: 0.0, max: 1.0 };
 
-    /// Whether `value` lies in the range; NaN lies in none.
+    /// Returns whether `value` is in the range. NaN never is.
     #[must_use]
     pub const fn contains(&self, value: f64) -> bool {
         self.min <= value && value <= self.max
@@ -63,7 +63,7 @@ impl fmt::Display for ScoreRange {
     }
 }
 
-/// A field that a metric reads from a row.
+/// A field that a metric reads from a row: name, type, and whether it is required.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 pub struct FieldSpec<'a> {
     /// The field's name in the row.
@@ -76,7 +76,7 @@ pub struct FieldSpec<'a> {
 }
 
 impl<'a> FieldSpec<'a> {
-    /// A field that a metric reads.
+    /// Creates the spec of a field.
     #[must_use]
     pub const fn new(name: &'a str, ty: &'a str, required: bool) -> Self {
         Self { name, ty, required }
@@ -91,17 +91,17 @@ pub struct ParamSpec<'a> {
     /// The type as the metric's author wrote it.
     #[serde(rename = "type")]
     pub ty: &'a str,
-    /// The default as the metric's author wrote it; `None` if the user must give a value.
+    /// The default as the metric's author wrote it; `None` if the parameter is required.
     pub default: Option<&'a str>,
     /// The parameter's documentation.
     pub doc: &'a str,
-    /// The fields that the parameter names, by half of the row and place among its fields.
+    /// The fields whose name the parameter configures, by side of the row and position among the fields of that side.
     #[doc(hidden)]
     #[serde(skip)]
     pub names: &'a [(Side, usize)],
 }
 
-/// Everything that is known of a metric before it runs.
+/// A metric's declaration: everything that is known about it before it runs.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -126,32 +126,32 @@ pub struct MetricSpec<'a> {
     pub doc: &'a str,
     /// Proxy or truth.
     pub tier: MetricTier,
-    /// What one call is expected to cost at most, in millisatoshis.
+    /// The largest expected cost of one call, in millisatoshis.
     pub cost_msats: u64,
-    /// Bool or number.
+    /// The kind of the values: bool or number.
     pub kind: ScoreKind,
-    /// The value from which on (or, if lower is better, up to which) a score is a pass.
+    /// The smallest (or, if lower is better, the largest) value that is a pass.
     pub threshold: Option<f64>,
-    /// The interval in which every value must lie; `None` means any finite number.
+    /// The interval that contains every value; `None` means any finite number.
     pub range: Option<ScoreRange>,
-    /// Which end of the range is the good one, before [`strict`](Self::strict) is applied.
+    /// Whether larger or smaller values are better, before [`strict`](Self::strict) is applied.
     pub direction: Direction,
-    /// Whether a score becomes 1 (pass) or 0 (fail) at the threshold before anything else sees it.
+    /// Whether each score is replaced with 1 (pass) or 0 (fail) before it is reported or combined.
     pub strict: bool,
-    /// Whether the metric must be awaited.
+    /// Whether the metric is asynchronous.
     pub is_async: bool,
     /// The fields read from the gold example.
     pub gold: &'a [FieldSpec<'a>],
     /// The fields read from the prediction.
     pub pred: &'a [FieldSpec<'a>],
-    /// The configuration.
+    /// The parameters.
     pub params: &'a [ParamSpec<'a>],
-    /// Part of every cache key; changes whenever the meaning of the score changes.
+    /// The version of the score's definition, which is part of every cache key.
     pub version: &'a str,
 }
 
 impl<'a> MetricSpec<'a> {
-    /// A free proxy metric called `name`: higher is better, no threshold, any finite value.
+    /// Creates the spec of a proxy metric without cost: higher is better, no threshold, any finite value.
     #[must_use]
     pub const fn new(name: &'a str) -> Self {
         Self {
@@ -186,14 +186,14 @@ impl<'a> MetricSpec<'a> {
         self
     }
 
-    /// Sets what one call is expected to cost at most, in millisatoshis.
+    /// Sets the largest expected cost of one call, in millisatoshis.
     #[must_use]
     pub const fn with_cost_msats(mut self, cost_msats: u64) -> Self {
         self.cost_msats = cost_msats;
         self
     }
 
-    /// Sets the kind; a bool lies in [0, 1].
+    /// Sets the kind. For a bool, also sets the range to [0, 1].
     #[must_use]
     pub const fn with_kind(mut self, kind: ScoreKind) -> Self {
         self.kind = kind;
@@ -203,14 +203,14 @@ impl<'a> MetricSpec<'a> {
         self
     }
 
-    /// Sets the value from which on a score is a pass.
+    /// Sets the smallest (or, if lower is better, the largest) value that is a pass.
     #[must_use]
     pub const fn with_threshold(mut self, threshold: f64) -> Self {
         self.threshold = Some(threshold);
         self
     }
 
-    /// Sets the interval in which every value must lie.
+    /// Sets the interval that contains every value.
     #[must_use]
     pub const fn with_range(mut self, min: f64, max: f64) -> Self {
         self.range = Some(ScoreRange { min, max });
@@ -224,14 +224,14 @@ impl<'a> MetricSpec<'a> {
         self
     }
 
-    /// Makes every score 1 or 0 at the threshold.
+    /// Replaces each score with 1 (pass) or 0 (fail).
     #[must_use]
     pub const fn with_strict(mut self) -> Self {
         self.strict = true;
         self
     }
 
-    /// Says that the metric must be awaited.
+    /// Declares the metric as asynchronous.
     #[must_use]
     pub const fn with_async(mut self) -> Self {
         self.is_async = true;
@@ -250,7 +250,7 @@ impl<'a> MetricSpec<'a> {
         self
     }
 
-    /// Sets the configuration.
+    /// Sets the parameters.
     #[must_use]
     pub const fn with_params(mut self, params: &'a [ParamSpec<'a>]) -> Self {
         self.params = params;
@@ -264,7 +264,7 @@ impl<'a> MetricSpec<'a> {
         self
     }
 
-    /// The fields without which a row cannot be scored, as `gold.NAME` and `pred.NAME`.
+    /// Iterates over the required fields, as `gold.NAME` and `pred.NAME`.
     pub fn required_fields(&self) -> impl Iterator<Item = String> {
         let name =
             |side, field: &FieldSpec<'_>| field.required.then(|| format!("{side}.{}", field.name));
@@ -272,18 +272,18 @@ impl<'a> MetricSpec<'a> {
         gold.chain(self.pred.iter().filter_map(move |field| name(Side::Pred, field)))
     }
 
-    /// The names of all fields that the metric reads, as `gold.NAME` and `pred.NAME`.
+    /// Iterates over the names of all fields that the metric reads, as `gold.NAME` and `pred.NAME`.
     pub fn get_input_fields(&self) -> impl Iterator<Item = String> {
         self.get_input_spec().map(|(side, field)| format!("{side}.{}", field.name))
     }
 
-    /// All fields that the metric reads, gold first, with type and whether they are required.
+    /// Iterates over the specs of all fields that the metric reads, gold first.
     pub fn get_input_spec(&self) -> impl Iterator<Item = (Side, FieldSpec<'a>)> {
         let gold = self.gold.iter().map(|field| (Side::Gold, *field));
         gold.chain(self.pred.iter().map(|field| (Side::Pred, *field)))
     }
 
-    /// Whether the rows have every required field. The fields' types are checked by
+    /// Returns whether the rows have every required field. The fields' types are checked by
     /// [`Metric::can_evaluate`](crate::Metric::can_evaluate).
     #[must_use]
     pub fn can_evaluate(&self, gold: &Example, pred: &Prediction) -> bool {
@@ -293,7 +293,7 @@ impl<'a> MetricSpec<'a> {
         has(&gold.data, self.gold) && has(&pred.data, self.pred)
     }
 
-    /// Whether a reported score is a pass; `None` if the metric has neither `bool` nor threshold.
+    /// Returns whether a reported score is a pass, or `None` if the metric neither returns `bool` nor has a threshold.
     ///
     /// ```
     /// use dsrs_metrics::{Direction, MetricSpec};
@@ -308,7 +308,7 @@ impl<'a> MetricSpec<'a> {
         if self.strict { Some(score >= 1.0) } else { self.verdict(score) }
     }
 
-    /// Whether a score, before [`strict`](Self::strict) is applied, is a pass.
+    /// Returns whether a score is a pass, before [`strict`](Self::strict) is applied.
     #[inline]
     pub(crate) fn verdict(&self, raw: f64) -> Option<bool> {
         match (self.kind, self.threshold, self.direction) {
@@ -319,26 +319,26 @@ impl<'a> MetricSpec<'a> {
         }
     }
 
-    /// Whether every score is 1 or 0.
+    /// Returns whether every score is replaced with 1 or 0.
     #[must_use]
     pub const fn strict_mode(&self) -> bool {
         self.strict
     }
 
-    /// Whether a larger reported score is a better one; a strict score is 1 for a pass, so it is.
+    /// Returns whether a larger reported score is better. For a strict metric it always is, because a pass is 1.
     #[must_use]
     pub const fn higher_is_better(&self) -> bool {
         self.strict || matches!(self.direction, Direction::HigherIsBetter)
     }
 }
 
-/// The half of a row that a field belongs to.
+/// The side of a row that a field belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Side {
     /// The labelled example.
     Gold,
-    /// What the program predicted.
+    /// The program's prediction.
     Pred,
 }
 

@@ -1,9 +1,10 @@
-//! Weights of the parts of a score, known at run time. Those of composites are `composite/`'s, which knows most of them before.
+//! Weights of the components of a score, validated at run time. The weights of composites are validated in `composite/`,
+//! mostly at compile time.
 
-/// How far weights may be from a sum of 1, as in composites.
+/// The largest difference of the weights' sum from 1, as in composites.
 const TOLERANCE: f64 = 1e-9;
 
-/// How much each of `N` parts counts: finite, none negative, together 1.
+/// The weights of `N` components: each finite and not negative, with a sum of 1.
 ///
 /// ```
 /// use dsrs_metrics::Weights;
@@ -17,14 +18,14 @@ const TOLERANCE: f64 = 1e-9;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Weights<const N: usize>([f64; N]);
 
-/// Weights that are none.
+/// Invalid weights.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidWeights {
     /// A weight is negative, infinite or NaN.
     #[error("{weight:?} is no weight; weights are finite and not negative")]
     NoWeight {
-        /// The number.
+        /// The invalid weight.
         weight: f64,
     },
     /// The weights do not sum to 1.
@@ -32,7 +33,7 @@ pub enum InvalidWeights {
     Sum {
         /// The weights.
         weights: Vec<f64>,
-        /// What they sum to, rounded to twelve places.
+        /// Their sum, rounded to twelve decimal places.
         sum: f64,
     },
 }
@@ -47,7 +48,7 @@ impl std::fmt::Display for Listed<'_> {
 }
 
 impl<const N: usize> Weights<N> {
-    /// Checks the weights.
+    /// Validates the weights.
     ///
     /// # Errors
     /// [`InvalidWeights`] if one is negative or not finite, or if they do not sum to 1 (within 1e-9).
@@ -56,23 +57,24 @@ impl<const N: usize> Weights<N> {
         Ok(Self(weights))
     }
 
-    /// Weights of the reference documents, which are known to be some.
-    pub(crate) const fn known(weights: [f64; N]) -> Self {
+    /// Creates weights that are known to be valid, without a check: those of the reference documents.
+    pub(crate) const fn unchecked(weights: [f64; N]) -> Self {
         Self(weights)
     }
 
-    /// The weights, in the order of the parts.
+    /// Returns the weights, in the order of the components.
     #[must_use]
     pub const fn as_array(self) -> [f64; N] {
         self.0
     }
 
-    /// The weighted mean of as many values; in the range of the values, to the last bit.
+    /// Returns the weighted mean of the values. Rounding never takes it out of their range.
     pub(crate) fn mean(self, values: [f64; N]) -> f64 {
         mean(self.0.into_iter().zip(values))
     }
 }
 
+/// Returns an error if a weight is negative or not finite, or if they do not sum to 1.
 pub(crate) fn check(weights: &[f64]) -> Result<(), InvalidWeights> {
     let is_weight = |weight: &&f64| (0.0..f64::INFINITY).contains(*weight);
     if let Some(&weight) = weights.iter().find(|weight| !is_weight(weight)) {
@@ -86,12 +88,12 @@ pub(crate) fn check(weights: &[f64]) -> Result<(), InvalidWeights> {
     Ok(())
 }
 
-/// Dividing by the sum of the weights, in the same order, makes the mean of ones 1 although
-/// 0.4 + 0.3 + 0.2 + 0.1 is not, in binary.
+/// Returns the weighted mean. It divides by the sum of the weights, added in the same order, so that the mean of
+/// ones is exactly 1 although 0.4 + 0.3 + 0.2 + 0.1 is not 1 in binary floating point.
 pub(crate) fn mean(weighted: impl Iterator<Item = (f64, f64)>) -> f64 {
-    let add = |(sum, whole), (weight, value)| (sum + weight * value, whole + weight);
-    let (sum, whole) = weighted.fold((0.0, 0.0), add);
-    sum / whole
+    let add = |(sum, total), (weight, value)| (sum + weight * value, total + weight);
+    let (sum, total) = weighted.fold((0.0, 0.0), add);
+    sum / total
 }
 
 #[cfg(test)]

@@ -104,24 +104,24 @@ pub enum JudgeError {
     },
     /// As many judges voted yes as no.
     #[error(
-        "the votes of {asked} judges are tied, {votes} yes and {votes} no; use an odd number of judges{}",
-        Missing(*votes, *asked)
+        "the votes of {judges} judges are tied, {votes} yes and {votes} no; use an odd number of judges{}",
+        Missing(*votes, *judges)
     )]
     Tied {
         /// The number of votes for yes, and for no.
         votes: usize,
         /// The number of judges called.
-        asked: usize,
+        judges: usize,
     },
     /// Fewer judges than the quorum returned a verdict.
     #[error(
-        "expected verdicts of at least {quorum} of {asked} judges, found {answered}; first error: {first}"
+        "expected verdicts of at least {quorum} of {judges} judges, found {answered}; first error: {first}"
     )]
     NoQuorum {
         /// The number of judges with a verdict.
         answered: usize,
         /// The number of judges called.
-        asked: usize,
+        judges: usize,
         /// The number of verdicts required.
         quorum: usize,
         /// The error of the first judge without a verdict.

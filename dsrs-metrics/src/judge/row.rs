@@ -78,7 +78,7 @@ impl<J: Judge + Declared> Requires for J {
         let lms = self.panel().check(signature, spec.kind == ScoreKind::Bool);
         match lms.and_then(|()| self.panel().resolve(signature)) {
             Ok(Some(lms)) => {
-                all.extend(lms.into_iter().map(|lm| Requirement::model(spec.name, lm)))
+                all.extend(lms.into_iter().map(|lm| Requirement::model(spec.name, lm)));
             }
             Ok(None) if signature.offline.is_some() => {}
             Ok(None) => all.push(Requirement::missing(spec.name, JudgeError::NoModel)),
@@ -246,9 +246,9 @@ fn aggregate(
         let first = over_budget.or_else(|| errors().next()).cloned().unwrap_or(JudgeError::NoModel);
         return Err(match members.len() {
             1 => first,
-            asked => JudgeError::NoQuorum {
+            judges => JudgeError::NoQuorum {
                 answered: answered.len(),
-                asked,
+                judges,
                 quorum,
                 first: Box::new(first),
             },
@@ -256,7 +256,7 @@ fn aggregate(
     }
     let is_bool = spec.kind == ScoreKind::Bool;
     let values: Vec<f64> = answered.iter().map(|(_, opinion)| opinion.value).collect();
-    let tied = JudgeError::Tied { votes: values.len() / 2, asked: members.len() };
+    let tied = JudgeError::Tied { votes: values.len() / 2, judges: members.len() };
     let value = match is_bool {
         true => majority(&values).ok_or(tied)?,
         false => fold(&values, panel.aggregation_of(signature, is_bool)),

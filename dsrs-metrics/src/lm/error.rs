@@ -278,7 +278,7 @@ impl LmError {
     /// The error of one call to the model named `model` (`provider:model`).
     ///
     /// Its cost is unknown for a timeout, a lost connection and an invalid reply, and 0 for any
-    /// other kind, unless [`with_cost`](Self::with_cost) sets it.
+    /// other kind, unless [`with_cost_msats`](Self::with_cost_msats) sets it.
     pub fn new(model: impl Into<String>, kind: LmErrorKind) -> Self {
         let mut error = Self::from(kind);
         error.0.model = Some(model.into());
@@ -287,7 +287,7 @@ impl LmError {
 
     /// Sets the cost in msat; `None` if it is unknown.
     #[must_use]
-    pub fn with_cost(mut self, msats: Option<u64>) -> Self {
+    pub fn with_cost_msats(mut self, msats: Option<u64>) -> Self {
         self.0.cost_msats = msats;
         self
     }

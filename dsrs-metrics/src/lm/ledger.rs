@@ -14,7 +14,7 @@ use super::{LmError, LmReply, Usage};
 /// ```
 /// use dsrs_metrics::lm::{CallTotals, LmReply, Usage};
 ///
-/// let reply = LmReply::new("Paris").with_usage(Usage::new(40, 2)).with_cost(42);
+/// let reply = LmReply::new("Paris").with_usage(Usage::new(40, 2)).with_cost_msats(42);
 /// let mut totals = CallTotals::of(&Ok(reply.clone()));
 /// totals += CallTotals::of(&Ok(reply));
 /// assert_eq!((totals.calls, totals.cost_msats), (2, 84));
@@ -102,7 +102,7 @@ impl fmt::Display for CallTotals {
 /// use dsrs_metrics::lm::{Ledger, LmReply};
 ///
 /// let ledger = Ledger::new();
-/// ledger.record("judge politeness version 1", &Ok(LmReply::new("yes").with_cost(12)));
+/// ledger.record("judge politeness version 1", &Ok(LmReply::new("yes").with_cost_msats(12)));
 /// assert_eq!(ledger.total().cost_msats, 12);
 /// assert_eq!(ledger.by_purpose()["judge politeness version 1"].calls, 1);
 /// ```

@@ -3,7 +3,7 @@
 //!
 //! The trait, [`ScriptedLm`] for tests, and the [`Ledger`] are always available. Feature `lm` adds
 //! `Lm`, a model of any common provider, and the layers that it consists of. How judges write
-//! prompts and read replies is in [`judge`](crate::judge).
+//! prompts and read replies is in [`judge`](mod@crate::judge).
 //!
 //! # Path of a request
 //!

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// ```
 /// use dsrs_metrics::lm::{LmReply, StopReason, Usage};
 ///
-/// let reply = LmReply::new("Paris").with_usage(Usage::new(40, 2)).with_cost(42);
+/// let reply = LmReply::new("Paris").with_usage(Usage::new(40, 2)).with_cost_msats(42);
 /// assert_eq!((reply.stop_reason, reply.cost_msats), (StopReason::End, Some(42)));
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -72,7 +72,7 @@ impl LmReply {
 
     /// Sets the cost in msat.
     #[must_use]
-    pub fn with_cost(mut self, msats: u64) -> Self {
+    pub fn with_cost_msats(mut self, msats: u64) -> Self {
         self.cost_msats = Some(msats);
         self
     }

@@ -1,10 +1,10 @@
 //! The built-in metrics, under the names of the reference documents.
 //!
 //! Each is a `#[metric]` function over the pure functions of [`text`](crate::text),
-//! [`retrieval`](crate::retrieval) and [`structured`](crate::structured), with the struct of the same
-//! name beside it. They read `gold.answer` and `pred.answer` unless their documentation names other
-//! fields; rows with other names are mapped (`--map` on the command line). Metrics that may be asked
-//! about any field have a parameter `field` as well.
+//! [`retrieval`](crate::retrieval) and [`structured`](crate::structured), and has a struct of the same
+//! name. They read `gold.answer` and `pred.answer` unless their documentation names other
+//! fields; rows with other names are mapped (`--map` on the command line). Metrics that can read any
+//! field also have a parameter `field`.
 //!
 #![doc = include_str!("../../docs/metrics.md")]
 

@@ -69,7 +69,8 @@ metric_at_k! {
 }
 
 metric_at_k! {
-    /// Share of the relevant documents that are among the first k retrieved; `recall_k` of `trec_eval`.
+    /// Share of the relevant documents that are among the first k retrieved; `recall_k` of
+    /// `trec_eval`.
     ///
     /// Fields as in `precision_at_k`. Abstains from a row without relevant documents.
     ///
@@ -140,7 +141,8 @@ pub fn reciprocal_rank(
 /// number of relevant documents. Its mean over rows is MAP.
 ///
 /// `map` and `map_cut_k` of `trec_eval`: documents that were not retrieved count 0. Fields as in
-/// `precision_at_k`. All grades above 0 count the same. Abstains from a row without relevant documents.
+/// `precision_at_k`. All grades above 0 count the same. Abstains from a row without relevant
+/// documents.
 ///
 /// ```
 /// use dsrs_metrics::metrics::AveragePrecision;

@@ -2,7 +2,7 @@
 //!
 //! A [`Job`] is a command with its files and limits; a [`SandboxProvider`] runs it and returns a
 //! [`Report`]. [`Bubblewrap`] isolates with Linux namespaces. [`counts`] parses the summaries that
-//! test programs print. The metrics over rows are in [`metrics::sandbox`](crate::metrics::sandbox).
+//! test programs print. The metrics over rows are in [`metrics::sandbox`](mod@crate::metrics::sandbox).
 
 #[cfg(not(target_os = "linux"))]
 compile_error!("the feature `sandbox` requires Linux: it isolates with Linux namespaces");

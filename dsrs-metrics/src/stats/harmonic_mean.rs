@@ -2,8 +2,8 @@
 
 /// Returns the harmonic mean of two numbers, `2ab / (a + b)`, and 0 if they sum to 0.
 ///
-/// Of a precision and a recall it is their F1, as `f1_score` of dspy's `auto_evaluation.py` computes it. Arguments
-/// are not clamped to [0, 1]: the formula is applied to any numbers.
+/// The harmonic mean of precision and recall is F1, as `f1_score` of dspy's `auto_evaluation.py`
+/// computes it. Arguments are not clamped to [0, 1].
 ///
 /// ```
 /// use dsrs_metrics::stats::harmonic_mean;

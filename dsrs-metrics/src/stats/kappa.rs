@@ -48,15 +48,15 @@ impl Kappa {
     }
 }
 
-/// Returns Cohen's kappa (Cohen 1960; weighted: Cohen 1968) of labels and given classes: `(o - e) /
-/// (1 - e)`, where `o` is the observed mean weight of agreement and `e` the one expected of two
-/// independent raters with the same class frequencies. Weights depend on the indices of the classes
-/// in the matrix, as in scikit-learn.
+/// Returns Cohen's kappa (Cohen 1960; weighted: Cohen 1968) of labels and given classes:
+/// `(o - e) / (1 - e)`, where `o` is the observed mean weight of agreement and `e` the one expected
+/// of two independent raters with the same class frequencies. Weights depend on the indices of the
+/// classes in the matrix, as in scikit-learn.
 ///
 /// The standard error is the asymptotic one that does not assume `kappa = 0` (Fleiss, Cohen and
 /// Everitt 1969, eq. 13): with `p` the shares of the matrix, `w` the weights, `r` and `c` the mean
-/// weights of a row and a column of the matrix under the class frequencies of the other side, `√((Σ
-/// pᵢⱼ (wᵢⱼ(1 - e) - (rᵢ + cⱼ)(1 - o))² - (oe - 2e + o)²) / n) / (1 - e)²`.
+/// weights of a row and a column of the matrix under the class frequencies of the other side,
+/// `√((Σ pᵢⱼ (wᵢⱼ(1 - e) - (rᵢ + cⱼ)(1 - o))² - (oe - 2e + o)²) / n) / (1 - e)²`.
 ///
 /// Returns `None` without rows, and if `e = 1`: both sides have only one and the same class.
 ///

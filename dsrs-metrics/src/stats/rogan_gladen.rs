@@ -112,8 +112,8 @@ impl fmt::Display for NotCorrectable {
 
 impl std::error::Error for NotCorrectable {}
 
-/// Corrects an observed pass rate for the judge's error rates (Rogan and Gladen 1978): `(observed +
-/// specificity - 1) / (sensitivity + specificity - 1)`.
+/// Corrects an observed pass rate for the judge's error rates (Rogan and Gladen 1978):
+/// `(observed + specificity - 1) / (sensitivity + specificity - 1)`.
 ///
 /// `observed` and `rates` are from different rows. The interval accounts for the uncertainty of all
 /// three proportions. It is Lang and Reiczigel's (2014): the delta method on adjusted counts (z²/2

@@ -1,8 +1,8 @@
 //! Text metrics as pure functions of strings: exact match, token overlap, answers in passages,
 //! BLEU, chrF, ROUGE, edit distances, and numeric match.
 //!
-//! Arguments come in the order (prediction, references), as in DSPy's `EM(prediction,
-//! answers_list)`.
+//! Arguments come in the order (prediction, references), as in DSPy's
+//! `EM(prediction, answers_list)`.
 //!
 //! The free functions of exact match and token overlap return what dspy 3.4.1 returns, bit for bit,
 //! for any Unicode string. [`Profile`] has the same functions for other normalizations.

@@ -1,5 +1,5 @@
-//! The shipped composites of the reference documents, value for value against their formulas, which are written out here as the
-//! documents write them; and the same put together at run time.
+//! The built-in composites of the reference documents, and the same composites built at run time, compared with the
+//! documents' formulas, which are copied here.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::score;
 
-/// One generated row, kept apart from `Example` so that the formulas below read it directly.
+/// One generated row, as a struct so that the formulas below can read its fields directly.
 struct Row {
     expected_intent: &'static str,
     intent: &'static str,
@@ -76,7 +76,7 @@ impl Row {
     }
 }
 
-/// What the document's functions say of a row.
+/// The results of the document's functions on a row.
 struct Formula {
     intent: f64,
     entities: f64,
@@ -163,7 +163,7 @@ fn the_strict_composite_gives_the_documents_verdicts() {
     }
 }
 
-/// What the document's metrics give where so many of four checks pass.
+/// The values of the document's metrics, by the number of four checks that pass.
 fn quarters(checks: [bool; 4]) -> f64 {
     checks.iter().map(|&passes| if passes { 0.25 } else { 0.0 }).sum()
 }
@@ -202,14 +202,14 @@ fn adjutants_combined_metric_is_sixty_forty() {
     }
 }
 
-/// The components of a composite's score, by name.
+/// Returns the value of a component of a composite's score, by name.
 fn component_value(scored: &dsrs_metrics::Scored, name: &str) -> f64 {
     let of_name = scored.components().find(|component| component.name == name);
     of_name.unwrap().outcome.value().unwrap()
 }
 
-/// The document looks at the text of a query, where a parser reads it. On how many rows they differ is known from an independent
-/// check of the data (`examples/data/heritage/README.md`).
+/// The document's function searches the query string, whereas the metric parses it. The number of rows on which they differ
+/// is known from an independent check of the data (`examples/data/heritage/README.md`).
 #[test]
 fn on_real_rows_only_the_queries_are_judged_otherwise() {
     for (system, refused_by_the_parser, fine_for_the_parser) in

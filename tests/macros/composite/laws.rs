@@ -1,4 +1,4 @@
-//! Laws of composites, on random scores.
+//! Properties of composites, on random scores.
 
 use dsrs_metrics::composite::{Composite, all, any, component, gate, max, min, weighted};
 use dsrs_metrics::prelude::*;
@@ -77,7 +77,7 @@ proptest! {
         for (format, length, verified) in rows {
             let outcome = Outcome::from(score(&composite, &pred(format, 0.0, length, verified)));
             let proxies = (f64::from(u8::from(format)) + length) / 2.0;
-            // A gated row has no number at all, so there is none that could outrank a score.
+            // A gated row has no value, so it cannot outrank a row with a score.
             match outcome.value() {
                 Some(value) => {
                     prop_assert!(proxies >= at_least);

@@ -1,4 +1,4 @@
-//! Components without a score, shared components, and what the result keeps.
+//! Components without a score, shared components, and the component results of a score.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -96,7 +96,7 @@ async fn a_gate_asks_the_truths_only_where_it_opens() {
         let (gold, composite) = (&gold, &composite);
         async move { Outcome::from(composite.answer(MetricCall::new(gold, &pred)).await) }
     };
-    // The judge would fail, but it is never asked.
+    // The judge would fail, but it is not evaluated.
     let gated = call(false, 1.0, -1.0).await;
     assert_eq!(gated, Outcome::Gated { by: "format_ok, length".to_owned() });
     let opened = call(true, 0.5, 0.625).await;
@@ -110,19 +110,19 @@ async fn a_gate_asks_the_truths_only_where_it_opens() {
     );
 }
 
-/// Fails where the row says so.
+/// Fails if the row has no `flagged`.
 #[metric]
 fn flagged(#[pred] flagged: Option<bool>) -> Result<bool, String> {
     flagged.ok_or_else(|| "the service is away".to_owned())
 }
 
-/// True if the row says so.
+/// Returns the field `spam`.
 #[metric]
 fn spam(#[pred] spam: bool) -> bool {
     spam
 }
 
-/// From 1 to 5.
+/// A number from 1 to 5.
 #[metric(range = 1.0..=5.0)]
 fn stars(#[pred] stars: Option<f64>) -> Option<f64> {
     stars
@@ -146,7 +146,7 @@ struct Proxied;
 #[metric(weighted(overlap = 1.0, spam = 0.0), on_missing = skip)]
 struct OneCounts;
 
-/// What is missing never makes a row better than what is there could.
+/// A missing component never results in a higher score than any value of it would.
 #[test]
 fn zero_is_the_worst_also_upside_down() {
     let value = |pred: &Prediction| score(&Civil, pred).unwrap().score.value;
@@ -160,7 +160,7 @@ fn zero_is_the_worst_also_upside_down() {
     assert_eq!(score(&Correct, &prediction! {}).unwrap().score.value, 0.0);
 }
 
-/// Whichever way up the truths stand, a proxy that is missing never opens the gate.
+/// A missing proxy never opens a gate, whether the gate is inverted or not.
 #[tokio::test]
 async fn a_missing_proxy_is_no_reason_to_open_a_gate() {
     let whole = invert(gate([component(Overlap), component(Length)], 0.5, [component(Judged)]));
@@ -175,7 +175,7 @@ async fn a_missing_proxy_is_no_reason_to_open_a_gate() {
     assert_eq!(missing.score.value, 0.0);
 }
 
-/// Parts of different ranges: what is left keeps its value and is not cut down to the range of them all.
+/// With components of different ranges, the remaining one keeps its value and is not clamped to the range of the mean.
 #[test]
 fn what_is_left_by_skip_is_in_range() {
     let range = |spec: MetricSpec<'_>| spec.range.map(|range| (range.min, range.max));
@@ -204,7 +204,7 @@ fn where_all_that_weighs_anything_is_missing_there_is_no_score() {
     );
 }
 
-/// A truth metric that is paid whether it has an opinion or not.
+/// A truth metric that is charged even if it abstains.
 #[metric(tier = truth, cost = "70 msat", range = 0.0..=1.0)]
 async fn opinion(#[pred] opinion: Option<f64>) -> Option<f64> {
     opinion
@@ -216,7 +216,7 @@ struct Beside;
 #[metric(gate(proxy(format_ok) >= 0.5, truth(beside)))]
 struct Outer;
 
-/// The whole is charged for what was asked in vain, and so is the budget.
+/// The composite and the budget are charged for components whose scores are not used.
 #[tokio::test]
 async fn trap_23_abstentions_and_gated_components_are_charged() {
     let gold = example! {};
@@ -246,7 +246,7 @@ struct TwoGates;
 #[metric(weighted(overlap = 0.5, gate(proxy(format_ok) >= 0.5, truth(judged)) = 0.5))]
 struct Doomed;
 
-/// Once the whole can have no value any more, no truth is asked, and none is paid.
+/// Once the composite cannot have a value any more, no truth is evaluated or charged.
 #[tokio::test]
 async fn no_truth_is_asked_for_a_row_that_is_rejected_or_failed_already() {
     let gold = example! {};
@@ -263,7 +263,7 @@ async fn no_truth_is_asked_for_a_row_that_is_rejected_or_failed_already() {
     assert_eq!(failed.cost_msats(), 0);
 }
 
-/// As sure as the row says.
+/// A constant value with the row's confidence.
 #[metric(range = 0.0..=1.0)]
 fn hunch(#[pred] sure: f64) -> MetricScore {
     MetricScore::new(0.5).with_confidence(sure)

@@ -1,4 +1,4 @@
-//! Every rule of design section 6, as an error value.
+//! The builder's error for every rule that composites must follow.
 
 use dsrs_metrics::composite::{
     Composite, Expression, all, any, component, gate, invert, max, min, weighted,
@@ -40,7 +40,7 @@ fn trap_09_a_weight_that_is_no_number_is_refused() {
 fn a_name_can_stand_on_a_command_line() {
     for name in ["", "Bad Name!", "1st", "größe"] {
         let expected = format!(
-            "composite `{name}`: a metric's name stands on command lines and in files, so it is ASCII in snake case and starts with a letter"
+            "composite `{name}`: expected a metric name in ASCII snake case that starts with a letter"
         );
         assert_eq!(refusal_of(Composite::builder(name, component(Overlap))), expected);
     }
@@ -48,18 +48,21 @@ fn a_name_can_stand_on_a_command_line() {
 
 #[test]
 fn nothing_is_made_of_nothing() {
-    assert_eq!(refusal(weighted([])), "composite `c`: `weighted` has no parts");
-    assert_eq!(refusal(all([])), "composite `c`: `all` has no parts");
+    assert_eq!(
+        refusal(weighted([])),
+        "composite `c`: `weighted` has no components; add at least one"
+    );
+    assert_eq!(refusal(all([])), "composite `c`: `all` has no components; add at least one");
     let truths: [Expression; 0] = [];
     let whole = gate([component(FormatOk)], 0.5, truths);
-    assert_eq!(refusal(whole), "composite `c`: `truth` has no parts");
+    assert_eq!(refusal(whole), "composite `c`: `truth` has no components; add at least one");
 }
 
 #[test]
 fn a_component_stands_once_in_a_combination() {
     let twice = component(Length);
     let whole = all([twice.clone(), component(FormatOk), twice.at_least(0.9)]);
-    assert_eq!(refusal(whole), "composite `c`: `length` stands twice in `all`; name it once");
+    assert_eq!(refusal(whole), "composite `c`: duplicate component `length` in `all`; use it once");
 }
 
 #[test]
@@ -67,12 +70,12 @@ fn proxies_and_truths_have_their_places() {
     let whole = gate([component(FormatOk), component(Judged)], 0.5, [component(Judged)]);
     assert_eq!(
         refusal(whole),
-        "composite `c`: `judged` is a truth metric in the proxy place of the gate; move it to the truths"
+        "composite `c`: `judged` is a truth metric, found among the proxies of the gate; move it to the truths"
     );
     let whole = gate([component(FormatOk)], 0.5, [component(Judged), component(Length)]);
     assert_eq!(
         refusal(whole),
-        "composite `c`: `length` is a proxy metric in the truth place of the gate; move it to the proxies"
+        "composite `c`: `length` is a proxy metric, found among the truths of the gate; move it to the proxies"
     );
 }
 
@@ -82,7 +85,7 @@ fn a_tier_is_not_declared_below_the_components() {
     let builder = Composite::builder("c", whole).tier(MetricTier::Proxy);
     assert_eq!(
         refusal_of(builder),
-        "composite `c`: the tier is declared as Proxy, and a component is Truth; declare Truth or nothing"
+        "composite `c`: the composite is declared as Proxy, but a component is Truth; declare Truth or nothing"
     );
 }
 
@@ -92,7 +95,7 @@ fn costs_above_the_budget_are_said_with_both_numbers() {
     let builder = Composite::builder("c", whole.clone()).budget_msats(99);
     assert_eq!(
         refusal_of(builder),
-        "composite `c`: the components may cost 100 msat, and the budget is 99 msat"
+        "composite `c`: the components cost up to 100 msat per row, but the budget is 99 msat; raise the budget or remove a component"
     );
     let fits = Composite::builder("c", whole).budget_msats(100).build().unwrap();
     assert_eq!((fits.spec().cost_msats, fits.spec().tier), (100, MetricTier::Truth));
@@ -116,16 +119,16 @@ fn thresholds_lie_inside_ranges() {
     let builder = Composite::builder("c", whole()).threshold(80.0);
     assert_eq!(
         refusal_of(builder),
-        "composite `c`: the threshold 80 of `the whole` lies outside its range 0.0..=1.0"
+        "composite `c`: the threshold 80 of `the composite` is outside its range 0.0..=1.0; set one within it"
     );
     let builder = Composite::builder("c", whole()).threshold(f64::NAN);
     assert_eq!(
         refusal_of(builder),
-        "composite `c`: the threshold NaN of `the whole` is not a finite number"
+        "composite `c`: the threshold NaN of `the composite` is not finite; set a finite number"
     );
-    let expected = "composite `c`: the threshold 1.5 of `overlap` lies outside its range 0.0..=1.0";
+    let expected = "composite `c`: the threshold 1.5 of `overlap` is outside its range 0.0..=1.0; set one within it";
     assert_eq!(refusal(any([component(Overlap).at_least(1.5)])), expected);
-    let expected = "composite `c`: the threshold 2 of `proxy(..)` lies outside its range 0.0..=1.0";
+    let expected = "composite `c`: the threshold 2 of `proxy(..)` is outside its range 0.0..=1.0; set one within it";
     assert_eq!(refusal(gate([component(FormatOk)], 2.0, [component(Judged)])), expected);
 }
 
@@ -134,17 +137,17 @@ fn trap_03_a_threshold_that_nothing_misses_is_none() {
     let builder = Composite::builder("c", component(Overlap)).threshold(0.0);
     assert_eq!(
         refusal_of(builder),
-        "composite `c`: the threshold 0 of `the whole` can never fail, since every score of its range 0.0..=1.0 reaches it; give a larger one"
+        "composite `c`: the threshold 0 of `the composite` never fails: every score is in 0.0..=1.0; set a larger one"
     );
-    let expected = "composite `c`: the threshold 0 of `overlap` can never fail, since every score of its range 0.0..=1.0 reaches it; give a larger one";
+    let expected = "composite `c`: the threshold 0 of `overlap` never fails: every score is in 0.0..=1.0; set a larger one";
     assert_eq!(refusal(any([component(Overlap).at_least(0.0)])), expected);
 }
 
 #[test]
 fn a_bound_where_only_the_number_counts_is_a_mistake() {
-    let expected = "composite `c`: `min` takes the number of `overlap`, so the bound on it says nothing; take it away";
+    let expected = "composite `c`: thresholds are not supported in `min`, which uses the score of `overlap`; remove `at_least`";
     assert_eq!(refusal(min([component(Overlap).at_least(0.5)])), expected);
-    let expected = "composite `c`: `the whole` takes the number of `overlap`, so the bound on it says nothing; take it away";
+    let expected = "composite `c`: thresholds are not supported in `the composite`, which uses the score of `overlap`; remove `at_least`";
     assert_eq!(refusal(component(Overlap).at_least(0.5)), expected);
 }
 
@@ -152,24 +155,21 @@ fn a_bound_where_only_the_number_counts_is_a_mistake() {
 fn verdicts_need_verdicts() {
     assert_eq!(
         refusal(all([component(FormatOk), component(Overlap)])),
-        "composite `c`: `overlap` gives a score but no verdict; say from which value on it passes"
+        "composite `c`: `overlap` has a score but no verdict; set a pass threshold with `at_least`"
     );
     let builder = Composite::builder("c", all([component(FormatOk)])).threshold(0.5);
     assert_eq!(
         refusal_of(builder),
-        "composite `c`: `the whole` is true or false already; take the threshold and `strict` away"
+        "composite `c`: `the composite` is true or false, so it takes no threshold; remove the threshold and `strict`"
     );
     let builder = Composite::builder("c", component(Overlap)).strict();
-    assert_eq!(
-        refusal_of(builder),
-        "composite `c`: `strict` makes the score 1 or 0 at the threshold, and there is none"
-    );
+    assert_eq!(refusal_of(builder), "composite `c`: `strict` requires a threshold; set one");
 }
 
 #[test]
 fn only_a_known_range_can_be_turned() {
     assert_eq!(
         refusal(invert(component(Words))),
-        "composite `c`: `invert` needs the range of `words`, which declares none; give it `range = ..`"
+        "composite `c`: `invert` needs the range of `words`, which declares none; declare one"
     );
 }

@@ -1,4 +1,4 @@
-//! What stands in several places of one run is asked once a row, and paid once.
+//! Deduplication: a metric used in several places of one run is evaluated and charged once per row.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,21 +9,21 @@ use dsrs_metrics::{Evaluate, MetricSet, Pair, Scorer};
 
 use super::{FormatOk, Length, score};
 
-/// Counts the calls of one test's rows: the row carries the counter's number.
-static CALLS: [AtomicU64; 32] = [const { AtomicU64::new(0) }; 32];
+/// The number of calls per test. Each row has the index of its test's counter.
+static CALLS: [AtomicU64; 40] = [const { AtomicU64::new(0) }; 40];
 
 fn calls(test: usize) -> u64 {
     CALLS[test].load(Ordering::SeqCst)
 }
 
-/// A proxy that counts.
+/// A proxy that counts its calls.
 #[metric(range = 0.0..=1.0)]
 fn counted(#[pred] test: usize, #[pred] length: f64, #[param(default = 1.0)] scale: f64) -> f64 {
     CALLS[test].fetch_add(1, Ordering::SeqCst);
     length * scale
 }
 
-/// A truth metric that counts, waits, costs 70 msat and fails where the row says so.
+/// An asynchronous truth metric that counts its calls, costs 70 msat, and fails or panics depending on the row.
 #[metric(tier = truth, cost = "70 msat", range = 0.0..=1.0)]
 async fn judge(#[pred] test: usize, #[pred] judged: f64) -> Result<f64, String> {
     CALLS[test].fetch_add(1, Ordering::SeqCst);
@@ -35,7 +35,7 @@ async fn judge(#[pred] test: usize, #[pred] judged: f64) -> Result<f64, String> 
     }
 }
 
-/// A parameter of a type that nobody can compare: its `Debug` says nothing.
+/// A parameter type without `PartialEq`, whose `Debug` output does not depend on the value.
 #[derive(Clone)]
 struct Opaque(f64);
 
@@ -51,7 +51,7 @@ impl<'de> serde::Deserialize<'de> for Opaque {
     }
 }
 
-/// Counts, too.
+/// A metric with a parameter that cannot be compared, which counts its calls.
 #[metric(range = 0.0..=1.0)]
 fn closed(#[pred] test: usize, #[param] by: &Opaque) -> f64 {
     CALLS[test].fetch_add(1, Ordering::SeqCst);
@@ -73,7 +73,7 @@ fn a_component_of_a_nested_composite_is_asked_once() {
     let middle = half("middle", inner, Length);
     let outer = half("outer", middle, Counted::default());
     let scored = score(&outer, &row(0)).unwrap();
-    // inner 0.75, middle 0.625
+    // The inner composite's score is 0.75, the middle one's is 0.625.
     assert_eq!(scored.score.value, 0.5625);
     assert_eq!(calls(0), 1, "three levels, one call");
 }
@@ -113,12 +113,51 @@ fn composites_that_the_compiler_checked_share_their_components() {
 async fn all_metrics_of_a_run_share_what_they_have_in_common() {
     let evaluate = Evaluate::builder().metric(Dear).metric(Dearest).metric(Counted::default());
     let evaluate = evaluate.metric(Outer).build().unwrap();
-    let result = evaluate.score([Pair::new("a", example! {}, row(31))]).await.unwrap();
+    let result = evaluate.score([Pair::new("a", example! {}, row(29))]).await.unwrap();
     let means: Vec<_> = result.metrics.iter().map(|metric| metric.mean).collect();
     assert_eq!(means, [Some(0.5), Some(0.375), Some(0.5), Some(0.375)]);
     assert_eq!(calls(31), 3, "the judge, and the counter in two scales");
     let costs: u64 = result.metrics.iter().map(|metric| metric.cost_msats).sum();
     assert_eq!(costs, 70, "the judge is paid once");
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Deserialize)]
+enum Mode {
+    #[default]
+    Plain,
+    Twice,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
+struct Settings {
+    mode: Mode,
+    offset: f64,
+}
+
+/// A metric with an enum and a struct as parameters.
+#[metric(range = 0.0..=1.0)]
+fn adjusted(
+    #[pred] test: usize,
+    #[pred] length: f64,
+    #[param(default)] mode: Mode,
+    #[param(default)] settings: &Settings,
+) -> f64 {
+    CALLS[test].fetch_add(1, Ordering::SeqCst);
+    let factor = if mode == Mode::Twice || settings.mode == Mode::Twice { 2.0 } else { 1.0 };
+    length * factor / 2.0 + settings.offset
+}
+
+/// Parameters of any type are compared by their own equality.
+#[tokio::test]
+async fn trap_35_metrics_with_enum_and_struct_parameters_are_evaluated_once() {
+    let settings = || Settings { mode: Mode::Twice, offset: 0.25 };
+    let custom = || Adjusted::builder().mode(Mode::Twice).settings(settings()).build();
+    let first = half("first", Adjusted::default(), custom());
+    let second = half("second", custom(), Adjusted::default());
+    let evaluate = Evaluate::builder().metric(first).metric(second).build().unwrap();
+    let result = evaluate.score([Pair::new("a", example! {}, row(35))]).await.unwrap();
+    assert_eq!(result.metrics.iter().map(|metric| metric.mean).collect::<Vec<_>>(), [Some(0.5); 2]);
+    assert_eq!(calls(35), 2, "two configurations in four places");
 }
 
 #[test]
@@ -155,7 +194,7 @@ async fn an_awaited_component_is_asked_and_paid_once() {
     let scored = outer.answer(MetricCall::new(&gold, &pred)).await.unwrap();
     assert_eq!((scored.score.value, scored.score.cost_msats), (0.5 * 0.625 + 0.5 * 0.25, 70));
     assert_eq!(calls(5), 1);
-    // Another row is another question.
+    // A different row is evaluated again.
     let other = row(5);
     outer.answer(MetricCall::new(&gold, &other)).await.unwrap();
     assert_eq!(calls(5), 2);
@@ -244,7 +283,7 @@ async fn a_paid_call_that_fails_is_charged() {
 #[metric(min(length, format_ok))]
 struct Least;
 
-/// Asks a composite about another prediction, in the same call.
+/// Evaluates a composite on another prediction, with the memo of the same call.
 struct Instead(Prediction);
 
 #[async_trait]
@@ -263,7 +302,7 @@ impl Metric for Instead {
     }
 }
 
-/// What was said of one prediction is never taken for what would be said of another.
+/// The memoized answer for one prediction is never used for another prediction.
 #[tokio::test]
 async fn an_answer_is_shared_only_by_calls_about_the_same_rows() {
     let instead = Instead(prediction! { "format" => true, "length" => 0.0 });

@@ -1,4 +1,4 @@
-//! What a `#[metric]` function may take and return, on dynamic rows.
+//! Parameter and return types of `#[metric]` functions, on dynamic rows.
 #![allow(
     clippy::needless_pass_by_value,
     clippy::too_many_arguments,

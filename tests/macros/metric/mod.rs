@@ -1,4 +1,4 @@
-//! Metrics from functions: what a function may take and return, verdicts, and rows.
+//! Metrics from functions: parameter and return types, verdicts, and rows.
 
 mod forms;
 mod non_ascii_names;

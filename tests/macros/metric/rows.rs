@@ -1,4 +1,4 @@
-//! The rows that a metric reads: typed ones, ones that derive `Record`, and dynamic ones read as types.
+//! The rows that a metric reads: typed rows, rows that derive `Record`, and dynamic rows that are deserialized.
 #![allow(
     clippy::needless_pass_by_value,
     clippy::too_many_arguments,

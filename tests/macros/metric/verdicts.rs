@@ -1,4 +1,4 @@
-//! Verdicts: thresholds, strictness, direction, and the answer to an optimizer.
+//! Verdicts: thresholds, strictness, direction, and the result for an optimizer.
 
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Direction, Result, ScoreKind};

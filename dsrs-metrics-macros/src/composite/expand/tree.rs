@@ -246,7 +246,7 @@ impl Writer<'_> {
     fn at_least(&mut self, threshold: &Expr, of: &str, node: Node) -> Node {
         let (number, Node { derived, shape }) = (self.number(threshold), node);
         let Context { span, compiled, private, .. } = self.cx;
-        let args = quote_spanned!(*span=> "bound", #of, &#derived, #number);
+        let args = quote_spanned!(*span=> "threshold", #of, &#derived, #number);
         self.rule(ends(threshold), "bound_fits", &args);
         let derived = quote_spanned!(*span=> #derived.at_least(#number));
         let shape = quote_spanned! {*span=>
@@ -285,7 +285,8 @@ impl Writer<'_> {
         let (truths_derived, truth_shapes) = self.half(&gate.truths, "is_truth");
         let number = self.number(&gate.threshold);
         let Context { span, compiled, .. } = self.cx;
-        let args = quote_spanned!(*span=> "bound", "of the proxies", &#proxies_derived, #number);
+        let args =
+            quote_spanned!(*span=> "threshold", "of the proxies", &#proxies_derived, #number);
         self.rule(ends(&gate.threshold), "bound_fits", &args);
         let (proxies, truths) = (self.list(&proxy_shapes), self.list(&truth_shapes));
         let shape = quote_spanned! {*span=>
@@ -330,7 +331,7 @@ impl Writer<'_> {
                 let args = quote_spanned!(*span=> "threshold", &#derived);
                 self.rule(ends(threshold), "takes_threshold", &args);
             }
-            let args = quote_spanned!(*span=> "threshold", "of the whole", &#derived, #number);
+            let args = quote_spanned!(*span=> "threshold", "of the composite", &#derived, #number);
             self.rule(ends(threshold), "bound_fits", &args);
         }
         if let Some(strict) = attrs.strict.filter(|_| !is_verdict) {

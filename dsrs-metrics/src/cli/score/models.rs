@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::cli::args::LmArguments;
 use crate::cli::error::CliError;
 use crate::core::metric::Metric;
-use crate::core::requirements::Need;
+use crate::core::requirements::Requirement;
 use crate::core::settings::Settings;
 use crate::evaluate::EvaluationResult;
 use crate::judge::Models;
@@ -49,11 +49,11 @@ impl RunModels {
         metrics: &[Arc<dyn Metric>],
     ) -> Option<String> {
         let id = args.lm.as_ref()?;
-        let mut needs = Vec::new();
+        let mut requirements = Vec::new();
         self.settings().scope_sync(|| {
-            metrics.iter().for_each(|metric| Metric::needs(metric, &mut needs));
+            metrics.iter().for_each(|metric| metric.requirements(&mut requirements));
         });
-        let uses_model = |need: &Need| match need.lm() {
+        let uses_model = |requirement: &Requirement| match requirement.lm() {
             Some(lm) => {
                 let configured = self.models.configured().ok().flatten();
                 configured.is_some_and(|configured| Arc::ptr_eq(lm, &configured))
@@ -61,7 +61,7 @@ impl RunModels {
             // The run itself reports an invalid model.
             None => true,
         };
-        let is_unused = !needs.iter().any(uses_model);
+        let is_unused = !requirements.iter().any(uses_model);
         is_unused.then(|| format!("warning: --lm {id}: no metric of this run uses this model"))
     }
 

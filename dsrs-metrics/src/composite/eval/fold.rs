@@ -1,4 +1,4 @@
-//! How the scores of components are combined. No component is evaluated here.
+//! Combines the scores of components. No component is evaluated here.
 
 use smallvec::SmallVec;
 
@@ -27,7 +27,7 @@ pub(super) enum Resolved {
 /// Why an expression has no value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Missing {
-    /// The component of this number has no score, or rejected the row.
+    /// The component with this number has no score, or rejected the row.
     Leaf(usize),
     /// Proxies of a gate of the expression rejected the row.
     Gated { by: String },
@@ -171,15 +171,15 @@ impl Fold<'_> {
     fn weighted(&mut self, weighted: &Weighted) -> Result<Value, Stop> {
         let len = weighted.terms.len();
         let (mut terms, mut weights) = (zeros(len), zeros(len));
-        let mut there = 0;
+        let mut present = 0;
         let parts = weighted.terms.iter().map(|term| (&term.child, term));
         self.present(parts, |value, Term { weight, place, .. }| {
             (terms[*place], weights[*place]) = (weight * value.value, *weight);
-            there += 1;
+            present += 1;
         })?;
         let sum = weighted.sum(&mut terms);
         // If no operand is missing the weights sum to 1, and scaling could change the last bit.
-        let value = match there == len {
+        let value = match present == len {
             true => sum,
             false => scaled(sum, weighted.sum(&mut weights))?,
         };
@@ -208,12 +208,12 @@ impl Fold<'_> {
         Ok(Value { value: picked.unwrap_or(0.0), passed: None })
     }
 
-    /// Whether the proxies accept the row.
+    /// Returns `Ok` if the proxies accept the row.
     pub(super) fn opens(&mut self, proxies: &[Child], at_least: f64) -> Result<(), Stop> {
-        let mut cheap = Few::new();
+        let mut values = Few::new();
         let parts = proxies.iter().map(|child| (child, ()));
-        self.present(parts, |value, ()| cheap.push(value.value))?;
-        if mean(&mut cheap) >= at_least {
+        self.present(parts, |value, ()| values.push(value.value))?;
+        if mean(&mut values) >= at_least {
             return Ok(());
         }
         let names: Vec<&str> = proxies.iter().map(|proxy| proxy.name.as_str()).collect();
@@ -229,15 +229,15 @@ impl Fold<'_> {
         range: Option<ScoreRange>,
     ) -> Result<Value, Stop> {
         self.opens(proxies, at_least)?;
-        let (mut dear, mut last) = (Few::new(), None);
+        let (mut values, mut last) = (Few::new(), None);
         self.present(truths.iter().map(|child| (child, ())), |value, ()| {
-            dear.push(value.value);
+            values.push(value.value);
             last = Some(value);
         })?;
         match last {
-            Some(only) if dear.len() == 1 => Ok(only),
+            Some(only) if values.len() == 1 => Ok(only),
             _ => {
-                let value = mean(&mut dear);
+                let value = mean(&mut values);
                 let value = range.map_or(value, |range| within(range, value));
                 Ok(Value { value, passed: None })
             }

@@ -1,4 +1,5 @@
-//! Evaluation of a checked composite on one row: which components are evaluated when, and how their scores are combined.
+//! Evaluation of a checked composite on one row: the order in which components are evaluated, and the combination of
+//! their scores.
 
 mod fold;
 mod run;

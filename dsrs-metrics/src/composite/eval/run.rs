@@ -48,18 +48,18 @@ impl<'a> Run<'a> {
         let mut row = Row {
             results: leaves.iter().map(|_| ComponentResult::default()).collect(),
             missing: Missing::Leaf(0),
-            decided_by: None,
+            is_decided: false,
             run: self,
         };
         let pending = row.advance(leaves, call);
         // If a component has decided, the others are not polled, so they cost nothing.
-        if pending.is_empty() || row.decided_by.is_some() {
+        if pending.is_empty() || row.is_decided {
             return Answer::Ready(row.finish());
         }
         let leaves = leaves.to_vec();
         Answer::pending(async move {
             let mut pending = pending;
-            while !pending.is_empty() && row.decided_by.is_none() {
+            while !pending.is_empty() && !row.is_decided {
                 let all = pending.into_iter().map(|(index, future)| {
                     let name = row.run.components[index];
                     async move { (index, caught(name, future).await) }
@@ -74,6 +74,7 @@ impl<'a> Run<'a> {
     }
 }
 
+/// Awaits a component's answer and catches its panic.
 async fn caught(name: &str, future: BoxFuture<'_, Result<Scored>>) -> ComponentResult {
     match panic::catch_async(false, future).await {
         Ok(answer) => {
@@ -90,8 +91,8 @@ struct Row<'a> {
     run: Run<'a>,
     results: Box<[ComponentResult]>,
     missing: Missing,
-    /// The component without a score because of which the composite has none.
-    decided_by: Option<usize>,
+    /// Whether the composite can have no score any more, for the reason in `missing`.
+    is_decided: bool,
 }
 
 impl<'a> Row<'a> {
@@ -103,7 +104,7 @@ impl<'a> Row<'a> {
     ) -> Vec<Pending<'a>> {
         let (mut pending, current) = (Vec::new(), Cell::new(None));
         loop {
-            // One handler for the panics of all components: which one panicked is looked up only then.
+            // One handler catches the panics of all components; `current` is the component that panicked.
             let mut evaluate = || self.evaluate(leaves, call, &current, &mut pending);
             let Err(panic) = panic::catch(false, &mut evaluate) else { return pending };
             let Some(index) = current.take() else {
@@ -122,7 +123,7 @@ impl<'a> Row<'a> {
         current: &Cell<Option<usize>>,
         pending: &mut Vec<Pending<'a>>,
     ) {
-        let Self { run: Run { tree, keys, on_missing, .. }, results, missing, decided_by } = self;
+        let Self { run: Run { tree, keys, on_missing, .. }, results, missing, is_decided } = self;
         let mut answer = |index: usize, result: &mut ComponentResult| {
             current.set(Some(index));
             let key = keys.get(index).and_then(Option::as_ref);
@@ -141,20 +142,23 @@ impl<'a> Row<'a> {
                     answer(index, result);
                 }
                 if !result.is_plain() && stops(*on_missing, result) {
-                    *decided_by = Some(index);
+                    (*missing, *is_decided) = (Missing::Leaf(index), true);
                     return;
                 }
             }
             return;
         }
-        // An error is the composite's result, which `finish` computes.
-        while let Ok(ready) = next(&tree.node, *on_missing, results, missing) {
+        loop {
+            let Ok(ready) = next(&tree.node, *on_missing, results, missing) else {
+                *is_decided = true;
+                return;
+            };
             let (is_last, mut waits) = (ready.is_empty(), false);
             for index in ready {
                 answer(index, &mut results[index]);
                 waits |= results[index].is_pending();
                 if !results[index].is_plain() && stops(*on_missing, &results[index]) {
-                    *decided_by = Some(index);
+                    (*missing, *is_decided) = (Missing::Leaf(index), true);
                     return;
                 }
             }
@@ -168,8 +172,7 @@ impl<'a> Row<'a> {
     /// Combines the components' results.
     #[inline]
     fn finish(mut self) -> Result<Scored> {
-        if let Some(index) = self.decided_by {
-            self.missing = Missing::Leaf(index);
+        if self.is_decided {
             return Err(self.error());
         }
         let Self { run, results, missing, .. } = &mut self;
@@ -183,7 +186,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// A composite that fails has paid for its components all the same.
+    /// The error of a composite without a score. Its cost is that of the components that were evaluated.
     #[cold]
     fn error(self) -> MetricError {
         let cost = self.results.iter().map(ComponentResult::cost_msats);
@@ -214,7 +217,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Whether the result of one component decides that the composite has no score.
+/// Returns whether the result of one component decides that the composite has no score.
 #[cold]
 fn stops(on_missing: OnMissing, result: &ComponentResult) -> bool {
     match resolved(result) {

@@ -1,15 +1,15 @@
-//! Which components of a composite with gates can be evaluated next. How their scores are combined is in `fold.rs`.
+//! Finds the components of a composite with gates that can be evaluated next. Their scores are combined in `fold.rs`.
 
 use super::fold::{Fold, Missing, Resolved, Stop, resolved};
 use super::tree::{Child, Node};
 use crate::composite::OnMissing;
 use crate::core::component_results::ComponentResult;
 
-/// The components that can be evaluated now: those without a result, but those behind a gate only if all its proxies
+/// Returns the components that can be evaluated now: those without a result, but those behind a gate only if all its proxies
 /// have a result and accept the row.
 ///
 /// # Errors
-/// If the whole can have no value any more, so that nothing else has to be evaluated or paid for. The reason is stored in
+/// If the composite cannot have a value any more, so that no other component has to be evaluated. The reason is stored in
 /// `missing`.
 pub(super) fn next(
     node: &Node,
@@ -30,7 +30,7 @@ struct Search<'a> {
     results: &'a [ComponentResult],
     missing: &'a mut Missing,
     ready: Vec<usize>,
-    /// How many components without a result were found, pending ones included.
+    /// The number of components found without a result, including pending ones.
     unfinished: usize,
 }
 
@@ -80,7 +80,7 @@ impl Search<'_> {
         let Self { on_missing, results, missing, .. } = self;
         match (Fold { on_missing: *on_missing, results, missing }).opens(proxies, at_least) {
             Ok(()) => self.parts(truths),
-            // All proxies are missing, and the whole may have a value without this gate.
+            // All proxies are missing, but the composite may have a value without this gate.
             Err(Stop::Missing) => Ok(()),
             Err(Stop::Gated) => Err(Stop::Gated),
         }

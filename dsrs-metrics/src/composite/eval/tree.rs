@@ -55,13 +55,13 @@ impl Weighted {
         Self { terms, is_ambiguous, plain, range }
     }
 
-    /// The sum of terms by position, with zero for missing ones.
+    /// Returns the sum of the terms by position, with zero for missing ones.
     #[inline]
     pub(super) fn sum(&self, terms: &mut [f64]) -> f64 {
         if self.is_ambiguous { stable_sum(terms) } else { terms.iter().sum() }
     }
 
-    /// The sum if every term is a component with a plain score: the common case, with the same result as the
+    /// Returns the sum if every term is a component with a plain score: the common case, with the same result as the
     /// general one.
     #[inline]
     pub(super) fn plain_sum(&self, results: &[ComponentResult]) -> Option<f64> {
@@ -104,27 +104,29 @@ pub(in crate::composite) struct Tree {
 
 impl Tree {
     pub(in crate::composite) fn new(node: Node) -> Self {
-        let (mut ungated, mut shut) = (0, false);
-        ungated_in(&node, &mut ungated, &mut shut);
+        let (mut ungated, mut is_behind_gate) = (0, false);
+        ungated_in(&node, &mut ungated, &mut is_behind_gate);
         Self { node, ungated }
     }
 }
 
-/// Components are numbered in the order in which they are first used.
-fn ungated_in(node: &Node, ungated: &mut usize, shut: &mut bool) {
+/// Counts the components before the first gate's truths. Components are numbered in the order of their first use.
+fn ungated_in(node: &Node, ungated: &mut usize, is_behind_gate: &mut bool) {
     match node {
-        Node::Leaf(index) if !*shut => *ungated = (*ungated).max(index + 1),
+        Node::Leaf(index) if !*is_behind_gate => *ungated = (*ungated).max(index + 1),
         Node::Leaf(_) => {}
         Node::Weighted(weighted) => {
-            weighted.children().for_each(|part| ungated_in(&part.node, ungated, shut));
+            weighted.children().for_each(|part| ungated_in(&part.node, ungated, is_behind_gate));
         }
         Node::All(parts) | Node::Any(parts) | Node::Min(parts) | Node::Max(parts) => {
-            parts.iter().for_each(|part| ungated_in(&part.node, ungated, shut));
+            parts.iter().for_each(|part| ungated_in(&part.node, ungated, is_behind_gate));
         }
-        Node::Invert(part, _) | Node::AtLeast(part, _) => ungated_in(&part.node, ungated, shut),
+        Node::Invert(part, _) | Node::AtLeast(part, _) => {
+            ungated_in(&part.node, ungated, is_behind_gate);
+        }
         Node::Gate { proxies, .. } => {
-            proxies.iter().for_each(|part| ungated_in(&part.node, ungated, shut));
-            *shut = true;
+            proxies.iter().for_each(|part| ungated_in(&part.node, ungated, is_behind_gate));
+            *is_behind_gate = true;
         }
     }
 }

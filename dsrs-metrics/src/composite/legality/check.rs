@@ -1,4 +1,4 @@
-//! The rules: an expression and its components' specs become a tree that can be run, or a mistake.
+//! Checks the rules: converts an expression and its components' specs to a tree that can be evaluated, or a mistake.
 
 use super::derived::{Bound, Derived, is_weight, total_cost, wrong_sum};
 use super::error::Mistake;
@@ -7,11 +7,11 @@ use crate::composite::eval::{Child, Node, Value, Weighted};
 use crate::composite::shape::{Leaf, Shape};
 use crate::core::spec::{MetricSpec, MetricTier, ScoreRange};
 
-/// The components that were found, each once.
+/// The components of an expression, without duplicates.
 pub(in crate::composite) struct Leaves<L> {
     pub(in crate::composite) all: Vec<L>,
     on_missing: OnMissing,
-    /// Whether the part that is being resolved stands upside down in the whole.
+    /// Whether the expression that is being resolved is inverted an odd number of times.
     inverted: bool,
 }
 
@@ -20,19 +20,19 @@ impl<L> Leaves<L> {
         Self { all: Vec::new(), on_missing, inverted: false }
     }
 
-    /// What a missing part counts as at worst: upside down, that is its high end.
+    /// Returns the worst value of an operand: the minimum of its range, or the maximum if it is inverted.
     fn worst(&self, derived: &Derived) -> Value {
         let end = |range: ScoreRange| if self.inverted { range.max } else { range.min };
         Value { value: derived.range.map_or(0.0, end), passed: Some(self.inverted) }
     }
 
-    /// What is known of a combination, where parts of it may be left out.
-    fn known(&self, whole: Derived, parts: &[Derived]) -> Derived {
-        if self.on_missing == OnMissing::Skip { whole.or_fewer(parts) } else { whole }
+    /// Returns the properties of a combination, whose operands may be omitted with `OnMissing::Skip`.
+    fn known(&self, combined: Derived, parts: &[Derived]) -> Derived {
+        if self.on_missing == OnMissing::Skip { combined.or_fewer(parts) } else { combined }
     }
 }
 
-/// Resolves an expression; each distinct component goes to `leaves` once.
+/// Resolves an expression, and adds each distinct component to `leaves` once.
 pub(in crate::composite) fn resolve<L: Leaf>(
     part: Shape<L>,
     leaves: &mut Leaves<L>,
@@ -66,22 +66,22 @@ fn leaf<L: Leaf>(component: L, leaves: &mut Leaves<L>) -> (Node, Derived) {
     (Node::Leaf(index), derived)
 }
 
-/// A name as `#[metric]` takes it.
+/// Checks that the name is in snake case, as `#[metric]` requires.
 pub(in crate::composite) fn name(name: &str) -> Result<(), Mistake> {
     let is_snake = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     let starts = name.starts_with(|first: char| first.is_ascii_lowercase());
     if starts && name.chars().all(is_snake) { Ok(()) } else { Err(Mistake::Name) }
 }
 
-/// The expression as a whole: its good end is up, and its bound is the composite's threshold.
-pub(in crate::composite) fn whole<L: Leaf>(whole: &Shape<L>) -> Result<(), Mistake> {
-    if let Shape::AtLeast(part, _) = whole {
-        return Err(Mistake::UselessBound { component: part.name(), within: "the whole" });
+/// Checks the top-level expression: it must be higher-is-better, and its bound must be the composite's threshold.
+pub(in crate::composite) fn top_level<L: Leaf>(expression: &Shape<L>) -> Result<(), Mistake> {
+    if let Shape::AtLeast(part, _) = expression {
+        return Err(Mistake::UselessBound { component: part.name(), within: "the composite" });
     }
-    siblings("the whole", &[whole])
+    siblings("the composite", &[expression])
 }
 
-/// The parts of one combination: not empty, none twice, all with the good end up.
+/// Checks the operands of one combination: at least one, no duplicates, all higher-is-better.
 fn siblings<L: Leaf>(within: &'static str, parts: &[&Shape<L>]) -> Result<(), Mistake> {
     if parts.is_empty() {
         return Err(Mistake::Empty { within });
@@ -108,7 +108,7 @@ fn children<L: Leaf>(
     let mut nodes = Vec::with_capacity(parts.len());
     let mut known = Vec::with_capacity(parts.len());
     for part in parts {
-        // Where a number is wanted, nothing would ever look at the bound.
+        // These combinations use the number only, so a bound would have no effect.
         if let (Shape::AtLeast(..), "weighted" | "min" | "max" | "proxy" | "truth") =
             (&part, within)
         {
@@ -135,7 +135,7 @@ fn weighted<L: Leaf>(
     let (children, known) = children("weighted", parts, leaves)?;
     let parts: Vec<_> = known.into_iter().zip(weights.iter().copied()).collect();
     if let Some(sum) = wrong_sum(&parts) {
-        // 0.1 + 0.2 + 0.65 is 0.95 to a person, whatever its last bit.
+        // Twelve decimals, so that the rounding error of 0.1 + 0.2 + 0.65 is not shown.
         return Err(Mistake::WeightsSum { sum: (sum * 1e12).round() / 1e12 });
     }
     let known: Vec<Derived> = parts.iter().map(|(known, _)| *known).collect();
@@ -163,30 +163,34 @@ fn gate<L: Leaf>(
     truths: Vec<Shape<L>>,
     leaves: &mut Leaves<L>,
 ) -> Result<(Node, Derived), Mistake> {
-    // Proxies only open the gate, whichever way up stands what is behind it.
+    // Proxies only open the gate, so an inversion around the gate does not apply to them.
     let inverted = std::mem::take(&mut leaves.inverted);
-    let (proxies, cheap) = children("proxy", proxies, leaves)?;
+    let (proxies, known_proxies) = children("proxy", proxies, leaves)?;
     leaves.inverted = inverted;
-    let (truths, dear) = children("truth", truths, leaves)?;
-    let placed = |children: &[Child], known: &[Derived], tier: MetricTier| {
+    let (truths, known_truths) = children("truth", truths, leaves)?;
+    let misplaced = |children: &[Child], known: &[Derived], tier: MetricTier| {
         let wrong = children.iter().zip(known).find(|(_, known)| known.tier != tier);
         wrong.map(|(child, _)| child.name.clone())
     };
-    if let Some(component) = placed(&proxies, &cheap, MetricTier::Proxy) {
+    if let Some(component) = misplaced(&proxies, &known_proxies, MetricTier::Proxy) {
         return Err(Mistake::TruthAsProxy { component });
     }
-    if let Some(component) = placed(&truths, &dear, MetricTier::Truth) {
+    if let Some(component) = misplaced(&truths, &known_truths, MetricTier::Truth) {
         return Err(Mistake::ProxyAsTruth { component });
     }
-    bound_fits("proxy(..)", at_least, &leaves.known(Derived::mean(&cheap), &cheap))?;
-    let derived = leaves.known(Derived::mean(&dear), &dear);
+    bound_fits(
+        "proxy(..)",
+        at_least,
+        &leaves.known(Derived::mean(&known_proxies), &known_proxies),
+    )?;
+    let derived = leaves.known(Derived::mean(&known_truths), &known_truths);
     Ok((Node::Gate { proxies, at_least, truths, range: derived.range }, derived))
 }
 
 fn invert<L: Leaf>(part: Shape<L>, leaves: &mut Leaves<L>) -> Result<(Node, Derived), Mistake> {
     let component = part.name();
     leaves.inverted = !leaves.inverted;
-    // Nothing is done with `leaves` after a mistake.
+    // After a mistake `leaves` is not used, so `inverted` need not be restored.
     let (node, derived) = resolve(part, leaves)?;
     let worst = leaves.worst(&derived);
     leaves.inverted = !leaves.inverted;
@@ -219,7 +223,7 @@ fn bound_fits(component: &str, threshold: f64, derived: &Derived) -> Result<(), 
     }
 }
 
-/// What was declared of the composite as a whole.
+/// The declarations for the composite.
 #[derive(Debug, Default)]
 pub(in crate::composite) struct Declaration {
     pub(in crate::composite) threshold: Option<f64>,
@@ -229,7 +233,7 @@ pub(in crate::composite) struct Declaration {
 }
 
 impl Declaration {
-    /// The composite's spec, without its name, if what was declared agrees with what was derived.
+    /// Returns the composite's spec, without its name, if the declarations agree with the derived properties.
     pub(in crate::composite) fn spec(
         &self,
         derived: &Derived,
@@ -256,10 +260,10 @@ impl Declaration {
 
     fn check_verdict(&self, derived: &Derived) -> Result<(), Mistake> {
         if derived.is_bool() && (self.threshold.is_some() || self.strict) {
-            return Err(Mistake::ThresholdOnBool { within: "the whole" });
+            return Err(Mistake::ThresholdOnBool { within: "the composite" });
         }
         match self.threshold {
-            Some(threshold) => bound_fits("the whole", threshold, derived),
+            Some(threshold) => bound_fits("the composite", threshold, derived),
             None if self.strict && derived.threshold.is_none() => {
                 Err(Mistake::StrictWithoutThreshold)
             }

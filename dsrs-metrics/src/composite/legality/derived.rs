@@ -1,24 +1,24 @@
-//! What is known of an expression before it runs, as `const` functions: the compiler computes the spec of
-//! a `#[metric]` composite with them, and `check.rs` that of a composite set up at run time. Each rule
-//! that both hold is a predicate here; how a broken one is worded is in `error.rs` and `declared.rs`.
+//! Derives an expression's kind, range, tier and threshold from its components, as `const` functions: the compiler
+//! uses them for a `#[metric]` composite, and `check.rs` for a composite that is built at run time. Rules that
+//! both check are predicates here. The messages are in `error.rs` and `rules.rs`.
 
 use crate::core::spec::{MetricSpec, MetricTier, ScoreKind, ScoreRange};
 
-/// How far weights may be from 1, which ten decimal weights written out never are.
+/// The largest difference of the weights' sum from 1. The rounding error of ten decimal weights is smaller.
 const WEIGHT_TOLERANCE: f64 = 1e-9;
 
-/// What is known of a part before it runs.
+/// The properties of a component or combination that are derived before it runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Derived {
     pub(super) kind: ScoreKind,
     pub(super) range: Option<ScoreRange>,
     pub(super) tier: MetricTier,
-    /// From where on it is a pass, where a number says so by itself.
+    /// The smallest value that is a pass, if the value is a number with a threshold.
     pub(super) threshold: Option<f64>,
     pub(super) higher_is_better: bool,
 }
 
-/// Where a bound lies in a part's range.
+/// The position of a bound relative to a component's range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bound {
     Fits,
@@ -29,7 +29,7 @@ pub(super) enum Bound {
 }
 
 impl Derived {
-    /// A metric by itself.
+    /// Derives the properties of a single metric.
     #[must_use]
     pub const fn of(spec: &MetricSpec<'_>) -> Self {
         Self {
@@ -50,7 +50,7 @@ impl Derived {
         Self { kind, range, tier, threshold: None, higher_is_better: true }
     }
 
-    /// The weighted mean of parts.
+    /// Derives the properties of a weighted mean.
     #[must_use]
     pub const fn weighted(parts: &[(Self, f64)]) -> Self {
         let mut index = 0;
@@ -71,7 +71,7 @@ impl Derived {
         Self::number(range, tier(is_truth))
     }
 
-    /// `all` and `any`.
+    /// Derives the properties of `all` and `any`.
     #[must_use]
     pub const fn verdict(parts: &[Self]) -> Self {
         Self {
@@ -83,13 +83,13 @@ impl Derived {
         }
     }
 
-    /// The smallest of parts.
+    /// Derives the properties of the smallest value.
     #[must_use]
     pub const fn min(parts: &[Self]) -> Self {
         Self::extreme(parts, false)
     }
 
-    /// The largest of parts.
+    /// Derives the properties of the largest value.
     #[must_use]
     pub const fn max(parts: &[Self]) -> Self {
         Self::extreme(parts, true)
@@ -114,7 +114,7 @@ impl Derived {
         Self::number(range, highest_tier(parts))
     }
 
-    /// The mean of parts, as which a gate takes proxies and truths; one part alone stays what it is.
+    /// Derives the properties of a mean, as of a gate's proxies and truths. A single component is returned unchanged.
     #[must_use]
     pub const fn mean(parts: &[Self]) -> Self {
         if let [only] = parts {
@@ -138,8 +138,8 @@ impl Derived {
         Self::number(range, highest_tier(parts))
     }
 
-    /// The same combination where parts of it may be left out: one alone can be all that is left, so its
-    /// whole range counts.
+    /// Widens the range of a combination whose components may be omitted: a single one may remain, so the
+    /// range includes that of each component.
     #[must_use]
     pub const fn or_fewer(mut self, parts: &[Self]) -> Self {
         let mut index = 0;
@@ -156,20 +156,20 @@ impl Derived {
         self
     }
 
-    /// The part upside down in its range.
+    /// Derives the properties of the value mirrored in its range.
     #[must_use]
     pub const fn invert(self) -> Self {
         Self::number(self.range, self.tier)
     }
 
-    /// The part with a bound from which on it passes.
+    /// Derives the properties with a smallest value that is a pass.
     #[must_use]
     pub const fn at_least(self, bound: f64) -> Self {
         Self { kind: ScoreKind::Number, threshold: Some(bound), ..self }
     }
 
-    /// The composite's spec: what was derived, and what was declared of tier and threshold. A gate before
-    /// one truth passes from where the truth does.
+    /// Returns the composite's spec from the derived properties and the declared tier and threshold. A gate with a
+    /// single truth has the truth's threshold.
     #[must_use]
     pub const fn spec<'a>(
         &self,
@@ -216,7 +216,7 @@ impl Derived {
     }
 }
 
-/// What all components cost together, at most, in millisatoshis.
+/// Returns the largest expected cost of all components together, in millisatoshis.
 pub(super) const fn total_cost(components: &[MetricSpec<'_>]) -> u64 {
     let mut total: u64 = 0;
     let mut index = 0;
@@ -242,8 +242,8 @@ pub(super) const fn is_weight(weight: f64) -> bool {
     weight.is_finite() && weight >= 0.0
 }
 
-/// What weights sum to, if that is not 1. What is no weight counts for nothing here: it is a mistake of
-/// its own.
+/// Returns the sum of the weights if it is not 1. Returns `None` if a weight is invalid, which is reported as
+/// a different mistake.
 pub(super) const fn wrong_sum(parts: &[(Derived, f64)]) -> Option<f64> {
     let mut index = 0;
     while index < parts.len() {
@@ -289,16 +289,16 @@ const fn term(part: &(Derived, f64), term: Term) -> f64 {
     }
 }
 
-/// A sum of terms from the smallest to the largest, so that it does not depend on their order. There is
-/// no sorting in `const`: the term of each rank is looked for, which is quick for as many parts as people
-/// write.
+/// Sums the terms from the smallest to the largest, so that the result does not depend on their order. A `const`
+/// function cannot sort, so the term of each rank is searched for, which is fast for the usual number of
+/// components.
 const fn sum_in_order(parts: &[(Derived, f64)], of: Term) -> f64 {
     let mut sum = 0.0;
     let mut rank = 0;
     while rank < parts.len() {
         let mut index = 0;
         while index < parts.len() {
-            if smaller(parts, of, index) == rank {
+            if rank_of(parts, of, index) == rank {
                 sum += term(&parts[index], of);
             }
             index += 1;
@@ -308,8 +308,8 @@ const fn sum_in_order(parts: &[(Derived, f64)], of: Term) -> f64 {
     sum
 }
 
-/// How many terms stand before the one at `at`, in order.
-const fn smaller(parts: &[(Derived, f64)], of: Term, at: usize) -> usize {
+/// Returns the rank of the term at `at`: the number of terms that are sorted before it.
+const fn rank_of(parts: &[(Derived, f64)], of: Term, at: usize) -> usize {
     let value = term(&parts[at], of);
     let mut count = 0;
     let mut index = 0;

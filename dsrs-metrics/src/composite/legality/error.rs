@@ -17,15 +17,13 @@ pub struct CompositeError {
 #[non_exhaustive]
 pub enum Mistake {
     /// Nothing is put together.
-    #[error("`{within}` has no parts")]
+    #[error("`{within}` has no components; add at least one")]
     Empty {
         /// The combination.
         within: &'static str,
     },
     /// The name cannot stand on a command line or in a file.
-    #[error(
-        "a metric's name stands on command lines and in files, so it is ASCII in snake case and starts with a letter"
-    )]
+    #[error("expected a metric name in ASCII snake case that starts with a letter")]
     Name,
     /// The weights do not sum to 1.
     #[error("the weights sum to {sum}; they must sum to 1")]
@@ -42,7 +40,7 @@ pub enum Mistake {
         weight: f64,
     },
     /// A component stands twice in one combination.
-    #[error("`{component}` stands twice in `{within}`; name it once")]
+    #[error("duplicate component `{component}` in `{within}`; use it once")]
     Twice {
         /// The component.
         component: String,
@@ -51,7 +49,7 @@ pub enum Mistake {
     },
     /// A truth metric stands where a gate expects proxies.
     #[error(
-        "`{component}` is a truth metric in the proxy place of the gate; move it to the truths"
+        "`{component}` is a truth metric, found among the proxies of the gate; move it to the truths"
     )]
     TruthAsProxy {
         /// The component.
@@ -59,7 +57,7 @@ pub enum Mistake {
     },
     /// A proxy metric stands where a gate expects truth metrics.
     #[error(
-        "`{component}` is a proxy metric in the truth place of the gate; move it to the proxies"
+        "`{component}` is a proxy metric, found among the truths of the gate; move it to the proxies"
     )]
     ProxyAsTruth {
         /// The component.
@@ -67,7 +65,7 @@ pub enum Mistake {
     },
     /// The declared tier is below a component's.
     #[error(
-        "the tier is declared as {declared:?}, and a component is {found:?}; declare {found:?} or nothing"
+        "the composite is declared as {declared:?}, but a component is {found:?}; declare {found:?} or nothing"
     )]
     TierBelow {
         /// What was declared.
@@ -76,7 +74,9 @@ pub enum Mistake {
         found: MetricTier,
     },
     /// The components may cost more than the budget.
-    #[error("the components may cost {cost} msat, and the budget is {budget} msat")]
+    #[error(
+        "the components cost up to {cost} msat per row, but the budget is {budget} msat; raise the budget or remove a component"
+    )]
     OverBudget {
         /// What all components cost at most.
         cost: u64,
@@ -90,13 +90,15 @@ pub enum Mistake {
         component: String,
     },
     /// A part of `all` or `any` is no pass or fail.
-    #[error("`{component}` gives a score but no verdict; say from which value on it passes")]
+    #[error("`{component}` has a score but no verdict; set a pass threshold with `at_least`")]
     NoVerdict {
         /// The component.
         component: String,
     },
     /// A threshold that no score can reach, or a bound of a part.
-    #[error("the threshold {threshold} of `{component}` lies outside its range {range}")]
+    #[error(
+        "the threshold {threshold} of `{component}` is outside its range {range}; set one within it"
+    )]
     ThresholdOutside {
         /// The component, or the composite's combination.
         component: String,
@@ -106,7 +108,7 @@ pub enum Mistake {
         range: ScoreRange,
     },
     /// A threshold that is NaN or infinite.
-    #[error("the threshold {threshold} of `{component}` is not a finite number")]
+    #[error("the threshold {threshold} of `{component}` is not finite; set a finite number")]
     ThresholdNotFinite {
         /// The component, or the composite's combination.
         component: String,
@@ -115,7 +117,7 @@ pub enum Mistake {
     },
     /// A threshold that every score reaches.
     #[error(
-        "the threshold {threshold} of `{component}` can never fail, since every score of its range {range} reaches it; give a larger one"
+        "the threshold {threshold} of `{component}` never fails: every score is in {range}; set a larger one"
     )]
     ThresholdCannotFail {
         /// The component, or the composite's combination.
@@ -127,7 +129,7 @@ pub enum Mistake {
     },
     /// A bound on a part of which only the number counts.
     #[error(
-        "`{within}` takes the number of `{component}`, so the bound on it says nothing; take it away"
+        "thresholds are not supported in `{within}`, which uses the score of `{component}`; remove `at_least`"
     )]
     UselessBound {
         /// The component.
@@ -136,9 +138,7 @@ pub enum Mistake {
         within: &'static str,
     },
     /// A combination that needs a component's range, which declares none.
-    #[error(
-        "`{within}` needs the range of `{component}`, which declares none; give it `range = ..`"
-    )]
+    #[error("`{within}` needs the range of `{component}`, which declares none; declare one")]
     UnknownRange {
         /// The component.
         component: String,
@@ -146,12 +146,14 @@ pub enum Mistake {
         within: &'static str,
     },
     /// `all` and `any` are verdicts themselves.
-    #[error("`{within}` is true or false already; take the threshold and `strict` away")]
+    #[error(
+        "`{within}` is true or false, so it takes no threshold; remove the threshold and `strict`"
+    )]
     ThresholdOnBool {
         /// The combination.
         within: &'static str,
     },
     /// A strict composite without threshold.
-    #[error("`strict` makes the score 1 or 0 at the threshold, and there is none")]
+    #[error("`strict` requires a threshold; set one")]
     StrictWithoutThreshold,
 }

@@ -1,4 +1,4 @@
-//! The fields that a `#[metric]` composite reads: those of its components, each once, as a `const`.
+//! The fields that a `#[metric]` composite reads: those of its components, without duplicates, as a `const`.
 
 use super::rules::same;
 use crate::core::rows::by_name::WHOLE;
@@ -13,7 +13,7 @@ const fn fields<'a>(spec: &MetricSpec<'a>, side: Side) -> &'a [FieldSpec<'a>] {
     }
 }
 
-/// What a component reads on one side, if parameters are given these texts: one that names a field names that one.
+/// Returns the fields that a component reads on one side, with the names that its parameters `texts` configure.
 #[must_use]
 pub const fn configured<const N: usize>(
     spec: &MetricSpec<'static>,
@@ -35,7 +35,7 @@ pub const fn configured<const N: usize>(
     configured
 }
 
-/// How many fields these are: where the whole row is read, there is none to name.
+/// Returns the number of fields that [`configured`] returns. A parameter that selects the whole row has no field.
 #[must_use]
 pub const fn count_configured(
     spec: &MetricSpec<'static>,
@@ -53,7 +53,7 @@ pub const fn count_configured(
     count
 }
 
-/// A field's name as it is configured.
+/// Returns a field's configured name.
 const fn name(
     spec: &MetricSpec<'static>,
     side: Side,
@@ -86,10 +86,9 @@ const fn has(names: &[(Side, usize)], side: Side, field: usize) -> bool {
     false
 }
 
-/// How many fields of different names there are on one side.
+/// Returns the number of fields with distinct names on one side.
 #[must_use]
 pub const fn count(specs: &[MetricSpec<'static>], side: Side) -> usize {
-    // No composite reads more fields than all of its components together.
     let mut total = 0;
     let mut spec = 0;
     while spec < specs.len() {
@@ -106,8 +105,8 @@ pub const fn count(specs: &[MetricSpec<'static>], side: Side) -> usize {
     total
 }
 
-/// The fields of one side: types as the first component that reads one writes it, required where any
-/// component cannot do without.
+/// Returns the fields of one side. A field's type is that of the first component that reads it, and it is required
+/// if any component requires it.
 #[must_use]
 pub const fn union<const N: usize>(
     specs: &[MetricSpec<'static>],
@@ -132,7 +131,7 @@ pub const fn union<const N: usize>(
     union
 }
 
-/// Whether no field before it has its name.
+/// Returns whether no field before it has the same name.
 const fn is_first(specs: &[MetricSpec<'static>], side: Side, at: (usize, usize)) -> bool {
     let name = fields(&specs[at.0], side)[at.1].name;
     let mut spec = 0;

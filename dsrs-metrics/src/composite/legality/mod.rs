@@ -1,4 +1,4 @@
-//! The rules that a composite must follow, as `const` functions for the compiler and as errors of the builder.
+//! The rules for composites, as `const` functions for compile-time checks and as errors of the builder.
 
 pub(super) mod check;
 pub(super) mod derived;

@@ -1,5 +1,5 @@
-//! The rules of `#[metric]` composites that need the components' specs. Each gives the message that
-//! `cargo check` shows if it is broken: what is wrong, what was found, what to write. The macro says where.
+//! The rules of `#[metric]` composites that need the components' specs. Each returns the message that
+//! `cargo check` shows if it is broken: what is wrong, what was found, what to write. The macro provides the place.
 
 use super::derived::{Bound, Derived, is_weight, total_cost, wrong_sum};
 use super::sentence::Sentence;
@@ -20,26 +20,25 @@ const fn with_range(sentence: Sentence, range: Option<ScoreRange>) -> Sentence {
     }
 }
 
-/// Every part has its good end up.
+/// Every component must be higher-is-better.
 #[must_use]
 pub const fn points_up(part: &str, derived: &Derived) -> Option<Sentence> {
     if derived.higher_is_better {
         return None;
     }
-    let found =
-        names(part).text(" is lower-is-better, and the whole is higher-is-better: write `invert(");
+    let found = names(part)
+        .text(" is lower-is-better, but a composite is higher-is-better; write `invert(");
     Some(found.text(part).text(")`"))
 }
 
-/// A part of `all` and `any` passes or fails.
+/// Every operand of `all` and `any` must have a verdict.
 #[must_use]
 pub const fn has_verdict(part: &str, derived: &Derived) -> Option<Sentence> {
-    // One that points down has the rule before this one to obey.
+    // A lower-is-better operand breaks the rule before this one.
     if derived.has_verdict() || !derived.higher_is_better {
         return None;
     }
-    let found =
-        names(part).text(" gives a score and no verdict: write from where on it passes, as in `");
+    let found = names(part).text(" has a score but no verdict; write a pass threshold, such as `");
     let half = match derived.range {
         Some(range) => range.min / 2.0 + range.max / 2.0,
         None => 0.5,
@@ -47,99 +46,99 @@ pub const fn has_verdict(part: &str, derived: &Derived) -> Option<Sentence> {
     Some(found.text(part).text(" >= ").decimal(half).text("`"))
 }
 
-/// A bound on a part, or a threshold of the whole, can be reached and can be missed.
+/// A threshold must be one that some scores reach and others do not.
 #[must_use]
 pub const fn bound_fits(what: &str, of: &str, derived: &Derived, bound: f64) -> Option<Sentence> {
-    // One that points down has another rule to obey first.
+    // A lower-is-better operand breaks another rule first.
     if !derived.higher_is_better {
         return None;
     }
     let found = says("the ").text(what).text(" ").decimal(bound);
     let sentence = match derived.bound(bound) {
         Bound::Fits => return None,
-        Bound::NotFinite => found.text(" is no finite number"),
+        Bound::NotFinite => found.text(" is not finite; write a finite number"),
         Bound::Outside => {
-            with_range(found.text(" lies outside the range ").text(of).text(", "), derived.range)
+            with_range(found.text(" is outside the range ").text(of).text(", "), derived.range)
+                .text("; write a threshold within it")
         }
         Bound::CannotFail => {
-            let found = found.text(" can never fail, since every score ").text(of).text(" is in ");
-            with_range(found, derived.range).text(": write a larger one")
+            let found = found.text(" never fails: every score ").text(of).text(" is in ");
+            with_range(found, derived.range).text("; write a larger one")
         }
     };
     Some(sentence)
 }
 
-/// A part can be turned upside down only if both ends are known.
+/// `invert` needs both ends of the range.
 #[must_use]
 pub const fn has_range(part: &str, derived: &Derived) -> Option<Sentence> {
     if derived.range.is_some() {
         return None;
     }
-    let found = says("`invert` turns a score round in its range, and ").name(part);
-    Some(found.text(" declares none: write `#[metric(range = 0.0..=1.0)]` on it"))
+    let found = says("`invert` needs the range of ").name(part);
+    Some(found.text(", which declares none; write `#[metric(range = 0.0..=1.0)]` on it"))
 }
 
-/// Which field a component reads is known to the compiler.
+/// The fields that a component reads must be known to the compiler.
 #[must_use]
 pub const fn field_is_known(part: &str, spec: &MetricSpec<'_>, param: &str) -> Option<Sentence> {
     let mut index = 0;
     while index < spec.params.len() {
         if same(spec.params[index].name, param) && !spec.params[index].names.is_empty() {
-            let found = names(param).text(" says which field ").name(part).text(" reads");
-            return Some(found.text(", which the compiler must know: write it out as text"));
+            let found = names(param).text(" names the field that ").name(part).text(" reads");
+            return Some(
+                found.text("; expected a string literal, since the compiler checks the field"),
+            );
         }
         index += 1;
     }
     None
 }
 
-/// Proxies stand before the gate.
+/// The proxies of a gate must be proxy metrics.
 #[must_use]
 pub const fn is_proxy(part: &str, derived: &Derived) -> Option<Sentence> {
     if !derived.is_truth() {
         return None;
     }
-    let found =
-        names(part).text(" is a truth metric, and proxies decide whether the truths are asked");
-    Some(found.text(": write it in `truth(..)`"))
+    let found = names(part).text(" is a truth metric, found among the proxies of the gate");
+    Some(found.text("; write it in `truth(..)`"))
 }
 
-/// Truths stand behind the gate.
+/// The truths of a gate must be truth metrics.
 #[must_use]
 pub const fn is_truth(part: &str, derived: &Derived) -> Option<Sentence> {
     if derived.is_truth() {
         return None;
     }
-    let found =
-        names(part).text(" is a proxy metric, which costs too little to stand behind a gate");
-    Some(found.text(": write it in `proxy(..)`, or beside the gate"))
+    let found = names(part).text(" is a proxy metric, found among the truths of the gate");
+    Some(found.text("; write it in `proxy(..)`, or outside of the gate"))
 }
 
-/// A weight is a finite number of at least 0.
+/// A weight must be a finite number of at least 0.
 #[must_use]
 pub const fn weight_counts(part: &str, weight: f64) -> Option<Sentence> {
     if is_weight(weight) {
         return None;
     }
     let found = says("the weight ").decimal(weight).text(" of ").name(part);
-    Some(found.text(" is no finite number of at least 0"))
+    Some(found.text(" is not a finite number of at least 0"))
 }
 
-/// Weights sum to 1.
+/// The weights must sum to 1.
 #[must_use]
 pub const fn weights_sum_to_one(parts: &[(Derived, f64)]) -> Option<Sentence> {
     match wrong_sum(parts) {
         Some(sum) => {
             let found = says("the weights sum to ").decimal(sum).text("; they must sum to 1: ");
-            let (gap, what) =
-                if sum < 1.0 { (1.0 - sum, " is missing") } else { (sum - 1.0, " is too much") };
-            Some(found.decimal(gap).text(what))
+            let (gap, what) = if sum < 1.0 { (1.0 - sum, "add ") } else { (sum - 1.0, "remove ") };
+            Some(found.text(what).decimal(gap))
         }
         None => None,
     }
 }
 
-/// Of two parts of one combination, whether they are one metric, or would be called alike.
+/// Two operands of one combinator must not have the same name.
 #[must_use]
 pub const fn differ(
     part: &str,
@@ -150,24 +149,24 @@ pub const fn differ(
     if !same(spec.name, other.name) {
         return None;
     }
-    let found = names(part).text(" and ").name(before).text(" are both called ").name(spec.name);
-    Some(
-        found.text(" in results: name one metric once, or give one of two another `name = \"..\"`"),
-    )
+    let found = names(part).text(" and ").name(before).text(" are both named ").name(spec.name);
+    Some(found.text(
+        " in results; write one metric once, or give one of two metrics another `name = \"..\"`",
+    ))
 }
 
-/// A declared tier is not below the components'.
+/// A declared tier must not be below the components'.
 #[must_use]
 pub const fn tier_is_high_enough(declared: MetricTier, derived: &Derived) -> Option<Sentence> {
     if matches!(declared, MetricTier::Truth) || !derived.is_truth() {
         return None;
     }
     Some(says(
-        "the composite is declared a proxy, and has a truth metric among its components: write `tier = truth`, or leave the tier to be derived",
+        "the composite is declared as `proxy`, but has a truth metric among its components; write `tier = truth`, or remove `tier`",
     ))
 }
 
-/// The components together cost no more than the budget.
+/// The components together must not cost more than the budget.
 #[must_use]
 pub const fn is_within_budget(budget: u64, specs: &[MetricSpec<'_>]) -> Option<Sentence> {
     let cost = total_cost(specs);
@@ -175,36 +174,34 @@ pub const fn is_within_budget(budget: u64, specs: &[MetricSpec<'_>]) -> Option<S
         return None;
     }
     let found = says("the components cost up to ").whole(cost as u128);
-    let found = found.text(" msat a row, and the budget is ").whole(budget as u128);
+    let found = found.text(" msat per row, but the budget is ").whole(budget as u128);
     Some(
         found
-            .text(" msat: write `budget = \"")
+            .text(" msat; write `budget = \"")
             .whole(cost as u128)
-            .text(" msat\"`, or take a component away"),
+            .text(" msat\"`, or remove a component"),
     )
 }
 
-/// What is a verdict already takes no threshold.
+/// A composite that is a verdict takes no threshold.
 #[must_use]
 pub const fn takes_threshold(key: &str, derived: &Derived) -> Option<Sentence> {
     if !derived.is_bool() {
         return None;
     }
-    Some(says("the whole is true or false already: take ").name(key).text(" away"))
+    Some(names(key).text(" is not supported for a composite that is true or false; remove it"))
 }
 
-/// A strict score is 1 or 0 at a threshold.
+/// `strict` needs a threshold.
 #[must_use]
 pub const fn has_threshold(derived: &Derived) -> Option<Sentence> {
     if derived.has_verdict() {
         return None;
     }
-    Some(says(
-        "`strict` makes the score 1 or 0 at the threshold, and there is none: add `threshold = 0.5`",
-    ))
+    Some(says("`strict` requires a threshold; add `threshold = 0.5`"))
 }
 
-/// Whether two names are one.
+/// Whether two names are equal.
 pub(super) const fn same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     if a.len() != b.len() {

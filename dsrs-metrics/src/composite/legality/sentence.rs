@@ -1,10 +1,10 @@
-//! Text that is put together by the compiler, because a message of `cargo check` says numbers which only
-//! the compiler knows. What the sentences say is in `declared.rs`.
+//! Formats messages in `const` functions, because compile errors contain numbers that are known only during const
+//! evaluation. The messages are in `rules.rs`.
 
-/// The longest message in bytes; what is beyond is cut off at a part's end.
+/// The capacity of a message in bytes. A string that does not fit is omitted.
 const CAPACITY: usize = 1024;
 
-/// A message that is put together in a `const`.
+/// A message that is built in a `const` context.
 #[derive(Debug, Clone, Copy)]
 pub struct Sentence {
     bytes: [u8; CAPACITY],
@@ -16,7 +16,7 @@ impl Sentence {
         Self { bytes: [0; CAPACITY], len: 0 }
     }
 
-    /// The message.
+    /// Returns the message.
     #[must_use]
     pub const fn as_str(&self) -> &str {
         match core::str::from_utf8(self.bytes.split_at(self.len).0) {
@@ -39,7 +39,7 @@ impl Sentence {
         self
     }
 
-    /// A name in backquotes.
+    /// Appends a name in backquotes.
     pub(super) const fn name(self, name: &str) -> Self {
         self.text("`").text(name).text("`")
     }
@@ -62,7 +62,7 @@ impl Sentence {
         }
     }
 
-    /// A number with up to twelve decimals: 0.1 + 0.2 + 0.65 is 0.95 to a person, whatever its last bit.
+    /// Appends a number with up to twelve decimals, so that the rounding error of 0.1 + 0.2 + 0.65 is not shown.
     pub(super) const fn decimal(self, number: f64) -> Self {
         if number.is_nan() {
             return self.text("NaN");
@@ -81,7 +81,7 @@ impl Sentence {
         text.whole(whole).text(".").decimals(part)
     }
 
-    /// Twelve decimals without the zeros at their end.
+    /// Appends twelve decimals without trailing zeros.
     const fn decimals(mut self, part: u128) -> Self {
         let mut rest = part;
         let mut unit = 100_000_000_000;
@@ -101,7 +101,7 @@ mod tests {
     use super::Sentence;
 
     #[test]
-    fn numbers_read_as_people_write_them() {
+    fn numbers_are_written_without_rounding_errors() {
         let written = |number| Sentence::new().decimal(number).as_str().to_owned();
         for (number, expected) in [
             (0.1 + 0.2 + 0.65, "0.95"),
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_that_does_not_fit_is_left_out() {
+    fn a_string_that_does_not_fit_is_omitted() {
         let long = "x".repeat(600);
         let sentence = Sentence::new().text(&long).text(&long).text(".");
         assert_eq!(sentence.as_str().len(), 601);

@@ -20,13 +20,13 @@ enum Kind {
 }
 
 impl Key {
-    /// The key of a metric without parameters.
+    /// Returns the key of a metric without parameters.
     #[must_use]
     pub fn of_type<M: 'static>() -> Self {
         Self(Kind::Type(TypeId::of::<M>()))
     }
 
-    /// The key of a metric with parameters.
+    /// Returns the key of a metric with parameters.
     #[must_use]
     pub fn of<M: Configured + Clone>(metric: &M) -> Self {
         Self(Kind::Configured(Arc::new(metric.clone())))
@@ -63,7 +63,7 @@ impl fmt::Debug for Key {
 /// A metric whose parameters can be compared.
 #[doc(hidden)]
 pub trait Configured: Send + Sync + 'static {
-    /// Whether all parameters are equal. A parameter whose type does not implement [`PartialEq`] is equal to none.
+    /// Returns whether all parameters are equal. A parameter whose type does not implement [`PartialEq`] is never equal.
     fn has_same_parameters(&self, other: &Self) -> bool;
 }
 

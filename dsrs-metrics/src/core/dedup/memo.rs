@@ -23,7 +23,7 @@ use crate::core::score::Scored;
 pub(crate) struct Sharing(Arc<[Key]>);
 
 impl Sharing {
-    /// `None` if no key occurs twice.
+    /// Returns the keys that occur more than once, or `None` if there are none.
     pub(crate) fn among(all: &[Key]) -> Option<Self> {
         let mut shared: Vec<Key> = Vec::new();
         for (position, key) in all.iter().enumerate() {
@@ -34,7 +34,7 @@ impl Sharing {
         (!shared.is_empty()).then(|| Self(shared.into()))
     }
 
-    /// A memo for one call.
+    /// Creates a memo for one call.
     #[cold]
     pub(crate) fn memo<G, P>(&self, call: &MetricCall<'_, G, P>) -> Memo {
         let answers = self.0.iter().map(|_| OnceCell::new()).collect();
@@ -78,7 +78,7 @@ fn cell<'a, G, P>(
     (memo.of == address(call)).then(|| &memo.answers[position])
 }
 
-/// The metric's answer, or the one that an equal metric already returned for this call. The first evaluation is charged;
+/// Returns the metric's answer, or the one that an equal metric already returned for this call. The first evaluation is charged;
 /// a reused answer costs nothing.
 #[inline]
 pub(crate) fn answer<'a, G: Sync, P: Sync, M: Metric<G, P> + ?Sized>(
@@ -118,7 +118,7 @@ fn shared_answer<'a, G: Sync, P: Sync, M: Metric<G, P> + ?Sized>(
     })
 }
 
-/// If another thread has filled the cell meanwhile, both evaluations were paid for.
+/// Stores an answer. If another thread has stored one in the meantime, both evaluations are charged.
 fn keep(cell: &OnceCell<Result<Scored>>, answer: Result<Scored>) -> Result<Scored> {
     let _ = cell.set(answer.clone());
     answer

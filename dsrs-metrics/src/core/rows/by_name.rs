@@ -1,5 +1,5 @@
-//! Fields whose name is configured: `#[pred(named_by = field)]`. They are found while a metric runs, in dynamic rows
-//! and in rows that derive [`Record`], and given as text; the spec of a metric names the ones that it was told to read.
+//! Fields whose name is configured: `#[pred(named_by = field)]`. They are looked up at run time, in dynamic rows
+//! and in rows that derive [`Record`], and returned as strings. The spec of a configured metric has their actual names.
 #![allow(missing_docs, reason = "hidden plumbing; what each trait promises is said at the trait")]
 
 use std::borrow::Cow;
@@ -15,23 +15,25 @@ use crate::core::rows::fields::Record;
 use crate::core::spec::{FieldSpec, MetricSpec, Side};
 use crate::json::depth::{self, TooDeep};
 
-/// What stands for the whole row instead of one of its fields.
+/// The name that selects the whole row instead of one field.
 pub(crate) const WHOLE: &str = "*";
 
-/// A row gives the field of a name as text: text as it is, `null` as nothing, anything else as the JSON that it is.
-/// `*` is the whole row as JSON, unless a field is called so.
+/// A row that returns a field by name as a string: a string unchanged, `null` as an empty string, anything else as JSON.
+/// `*` returns the whole row as JSON, unless a field has that name.
 #[diagnostic::on_unimplemented(
     message = "the fields of `{Self}` cannot be found by their names, which a metric's parameter says",
     label = "not a row with named fields",
     note = "give the row `#[derive(Record)]`, or use `Example` and `Prediction`"
 )]
 pub trait NamedFields {
+    /// Returns the field as a string.
+    ///
     /// # Errors
-    /// [`FieldError`] if there is no such field, or none that can be said as text.
+    /// [`FieldError`] if there is no such field, or if it cannot be written as a string.
     fn text_of(&self, name: &str) -> Result<Cow<'_, str>, Box<FieldError>>;
 }
 
-/// A record's field, as it can be had without knowing its type.
+/// The value of a record's field, without its static type.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Given<'r> {
     Text(&'r str),
@@ -54,9 +56,10 @@ impl NamedFields for Prediction {
     }
 }
 
+/// Returns a field of a dynamic row as a string; see [`NamedFields`].
 pub(crate) fn in_fields<'r>(row: &'r Fields, name: &str) -> Result<Cow<'r, str>, Box<FieldError>> {
     match row.get(name) {
-        Some(value) => written(value).map_err(|TooDeep| unreadable(name, &TooDeep)),
+        Some(value) => to_string(value).map_err(|TooDeep| unreadable(name, &TooDeep)),
         None if name == WHOLE => {
             let is_deep = row.iter().any(|(_, value)| depth::is_too_deep(value));
             if is_deep { Err(unreadable(name, &TooDeep)) } else { Ok(json(row)) }
@@ -72,7 +75,7 @@ impl<R: Record> NamedFields for R {
             Some(Given::Text(text)) => Ok(Cow::Borrowed(text)),
             Some(given) => {
                 let value = value(name, given)?;
-                written(&value)
+                to_string(&value)
                     .map(|text| Cow::Owned(text.into_owned()))
                     .map_err(|TooDeep| unreadable(name, &TooDeep))
             }
@@ -86,6 +89,7 @@ fn names<R: Record>() -> impl Iterator<Item = &'static str> {
     R::FIELDS.iter().map(|field| field.name)
 }
 
+/// Returns a whole record as JSON.
 fn whole<R: Record>(row: &R) -> Result<Cow<'static, str>, Box<FieldError>> {
     let mut fields = Map::new();
     for name in names::<R>() {
@@ -123,8 +127,8 @@ fn unreadable(name: &str, found: &dyn std::fmt::Display) -> Box<FieldError> {
     })
 }
 
-/// A value as text.
-fn written(value: &Value) -> Result<Cow<'_, str>, TooDeep> {
+/// Returns a value as a string.
+fn to_string(value: &Value) -> Result<Cow<'_, str>, TooDeep> {
     match value {
         Value::String(text) => Ok(Cow::Borrowed(text)),
         Value::Null => Ok(Cow::Borrowed("")),
@@ -133,14 +137,14 @@ fn written(value: &Value) -> Result<Cow<'_, str>, TooDeep> {
     }
 }
 
-/// A value or row as JSON. It is written by recursion, so it is not too deep.
+/// Returns a value or row as JSON. Serialization is recursive, so callers check the depth first.
 pub(crate) fn json(value: &impl Serialize) -> Cow<'static, str> {
-    // Values and rows hold only what JSON can say.
+    // Values and rows contain only what JSON can represent.
     Cow::Owned(serde_json::to_string(value).unwrap_or_default())
 }
 
-/// A record's field of any type. `(&Shown(..)).given()` is that of the first of three that the type allows: text, what
-/// can be serialized, anything; so a macro need not know which it is.
+/// A record's field of any type, for autoref specialization: `(&Shown(..)).given()` resolves to the first
+/// implementation that the type has of `AsText`, `Serialized` and `Opaque`.
 #[derive(Debug)]
 pub struct Shown<'r, T>(pub &'r T);
 
@@ -151,7 +155,7 @@ impl<'r, T: AsText> Shown<'r, T> {
     }
 }
 
-/// A text, wherever it is kept.
+/// A string type, owned or borrowed.
 pub trait AsText {
     fn as_text(&self) -> &str;
 }
@@ -167,6 +171,7 @@ macro_rules! as_text {
 }
 as_text!(String, &str, Box<str>, Arc<str>, Cow<'_, str>);
 
+/// The fallback of [`Shown`] for types that implement `Serialize`.
 pub trait Serialized<'r> {
     fn given(&self) -> Given<'r>;
 }
@@ -180,6 +185,7 @@ impl<'r, T: Serialize> Serialized<'r> for Shown<'r, T> {
     }
 }
 
+/// The fallback of [`Shown`] for all other types.
 pub trait Opaque<'r> {
     fn given(&self) -> Given<'r>;
 }
@@ -190,7 +196,8 @@ impl<'r, T> Opaque<'r> for &Shown<'r, T> {
     }
 }
 
-/// The spec of a metric whose parameters name these fields, each by half of the row and place among its fields.
+/// Returns the spec with the configured field names. Each is identified by its side of the row and its position
+/// among the fields of that side.
 #[must_use]
 pub fn configured(
     spec: MetricSpec<'static>,
@@ -211,25 +218,25 @@ pub fn configured(
         let fields = fields.iter().enumerate().filter_map(|(index, field)| match named(index) {
             Some(WHOLE) => None,
             Some(name) => {
-                Some(FieldSpec { name: crate::core::interned_names::word(name), ..*field })
+                Some(FieldSpec { name: crate::core::interned_names::intern(name), ..*field })
             }
             None => Some(*field),
         });
-        kept(fields.collect())
+        intern(fields.collect())
     };
     let (gold, pred) = (side(Side::Gold, spec.gold), side(Side::Pred, spec.pred));
     spec.with_fields(gold, pred)
 }
 
-/// A list of fields, kept as long as the program runs: a spec lends what it says. There are few, and each is kept once.
-fn kept(fields: Vec<FieldSpec<'static>>) -> &'static [FieldSpec<'static>] {
-    static KNOWN: Mutex<Option<HashSet<&'static [FieldSpec<'static>]>>> = Mutex::new(None);
-    // A set is whole between any two of its operations.
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let known = known.get_or_insert_default();
-    known.get(&*fields).copied().unwrap_or_else(|| {
+/// Interns a list of fields: a spec contains `'static` references. The number of lists is small.
+fn intern(fields: Vec<FieldSpec<'static>>) -> &'static [FieldSpec<'static>] {
+    static INTERNED: Mutex<Option<HashSet<&'static [FieldSpec<'static>]>>> = Mutex::new(None);
+    // A panic cannot leave the set inconsistent, so a poisoned lock is safe to use.
+    let mut interned = INTERNED.lock().unwrap_or_else(PoisonError::into_inner);
+    let interned = interned.get_or_insert_default();
+    interned.get(&*fields).copied().unwrap_or_else(|| {
         let fields: &'static [FieldSpec<'static>] = fields.leak();
-        known.insert(fields);
+        interned.insert(fields);
         fields
     })
 }

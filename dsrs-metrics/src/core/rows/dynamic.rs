@@ -1,67 +1,67 @@
-//! Rows whose fields are known at run time: [`Example`], [`Prediction`], and the [`Trace`] that an
-//! optimizer hands to a metric. Rows with static types are in `record.rs`.
+//! Rows whose fields are known at run time: [`Example`] and [`Prediction`]; and the [`Trace`] that an
+//! optimizer passes to a metric. Rows with static types are in `fields.rs`.
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The named values of a row, in the order in which they were given.
+/// The named values of a row, in insertion order.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Fields {
     values: IndexMap<String, Value>,
-    /// Whether the values come from a format that knows only text (CSV), so that `"0.5"` may be read
-    /// as a number and `""` as absent.
+    /// Whether the values come from an untyped format (CSV), so that `"0.5"` can be parsed as a number
+    /// and `""` as absent.
     #[serde(skip)]
     pub(crate) textual: bool,
 }
 
 impl Fields {
-    /// The value of a field.
+    /// Returns the value of a field.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.values.get(name)
     }
 
-    /// Whether the row has the field.
+    /// Returns whether the row has the field.
     #[must_use]
     pub fn contains_key(&self, name: &str) -> bool {
         self.values.contains_key(name)
     }
 
-    /// Sets a field and returns the value it had.
+    /// Sets a field and returns its previous value.
     pub fn insert(&mut self, name: impl Into<String>, value: impl Into<Value>) -> Option<Value> {
         self.values.insert(name.into(), value.into())
     }
 
-    /// Takes a field away and returns the value it had; the others keep their order.
+    /// Removes a field and returns its value. The other fields keep their order.
     pub fn remove(&mut self, name: &str) -> Option<Value> {
         self.values.shift_remove(name)
     }
 
-    /// The fields in order.
+    /// Iterates over the fields in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Value)> {
         self.values.iter().map(|(name, value)| (name.as_str(), value))
     }
 
-    /// The fields' names in order.
+    /// Iterates over the fields' names in order.
     pub fn keys(&self) -> impl ExactSizeIterator<Item = &str> {
         self.values.keys().map(String::as_str)
     }
 
-    /// How many fields the row has.
+    /// Returns the number of fields.
     #[must_use]
     pub fn len(&self) -> usize {
         self.values.len()
     }
 
-    /// Whether the row has no field.
+    /// Returns whether the row has no fields.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 
-    /// Marks the values as text that may stand for numbers, booleans and lists, as CSV cells do.
+    /// Marks the values as untyped strings, like CSV cells, that may be parsed as numbers, booleans or lists.
     #[must_use]
     pub fn textual(mut self) -> Self {
         self.textual = true;
@@ -76,7 +76,7 @@ impl<K: Into<String>, V: Into<Value>> FromIterator<(K, V)> for Fields {
     }
 }
 
-/// A labelled example: what goes into a program, and what is expected of it.
+/// A labelled example: the inputs of a program and the expected outputs.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -95,21 +95,21 @@ pub struct Example {
 }
 
 impl Example {
-    /// Names the fields that a program may see; the others are labels.
+    /// Sets which fields are inputs of the program. The others are labels.
     #[must_use]
     pub fn with_inputs<K: Into<String>>(mut self, keys: impl IntoIterator<Item = K>) -> Self {
         self.input_keys = Some(keys.into_iter().map(Into::into).collect());
         self
     }
 
-    /// The fields that a program may see: those named by [`with_inputs`](Self::with_inputs), or
-    /// every field if none were named.
+    /// Returns the inputs of the program: the fields set by [`with_inputs`](Self::with_inputs), or
+    /// all fields if it was not called.
     #[must_use]
     pub fn inputs(&self) -> Self {
         self.only(|name| self.is_input(name))
     }
 
-    /// The fields that only a metric may see.
+    /// Returns the labels: the fields that only a metric may read.
     #[must_use]
     pub fn labels(&self) -> Self {
         self.only(|name| !self.is_input(name))
@@ -127,7 +127,7 @@ impl Example {
     }
 }
 
-/// What a program predicted for one example.
+/// A program's outputs for one example.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Prediction {
@@ -138,13 +138,13 @@ pub struct Prediction {
 macro_rules! fields_of {
     ($row:ident { $($rest:ident: $default:expr),* }) => {
         impl $row {
-            /// The value of a field.
+            /// Returns the value of a field.
             #[must_use]
             pub fn get(&self, name: &str) -> Option<&Value> {
                 self.data.get(name)
             }
 
-            /// The fields' names in order.
+            /// Iterates over the fields' names in order.
             pub fn keys(&self) -> impl ExactSizeIterator<Item = &str> {
                 self.data.keys()
             }
@@ -167,26 +167,26 @@ macro_rules! fields_of {
 fields_of!(Example { input_keys: None });
 fields_of!(Prediction {});
 
-/// One step of a program's run: which predictor saw what, and what it answered.
+/// One step of a program's run: the predictor, its inputs and its outputs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TraceStep {
     /// The predictor's name within the program.
     pub predictor: String,
-    /// What it was given.
+    /// Its inputs.
     pub inputs: Example,
-    /// What it answered.
+    /// Its outputs.
     pub outputs: Prediction,
 }
 
-/// How a program reached its prediction; given to a metric by an optimizer, absent in evaluation.
+/// The steps by which a program computed its prediction. An optimizer passes it to a metric; evaluation does not.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Trace {
-    /// The steps in the order in which they ended.
+    /// The steps, in the order in which they finished.
     pub steps: Vec<TraceStep>,
 }
 
-/// An [`Example`] from `"field" => value` pairs; a value is anything that serializes.
+/// Creates an [`Example`] from `"field" => value` pairs. A value is anything that implements `Serialize`.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -203,7 +203,7 @@ macro_rules! example {
     };
 }
 
-/// A [`Prediction`] from `"field" => value` pairs; a value is anything that serializes.
+/// Creates a [`Prediction`] from `"field" => value` pairs. A value is anything that implements `Serialize`.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;

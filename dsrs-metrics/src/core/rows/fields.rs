@@ -1,9 +1,9 @@
-//! How a metric's field parameters are bound: one set of traits serves dynamic rows (looked up and
+//! Binds a metric's field parameters to rows. The same traits serve dynamic rows (looked up and
 //! type-checked at run time) and rows that derive [`Record`] (read directly, checked by rustc).
 //!
-//! A *want* (`Text`, `Slice<T>`, ...) says in which form a parameter is wanted; a field name is a
-//! type, a list of `Name`s, so that `derive(Record)` and `#[metric]` meet without knowing each
-//! other. All of it but [`Record`] is hidden: `#[metric]` wraps it in sentences of its own.
+//! A [`Want`] (`Text`, `Slice<T>`, ...) is the form that a parameter requires. A field name is encoded as a
+//! type, a list of `Name`s, so that the output of `derive(Record)` and of `#[metric]` agree on it. All items
+//! but [`Record`] are hidden: `#[metric]` generates its own diagnostics for them.
 #![allow(missing_docs, reason = "hidden plumbing; what each trait promises is said at the trait")]
 
 use std::borrow::Borrow;
@@ -21,7 +21,7 @@ use crate::core::spec::{FieldSpec, MetricSpec, Side};
 use crate::json::depth::{self, TooDeep};
 use crate::json::describe::found;
 
-/// A row with static types that every dynamic metric can score without conversion.
+/// A row type with static fields, which every metric over dynamic rows can score without conversion.
 ///
 /// ```
 /// use dsrs_metrics::prelude::*;
@@ -49,7 +49,7 @@ use crate::json::describe::found;
 /// # }
 /// ```
 ///
-/// A field that a metric misses stops the build:
+/// A field that the metric reads and the row does not have is a compile error:
 ///
 /// ```compile_fail
 /// use dsrs_metrics::prelude::*;
@@ -72,7 +72,7 @@ pub trait Record {
     /// The fields and their types, in the order of the struct.
     const FIELDS: &'static [FieldSpec<'static>];
 
-    /// The field of a name that is known only while a metric runs.
+    /// Returns the field whose name is known only at run time.
     #[doc(hidden)]
     fn given(&self, name: &str) -> Option<Given<'_>> {
         let _ = name;
@@ -80,22 +80,22 @@ pub trait Record {
     }
 }
 
-/// A field's name, or sixteen bytes of it.
+/// A field's name as a type, or sixteen bytes of it.
 #[derive(Debug)]
 pub enum Name<const BYTES: u128> {}
 
-/// A record has a field called `N`.
+/// A record with a field named `N`.
 pub trait Field<N> {
     type Type;
     fn field(&self) -> &Self::Type;
 }
 
-/// A row can give its field `N` in the form `W`.
+/// A row whose field `N` can be read in the form `W`.
 pub trait Get<'r, N, W: Want<'r>> {
     fn get(&'r self, field: &FieldSpec<'static>) -> Result<W::Held, Box<FieldError>>;
 }
 
-/// A row can give its field `N` in the form `W`, or say that it has no value.
+/// A row whose field `N` can be read in the form `W`, or has no value.
 pub trait GetOptional<'r, N, W: Want<'r>> {
     fn get_optional(
         &'r self,
@@ -103,28 +103,28 @@ pub trait GetOptional<'r, N, W: Want<'r>> {
     ) -> Result<Option<W::Held>, Box<FieldError>>;
 }
 
-/// A form in which a parameter is wanted, and what holds it while the metric runs.
+/// The form that a parameter requires. `Held` is the value that lives during the call.
 pub trait Want<'r> {
     type Held;
 }
 
-/// `&str`.
+/// The form `&str`.
 #[derive(Debug)]
 pub enum Text {}
-/// `&Value`.
+/// The form `&Value`.
 #[derive(Debug)]
 pub enum Raw {}
-/// `&[T]`.
+/// The form `&[T]`.
 #[derive(Debug)]
 pub struct Slice<T>(PhantomData<T>);
-/// `&T`.
+/// The form `&T`.
 #[derive(Debug)]
 pub struct Ref<T>(PhantomData<T>);
-/// `T`.
+/// The form `T`.
 #[derive(Debug)]
 pub struct Owned<T>(PhantomData<T>);
 
-/// A borrowed or an owned value, borrowed alike.
+/// A borrowed or owned value that dereferences to `B`.
 #[derive(Debug)]
 pub enum Lent<'r, B: ?Sized, O> {
     Borrowed(&'r B),
@@ -165,7 +165,7 @@ impl<'r, T> Want<'r> for Owned<T> {
     note = "a field parameter is `&str`, `String`, `bool`, a number, `&[String]`, `Vec<_>`, `&Value`,\nor any type that derives `serde::Deserialize` (a type parameter: `T: serde::de::DeserializeOwned`);\nan `Option` of these makes the field optional"
 )]
 pub trait FieldType<'r>: Sized {
-    /// `textual` says that the value comes from a format that knows only text.
+    /// Reads the value; `textual` is true if it comes from an untyped format such as CSV.
     #[doc(hidden)]
     fn read(value: &'r Value, textual: bool) -> serde_json::Result<Self>;
 }
@@ -181,7 +181,7 @@ impl<'r, T: Deserialize<'r>> FieldType<'r> for T {
     }
 }
 
-/// A want that can be served from a dynamic row's value.
+/// A form that can be read from a dynamic row's value.
 pub trait ReadValue<'r>: Want<'r> {
     fn read(value: &'r Value, textual: bool) -> serde_json::Result<Self::Held>;
 }
@@ -252,7 +252,7 @@ pub fn read<'r, N, W: Want<'r>, R: Get<'r, N, W>>(
     row.get(field)
 }
 
-/// As [`read`]; `None` if the field is missing or null.
+/// Reads the field `N` of a row like [`read`], or returns `None` if the field is missing or null.
 ///
 /// # Errors
 /// [`FieldError`] if the field has another type.
@@ -264,7 +264,7 @@ pub fn read_optional<'r, N, W: Want<'r>, R: GetOptional<'r, N, W>>(
     row.get_optional(field)
 }
 
-/// A whole row as a type of the user's.
+/// Reads a whole row as a user's type.
 ///
 /// # Errors
 /// [`MetricErrorKind::Row`] with the message of the deserializer.
@@ -287,9 +287,9 @@ fn read_value<'r, W: ReadValue<'r>>(
 ) -> Result<W::Held, Box<FieldError>> {
     W::read(value, textual).map_err(|error| {
         let found = match value {
-            // The deserializer knows what it stumbled over.
+            // The deserializer's message names the element that is wrong.
             Value::Array(_) | Value::Object(_) => format!("{} ({error})", found(value)),
-            Value::String(_) if textual && knows_more(&error) => {
+            Value::String(_) if textual && is_specific(&error) => {
                 format!("{} ({error})", found(value))
             }
             _ => found(value),
@@ -302,8 +302,8 @@ fn read_value<'r, W: ReadValue<'r>>(
     })
 }
 
-/// Whether the deserializer says more of a cell than that it is text of the wrong type.
-fn knows_more(error: &serde_json::Error) -> bool {
+/// Returns whether the deserializer's message contains more than that a string has the wrong type.
+fn is_specific(error: &serde_json::Error) -> bool {
     !error.to_string().starts_with("invalid type: ")
 }
 

@@ -1,4 +1,4 @@
-//! Rows and how metric parameters are read from them.
+//! Rows, and how metric parameters are read from their fields.
 
 pub(crate) mod by_name;
 pub(crate) mod dynamic;

@@ -1,4 +1,4 @@
-//! A gold row with its prediction, as they come from a file or go into a harness.
+//! A gold row with its prediction: one row of a file or of a harness's input.
 
 use std::fmt;
 use std::path::Path;
@@ -6,34 +6,34 @@ use std::sync::Arc;
 
 use crate::core::rows::dynamic::{Example, Fields, Prediction};
 
-/// A gold row, the prediction for it, and what else is known of them.
+/// A gold row and its prediction, with an id, attributes and an origin.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pair<G = Example, P = Prediction> {
-    /// The row's name, unique within a run.
+    /// The row's id, unique within a run.
     pub id: String,
     /// The labelled example.
     pub gold: G,
-    /// What the program predicted.
+    /// The program's prediction.
     pub pred: P,
-    /// Everything else that the row carries, for grouping and labels.
+    /// All other fields of the row, for grouping and labels.
     pub attributes: Fields,
-    /// Where the row stands, if it comes from a file.
+    /// The row's position in its file, if it was read from one.
     pub origin: Option<Origin>,
 }
 
 impl<G, P> Pair<G, P> {
-    /// A pair without attributes.
+    /// Creates a pair without attributes.
     pub fn new(id: impl Into<String>, gold: G, pred: P) -> Self {
         Self { id: id.into(), gold, pred, attributes: Fields::default(), origin: None }
     }
 }
 
-/// Where a row stands.
+/// The position of a row in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     /// The file.
     pub file: Arc<Path>,
-    /// The line, from 1.
+    /// The line number, starting at 1.
     pub line: u64,
 }
 

@@ -1,4 +1,4 @@
-//! In which forms the field of a record can be given to a metric's parameter. The forms are `record.rs`'s.
+//! Conversions from the field types of a record to the parameter types of a metric. The target forms are in `fields.rs`.
 #![allow(missing_docs, reason = "hidden plumbing; what each trait promises is said at the trait")]
 
 use std::borrow::Cow;
@@ -9,12 +9,12 @@ use serde_json::Value;
 use crate::core::rows::fields::{Lent, Owned, Raw, Ref, Slice, Text, Want};
 use crate::retrieval::{Relevant, Retrieved};
 
-/// A record's field can be given in the form `W`.
+/// Converts a record's field to the form `W`.
 pub trait Give<'r, W: Want<'r>> {
     fn give(&'r self) -> W::Held;
 }
 
-/// A record's field can be given in the form `W`, or has no value.
+/// Converts a record's field to the form `W`, or returns `None` if the field has no value.
 pub trait GiveOptional<'r, W: Want<'r>> {
     fn give_optional(&'r self) -> Option<W::Held>;
 }
@@ -55,7 +55,7 @@ impl<'r> Give<'r, Raw> for Value {
     }
 }
 
-macro_rules! give_text {
+macro_rules! give_str {
     ($($text:ty),*) => {$(
         impl<'r> Give<'r, Text> for $text {
             fn give(&'r self) -> &'r str {
@@ -64,7 +64,7 @@ macro_rules! give_text {
         }
     )*};
 }
-give_text!(String, &'static str, Box<str>, Arc<str>, Cow<'static, str>);
+give_str!(String, &'static str, Box<str>, Arc<str>, Cow<'static, str>);
 
 macro_rules! give_number {
     ($($from:ty => $($into:ty),*;)*) => {$($(

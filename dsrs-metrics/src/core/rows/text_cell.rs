@@ -1,6 +1,6 @@
-//! Values of a format that knows only text: a CSV cell becomes what the metric's type asks for.
-//! Booleans may be written as Python (`True`) and spreadsheets (`TRUE`) write them; `1` and `0` are
-//! numbers and no booleans.
+//! Deserializes cells of an untyped format such as CSV into the type that the metric's parameter has.
+//! Booleans may be written as in JSON (`true`), Python (`True`) or spreadsheets (`TRUE`). `1` and `0` are
+//! numbers, not booleans.
 
 use serde::de::value::MapDeserializer;
 use serde::de::{Deserialize, Deserializer, Error as _, IntoDeserializer, Visitor};
@@ -9,12 +9,12 @@ use serde_json::{Error, Value};
 use crate::core::rows::dynamic::Fields;
 use crate::json::unique_keys::UniqueKeys;
 
-/// A cell: text where text is asked for, absent where it is empty and may be, and else JSON.
+/// A cell: a string if a string is requested, `None` if it is empty and optional, and JSON otherwise.
 #[derive(Clone, Copy)]
 pub(crate) struct Cell<'r>(pub(crate) &'r str);
 
-/// How a boolean is written in a cell.
-const NO_BOOLEAN: &str = "in a cell it is true, True or TRUE, or false, False or FALSE";
+/// The error for a cell that is not a boolean.
+const NOT_A_BOOLEAN: &str = "in a cell it is true, True or TRUE, or false, False or FALSE";
 
 impl Cell<'_> {
     fn parsed(self) -> Result<Value, Error> {
@@ -44,12 +44,14 @@ macro_rules! as_text {
 impl<'de> Deserializer<'de> for Cell<'de> {
     type Error = Error;
 
-    // What JSON, Python and spreadsheets write. A number is no boolean, here as little as in JSON.
+    // The spellings of JSON, Python and spreadsheets. As in JSON, a number is not a boolean.
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match self.0.trim() {
             "true" | "True" | "TRUE" => visitor.visit_bool(true),
             "false" | "False" | "FALSE" => visitor.visit_bool(false),
-            _ => visitor.visit_borrowed_str(self.0).map_err(|_: Error| Error::custom(NO_BOOLEAN)),
+            _ => {
+                visitor.visit_borrowed_str(self.0).map_err(|_: Error| Error::custom(NOT_A_BOOLEAN))
+            }
         }
     }
 
@@ -60,7 +62,7 @@ impl<'de> Deserializer<'de> for Cell<'de> {
         deserialize_unit
     }
 
-    // An untagged type asks for anything: a list or an object says so itself, the rest stays text.
+    // An untagged type accepts anything: a cell that is a JSON list or object is parsed, any other stays a string.
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
         match self.parsed() {
             Ok(value @ (Value::Array(_) | Value::Object(_))) => value.deserialize_any(visitor),
@@ -136,7 +138,7 @@ impl<'r> IntoDeserializer<'r, Error> for Cell<'r> {
     }
 }
 
-/// A whole row as one type.
+/// Deserializes a whole row into one type.
 pub(crate) fn read_fields<'r, T: Deserialize<'r>>(row: &'r Fields) -> Result<T, Error> {
     if row.textual {
         let cells =
@@ -162,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_become_what_the_type_asks_for() {
+    fn cells_are_parsed_as_the_requested_types() {
         let cells = [
             ("answer", "308"),
             ("score", "0.5"),
@@ -182,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_that_is_no_number_is_an_error_that_quotes_it() {
+    fn the_error_for_an_invalid_number_quotes_the_cell() {
         let error = f64::deserialize(Cell("five")).unwrap_err();
         assert_eq!(error.to_string(), "invalid type: string \"five\", expected f64");
     }

@@ -1,7 +1,7 @@
-//! The score of one row: what metrics return.
+//! The score of one row, as metrics return it.
 //!
-//! `scored.rs` holds it against the metric's spec. What becomes of a row that has no score is in
-//! `outcome.rs`; sums over rows are in `evaluate/`.
+//! `scored.rs` validates it against the metric's spec. Outcomes without a score are in `outcome.rs`;
+//! aggregation over rows is in `evaluate/`.
 
 mod scored;
 
@@ -14,7 +14,7 @@ pub use scored::Scored;
 /// The value of `judge` in the metadata of a score that a judge computed without a language model.
 pub(crate) const OFFLINE_JUDGE: &str = "offline-lexical";
 
-/// Result of a metric for one row.
+/// The score of a metric for one row.
 ///
 /// ```
 /// use dsrs_metrics::MetricScore;
@@ -26,16 +26,16 @@ pub(crate) const OFFLINE_JUDGE: &str = "offline-lexical";
 pub struct MetricScore {
     /// The value, in the metric's declared range.
     pub value: f64,
-    /// How far the value can be trusted, in [0, 1].
+    /// The confidence in the value, in [0, 1].
     pub confidence: f64,
-    /// An explanation for people.
+    /// A human-readable explanation.
     pub details: Option<String>,
-    /// What the call cost, in millisatoshis.
+    /// The cost of the call, in millisatoshis.
     pub cost_msats: u64,
 }
 
 impl MetricScore {
-    /// A free score of full confidence without details.
+    /// Creates a score with confidence 1, without details and cost.
     #[must_use]
     pub const fn new(value: f64) -> Self {
         Self { value, confidence: 1.0, details: None, cost_msats: 0 }
@@ -63,24 +63,24 @@ impl MetricScore {
     }
 }
 
-/// A score with a critique in words, which reflective optimizers read.
+/// A score with feedback as a string, for reflective optimizers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FeedbackMetric {
     /// The value, in the metric's declared range.
     pub score: f64,
-    /// The critique.
+    /// The feedback.
     pub feedback: String,
-    /// Anything structured that goes with it.
+    /// Additional structured data.
     pub metadata: Map<String, Value>,
 }
 
 impl FeedbackMetric {
-    /// A score with a critique and no metadata.
+    /// Creates a score with feedback and no metadata.
     pub fn new(score: f64, feedback: impl Into<String>) -> Self {
         Self { score, feedback: feedback.into(), metadata: Map::new() }
     }
 
-    /// Adds a piece of metadata.
+    /// Adds a metadata entry.
     #[must_use]
     pub fn with_metadata(mut self, key: impl Into<String>, value: impl Into<Value>) -> Self {
         self.metadata.insert(key.into(), value.into());
@@ -111,18 +111,18 @@ pub struct Part {
 }
 
 impl Scores {
-    /// The headline score.
+    /// Creates the scores with the headline score.
     pub fn new(name: impl Into<String>, value: f64) -> Self {
         Self { parts: vec![Part { name: name.into(), value }] }
     }
 
-    /// Scores of which none is the headline.
+    /// Creates scores without a headline score.
     pub(crate) fn of(parts: impl Iterator<Item = (&'static str, f64)>) -> Self {
         let parts = parts.map(|(name, value)| Part { name: name.to_owned(), value }).collect();
         Self { parts }
     }
 
-    /// One more score; a name that is there already takes the new value.
+    /// Adds a score, or replaces the value of the score with the same name.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, value: f64) -> Self {
         let name = name.into();
@@ -133,18 +133,18 @@ impl Scores {
         self
     }
 
-    /// The value of the headline score.
+    /// Returns the value of the headline score.
     #[must_use]
     pub fn headline(&self) -> f64 {
         self.parts[0].value
     }
 }
 
-/// What a metric answers to the five-argument call of an optimizer.
+/// The result of [`Metric::grade`](crate::Metric::grade), the five-argument call of an optimizer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Grade {
     /// No trace was given, or the metric has no verdict.
     Score(MetricScore),
-    /// A trace was given: pass or fail, never a float that happens to be truthy.
+    /// A trace was given, and the metric has a verdict: pass or fail, never a truthy float.
     Verdict(bool),
 }

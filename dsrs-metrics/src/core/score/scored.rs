@@ -1,4 +1,4 @@
-//! What a metric returned, held against its spec: finite, in range, with its verdict.
+//! A metric's score, validated against its spec: finite, in range, with its verdict.
 
 use std::borrow::Cow;
 
@@ -10,19 +10,19 @@ use crate::core::corpus::CorpusCounts;
 use crate::core::error::{MetricError, MetricErrorKind, Result};
 use crate::core::spec::{MetricSpec, ScoreKind};
 
-/// What a metric said of one row, held against its spec: finite, in range, strict if the metric is
+/// A metric's score for one row, validated against its spec: finite, in range, 0 or 1 if the metric is
 /// strict, with the verdict if the metric has one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scored {
     /// The score.
     pub score: MetricScore,
-    /// Pass or fail; `None` if the metric has neither `bool` nor threshold.
+    /// The verdict; `None` if the metric neither returns `bool` nor has a threshold.
     pub passed: Option<bool>,
     pub(crate) note: Note,
 }
 
-/// What goes with a score. Most scores have nothing, so what is rare is boxed; but a composite always
-/// has its components, and a second box around them would cost as much as asking a simple one.
+/// Additional data of a score. Most scores have none, so the rare variant is boxed. A composite always has
+/// components, and boxing them again would take as long as evaluating a simple component.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Note {
     None,
@@ -39,8 +39,8 @@ pub(crate) struct Critique {
 }
 
 impl Scored {
-    /// The critique in words, if the metric gave one; of a composite, those of its components, worst
-    /// first.
+    /// Returns the metric's feedback, if there is any. For a composite, this is the feedback of its components,
+    /// worst first.
     #[must_use]
     pub fn feedback(&self) -> Option<Cow<'_, str>> {
         match &self.note {
@@ -50,7 +50,7 @@ impl Scored {
         }
     }
 
-    /// What became of each component that was asked, if the metric is a composite.
+    /// Iterates over the outcomes of the components that were evaluated, if the metric is a composite.
     pub fn components(&self) -> impl Iterator<Item = Component<'_>> {
         let components = match &self.note {
             Note::Composite(components) => Some(components),
@@ -59,13 +59,13 @@ impl Scored {
         components.into_iter().flat_map(Components::iter)
     }
 
-    /// The structured data that goes with the critique.
+    /// Returns the structured data that belongs to the feedback.
     #[must_use]
     pub fn metadata(&self) -> Option<&Map<String, Value>> {
         self.critique().map(|critique| &critique.metadata).filter(|metadata| !metadata.is_empty())
     }
 
-    /// Whether no model judged the row, but token overlap did; also if that is so of a component.
+    /// Returns whether a judge, or a judge among the components, scored the row by token overlap instead of with a model.
     #[must_use]
     pub fn is_judged_offline(&self) -> bool {
         let label = self.metadata().and_then(|metadata| metadata.get("judge"));
@@ -75,20 +75,20 @@ impl Scored {
                 .any(|component| component.outcome.scored().is_some_and(Self::is_judged_offline))
     }
 
-    /// The named scores, if the metric gives several.
+    /// Returns the named scores, if the metric returns several.
     #[must_use]
     pub fn parts(&self) -> &[Part] {
         self.critique().map_or(&[], |critique| &critique.parts)
     }
 
-    /// What the row contributes to the score of the whole corpus, if the metric has one. A composite
-    /// has none: its components' are their own.
+    /// Returns the row's contribution to the score of the whole corpus, if the metric has one. A composite has
+    /// none; its components keep their own.
     #[must_use]
     pub fn corpus(&self) -> Option<&CorpusCounts> {
         self.critique().and_then(|critique| critique.corpus.as_ref())
     }
 
-    /// The same score, with the row's part in the corpus's.
+    /// Sets the row's contribution to the corpus's score.
     pub(crate) fn with_corpus(mut self, counts: CorpusCounts) -> Self {
         match &mut self.note {
             Note::None => {
@@ -101,8 +101,8 @@ impl Scored {
         self
     }
 
-    /// A judge's score with what was found before it was asked: after its details, and as the critique of a row
-    /// that does not pass.
+    /// Adds findings from before the judge was called: they are appended to the details, and become the feedback of
+    /// a row that does not pass if it has none.
     pub(crate) fn with_findings(mut self, findings: &str) -> Self {
         let details = match self.score.details.take() {
             Some(details) => format!("{details}\n{findings}"),
@@ -115,7 +115,7 @@ impl Scored {
         self
     }
 
-    /// The same answer to whoever did not pay for it.
+    /// Sets the cost to zero, for a score that is reused.
     pub(crate) fn without_cost(mut self) -> Self {
         self.score.cost_msats = 0;
         if let Note::Composite(components) = &mut self.note {
@@ -124,7 +124,7 @@ impl Scored {
         self
     }
 
-    /// Whether it is of full confidence and there are no words in it, and no parts.
+    /// Returns whether the score is a number with confidence 1, without details, feedback, components or named scores.
     #[inline]
     #[expect(clippy::float_cmp, reason = "anything else has to be kept")]
     pub(crate) fn is_plain(&self) -> bool {
@@ -139,7 +139,7 @@ impl Scored {
         }
     }
 
-    /// As a critique: the metric's own feedback, its details, or else a sentence with the value.
+    /// Converts the score to feedback: the metric's own feedback, else its details, else a sentence with the value.
     #[must_use]
     pub fn into_feedback(self) -> FeedbackMetric {
         let feedback = self.feedback().map(Cow::into_owned);
@@ -156,8 +156,8 @@ impl Scored {
         }
     }
 
-    /// What the metric answers to an optimizer: with a trace, the verdict if there is one; else the
-    /// score.
+    /// Returns the metric's result for an optimizer: the verdict if `tracing` and the metric has one, otherwise
+    /// the score.
     #[must_use]
     pub fn grade(self, tracing: bool) -> Grade {
         match self.passed {
@@ -166,8 +166,8 @@ impl Scored {
         }
     }
 
-    /// A number or bool that costs what the spec says, held against the spec. It is what most metrics
-    /// give, so it is put together in its place.
+    /// Validates a number or bool, with the spec's cost. Most metrics return one, so it is constructed without
+    /// intermediate values.
     #[inline]
     pub(crate) fn of_value(value: f64, spec: &MetricSpec<'_>) -> Result<Self> {
         let paid = |error: MetricError| error.with_cost_msats(spec.cost_msats);
@@ -185,8 +185,8 @@ impl Scored {
         Self { score, passed: None, note: Note::None }.checked(spec.name, spec)
     }
 
-    /// A composite's score with what became of its components, held against its spec; the name
-    /// stands beside it, so that no spec has to be copied for a row.
+    /// Validates a composite's score, and adds the results of its components. The name is a separate argument, so
+    /// that the spec is not copied for every row.
     #[inline]
     pub(crate) fn of_components(
         value: f64,
@@ -201,7 +201,7 @@ impl Scored {
         Ok(Self { score, passed, note: Note::Composite(components) })
     }
 
-    /// A score with a critique, held against the spec.
+    /// Validates a score with feedback.
     pub(crate) fn of_feedback(
         score: MetricScore,
         critique: FeedbackMetric,
@@ -213,7 +213,7 @@ impl Scored {
         Self { score, passed: None, note }.checked(spec.name, spec)
     }
 
-    /// A judge's score with its critique, if it gave one, held against the spec.
+    /// Validates a judge's score, with its feedback if there is any.
     pub(crate) fn of_judgement(
         score: MetricScore,
         feedback: Option<String>,
@@ -225,14 +225,14 @@ impl Scored {
         Self { score, passed: None, note }.checked(spec.name, spec)
     }
 
-    /// Several named scores, each held against the spec, with a critique if there is one.
+    /// Validates several named scores, with feedback if there is any.
     pub(crate) fn of_parts(
         score: MetricScore,
         scores: Scores,
         feedback: Option<String>,
         spec: &MetricSpec<'_>,
     ) -> Result<Self> {
-        // Parts first: the headline is one of them, and a part's error says which.
+        // Parts first: the headline is one of them, and a part's error names it.
         if let Some(part) = scores.parts.iter().find(|part| !is_in(part.value, spec)) {
             let name = format!("{}.{}", spec.name, part.name);
             let error = invalid(part.value, 1.0, &name, spec);
@@ -251,7 +251,7 @@ impl Scored {
     }
 }
 
-/// A value with its verdict, held against the spec.
+/// Validates a value against the spec, and returns it with its verdict.
 #[inline]
 pub(crate) fn validate(
     value: f64,
@@ -269,13 +269,13 @@ pub(crate) fn validate(
     }
 }
 
-/// Whether a value is finite and lies in the declared range.
+/// Returns whether a value is finite and in the declared range.
 #[inline]
 fn is_in(value: f64, spec: &MetricSpec<'_>) -> bool {
     value.is_finite() && spec.range.is_none_or(|range| range.contains(value))
 }
 
-/// The headline of a bool counts rows that are true, and half a row is none.
+/// Returns whether a bool metric's value is 0 or 1. Its headline is the percentage of rows that are true.
 #[expect(clippy::float_cmp, reason = "any other value is wrong, however near")]
 #[inline]
 fn is_bool(value: f64, spec: &MetricSpec<'_>) -> bool {
@@ -287,7 +287,7 @@ fn is_fraction(confidence: f64) -> bool {
     (0.0..=1.0).contains(&confidence)
 }
 
-/// The error of an invalid score.
+/// Returns the error for an invalid score.
 #[cold]
 fn invalid(value: f64, confidence: f64, name: &str, spec: &MetricSpec<'_>) -> MetricError {
     let kind = match spec.range {

@@ -107,7 +107,7 @@ pub enum CacheMode {
     /// Stored replies are returned, and new ones are stored.
     #[default]
     Use,
-    /// Calls are made anew, and their replies replace the stored ones (`--refresh`). A call that is
+    /// Calls are made again, and their replies replace the stored ones (`--refresh`). A call that is
     /// repeated in the same run is answered by its new reply.
     Refresh,
     /// Nothing is read or stored (`--no-cache`).

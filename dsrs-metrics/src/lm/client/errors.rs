@@ -54,10 +54,10 @@ fn convert_response(error: webc::Error, target: &Target, timeout: Duration) -> L
         webc::Error::ResponseFailedStatus { status, body, headers } => {
             status_error(status.as_u16(), &body, Some(&headers), target)
         }
-        webc::Error::ResponseFailedNotJson { content_type, body } => invalid_reply(
-            format!("expected JSON, found `{content_type}`: {}", sanitize(&body, target)),
-            target,
-        ),
+        webc::Error::ResponseFailedNotJson { content_type, body } => {
+            let (found, body) = (sanitize(&content_type, target), sanitize(&body, target));
+            invalid_reply(format!("expected JSON, found `{found}`: {body}"), target)
+        }
         webc::Error::ResponseFailedInvalidJson { cause, .. } => {
             invalid_reply(format!("invalid JSON ({})", sanitize(&cause, target)), target)
         }

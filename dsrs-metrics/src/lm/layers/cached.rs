@@ -9,7 +9,7 @@ use super::single_flight::{Flight, SingleFlight};
 ///
 /// A reply is stored if the model completed it, also if a judge cannot parse it: a resumed run then
 /// repeats the same repair without paying for it again ([`CacheMode::Refresh`] makes the call
-/// anew). Errors are not stored, nor are replies without an answer: truncated, filtered, refused,
+/// again). Errors are not stored, nor are replies without an answer: truncated, filtered, refused,
 /// or empty. The next run makes these calls again.
 ///
 /// Equal concurrent calls are one call; the others wait and receive its reply or its error. If that
@@ -65,7 +65,7 @@ impl<L: LanguageModel> Cached<L> {
             Ok(()) => Ok(reply),
             Err(error) => {
                 let cost = reply.cost_msats.filter(|_| !reply.cost_is_lower_bound);
-                Err(error.with_cost(cost))
+                Err(error.with_cost_msats(cost))
             }
         }
     }
@@ -86,7 +86,7 @@ impl<L: LanguageModel> Layer for Cached<L> {
         match self.in_progress.run(key.hash, self.get_or_call(&key, &request)).await {
             Flight::Own(result) => result,
             Flight::Shared(Ok(reply)) => Ok(reply.into_cached()),
-            Flight::Shared(Err(error)) => Err(error.with_cost(Some(0))),
+            Flight::Shared(Err(error)) => Err(error.with_cost_msats(Some(0))),
         }
     }
 }

@@ -85,7 +85,7 @@ impl<L: LanguageModel> Priced<L> {
         let reservation = self.reserve(max_cost).await?;
         let mut attempt = Attempt { cost: max_cost, reservation };
         let mut result = call.await.map_err(|error| match error.cost_msats() {
-            None => error.with_cost(max_cost),
+            None => error.with_cost_msats(max_cost),
             Some(_) => error,
         });
         attempt.cost = match &mut result {

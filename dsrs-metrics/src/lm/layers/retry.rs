@@ -112,7 +112,7 @@ impl<L: LanguageModel> Layer for Retry<L> {
                     tokio::time::sleep(delay).await;
                 }
                 _ if attempts == 1 => return Err(error),
-                _ => return Err(error.with_attempts(attempts).with_cost(failed_cost)),
+                _ => return Err(error.with_attempts(attempts).with_cost_msats(failed_cost)),
             }
             attempts += 1;
         }

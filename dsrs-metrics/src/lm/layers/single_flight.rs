@@ -61,7 +61,7 @@ struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    /// Removes the call: later calls are made anew, or find the reply in the cache.
+    /// Removes the call: later calls are made again, or find the reply in the cache.
     fn close(&self) {
         self.remove_from(&mut self.calls.lock());
     }

@@ -1,4 +1,4 @@
-//! How a [`Diff`] is made: in code, or from the parameters of a command line.
+//! Builds a [`Diff`], in code or from the parameters of a command line.
 
 use super::{Diff, DiffStrictness};
 use crate::core::params::{Configure, ParamError, Params, read_param};
@@ -39,8 +39,8 @@ const COMPARED: ParamSpec<'static> = ParamSpec {
     names: &[(Side::Gold, 0), (Side::Pred, 0)],
 };
 
-/// The field that is compared, on one side.
-const fn read(ty: &'static str) -> FieldSpec<'static> {
+/// Returns the spec of the compared field, on one side.
+const fn compared_field(ty: &'static str) -> FieldSpec<'static> {
     FieldSpec { name: FIELD, ty, required: true }
 }
 
@@ -51,17 +51,17 @@ const PARAMS: [ParamSpec<'static>; 7] = {
 };
 
 impl Diff {
-    /// All that is known of the metric before it runs, at all strictnesses but
-    /// [`DiffStrictness::Semantic`]: of a value, [`Metric::spec`](crate::Metric::spec) says what it costs.
+    /// The metric's spec at all strictnesses but [`DiffStrictness::Semantic`].
+    /// [`Metric::spec`](crate::Metric::spec) returns that of a value, with its cost.
     pub const SPEC: MetricSpec<'static> = MetricSpec::new("diff")
         .with_doc(DOC)
         .with_tier(MetricTier::Truth)
         .with_kind(ScoreKind::Bool)
-        .with_fields(&[read("text or list of texts")], &[read("text")])
+        .with_fields(&[compared_field("text or list of texts")], &[compared_field("text")])
         .with_params(&PARAMS);
 }
 
-/// Builds a [`Diff`].
+/// The builder of a [`Diff`].
 #[derive(Debug, Clone, Default)]
 #[must_use = "a builder does nothing before `build`"]
 pub struct DiffBuilder {
@@ -72,55 +72,55 @@ pub struct DiffBuilder {
 }
 
 impl DiffBuilder {
-    /// How much may differ; white space, unless this is called.
+    /// Sets how much may differ; the default is white space.
     pub fn strictness(mut self, strictness: DiffStrictness) -> Self {
         self.strictness = strictness;
         self
     }
 
-    /// The language of both sides, for [`DiffStrictness::AstEquivalent`].
+    /// Sets the language of both sides, for [`DiffStrictness::AstEquivalent`].
     pub fn language(mut self, language: Language) -> Self {
         self.language = Some(language);
         self
     }
 
-    /// The field that is compared, on both sides; `answer`, unless this is called.
+    /// Sets the field that is compared, on both sides; the default is `answer`.
     pub fn field(mut self, field: impl Into<String>) -> Self {
         self.field = Some(field.into());
         self
     }
 
-    /// Asks this model wherever the panel names none, for [`DiffStrictness::Semantic`].
+    /// Sets the model that is called if the panel names none, for [`DiffStrictness::Semantic`].
     pub fn with_lm(mut self, lm: impl IntoModel) -> Self {
         self.panel = self.panel.with_lm(lm);
         self
     }
 
-    /// Asks each of these models; the majority decides.
+    /// Sets the models of the panel. Each is called, and the majority decides.
     pub fn models<M: IntoModel>(mut self, models: impl IntoIterator<Item = M>) -> Self {
         self.panel = self.panel.models(models);
         self
     }
 
-    /// How the answers of several judges become one.
+    /// Sets how the verdicts of several judges are aggregated.
     pub fn aggregation(mut self, aggregation: Aggregation) -> Self {
         self.panel = self.panel.aggregation(aggregation);
         self
     }
 
-    /// How many judges are asked at the same time, at least one.
+    /// Sets how many judges are called concurrently, at least one.
     pub fn max_concurrent_judges(mut self, limit: usize) -> Self {
         self.panel = self.panel.max_concurrent_judges(limit);
         self
     }
 
-    /// How many judges must answer for a score.
+    /// Sets how many judges must return a verdict for a score.
     pub fn quorum(mut self, quorum: usize) -> Self {
         self.panel = self.panel.quorum(quorum);
         self
     }
 
-    /// The metric.
+    /// Builds the metric.
     #[must_use]
     pub fn build(self) -> Diff {
         let Self { strictness, language, field, panel } = self;

@@ -1,4 +1,4 @@
-//! What letters, words and syntax trees show, and the diff that people read. What they mean is asked in `mod.rs`.
+//! Compares strings by characters, words and syntax trees, and renders the line diff. `mod.rs` calls the judge.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::metrics::check::{Check, Unscored};
 use crate::metrics::field;
 use crate::syntax::{Comparison, Language};
 
-/// Passes if the answer is one of the expected texts.
+/// Passes if the answer equals one of the expected strings.
 pub(super) fn compare(
     strictness: DiffStrictness,
     language: Option<Language>,
@@ -25,14 +25,14 @@ pub(super) fn compare(
             Same::Broken(fault) => broken = Some(fault),
         }
     }
-    let lines = readable(&expected[0], found);
+    let lines = line_diff(&expected[0], found);
     Ok(Check::fail(match broken {
         Some(fault) => format!("the answer does not parse: {fault}\n{lines}"),
         None => lines,
     }))
 }
 
-/// The expected texts, of which there is at least one.
+/// Returns the expected strings, at least one.
 pub(super) fn expected(gold: &Value) -> Result<Vec<Cow<'_, str>>, Unscored> {
     match gold {
         Value::Array(texts) if texts.is_empty() => {
@@ -59,7 +59,7 @@ fn same(
 ) -> Result<Same, Unscored> {
     let same = match strictness {
         DiffStrictness::Exact => expected == found,
-        // What differs by no more than this means the same, too; of the rest a model says it.
+        // Strings that differ only in white space have the same meaning. A judge decides on all others.
         DiffStrictness::NormalizedWhitespace | DiffStrictness::Semantic => {
             expected.split_whitespace().eq(found.split_whitespace())
         }
@@ -84,11 +84,11 @@ fn same_tree(language: Language, expected: &str, found: &str) -> Result<Same, Un
     }
 }
 
-/// How many lines of a diff are shown.
-const SHOWN: usize = 60;
+/// The largest number of lines of a diff.
+const MAX_LINES: usize = 60;
 
-/// The lines that differ, each with its neighbours, as `diff -u` has them.
-fn readable(expected: &str, found: &str) -> String {
+/// Returns the lines that differ with two lines of context, like `diff -u`.
+fn line_diff(expected: &str, found: &str) -> String {
     let diff = TextDiff::configure()
         .timeout(std::time::Duration::from_millis(200))
         .diff_lines(expected, found);
@@ -104,9 +104,9 @@ fn readable(expected: &str, found: &str) -> String {
             lines.push(format!("{sign}{line}"));
         }
     }
-    if lines.len() > SHOWN {
-        let more = lines.len() - SHOWN;
-        lines.truncate(SHOWN);
+    if lines.len() > MAX_LINES {
+        let more = lines.len() - MAX_LINES;
+        lines.truncate(MAX_LINES);
         lines.push(format!("... {more} lines more"));
     }
     lines.join("\n")

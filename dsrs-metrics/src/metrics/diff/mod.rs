@@ -1,8 +1,7 @@
-//! Whether an answer is the expected one, by letters, by words, by syntax tree or by meaning.
+//! The metric `diff`: compares an answer with the expected one by characters, words, syntax tree or meaning.
 //!
-//! Written by hand where the others are `#[metric]` functions: it answers at once but for one strictness, at
-//! which a language model must be awaited. How texts are compared is in `compare.rs`, how a `Diff` is made in
-//! `builder.rs`.
+//! It is implemented by hand, not with `#[metric]`, because it is asynchronous only at one strictness, which calls
+//! a language model. The comparison is in `compare.rs`, the builder in `builder.rs`.
 
 mod builder;
 mod compare;
@@ -30,28 +29,28 @@ use crate::judge::shipped::{EquivalenceOfAnswersInput, SemanticEquivalence, Text
 use crate::judge::{self, IntoModel, Judged, Panel, Untrusted};
 use crate::syntax::Language;
 
-/// How much two texts may differ and still be the same.
+/// How much two strings may differ and still count as equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum DiffStrictness {
-    /// Not at all: character by character.
+    /// Nothing: the strings must be identical.
     Exact,
-    /// In white space: a run of it is one space, and around the text it is nothing. `a b` is not `ab`.
+    /// White space: a run of it counts as one space, and it is trimmed at both ends. `a b` is not equal to `ab`.
     #[default]
     NormalizedWhitespace,
-    /// In layout and comments: the syntax trees must be the same. Needs a language, and the feature `syntax`.
+    /// Layout and comments: the syntax trees must be equal. Requires a language, and the feature `syntax`.
     AstEquivalent,
-    /// In everything but meaning, which the judge [`SemanticEquivalence`] decides, for at most 50 msat a row.
+    /// Everything but the meaning, which the judge [`SemanticEquivalence`] compares, for at most 50 msat per row.
     Semantic,
 }
 
-/// Whether the answer equals the expected one, with a line diff in the feedback where it does not.
+/// Whether the answer equals the expected one, with a line diff in the feedback if it does not.
 ///
-/// Passes or fails. Reads the text of `gold.answer` and `pred.answer`, or of the field that `field` names, on both sides; a gold list
-/// holds texts of which any will do, and the diff is with the first. `ast_equivalent` compares syntax trees in the
-/// given `language` (`rust`, `python`, `javascript`, `typescript`, `json`, `sql`, `bash`), by the rules of
-/// [`Language::compare`]; an answer that does not parse fails, an expected one that does not is an error.
+/// Passes or fails. Reads the string `gold.answer` and `pred.answer`, or the field set by `field`, on both sides. If gold is
+/// a list, the answer must equal any of its strings, and the diff is with the first. `ast_equivalent` compares syntax trees
+/// in the given `language` (`rust`, `python`, `javascript`, `typescript`, `json`, `sql`, `bash`), by the rules of
+/// [`Language::compare`]. An answer that does not parse fails; an expected answer that does not parse is an error.
 ///
 /// ```
 /// use dsrs_metrics::metrics::{Diff, DiffStrictness};
@@ -66,10 +65,10 @@ pub enum DiffStrictness {
 /// # }
 /// ```
 ///
-/// `semantic` asks a language model whether both mean the same, as the judge
-/// [`SemanticEquivalence`] does and with the same settings (`with_lm`, `models`, `aggregation`, ..); with no model
-/// configured token overlap answers, and says so. Texts that differ only in white space are equal without
-/// asking. Its reasoning and the diff are the score's details. Only there must the metric be awaited:
+/// `semantic` calls the judge [`SemanticEquivalence`], which decides with a language model whether both have the same
+/// meaning, with the same settings (`with_lm`, `models`, `aggregation`, ..). Without a configured model it scores by token
+/// overlap, and the metadata states this. Strings that differ only in white space are equal without a call. The
+/// judge's reasoning and the diff are the score's details. The metric is asynchronous only at this strictness:
 ///
 /// ```
 /// use dsrs_metrics::lm::ScriptedLm;
@@ -87,8 +86,8 @@ pub enum DiffStrictness {
 /// # }
 /// ```
 ///
-/// A declared composite knows its components' cost, and whether they must be awaited, before it runs. So there
-/// `diff` takes the other strictnesses, and for this one the component is `semantic_equivalence`.
+/// A composite that is declared with `#[metric]` derives its cost, and whether it is asynchronous, at compile time. In it
+/// `diff` supports only the other strictnesses; use the component `semantic_equivalence` instead of this one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Diff {
     /// How much may differ.
@@ -97,7 +96,7 @@ pub struct Diff {
     pub language: Option<Language>,
     /// The field that is compared, on both sides.
     pub field: String,
-    /// Who judges, for [`DiffStrictness::Semantic`].
+    /// The panel of judges, for [`DiffStrictness::Semantic`].
     pub panel: Panel,
 }
 
@@ -107,36 +106,36 @@ impl Default for Diff {
     }
 }
 
-const NOT_AT_ONCE: &str = "at `semantic` it asks a language model, so it must be awaited: write `.evaluate(&gold, &pred).await`";
+const MUST_BE_AWAITED: &str = "at `semantic` it asks a language model, so it must be awaited: write `.evaluate(&gold, &pred).await`";
 
 const IN_COMPOSITE: &str = "at `semantic` it must be awaited and costs up to 50 msat, which a declared composite knows of its components before it runs: name `semantic_equivalence` instead, or use `Composite::builder`";
 
 impl Diff {
-    /// Starts to build the metric.
+    /// Returns a builder of the metric.
     pub fn builder() -> DiffBuilder {
         DiffBuilder::default()
     }
 
-    /// Asks this model wherever the panel names none.
+    /// Sets the model that is called if the panel names none.
     #[must_use]
     pub fn with_lm(mut self, lm: impl IntoModel) -> Self {
         self.panel = self.panel.with_lm(lm);
         self
     }
 
-    /// Scores one pair of rows, unless a model has to be asked.
+    /// Scores one pair of rows, if no model has to be called.
     ///
     /// # Errors
-    /// A missing field, an expected answer that does not parse, a difference that only a model can judge.
+    /// A missing field, an expected answer that does not parse, or a difference that requires a call of a model.
     pub fn score(&self, gold: &Example, pred: &Prediction) -> Result<MetricScore> {
-        let not_at_once = || Err(MetricError::failed(Self::SPEC.name, NOT_AT_ONCE));
-        Ok(self.answer(MetricCall::new(gold, pred)).ready().unwrap_or_else(not_at_once)?.score)
+        let pending = || Err(MetricError::failed(Self::SPEC.name, MUST_BE_AWAITED));
+        Ok(self.answer(MetricCall::new(gold, pred)).ready().unwrap_or_else(pending)?.score)
     }
 
     /// Scores one pair of rows.
     ///
     /// # Errors
-    /// As [`score`](Self::score), and what becomes of a judge that gives no verdict.
+    /// As [`score`](Self::score), and the error or abstention of a judge without a verdict.
     pub async fn evaluate(&self, gold: &Example, pred: &Prediction) -> Result<MetricScore> {
         Ok(self.answer(MetricCall::new(gold, pred)).await?.score)
     }
@@ -145,7 +144,8 @@ impl Diff {
         self.strictness == DiffStrictness::Semantic
     }
 
-    fn lacks_language(&self) -> Option<Requirement> {
+    /// Returns the requirement of a language, if it is missing or cannot be parsed.
+    fn missing_language(&self) -> Option<Requirement> {
         if self.strictness != DiffStrictness::AstEquivalent {
             return None;
         }
@@ -164,7 +164,7 @@ impl Diff {
         compare(self.strictness, self.language, &expected, &found)
     }
 
-    /// What a model says of answers that are known to differ.
+    /// Returns the judge's result for answers that differ.
     async fn judged(&self, gold: &Example, pred: &Prediction) -> Result<Judged<bool>, Unscored> {
         let expected = expected(field::value(&gold.data, Side::Gold, &self.field)?)?;
         let found = field::text(&pred.data, Side::Pred, &self.field)?;
@@ -232,7 +232,7 @@ impl Metric for Diff {
     }
 
     fn requirements(&self, all: &mut Vec<Requirement>) {
-        all.extend(self.lacks_language());
+        all.extend(self.missing_language());
         if self.is_semantic() {
             let mut required = Vec::new();
             Requires::requirements(&self.judge(), &mut required);
@@ -243,7 +243,7 @@ impl Metric for Diff {
 
 impl<GoldRow> ScoredAtOnce<GoldRow> for Diff {}
 
-/// For declared composites, which take it at the strictnesses that its const spec is true of.
+/// For composites declared with `#[metric]`, which support the strictnesses that the `const` spec applies to.
 impl Declared for Diff {
     type Verdict = Decided;
     type OverGold = GoldRows<Example>;
@@ -261,7 +261,7 @@ impl Declared for Diff {
     }
 
     fn requirements(&self, all: &mut Vec<Requirement>) {
-        all.extend(self.lacks_language());
+        all.extend(self.missing_language());
         if self.is_semantic() {
             all.push(Requirement::missing(Self::SPEC.name, IN_COMPOSITE));
         }

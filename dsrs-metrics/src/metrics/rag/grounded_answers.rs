@@ -65,8 +65,8 @@ fn check_not_blank(field: &str, strings: Option<StrOrList<'_>>) -> Check {
 /// A reply of a heritage question-answering system as a whole: intent and entities a quarter each,
 /// the query a fifth, answer and sources the rest.
 ///
-/// `0.25 intent_accuracy + 0.25 entity_f1 + 0.20 sparql_syntax_valid + 0.15 answer_present + 0.15
-/// sources_used`, in [0, 1], and a pass from 0.8 on: the document's `heritage_rag_metric`, whose
+/// `0.25 intent_accuracy + 0.25 entity_f1 + 0.20 sparql_syntax_valid + 0.15 answer_present + 0.15 sources_used`,
+/// in [0, 1], and a pass from 0.8 on: the document's `heritage_rag_metric`, whose
 /// verdict depends on whether there is a trace. The documentation of each component states how it
 /// differs from the document: the query is read by a parser, and one predicted entity counts for
 /// one expected entity. The feedback is that of the components, worst first. A row that lacks the

@@ -23,7 +23,7 @@ use crate::metrics::check::Unscored;
 /// `pred.verification_delta` or the numbers of passing tests `pred.tests_before` and
 /// `pred.tests_after`. If a row has all three, they must agree. A utility out of range or a missing
 /// field is an error. Each component is a named score. [`OutcomeCoupledScorer`] computes the same
-/// in code; its module [`outcome_coupled`](crate::outcome_coupled) documents the differences from
+/// in code; its module [`outcome_coupled`](mod@crate::outcome_coupled) documents the differences from
 /// the document's formula.
 ///
 /// ```

@@ -73,7 +73,7 @@ pub struct OutcomeCoupledScorer {
 
 impl Default for OutcomeCoupledScorer {
     fn default() -> Self {
-        let weights = Weights::known(OutcomeWeights::default().in_order());
+        let weights = Weights::unchecked(OutcomeWeights::default().in_order());
         Self { weights, full_delta: NonZeroU32::MIN }
     }
 }
