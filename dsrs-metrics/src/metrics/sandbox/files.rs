@@ -130,8 +130,7 @@ impl<'de> Deserialize<'de> for SandboxFiles {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let files = indexmap::IndexMap::<String, FileSource>::deserialize(deserializer)?;
         for path in files.keys() {
-            // Errors that start with "invalid " are taken for a mismatch of types by `Params`.
-            check_path(path).map_err(|error| D::Error::custom(format_args!("`files`: {error}")))?;
+            check_path(path).map_err(D::Error::custom)?;
         }
         Ok(files.into_iter().collect())
     }
