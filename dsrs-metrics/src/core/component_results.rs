@@ -3,7 +3,6 @@
 //! How they are combined is in `composite/eval/`.
 
 use std::borrow::Cow;
-use std::mem;
 
 use crate::core::error::{MetricError, Result};
 use crate::core::outcome::Outcome;
@@ -116,21 +115,22 @@ impl ComponentResult {
         self.cost_msats
     }
 
-    /// Stores an answer.
+    /// Stores a score that is numbers only; see [`Scored::is_plain`].
     #[inline]
+    pub(crate) fn set_plain(&mut self, scored: &Scored) {
+        self.value = scored.score.value;
+        self.cost_msats = scored.score.cost_msats;
+        self.state = match scored.passed {
+            None => State::Number,
+            Some(true) => State::Passed,
+            Some(false) => State::Failed,
+        };
+    }
+
+    /// Stores an answer.
     pub(crate) fn set(&mut self, answer: Result<Scored>) {
         match &answer {
-            Ok(scored) if scored.is_plain() => {
-                self.value = scored.score.value;
-                self.cost_msats = scored.score.cost_msats;
-                self.state = match scored.passed {
-                    None => State::Number,
-                    Some(true) => State::Passed,
-                    Some(false) => State::Failed,
-                };
-                // A plain answer owns no memory, and the check for it costs time.
-                mem::forget(answer);
-            }
+            Ok(scored) if scored.is_plain() => self.set_plain(scored),
             _ => *self = Self::of_outcome(answer),
         }
     }

@@ -39,7 +39,10 @@ impl<'a> Reply<'a> {
         let fields = self.fields.clone();
         let output = O::read(&mut self);
         // Every output was taken. A remaining field is unexpected, and may be another verdict.
-        let others: Vec<String> = self.fields.keys().take(3).map(|key| in_brief(key, 40)).collect();
+        // Sorted, since the order of a map's keys depends on the features of `serde_json`.
+        let mut others: Vec<&String> = self.fields.keys().collect();
+        others.sort();
+        let others: Vec<String> = others.into_iter().take(3).map(|key| in_brief(key, 40)).collect();
         if !others.is_empty() {
             self.flaws.push(format!("unexpected `{}`", others.join("`, `")));
         }

@@ -113,7 +113,7 @@ fn composites_that_the_compiler_checked_share_their_components() {
 async fn all_metrics_of_a_run_share_what_they_have_in_common() {
     let evaluate = Evaluate::builder().metric(Dear).metric(Dearest).metric(Counted::default());
     let evaluate = evaluate.metric(Outer).build().unwrap();
-    let result = evaluate.score([Pair::new("a", example! {}, row(29))]).await.unwrap();
+    let result = evaluate.score([Pair::new("a", example! {}, row(31))]).await.unwrap();
     let means: Vec<_> = result.metrics.iter().map(|metric| metric.mean).collect();
     assert_eq!(means, [Some(0.5), Some(0.375), Some(0.5), Some(0.375)]);
     assert_eq!(calls(31), 3, "the judge, and the counter in two scales");

@@ -2,6 +2,7 @@
 //! have to be awaited concurrently.
 
 use std::cell::Cell;
+use std::mem;
 
 use futures_util::future::{BoxFuture, join_all};
 
@@ -56,25 +57,33 @@ impl<'a> Run<'a> {
         if pending.is_empty() || row.is_decided {
             return Answer::Ready(row.finish());
         }
-        let leaves = leaves.to_vec();
-        Answer::pending(async move {
-            let mut pending = pending;
-            while !pending.is_empty() && !row.is_decided {
-                let all = pending.into_iter().map(|(index, future)| {
-                    let name = row.run.components[index];
-                    async move { (index, caught(name, future).await) }
-                });
-                for (index, result) in join_all(all).await {
-                    row.results[index] = result;
-                }
-                pending = row.advance(&leaves, call);
-            }
-            row.finish()
-        })
+        wait(row, pending, leaves.to_vec(), call)
     }
 }
 
-/// Awaits a component's answer and catches its panic.
+/// Awaits components until nothing more can be evaluated.
+#[cold]
+fn wait<'a, G: Sync, P: Sync>(
+    mut row: Row<'a>,
+    mut pending: Vec<Pending<'a>>,
+    leaves: Vec<&'a dyn Metric<G, P>>,
+    call: MetricCall<'a, G, P>,
+) -> Answer<'a> {
+    Answer::pending(async move {
+        while !pending.is_empty() && !row.is_decided {
+            let all = pending.into_iter().map(|(index, future)| {
+                let name = row.run.components[index];
+                async move { (index, caught(name, future).await) }
+            });
+            for (index, result) in join_all(all).await {
+                row.results[index] = result;
+            }
+            pending = row.advance(&leaves, call);
+        }
+        row.finish()
+    })
+}
+
 async fn caught(name: &str, future: BoxFuture<'_, Result<Scored>>) -> ComponentResult {
     match panic::catch_async(false, future).await {
         Ok(answer) => {
@@ -127,7 +136,13 @@ impl<'a> Row<'a> {
         let mut answer = |index: usize, result: &mut ComponentResult| {
             current.set(Some(index));
             let key = keys.get(index).and_then(Option::as_ref);
-            match memo::answer(leaves[index], key, call) {
+            let answer = memo::answer(leaves[index], key, call);
+            // Most answers are numbers only. They are read in place, since moving them takes longer.
+            match answer {
+                Answer::Ready(Ok(ref scored)) if scored.is_plain() => {
+                    result.set_plain(scored);
+                    mem::forget(answer);
+                }
                 Answer::Ready(answer) => result.set(answer),
                 Answer::Pending(future) => {
                     result.set_pending();
