@@ -99,6 +99,40 @@ impl SandboxError {
 /// An implementation keeps the command within the job's limits, exposes nothing but the job to it,
 /// and leaves no process running when it returns or when its future is dropped. One that cannot
 /// guarantee this must make that clear in its name.
+///
+/// A provider that runs nothing, for tests of a metric's configuration:
+///
+/// ```
+/// use std::time::Duration;
+/// use dsrs_metrics::async_trait;
+/// use dsrs_metrics::metrics::{Isolation, TestPass};
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::sandbox::{Job, Report, SandboxError, SandboxProvider, Termination};
+///
+/// #[derive(Debug)]
+/// struct Recorded;
+///
+/// #[async_trait]
+/// impl SandboxProvider for Recorded {
+///     fn name(&self) -> &str {
+///         "recorded"
+///     }
+///
+///     async fn run(&self, job: &Job) -> Result<Report, SandboxError> {
+///         assert_eq!(job.command, "pytest");
+///         let (stdout, stderr) = ("3 passed in 0.01s".to_owned(), String::new());
+///         Ok(Report { termination: Termination::Exited(0), stdout, stderr, elapsed: Duration::ZERO })
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> dsrs_metrics::Result<()> {
+/// let isolation = Isolation::with_provider(Recorded);
+/// let metric = TestPass::builder().command("pytest").isolation(isolation).build();
+/// assert_eq!(metric.evaluate(&example! {}, &prediction! {}).await?.value, 1.0);
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 pub trait SandboxProvider: fmt::Debug + Send + Sync {
     /// The provider's name, for reports.

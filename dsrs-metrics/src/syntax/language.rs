@@ -68,6 +68,15 @@ impl Language {
     ///
     /// # Errors
     /// [`ParserError`] if the parser gives no result.
+    ///
+    /// ```
+    /// use dsrs_metrics::syntax::Language;
+    ///
+    /// # #[cfg(feature = "syntax")] {
+    /// let error = Language::Json.first_error("{\n  \"a\": [1 2]\n}").unwrap().unwrap();
+    /// assert_eq!(error.to_string(), "line 2, column 11: expected `,` or `]`");
+    /// # }
+    /// ```
     pub fn first_error(self, code: &str) -> Result<Option<Diagnostic>, ParserError> {
         #[cfg(feature = "syntax")]
         return super::parse::first_error(self, code);
@@ -88,6 +97,16 @@ impl Language {
     ///
     /// # Errors
     /// [`ParserError`] if the parser gives no result.
+    ///
+    /// ```
+    /// use dsrs_metrics::syntax::{Comparison, Language};
+    ///
+    /// # #[cfg(feature = "syntax")] {
+    /// let python = |left, right| Language::Python.compare(left, right).unwrap();
+    /// assert_eq!(python("x = 'a'", "x  =  \"a\"  # a string"), Comparison::Same);
+    /// assert_eq!(python("x = 1", "y = 1"), Comparison::Different);
+    /// # }
+    /// ```
     pub fn compare(self, left: &str, right: &str) -> Result<Comparison, ParserError> {
         #[cfg(feature = "syntax")]
         return super::equivalence::compare(self, left, right);

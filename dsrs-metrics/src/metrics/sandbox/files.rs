@@ -15,6 +15,16 @@ use crate::sandbox::check_path;
 /// In JSON, and so on the command line, a field is its name (`"program"` or `"pred.program"` for
 /// the prediction, `"gold.test"` for the gold row), constant content is `{"text": "..."}`, and a
 /// list is the concatenation of its items.
+///
+/// ```
+/// use dsrs_metrics::metrics::FileSource;
+///
+/// let source: FileSource = serde_json::from_str(r#"["program", {"text": "\n"}, "gold.test"]"#)?;
+/// let newline = FileSource::Text("\n".to_owned());
+/// let parts = vec![FileSource::pred("program"), newline, FileSource::gold("test")];
+/// assert_eq!(source, FileSource::Parts(parts));
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(from = "JsonSource", into = "JsonSource")]
 pub enum FileSource {

@@ -10,6 +10,14 @@ use crate::sandbox::{Bubblewrap, Job, Report, SandboxError, SandboxProvider, Unc
 /// The [`SandboxProvider`] that runs the command of a metric; [`Bubblewrap`] by default.
 ///
 /// On the command line, `bubblewrap` is the only choice.
+///
+/// ```
+/// use dsrs_metrics::metrics::{Isolation, Sandbox};
+/// use dsrs_metrics::sandbox::Bubblewrap;
+///
+/// let isolation = Isolation::with_provider(Bubblewrap::with_program("/opt/bubblewrap/bwrap"));
+/// let metric = Sandbox::builder().command("true").isolation(isolation).build();
+/// ```
 #[derive(Debug, Clone)]
 pub struct Isolation(Arc<dyn SandboxProvider>);
 
