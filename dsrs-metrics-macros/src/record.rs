@@ -197,7 +197,11 @@ impl Expansion<'_> {
         let (impl_generics, ty_generics, where_clause) = self.generics.split_for_impl();
         let specs = self.fields.iter().map(|field| {
             let (name, ty) = (&field.name, as_written(&field.field.ty));
-            quote_spanned!(span=> #runtime::FieldSpec { name: #name, ty: #ty, required: true })
+            let described = &field.field.ty;
+            quote_spanned!(span=> #runtime::FieldSpec::new(#name, #ty, true).with_help({
+                use #runtime::__private::Undescribed as _;
+                #runtime::__private::Described::<#described>::HELP
+            }))
         });
         let given = self.fields.iter().map(|field| {
             let (name, place) = (&field.name, &field.field.ident);
@@ -209,7 +213,7 @@ impl Expansion<'_> {
         let reads = self.reads();
         quote_spanned! {span=>
             #[doc(hidden)]
-            #[allow(unused_qualifications, clippy::all, clippy::pedantic, clippy::nursery)]
+            #[allow(unused_imports, unused_qualifications, clippy::all, clippy::pedantic, clippy::nursery)]
             const _: () = {
                 #[automatically_derived]
                 impl #impl_generics #runtime::Record for #ident #ty_generics #where_clause {

@@ -14,6 +14,7 @@ pub use crate::core::rows::fields::{
     read_optional, read_row,
 };
 pub use crate::core::rows::provide::{Give, GiveOptional};
+pub use crate::core::value_type::{Described, Undescribed};
 pub use crate::judge::configured::{PANEL, panel_default, read_panel};
 pub use serde::{self, Deserialize};
 pub use serde_json::{Value, json};

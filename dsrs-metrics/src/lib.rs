@@ -133,6 +133,7 @@ pub use crate::core::settings::Settings;
 pub use crate::core::spec::{
     Direction, FieldSpec, MetricSpec, MetricTier, ParamSpec, ScoreKind, ScoreRange, Side,
 };
+pub use crate::core::value_type::{TypeHelp, ValueType};
 pub use crate::core::weights::{InvalidWeights, Weights};
 pub use crate::evaluate::program::{ByCall, ByForward, Fallible, Module, Program, ProgramError};
 pub use crate::evaluate::report::ProgressDisplay;

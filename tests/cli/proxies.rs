@@ -65,12 +65,12 @@ fn parameters_are_parsed_from_strings() {
 #[test]
 fn invalid_parameters_are_errors_before_the_first_row() {
     for (args, message) in [
-        (["-m", "syntax", "--param", "syntax.language=cobol"], "`sh`, `shell`, found `cobol`"),
+        (["-m", "syntax", "--param", "syntax.language=cobol"], "`sh`, `shell`; found `cobol`"),
         (
             ["-m", "diff", "--param", "diff.strictness=ast_equivalent"],
             "`ast_equivalent` needs to know the language: set `language`",
         ),
-        (["-m", "diff", "--param", "diff.strictness=meaning"], "`semantic`, found `meaning`"),
+        (["-m", "diff", "--param", "diff.strictness=meaning"], "`semantic`; found `meaning`"),
         (
             [
                 "-m",
@@ -210,7 +210,7 @@ fn the_message_for_an_invalid_parameter_shows_its_form() {
         (
             "f1",
             "profile=strict",
-            "`profile` should be one of `dspy`, `folded`, `folded_symbols`, found `strict`",
+            "`profile` should be one of `dspy`, `folded`, `folded_symbols`; found `strict`",
         ),
         (
             "precision_at_k",

@@ -13,7 +13,7 @@ use super::error::CliError;
 use super::registry::{Entry, Registry};
 use super::stdio::print;
 use crate::core::spec::{MetricSpec, MetricTier, ParamSpec, ScoreKind};
-use crate::core::type_words::in_words;
+use crate::core::value_type::TypeHelp;
 
 /// The number of columns if neither `COLUMNS` nor a terminal defines it.
 const DEFAULT_WIDTH: usize = 100;
@@ -84,7 +84,7 @@ fn describe(spec: &MetricSpec<'_>, full: bool, width: usize) -> String {
     wrap(&mut text, width, "  ", "         ", &properties(spec));
     for (side, field) in spec.get_input_spec() {
         let optional = if field.required { "" } else { ", optional" };
-        let field = format!("{side}.{}: {}{optional}", field.name, type_name(field.ty));
+        let field = format!("{side}.{}: {}{optional}", field.name, type_name(field.help, field.ty));
         wrap(&mut text, width, "  reads  ", "         ", &field);
     }
     for param in spec.params {
@@ -96,19 +96,20 @@ fn describe(spec: &MetricSpec<'_>, full: bool, width: usize) -> String {
         };
         let doc = paragraphs(param.doc).into_iter().next();
         let doc = doc.map_or(String::new(), |doc| format!(" - {doc}"));
-        let param = format!("{}: {}{default}{doc}", param.name, type_name(param.ty));
+        let param = format!("{}: {}{default}{doc}", param.name, type_name(param.help, param.ty));
         wrap(&mut text, width, "  param  ", "         ", &param);
     }
     text
 }
 
 /// The description of a type without its article, or else the type as it was written.
-fn type_name(ty: &str) -> Cow<'_, str> {
-    let Some(words) = in_words(ty) else {
-        return required(ty).into();
-    };
-    let article = ["a ", "an ", "the "].iter().find_map(|article| words.strip_prefix(article));
-    article.map_or(words.clone(), |words| words.to_owned().into())
+fn type_name(help: TypeHelp, ty: &str) -> String {
+    if !help.is_some() {
+        return required(ty).to_owned();
+    }
+    let phrase = help.to_string();
+    let article = ["a ", "an ", "the "].iter().find_map(|article| phrase.strip_prefix(article));
+    article.unwrap_or(&phrase).to_owned()
 }
 
 /// The type without `Option` and `&`.

@@ -118,6 +118,7 @@ fn fields(specs: &[MetricSpec<'_>], side: Side) -> Vec<FieldSpec<'static>> {
                 name: interned_names::intern(field.name),
                 ty: interned_names::intern(field.ty),
                 required: field.required,
+                help: field.help,
             }),
         }
     }

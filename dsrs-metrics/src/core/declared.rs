@@ -84,6 +84,14 @@ impl<M: Declared> Declaration for M {
 #[derive(Debug)]
 pub struct WithoutParameters<M>(pub fn() -> M);
 
+impl<M: Default> WithoutParameters<M> {
+    /// Creates the builder of a metric that implements `Default`.
+    #[must_use]
+    pub const fn of_default() -> Self {
+        Self(M::default)
+    }
+}
+
 impl<M> WithoutParameters<M> {
     /// Builds the metric.
     pub fn build(self) -> M {

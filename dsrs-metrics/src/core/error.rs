@@ -6,7 +6,6 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::core::spec::{MetricSpec, ScoreRange, Side};
-use crate::core::type_words::in_words;
 
 /// A [`Result`](std::result::Result) whose error is a [`MetricError`] unless another is named.
 pub type Result<T, E = MetricError> = std::result::Result<T, E>;
@@ -221,11 +220,7 @@ impl fmt::Display for MetricError {
                 write!(f, ": no field `{side}.{field}`{}", AmongFields(present))
             }
             Kind::Field { side, error: FieldError::WrongType { field, expected, found } } => {
-                write!(
-                    f,
-                    ": field `{side}.{field}`: expected {}, found {found}",
-                    Expected(expected)
-                )
+                write!(f, ": field `{side}.{field}`: expected {expected}, found {found}")
             }
             Kind::Row { side, expected, reason } => {
                 write!(f, ": the {side} row is not a `{expected}`: {reason}")
@@ -265,21 +260,6 @@ impl FieldError {
 #[expect(clippy::boxed_local, reason = "reading a field returns a boxed error")]
 pub fn unreadable_field<T>(error: Box<FieldError>, spec: &MetricSpec<'_>, side: Side) -> Result<T> {
     Err(error.of(spec.name, side))
-}
-
-/// Displays the description of a type, or the type as it is written; a description is displayed unchanged.
-pub(crate) struct Expected<'a>(pub(crate) &'a str);
-
-impl fmt::Display for Expected<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match in_words(self.0) {
-            Some(words) => f.write_str(&words),
-            None if self.0.contains(' ') && !self.0.contains(['<', '&', '(']) => {
-                f.write_str(self.0)
-            }
-            None => write!(f, "`{}`", self.0),
-        }
-    }
 }
 
 struct AmongFields<'a>(&'a [String]);

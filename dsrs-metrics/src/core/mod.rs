@@ -23,5 +23,5 @@ pub(crate) mod rows;
 pub(crate) mod score;
 pub(crate) mod settings;
 pub(crate) mod spec;
-pub(crate) mod type_words;
+pub(crate) mod value_type;
 pub(crate) mod weights;

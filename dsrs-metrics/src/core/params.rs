@@ -5,9 +5,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::core::error::Expected;
+use crate::core::declared::{Declared, WithoutParameters};
 use crate::core::spec::{MetricSpec, ParamSpec};
-use crate::core::type_words::{example, in_words};
 
 /// A value for a metric's parameter that is unknown, missing or of the wrong type.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -25,65 +24,41 @@ pub enum ParamError {
     },
     /// The parameter is required and has no value.
     #[error(
-        "metric `{metric}` needs its parameter `{param}` ({}): --param {metric}.{param}=VALUE",
-        Expected(ty)
+        "metric `{metric}` needs its parameter `{param}` ({expected}): --param {metric}.{param}=VALUE"
     )]
     Missing {
         /// The metric's name.
         metric: String,
         /// The missing parameter.
         param: String,
-        /// Its type.
-        ty: String,
+        /// The description of its type.
+        expected: String,
     },
     /// The value cannot be read as the parameter's type.
-    #[error("metric `{metric}`: parameter `{param}` should be {}", Mismatch { ty, found, reason })]
+    #[error(
+        "metric `{metric}`: parameter `{param}` should be {expected}; found `{found}`{}",
+        InBrackets(reason)
+    )]
     WrongType {
         /// The metric's name.
         metric: String,
         /// The parameter.
         param: String,
-        /// Its type.
-        ty: String,
+        /// The description of its type, with an example if there is one.
+        expected: String,
         /// The given value.
         found: String,
-        /// The deserializer's message.
+        /// The deserializer's message; empty if it adds nothing to the description.
         reason: String,
     },
 }
 
-/// The expected type of a parameter, the value found, and the deserializer's message.
-struct Mismatch<'a> {
-    ty: &'a str,
-    found: &'a str,
-    reason: &'a str,
-}
+/// Displays a text in brackets, and nothing for an empty one.
+struct InBrackets<'a>(&'a str);
 
-impl std::fmt::Display for Mismatch<'_> {
+impl std::fmt::Display for InBrackets<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { ty, found, reason } = self;
-        // For an enum, the list of its variants is more useful than its name.
-        let choice =
-            reason.strip_prefix("unknown variant ").and_then(|it| it.split_once(", expected "));
-        if let Some((_, choices)) = choice {
-            return write!(f, "{choices}, found `{found}`");
-        }
-        write!(f, "{}", Expected(ty))?;
-        if let Some(example) = example(ty) {
-            write!(f, ", as in {example}")?;
-        }
-        write!(f, "; found `{found}`")?;
-        // A message of serde's own is redundant, since it only states that the type is wrong.
-        let of_serde = [
-            "invalid type: ",
-            "invalid value: ",
-            "invalid length ",
-            "invalid digit",
-            "data did not match",
-        ];
-        let is_redundant =
-            in_words(ty).is_some() && of_serde.iter().any(|it| reason.starts_with(it));
-        if is_redundant { Ok(()) } else { write!(f, " ({reason})") }
+        if self.0.is_empty() { Ok(()) } else { write!(f, " ({})", self.0) }
     }
 }
 
@@ -165,6 +140,17 @@ pub trait Configure: Sized {
     }
 }
 
+/// A metric without parameters.
+#[diagnostic::do_not_recommend]
+impl<M: Declared<Start = WithoutParameters<M>>> Configure for M {
+    const SPEC: MetricSpec<'static> = M::SPEC;
+
+    fn configure(params: &Params) -> Result<Self, ParamError> {
+        params.check(const { &M::SPEC })?;
+        Ok(M::start().build())
+    }
+}
+
 /// A default of any type, for autoref specialization: `text` resolves to the inherent method if the type implements
 /// `Serialize`, and to the method of [`Untyped`] otherwise.
 #[derive(Debug)]
@@ -204,26 +190,55 @@ pub fn read_param<T: DeserializeOwned>(
     param: &ParamSpec<'static>,
     default: Option<fn() -> T>,
 ) -> Result<T, ParamError> {
-    let metric = || spec.name.to_owned();
     let Some(text) = params.values.get(param.name) else {
-        let missing = || ParamError::Missing {
-            metric: metric(),
-            param: param.name.to_owned(),
-            ty: param.ty.to_owned(),
-        };
+        let missing = || missing(spec, param);
         return default.map(|default| default()).ok_or_else(missing);
     };
     let as_json = || serde_json::from_str::<T>(text);
     let as_text = || serde_json::from_value::<T>(Value::String(text.clone()));
     // If the value is not JSON, the error is that of reading it as a string.
     let reason = |json: serde_json::Error, text| if json.is_data() { json } else { text };
-    as_json().or_else(|json| as_text().map_err(|text| reason(json, text))).map_err(|reason| {
-        ParamError::WrongType {
-            metric: metric(),
-            param: param.name.to_owned(),
-            ty: param.ty.to_owned(),
-            found: text.clone(),
-            reason: reason.to_string(),
-        }
-    })
+    as_json()
+        .or_else(|json| as_text().map_err(|text| reason(json, text)))
+        .map_err(|reason| wrong_type(spec, param, text, &reason))
+}
+
+fn missing(spec: &MetricSpec<'_>, param: &ParamSpec<'_>) -> ParamError {
+    ParamError::Missing {
+        metric: spec.name.to_owned(),
+        param: param.name.to_owned(),
+        expected: param.help.or_type(param.ty),
+    }
+}
+
+fn wrong_type(
+    spec: &MetricSpec<'_>,
+    param: &ParamSpec<'_>,
+    found: &str,
+    reason: &serde_json::Error,
+) -> ParamError {
+    let (mut expected, mut reason) = (param.help.or_type(param.ty), reason.to_string());
+    if let Some(example) = param.help.example() {
+        expected = format!("{expected}, as in {example}");
+    }
+    // For an enum, the list of its variants is more useful than its name.
+    if let Some(choices) = choices(&reason) {
+        (expected, reason) = (choices.to_owned(), String::new());
+    }
+    // A message of serde's own is redundant, since it only states that the type is wrong.
+    if param.help.is_some() && OF_SERDE.iter().any(|start| reason.starts_with(start)) {
+        reason.clear();
+    }
+    let (metric, param, found) = (spec.name.to_owned(), param.name.to_owned(), found.to_owned());
+    ParamError::WrongType { metric, param, expected, found, reason }
+}
+
+/// The beginnings of serde's messages about values of the wrong type.
+const OF_SERDE: [&str; 5] =
+    ["invalid type: ", "invalid value: ", "invalid length ", "invalid digit", "data did not match"];
+
+/// Returns the names of an enum's variants from serde's message about an unknown one.
+fn choices(reason: &str) -> Option<&str> {
+    let (_, choices) = reason.strip_prefix("unknown variant ")?.split_once(", expected ")?;
+    Some(choices)
 }

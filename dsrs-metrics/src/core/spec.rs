@@ -6,6 +6,7 @@
 use std::fmt;
 
 use crate::core::rows::dynamic::{Example, Fields, Prediction};
+use crate::core::value_type::TypeHelp;
 
 /// A metric's trade-off between cost and accuracy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
@@ -73,13 +74,23 @@ pub struct FieldSpec<'a> {
     pub ty: &'a str,
     /// Whether a row without the field cannot be scored.
     pub required: bool,
+    /// The description of the type for users who do not read Rust, if it has one.
+    #[serde(skip)]
+    pub help: TypeHelp,
 }
 
 impl<'a> FieldSpec<'a> {
     /// Creates the spec of a field.
     #[must_use]
     pub const fn new(name: &'a str, ty: &'a str, required: bool) -> Self {
-        Self { name, ty, required }
+        Self { name, ty, required, help: TypeHelp::NONE }
+    }
+
+    /// Sets the description of the type.
+    #[must_use]
+    pub const fn with_help(mut self, help: TypeHelp) -> Self {
+        self.help = help;
+        self
     }
 }
 
@@ -91,6 +102,9 @@ pub struct ParamSpec<'a> {
     /// The type as the metric's author wrote it.
     #[serde(rename = "type")]
     pub ty: &'a str,
+    /// The description of the type for users who do not read Rust, if it has one.
+    #[serde(skip)]
+    pub help: TypeHelp,
     /// The default as the metric's author wrote it; `None` if the parameter is required.
     pub default: Option<&'a str>,
     /// The parameter's documentation.

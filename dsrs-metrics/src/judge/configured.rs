@@ -9,12 +9,14 @@ use super::models::{IntoModel as _, JudgeModel};
 use super::panel::{Aggregation, Panel};
 use crate::core::params::{ParamError, Params, read_param};
 use crate::core::spec::{MetricSpec, ParamSpec, ScoreKind};
+use crate::core::value_type::TypeHelp;
 
 /// The parameters of a panel, as on the command line.
 pub const PANEL: [ParamSpec<'static>; 4] = [
     ParamSpec {
         name: "models",
         ty: "provider:model,..",
+        help: TypeHelp::NONE,
         default: Some("default"),
         doc: "The models that judge, separated by commas. `default` is the configured model; a model listed twice is called twice.",
         names: &[],
@@ -22,6 +24,7 @@ pub const PANEL: [ParamSpec<'static>; 4] = [
     ParamSpec {
         name: "aggregation",
         ty: "majority | median | average",
+        help: TypeHelp::NONE,
         default: Some("majority of verdicts, median of grades"),
         doc: "How the answers of several judges are aggregated.",
         names: &[],
@@ -29,6 +32,7 @@ pub const PANEL: [ParamSpec<'static>; 4] = [
     ParamSpec {
         name: "max_concurrent_judges",
         ty: "number | all",
+        help: TypeHelp::NONE,
         default: Some("all"),
         doc: "How many judges are called concurrently per row.",
         names: &[],
@@ -36,6 +40,7 @@ pub const PANEL: [ParamSpec<'static>; 4] = [
     ParamSpec {
         name: "quorum",
         ty: "number | majority",
+        help: TypeHelp::NONE,
         default: Some("majority"),
         doc: "How many judges must return a verdict for a score; `majority` is more than half.",
         names: &[],

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 
+use crate::core::value_type::{TypeHelp, ValueType};
 use serde::{Deserialize, Serialize};
 
 /// One or more distinct ranks, each at least 1. The first is the headline.
@@ -95,4 +96,8 @@ impl From<Cutoffs> for Vec<usize> {
     fn from(cutoffs: Cutoffs) -> Self {
         cutoffs.iter().collect()
     }
+}
+
+impl ValueType for Cutoffs {
+    const HELP: TypeHelp = TypeHelp::new("a rank or list of ranks").with_example("'[1, 5, 10]'");
 }

@@ -1,4 +1,4 @@
-//! `Metric`, `Configure`, and what can be called on the composite itself.
+//! `Metric`, and what can be called on the composite itself.
 
 use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
@@ -14,8 +14,8 @@ use crate::shared::names::{self, lower_snake};
 
 pub(super) fn contract(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     let statics = statics(cx, tree);
-    let (inherent, metric, configure) = (inherent(cx, tree), metric(cx), configure(cx));
-    quote!(#statics #inherent #metric #configure)
+    let (inherent, metric) = (inherent(cx, tree), metric(cx));
+    quote!(#statics #inherent #metric)
 }
 
 /// The plan, the components, and how components are lent to the plan.
@@ -220,25 +220,6 @@ fn metric(cx: &Context<'_>) -> TokenStream {
                 ::core::iter::Iterator::all(&mut components.iter(), |component| {
                     component.can_evaluate(gold, pred)
                 })
-            }
-        }
-    }
-}
-
-fn configure(cx: &Context<'_>) -> TokenStream {
-    let Context { span, ident, runtime, .. } = cx;
-    quote_spanned! {*span=>
-        #[automatically_derived]
-        impl #runtime::Configure for #ident {
-            const SPEC: #runtime::MetricSpec<'static> = __SPEC;
-
-            fn configure(
-                params: &#runtime::Params,
-            ) -> ::core::result::Result<Self, #runtime::ParamError> {
-                match params.check(const { &__SPEC }) {
-                    ::core::result::Result::Ok(()) => ::core::result::Result::Ok(Self),
-                    ::core::result::Result::Err(error) => ::core::result::Result::Err(error),
-                }
             }
         }
     }

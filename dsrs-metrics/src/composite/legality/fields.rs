@@ -4,7 +4,7 @@ use super::rules::same;
 use crate::core::rows::by_name::WHOLE;
 use crate::core::spec::{FieldSpec, MetricSpec, Side};
 
-const NONE: FieldSpec<'static> = FieldSpec { name: "", ty: "", required: false };
+const NONE: FieldSpec<'static> = FieldSpec::new("", "", false);
 
 const fn fields<'a>(spec: &MetricSpec<'a>, side: Side) -> &'a [FieldSpec<'a>] {
     match side {

@@ -296,7 +296,7 @@ fn read_value<'r, W: ReadValue<'r>>(
         };
         Box::new(FieldError::WrongType {
             field: field.name.into(),
-            expected: field.ty.into(),
+            expected: field.help.or_type(field.ty).into(),
             found,
         })
     })

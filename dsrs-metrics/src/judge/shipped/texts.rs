@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::rows::fields::Owned;
 use crate::core::rows::provide::Give;
+use crate::core::value_type::{TypeHelp, ValueType};
 
 /// A string or a list of strings, such as the context of an answer or the acceptable answers.
 ///
@@ -32,4 +33,8 @@ impl<'r> Give<'r, Owned<TextOrList>> for Vec<String> {
     fn give(&'r self) -> TextOrList {
         TextOrList::List(self.clone())
     }
+}
+
+impl ValueType for TextOrList {
+    const HELP: TypeHelp = TypeHelp::new("a string or list of strings");
 }

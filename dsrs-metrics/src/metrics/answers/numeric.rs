@@ -10,6 +10,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Visitor};
 
 use crate::core::requirements::{Requirement, Requires};
+use crate::core::value_type::{TypeHelp, ValueType};
 use crate::json::describe::shown;
 use crate::metric;
 use crate::metrics::check::at_least;
@@ -142,4 +143,8 @@ impl Requires for NumericMatch {
         let tolerances = tolerances.into_iter().map(|(param, value)| at_least(param, value, 0.0));
         all.extend(tolerances.filter_map(|one| Requirement::unless(Self::SPEC.name, one)));
     }
+}
+
+impl ValueType for StrOrNumber<'_> {
+    const HELP: TypeHelp = TypeHelp::new("a string or number");
 }

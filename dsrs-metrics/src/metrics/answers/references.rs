@@ -7,6 +7,7 @@ use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 
 use crate::core::rows::fields::Owned;
 use crate::core::rows::provide::Give;
+use crate::core::value_type::{TypeHelp, ValueType};
 
 /// A string, or a list of equally good strings: DSPy's `str` or `list[str]`.
 ///
@@ -111,4 +112,8 @@ impl<'r> Give<'r, Owned<StrOrList<'r>>> for Vec<String> {
     fn give(&'r self) -> StrOrList<'r> {
         StrOrList::many(self.iter().map(String::as_str))
     }
+}
+
+impl ValueType for StrOrList<'_> {
+    const HELP: TypeHelp = TypeHelp::new("a string or list of strings");
 }

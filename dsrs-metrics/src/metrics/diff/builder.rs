@@ -3,21 +3,24 @@
 use super::{Diff, DiffStrictness};
 use crate::core::params::{Configure, ParamError, Params, read_param};
 use crate::core::spec::{FieldSpec, MetricSpec, MetricTier, ParamSpec, ScoreKind, Side};
+use crate::core::value_type::{TypeHelp, ValueType as _};
 use crate::judge::configured::{PANEL, read_panel};
 use crate::judge::{Aggregation, IntoModel, Panel};
+use crate::metrics::answers::StrOrList;
 use crate::syntax::Language;
 
-const DOC: &str = "Whether the answer equals the expected one, with a line diff where it does not.
+const DOC: &str = "Whether the answer equals the expected one, with a line diff in the feedback if it does not.
 
-Reads the text of `gold.answer` and `pred.answer`, or of the field that `field` names, on both sides; a gold list holds texts of which any will do.
+Reads the strings `gold.answer` and `pred.answer`, or the field set by `field`, on both sides. If gold is a list, the answer must equal any of its strings.
 
-`semantic` asks a language model, for at most 50 msat a row; what differs in white space alone is equal without asking.";
+`semantic` calls a language model, for at most 50 msat per row. Strings that differ only in white space are equal without a call.";
 
 const FIELD: &str = "answer";
 
 const STRICTNESS: ParamSpec<'static> = ParamSpec {
     name: "strictness",
     ty: "exact | normalized_whitespace | ast_equivalent | semantic",
+    help: TypeHelp::NONE,
     default: Some("normalized_whitespace"),
     doc: "How much may differ.",
     names: &[],
@@ -26,6 +29,7 @@ const STRICTNESS: ParamSpec<'static> = ParamSpec {
 const LANGUAGE: ParamSpec<'static> = ParamSpec {
     name: "language",
     ty: "rust | python | javascript | typescript | json | sql | bash",
+    help: TypeHelp::NONE,
     default: Some("null"),
     doc: "The language of both sides, for `ast_equivalent`.",
     names: &[],
@@ -33,16 +37,17 @@ const LANGUAGE: ParamSpec<'static> = ParamSpec {
 
 const COMPARED: ParamSpec<'static> = ParamSpec {
     name: "field",
-    ty: "text",
+    ty: "String",
+    help: String::HELP,
     default: Some(FIELD),
     doc: "The field that is compared, on both sides.",
     names: &[(Side::Gold, 0), (Side::Pred, 0)],
 };
 
-/// Returns the spec of the compared field, on one side.
-const fn compared_field(ty: &'static str) -> FieldSpec<'static> {
-    FieldSpec { name: FIELD, ty, required: true }
-}
+/// The compared field, on each side.
+const GOLD: FieldSpec<'static> =
+    FieldSpec::new(FIELD, "StrOrList<'_>", true).with_help(StrOrList::HELP);
+const PRED: FieldSpec<'static> = FieldSpec::new(FIELD, "&str", true).with_help(str::HELP);
 
 const PARAMS: [ParamSpec<'static>; 7] = {
     let [models, aggregation, limit, quorum] = PANEL;
@@ -57,7 +62,7 @@ impl Diff {
         .with_doc(DOC)
         .with_tier(MetricTier::Truth)
         .with_kind(ScoreKind::Bool)
-        .with_fields(&[compared_field("text or list of texts")], &[compared_field("text")])
+        .with_fields(&[GOLD], &[PRED])
         .with_params(&PARAMS);
 }
 

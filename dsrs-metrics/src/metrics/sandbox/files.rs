@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::spec::Side;
+use crate::core::value_type::{TypeHelp, ValueType};
 use crate::metrics::check::Unscored;
 use crate::metrics::field as fields;
 use crate::sandbox::check_path;
@@ -154,4 +155,9 @@ impl Serialize for SandboxFiles {
         }
         files.end()
     }
+}
+
+impl ValueType for SandboxFiles {
+    const HELP: TypeHelp = TypeHelp::new("a JSON object from file to field")
+        .with_example(r#"'{"check.py": "program"}'"#);
 }

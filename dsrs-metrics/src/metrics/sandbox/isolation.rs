@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::core::value_type::{TypeHelp, ValueType};
 use crate::sandbox::{Bubblewrap, Job, Report, SandboxError, SandboxProvider, Unconfined};
 
 /// The [`SandboxProvider`] that runs the command of a metric; [`Bubblewrap`] by default.
@@ -60,4 +61,8 @@ impl<'de> Deserialize<'de> for Isolation {
             ))),
         }
     }
+}
+
+impl ValueType for Isolation {
+    const HELP: TypeHelp = TypeHelp::new("the name of an isolation");
 }

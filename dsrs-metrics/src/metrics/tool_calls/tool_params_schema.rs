@@ -10,6 +10,7 @@ use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
+use crate::core::value_type::{TypeHelp, ValueType};
 use crate::json::depth::{self, TooDeep};
 use crate::metric;
 use crate::metrics::check::{Check, Unscored};
@@ -183,4 +184,8 @@ impl<'de> Deserialize<'de> for ToolSchemas {
         let schemas = Value::deserialize(deserializer)?;
         Self::from_json(&schemas).map_err(serde::de::Error::custom)
     }
+}
+
+impl ValueType for ToolSchemas {
+    const HELP: TypeHelp = TypeHelp::new("a JSON object from tool to schema");
 }

@@ -10,7 +10,11 @@ use super::fields;
 use super::spec::PANEL;
 use crate::shared::types::is_panel;
 
+/// Emits the impl. A metric without parameters has that of the runtime crate.
 pub(super) fn configure(cx: &Context<'_>) -> TokenStream {
+    if is_unit(cx) {
+        return TokenStream::new();
+    }
     let Context { span, ident, runtime, .. } = cx;
     let (impl_generics, ty_generics, where_clause) = cx.split();
     let predicates = where_clause.map(|clause| clause.predicates.iter()).into_iter().flatten();
@@ -51,9 +55,6 @@ fn readable(cx: &Context<'_>) -> TokenStream {
 /// Returns the body of `configure`, which checks `params` and reads every `#[param]` from them.
 fn body(cx: &Context<'_>) -> TokenStream {
     let (span, spec) = (cx.span, cx.spec_ref());
-    if is_unit(cx) {
-        return quote_spanned!(span=> params.check(#spec).map(|()| Self));
-    }
     let (values, marker) = (values(cx), marker_value(cx));
     let metric = quote_spanned!(span=> Self { #(#values,)* #marker });
     quote_spanned! {span=>

@@ -19,7 +19,7 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
     let (start, started) = match definition::is_unit(cx) {
         true => {
             let start = quote_spanned!(*span=> #runtime::WithoutParameters);
-            (quote_spanned!(*span=> #start<Self>), quote_spanned!(*span=> #start(|| Self)))
+            (quote_spanned!(*span=> #start<Self>), quote_spanned!(*span=> #start::of_default()))
         }
         false => (builder::unstarted(cx), quote_spanned!(*span=> Self::builder())),
     };

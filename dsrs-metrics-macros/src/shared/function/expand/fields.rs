@@ -140,18 +140,32 @@ pub(super) fn specs(cx: &Context<'_>) -> TokenStream {
     Side::BOTH.into_iter().map(|side| spec_table(cx, side)).collect()
 }
 
+/// Returns the description of a type. A constant cannot name the metric's type parameters, so the types of a generic
+/// metric have none.
+pub(super) fn help(cx: &Context<'_>, ty: &Type) -> TokenStream {
+    let Context { span, runtime, private, .. } = cx;
+    if !cx.generics.params.is_empty() {
+        return quote_spanned!(*span=> #runtime::TypeHelp::NONE);
+    }
+    let ty = in_lifetime(ty, &Lifetime::new("'static", *span));
+    quote_spanned!(*span=> {
+        use #private::Undescribed as _;
+        #private::Described::<#ty>::HELP
+    })
+}
+
 fn spec_table(cx: &Context<'_>, side: Side) -> TokenStream {
     let Context { span, runtime, .. } = cx;
     let table = table(side, cx);
     let rows = uses(cx, side);
-    let count = Literal::usize_unsuffixed(rows.len());
     let specs = rows.iter().map(|field| {
         let name = &field.field.name;
         let ty = as_written(&field.param.ty);
         let required = !field.is_optional();
-        quote_spanned!(*span=> #runtime::FieldSpec::new(#name, #ty, #required))
+        let help = help(cx, &field.param.ty);
+        quote_spanned!(*span=> #runtime::FieldSpec::new(#name, #ty, #required).with_help(#help))
     });
-    quote_spanned!(*span=> const #table: [#runtime::FieldSpec<'static>; #count] = [#(#specs),*];)
+    quote_spanned!(*span=> const #table: &[#runtime::FieldSpec<'static>] = &[#(#specs),*];)
 }
 
 /// Emits the aliases of the field names and types.

@@ -5,7 +5,7 @@ use quote::{quote, quote_spanned};
 use syn::Lifetime;
 
 use super::context::Context;
-use super::fields::{FieldUse, uses};
+use super::fields::{FieldUse, help, uses};
 use crate::shared::attributes::doc_text;
 use crate::shared::contract::spec_readers;
 use crate::shared::function::param::{Config, Param};
@@ -73,7 +73,7 @@ fn expression(cx: &Context<'_>) -> TokenStream {
             .with_tier(#runtime::MetricTier::#tier)
             .with_cost_msats(#cost)
             .with_kind(#kind)
-            .with_fields(&__GOLD_FIELDS, &__PRED_FIELDS)
+            .with_fields(__GOLD_FIELDS, __PRED_FIELDS)
             .with_params(&[#(#params),*])
             #options
     }
@@ -120,6 +120,7 @@ fn param(cx: &Context<'_>, name: &Ident, param: &Param, config: &Config) -> Toke
     let names = named(cx, name);
     let name = syn::ext::IdentExt::unraw(name).to_string();
     let ty = as_written(&param.ty);
+    let help = help(cx, &param.ty);
     let doc = doc_text(&param.attrs);
     let default = match &config.default {
         Some(default) => default.expr.as_ref().map_or("default".to_owned(), as_written),
@@ -131,7 +132,7 @@ fn param(cx: &Context<'_>, name: &Ident, param: &Param, config: &Config) -> Toke
     } else {
         quote_spanned!(cx.span=> ::core::option::Option::None)
     };
-    quote_spanned!(cx.span=> #runtime::ParamSpec { name: #name, ty: #ty, default: #default, doc: #doc, names: &[#(#names),*] })
+    quote_spanned!(cx.span=> #runtime::ParamSpec { name: #name, ty: #ty, help: #help, default: #default, doc: #doc, names: &[#(#names),*] })
 }
 
 /// The number of command-line parameters of a judge's panel.
