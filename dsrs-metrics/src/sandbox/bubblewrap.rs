@@ -52,10 +52,17 @@ const MIN_VERSION: (u32, u32) = (0, 8);
 const READY: &str = "dsrs-sandbox: ready\n";
 
 /// The script of process 1 in the sandbox. When it exits, the kernel kills all other processes.
+///
+/// A limit cannot be set if the host has a lower one, which then remains. The option for the number
+/// of processes is `-u` or `-p`, depending on the shell.
 const INIT: &str = r#"
 ulimit -n 512 2>/dev/null
-ulimit -c 0 && ulimit -t "$1" && ulimit -f "$2" && ulimit -d "$3" || exit 1
-ulimit -u "$4" 2>/dev/null || ulimit -p "$4" || exit 1
+limit() {
+    ulimit "$1" "$2" 2>/dev/null && return
+    hard=$(ulimit -H "$1" 2>/dev/null) && [ "$hard" != unlimited ]
+}
+limit -c 0 && limit -t "$1" && limit -f "$2" && limit -d "$3" || exit 1
+limit -u "$4" || limit -p "$4" || exit 1
 cp -R /in/. . || exit 1
 echo "dsrs-sandbox: ready" >&2
 "$0" -c "$5"
@@ -238,7 +245,8 @@ fn mount(bwrap: &mut Command, job: &Job, staged: &Path, accounting: Accounting) 
         // /dev/full reads the same and cannot be mapped.
         bwrap.args(["--dev-bind", "/dev/full", "/dev/zero"]);
     }
-    let disk = job.limits.disk_mb.min(MAX_LIMIT >> 20).saturating_mul(1024 * 1024).to_string();
+    // `bwrap` rejects a size of 0.
+    let disk = (job.limits.disk_mb.min(MAX_LIMIT >> 20) << 20).max(1).to_string();
     bwrap.args(["--size", &disk, "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]);
     bwrap.args(["--size", &disk, "--tmpfs", "/box"]);
     bwrap.args(["--dir", "/box/work", "--dir", "/box/home"]);

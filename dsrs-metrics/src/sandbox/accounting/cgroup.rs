@@ -16,6 +16,10 @@ const PREFIX: &str = "dsrs-sandbox-";
 /// that starts the command.
 const OWN_PROCESSES: u64 = 4;
 
+/// The largest values that the kernel accepts.
+const MAX_MEMORY: u64 = 1 << 62;
+const MAX_PROCESSES: u64 = 1 << 22;
+
 /// How long the kernel may take to remove the last process from a cgroup.
 const REMOVAL_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -43,8 +47,8 @@ impl Cgroup {
             fs::create_dir(&dir)?;
             cgroup.dirs.push(dir);
         }
-        let memory = limits.memory_bytes().to_string();
-        let pids = limits.processes.saturating_add(OWN_PROCESSES).to_string();
+        let memory = limits.memory_bytes().min(MAX_MEMORY).to_string();
+        let pids = limits.processes.saturating_add(OWN_PROCESSES).min(MAX_PROCESSES).to_string();
         match &*cgroup.dirs {
             [dir] => {
                 fs::write(dir.join("memory.max"), memory)?;

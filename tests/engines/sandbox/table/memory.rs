@@ -147,7 +147,7 @@ pub(super) const MEMORY: &[(&str, &str)] = &[
         "in buffers of UDP",
         "held = 0; keep = []\n\
          try:\n\
-         \x20   while len(keep) < 500:\n\
+         \x20   while len(keep) < 90:\n\
          \x20       s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 30)\n\
          \x20       s.bind(('127.0.0.1', 0)); keep.append(s)\n\
          \x20       for _ in range(100): s.sendto(b'x' * 60000, s.getsockname())\n\

@@ -284,6 +284,13 @@ fn trap_30_rows_do_not_share_the_limits_of_a_user() {
     assert_is_honest(&beside.unwrap());
 }
 
+/// A child process by pipes, a thread, and memory that both share.
+const NODE: &str = "const { Worker } = require('worker_threads'); \
+    console.log(require('child_process').execSync('echo hi').toString().trim()); \
+    const shared = new Int32Array(new SharedArrayBuffer(4)); \
+    const w = new Worker('require(\\'worker_threads\\').workerData[0] = 3', { eval: true, workerData: shared }); \
+    w.on('exit', () => console.log('worker', shared[0]))";
+
 /// What tests need, under the mechanism that refuses most.
 #[test]
 fn honest_programs_run_under_every_accounting() {
@@ -304,6 +311,11 @@ fn honest_programs_run_under_every_accounting() {
         let several = job("python3 main.py", multiprocessing, limits);
         let report = run_beside_honest(&provider, &[several]).pop().unwrap();
         assert_eq!(report.stdout, "[1, 4, 9]\n1\n14\ndone\n", "{accounting}: {}", report.stderr);
+        if std::path::Path::new("/usr/bin/node").exists() {
+            let node = Job { command: format!("node -e \"{NODE}\""), ..Job::default() };
+            let report = run_beside_honest(&provider, &[node]).pop().unwrap();
+            assert_eq!(report.stdout, "hi\nworker 3\n", "{accounting}: {}", report.stderr);
+        }
         assert_eq!(provider.accounting(), Some(accounting));
         assert!(Accounting::used().contains(&accounting));
     }
