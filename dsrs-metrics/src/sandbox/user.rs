@@ -46,8 +46,7 @@ mod tests {
 
     #[test]
     fn ids_of_a_namespace_are_read() {
-        let all: Vec<_> = mapped("         0          0 4294967295\n").collect();
-        assert_eq!(all, [0..4_294_967_295]);
+        assert!(mapped("         0          0 4294967295\n").eq(std::iter::once(0..4_294_967_295)));
         let container: Vec<_> = mapped("0 1000 1\n1 100000 65536\n").collect();
         assert_eq!(container, [0..1, 1..65_537]);
         assert!(!container.iter().any(|ids| ids.contains(&u64::from(FIRST))));

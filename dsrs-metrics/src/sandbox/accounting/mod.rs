@@ -104,10 +104,10 @@ impl Mechanism {
     /// [`SandboxError::NoIsolation`] if it is not available.
     pub(super) fn choose(wanted: Option<Accounting>) -> Result<Self, SandboxError> {
         let is_wanted = |it: &Parent| wanted.is_none_or(|wanted| wanted == it.accounting());
-        if wanted != Some(Accounting::PerTask) {
-            if let Some(parent) = parent::find().into_iter().filter(is_wanted).find_map(usable) {
-                return Ok(Self::Cgroup(parent));
-            }
+        if wanted != Some(Accounting::PerTask)
+            && let Some(parent) = parent::find().into_iter().filter(is_wanted).find_map(usable)
+        {
+            return Ok(Self::Cgroup(parent));
         }
         match wanted {
             None | Some(Accounting::PerTask) if process_tree::is_readable() => Ok(Self::PerTask),

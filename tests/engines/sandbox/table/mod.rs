@@ -222,7 +222,7 @@ fn trap_25_bombs_and_forgeries_are_contained() {
                     "attack `{name}`: {report:?}"
                 ),
                 Contained::Any => {
-                    assert_ne!(report.termination, Termination::Exited(0), "attack `{name}`")
+                    assert_ne!(report.termination, Termination::Exited(0), "attack `{name}`");
                 }
             }
         }
