@@ -34,6 +34,9 @@ fn a_command_and_its_files_are_parameters() {
     let stderr = String::from_utf8_lossy(&ran.stderr);
     assert_eq!(ran.status.code(), Some(0), "{stderr}");
     let summary: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let accounting = summary["sandbox"]["accounting"].as_array().unwrap();
+    let known = ["cgroup_v2", "cgroup_v1", "per_task"];
+    assert!(accounting.len() == 1 && known.iter().any(|it| accounting[0] == *it), "{summary}");
     let metric = &summary["metrics"]["sandbox"];
     assert_eq!((&metric["scored"], &metric["failed"]), (&3.into(), &1.into()), "{summary}");
     assert_eq!((&metric["kind"], &metric["mean_scored"]), (&"bool".into(), &(1.0 / 3.0).into()));
@@ -45,6 +48,58 @@ fn a_command_and_its_files_are_parameters() {
     let feedback = score(2)["feedback"].as_str().unwrap();
     assert!(feedback.contains("FileNotFoundError"), "{feedback}");
     assert_eq!(score(3)["outcome"], "metric_failed");
+}
+
+/// A run without a sandboxed command has no such key.
+#[test]
+fn the_isolation_is_reported_only_if_a_command_was_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = folder.path().join("rows.jsonl");
+    std::fs::write(&rows, r#"{"gold": {"answer": "a"}, "pred": {"answer": "a"}}"#).unwrap();
+    let ran = scorer().arg("score").arg(&rows).args(["-m", "em", "--json"]).output().unwrap();
+    let summary: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    assert_eq!(
+        (summary["metrics"]["em"]["scored"].as_u64(), summary.get("sandbox")),
+        (Some(1), None)
+    );
+}
+
+#[test]
+fn a_limit_that_is_too_small_for_the_files_is_named() {
+    if !can_isolate() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let rows = folder.path().join("rows.jsonl");
+    let program = format!("print(1)#{}", "x".repeat(2 << 20));
+    let row = serde_json::json!({"id": "big", "pred": {"program": program}});
+    std::fs::write(&rows, row.to_string()).unwrap();
+    for (limits, expected) in [
+        (
+            r#"{"file_mb": 1}"#,
+            "the limit `file_mb` is too small: expected at least 3 MiB for the file `main.py`, found 1; write a larger limit",
+        ),
+        (
+            r#"{"disk_mb": 1}"#,
+            "the limit `disk_mb` is too small: expected at least 3 MiB for the row's files, found 1; write a larger limit",
+        ),
+        (
+            r#"{"memory_mb": 1}"#,
+            "the limit `memory_mb` is too small: expected at least 3 MiB for the row's files, which are in memory, found 1; write a larger limit",
+        ),
+    ] {
+        let ran = scorer()
+            .arg("score")
+            .arg(&rows)
+            .args(["-m", "sandbox", "--param", "sandbox.command=python3 main.py"])
+            .args(["--param", r#"sandbox.files={"main.py":"program"}"#])
+            .args(["--param", &format!("sandbox.limits={limits}")])
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8_lossy(&ran.stderr);
+        assert!(stderr.contains(expected), "{limits}: {stderr}");
+        assert!(!stderr.contains("cannot isolate"), "{stderr}");
+    }
 }
 
 #[test]

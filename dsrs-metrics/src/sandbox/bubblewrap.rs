@@ -10,9 +10,11 @@ use async_trait::async_trait;
 
 use tempfile::TempPath;
 
+use super::accounting::{Accounting, Mechanism, Meter};
+use super::supervise::Prepared;
 use super::{
     Job, Limits, Report, SandboxError, SandboxProvider, Termination, process_tree, seccomp,
-    supervise, work_dir,
+    supervise, user, work_dir,
 };
 
 /// Host paths that are mounted read-only: programs and libraries, but no home directory.
@@ -27,6 +29,18 @@ const CONFIG_PATHS: [&str; 5] = [
     "/etc/localtime",
 ];
 
+/// Directories below [`SYSTEM_PATHS`] that contain neither programs nor libraries, but the
+/// configuration and sources of the host. An empty directory is mounted in their place.
+const HIDDEN_PATHS: [&str; 4] = ["/usr/local/etc", "/usr/local/src", "/usr/src", "/usr/etc"];
+
+/// The shell that runs [`INIT`] and the command. It is a copy of the host's that can be executed but
+/// not read, so the kernel protects its processes: no other process can open `/proc/PID/mem` and
+/// patch the shell that reports the exit code.
+const SHELL: &str = "/init/sh";
+
+/// The largest limit that is passed on, to keep the programs that read it from overflowing.
+const MAX_LIMIT: u64 = 1 << 50;
+
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// The oldest supported version. Since 0.8, bubblewrap can disable nested user namespaces
@@ -38,14 +52,29 @@ const MIN_VERSION: (u32, u32) = (0, 8);
 const READY: &str = "dsrs-sandbox: ready\n";
 
 /// The script of process 1 in the sandbox. When it exits, the kernel kills all other processes.
+///
+/// A limit cannot be set if the host has a lower one, which then remains. The option for the number
+/// of processes is `-u` or `-p`, depending on the shell.
 const INIT: &str = r#"
 ulimit -n 512 2>/dev/null
-ulimit -c 0 && ulimit -t "$1" && ulimit -f "$2" && ulimit -d "$3" || exit 1
-ulimit -u "$4" 2>/dev/null || ulimit -p "$4" || exit 1
+limit() {
+    ulimit "$1" "$2" 2>/dev/null && return
+    hard=$(ulimit -H "$1" 2>/dev/null) && [ "$hard" != unlimited ]
+}
+limit -c 0 && limit -t "$1" && limit -f "$2" && limit -d "$3" || exit 1
+limit -u "$4" || limit -p "$4" || exit 1
 cp -R /in/. . || exit 1
 echo "dsrs-sandbox: ready" >&2
-/bin/sh -c "$5"
+"$0" -c "$5"
 exit $?
+"#;
+
+/// The script that starts `bwrap`, with descriptors for the filters and the shell, which it reads.
+/// With the first argument `join`, it waits until the process was moved to its cgroup.
+const START: &str = r#"
+[ "$1" != join ] || read -r _ || exit 1
+shift
+exec "$@" 7</bin/sh </dev/null
 "#;
 
 const INSTALL: &str = "install bubblewrap 0.8 or newer (`apt-get install bubblewrap`, `dnf install bubblewrap`, \
@@ -56,10 +85,21 @@ const INSTALL: &str = "install bubblewrap 0.8 or newer (`apt-get install bubblew
 /// The command sees programs and libraries of the host, read-only, and the paths in
 /// [`Job::readable`]. It can write only to its work directory (`/box/work`), `/tmp` and `/dev/shm`,
 /// all in memory. It has no network, no environment variables of the host, no view of host
-/// processes, no privileges, and cannot create further namespaces. A seccomp filter refuses system
-/// calls that allocate memory outside of any process (System V shared memory, semaphores and
-/// message queues, `io_uring`, secret memory). All processes that it started are dead when
-/// [`run`](SandboxProvider::run) returns. If the current process is root, commands run as `nobody`.
+/// processes, no privileges, and cannot create further namespaces. All processes that it started are
+/// dead when [`run`](SandboxProvider::run) returns.
+///
+/// Seccomp filters refuse system calls that allocate memory outside of any process (System V shared
+/// memory, semaphores and message queues, `io_uring`, secret memory, `bpf`, performance counters),
+/// kernel keyrings, calls that control other processes (`ptrace`, `process_vm_readv` and
+/// `process_vm_writev`, `pidfd_getfd`), and sockets other than Unix, IPv4, IPv6 and `NETLINK_ROUTE`.
+/// Programs that need them fail: debuggers, and the leak sanitizer (`ASAN_OPTIONS=detect_leaks=0`).
+///
+/// Memory is limited by [`Accounting`]; [`accounting`](SandboxProvider::accounting) returns the
+/// mechanism that is in force.
+///
+/// If the current process is root, each command runs as a user of its own. Otherwise all run as the
+/// current user, and can use up what the kernel limits per user: descriptors that are sent over
+/// sockets, `inotify` instances, memory of pipes.
 ///
 /// ```no_run
 /// use dsrs_metrics::sandbox::{Bubblewrap, Job, SandboxProvider, Termination};
@@ -78,8 +118,16 @@ const INSTALL: &str = "install bubblewrap 0.8 or newer (`apt-get install bubblew
 #[derive(Debug, Clone)]
 pub struct Bubblewrap {
     program: PathBuf,
-    /// The file of the seccomp filter, written once the program's version was checked.
-    filter: Arc<OnceLock<Result<TempPath, SandboxError>>>,
+    wanted: Option<Accounting>,
+    /// Determined once, before the first command.
+    system: Arc<OnceLock<Result<System, SandboxError>>>,
+}
+
+/// What this system provides, and the files that every sandbox needs.
+#[derive(Debug)]
+struct System {
+    mechanism: Mechanism,
+    filters: Vec<TempPath>,
 }
 
 impl Default for Bubblewrap {
@@ -97,45 +145,87 @@ impl Bubblewrap {
 
     /// Uses another `bwrap`, by its path.
     pub fn with_program(program: impl Into<PathBuf>) -> Self {
-        Self { program: program.into(), filter: Arc::default() }
+        Self { program: program.into(), wanted: None, system: Arc::default() }
     }
 
-    /// Checks the program once, and returns the file of the seccomp filter.
-    fn filter(&self) -> Result<&Path, SandboxError> {
-        let check = || check_version(&self.program).and_then(|()| seccomp::write_filter());
-        self.filter.get_or_init(check).as_deref().map_err(Clone::clone)
+    /// Limits memory by this mechanism instead of the best that is available. If this system does
+    /// not have it, no command is run.
+    #[must_use]
+    pub fn with_accounting(self, accounting: Accounting) -> Self {
+        Self { wanted: Some(accounting), system: Arc::default(), ..self }
     }
 
-    fn command(&self, job: &Job, staged: &Path, filter: &Path) -> Command {
-        // `bwrap` reads the filter from an open file descriptor.
-        let mut bwrap = Command::new("/bin/sh");
-        bwrap.args(["-c", "exec \"$@\" 9<\"$0\""]).arg(filter).arg(&self.program);
-        bwrap.args(["--seccomp", "9"]);
+    /// Checks the program and the system once.
+    fn system(&self) -> Result<&System, SandboxError> {
+        let check = || {
+            check_version(&self.program)?;
+            let mechanism = Mechanism::choose(self.wanted)?;
+            let filters = seccomp::write_filters(mechanism.accounting())?;
+            Ok(System { mechanism, filters })
+        };
+        self.system.get_or_init(check).as_ref().map_err(Clone::clone)
+    }
+
+    /// Writes the job's files and assembles the command, on the thread that supervises it.
+    fn prepare(&self, job: &Job) -> Result<Prepared, SandboxError> {
+        let System { mechanism, filters } = self.system()?;
+        let user = user::of_this_thread();
+        let staged = work_dir::prepare(job, user)?;
+        let meter = mechanism.meter(&job.limits)?;
+        let mut command = self.start(&meter, filters);
         // The sandboxed command could read the environment of the outer process, so it is cleared
         // there too.
         let path = std::env::var_os("PATH");
-        bwrap.env_clear().envs(path.map(|path| ("PATH", path))).current_dir("/").process_group(0);
-        if rustix::process::geteuid().is_root() {
-            bwrap.uid(work_dir::NOBODY).gid(work_dir::NOBODY);
+        command.env_clear().envs(path.map(|path| ("PATH", path))).current_dir("/").process_group(0);
+        if let Some(user) = user {
+            command.uid(user).gid(user);
         }
-        bwrap.args(["--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL"]);
-        bwrap.args(["--uid", "1000", "--gid", "1000", "--hostname", "sandbox"]);
-        bwrap.args(["--die-with-parent", "--new-session", "--as-pid-1", "--clearenv"]);
-        for (name, value) in
-            [("PATH", PATH), ("HOME", "/box/home"), ("TMPDIR", "/tmp"), ("LANG", "C.UTF-8")]
-        {
-            bwrap.args(["--setenv", name, value]);
+        isolate(&mut command);
+        mount(&mut command, job, staged.path(), mechanism.accounting());
+        command.args(["--", SHELL, "-c", INIT, SHELL]).args(init_arguments(&job.limits));
+        command.arg(&job.command);
+        let (limits, dirs) = (job.limits.clone(), vec![staged]);
+        let kill = process_tree::kill_namespace;
+        Ok(Prepared { command, limits, kill, meter, ready: READY, dirs })
+    }
+
+    /// The start of the command line, with the filters as open files.
+    fn start(&self, meter: &Meter, filters: &[TempPath]) -> Command {
+        const FIRST_DESCRIPTOR: u8 = 3;
+        let mut command = Command::new("/bin/sh");
+        let descriptors = FIRST_DESCRIPTOR..;
+        let opened: String =
+            descriptors.clone().zip(filters).map(|(fd, file)| open(fd, file)).collect();
+        command.args(["-c", &format!("exec {opened}\n{START}"), "start"]);
+        command.arg(if meter.must_join() { "join" } else { "go" }).arg(&self.program);
+        for (descriptor, _) in descriptors.zip(filters) {
+            command.args(["--add-seccomp-fd", &descriptor.to_string()]);
         }
-        mount(&mut bwrap, job, staged);
-        bwrap.args(["--", "/bin/sh", "-c", INIT, "sandbox"]).args(init_arguments(&job.limits));
-        bwrap.arg(&job.command);
-        bwrap
+        command
+    }
+}
+
+/// A redirection of the shell that opens a file for reading.
+fn open(descriptor: u8, file: &Path) -> String {
+    let path = file.display().to_string().replace('\'', "'\\''");
+    format!(" {descriptor}<'{path}'")
+}
+
+/// Adds the options for namespaces, privileges and environment.
+fn isolate(bwrap: &mut Command) {
+    bwrap.args(["--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL"]);
+    bwrap.args(["--uid", "1000", "--gid", "1000", "--hostname", "sandbox"]);
+    bwrap.args(["--die-with-parent", "--new-session", "--as-pid-1", "--clearenv"]);
+    for (name, value) in
+        [("PATH", PATH), ("HOME", "/box/home"), ("TMPDIR", "/tmp"), ("LANG", "C.UTF-8")]
+    {
+        bwrap.args(["--setenv", name, value]);
     }
 }
 
 /// Adds the options that build the private root file system. The root is remounted read-only at the
 /// end; the work directory, `/tmp` and `/dev/shm` stay writable.
-fn mount(bwrap: &mut Command, job: &Job, staged: &Path) {
+fn mount(bwrap: &mut Command, job: &Job, staged: &Path, accounting: Accounting) {
     for path in SYSTEM_PATHS {
         match fs::read_link(path) {
             Ok(target) => _ = bwrap.arg("--symlink").arg(target).arg(path),
@@ -145,8 +235,18 @@ fn mount(bwrap: &mut Command, job: &Job, staged: &Path) {
     for path in CONFIG_PATHS {
         bwrap.args(["--ro-bind-try", path, path]);
     }
+    let hidden = hidden_paths();
+    for path in &hidden {
+        bwrap.args(["--size", "4096", "--tmpfs"]).arg(path);
+    }
     bwrap.args(["--proc", "/proc", "--dev", "/dev"]);
-    let disk = job.limits.disk_mb.saturating_mul(1024 * 1024).to_string();
+    if accounting == Accounting::PerTask {
+        // A shared mapping of /dev/zero is memory that `/proc` does not show once it is unmapped.
+        // /dev/full reads the same and cannot be mapped.
+        bwrap.args(["--dev-bind", "/dev/full", "/dev/zero"]);
+    }
+    // `bwrap` rejects a size of 0.
+    let disk = (job.limits.disk_mb.min(MAX_LIMIT >> 20) << 20).max(1).to_string();
     bwrap.args(["--size", &disk, "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]);
     bwrap.args(["--size", &disk, "--tmpfs", "/box"]);
     bwrap.args(["--dir", "/box/work", "--dir", "/box/home"]);
@@ -154,8 +254,23 @@ fn mount(bwrap: &mut Command, job: &Job, staged: &Path) {
     for path in &job.readable {
         bwrap.arg("--ro-bind").arg(path).arg(path);
     }
+    for path in &hidden {
+        bwrap.arg("--remount-ro").arg(path);
+    }
     bwrap.arg("--ro-bind").arg(staged).arg("/in");
+    bwrap.args(["--perms", "0111", "--ro-bind-data", "7", SHELL]);
     bwrap.args(["--chdir", "/box/work", "--remount-ro", "/"]);
+}
+
+/// The directories of [`HIDDEN_PATHS`] that exist, without symbolic links in their paths.
+fn hidden_paths() -> Vec<PathBuf> {
+    let paths = HIDDEN_PATHS.iter().filter_map(|path| fs::canonicalize(path).ok());
+    // A link may lead out of the mounted directories, where nothing is to be hidden.
+    let mut paths: Vec<_> =
+        paths.filter(|path| path.starts_with("/usr") && path.is_dir()).collect();
+    paths.sort();
+    paths.dedup();
+    paths
 }
 
 fn init_arguments(limits: &Limits) -> [String; 4] {
@@ -163,7 +278,7 @@ fn init_arguments(limits: &Limits) -> [String; 4] {
     let kib = limits.memory_mb.saturating_mul(1024);
     // The shell that runs `INIT` counts as one more process.
     [limits.cpu_secs(), blocks, kib, limits.processes.saturating_add(1)]
-        .map(|limit| limit.to_string())
+        .map(|limit| limit.min(MAX_LIMIT).to_string())
 }
 
 fn check_version(program: &Path) -> Result<(), SandboxError> {
@@ -188,28 +303,42 @@ impl SandboxProvider for Bubblewrap {
         "bubblewrap"
     }
 
+    fn accounting(&self) -> Option<Accounting> {
+        self.system().ok().map(|system| system.mechanism.accounting())
+    }
+
     async fn run(&self, job: &Job) -> Result<Report, SandboxError> {
-        let filter = self.filter()?;
-        let staged = work_dir::prepare(job)?;
-        let command = self.command(job, staged.path(), filter);
+        self.system()?;
+        let (provider, job) = (self.clone(), job.clone());
         let limits = job.limits.clone();
-        let mut report =
-            supervise::supervise(command, limits, process_tree::kill_namespace).await?;
+        let mut report = supervise::supervise(move || provider.prepare(&job)).await?;
         match report.stderr.strip_prefix(READY) {
             Some(rest) => report.stderr = rest.to_owned(),
-            None => return Err(setup_error(&report)),
+            None => return Err(setup_error(&report, &limits)),
         }
         Ok(report)
     }
 }
 
-/// Why the sandbox was not set up, from the output of `bwrap`.
-fn setup_error(report: &Report) -> SandboxError {
+/// Why the sandbox was not set up: a limit, or what the output of `bwrap` says.
+fn setup_error(report: &Report, limits: &Limits) -> SandboxError {
+    let too_small = |limit, value, needed: &str| {
+        let needed = format!("enough {needed} to set up the sandbox");
+        SandboxError::LimitTooSmall { limit, value, needed }
+    };
     let message = report.stderr.trim();
-    let hint = match message {
-        "" if report.termination == Termination::TimedOut => {
-            "the sandbox was not set up within the time limit"
+    match report.termination {
+        Termination::MemoryLimit => return too_small("memory_mb", limits.memory_mb, "memory"),
+        Termination::TimedOut => return too_small("timeout_secs", limits.time_secs, "seconds"),
+        _ if message.ends_with("File size limit exceeded") => {
+            return too_small("file_mb", limits.file_mb, "MiB");
         }
+        _ if message.contains("No space left on device") => {
+            return too_small("disk_mb", limits.disk_mb, "MiB");
+        }
+        _ => {}
+    }
+    let hint = match message {
         _ if message.contains("namespace") || message.contains("Operation not permitted") => {
             "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, on Ubuntu \
              kernel.apparmor_restrict_unprivileged_userns=0; in a container, a seccomp profile that allows them)"

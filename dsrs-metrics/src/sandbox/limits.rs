@@ -20,17 +20,16 @@ pub struct Limits {
     pub time_secs: u64,
     /// Seconds of processor time per process; defaults to the time limit.
     pub cpu_secs: Option<u64>,
-    /// Memory in MiB, per process and for all processes together. The kernel enforces the former;
-    /// the latter is checked every 20 ms, so many processes can exceed it for that long. Kernel
-    /// buffers of pipes and sockets are not counted, but a process can open at most 512 file
-    /// descriptors.
+    /// Memory in MiB, per process and for all processes together, with the files that they keep in
+    /// memory. The kernel enforces the former; how the latter is enforced depends on
+    /// [`Accounting`](super::Accounting).
     pub memory_mb: u64,
     /// Concurrent processes and threads.
     pub processes: u64,
     /// Size of the largest file, in MiB.
     pub file_mb: u64,
     /// Total size of the files in the work directory, in MiB, and the same again for each of `/tmp`
-    /// and `/dev/shm`. They are kept in memory.
+    /// and `/dev/shm`. They are kept in memory and count towards `memory_mb` too.
     pub disk_mb: u64,
     /// Standard output and standard error together, in KiB.
     pub output_kb: u64,

@@ -7,6 +7,7 @@
 #[cfg(not(target_os = "linux"))]
 compile_error!("the feature `sandbox` requires Linux: it isolates with Linux namespaces");
 
+mod accounting;
 mod bubblewrap;
 pub mod counts;
 mod limits;
@@ -14,6 +15,7 @@ mod process_tree;
 mod seccomp;
 mod supervise;
 mod unconfined;
+mod user;
 mod work_dir;
 
 use std::fmt;
@@ -22,6 +24,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
+pub use accounting::Accounting;
 pub use bubblewrap::Bubblewrap;
 pub use limits::Limits;
 pub use unconfined::Unconfined;
@@ -78,6 +81,18 @@ pub enum SandboxError {
     /// The path of a file leads out of the work directory.
     #[error("invalid path `{0}`: expected a path relative to the work directory, without `..`")]
     InvalidPath(String),
+    /// A limit of the job is too small for its files, or to start the command.
+    #[error(
+        "the limit `{limit}` is too small: expected {needed}, found {value}; write a larger limit"
+    )]
+    LimitTooSmall {
+        /// The field of [`Limits`].
+        limit: &'static str,
+        /// Its value.
+        value: u64,
+        /// What is needed, and for what.
+        needed: String,
+    },
     /// The files could not be written, or the process could not be started.
     #[error("{action}: {reason}")]
     Io {
@@ -137,6 +152,13 @@ impl SandboxError {
 pub trait SandboxProvider: fmt::Debug + Send + Sync {
     /// The provider's name, for reports.
     fn name(&self) -> &str;
+
+    /// How the memory of a command is accounted and limited, if this provider limits it.
+    ///
+    /// The default is `None`.
+    fn accounting(&self) -> Option<Accounting> {
+        None
+    }
 
     /// Runs a job to completion.
     ///

@@ -1,63 +1,168 @@
-//! The seccomp filter: system calls that no sandboxed command may make.
+//! The seccomp filters: system calls that no sandboxed command may make.
 //!
-//! The refused calls allocate memory that the kernel attributes to no process, so the memory limit
-//! cannot see it: System V shared memory, semaphores and message queues outlive their creator, and
-//! `io_uring` rings and secret memory belong to the kernel. [`seccompiler`] compiles the filter;
-//! `bwrap --seccomp` installs it.
+//! Four kinds of calls are refused. Calls that allocate memory which no process owns (System V
+//! objects, `io_uring` rings, secret memory, performance counters, BPF), because no limit would
+//! apply. Calls that reach objects outside of all namespaces (kernel keyrings). Calls that control
+//! another process (`ptrace` and its relatives), because a program could patch the shell that
+//! reports its exit code. Sockets of families and protocols that are not in a list, since network
+//! namespaces do not cover all of them (`AF_VSOCK`).
+//!
+//! Where memory is accounted per process, memory without a process that maps it is refused too; see
+//! [`Accounting::PerTask`]. [`seccompiler`] compiles the filters; `bwrap --add-seccomp-fd` installs
+//! them.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 
 use seccompiler::{
-    BackendError, BpfProgram, SeccompAction, SeccompFilter, TargetArch, sock_filter,
+    BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition,
+    SeccompFilter, SeccompRule, TargetArch, sock_filter,
 };
+use tempfile::TempPath;
 
 use super::SandboxError;
+use super::accounting::Accounting;
 
-/// The system calls that fail with `EPERM`.
+/// The rules of one filter: a call matches if any of its rules matches, or if it has none.
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+
+/// The system calls that fail with `EPERM`. `libc` defines `memfd_secret` (447, the same number on
+/// every architecture) for some architectures only.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"))]
 const REFUSED: &[i64] = &[
     libc::SYS_semget,
     libc::SYS_shmget,
     libc::SYS_msgget,
     libc::SYS_io_uring_setup,
-    // `memfd_secret`, the same number on every architecture; `libc` does not define it for all of
-    // them.
     447,
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+    libc::SYS_keyctl,
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_pidfd_getfd,
 ];
-/// `seccompiler` supports no other architecture, so [`program`] fails before it uses this list.
+/// `seccompiler` supports no other architecture, so [`programs`] fails before it uses this list.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64")))]
 const REFUSED: &[i64] = &[];
+
+/// The system calls that fail with `EPERM` where memory is accounted per process: files in memory
+/// that have no path, and pages that only a pipe references.
+const REFUSED_PER_TASK: &[i64] = &[libc::SYS_memfd_create, libc::SYS_vmsplice];
+
+/// The protocols of internet sockets: the default of the type, ICMP, TCP, UDP, ICMPv6. Others have
+/// buffers that `/proc/net` does not list, and are rarely audited.
+const INTERNET_PROTOCOLS: &[libc::c_int] =
+    &[0, libc::IPPROTO_ICMP, libc::IPPROTO_TCP, libc::IPPROTO_UDP, libc::IPPROTO_ICMPV6];
 
 /// The bit that marks system calls of the x32 ABI, which share the x86-64 architecture number.
 const X32_SYSCALL_BIT: u32 = 0x4000_0000;
 
-/// Writes the compiled filter to a file that every user can read, since `bwrap` may run as another
+/// Writes each compiled filter to a file that every user can read, since `bwrap` may run as another
 /// user.
-pub(super) fn write_filter() -> Result<tempfile::TempPath, SandboxError> {
-    let program = program().map_err(|error| {
+pub(super) fn write_filters(accounting: Accounting) -> Result<Vec<TempPath>, SandboxError> {
+    let programs = programs(accounting).map_err(|error| {
         let reason = format!(
             "cannot build the system call filter: {error}; supported are x86-64, AArch64 and RISC-V"
         );
         SandboxError::NoIsolation(reason)
     })?;
+    programs.iter().map(write_filter).collect()
+}
+
+fn write_filter(program: &BpfProgram) -> Result<TempPath, SandboxError> {
     let io = |error| SandboxError::io("writing the system call filter", error);
     let mut file = tempfile::NamedTempFile::new().map_err(io)?;
-    file.write_all(&encode(&program)).map_err(io)?;
+    file.write_all(&encode(program)).map_err(io)?;
     file.as_file().set_permissions(std::fs::Permissions::from_mode(0o444)).map_err(io)?;
     Ok(file.into_temp_path())
 }
 
-/// The filter for this architecture. Calls of any other architecture kill the process.
-fn program() -> Result<BpfProgram, BackendError> {
+/// The filters for this architecture. The kernel applies the strictest verdict of all. Calls of any
+/// other architecture kill the process.
+fn programs(accounting: Accounting) -> Result<Vec<BpfProgram>, BackendError> {
+    let mut refused: Rules = REFUSED.iter().map(|&call| (call, Vec::new())).collect();
+    if accounting == Accounting::PerTask {
+        refused.extend(REFUSED_PER_TASK.iter().map(|&call| (call, Vec::new())));
+        refused.insert(libc::SYS_mmap, vec![shared_anonymous_mapping()?]);
+    }
+    let mut programs =
+        vec![compile(refused, libc::EPERM)?, compile(other_sockets()?, libc::EAFNOSUPPORT)?];
+    if accounting == Accounting::PerTask {
+        // The error number 0 means that the call returns 0 without being made: the size of a
+        // socket's buffer is a hint, which programs expect to succeed.
+        programs.push(compile(socket_buffer_sizes()?, 0)?);
+    }
+    Ok(programs)
+}
+
+/// A program that fails the calls matching `rules` with an error number.
+fn compile(rules: Rules, errno: libc::c_int) -> Result<BpfProgram, BackendError> {
     let arch = TargetArch::try_from(std::env::consts::ARCH)?;
-    let refused: BTreeMap<_, _> = REFUSED.iter().map(|&call| (call, Vec::new())).collect();
-    let refuse = SeccompAction::Errno(libc::EPERM.unsigned_abs());
-    let filter = SeccompFilter::new(refused, SeccompAction::Allow, refuse, arch)?;
+    let refuse = SeccompAction::Errno(errno.unsigned_abs());
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, arch)?;
     let mut program = reject_x32();
     program.extend(BpfProgram::try_from(filter)?);
     Ok(program)
+}
+
+/// A condition on one argument of a call, a C `int`.
+fn argument(
+    index: u8,
+    operator: SeccompCmpOp,
+    value: libc::c_int,
+) -> Result<SeccompCondition, BackendError> {
+    SeccompCondition::new(index, SeccompCmpArgLen::Dword, operator, value.unsigned_abs().into())
+}
+
+/// A rule that matches if the argument is one of `is`, and `other` is none of `not`.
+fn rule(
+    is: Option<(u8, libc::c_int)>,
+    (other, not): (u8, &[libc::c_int]),
+) -> Result<SeccompRule, BackendError> {
+    let is = is.map(|(index, value)| argument(index, SeccompCmpOp::Eq, value));
+    let not = not.iter().map(|&value| argument(other, SeccompCmpOp::Ne, value));
+    SeccompRule::new(is.into_iter().chain(not).collect::<Result<_, _>>()?)
+}
+
+/// Sockets that are not allowed. Unix and internet sockets are, and those that list the addresses
+/// of network interfaces (`NETLINK_ROUTE`).
+fn other_sockets() -> Result<Rules, BackendError> {
+    const FAMILY: u8 = 0;
+    const PROTOCOL: u8 = 2;
+    let families = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
+    let socket = vec![
+        rule(None, (FAMILY, &families))?,
+        rule(Some((FAMILY, libc::AF_INET)), (PROTOCOL, INTERNET_PROTOCOLS))?,
+        rule(Some((FAMILY, libc::AF_INET6)), (PROTOCOL, INTERNET_PROTOCOLS))?,
+        rule(Some((FAMILY, libc::AF_NETLINK)), (PROTOCOL, &[libc::NETLINK_ROUTE]))?,
+    ];
+    let socketpair = vec![rule(None, (FAMILY, &[libc::AF_UNIX]))?];
+    Ok(Rules::from([(libc::SYS_socket, socket), (libc::SYS_socketpair, socketpair)]))
+}
+
+/// `mmap` of memory that is shared and not backed by a file. Its pages remain when they are
+/// unmapped, as long as any page of the mapping is.
+fn shared_anonymous_mapping() -> Result<SeccompRule, BackendError> {
+    const FLAGS: u8 = 3;
+    let both = libc::MAP_SHARED | libc::MAP_ANONYMOUS;
+    let mask = SeccompCmpOp::MaskedEq(both.unsigned_abs().into());
+    SeccompRule::new(vec![argument(FLAGS, mask, both)?])
+}
+
+/// `setsockopt` of the size of a socket's buffers. With the default sizes, the number of sockets
+/// bounds the memory of their buffers.
+fn socket_buffer_sizes() -> Result<Rules, BackendError> {
+    let size = |option| {
+        let level = argument(1, SeccompCmpOp::Eq, libc::SOL_SOCKET)?;
+        SeccompRule::new(vec![level, argument(2, SeccompCmpOp::Eq, option)?])
+    };
+    let rules = vec![size(libc::SO_SNDBUF)?, size(libc::SO_RCVBUF)?];
+    Ok(Rules::from([(libc::SYS_setsockopt, rules)]))
 }
 
 /// Instructions that fail x32 calls with `ENOSYS`. `seccompiler` compares system call numbers for
@@ -85,11 +190,13 @@ fn encode(program: &BpfProgram) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::{REFUSED, X32_SYSCALL_BIT, encode, program};
+    use super::*;
 
     const ALLOW: u32 = libc::SECCOMP_RET_ALLOW;
     const REFUSE: u32 = libc::SECCOMP_RET_ERRNO | libc::EPERM as u32;
     const NO_SUCH_CALL: u32 = libc::SECCOMP_RET_ERRNO | libc::ENOSYS as u32;
+    const NO_SUCH_FAMILY: u32 = libc::SECCOMP_RET_ERRNO | libc::EAFNOSUPPORT as u32;
+    const IGNORE: u32 = libc::SECCOMP_RET_ERRNO;
     const KILL: u32 = libc::SECCOMP_RET_KILL_PROCESS;
 
     #[cfg(target_arch = "x86_64")]
@@ -100,48 +207,137 @@ mod tests {
     const HOST_ARCH: u32 = 0xC000_00F3;
     const I386: u32 = 0x4000_0003;
 
-    /// Interprets the filter as the kernel does, for the instructions that it uses.
-    fn verdict(arch: u32, call: u32) -> u32 {
-        let program = program().unwrap();
+    /// Interprets a filter as the kernel does, for the instructions that it uses.
+    fn run(program: &BpfProgram, arch: u32, call: u32, args: [u64; 6]) -> u32 {
         let (mut at, mut loaded) = (0, 0);
         loop {
             let step = &program[at];
             let jump = |is_taken: bool| usize::from(if is_taken { step.jt } else { step.jf });
             at += 1;
             match u32::from(step.code) {
-                libc::BPF_ABS => loaded = if step.k == 0 { call } else { arch },
+                libc::BPF_ABS => {
+                    loaded = match step.k {
+                        0 => call,
+                        4 => arch,
+                        low if low % 8 == 0 => args[(low as usize - 16) / 8] as u32,
+                        high => (args[(high as usize - 20) / 8] >> 32) as u32,
+                    }
+                }
                 code if code == libc::BPF_JMP => at += step.k as usize,
                 code if code == libc::BPF_JMP | libc::BPF_JEQ => at += jump(loaded == step.k),
                 code if code == libc::BPF_JMP | libc::BPF_JGE => at += jump(loaded >= step.k),
+                code if code == libc::BPF_ALU | libc::BPF_AND => loaded &= step.k,
                 code if code == libc::BPF_RET => return step.k,
                 code => panic!("unexpected instruction {code:#x}"),
             }
         }
     }
 
+    /// The strictest verdict of all filters, as of the kernel: the smallest number.
+    fn verdict(accounting: Accounting, arch: u32, call: u32, args: [u64; 6]) -> u32 {
+        let programs = programs(accounting).unwrap();
+        let verdicts = programs.iter().map(|program| run(program, arch, call, args));
+        // As signed numbers: KILL_PROCESS has the highest bit.
+        verdicts.min_by_key(|&verdict| verdict as i32).unwrap()
+    }
+
+    fn here(accounting: Accounting, call: i64, args: &[libc::c_int]) -> u32 {
+        let mut all = [0; 6];
+        for (at, &arg) in args.iter().enumerate() {
+            all[at] = arg as u64;
+        }
+        verdict(accounting, HOST_ARCH, call.try_into().unwrap(), all)
+    }
+
     #[test]
     fn refused_calls_fail_and_all_others_pass() {
-        let refused: Vec<u32> = REFUSED.iter().map(|&call| call.try_into().unwrap()).collect();
-        assert_eq!(refused.len(), 5);
-        for call in 0..1024 {
-            let expected = if refused.contains(&call) { REFUSE } else { ALLOW };
-            assert_eq!(verdict(HOST_ARCH, call), expected, "call {call}");
+        for (accounting, also) in
+            [(Accounting::CgroupV2, &[][..]), (Accounting::PerTask, REFUSED_PER_TASK)]
+        {
+            let refused: Vec<u32> =
+                REFUSED.iter().chain(also).map(|&call| call.try_into().unwrap()).collect();
+            assert_eq!(refused.len(), 14 + also.len());
+            let unix = [libc::AF_UNIX as u64, 0, 0, 0, 0, 0];
+            for call in 0..1024 {
+                let expected = if refused.contains(&call) { REFUSE } else { ALLOW };
+                assert_eq!(verdict(accounting, HOST_ARCH, call, unix), expected, "call {call}");
+            }
         }
+    }
+
+    #[test]
+    fn sockets_are_allowed_by_family_and_protocol() {
+        let socket = |args: &[libc::c_int]| here(Accounting::CgroupV2, libc::SYS_socket, args);
+        for family in 0..64 {
+            let listed = [libc::AF_UNIX, libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
+            let expected = if listed.contains(&family) { ALLOW } else { NO_SUCH_FAMILY };
+            assert_eq!(socket(&[family, libc::SOCK_STREAM, 0]), expected, "family {family}");
+            let pair = here(Accounting::CgroupV2, libc::SYS_socketpair, &[family, 1, 0]);
+            let expected = if family == libc::AF_UNIX { ALLOW } else { NO_SUCH_FAMILY };
+            assert_eq!(pair, expected, "pair of family {family}");
+        }
+        for family in [libc::AF_INET, libc::AF_INET6] {
+            for protocol in 0..300 {
+                let is_listed = INTERNET_PROTOCOLS.contains(&protocol);
+                let expected = if is_listed { ALLOW } else { NO_SUCH_FAMILY };
+                assert_eq!(socket(&[family, 1, protocol]), expected, "protocol {protocol}");
+            }
+        }
+        for protocol in 1..32 {
+            assert_eq!(socket(&[libc::AF_NETLINK, 3, protocol]), NO_SUCH_FAMILY, "{protocol}");
+        }
+    }
+
+    /// The kernel reads the lower half of these arguments only.
+    #[test]
+    fn the_upper_half_of_an_argument_is_ignored() {
+        let call = libc::SYS_socket as u32;
+        let family = |family: libc::c_int| {
+            let args = [family as u64 | 1 << 32, 1, 0, 0, 0, 0];
+            verdict(Accounting::CgroupV2, HOST_ARCH, call, args)
+        };
+        assert_eq!((family(libc::AF_UNIX), family(libc::AF_VSOCK)), (ALLOW, NO_SUCH_FAMILY));
+    }
+
+    #[test]
+    fn unaccountable_memory_is_refused_per_task_only() {
+        let shared = libc::MAP_SHARED | libc::MAP_ANONYMOUS;
+        let mmap = |accounting, flags| here(accounting, libc::SYS_mmap, &[0, 4096, 3, flags]);
+        assert_eq!(mmap(Accounting::PerTask, shared), REFUSE);
+        assert_eq!(mmap(Accounting::PerTask, shared | libc::MAP_NORESERVE), REFUSE);
+        assert_eq!(mmap(Accounting::PerTask, libc::MAP_SHARED), ALLOW, "a file");
+        assert_eq!(mmap(Accounting::PerTask, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS), ALLOW);
+        assert_eq!(mmap(Accounting::CgroupV1, shared), ALLOW);
+        let option = |accounting, level, option| {
+            here(accounting, libc::SYS_setsockopt, &[3, level, option, 0, 4])
+        };
+        for name in [libc::SO_SNDBUF, libc::SO_RCVBUF] {
+            assert_eq!(option(Accounting::PerTask, libc::SOL_SOCKET, name), IGNORE);
+            assert_eq!(option(Accounting::PerTask, libc::IPPROTO_TCP, name), ALLOW);
+            assert_eq!(option(Accounting::CgroupV1, libc::SOL_SOCKET, name), ALLOW);
+        }
+        let reuse = option(Accounting::PerTask, libc::SOL_SOCKET, libc::SO_REUSEADDR);
+        assert_eq!(reuse, ALLOW);
     }
 
     #[test]
     fn calls_of_another_abi_are_not_allowed() {
         for call in (0..1024).chain(REFUSED.iter().map(|&call| call.try_into().unwrap())) {
-            assert_eq!(verdict(HOST_ARCH, X32_SYSCALL_BIT | call), NO_SUCH_CALL, "x32 call {call}");
-            assert_eq!(verdict(I386, call), KILL, "i386 call {call}");
+            let x32 = verdict(Accounting::PerTask, HOST_ARCH, X32_SYSCALL_BIT | call, [0; 6]);
+            assert_eq!(x32, NO_SUCH_CALL, "x32 call {call}");
+            let i386 = verdict(Accounting::PerTask, I386, call, [0; 6]);
+            assert_eq!(i386, KILL, "i386 call {call}");
         }
-        assert_eq!(verdict(HOST_ARCH, u32::MAX), NO_SUCH_CALL);
+        let last = verdict(Accounting::PerTask, HOST_ARCH, u32::MAX, [0; 6]);
+        assert_eq!(last, NO_SUCH_CALL);
     }
 
     #[test]
     fn each_instruction_is_encoded_in_eight_bytes() {
-        let (program, bytes) = (program().unwrap(), encode(&program().unwrap()));
-        assert_eq!(bytes.len(), program.len() * 8);
-        assert_eq!(bytes[..8], [0x20, 0, 0, 0, 0, 0, 0, 0]);
+        for program in programs(Accounting::PerTask).unwrap() {
+            let bytes = encode(&program);
+            assert_eq!(bytes.len(), program.len() * 8);
+            assert_eq!(bytes[..8], [0x20, 0, 0, 0, 0, 0, 0, 0]);
+        }
     }
 }

@@ -3,7 +3,7 @@
 //! Each process is supervised by a dedicated thread. The kernel kills a sandbox when the thread
 //! that started it terminates (`--die-with-parent`), so it must not be a thread of a pool.
 
-use std::io::Read;
+use std::io::{Read, Write as _};
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
@@ -12,7 +12,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Limits, Report, SandboxError, Termination, process_tree};
+use tempfile::TempDir;
+
+use super::accounting::Meter;
+use super::{Limits, Report, SandboxError, Termination};
 
 /// The interval at which limits are checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -23,18 +26,31 @@ const DRAIN_TIMEOUT: Duration = Duration::from_millis(300);
 /// Kills a process with everything that it started, and waits for it.
 pub(super) type Kill = fn(&mut Child);
 
-/// Runs the command; if the future is dropped, the command is killed.
+/// A command with what it is supervised by.
+pub(super) struct Prepared {
+    pub(super) command: Command,
+    pub(super) limits: Limits,
+    pub(super) kill: Kill,
+    /// If it must be joined, the command reads a line from its standard input before it starts.
+    pub(super) meter: Meter,
+    /// What is written to standard error once the sandbox was set up; not counted as output.
+    pub(super) ready: &'static str,
+    /// Directories that are removed once the command has terminated.
+    pub(super) dirs: Vec<TempDir>,
+}
+
+/// Prepares and runs a command, on a thread of its own; if the future is dropped, the command is
+/// killed.
 pub(super) async fn supervise(
-    command: Command,
-    limits: Limits,
-    kill: Kill,
+    prepare: impl FnOnce() -> Result<Prepared, SandboxError> + Send + 'static,
 ) -> Result<Report, SandboxError> {
     let cancelled = Arc::new(AtomicBool::new(false));
     let _guard = SetOnDrop(Arc::clone(&cancelled));
     let (send, receive) = tokio::sync::oneshot::channel();
     let work = move || {
+        let report = prepare().and_then(Run::start).map(|run| run.watch(&cancelled));
         // The receiver is gone if the future was dropped.
-        let _ = send.send(Run::start(command, limits, kill).map(|run| run.watch(&cancelled)));
+        let _ = send.send(report);
     };
     thread::Builder::new()
         .name("sandbox".to_owned())
@@ -62,6 +78,9 @@ struct Run {
     child: Child,
     limits: Limits,
     kill: Kill,
+    meter: Meter,
+    ready: &'static str,
+    _dirs: Vec<TempDir>,
     started: Instant,
     chunks: Receiver<Chunk>,
     open_streams: u8,
@@ -70,13 +89,20 @@ struct Run {
 }
 
 impl Run {
-    fn start(mut command: Command, limits: Limits, kill: Kill) -> Result<Self, SandboxError> {
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    fn start(prepared: Prepared) -> Result<Self, SandboxError> {
+        let Prepared { mut command, limits, kill, meter, ready, dirs } = prepared;
+        let stdin = if meter.must_join() { Stdio::piped() } else { Stdio::null() };
+        command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         let program = command.get_program().to_string_lossy().into_owned();
         let started = Instant::now();
         let mut child = command
             .spawn()
             .map_err(|error| SandboxError::io(format!("starting {program}"), error))?;
+        if let Err(error) = join(&meter, &mut child) {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err(SandboxError::io("moving the command to its cgroup", error));
+        }
         // The channel is bounded, so unread output blocks the command instead of accumulating.
         let (send, chunks) = sync_channel(4);
         if let Some(stdout) = child.stdout.take() {
@@ -85,8 +111,19 @@ impl Run {
         if let Some(stderr) = child.stderr.take() {
             spawn_reader(stderr, true, send);
         }
-        let (stdout, stderr) = (Vec::new(), Vec::new());
-        Ok(Self { child, limits, kill, started, chunks, open_streams: 2, stdout, stderr })
+        Ok(Self {
+            child,
+            limits,
+            kill,
+            meter,
+            ready,
+            _dirs: dirs,
+            started,
+            chunks,
+            open_streams: 2,
+            stdout: Vec::new(),
+            stderr: Vec::new(),
+        })
     }
 
     fn watch(mut self, cancelled: &AtomicBool) -> Report {
@@ -100,7 +137,7 @@ impl Run {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break None,
             }
-            if self.output_len() > self.limits.output_bytes() {
+            if self.output_len() > self.output_limit() {
                 break Some(Termination::OutputLimit);
             }
             if self.time_left().is_zero() {
@@ -108,7 +145,8 @@ impl Run {
             }
             if checked.elapsed() >= POLL_INTERVAL {
                 checked = Instant::now();
-                if process_tree::memory(self.child.id()) > self.limits.memory_bytes() {
+                let (root, is_ready) = (self.child.id(), self.is_ready());
+                if self.meter.is_exceeded(root, is_ready, &self.limits) {
                     break Some(Termination::MemoryLimit);
                 }
                 let has_exited = matches!(self.child.try_wait(), Ok(Some(_)) | Err(_));
@@ -126,6 +164,14 @@ impl Run {
 
     fn output_len(&self) -> u64 {
         (self.stdout.len() + self.stderr.len()) as u64
+    }
+
+    fn output_limit(&self) -> u64 {
+        self.limits.output_bytes().saturating_add(self.ready.len() as u64)
+    }
+
+    fn is_ready(&self) -> bool {
+        self.stderr.starts_with(self.ready.as_bytes())
     }
 
     fn append(&mut self, chunk: Chunk) {
@@ -148,12 +194,14 @@ impl Run {
         self.drain();
         let termination = match (limit, status) {
             (Some(limit), _) => limit,
+            // The kernel killed a process at the limit, but not necessarily the command.
+            _ if self.meter.was_exceeded() => Termination::MemoryLimit,
             (None, Some(status)) => Termination::Exited(exit_code(status)),
             (None, None) => Termination::TimedOut,
         };
-        let limit = usize::try_from(self.limits.output_bytes()).unwrap_or(usize::MAX);
-        self.stdout.truncate(limit);
-        self.stderr.truncate(limit);
+        let length = |limit| usize::try_from(limit).unwrap_or(usize::MAX);
+        self.stdout.truncate(length(self.limits.output_bytes()));
+        self.stderr.truncate(length(self.output_limit()));
         Report {
             termination,
             stdout: String::from_utf8_lossy(&self.stdout).into_owned(),
@@ -187,6 +235,15 @@ impl Run {
             }
             pause = (pause * 2).min(POLL_INTERVAL);
         }
+    }
+}
+
+/// Moves a process that waits for it to where its memory is accounted, and lets it continue.
+fn join(meter: &Meter, child: &mut Child) -> std::io::Result<()> {
+    meter.join(child.id())?;
+    match child.stdin.take() {
+        Some(mut stdin) => stdin.write_all(b"\n"),
+        None => Ok(()),
     }
 }
 

@@ -5,6 +5,8 @@ use std::process::Command;
 
 use async_trait::async_trait;
 
+use super::accounting::Meter;
+use super::supervise::Prepared;
 use super::{Job, Report, SandboxError, SandboxProvider, process_tree, supervise, work_dir};
 
 /// Runs commands without isolation: they have all permissions of the current process.
@@ -29,14 +31,26 @@ impl SandboxProvider for Unconfined {
     }
 
     async fn run(&self, job: &Job) -> Result<Report, SandboxError> {
-        let created = tempfile::tempdir();
-        let folder =
-            created.map_err(|error| SandboxError::io("creating the work directory", error))?;
-        let staged = work_dir::prepare(job)?;
-        let mut command = Command::new("/bin/sh");
-        // The work directory is a copy that is owned by the user who runs the command.
-        command.args(["-c", "cp -R \"$0\"/. . && exec /bin/sh -c \"$1\""]);
-        command.arg(staged.path()).arg(&job.command).current_dir(folder.path()).process_group(0);
-        supervise::supervise(command, job.limits.clone(), process_tree::kill_group).await
+        let job = job.clone();
+        let prepare = move || {
+            let created = tempfile::tempdir();
+            let folder =
+                created.map_err(|error| SandboxError::io("creating the work directory", error))?;
+            let staged = work_dir::prepare(&job, None)?;
+            let mut command = Command::new("/bin/sh");
+            // The work directory is a copy that the command may change.
+            command.args(["-c", "cp -R \"$0\"/. . && exec /bin/sh -c \"$1\""]);
+            command.arg(staged.path()).arg(&job.command);
+            command.current_dir(folder.path()).process_group(0);
+            Ok(Prepared {
+                command,
+                limits: job.limits,
+                kill: process_tree::kill_group,
+                meter: Meter::Resident,
+                ready: "",
+                dirs: vec![folder, staged],
+            })
+        };
+        supervise::supervise(prepare).await
     }
 }

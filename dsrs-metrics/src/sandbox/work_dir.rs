@@ -6,14 +6,19 @@ use std::path::{Component, Path};
 
 use tempfile::TempDir;
 
-use super::{Job, SandboxError};
+use super::{Job, Limits, SandboxError};
 
-/// The user and group id of `nobody`. A command runs as this user if the current process is root,
-/// since the kernel does not apply the limit on processes to root.
-pub(super) const NOBODY: u32 = 65534;
+/// The unit in which a file takes space in memory, in bytes.
+const PAGE_BYTES: u64 = 4096;
 
-/// Creates a temporary directory with the job's files; it is removed when dropped.
-pub(super) fn prepare(job: &Job) -> Result<TempDir, SandboxError> {
+const MIB: u64 = 1024 * 1024;
+
+/// Creates a temporary directory with the job's files; it is removed when dropped. `owner` is the
+/// user and group that the command runs as, if it is another than the current one.
+///
+/// # Errors
+/// [`SandboxError::LimitTooSmall`] if the files do not fit into the job's limits.
+pub(super) fn prepare(job: &Job, owner: Option<u32>) -> Result<TempDir, SandboxError> {
     let created = tempfile::Builder::new().prefix("dsrs-sandbox-").tempdir();
     let dir = created.map_err(|error| SandboxError::io("creating the work directory", error))?;
     if let Some(folder) = &job.folder {
@@ -25,11 +30,46 @@ pub(super) fn prepare(job: &Job) -> Result<TempDir, SandboxError> {
         write(dir.path(), path, content)
             .map_err(|error| SandboxError::io(format!("writing `{path}`"), error))?;
     }
-    if rustix::process::geteuid().is_root() {
-        chown_to_nobody(dir.path())
+    let mut size = 0;
+    check_sizes(dir.path(), dir.path(), &job.limits, &mut size)?;
+    if let Some(owner) = owner {
+        change_owner(dir.path(), owner)
             .map_err(|error| SandboxError::io("changing the owner of the files", error))?;
     }
     Ok(dir)
+}
+
+/// Checks that the files of `dir` fit into the limits. `size` is that of the files seen so far.
+fn check_sizes(
+    root: &Path,
+    dir: &Path,
+    limits: &Limits,
+    size: &mut u64,
+) -> Result<(), SandboxError> {
+    let reading = |error| SandboxError::io("reading the work directory", error);
+    for entry in fs::read_dir(dir).map_err(reading)? {
+        let entry = entry.map_err(reading)?;
+        let file = entry.metadata().map_err(reading)?;
+        if file.is_dir() {
+            check_sizes(root, &entry.path(), limits, size)?;
+            continue;
+        }
+        let path = entry.path();
+        let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+        check_size("file_mb", limits.file_mb, file.len(), &format!("the file `{name}`"))?;
+        *size += file.len().div_ceil(PAGE_BYTES) * PAGE_BYTES;
+        check_size("disk_mb", limits.disk_mb, *size, "the row's files")?;
+        check_size("memory_mb", limits.memory_mb, *size, "the row's files, which are in memory")?;
+    }
+    Ok(())
+}
+
+fn check_size(limit: &'static str, value: u64, bytes: u64, what: &str) -> Result<(), SandboxError> {
+    if bytes <= value.saturating_mul(MIB) {
+        return Ok(());
+    }
+    let needed = format!("at least {} MiB for {what}", bytes.div_ceil(MIB));
+    Err(SandboxError::LimitTooSmall { limit, value, needed })
 }
 
 /// Validates that a path stays in the work directory.
@@ -90,14 +130,55 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-fn chown_to_nobody(path: &Path) -> std::io::Result<()> {
+fn change_owner(path: &Path, owner: u32) -> std::io::Result<()> {
     if path.is_symlink() {
         return Ok(());
     }
     if path.is_dir() {
         for entry in fs::read_dir(path)? {
-            chown_to_nobody(&entry?.path())?;
+            change_owner(&entry?.path(), owner)?;
         }
     }
-    chown(path, Some(NOBODY), Some(NOBODY))
+    chown(path, Some(owner), Some(owner))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(files: &[(&str, usize)], limits: Limits) -> String {
+        let files = files.iter().map(|&(path, size)| (path.to_owned(), "x".repeat(size)));
+        let job = Job { files: files.collect(), limits, ..Job::default() };
+        prepare(&job, None).map_or_else(|error| error.to_string(), |_| String::new())
+    }
+
+    #[test]
+    fn a_limit_that_is_too_small_for_the_files_is_named() {
+        let mib = 1 << 20;
+        let limits = |file_mb, disk_mb, memory_mb| Limits {
+            file_mb,
+            disk_mb,
+            memory_mb,
+            ..Limits::default()
+        };
+        assert_eq!(
+            error(&[("src/main.py", 2 * mib)], limits(1, 9, 9)),
+            "the limit `file_mb` is too small: expected at least 2 MiB for the file `src/main.py`, found 1; \
+             write a larger limit"
+        );
+        // Two files of a byte take a page each.
+        let files = [("a", mib - 4096), ("b", 1), ("c", 1)];
+        assert_eq!(
+            error(&files, limits(9, 1, 9)),
+            "the limit `disk_mb` is too small: expected at least 2 MiB for the row's files, found 1; write a \
+             larger limit"
+        );
+        let message = error(&files, limits(9, 9, 1));
+        assert!(
+            message.starts_with("the limit `memory_mb` is too small: expected at least 2"),
+            "{message}"
+        );
+        assert_eq!(error(&files, limits(1, 2, 2)), "");
+        assert_eq!(error(&[("empty", 0)], limits(0, 1, 1)), "");
+    }
 }

@@ -74,7 +74,10 @@ fn trap_25_no_secret_file_or_variable_is_visible() {
          for path in [{:?}, {:?}, '/root', '/home', '/etc/passwd', '/etc/shadow', '/proc/1/root/etc/shadow', '/var', '/run']:\n\
          \x20   print(os.path.exists(path), end=' ')\n\
          print(sorted(os.environ))\n\
-         seen = b''.join(open(p, 'rb').read() for p in glob.glob('/proc/*/environ'))\n\
+         seen = b''\n\
+         for path in glob.glob('/proc/*/environ'):\n\
+         \x20   try: seen += open(path, 'rb').read()\n\
+         \x20   except PermissionError: assert path != '/proc/self/environ'\n\
          print([v for v in seen.split(b'\\0') if v.startswith((b'CARGO', b'USER', b'RUST'))])",
         secret.display().to_string(),
         here.display().to_string(),

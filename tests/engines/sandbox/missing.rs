@@ -4,7 +4,10 @@ use std::os::unix::fs::PermissionsExt as _;
 
 use dsrs_metrics::metrics::{Isolation, Sandbox};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::sandbox::Bubblewrap;
+use dsrs_metrics::sandbox::{
+    Accounting, Bubblewrap, Job, Limits, Report, SandboxError, SandboxProvider, Termination,
+};
+use dsrs_metrics_tests::can_isolate;
 
 use super::block_on;
 
@@ -64,4 +67,61 @@ fn a_bubblewrap_without_the_ready_message_is_an_error() {
         script("#!/bin/sh\n[ \"$1\" = --version ] && echo bubblewrap 1.0.0 && exit\nexit 0\n");
     let error = error(&path);
     assert!(error.contains("cannot isolate the command on this system"), "{error}");
+}
+
+fn run_with(limits: Limits, accounting: Accounting) -> Result<Report, SandboxError> {
+    let files = vec![("a".to_owned(), String::new())];
+    let job = Job { command: "echo ran".to_owned(), files, limits, ..Job::default() };
+    block_on(Bubblewrap::new().with_accounting(accounting).run(&job))
+}
+
+/// The smallest and the largest limits either let a trivial command run, or the error names the limit.
+#[test]
+fn extreme_limits_are_not_reported_as_missing_isolation() {
+    if !can_isolate() {
+        return;
+    }
+    let normal = Limits::default();
+    let small = [
+        Limits { file_mb: 0, ..normal.clone() },
+        Limits { disk_mb: 0, ..normal.clone() },
+        Limits { processes: 1, ..normal.clone() },
+        Limits { cpu_secs: Some(0), ..normal.clone() },
+        Limits { output_kb: 0, ..normal.clone() },
+        Limits { memory_mb: 1, ..normal.clone() },
+    ];
+    let (memory_mb, disk_mb, file_mb) = (u64::MAX, u64::MAX, u64::MAX);
+    let (processes, output_kb, cpu_secs) = (u64::MAX, u64::MAX, Some(u64::MAX));
+    let large = Limits { memory_mb, disk_mb, file_mb, processes, output_kb, cpu_secs, ..normal };
+    let best = Bubblewrap::new().accounting().unwrap();
+    for accounting in [best, Accounting::PerTask] {
+        for limits in small.iter().chain([&large]) {
+            let shown = format!("{limits:?}, {accounting}");
+            match run_with(limits.clone(), accounting) {
+                Err(SandboxError::LimitTooSmall { limit: "memory_mb", value: 1, .. }) => {}
+                Err(error) => panic!("{shown}: {error}"),
+                Ok(report) if limits.output_kb == 0 => {
+                    assert_eq!(report.termination, Termination::OutputLimit, "{shown}");
+                }
+                Ok(report) => assert_eq!(report.stdout, "ran\n", "{shown}: {report:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn an_accounting_that_is_not_available_is_an_error() {
+    if !can_isolate() {
+        return;
+    }
+    let best = Bubblewrap::new().accounting();
+    let other = [Accounting::CgroupV2, Accounting::CgroupV1].into_iter().find(|&it| {
+        Some(it) != best && Bubblewrap::new().with_accounting(it).accounting().is_none()
+    });
+    let Some(other) = other else { return };
+    let error = run_with(Limits::default(), other).unwrap_err().to_string();
+    let expected = format!(
+        "cannot account memory by {other}: no such cgroup with the controllers `memory` and `pids`"
+    );
+    assert!(error.contains(&expected), "{error}");
 }

@@ -8,6 +8,7 @@ mod counts;
 mod humaneval;
 mod jobs;
 mod missing;
+mod table;
 
 use dsrs_metrics::sandbox::{Bubblewrap, Job, Limits, Report, SandboxProvider};
 

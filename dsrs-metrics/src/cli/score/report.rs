@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use serde::Serialize;
+
 use super::fail_under;
 use crate::cli::args::ScoreArguments;
 use crate::cli::error::CliError;
@@ -23,7 +25,8 @@ pub(super) fn report(
     uncovered_msats: Option<u64>,
     args: &ScoreArguments,
 ) -> Result<ExitCode, CliError> {
-    let printed = if args.json { print_json(result) } else { print(&format!("{result}\n")) };
+    let printed =
+        if args.json { print_json(&Printed::new(result)) } else { print(&format!("{result}\n")) };
     printed.map_err(CliError::StandardOutput)?;
     if let Ending::OutputFailed(error) = &result.ending {
         return Err(error.clone().into());
@@ -56,6 +59,35 @@ pub(super) fn report(
         _ if violations.is_empty() => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
     })
+}
+
+/// What `--json` prints: the result, and how the run was isolated.
+#[derive(Serialize)]
+struct Printed<'a> {
+    #[serde(flatten)]
+    result: &'a EvaluationResult,
+    #[cfg(feature = "sandbox")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sandbox: Option<SandboxUse>,
+}
+
+/// The isolation of the commands that were run, if any was.
+#[cfg(feature = "sandbox")]
+#[derive(Serialize)]
+struct SandboxUse {
+    accounting: Vec<crate::sandbox::Accounting>,
+}
+
+impl<'a> Printed<'a> {
+    fn new(result: &'a EvaluationResult) -> Self {
+        #[cfg(feature = "sandbox")]
+        let accounting = crate::sandbox::Accounting::used();
+        Self {
+            result,
+            #[cfg(feature = "sandbox")]
+            sandbox: (!accounting.is_empty()).then_some(SandboxUse { accounting }),
+        }
+    }
 }
 
 fn warn(result: &EvaluationResult, unused: &[Mapping], args: &ScoreArguments) {
