@@ -43,7 +43,8 @@ pub(super) fn write_filter() -> Result<tempfile::TempPath, SandboxError> {
         SandboxError::NoIsolation(reason)
     })?;
     let io = |error| SandboxError::io("writing the system call filter", error);
-    let mut file = tempfile::NamedTempFile::new().map_err(io)?;
+    let named = tempfile::Builder::new().prefix(&super::leftovers::prefix()).tempfile();
+    let mut file = named.map_err(io)?;
     file.write_all(&encode(&program)).map_err(io)?;
     file.as_file().set_permissions(std::fs::Permissions::from_mode(0o444)).map_err(io)?;
     Ok(file.into_temp_path())

@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 
 use tempfile::TempDir;
 
-use super::{Job, SandboxError};
+use super::{Job, SandboxError, leftovers};
 
 /// The user and group id of `nobody`. A command runs as this user if the current process is root,
 /// since the kernel does not apply the limit on processes to root.
@@ -14,7 +14,7 @@ pub(super) const NOBODY: u32 = 65534;
 
 /// Creates a temporary directory with the job's files; it is removed when dropped.
 pub(super) fn prepare(job: &Job) -> Result<TempDir, SandboxError> {
-    let created = tempfile::Builder::new().prefix("dsrs-sandbox-").tempdir();
+    let created = tempfile::Builder::new().prefix(&leftovers::prefix()).tempdir();
     let dir = created.map_err(|error| SandboxError::io("creating the work directory", error))?;
     if let Some(folder) = &job.folder {
         copy(folder, dir.path())
