@@ -3,9 +3,10 @@
 #![cfg(target_os = "linux")]
 
 use std::fs;
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
-use std::thread::sleep;
+use std::sync::{Arc, Mutex};
+use std::thread::{JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
 use crate::{Folder, Ran};
@@ -20,16 +21,63 @@ const ABANDONING: &str = "abandoning the rows in progress; press Ctrl-C again to
 const INT: u64 = 2;
 const HUP: u64 = 1;
 
-fn start(folder: &Folder, args: &[&str]) -> Child {
+/// A running scorer, which is killed if the test fails.
+struct Running {
+    child: Child,
+    err: Arc<Mutex<String>>,
+    reader: Option<JoinHandle<()>>,
+}
+
+fn start(folder: &Folder, args: &[&str]) -> Running {
     spawn(&mut folder.command(args))
 }
 
-fn spawn(command: &mut Command) -> Child {
+fn spawn(command: &mut Command) -> Running {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let child = command.spawn().unwrap();
+    let mut child = command.spawn().unwrap();
+    let stderr = BufReader::new(child.stderr.take().unwrap());
+    let err = Arc::<Mutex<String>>::default();
+    let lines = Arc::clone(&err);
+    let reader = std::thread::spawn(move || {
+        for line in stderr.lines() {
+            *lines.lock().unwrap() += &format!("{}\n", line.unwrap());
+        }
+    });
+    let running = Running { child, err, reader: Some(reader) };
     // Before the handler is installed, a signal would end the process.
-    wait_until(|| catches(&child, INT));
-    child
+    wait_until(|| catches(&running.child, INT));
+    running
+}
+
+impl Running {
+    fn send(&self, signal: &str) {
+        let sent = Command::new("kill").args([signal, &self.child.id().to_string()]).status();
+        assert!(sent.unwrap().success());
+    }
+
+    /// Waits until standard error has this line.
+    #[track_caller]
+    fn wait_for(&self, line: &str) {
+        wait_until(|| self.err.lock().unwrap().ends_with(line));
+    }
+
+    /// Waits for the process to end by itself.
+    #[track_caller]
+    fn finish(mut self) -> Ran {
+        wait_until(|| self.child.try_wait().unwrap().is_some());
+        self.reader.take().unwrap().join().unwrap();
+        let mut out = String::new();
+        self.child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+        let code = self.child.wait().unwrap().code();
+        Ran { code, out, err: self.err.lock().unwrap().clone() }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 fn catches(child: &Child, signal: u64) -> bool {
@@ -47,42 +95,16 @@ fn wait_until(mut ready: impl FnMut() -> bool) {
     }
 }
 
-fn send(signal: &str, child: &Child) {
-    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
-    assert!(sent.success());
-}
-
-/// Reads standard error up to the end of this line.
-fn read_line(child: &mut Child, line: &str) {
-    let mut read = vec![0; line.len()];
-    child.stderr.as_mut().unwrap().read_exact(&mut read).unwrap();
-    assert_eq!(String::from_utf8(read).unwrap(), line);
-}
-
-/// Waits for the process, which ends by itself; otherwise kills it and fails.
-#[track_caller]
-fn finish(mut child: Child) -> Ran {
-    let started = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        if started.elapsed() > Duration::from_secs(60) {
-            child.kill().unwrap();
-            panic!("the process did not end: {:?}", child.wait_with_output());
-        }
-        sleep(Duration::from_millis(5));
-    }
-    Ran::from(child.wait_with_output().unwrap())
-}
-
 #[test]
 fn finished_rows_are_kept_while_the_pipe_is_open() {
     for signal in ["-INT", "-TERM", "-HUP"] {
         let folder = Folder::new();
         let mut child = start(&folder, &["score", "-", "-m", "obeys", "--out", "scores.jsonl"]);
-        let mut stdin = child.stdin.take().unwrap();
+        let mut stdin = child.child.stdin.take().unwrap();
         stdin.write_all("{\"pred\": {\"answer\": \"1\"}}\n".repeat(2).as_bytes()).unwrap();
         sleep(Duration::from_secs(1));
-        send(signal, &child);
-        let ran = finish(child);
+        child.send(signal);
+        let ran = child.finish();
         assert_eq!(ran.code, Some(130), "{signal}");
         assert_eq!(
             ran.out,
@@ -100,13 +122,16 @@ fn finished_rows_are_kept_while_the_pipe_is_open() {
 #[test]
 fn a_second_ctrl_c_abandons_rows_in_progress() {
     let folder = Folder::with("rows.jsonl", "{\"pred\": {\"seconds\": 600}}\n");
-    let mut child = start(&folder, &["score", "rows.jsonl", "-m", "sleeps"]);
-    send("-INT", &child);
-    read_line(&mut child, STOPPING);
-    send("-INT", &child);
-    let ran = finish(child);
+    let child = start(&folder, &["score", "rows.jsonl", "-m", "sleeps"]);
+    child.send("-INT");
+    child.wait_for(STOPPING);
+    child.send("-INT");
+    let ran = child.finish();
     assert_eq!(ran.code, Some(130));
-    assert_eq!(ran.err, format!("{ABANDONING}stopped after 0 rows; their scores are counted\n"));
+    assert_eq!(
+        ran.err,
+        format!("{STOPPING}{ABANDONING}stopped after 0 rows; their scores are counted\n")
+    );
 }
 
 #[test]
@@ -115,21 +140,25 @@ fn a_second_ctrl_c_abandons_metrics_that_block_every_thread() {
         + &"{\"pred\": {\"answer\": \"1\", \"seconds\": 600}}\n".repeat(64);
     let folder = Folder::with("rows.jsonl", rows);
     let args = ["score", "rows.jsonl", "-m", "blocks", "--out", "scores.jsonl"];
-    let mut child = start(&folder, &[&args[..], &["--concurrency", "64"]].concat());
+    let child = start(&folder, &[&args[..], &["--concurrency", "64"]].concat());
     let spool_is_written = || {
         let files = folder.files();
         files.iter().any(|file| file.ends_with(".tmp"))
     };
     wait_until(spool_is_written);
     sleep(Duration::from_secs(1));
-    send("-TERM", &child);
-    read_line(&mut child, STOPPING);
-    send("-TERM", &child);
-    let ran = finish(child);
+    child.send("-TERM");
+    child.wait_for(STOPPING);
+    child.send("-TERM");
+    let ran = child.finish();
     assert_eq!(ran.code, Some(130));
-    let kept = "stopped after 1 rows; their scores are counted and written to scores.jsonl\n";
-    assert_eq!(ran.err, format!("{ABANDONING}{kept}"));
-    assert_eq!(folder.read("scores.jsonl").lines().count(), 1);
+    // The first row takes no time, but its thread may not have run yet.
+    let rows = folder.read("scores.jsonl").lines().count();
+    let kept = format!(
+        "stopped after {rows} rows; their scores are counted and written to scores.jsonl\n"
+    );
+    assert_eq!(ran.err, format!("{STOPPING}{ABANDONING}{kept}"));
+    assert!(rows <= 1);
     assert_eq!(folder.files(), ["rows.jsonl", "scores.jsonl"]);
 }
 
@@ -140,16 +169,17 @@ fn a_third_ctrl_c_ends_a_run_that_cannot_finish() {
     let pipe = folder.path("scores.jsonl");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     let both_ends = fs::File::options().read(true).write(true).open(&pipe).unwrap();
-    let mut child =
-        start(&folder, &["score", "rows.jsonl", "-m", "obeys", "--out", "scores.jsonl"]);
-    sleep(Duration::from_secs(2));
-    send("-INT", &child);
-    read_line(&mut child, STOPPING);
-    send("-INT", &child);
-    read_line(&mut child, ABANDONING);
-    send("-INT", &child);
-    let ran = finish(child);
-    assert_eq!((ran.code, &*ran.out, &*ran.err), (Some(130), "", ""));
+    let child = start(&folder, &["score", "rows.jsonl", "-m", "obeys", "--out", "scores.jsonl"]);
+    // Once something is written to the pipe, all rows are finished.
+    (&both_ends).read_exact(&mut [0]).unwrap();
+    child.send("-INT");
+    child.wait_for(STOPPING);
+    child.send("-INT");
+    child.wait_for(ABANDONING);
+    child.send("-INT");
+    let ran = child.finish();
+    assert_eq!((ran.code, &*ran.out), (Some(130), ""));
+    assert_eq!(ran.err, format!("{STOPPING}{ABANDONING}"));
     drop(both_ends);
 }
 
@@ -161,12 +191,12 @@ fn a_closed_terminal_does_not_end_a_run_under_nohup() {
     shell.args(["-c", "trap '' HUP; exec \"$@\"", "sh"]).arg(scorer.get_program());
     shell.args(scorer.get_args());
     let mut child = spawn(&mut shell);
-    assert!(!catches(&child, HUP));
-    send("-HUP", &child);
-    let mut stdin = child.stdin.take().unwrap();
+    assert!(!catches(&child.child, HUP));
+    child.send("-HUP");
+    let mut stdin = child.child.stdin.take().unwrap();
     stdin.write_all(b"{\"pred\": {\"answer\": \"1\"}}\n").unwrap();
     drop(stdin);
-    let ran = finish(child);
+    let ran = child.finish();
     assert_eq!((ran.code, &*ran.err), (Some(0), ""));
 }
 
@@ -175,8 +205,8 @@ fn the_files_of_a_killed_run_are_removed_by_the_next() {
     let folder = Folder::with("rows.jsonl", "{\"pred\": {\"answer\": \"1\"}}\n");
     let mut child = start(&folder, &["score", "-", "-m", "obeys", "--out", "scores.jsonl"]);
     wait_until(|| folder.files().len() == 3);
-    child.kill().unwrap();
-    child.wait().unwrap();
+    child.send("-KILL");
+    child.child.wait().unwrap();
     assert_eq!(folder.files().len(), 3, "the temporary file and the spool are left behind");
     let ran = folder.run(&["score", "rows.jsonl", "-m", "obeys", "--out", "scores.jsonl"]);
     assert_eq!((ran.code, &*ran.err), (Some(0), ""));
