@@ -82,10 +82,10 @@ fn each_check_is_a_named_score() {
     assert_eq!(scored(rows, &given)["subtask_planning"], 1.0);
     let synthesis = "{\"pred\": {\"success\": true}}";
     assert_eq!(scored(synthesis, &["-m", "synthesis"])["synthesis"], 0.25);
-    assert_eq!(
-        scored(synthesis, &["-m", "synthesis,subtask_execution", "--max-errors", "9"])["subtask_execution"],
-        Value::Null
-    );
+    let both = ["score", "-", "-m", "synthesis,subtask_execution", "--max-errors", "9"];
+    let ran = piped(synthesis, &both);
+    assert_eq!(ran.code, Some(1), "a metric failed on every row");
+    assert!(ran.err.ends_with("\nsubtask_execution: the only row failed\n"), "{}", ran.err);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Invalid input: one line with the place, what was found and what to do; exit code 2; no file is
 //! left behind.
 
-use crate::Folder;
+use crate::{Folder, Ran};
 
 const GOOD: &str = r#"{"id": "a", "gold": {"answer": "x"}, "pred": {"answer": "x"}}"#;
 
@@ -247,11 +247,22 @@ fn nesting_that_is_too_deep() {
 }
 
 #[test]
-fn a_number_beyond_the_largest() {
-    assert_eq!(
-        error_of_second_row(r#"{"gold": {"answer": 1e999}, "pred": {"answer": "x"}}"#),
-        "rows.jsonl:2:25: invalid JSON: number out of range"
-    );
+fn a_number_beyond_the_largest_or_below_the_smallest() {
+    for number in ["1e999", "1e-999"] {
+        let row = format!(r#"{{"gold": {{"answer": {number}}}, "pred": {{"answer": "x"}}}}"#);
+        let column = 20 + number.len();
+        assert_eq!(
+            error_of_second_row(&row),
+            format!("rows.jsonl:2:{column}: invalid JSON: number out of range")
+        );
+        let cells = format!("gold.answer,pred.answer\n1,{number}\n");
+        assert_eq!(
+            Folder::with("rows.csv", cells).score_error(&["rows.csv", "-m", "distance"]),
+            format!(
+                "rows.csv:2: metric `distance`: field `pred.answer`: expected a number, found the string \"{number}\""
+            )
+        );
+    }
 }
 
 #[test]
@@ -375,6 +386,33 @@ fn results_that_cannot_be_written() {
         "cannot write `none/scores.csv`: No such file or directory (os error 2)"
     );
     assert_eq!(folder.read("rows.jsonl"), GOOD);
+}
+
+#[test]
+#[cfg(unix)]
+fn an_input_is_never_overwritten_under_whatever_name() {
+    use std::os::unix::fs::symlink;
+    let folder = Folder::with("rows.jsonl", GOOD);
+    symlink("rows.jsonl", folder.path("link.jsonl")).unwrap();
+    std::fs::hard_link(folder.path("rows.jsonl"), folder.path("hard.jsonl")).unwrap();
+    let message =
+        |out: &str| format!("error: --out {out}: the file is also an input; choose another file\n");
+    for out in ["rows.jsonl", "./rows.jsonl", "link.jsonl", "hard.jsonl"] {
+        for data in ["-", "rows.jsonl", "/dev/stdin"] {
+            let args = ["score", data, "-m", "same_text", "--format", "jsonl", "--out", out];
+            let input = std::fs::File::open(folder.path("rows.jsonl")).unwrap();
+            let ran = Ran::from(folder.command(&args).stdin(input).output().unwrap());
+            assert_eq!((ran.code, ran.err), (Some(2), message(out)), "{data}");
+        }
+    }
+    assert_eq!((folder.read("rows.jsonl"), folder.read("hard.jsonl")), (GOOD.into(), GOOD.into()));
+    assert_eq!(folder.files(), ["hard.jsonl", "link.jsonl", "rows.jsonl"]);
+    // A device may be both.
+    let null = std::fs::File::open("/dev/null").unwrap();
+    let args = ["score", "-", "rows.jsonl", "-m", "same_text", "--out", "null.jsonl"];
+    symlink("/dev/null", folder.path("null.jsonl")).unwrap();
+    let ran = Ran::from(folder.command(&args).stdin(null).output().unwrap());
+    assert!(ran.err.contains("expected at least one row"), "{ran:?}");
 }
 
 #[test]

@@ -1,71 +1,214 @@
-//! Ctrl-C: finished rows are kept, and the exit code is 130.
+//! Ctrl-C, SIGTERM and SIGHUP: finished rows are kept, nothing is left behind, and the exit code is
+//! 130.
 #![cfg(target_os = "linux")]
 
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Stdio};
-use std::thread::sleep;
+use std::sync::{Arc, Mutex};
+use std::thread::{JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
 use crate::{Folder, Ran};
 
-fn start(folder: &Folder, args: &[&str]) -> Child {
-    let mut command = folder.command(args);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let child = command.spawn().unwrap();
-    // Before the handler is installed, a signal would end the process.
-    wait_until(|| {
-        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
-        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
-        u64::from_str_radix(caught.trim(), 16).unwrap() & 0b10 != 0
-    });
-    child
+/// What the first Ctrl-C prints.
+const STOPPING: &str =
+    "stopping: the rows in progress are finished first; press Ctrl-C again to abandon them\n";
+
+/// What the second Ctrl-C prints.
+const ABANDONING: &str = "abandoning the rows in progress; press Ctrl-C again to exit at once\n";
+
+const INT: u64 = 2;
+const HUP: u64 = 1;
+
+/// A running scorer, which is killed if the test fails.
+struct Running {
+    child: Child,
+    err: Arc<Mutex<String>>,
+    reader: Option<JoinHandle<()>>,
 }
 
+fn start(folder: &Folder, args: &[&str]) -> Running {
+    spawn(&mut folder.command(args))
+}
+
+fn spawn(command: &mut Command) -> Running {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let stderr = BufReader::new(child.stderr.take().unwrap());
+    let err = Arc::<Mutex<String>>::default();
+    let lines = Arc::clone(&err);
+    let reader = std::thread::spawn(move || {
+        for line in stderr.lines() {
+            *lines.lock().unwrap() += &format!("{}\n", line.unwrap());
+        }
+    });
+    let running = Running { child, err, reader: Some(reader) };
+    // Before the handler is installed, a signal would end the process.
+    wait_until(|| catches(&running.child, INT));
+    running
+}
+
+impl Running {
+    fn send(&self, signal: &str) {
+        let sent = Command::new("kill").args([signal, &self.child.id().to_string()]).status();
+        assert!(sent.unwrap().success());
+    }
+
+    /// Waits until standard error has this line.
+    #[track_caller]
+    fn wait_for(&self, line: &str) {
+        wait_until(|| self.err.lock().unwrap().ends_with(line));
+    }
+
+    /// Waits for the process to end by itself.
+    #[track_caller]
+    fn finish(mut self) -> Ran {
+        wait_until(|| self.child.try_wait().unwrap().is_some());
+        self.reader.take().unwrap().join().unwrap();
+        let mut out = String::new();
+        self.child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
+        let code = self.child.wait().unwrap().code();
+        Ran { code, out, err: self.err.lock().unwrap().clone() }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn catches(child: &Child, signal: u64) -> bool {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+    u64::from_str_radix(caught.trim(), 16).unwrap() >> (signal - 1) & 1 == 1
+}
+
+#[track_caller]
 fn wait_until(mut ready: impl FnMut() -> bool) {
     let started = Instant::now();
     while !ready() {
-        assert!(started.elapsed() < Duration::from_secs(30), "no progress within 30 s");
+        assert!(started.elapsed() < Duration::from_secs(60), "no progress within 60 s");
         sleep(Duration::from_millis(5));
     }
 }
 
-fn interrupt(child: &Child) {
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(sent.success());
-}
-
 #[test]
 fn finished_rows_are_kept_while_the_pipe_is_open() {
-    let folder = Folder::new();
-    let mut child = start(&folder, &["score", "-", "-m", "obeys", "--out", "scores.jsonl"]);
-    let mut stdin = child.stdin.take().unwrap();
-    stdin.write_all("{\"pred\": {\"answer\": \"1\"}}\n".repeat(2).as_bytes()).unwrap();
-    sleep(Duration::from_secs(1));
-    interrupt(&child);
-    let ran = Ran::from(child.wait_with_output().unwrap());
-    assert_eq!(ran.code, Some(130));
-    assert_eq!(
-        ran.out,
-        "obeys  1.0000 (mean of 2/2, 0 failed)\nafter 2 rows: incomplete: stopped on request\n"
-    );
-    assert_eq!(
-        ran.err,
-        "stopped after 2 rows; their scores are counted and written to scores.jsonl\n"
-    );
-    assert_eq!(folder.read("scores.jsonl").lines().count(), 2);
-    assert_eq!(folder.files(), ["scores.jsonl"]);
-    drop(stdin);
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let folder = Folder::new();
+        let mut child = start(&folder, &["score", "-", "-m", "obeys", "--out", "scores.jsonl"]);
+        let mut stdin = child.child.stdin.take().unwrap();
+        stdin.write_all("{\"pred\": {\"answer\": \"1\"}}\n".repeat(2).as_bytes()).unwrap();
+        sleep(Duration::from_secs(1));
+        child.send(signal);
+        let ran = child.finish();
+        assert_eq!(ran.code, Some(130), "{signal}");
+        assert_eq!(
+            ran.out,
+            "obeys  1.0000 (mean of 2/2, 0 failed)\nafter 2 rows: incomplete: stopped on request\n"
+        );
+        let stopped =
+            "stopped after 2 rows; their scores are counted and written to scores.jsonl\n";
+        assert_eq!(ran.err, format!("{STOPPING}{stopped}"));
+        assert_eq!(folder.read("scores.jsonl").lines().count(), 2);
+        assert_eq!(folder.files(), ["scores.jsonl"]);
+        drop(stdin);
+    }
 }
 
 #[test]
 fn a_second_ctrl_c_abandons_rows_in_progress() {
     let folder = Folder::with("rows.jsonl", "{\"pred\": {\"seconds\": 600}}\n");
     let child = start(&folder, &["score", "rows.jsonl", "-m", "sleeps"]);
-    interrupt(&child);
-    sleep(Duration::from_millis(200));
-    interrupt(&child);
-    let ran = Ran::from(child.wait_with_output().unwrap());
+    child.send("-INT");
+    child.wait_for(STOPPING);
+    child.send("-INT");
+    let ran = child.finish();
     assert_eq!(ran.code, Some(130));
-    assert_eq!(ran.err, "stopped after 0 rows; their scores are counted\n");
+    assert_eq!(
+        ran.err,
+        format!("{STOPPING}{ABANDONING}stopped after 0 rows; their scores are counted\n")
+    );
+}
+
+#[test]
+fn a_second_ctrl_c_abandons_metrics_that_block_every_thread() {
+    let rows = "{\"pred\": {\"answer\": \"1\", \"seconds\": 0}}\n".to_owned()
+        + &"{\"pred\": {\"answer\": \"1\", \"seconds\": 600}}\n".repeat(64);
+    let folder = Folder::with("rows.jsonl", rows);
+    let args = ["score", "rows.jsonl", "-m", "blocks", "--out", "scores.jsonl"];
+    let child = start(&folder, &[&args[..], &["--concurrency", "64"]].concat());
+    let spool_is_written = || {
+        let files = folder.files();
+        files.iter().any(|file| file.ends_with(".tmp"))
+    };
+    wait_until(spool_is_written);
+    sleep(Duration::from_secs(1));
+    child.send("-TERM");
+    child.wait_for(STOPPING);
+    child.send("-TERM");
+    let ran = child.finish();
+    assert_eq!(ran.code, Some(130));
+    // The first row takes no time, but its thread may not have run yet.
+    let rows = folder.read("scores.jsonl").lines().count();
+    let kept = format!(
+        "stopped after {rows} rows; their scores are counted and written to scores.jsonl\n"
+    );
+    assert_eq!(ran.err, format!("{STOPPING}{ABANDONING}{kept}"));
+    assert!(rows <= 1);
+    assert_eq!(folder.files(), ["rows.jsonl", "scores.jsonl"]);
+}
+
+#[test]
+fn a_third_ctrl_c_ends_a_run_that_cannot_finish() {
+    // The results are longer than the buffer of a pipe, and nothing reads them.
+    let folder = Folder::with("rows.jsonl", "{\"pred\": {\"answer\": \"1\"}}\n".repeat(5_000));
+    let pipe = folder.path("scores.jsonl");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let both_ends = fs::File::options().read(true).write(true).open(&pipe).unwrap();
+    let child = start(&folder, &["score", "rows.jsonl", "-m", "obeys", "--out", "scores.jsonl"]);
+    // Once something is written to the pipe, all rows are finished.
+    (&both_ends).read_exact(&mut [0]).unwrap();
+    child.send("-INT");
+    child.wait_for(STOPPING);
+    child.send("-INT");
+    child.wait_for(ABANDONING);
+    child.send("-INT");
+    let ran = child.finish();
+    assert_eq!((ran.code, &*ran.out), (Some(130), ""));
+    assert_eq!(ran.err, format!("{STOPPING}{ABANDONING}"));
+    drop(both_ends);
+}
+
+#[test]
+fn a_closed_terminal_does_not_end_a_run_under_nohup() {
+    let folder = Folder::new();
+    let scorer = folder.command(&["score", "-", "-m", "obeys"]);
+    let mut shell = Command::new("/bin/sh");
+    shell.args(["-c", "trap '' HUP; exec \"$@\"", "sh"]).arg(scorer.get_program());
+    shell.args(scorer.get_args());
+    let mut child = spawn(&mut shell);
+    assert!(!catches(&child.child, HUP));
+    child.send("-HUP");
+    let mut stdin = child.child.stdin.take().unwrap();
+    stdin.write_all(b"{\"pred\": {\"answer\": \"1\"}}\n").unwrap();
+    drop(stdin);
+    let ran = child.finish();
+    assert_eq!((ran.code, &*ran.err), (Some(0), ""));
+}
+
+#[test]
+fn the_files_of_a_killed_run_are_removed_by_the_next() {
+    let folder = Folder::with("rows.jsonl", "{\"pred\": {\"answer\": \"1\"}}\n");
+    let mut child = start(&folder, &["score", "-", "-m", "obeys", "--out", "scores.jsonl"]);
+    wait_until(|| folder.files().len() == 3);
+    child.send("-KILL");
+    child.child.wait().unwrap();
+    assert_eq!(folder.files().len(), 3, "the temporary file and the spool are left behind");
+    let ran = folder.run(&["score", "rows.jsonl", "-m", "obeys", "--out", "scores.jsonl"]);
+    assert_eq!((ran.code, &*ran.err), (Some(0), ""));
+    assert_eq!(folder.files(), ["rows.jsonl", "scores.jsonl"]);
 }

@@ -7,13 +7,14 @@ use serde_json::{Value, json};
 use crate::{Ran, scorer};
 
 /// The metrics that the scorer adds to the built-in ones.
-pub(crate) const OWN: [&str; 12] = [
+pub(crate) const OWN: [&str; 13] = [
     "same_text",
     "distance",
     "any_of",
     "short_note",
     "obeys",
     "sleeps",
+    "blocks",
     "number",
     "certain",
     "things",

@@ -16,6 +16,7 @@ mod sandbox;
 mod scores;
 mod sparql;
 mod streams;
+mod terminal;
 
 use std::fs;
 use std::io::Write as _;

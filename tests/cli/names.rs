@@ -14,12 +14,12 @@ fn error_of(args: &[&str]) -> String {
     Folder::with("rows.jsonl", GOOD).score_error(&[&["rows.jsonl"], args].concat())
 }
 
-/// The first line of the usage error of `score rows.jsonl ARGS`.
+/// The usage error of `score rows.jsonl ARGS`, which is one line.
 #[track_caller]
 fn usage(args: &[&str]) -> String {
     let ran = Folder::with("rows.jsonl", GOOD).run(&[&["score", "rows.jsonl"], args].concat());
-    assert_eq!((ran.code, &*ran.out), (Some(2), ""));
-    ran.err.lines().next().unwrap().to_owned()
+    assert_eq!((ran.code, &*ran.out, ran.err.lines().count()), (Some(2), "", 1));
+    ran.err.trim_end().to_owned()
 }
 
 #[test]
@@ -65,7 +65,15 @@ fn parameters_that_are_missing_or_of_the_wrong_type() {
     assert_eq!(
         usage(&["-m", "distance", "--param", "distance=2"]),
         "error: invalid value 'distance=2' for '--param <NAME.KEY=VALUE>': expected \
-         NAME.KEY=VALUE, as in f1.threshold=0.8"
+         NAME.KEY=VALUE, as in f1.profile=folded"
+    );
+}
+
+#[test]
+fn a_parameter_is_set_once() {
+    assert_eq!(
+        error_of(&["-m", "distance", "--param", "distance.scale=2", "--param", "distance.scale=2"]),
+        "--param distance.scale: set twice; set it once"
     );
 }
 
@@ -121,6 +129,13 @@ fn invalid_numbers() {
         option_error("--failure-score", "inf"),
         "error: invalid value 'inf' for '--failure-score <X>': expected a finite number, found `inf`"
     );
+    for score in ["1e308", "-1.1e300"] {
+        let error = error_of(&["-m", "same_text", "--failure-score", score]);
+        assert!(
+            error.starts_with("`failure_score` must be a number from -1e300 to 1e300"),
+            "{error}"
+        );
+    }
     assert_eq!(
         option_error("--max-errors", "0"),
         "error: invalid value '0' for '--max-errors <N>': 0 is not in 1..18446744073709551615"
@@ -135,11 +150,11 @@ fn invalid_numbers() {
 fn unknown_options() {
     assert_eq!(
         usage(&["-m", "obeys", "--repeats", "3"]),
-        "error: unexpected argument '--repeats' found"
+        "error: unexpected argument '--repeats' found; a similar argument exists: '--refresh'"
     );
     assert_eq!(
         usage(&["-m", "obeys", "--fail-umder", "obeys=3"]),
-        "error: unexpected argument '--fail-umder' found"
+        "error: unexpected argument '--fail-umder' found; a similar argument exists: '--fail-under'"
     );
 }
 

@@ -65,6 +65,13 @@ async fn sleeps(#[pred] seconds: f64) -> bool {
     true
 }
 
+/// Blocks its thread for the number of seconds in the prediction.
+#[metric]
+fn blocks(#[pred] seconds: f64) -> bool {
+    std::thread::sleep(Duration::from_secs_f64(seconds));
+    true
+}
+
 /// The number in the prediction, without any rounding.
 #[metric]
 fn number(#[pred] x: f64) -> f64 {
@@ -144,6 +151,6 @@ impl Configure for Broken {
 }
 
 dsrs_metrics::main![
-    SameText, Distance, AnyOf, ShortNote, Obeys, Sleeps, Number, Certain, Things, Pickiness,
-    WordGap, Broken,
+    SameText, Distance, AnyOf, ShortNote, Obeys, Sleeps, Blocks, Number, Certain, Things,
+    Pickiness, WordGap, Broken,
 ];

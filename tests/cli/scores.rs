@@ -290,6 +290,35 @@ fn a_metric_without_scores_never_reaches_its_threshold() {
 }
 
 #[test]
+fn a_metric_that_fails_on_every_row_fails_the_run() {
+    let run = |words: &[&str], args: &[&str]| {
+        let ran = orders(words).run(&[&["score", "rows.jsonl", "-q", "-m"], args].concat());
+        (ran.code, ran.err)
+    };
+    let all = |line: &str| (Some(1), format!("{line}\n"));
+    assert_eq!(run(&["fail", "nan", "panic"], &["obeys"]), all("obeys: all 3 rows failed"));
+    assert_eq!(run(&["fail"], &["answer_present,obeys"]), all("obeys: the only row failed"));
+    assert_eq!(
+        run(&["fail"], &["obeys", "--failure-score", "1"]),
+        all("obeys: the only row failed")
+    );
+    assert_eq!(run(&["fail", "1"], &["obeys"]), (Some(0), String::new()));
+    let abstained = ["short_note", "--param", "short_note.limit=3"];
+    assert_eq!(run(&["fail"], &abstained), (Some(0), String::new()), "abstaining is not failing");
+}
+
+#[test]
+fn formulas_are_escaped_on_request() {
+    let rows = r#"{"id": "=1+1", "pred": {"answer": "1"}}"#;
+    let folder = Folder::with("rows.jsonl", rows);
+    let args = ["score", "rows.jsonl", "-m", "obeys", "--out", "scores.csv"];
+    folder.run(&args);
+    assert!(folder.read("scores.csv").contains("\n=1+1,"));
+    folder.run(&[&args[..], &["--escape-formulas"]].concat());
+    assert!(folder.read("scores.csv").contains("\n'=1+1,"));
+}
+
+#[test]
 fn a_row_that_takes_too_long_fails() {
     let folder =
         Folder::with("rows.jsonl", "{\"pred\":{\"seconds\":0}}\n{\"pred\":{\"seconds\":60}}");

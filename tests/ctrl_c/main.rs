@@ -2,6 +2,7 @@
 #![cfg(unix)]
 #![allow(unused_crate_dependencies, reason = "each test needs some")]
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use dsrs_metrics::prelude::*;
@@ -60,6 +61,33 @@ async fn interrupted_while_busy() -> dsrs_metrics::EvaluationResult {
     evaluate.score((0..500).map(pair)).await.unwrap()
 }
 
+/// Row 3 interrupts the run twice, and then blocks its thread until the run has ended.
+fn interrupted_while_blocked() -> dsrs_metrics::EvaluationResult {
+    static HAS_ENDED: AtomicBool = AtomicBool::new(false);
+    let blocks = metric_fn("blocks", |gold, _| {
+        if gold.get("n").unwrap() == 3 {
+            for _ in 0..2 {
+                let me = std::process::id().to_string();
+                let sent = std::process::Command::new("kill").args(["-TERM", &me]).status();
+                assert!(sent.unwrap().success());
+                std::thread::sleep(Duration::from_millis(300));
+            }
+            while !HAS_ENDED.load(Ordering::SeqCst) {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
+        true
+    });
+    let evaluate = Evaluate::builder().metric(blocks).concurrency(1).stop_on_ctrl_c();
+    let evaluate = evaluate.build().unwrap();
+    let pair =
+        |n: u32| dsrs_metrics::Pair::new(format!("{n}"), example! { "n" => n }, prediction! {});
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let result = runtime.block_on(evaluate.score((0..500).map(pair))).unwrap();
+    HAS_ENDED.store(true, Ordering::SeqCst);
+    result
+}
+
 #[tokio::test]
 async fn ctrl_c_keeps_what_is_done_and_a_second_one_gives_up_the_rest() {
     let result = interrupted(1).await;
@@ -76,4 +104,8 @@ async fn ctrl_c_keeps_what_is_done_and_a_second_one_gives_up_the_rest() {
     let result = interrupted_while_busy().await;
     assert_eq!(result.ending, Ending::Stopped);
     assert!((4..100).contains(&result.rows), "it was heard although no thread was idle: {result}");
+
+    let result = std::thread::spawn(interrupted_while_blocked).join().unwrap();
+    assert_eq!(result.ending, Ending::Stopped);
+    assert_eq!(result.rows, 3, "the run ended without the row that cannot be cancelled: {result}");
 }

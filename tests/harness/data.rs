@@ -162,6 +162,71 @@ fn numbers_are_ids_too() {
     assert!(read(Format::Jsonl, &format!("{{\"id\": {null}, \"pred\": {{}}}}")).is_err());
 }
 
+#[test]
+fn numeric_ids_stay_as_they_are_written() {
+    let id = |id: &str| {
+        let row =
+            format!(r#"{{"gold": {{"id": 7.5}}, "n": 0.0, "id" : {id}, "pred": {{"id": 1e3}}}}"#);
+        let line = read(Format::Jsonl, &row).unwrap().remove(0).id;
+        let element = read(Format::Json, &format!("[{row}, {row}]")).unwrap().remove(1).id;
+        assert_eq!(line, element);
+        line
+    };
+    for written in ["1.50", "1e2", "-0", "0.0", "1E+2", "12.000", "9007199254740993", "\"1.50\""] {
+        assert_eq!(id(written), written.trim_matches('"'));
+    }
+}
+
+#[test]
+fn a_number_below_the_smallest_float_is_out_of_range_like_one_above_the_largest() {
+    let error = |row: &str| match read(Format::Jsonl, row).unwrap_err() {
+        DataError::Syntax { column, reason, .. } => (column, reason),
+        other => panic!("{other}"),
+    };
+    let out_of_range = |column| (column, "number out of range".to_owned());
+    for number in ["1e-400", "1e9400", "-2.5E-324000", "0.00001e-330"] {
+        let row = format!(r#"{{"pred": {{"a": [0.0, {number}]}}}}"#);
+        assert_eq!(error(&row), out_of_range(21 + number.len()), "{number}");
+    }
+    assert_eq!(error(r#"{"id": 1e-400, "pred": {}}"#), out_of_range(13));
+    for zero in ["0.0", "-0.0", "0e-400", "5e-324", "\"1e-400\""] {
+        assert!(read(Format::Jsonl, &format!(r#"{{"pred": {{"a": {zero}}}}}"#)).is_ok(), "{zero}");
+    }
+}
+
+#[test]
+fn a_lone_surrogate_is_named() {
+    for text in [r"\ud800", r"\ud800x", r"\ud83d\n", r"\udc00", r"\ud800\ud800"] {
+        let row = format!(r#"{{"pred": {{"a": "{text}"}}}}"#);
+        let error = read(Format::Jsonl, &row).unwrap_err().to_string();
+        assert!(error.contains("invalid JSON: lone surrogate: "), "{text}: {error}");
+    }
+    let pair = read(Format::Jsonl, r#"{"pred": {"a": "\ud83d\ude00"}}"#).unwrap().remove(0);
+    assert_eq!(pair.pred.get("a"), Some(&json!("😀")));
+    let error = read(Format::Jsonl, r#"{"pred": {"a": "\u12"}}"#).unwrap_err().to_string();
+    assert!(!error.contains("surrogate"), "{error}");
+}
+
+/// Quadratic work takes several minutes.
+#[test]
+fn the_header_of_a_wide_csv_file_takes_linear_time() {
+    let columns = 300_000;
+    let header: Vec<_> = (0..columns).map(|column| format!("c{column}")).collect();
+    let cells = vec!["1"; columns].join(",");
+    let csv = format!("pred.a,{}\nx,{cells}\n", header.join(","));
+    let started = std::time::Instant::now();
+    let pair = read(Format::Csv, &csv).unwrap().remove(0);
+    assert_eq!(pair.attributes.len(), columns);
+    assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
+}
+
+#[test]
+fn a_list_of_keys_in_a_message_is_bounded() {
+    let keys: Vec<_> = (0..1000).map(|key| format!(r#""k{key}": 1"#)).collect();
+    let error = read(Format::Jsonl, &format!("{{{}}}", keys.join(","))).unwrap_err().to_string();
+    assert!(error.contains("`k19` and 980 more;"), "{error}");
+}
+
 /// Files made of these pieces, so that many of them are almost valid.
 fn pieces() -> impl Strategy<Value = Vec<u8>> {
     const PIECES: [&[u8]; 20] = [

@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 use super::figure::Figure;
 use super::statistics::Agreement;
 use crate::stats::Bootstrap;
+use crate::text::shown;
 
 /// Longer class names are truncated in the confusion matrix.
 const MAX_NAME: usize = 16;
@@ -55,7 +56,7 @@ impl Agreement {
         )?;
         let mut separator = " (";
         for (why, count) in &self.without_score {
-            write!(f, "{separator}{count} {why}")?;
+            write!(f, "{separator}{count} {}", shown::name(why))?;
             separator = ", ";
         }
         f.write_str(if self.without_score.is_empty() { "\n" } else { ")\n" })
@@ -84,7 +85,10 @@ impl Agreement {
         let Some(matrix) = self.confusion.as_ref().filter(|matrix| matrix.total() > 0) else {
             return Ok(());
         };
-        let truncate = |name: &String| name.chars().take(MAX_NAME).collect::<String>();
+        let truncate = |name: &String| {
+            let start: String = name.chars().take(MAX_NAME).collect();
+            shown::escaped(&start).into_owned()
+        };
         let names: Vec<String> = self.classes.iter().map(truncate).collect();
         let count = matrix.total().to_string().len();
         let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(count);

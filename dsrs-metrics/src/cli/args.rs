@@ -44,9 +44,10 @@ pub(super) struct ListArguments {
 /// metric cannot read. Invalid input ends the run; with --max-errors it is a failed row instead. A
 /// metric that fails on a row for any other reason always makes it a failed row.
 ///
-/// Exit code: 0 on success; 1 if a metric is worse than its --fail-under, --max-errors was reached,
-/// or --budget did not cover all rows; 2 for invalid usage or input; 130 after Ctrl-C, with the
-/// scores so far kept.
+/// Exit code: 0 on success; 1 if a metric is worse than its --fail-under, all rows failed,
+/// --max-errors was reached, or --budget did not cover all rows; 2 for invalid usage or input; 130
+/// after Ctrl-C, SIGTERM or SIGHUP, with the scores so far kept. The first Ctrl-C waits for the rows
+/// in progress, the second one abandons them, and the third one ends the program at once.
 #[derive(Debug, Args)]
 pub(super) struct ScoreArguments {
     /// Files of rows: .jsonl, .json or .csv; `-` is standard input
@@ -67,6 +68,10 @@ pub(super) struct ScoreArguments {
     /// Write the scores of every row to a file: .jsonl, .json or .csv
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
+    /// In a CSV file, write a leading apostrophe before strings that a spreadsheet would evaluate as
+    /// a formula: those that begin with =, +, -, @, a tab or a line break
+    #[arg(long, requires = "out")]
+    pub(super) escape_formulas: bool,
     /// Print one JSON object, with unrounded numbers
     #[arg(long)]
     pub(super) json: bool,
@@ -209,7 +214,7 @@ impl FromStr for Param {
             (!metric.is_empty() && !key.is_empty()).then_some((metric, key, value))
         });
         let (metric, key, value) =
-            parts.ok_or("expected NAME.KEY=VALUE, as in f1.threshold=0.8")?;
+            parts.ok_or("expected NAME.KEY=VALUE, as in f1.profile=folded")?;
         Ok(Self { metric: metric.to_owned(), key: key.to_owned(), value: value.to_owned() })
     }
 }

@@ -19,6 +19,8 @@ pub(super) enum CliError {
     NotInRun { option: String, name: String, hint: Hint },
     #[error("{error}{hint}")]
     Param { error: Box<ParamError>, hint: Hint },
+    #[error("--param {metric}.{key}: set twice; set it once")]
+    DuplicateParam { metric: String, key: String },
     #[error("--map: duplicate mapping of `{field}`; write one")]
     DuplicateMapping { field: String },
     #[error("--out {}: {reason}", file.display())]

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::text::shown;
 use crate::text::suggest::nearest;
 
 /// A suggestion for an unknown name.
@@ -41,7 +42,9 @@ impl fmt::Display for Hint {
             Self::DidYouMean(nearest) => write!(f, "; did you mean `{nearest}`?"),
             Self::Instead(what) => write!(f, "; {what}"),
             Self::Only(names) if names.is_empty() => Ok(()),
-            Self::Only(names) => write!(f, ", only `{}`", names.join("`, `")),
+            Self::Only(names) => {
+                write!(f, ", only {}", shown::names(names.iter().map(String::as_str)))
+            }
             Self::None => Ok(()),
         }
     }

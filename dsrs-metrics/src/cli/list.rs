@@ -11,7 +11,7 @@ use textwrap::Options;
 use super::args::ListArguments;
 use super::error::CliError;
 use super::registry::{Entry, Registry};
-use super::stdio::print;
+use super::stdio::{print, print_indented_json};
 use crate::core::spec::{MetricSpec, MetricTier, ParamSpec, ScoreKind};
 use crate::core::value_type::TypeHelp;
 
@@ -24,9 +24,7 @@ pub(super) fn run(registry: &Registry, args: &ListArguments) -> Result<ExitCode,
     let specs = metrics.iter().zip(&params).map(|(metric, params)| metric.spec.with_params(params));
     let specs: Vec<MetricSpec<'_>> = specs.collect();
     if args.json {
-        // Specs contain only strings, numbers and bools, so serializing them cannot fail.
-        let json = serde_json::to_string_pretty(&specs).unwrap_or_default();
-        print(&format!("{json}\n")).map_err(CliError::StandardOutput)?;
+        print_indented_json(&specs).map_err(CliError::StandardOutput)?;
         return Ok(ExitCode::SUCCESS);
     }
     let full = !args.names.is_empty();

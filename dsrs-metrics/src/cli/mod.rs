@@ -12,6 +12,7 @@ mod panic_hook;
 mod registry;
 mod score;
 mod stdio;
+mod usage;
 
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -76,8 +77,9 @@ pub fn main(add: impl FnOnce(&mut Registry) -> Result<(), RegistryError>) -> Exi
 /// Runs one command; `args` starts with the name of the program.
 ///
 /// Results are printed to standard output, everything else to standard error. The exit code is 0 on
-/// success, 1 if a metric is worse than `--fail-under`, `--max-errors` was reached or `--budget`
-/// did not cover all rows, 2 for invalid usage or input, and 130 after Ctrl-C.
+/// success, 1 if a metric is worse than `--fail-under`, all rows failed, `--max-errors` was reached
+/// or `--budget` did not cover all rows, 2 for invalid usage or input, and 130 after Ctrl-C, SIGTERM
+/// or SIGHUP.
 ///
 /// ```
 /// use dsrs_metrics::cli::{Registry, run};
@@ -95,11 +97,7 @@ pub fn run<A: Into<OsString> + Clone>(
 ) -> ExitCode {
     let arguments = match Arguments::try_parse_from(args) {
         Ok(arguments) => arguments,
-        Err(error) => {
-            // A closed standard output or standard error is not an error here.
-            let _ = error.print();
-            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(INVALID));
-        }
+        Err(error) => return usage::report(&error),
     };
     match arguments.command {
         Command::List(args) => list::run(registry, &args).unwrap_or_else(|error| fail(&error)),

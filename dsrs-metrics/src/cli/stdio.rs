@@ -1,24 +1,34 @@
 //! Standard output and standard error. Their reader may close them early, as in
 //! `dsrs-metrics list | head -1`.
+//!
+//! Everything that the command line writes passes through here, and no character that a terminal
+//! obeys passes, except the line breaks of the command's own output.
 
 use std::fmt;
 use std::io::{self, Write};
 
 use serde::Serialize;
 
-/// Writes to standard output. A closed pipe is not an error: its reader has read what it needs.
+use crate::text::shown;
+
+/// Writes lines to standard output. A closed pipe is not an error: its reader has read what it
+/// needs.
 pub(super) fn print(text: &str) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
-        _ => Ok(()),
-    }
+    let lines: Vec<_> = text.split('\n').map(shown::escaped).collect();
+    write(&lines.join("\n"))
 }
 
 /// Writes a value as one line of JSON to standard output.
 pub(super) fn print_json(value: &impl Serialize) -> io::Result<()> {
     let json = serde_json::to_string(value).map_err(io::Error::other)?;
-    print(&format!("{json}\n"))
+    write(&format!("{}\n", ascii_escaped(&json)))
+}
+
+/// Writes a value as indented JSON to standard output.
+pub(super) fn print_indented_json(value: &impl Serialize) -> io::Result<()> {
+    let json = serde_json::to_string_pretty(value).map_err(io::Error::other)?;
+    let lines: Vec<_> = json.split('\n').map(ascii_escaped).collect();
+    write(&format!("{}\n", lines.join("\n")))
 }
 
 /// Writes one line to standard error. Line breaks become spaces, since messages contain error texts
@@ -26,5 +36,45 @@ pub(super) fn print_json(value: &impl Serialize) -> io::Result<()> {
 pub(super) fn print_error(message: impl fmt::Display) {
     let line = message.to_string().replace(['\n', '\r'], " ");
     // If standard error is closed, nothing can be reported.
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(io::stderr(), "{}", shown::escaped(&line));
+}
+
+fn write(text: &str) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Writes the characters that a terminal may obey as `\uXXXX`. In a line of JSON they occur only in
+/// strings, so the value is the same.
+fn ascii_escaped(json: &str) -> String {
+    let mut escaped = String::with_capacity(json.len());
+    for character in json.chars() {
+        if shown::is_unsafe(character) {
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                escaped.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            escaped.push(character);
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::ascii_escaped;
+
+    #[test]
+    fn json_has_the_same_value_without_characters_that_a_terminal_obeys() {
+        let value =
+            json!({"a\u{9b}2J": "\u{1b}[31m\n\u{7f}\u{202e}\u{e0041} é \\ \" 👩\u{200d}💻"});
+        let shown = ascii_escaped(&value.to_string());
+        assert_eq!(serde_json::from_str::<Value>(&shown).unwrap(), value);
+        assert_eq!(shown, r#"{"a\u009b2J":"\u001b[31m\n\u007f\u202e\udb40\udc41 é \\ \" 👩‍💻"}"#);
+    }
 }

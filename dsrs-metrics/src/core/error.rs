@@ -6,6 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::core::spec::{MetricSpec, ScoreRange, Side};
+use crate::text::shown;
 
 /// A [`Result`](std::result::Result) whose error is a [`MetricError`] unless another is named.
 pub type Result<T, E = MetricError> = std::result::Result<T, E>;
@@ -269,6 +270,6 @@ impl fmt::Display for AmongFields<'_> {
         if self.0.is_empty() {
             return f.write_str("; it has no fields");
         }
-        write!(f, "; it has `{}`", self.0.join("`, `"))
+        write!(f, "; it has {}", shown::names(self.0.iter().map(String::as_str)))
     }
 }

@@ -8,6 +8,7 @@
 //! needed here: an error must name the right line, and an unclosed quote must not read the whole
 //! file into memory.
 
+use std::collections::HashSet;
 use std::io::BufRead;
 
 use csv_core::{ReadRecordResult, Reader};
@@ -149,9 +150,10 @@ impl CsvRecords {
 
     fn header(&self) -> Result<Vec<(String, Column)>, DataError> {
         let mut columns: Vec<(String, Column)> = Vec::with_capacity(self.record.cells);
+        let mut names = HashSet::with_capacity(self.record.cells);
         for index in 0..self.record.cells {
             let name = self.text(index, &format!("{}", index + 1))?;
-            if columns.iter().any(|(other, _)| *other == name) {
+            if !names.insert(name.clone()) {
                 let at = self.input.at(self.record.line);
                 return Err(DataError::DuplicateColumn { at, column: name });
             }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use crate::core::rows::pair::Origin;
 use crate::core::spec::Side;
+use crate::text::shown;
 
 /// Why a row file cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -140,7 +141,7 @@ pub enum DataError {
     /// The row has neither `gold` nor `pred`, and no mapping names its fields.
     #[error(
         "{at}: expected `gold` or `pred`, found {}; map the fields, as in --map gold.FIELD={}",
-        Keys(present), present.first().map_or("KEY", String::as_str)
+        Keys(present), shown::name(present.first().map_or("KEY", String::as_str))
     )]
     NoFields {
         /// The line.
@@ -193,7 +194,7 @@ impl fmt::Display for Keys<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             [] => f.write_str("an empty row"),
-            keys => write!(f, "only `{}`", keys.join("`, `")),
+            keys => write!(f, "only {}", shown::names(keys.iter().map(String::as_str))),
         }
     }
 }

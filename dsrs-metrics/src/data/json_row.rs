@@ -2,19 +2,27 @@
 //! file.
 
 use super::error::DataError;
-use super::long_integers::find_long_integer;
+use super::inexact_numbers::{InexactNumber, find_inexact_number, keep_id_as_written};
 use super::row::Row;
 use crate::core::rows::pair::Origin;
 
 /// Parses the row in `bytes`, which start at byte `column` of the line `at`, counted from 1.
 pub(super) fn parse(bytes: &[u8], at: &Origin, column: usize) -> Result<Row, DataError> {
     let text = str::from_utf8(bytes).map_err(|error| not_utf8(bytes, error, at, column))?;
-    let row = serde_json::from_str(text).map_err(|error| invalid(&error, at, column))?;
-    match find_long_integer(&row, text) {
-        None => Ok(row),
-        Some(offset) => {
+    let mut row = serde_json::from_str(text).map_err(|error| invalid(&error, at, column))?;
+    match find_inexact_number(&row, text) {
+        None => {
+            keep_id_as_written(&mut row, text);
+            Ok(row)
+        }
+        Some(InexactNumber::LongInteger(offset)) => {
             let (at, column) = position_of(bytes, offset, at, column);
             Err(DataError::LongInteger { at, column })
+        }
+        Some(InexactNumber::Underflow(offset)) => {
+            let (at, column) = position_of(bytes, offset, at, column);
+            // The reason that `serde_json` returns for a number that is too large.
+            Err(DataError::Syntax { at, column, reason: "number out of range".to_owned() })
         }
     }
 }
@@ -35,8 +43,16 @@ fn invalid(error: &serde_json::Error, at: &Origin, column: usize) -> DataError {
         Some(end) => message[..end].to_owned(),
         None => message,
     };
+    let is_lone_surrogate = LONE_SURROGATE.contains(&&*reason);
+    let reason = if is_lone_surrogate { LONE_SURROGATE_REASON.to_owned() } else { reason };
     DataError::Syntax { at, column, reason }
 }
+
+/// What `serde_json` returns for an escape of half a surrogate pair, and nothing else.
+const LONE_SURROGATE: [&str; 2] =
+    ["unexpected end of hex escape", "lone leading surrogate in hex escape"];
+
+const LONE_SURROGATE_REASON: &str = "lone surrogate: an escape from \\ud800 to \\udfff is half a character; write the whole pair, or \\ufffd";
 
 /// The position in the file of the byte at an offset into the row.
 fn position_of(bytes: &[u8], offset: usize, at: &Origin, column: usize) -> (Origin, usize) {

@@ -9,11 +9,11 @@
 mod csv;
 mod error;
 mod format;
+mod inexact_numbers;
 mod input;
 mod json_array;
 mod json_lines;
 mod json_row;
-mod long_integers;
 mod mapping;
 mod object_rows;
 mod reader;

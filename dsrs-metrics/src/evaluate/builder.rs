@@ -20,6 +20,9 @@ use crate::evaluate::report::{Format, ProgressDisplay, pair_line, real_path};
 /// The default number of rows evaluated concurrently.
 pub(super) const DEFAULT_CONCURRENCY: usize = 32;
 
+/// The largest absolute value of a failure score: the percentage of any mean with it is finite.
+const MAX_FAILURE_SCORE: f64 = 1e300;
+
 /// A builder of [`Evaluate`], returned by [`Evaluate::builder`] and [`Evaluate::typed`].
 #[must_use]
 pub struct EvaluateBuilder<G, P> {
@@ -98,7 +101,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self
     }
 
-    /// Sets the score that a failed row contributes to [`mean`](super::MetricSummary::mean); the default is 0.
+    /// Sets the score that a failed row contributes to [`mean`](super::MetricSummary::mean), from -1e300 to
+    /// 1e300; the default is 0.
     pub fn failure_score(mut self, score: f64) -> Self {
         self.options.failure_score = score;
         self
@@ -143,8 +147,11 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self
     }
 
-    /// Like [`stop_when`](Self::stop_when), at the first Ctrl-C; the second one also abandons the rows in
-    /// progress. Finished rows are kept.
+    /// Like [`stop_when`](Self::stop_when), at the first Ctrl-C, SIGTERM or SIGHUP; a line on standard
+    /// error states that rows in progress are finished. The second signal also abandons the rows in
+    /// progress, on a runtime with several threads also those that compute without awaiting anything.
+    /// Finished rows are kept. The third signal ends the process with exit code 130; the next run that writes the same file
+    /// removes what it leaves behind. A SIGHUP that the process ignores, as under `nohup`, stays ignored.
     #[cfg(feature = "ctrl-c")]
     pub fn stop_on_ctrl_c(mut self) -> Self {
         self.options.stop_on_ctrl_c = true;
@@ -156,7 +163,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     /// # Errors
     /// There is no metric; two metrics have the same name; a name is reserved by result files or contains a
     /// dot, comma, white space or control character; the devset is empty; the concurrency or timeout is
-    /// zero; the failure score is not finite; two rows have the same id; or two outputs have the same path.
+    /// zero; the failure score is out of range; two rows have the same id; or two outputs have the same path.
     pub fn build(self) -> Result<Evaluate<G, P>, EvaluateError> {
         self.check_metrics()?;
         self.check_limits()?;
@@ -195,7 +202,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
             return Err(EvaluateError::ZeroTimeout);
         }
         let value = self.options.failure_score;
-        if !value.is_finite() {
+        if value.is_nan() || value.abs() > MAX_FAILURE_SCORE {
             return Err(EvaluateError::FailureScore { value });
         }
         Ok(())
@@ -270,6 +277,16 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
     #[cfg(feature = "csv")]
     pub fn save_as_csv(self, path: impl Into<PathBuf>) -> Self {
         self.save_as(Format::Csv, path.into())
+    }
+
+    /// Sets whether strings in CSV files that a spreadsheet would evaluate as a formula get a leading
+    /// apostrophe: those that begin with `=`, `+`, `-`, `@`, a tab or a line break, in cells and in the
+    /// header. By default strings are written unchanged, so that a file can be read back. Use this for
+    /// files that a person opens in a spreadsheet, since rows come from models and data sets.
+    #[cfg(feature = "csv")]
+    pub fn escape_formulas(mut self, escape: bool) -> Self {
+        self.options.escape_formulas = escape;
+        self
     }
 
     /// Writes the rows as one JSON array of the objects of

@@ -90,6 +90,11 @@ impl<G, P> Collector<G, P> {
         self.too_many_errors || self.output_error.is_some()
     }
 
+    /// Removes the result files, for a run that has no result.
+    pub(super) fn discard_files(&mut self) {
+        self.options.files = None;
+    }
+
     /// Returns the rows in input order and the summaries, and publishes the result files.
     pub(super) fn finish(&mut self) -> Finished<G, P> {
         let (tally, failed) = (&self.tallies[0], self.failed_rows);

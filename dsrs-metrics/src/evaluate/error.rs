@@ -51,8 +51,8 @@ pub enum EvaluateError {
     /// The timeout is 0, so that every row would fail.
     #[error("`timeout` must be greater than 0 s, found 0 s; use a longer timeout, or none")]
     ZeroTimeout,
-    /// The failure score is NaN or infinite, which would make every mean NaN or infinite.
-    #[error("`failure_score` must be a finite number, found {value}")]
+    /// The failure score is NaN, infinite or so large that a mean or percentage would be.
+    #[error("`failure_score` must be a number from -1e300 to 1e300, found {value:?}")]
     FailureScore {
         /// The failure score.
         value: f64,

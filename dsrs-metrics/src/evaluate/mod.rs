@@ -104,6 +104,7 @@ struct Options<G, P> {
     table_rows: usize,
     show_table: Option<ShowTable<G, P>>,
     outputs: Vec<(Format, PathBuf)>,
+    escape_formulas: bool,
     render_pair: Option<Render<G, P>>,
     stop_when: Option<Shared<BoxFuture<'static, ()>>>,
     #[cfg(feature = "ctrl-c")]
@@ -121,6 +122,7 @@ impl<G, P> Default for Options<G, P> {
             table_rows: 0,
             show_table: None,
             outputs: Vec::new(),
+            escape_formulas: false,
             render_pair: None,
             stop_when: None,
             #[cfg(feature = "ctrl-c")]

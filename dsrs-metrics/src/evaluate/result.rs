@@ -1,5 +1,6 @@
 //! The result of an evaluation.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
@@ -9,11 +10,15 @@ use super::error::EvaluateError;
 use super::row::RowResult;
 use super::summary::MetricSummary;
 use crate::core::rows::dynamic::{Example, Prediction};
+use crate::text::shown;
+
+/// The largest number of named scores of one metric whose headlines are shown.
+const SHOWN_PARTS: usize = 20;
 
 /// The result of an evaluation: the score, the rows, and a summary per metric.
 ///
-/// `Display` shows the headline of every metric with its denominators, `Debug` the score and the number
-/// of rows; neither prints rows.
+/// `Display` shows the headline of every metric with its denominators, and of the first 20 named scores
+/// of each; `Debug` the score and the number of rows. Neither prints rows.
 #[derive(Clone, PartialEq)]
 #[must_use]
 #[non_exhaustive]
@@ -125,6 +130,23 @@ impl<G, P> Serialize for EvaluationResult<G, P> {
     }
 }
 
+impl<G, P> EvaluationResult<G, P> {
+    /// Returns name and headline of each metric and of its first named scores, and the number of the
+    /// others. Names of scores come from rows, so they are escaped and shortened.
+    fn headlines(&self) -> Vec<(Cow<'_, str>, String)> {
+        let mut lines = Vec::new();
+        for metric in self.metrics.chunk_by(|_, next| !self.names.contains(&next.name)) {
+            let (first, others) = metric.split_at(metric.len().min(1 + SHOWN_PARTS));
+            lines.extend(first.iter().map(|it| (shown::name(&it.name), it.to_string())));
+            if !others.is_empty() {
+                let all = Cow::Owned(format!("{}.*", metric[0].name));
+                lines.push((all, format!("{} more named scores", others.len())));
+            }
+        }
+        lines
+    }
+}
+
 struct ByName<'a>(&'a [MetricSummary]);
 
 impl Serialize for ByName<'_> {
@@ -135,11 +157,11 @@ impl Serialize for ByName<'_> {
 
 impl<G, P> fmt::Display for EvaluationResult<G, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let width = self.metrics.iter().map(|summary| summary.name.chars().count());
-        let width = width.max().unwrap_or(0);
-        for (position, summary) in self.metrics.iter().enumerate() {
+        let lines = self.headlines();
+        let width = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+        for (position, (name, headline)) in lines.iter().enumerate() {
             let line_break = if position == 0 { "" } else { "\n" };
-            write!(f, "{line_break}{:width$}  {summary}", summary.name)?;
+            write!(f, "{line_break}{name:width$}  {headline}")?;
         }
         if !self.is_complete() {
             write!(f, "\nafter {} rows: {}", self.rows, self.ending)?;

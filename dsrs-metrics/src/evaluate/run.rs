@@ -70,12 +70,14 @@ where
 {
     check_runtime(&plan)?;
     requirements::probe(super::row::requirements(&plan.metrics)).await?;
-    let run = Arc::new(Run::prepare(plan, source, render, options)?);
+    let stop = Arc::new(Stop::default());
+    // Before result files are created, so that no signal leaves one behind.
     #[cfg(feature = "ctrl-c")]
     let _listener = match options.stop_on_ctrl_c {
-        true => super::ctrl_c::listen(Arc::clone(&run.stop)).await,
+        true => super::ctrl_c::listen(Arc::clone(&stop)).await,
         false => None,
     };
+    let run = Arc::new(Run::prepare(plan, source, render, options, stop)?);
     let program = Arc::new(program);
     let settings = Settings::current();
     let spawn_worker = |workers: &mut JoinSet<()>| {
@@ -84,9 +86,6 @@ where
         workers.spawn(settings.clone().scope(work));
     };
     supervise(&run, spawn_worker).await?;
-    let run = Arc::into_inner(run).ok_or_else(|| EvaluateError::Worker {
-        message: "it still references the results".to_owned(),
-    })?;
     run.finish(options)
 }
 
@@ -102,7 +101,7 @@ where
     P: Send + Sync,
 {
     requirements::probe(super::row::requirements(&plan.metrics)).await?;
-    let run = Run::prepare(Arc::new(plan), source, super::score_line, options)?;
+    let run = Run::prepare(Arc::new(plan), source, super::score_line, options, Arc::default())?;
     // The number of workers is fixed here, since no task can add some later.
     let (_, rows) = run.source.size_hint();
     let workers = options.concurrency.min(rows.unwrap_or(usize::MAX));
@@ -142,9 +141,18 @@ async fn supervise<G, P>(
                 Some(Err(error)) => check_worker(error)?,
             },
             () = &mut stop, if !run.stop.is_requested() => run.stop.request(),
-            () = run.stop.abandoned() => workers.shutdown().await,
+            () = run.stop.abandoned() => abandon(&mut workers, &run.stop).await,
             more = run.pool.grow() => (0..more).for_each(|_| spawn_worker(&mut workers)),
         }
+    }
+}
+
+/// Cancels the workers. One that computes without awaiting anything cannot be cancelled: the run ends
+/// without it, and its row is not recorded.
+async fn abandon(workers: &mut JoinSet<()>, stop: &Stop) {
+    tokio::select! {
+        () = workers.shutdown() => {}
+        () = stop.given_up() => workers.detach_all(),
     }
 }
 
@@ -186,8 +194,9 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         source: Source<'a, G, P>,
         render: Render<G, P>,
         options: &Options<G, P>,
+        stop: Arc<Stop>,
     ) -> Result<Self, EvaluateError> {
-        let files = ResultFiles::create(&options.outputs)?;
+        let files = ResultFiles::create(&options.outputs, options.escape_formulas)?;
         let render = files.is_some().then_some(render);
         let tally = |metric: &MetricEntry<'_, G, P>| Tally::new(&metric.name, metric.kind);
         let (expected, total) = source.size_hint();
@@ -209,7 +218,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             plan,
             pool: WorkerPool::new(options.concurrency.min(total.unwrap_or(usize::MAX).max(1))),
             source,
-            stop: Arc::default(),
+            stop,
             stop_when: options.stop_when.clone(),
             render,
             started: Instant::now(),
@@ -264,11 +273,13 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         }
     }
 
-    fn finish(self, options: &Options<G, P>) -> Result<EvaluationResult<G, P>, EvaluateError> {
+    /// Borrows the run, since a worker that could not be cancelled may still use it.
+    fn finish(&self, options: &Options<G, P>) -> Result<EvaluationResult<G, P>, EvaluateError> {
         let stopped = self.stop.is_requested();
-        let mut collector = self.collector.into_inner().unwrap_or_else(PoisonError::into_inner);
-        if let Some(error) = self.source.into_error() {
-            return Err(error);
+        let mut collector = self.collector.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(error) = self.source.error() {
+            collector.discard_files();
+            return Err(error.clone());
         }
         if collector.rows == 0 && !stopped {
             return Err(EvaluateError::NoRows);
@@ -281,7 +292,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             rows: collector.rows,
             failed_rows: finished.failed_rows,
             first_error: finished.first_error,
-            ending: match collector.output_error {
+            ending: match collector.output_error.take() {
                 Some(error) => Ending::OutputFailed(error),
                 None if collector.too_many_errors => Ending::MaxErrors,
                 None if stopped => Ending::Stopped,
@@ -289,7 +300,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             },
             elapsed: self.started.elapsed(),
             reads: self.plan.metrics.iter().flat_map(|metric| metric.reads.clone()).collect(),
-            names: self.names,
+            names: self.names.clone(),
         };
         if let Some(show_table) = options.show_table {
             show_table(&result, options.table_rows);

@@ -129,8 +129,8 @@ impl<'a, G, P> Source<'a, G, P> {
         }
     }
 
-    pub(super) fn into_error(self) -> Option<EvaluateError> {
-        self.error.into_inner()
+    pub(super) fn error(&self) -> Option<&EvaluateError> {
+        self.error.get()
     }
 
     pub(super) fn failed(&self) -> bool {

@@ -11,6 +11,23 @@ pub(super) struct Stop {
     requested: AtomicBool,
     changed: Notify,
     abandoned: Notify,
+    given_up: Notify,
+    #[cfg(feature = "ctrl-c")]
+    is_abandoned: AtomicBool,
+    #[cfg(feature = "ctrl-c")]
+    has_given_up: AtomicBool,
+}
+
+/// The effect of a Ctrl-C.
+#[cfg(feature = "ctrl-c")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Interrupt {
+    /// No more rows are taken, and those in progress are finished.
+    Finish,
+    /// The rows in progress are abandoned.
+    Abandon,
+    /// The process ends at once.
+    Exit,
 }
 
 impl Stop {
@@ -34,10 +51,21 @@ impl Stop {
         self.requested.load(Ordering::SeqCst)
     }
 
+    /// Returns the effect of the next Ctrl-C.
+    #[cfg(feature = "ctrl-c")]
+    pub(super) fn next_interrupt(&self) -> Interrupt {
+        match (self.is_requested(), self.is_abandoned.load(Ordering::SeqCst)) {
+            (false, _) => Interrupt::Finish,
+            (true, false) => Interrupt::Abandon,
+            (true, true) => Interrupt::Exit,
+        }
+    }
+
     /// Handles one Ctrl-C: the first requests a stop, a later one abandons the rows in progress.
     #[cfg(feature = "ctrl-c")]
     pub(super) fn interrupt(&self) {
         if self.is_requested() {
+            self.is_abandoned.store(true, Ordering::SeqCst);
             self.abandoned.notify_one();
         } else {
             self.request();
@@ -47,6 +75,24 @@ impl Stop {
     /// Waits until the rows in progress are to be abandoned.
     pub(super) async fn abandoned(&self) {
         self.abandoned.notified().await;
+    }
+
+    /// Ends the run without abandoned rows that cannot be cancelled.
+    #[cfg(feature = "ctrl-c")]
+    pub(super) fn give_up(&self) {
+        self.has_given_up.store(true, Ordering::SeqCst);
+        self.given_up.notify_one();
+    }
+
+    /// Whether rows that cannot be cancelled may still be in progress.
+    #[cfg(feature = "ctrl-c")]
+    pub(super) fn has_given_up(&self) -> bool {
+        self.has_given_up.load(Ordering::SeqCst)
+    }
+
+    /// Waits until the run is to end without the rows that cannot be cancelled.
+    pub(super) async fn given_up(&self) {
+        self.given_up.notified().await;
     }
 
     /// Waits until the flag is set.

@@ -10,6 +10,7 @@ compile_error!("the feature `sandbox` requires Linux: it isolates with Linux nam
 mod accounting;
 mod bubblewrap;
 pub mod counts;
+mod leftovers;
 mod limits;
 mod process_tree;
 mod seccomp;

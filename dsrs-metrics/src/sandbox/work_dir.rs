@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 
 use tempfile::TempDir;
 
-use super::{Job, Limits, SandboxError};
+use super::{Job, Limits, SandboxError, leftovers};
 
 /// The unit in which a file takes space in memory, in bytes.
 const PAGE_BYTES: u64 = 4096;
@@ -19,7 +19,7 @@ const MIB: u64 = 1024 * 1024;
 /// # Errors
 /// [`SandboxError::LimitTooSmall`] if the files do not fit into the job's limits.
 pub(super) fn prepare(job: &Job, owner: Option<u32>) -> Result<TempDir, SandboxError> {
-    let created = tempfile::Builder::new().prefix("dsrs-sandbox-").tempdir();
+    let created = tempfile::Builder::new().prefix(&leftovers::prefix()).tempdir();
     let dir = created.map_err(|error| SandboxError::io("creating the work directory", error))?;
     if let Some(folder) = &job.folder {
         copy(folder, dir.path())

@@ -14,6 +14,7 @@ mod compare;
 mod edits;
 mod numbers;
 mod overlap;
+pub(crate) mod shown;
 #[cfg(any(feature = "cli", feature = "lm"))]
 pub(crate) mod suggest;
 mod unicode;

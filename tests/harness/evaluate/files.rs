@@ -265,19 +265,54 @@ async fn a_dangling_link_stays_a_link() {
     assert!(link.is_symlink() && read(&file).starts_with("{\"id\""));
 }
 
+#[cfg(unix)]
 #[tokio::test]
-async fn files_left_by_a_killed_process_do_no_harm() {
+async fn files_left_by_killed_processes_are_removed() {
+    let mut child = std::process::Command::new("true").spawn().unwrap();
+    let dead = child.id();
+    child.wait().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out.jsonl");
-    // Other tests of this process have taken some of these numbers, but not all.
-    let left = |number: u32| format!(".out.jsonl.{}-{number}.tmp", std::process::id());
-    for number in 0..500 {
-        std::fs::write(folder.path().join(left(number)), "left behind").unwrap();
-    }
+    let write = |name: &str| std::fs::write(folder.path().join(name), "left behind").unwrap();
+    write(&format!(".out.jsonl.{dead}-0.tmp"));
+    // Process ids repeat in containers: these have the id of this process, but are not its own.
+    (0..500).for_each(|number| write(&format!(".out.jsonl.{}-{number}.tmp", std::process::id())));
+    let kept = [
+        // Process 1 is alive.
+        ".out.jsonl.1-0.tmp".to_owned(),
+        format!(".other.jsonl.{dead}-0.tmp"),
+        format!("out.jsonl.{dead}-0.rows.jsonl"),
+    ];
+    kept.iter().for_each(|name| write(name));
     let evaluate = scoring().save_as_jsonl(&path).build().unwrap();
     assert!(evaluate.score(saying(&["1"])).await.unwrap().is_complete());
     assert!(read(&path).starts_with("{\"id\""));
-    assert!((0..500).all(|number| read(&folder.path().join(left(number))) == "left behind"));
+    let mut expected = kept.to_vec();
+    expected.push("out.jsonl".to_owned());
+    expected.sort();
+    assert_eq!(names(folder.path()), expected);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn the_files_of_a_run_in_progress_are_not_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.jsonl");
+    let (first, second) = (path.clone(), path.clone());
+    // While the first run reads its second row, another one writes the same file.
+    let rows = saying(&["1", "0"]).into_iter().enumerate().map(move |(position, row)| {
+        if position == 1 {
+            let second = scoring().save_as_jsonl(&second).build().unwrap();
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            let run = move || runtime.block_on(second.score(saying(&["0.5"]))).unwrap();
+            assert!(std::thread::spawn(run).join().unwrap().is_complete());
+        }
+        row
+    });
+    let evaluate = scoring().save_as_jsonl(&first).concurrency(1).build().unwrap();
+    assert!(evaluate.score(rows).await.unwrap().is_complete());
+    assert_eq!(read(&path).lines().count(), 2);
+    assert_eq!(names(folder.path()), ["out.jsonl"]);
 }
 
 #[tokio::test]
@@ -304,12 +339,29 @@ async fn a_file_keeps_its_permissions_and_its_rows_are_never_more_readable() {
         let place = folder.path().to_owned();
         let rows = saying(&["1", "0"]).into_iter().inspect(move |_| {
             let modes: Vec<_> = names(&place).iter().map(|name| mode(&place.join(name))).collect();
-            assert_eq!(modes, [wanted; 3], "target, temporary file and spool");
+            assert_eq!(modes, [wanted, 0o600, wanted], "temporary file, spool and target");
         });
         assert!(evaluate.score(rows).await.unwrap().is_complete());
         assert!(read(&path).starts_with("{\"id\""));
         assert_eq!(mode(&path), wanted);
     }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn the_spool_of_a_device_is_readable_by_its_owner_only() {
+    use std::os::unix::fs::PermissionsExt;
+    let evaluate = scoring().save_as_json("/dev/null").build().unwrap();
+    let own = format!(".dsrs-metrics.{}-", std::process::id());
+    let rows = saying(&["1"]).into_iter().inspect(move |_| {
+        let temporary = std::fs::read_dir(std::env::temp_dir()).unwrap().flatten();
+        let spools: Vec<_> = temporary
+            .filter(|entry| entry.file_name().to_string_lossy().starts_with(&own))
+            .map(|entry| entry.metadata().unwrap().permissions().mode() & 0o777)
+            .collect();
+        assert!(!spools.is_empty() && spools.iter().all(|mode| *mode == 0o600), "{spools:?}");
+    });
+    assert!(evaluate.score(rows).await.unwrap().is_complete());
 }
 
 #[cfg(target_os = "linux")]
@@ -323,9 +375,48 @@ async fn trap_22_a_full_disk_loses_no_score() {
     };
     assert_eq!(path, Path::new("/dev/full"));
     let kept = reason.split('`').nth(1).unwrap();
+    assert!(kept.ends_with(".rows.jsonl"), "later runs do not remove it: {kept}");
     assert_eq!(read(Path::new(kept)).lines().count(), 2);
     assert!(!std::fs::metadata(path).unwrap().is_file(), "a device stays a device");
     std::fs::remove_file(kept).unwrap();
+}
+
+/// A cell that a spreadsheet would evaluate, for each character that begins one.
+const FORMULAS: [&str; 7] =
+    ["=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(1)", "\t=1", "\r=1", "＝1"];
+
+#[tokio::test]
+async fn formulas_in_csv_are_escaped_on_request() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out.csv");
+    let rows = || {
+        let pairs = FORMULAS.iter().enumerate().map(|(position, formula)| {
+            let mut pair = Pair::new(
+                format!("{formula}{position}"),
+                example! {},
+                prediction! { "say" => "-0.5" },
+            );
+            pair.attributes.insert("=HYPERLINK()", *formula);
+            pair.attributes.insert("harmless", "a=b");
+            pair
+        });
+        pairs.collect::<Vec<_>>()
+    };
+    for (escape, quote) in [(false, ""), (true, "'")] {
+        let negative = metric_fn("negative", |_, _| -0.5).with_range(-1.0, 1.0);
+        let evaluate = Evaluate::builder().metric(negative).save_as_csv(&path);
+        let evaluate = evaluate.escape_formulas(escape).build().unwrap();
+        assert!(evaluate.score(rows()).await.unwrap().is_complete());
+        let mut reader = csv::Reader::from_path(&path).unwrap();
+        let header: Vec<_> = reader.headers().unwrap().iter().map(str::to_owned).collect();
+        assert_eq!(header[1], "attributes.=HYPERLINK()", "a prefix makes it harmless");
+        for (row, (position, formula)) in reader.records().zip(FORMULAS.iter().enumerate()) {
+            let row = row.unwrap();
+            assert_eq!(row[0], format!("{quote}{formula}{position}"));
+            assert_eq!(row[1], format!("{quote}{formula}"));
+            assert_eq!((&row[2], &row[3]), ("a=b", "-0.5"), "numbers and harmless strings");
+        }
+    }
 }
 
 #[tokio::test]

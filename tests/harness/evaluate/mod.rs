@@ -6,6 +6,7 @@ mod corpus;
 mod denominators;
 mod failures;
 mod files;
+mod headlines;
 mod programs;
 mod setup;
 mod stopping;

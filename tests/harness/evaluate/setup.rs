@@ -30,10 +30,10 @@ fn an_invalid_setup_is_rejected() {
         rejection(scoring().timeout(Duration::ZERO)),
         "`timeout` must be greater than 0 s, found 0 s; use a longer timeout, or none"
     );
-    for score in [f64::NAN, f64::INFINITY] {
+    for score in [f64::NAN, f64::INFINITY, 1e308, -1.1e300] {
         assert_eq!(
             rejection(scoring().failure_score(score)),
-            format!("`failure_score` must be a finite number, found {score}")
+            format!("`failure_score` must be a number from -1e300 to 1e300, found {score:?}")
         );
     }
     assert_eq!(

@@ -29,6 +29,10 @@ pub(super) fn configure(
             let option = format!("--param {}.{}", param.metric, param.key);
             return Err(not_in_run(option, &param.metric, args));
         };
+        if params.has(&param.key) {
+            let (metric, key) = (param.metric.clone(), param.key.clone());
+            return Err(CliError::DuplicateParam { metric, key });
+        }
         params.insert(&param.key, &param.value);
     }
     let create = |(entry, params): &(&Entry, Params)| entry.configure(params).map_err(param_error);

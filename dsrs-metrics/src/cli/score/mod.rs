@@ -1,7 +1,7 @@
 //! `score`: reads rows, evaluates metrics on them, and prints a summary of each metric.
 //!
 //! `metrics.rs` selects and configures the metrics, `models.rs` the language models of judges,
-//! `rows.rs` reads and checks rows, `report.rs` prints the result, with the thresholds of
+//! `rows.rs` reads and checks rows, `same_file.rs` protects them from `--out`, `report.rs` prints the result, with the thresholds of
 //! `fail_under.rs`. The harness in `evaluate/` does the scoring.
 
 mod fail_under;
@@ -12,6 +12,7 @@ mod models;
 mod no_models;
 mod report;
 mod rows;
+mod same_file;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -74,7 +75,7 @@ fn evaluator(metrics: &[Arc<dyn Metric>], args: &ScoreArguments) -> Result<Evalu
         builder = builder.timeout(timeout);
     }
     if let Some(out) = &args.out {
-        builder = save_to(builder, out, &args.data)?;
+        builder = save_to(builder, out, &args.data)?.escape_formulas(args.escape_formulas);
     }
     Ok(builder.build()?)
 }
@@ -82,11 +83,7 @@ fn evaluator(metrics: &[Arc<dyn Metric>], args: &ScoreArguments) -> Result<Evalu
 /// Adds the result file of `--out`.
 fn save_to(builder: Builder, out: &Path, data: &[PathBuf]) -> Result<Builder, CliError> {
     let reject = |reason| Err(CliError::Out { file: out.to_path_buf(), reason });
-    let is_out = |file: &PathBuf| match (fs::canonicalize(file), fs::canonicalize(out)) {
-        (Ok(file), Ok(out)) => file == out,
-        _ => false,
-    };
-    if data.iter().any(is_out) {
+    if data.iter().any(|input| same_file::is_same_regular_file(input, out)) {
         return reject("the file is also an input; choose another file");
     }
     match Format::of(out) {

@@ -35,6 +35,7 @@ pub(super) fn report(
         warn(result, unused, args);
     }
     let mut violations = fail_under::violations(registry, result, &args.fail_under);
+    violations.extend(all_failed(result, args));
     violations.extend(skipped_for_budget(result, args, uncovered_msats));
     for line in &violations {
         print_error(line);
@@ -105,6 +106,20 @@ fn warn(result: &EvaluationResult, unused: &[Mapping], args: &ScoreArguments) {
     for warning in fail_under::fractions_of_percent(result, &args.fail_under) {
         print_error(warning);
     }
+}
+
+/// A line for each metric that failed on every row, such as a sandbox without isolation or a model
+/// that does not reply. A metric with a threshold already has a line.
+fn all_failed(result: &EvaluationResult, args: &ScoreArguments) -> impl Iterator<Item = String> {
+    let has_threshold = |name: &str| args.fail_under.iter().any(|limit| limit.name == name);
+    let names =
+        args.metrics.iter().map(|name| name.trim()).filter(move |name| !has_threshold(name));
+    let summaries = names.filter_map(|name| result.metric(name));
+    let failed = summaries.filter(|metric| metric.failed > 0 && metric.failed == metric.rows());
+    failed.map(|metric| match metric.failed {
+        1 => format!("{}: the only row failed", metric.name),
+        rows => format!("{}: all {rows} rows failed", metric.name),
+    })
 }
 
 /// A line for each metric that has rows skipped because of the budget.

@@ -7,6 +7,7 @@ use serde::de::{Deserialize, Deserializer, Error as _, IntoDeserializer, Visitor
 use serde_json::{Error, Value};
 
 use crate::core::rows::dynamic::Fields;
+use crate::json::numbers::is_underflow;
 use crate::json::unique_keys::UniqueKeys;
 
 /// A cell: a string if a string is requested, `None` if it is empty and optional, and JSON otherwise.
@@ -18,7 +19,11 @@ const NOT_A_BOOLEAN: &str = "in a cell it is true, True or TRUE, or false, False
 
 impl Cell<'_> {
     fn parsed(self) -> Result<Value, Error> {
-        serde_json::from_str(self.0.trim()).map(|UniqueKeys(value)| value)
+        let UniqueKeys(value) = serde_json::from_str(self.0.trim())?;
+        match value.is_number() && is_underflow(self.0.trim()) {
+            true => Err(Error::custom("number out of range")),
+            false => Ok(value),
+        }
     }
 }
 

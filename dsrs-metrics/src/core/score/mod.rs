@@ -5,11 +5,18 @@
 
 mod scored;
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 pub(crate) use scored::Note;
 pub use scored::Scored;
+
+/// The largest length of the details and of the feedback of a score, in bytes. What a metric returns
+/// beyond it is cut off: an explanation that quotes a whole field would otherwise be as large as the
+/// field, for every row.
+pub(crate) const MAX_EXPLANATION: usize = 64 << 10;
 
 /// The value of `judge` in the metadata of a score that a judge computed without a language model.
 pub(crate) const OFFLINE_JUDGE: &str = "offline-lexical";
@@ -28,7 +35,7 @@ pub struct MetricScore {
     pub value: f64,
     /// The confidence in the value, in [0, 1].
     pub confidence: f64,
-    /// A human-readable explanation.
+    /// A human-readable explanation; cut off after 64 KiB in a result.
     pub details: Option<String>,
     /// The cost of the call, in millisatoshis.
     pub cost_msats: u64,
@@ -68,7 +75,7 @@ impl MetricScore {
 pub struct FeedbackMetric {
     /// The value, in the metric's declared range.
     pub score: f64,
-    /// The feedback.
+    /// The feedback; cut off after 64 KiB in a result.
     pub feedback: String,
     /// Additional structured data.
     pub metadata: Map<String, Value>,
@@ -99,7 +106,12 @@ impl FeedbackMetric {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scores {
     parts: Vec<Part>,
+    /// The positions of the names, once there are more than [`SEARCHED_PARTS`].
+    positions: HashMap<String, usize>,
 }
+
+/// Up to this number of parts, a name is searched for instead of hashed.
+const SEARCHED_PARTS: usize = 16;
 
 /// One of several named scores.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -113,24 +125,43 @@ pub struct Part {
 impl Scores {
     /// Creates the scores with the headline score.
     pub fn new(name: impl Into<String>, value: f64) -> Self {
-        Self { parts: vec![Part { name: name.into(), value }] }
+        let parts = vec![Part { name: name.into(), value }];
+        Self { parts, positions: HashMap::new() }
     }
 
     /// Creates scores without a headline score.
     pub(crate) fn of(parts: impl Iterator<Item = (&'static str, f64)>) -> Self {
-        let parts = parts.map(|(name, value)| Part { name: name.to_owned(), value }).collect();
-        Self { parts }
+        let mut scores = Self { parts: Vec::new(), positions: HashMap::new() };
+        parts.for_each(|(name, value)| scores.push(Part { name: name.to_owned(), value }));
+        scores
     }
 
     /// Adds a score, or replaces the value of the score with the same name.
     #[must_use]
     pub fn with(mut self, name: impl Into<String>, value: f64) -> Self {
         let name = name.into();
-        match self.parts.iter_mut().find(|part| part.name == name) {
-            Some(part) => part.value = value,
-            None => self.parts.push(Part { name, value }),
+        match self.position(&name) {
+            Some(position) => self.parts[position].value = value,
+            None => self.push(Part { name, value }),
         }
         self
+    }
+
+    fn position(&self, name: &str) -> Option<usize> {
+        match self.parts.len() {
+            ..=SEARCHED_PARTS => self.parts.iter().position(|part| part.name == name),
+            _ => self.positions.get(name).copied(),
+        }
+    }
+
+    /// Adds a score whose name is new.
+    fn push(&mut self, part: Part) {
+        self.parts.push(part);
+        let indexed = self.positions.len();
+        if self.parts.len() > SEARCHED_PARTS {
+            let new = self.parts.iter().enumerate().skip(indexed);
+            self.positions.extend(new.map(|(position, part)| (part.name.clone(), position)));
+        }
     }
 
     /// Returns the value of the headline score.

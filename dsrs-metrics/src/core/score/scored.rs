@@ -4,11 +4,12 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::{FeedbackMetric, Grade, MetricScore, Part, Scores};
+use super::{FeedbackMetric, Grade, MAX_EXPLANATION, MetricScore, Part, Scores};
 use crate::core::component_results::{Component, Components};
 use crate::core::corpus::CorpusCounts;
 use crate::core::error::{MetricError, MetricErrorKind, Result};
 use crate::core::spec::{MetricSpec, ScoreKind};
+use crate::text::shown;
 
 /// A metric's score for one row, validated against its spec: finite, in range, 0 or 1 if the metric is
 /// strict, with the verdict if the metric has one.
@@ -243,7 +244,19 @@ impl Scored {
         Self { score, passed: None, note }.checked(spec.name, spec)
     }
 
-    fn checked(self, name: &str, spec: &MetricSpec<'_>) -> Result<Self> {
+    /// Cuts off details and feedback that are too long.
+    fn limit_explanations(&mut self) {
+        let feedback = match &mut self.note {
+            Note::Critique(critique) => critique.feedback.as_mut(),
+            _ => None,
+        };
+        for text in feedback.into_iter().chain(&mut self.score.details) {
+            shown::truncate(text, MAX_EXPLANATION);
+        }
+    }
+
+    fn checked(mut self, name: &str, spec: &MetricSpec<'_>) -> Result<Self> {
+        self.limit_explanations();
         let MetricScore { value, confidence, cost_msats, .. } = self.score;
         let paid = |error: MetricError| error.with_cost_msats(cost_msats);
         let (value, passed) = validate(value, confidence, name, spec).map_err(paid)?;

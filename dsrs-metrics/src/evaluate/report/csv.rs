@@ -3,7 +3,8 @@
 //! `NAME.outcome`, `NAME.passed`, `NAME.confidence`, `NAME.details`, `NAME.feedback`,
 //! `NAME.cost_msats`, and keys that only some rows have, such as `NAME.error` and `NAME.parts`.
 //!
-//! Strings are written as they are, null is an empty cell, everything else is JSON.
+//! Strings are written as they are, null is an empty cell, everything else is JSON. On request, a
+//! string that a spreadsheet would evaluate as a formula gets a leading apostrophe.
 
 use std::io::{self, Write};
 
@@ -76,7 +77,15 @@ fn prefixed(name: &str, cells: Cells) -> Cells {
 }
 
 /// Writes the lines as CSV. Reads them twice, since the columns are known only after the last row.
-pub(super) fn export(lines: &mut SpoolReader<'_>, out: &mut impl Write) -> io::Result<()> {
+pub(super) fn export(
+    lines: &mut SpoolReader<'_>,
+    out: &mut impl Write,
+    escape_formulas: bool,
+) -> io::Result<()> {
+    let escaped = |text: String| match escape_formulas && is_formula(&text) {
+        true => format!("'{text}"),
+        false => text,
+    };
     let mut groups: IndexMap<String, IndexSet<String>> = IndexMap::new();
     lines.for_each(|line| {
         for (group, cells) in Line::read(line)?.cells() {
@@ -87,21 +96,23 @@ pub(super) fn export(lines: &mut SpoolReader<'_>, out: &mut impl Write) -> io::R
     })?;
     let columns: IndexSet<String> = groups.into_values().flatten().collect();
     let mut out = csv::Writer::from_writer(out);
-    out.write_record(&columns)?;
+    out.write_record(columns.iter().map(|column| escaped(column.clone())))?;
     lines.for_each(|line| {
         let groups = Line::read(line)?.cells();
         let mut cells: Cells = groups.into_values().flatten().collect();
-        let cell = |column| text(cells.shift_remove(column).unwrap_or_default());
+        let cell = |column| match cells.swap_remove(column).unwrap_or_default() {
+            Value::Null => String::new(),
+            Value::String(text) => escaped(text),
+            other => other.to_string(),
+        };
         out.write_record(columns.iter().map(cell))?;
         Ok(())
     })?;
     out.flush()
 }
 
-fn text(value: Value) -> String {
-    match value {
-        Value::Null => String::new(),
-        Value::String(text) => text,
-        other => other.to_string(),
-    }
+/// Returns whether a spreadsheet may evaluate the string, by its first character (OWASP, "CSV
+/// Injection").
+fn is_formula(text: &str) -> bool {
+    text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'])
 }

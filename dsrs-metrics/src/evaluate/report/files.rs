@@ -29,6 +29,9 @@ pub(crate) struct ResultFiles {
     /// Position, offset and length of every line in the spool.
     lines: Vec<SpooledLine>,
     end: u64,
+    /// Whether CSV cells that a spreadsheet would evaluate are escaped.
+    #[cfg_attr(not(feature = "csv"), expect(dead_code, reason = "only CSV is escaped"))]
+    escape_formulas: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -40,7 +43,14 @@ struct SpooledLine {
 
 impl ResultFiles {
     /// Creates the temporary files, so that an unwritable target is an error before any row is run.
-    pub(crate) fn create(targets: &[(Format, PathBuf)]) -> Result<Option<Self>, EvaluateError> {
+    pub(crate) fn create(
+        targets: &[(Format, PathBuf)],
+        escape_formulas: bool,
+    ) -> Result<Option<Self>, EvaluateError> {
+        #[cfg(all(unix, feature = "ctrl-c"))]
+        for path in targets.iter().map(|(_, path)| real_path(path)).chain([spool_of_stream()]) {
+            super::leftovers::remove(&path);
+        }
         let mut opened = Vec::with_capacity(targets.len());
         for (format, path) in targets {
             opened.push(Target::open(*format, path)?);
@@ -54,6 +64,7 @@ impl ResultFiles {
             targets: opened,
             lines: Vec::new(),
             end: 0,
+            escape_formulas,
         }))
     }
 
@@ -84,9 +95,8 @@ impl ResultFiles {
 
     /// Keeps the spool file and returns an error that names it.
     fn keep_spool(&mut self, path: PathBuf, error: &io::Error) -> EvaluateError {
-        let spool = self.spool.get_mut();
-        spool.keep = true;
-        let kept = spool.path.display();
+        let kept = self.spool.get_mut().keep();
+        let kept = kept.display();
         let reason =
             format!("{error}; the rows so far are kept in `{kept}`, one JSON object per line");
         EvaluateError::Output { path, reason }
@@ -104,7 +114,7 @@ impl ResultFiles {
         let (mut out, destination) = target.start()?;
         match target.format {
             #[cfg(feature = "csv")]
-            Format::Csv => super::csv::export(&mut lines, &mut out)?,
+            Format::Csv => super::csv::export(&mut lines, &mut out, self.escape_formulas)?,
             Format::Json => export_array(&mut lines, &mut out)?,
             Format::JsonLines => lines.for_each(|line| {
                 out.write_all(line)?;
@@ -173,17 +183,11 @@ impl Target {
         Ok(Self { format, path: path.to_owned(), place })
     }
 
-    /// Creates the spool file: in the same folder as the target, with the same permissions.
+    /// Creates the spool file in the same folder as the target. Only its owner can read it.
     fn spool(&self) -> io::Result<TemporaryFile> {
         match &self.place {
-            Place::Renamed { path, file } => {
-                let spool = TemporaryFile::beside(path)?;
-                spool.file.set_permissions(file.file.metadata()?.permissions())?;
-                Ok(spool)
-            }
-            Place::Direct { .. } => {
-                TemporaryFile::beside(&std::env::temp_dir().join("dsrs-metrics"))
-            }
+            Place::Renamed { path, .. } => TemporaryFile::beside(path, Access::Owner),
+            Place::Direct { .. } => TemporaryFile::beside(&spool_of_stream(), Access::Owner),
         }
     }
 
@@ -194,6 +198,11 @@ impl Target {
         };
         Ok((BufWriter::with_capacity(1 << 16, file.try_clone()?), &self.place))
     }
+}
+
+/// The name after which the spool file of a pipe or device is named.
+fn spool_of_stream() -> PathBuf {
+    std::env::temp_dir().join("dsrs-metrics")
 }
 
 impl Place {
@@ -210,7 +219,7 @@ impl Place {
             }
         }
         let path = real_path(path);
-        let file = TemporaryFile::beside(&path)?;
+        let file = TemporaryFile::beside(&path, Access::Default)?;
         if let Some(existing) = existing {
             // Set before any row is written, since other users may not be allowed to read it.
             file.file.set_permissions(existing.permissions())?;
@@ -256,13 +265,33 @@ pub(crate) fn real_path(path: &Path) -> PathBuf {
 struct TemporaryFile {
     file: File,
     path: PathBuf,
-    keep: bool,
+    is_kept: bool,
+}
+
+/// Who may read a new file.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Access {
+    /// Those whom the process's umask allows to.
+    Default,
+    Owner,
+}
+
+impl Access {
+    fn create_new(self, path: &Path) -> io::Result<File> {
+        let mut options = File::options();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        if self == Self::Owner {
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        }
+        options.open(path)
+    }
 }
 
 impl TemporaryFile {
     /// Creates the file under an unused name: process ids repeat in containers, so a killed process may
     /// have left a file of the same name.
-    fn beside(target: &Path) -> io::Result<Self> {
+    fn beside(target: &Path, access: Access) -> io::Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         loop {
             let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -270,8 +299,16 @@ impl TemporaryFile {
             name.push(target.file_name().ok_or(io::ErrorKind::InvalidFilename)?);
             name.push(format!(".{}-{number}.tmp", std::process::id()));
             let path = target.with_file_name(name);
-            match File::options().write(true).create_new(true).open(&path) {
-                Ok(file) => return Ok(Self { file, path, keep: false }),
+            match access.create_new(&path) {
+                Ok(file) => {
+                    #[cfg(all(unix, feature = "ctrl-c"))]
+                    super::leftovers::lock(&file);
+                    let temporary = Self { file, path, is_kept: false };
+                    // Before it was locked, another run may have removed it.
+                    if fs::exists(&temporary.path)? {
+                        return Ok(temporary);
+                    }
+                }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 // The folder does not exist, so no other name would help.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(error),
@@ -281,6 +318,21 @@ impl TemporaryFile {
                 }
             }
         }
+    }
+
+    /// Keeps the file, under a name that later runs do not remove, and returns its path.
+    fn keep(&mut self) -> &Path {
+        self.is_kept = true;
+        let name = self.path.file_name().and_then(|name| name.to_str());
+        let name = name.and_then(|name| name.strip_prefix('.')?.strip_suffix(".tmp"));
+        if let Some(name) = name {
+            let kept = self.path.with_file_name(format!("{name}.rows.jsonl"));
+            let is_free = fs::exists(&kept).is_ok_and(|exists| !exists);
+            if is_free && fs::rename(&self.path, &kept).is_ok() {
+                self.path = kept;
+            }
+        }
+        &self.path
     }
 }
 
@@ -296,7 +348,7 @@ impl Write for TemporaryFile {
 
 impl Drop for TemporaryFile {
     fn drop(&mut self) {
-        if !self.keep {
+        if !self.is_kept {
             // A renamed file no longer exists, and a failure to remove another cannot be handled.
             let _ = fs::remove_file(&self.path);
         }

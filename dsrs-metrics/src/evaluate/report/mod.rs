@@ -3,6 +3,8 @@
 #[cfg(feature = "csv")]
 mod csv;
 mod files;
+#[cfg(all(unix, feature = "ctrl-c"))]
+mod leftovers;
 mod line;
 mod progress;
 #[cfg(feature = "report")]

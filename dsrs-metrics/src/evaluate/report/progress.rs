@@ -1,7 +1,7 @@
 //! Progress on standard error while an evaluation runs. Each row costs the same, however many came
 //! before: the running score is passed in, and never recomputed from the rows.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 /// Where progress is shown.
@@ -81,7 +81,8 @@ impl Progress {
     fn show(&self, rows: u64, message: &str) {
         match &self.shown {
             Shown::Nothing => {}
-            Shown::Lines => eprintln!("{}", self.line(rows, message)),
+            // A closed standard error must not end the run.
+            Shown::Lines => _ = writeln!(std::io::stderr(), "{}", self.line(rows, message)),
             #[cfg(feature = "report")]
             Shown::Bar(bar) => {
                 bar.set_position(rows);

@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::core::outcome::Outcome;
 use crate::core::spec::ScoreKind;
 use crate::evaluate::{EvaluationResult, RowResult};
+use crate::text::shown;
 
 /// The width of a field, and the largest width of a score, borders included.
 const FIELD_WIDTH: usize = 18;
@@ -187,7 +188,7 @@ impl ResultTable {
 fn one_line(text: &str, width: u16) -> String {
     let shown = text.chars().take(usize::from(width) + 1);
     let visible = |character: char| {
-        if character.is_control() { ' ' } else { character }
+        if shown::is_unsafe(character) { ' ' } else { character }
     };
     shown.map(visible).collect()
 }
