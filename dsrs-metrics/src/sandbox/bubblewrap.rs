@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, OnceLock};
 
@@ -10,9 +10,10 @@ use async_trait::async_trait;
 
 use tempfile::TempPath;
 
+use super::work_dir::{self, ARCHIVE, FILES, PROGRAM, READ_ONLY};
 use super::{
-    Job, Limits, Report, SandboxError, SandboxProvider, Termination, process_tree, seccomp,
-    supervise, work_dir,
+    Job, Limits, Report, SandboxError, SandboxProvider, Termination, kept, on_thread, process_tree,
+    seccomp, supervise,
 };
 
 /// Host paths that are mounted read-only: programs and libraries, but no home directory.
@@ -29,6 +30,16 @@ const CONFIG_PATHS: [&str; 5] = [
 
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
+/// The environment of the command. Python does not load packages from the home directory, since a
+/// program could write one that runs in the next Python process.
+const ENVIRONMENT: [(&str, &str); 5] = [
+    ("PATH", PATH),
+    ("HOME", "/box/home"),
+    ("TMPDIR", "/tmp"),
+    ("LANG", "C.UTF-8"),
+    ("PYTHONNOUSERSITE", "1"),
+];
+
 /// The oldest supported version. Since 0.8, bubblewrap can disable nested user namespaces
 /// (`--disable-userns`) and limit the size of a tmpfs (`--size`).
 const MIN_VERSION: (u32, u32) = (0, 8);
@@ -37,16 +48,35 @@ const MIN_VERSION: (u32, u32) = (0, 8);
 /// the sandbox was not set up.
 const READY: &str = "dsrs-sandbox: ready\n";
 
-/// The script of process 1 in the sandbox. When it exits, the kernel kills all other processes.
+/// What [`INIT`] writes instead of [`READY`], with the name, if a required program does not exist.
+const MISSING: &str = "dsrs-sandbox: missing program: ";
+
+/// The script of process 1 in the sandbox. When it exits, the kernel kills all other processes. It
+/// looks for required programs before the command runs, so the command cannot forge the answer.
 const INIT: &str = r#"
 ulimit -n 512 2>/dev/null
 ulimit -c 0 && ulimit -t "$1" && ulimit -f "$2" && ulimit -d "$3" || exit 1
 ulimit -u "$4" 2>/dev/null || ulimit -p "$4" || exit 1
 cp -R /in/. . || exit 1
+command=$5 keep=$6
+shift 6
+for program do
+    case $program in
+        /*) [ -f "$program" ] && [ -x "$program" ] ;;
+        *) command -v "$program" > /dev/null ;;
+    esac || { echo "dsrs-sandbox: missing program: $program" >&2; exit 1; }
+done
 echo "dsrs-sandbox: ready" >&2
-/bin/sh -c "$5"
-exit $?
+/bin/sh -c "$command" 8>&-
+code=$?
+[ -z "$keep" ] || { kill -9 -1; tar -cf - . >&8; } 2> /dev/null
+exit $code
 "#;
+
+/// The script that starts `bwrap` with its file descriptors: the filter, and the archive of the
+/// files to keep.
+const START: &str = "exec \"$@\" 9<\"$0\"";
+const START_AND_KEEP: &str = "archive=$1; shift; exec \"$@\" 9<\"$0\" 8>\"$archive\"";
 
 const INSTALL: &str = "install bubblewrap 0.8 or newer (`apt-get install bubblewrap`, `dnf install bubblewrap`, \
                        `apk add bubblewrap`)";
@@ -109,7 +139,11 @@ impl Bubblewrap {
     fn command(&self, job: &Job, staged: &Path, filter: &Path) -> Command {
         // `bwrap` reads the filter from an open file descriptor.
         let mut bwrap = Command::new("/bin/sh");
-        bwrap.args(["-c", "exec \"$@\" 9<\"$0\""]).arg(filter).arg(&self.program);
+        match job.keep {
+            Some(_) => bwrap.args(["-c", START_AND_KEEP]).arg(filter).arg(staged.join(ARCHIVE)),
+            None => bwrap.args(["-c", START]).arg(filter),
+        };
+        bwrap.arg(&self.program);
         bwrap.args(["--seccomp", "9"]);
         // The sandboxed command could read the environment of the outer process, so it is cleared
         // there too.
@@ -121,14 +155,13 @@ impl Bubblewrap {
         bwrap.args(["--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL"]);
         bwrap.args(["--uid", "1000", "--gid", "1000", "--hostname", "sandbox"]);
         bwrap.args(["--die-with-parent", "--new-session", "--as-pid-1", "--clearenv"]);
-        for (name, value) in
-            [("PATH", PATH), ("HOME", "/box/home"), ("TMPDIR", "/tmp"), ("LANG", "C.UTF-8")]
-        {
+        for (name, value) in ENVIRONMENT {
             bwrap.args(["--setenv", name, value]);
         }
         mount(&mut bwrap, job, staged);
         bwrap.args(["--", "/bin/sh", "-c", INIT, "sandbox"]).args(init_arguments(&job.limits));
-        bwrap.arg(&job.command);
+        bwrap.arg(&job.command).arg(if job.keep.is_some() { "keep" } else { "" });
+        bwrap.args(required(job));
         bwrap
     }
 }
@@ -154,8 +187,22 @@ fn mount(bwrap: &mut Command, job: &Job, staged: &Path) {
     for path in &job.readable {
         bwrap.arg("--ro-bind").arg(path).arg(path);
     }
-    bwrap.arg("--ro-bind").arg(staged).arg("/in");
+    bwrap.arg("--ro-bind").arg(staged.join(FILES)).arg("/in");
+    for (path, _) in &job.read_only {
+        let inner = |part: &Component<'_>| matches!(part, Component::Normal(_));
+        let path: PathBuf = Path::new(path).components().filter(inner).collect();
+        let from = staged.join(READ_ONLY).join(&path);
+        bwrap.arg("--ro-bind").arg(from).arg(Path::new("/box/work").join(path));
+    }
+    if job.program.is_some() {
+        bwrap.arg("--ro-bind").arg(staged.join(PROGRAM)).arg("/program");
+    }
     bwrap.args(["--chdir", "/box/work", "--remount-ro", "/"]);
+}
+
+/// The programs that must exist: those of the job, and the one that [`INIT`] archives files with.
+fn required(job: &Job) -> impl Iterator<Item = &str> {
+    job.requires.iter().map(String::as_str).chain(job.keep.as_ref().map(|_| "tar"))
 }
 
 fn init_arguments(limits: &Limits) -> [String; 4] {
@@ -199,13 +246,33 @@ impl SandboxProvider for Bubblewrap {
             Some(rest) => report.stderr = rest.to_owned(),
             None => return Err(setup_error(&report)),
         }
+        if let (Some(to), Termination::Exited(_)) = (job.keep.clone(), report.termination) {
+            let archive = staged.path().join(ARCHIVE);
+            let max_bytes = job.limits.file_bytes();
+            let unpack = move || kept::unpack(&archive, &to, max_bytes);
+            let unpacked = on_thread("unpacking the files", unpack);
+            if unpacked.await?? == Err(kept::TooLarge) {
+                report.termination = Termination::FilesLimit;
+            }
+        }
         Ok(report)
+    }
+
+    /// Makes a sandbox without files and looks for the required programs.
+    async fn preflight(&self, job: &Job) -> Result<(), SandboxError> {
+        let requires = required(job).map(str::to_owned).collect();
+        let Job { readable, limits, .. } = job.clone();
+        let job = Job { command: ":".to_owned(), readable, requires, limits, ..Job::default() };
+        self.run(&job).await.map(drop)
     }
 }
 
 /// Why the sandbox was not set up, from the output of `bwrap`.
 fn setup_error(report: &Report) -> SandboxError {
     let message = report.stderr.trim();
+    if let Some(program) = message.strip_prefix(MISSING) {
+        return SandboxError::MissingProgram(program.to_owned());
+    }
     let hint = match message {
         "" if report.termination == Termination::TimedOut => {
             "the sandbox was not set up within the time limit"

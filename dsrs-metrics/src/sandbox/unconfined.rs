@@ -29,13 +29,17 @@ impl SandboxProvider for Unconfined {
     }
 
     async fn run(&self, job: &Job) -> Result<Report, SandboxError> {
+        if job.keep.is_some() || job.program.is_some() {
+            let why = "a check stage requires isolation; use the isolation `bubblewrap`";
+            return Err(SandboxError::NoIsolation(why.to_owned()));
+        }
         let created = tempfile::tempdir();
         let folder =
             created.map_err(|error| SandboxError::io("creating the work directory", error))?;
         let staged = work_dir::prepare(job)?;
         let mut command = Command::new("/bin/sh");
         // The work directory is a copy that is owned by the user who runs the command.
-        command.args(["-c", "cp -R \"$0\"/. . && exec /bin/sh -c \"$1\""]);
+        command.args(["-c", "cp -R \"$0\"/files/. \"$0\"/read_only/. . && exec /bin/sh -c \"$1\""]);
         command.arg(staged.path()).arg(&job.command).current_dir(folder.path()).process_group(0);
         supervise::supervise(command, job.limits.clone(), process_tree::kill_group).await
     }

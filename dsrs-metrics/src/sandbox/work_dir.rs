@@ -12,24 +12,55 @@ use super::{Job, SandboxError};
 /// since the kernel does not apply the limit on processes to root.
 pub(super) const NOBODY: u32 = 65534;
 
+/// The subdirectory with the files that are copied into the work directory.
+pub(super) const FILES: &str = "files";
+/// The subdirectory with [`Job::read_only`].
+pub(super) const READ_ONLY: &str = "read_only";
+/// The subdirectory with the content of [`Job::program`].
+pub(super) const PROGRAM: &str = "program";
+/// The file that the archive for [`Job::keep`] is written to.
+pub(super) const ARCHIVE: &str = "archive";
+
 /// Creates a temporary directory with the job's files; it is removed when dropped.
 pub(super) fn prepare(job: &Job) -> Result<TempDir, SandboxError> {
     let created = tempfile::Builder::new().prefix("dsrs-sandbox-").tempdir();
     let dir = created.map_err(|error| SandboxError::io("creating the work directory", error))?;
-    if let Some(folder) = &job.folder {
-        copy(folder, dir.path())
-            .map_err(|error| SandboxError::io(format!("copying {}", folder.display()), error))?;
-    }
-    for (path, content) in &job.files {
-        check_path(path)?;
-        write(dir.path(), path, content)
-            .map_err(|error| SandboxError::io(format!("writing `{path}`"), error))?;
+    write_files(job, dir.path())?;
+    if job.keep.is_some() {
+        fs::File::create(dir.path().join(ARCHIVE))
+            .map_err(|error| SandboxError::io("creating the archive", error))?;
     }
     if rustix::process::geteuid().is_root() {
         chown_to_nobody(dir.path())
             .map_err(|error| SandboxError::io("changing the owner of the files", error))?;
     }
     Ok(dir)
+}
+
+/// Writes the files of a job to the subdirectories of `root`.
+fn write_files(job: &Job, root: &Path) -> Result<(), SandboxError> {
+    let [files, read_only, program] = [FILES, READ_ONLY, PROGRAM].map(|name| root.join(name));
+    for dir in [&files, &read_only, &program] {
+        fs::create_dir(dir)
+            .map_err(|error| SandboxError::io("creating the work directory", error))?;
+    }
+    for (from, to) in [(&job.folder, &files), (&job.program, &program)] {
+        let Some(from) = from else { continue };
+        copy(from, to)
+            .map_err(|error| SandboxError::io(format!("copying {}", from.display()), error))?;
+    }
+    let writing = |path: &str, error| SandboxError::io(format!("writing `{path}`"), error);
+    for (path, content) in &job.files {
+        check_path(path)?;
+        write(&files, path, content).map_err(|error| writing(path, error))?;
+    }
+    for (path, content) in &job.read_only {
+        check_path(path)?;
+        write(&read_only, path, content).map_err(|error| writing(path, error))?;
+        // It is mounted at this path, so nothing else may be copied there.
+        remove(&files, path).map_err(|error| writing(path, error))?;
+    }
+    Ok(())
 }
 
 /// Validates that a path stays in the work directory.
@@ -56,6 +87,18 @@ fn write(root: &Path, path: &str, content: &str) -> std::io::Result<()> {
         fs::remove_file(&target)?;
     }
     fs::write(target, content)
+}
+
+/// Removes a file or symbolic link, and creates its parent directories.
+fn remove(root: &Path, path: &str) -> std::io::Result<()> {
+    let target = root.join(path);
+    if let Some(parent) = target.parent() {
+        create_dirs(root, parent)?;
+    }
+    match fs::remove_file(target) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
 }
 
 /// Creates the directories from `root` to `dir`, without following symbolic links.
