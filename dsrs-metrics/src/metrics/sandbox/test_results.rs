@@ -240,7 +240,6 @@ pub async fn verification_delta(
     #[param(default)]
     isolation: &Isolation,
 ) -> Result<MetricScore, Unscored> {
-    let before = tests_passing;
     let settings = CommandSettings {
         command,
         files,
@@ -264,6 +263,11 @@ pub async fn verification_delta(
             )));
         }
     };
+    Ok(delta(tests_passing, after, &crash))
+}
+
+/// The score for these numbers of passing tests. `crash` ends the details.
+fn delta(before: u64, after: u64, crash: &str) -> MetricScore {
     let value = match after.cmp(&before) {
         std::cmp::Ordering::Greater => 1.0,
         std::cmp::Ordering::Equal => 0.5,
@@ -272,7 +276,7 @@ pub async fn verification_delta(
     let delta = i128::from(after) - i128::from(before);
     let details =
         format!("tests passing before: {before}, after: {after}, delta: {delta:+}{crash}");
-    Ok(MetricScore::new(value).with_confidence(0.9).with_details(details).with_cost_msats(500))
+    MetricScore::new(value).with_confidence(0.9).with_details(details).with_cost_msats(500)
 }
 
 command_metric!(TestPass, TestPassBuilder);
