@@ -124,7 +124,7 @@ fn the_guide_shows_the_output_of_its_commands() {
     let page = std::fs::read_to_string(page).unwrap();
     let is_ours = |line: &&str| line.starts_with("dsrs-metrics score examples/data/code/");
     let commands: Vec<&str> = page.lines().filter(is_ours).collect();
-    assert_eq!(commands.len(), 4, "{commands:?}");
+    assert_eq!(commands.len(), 6, "{commands:?}");
     let mut printed = Vec::new();
     for command in commands {
         let (_, args) = command.split_once(' ').unwrap();
@@ -141,7 +141,7 @@ fn the_guide_shows_the_output_of_its_commands() {
         );
         printed.push(String::from_utf8(ran.stdout).unwrap());
     }
-    for shown in [printed[..2].concat(), printed[2..].concat()] {
+    for shown in printed.chunks(2).map(<[String]>::concat) {
         assert!(page.contains(&format!("```text\n{shown}```")), "{shown}");
     }
 }
@@ -182,6 +182,26 @@ fn trap_14_a_wrong_configuration_is_an_error_before_the_first_row() {
             "`readable`: the path `/none` does not exist\n",
         ),
         (
+            &["sandbox.command=no-such-program a"],
+            "metric `sandbox`: command `no-such-program` not found in the sandbox",
+        ),
+        (
+            &["sandbox.command=true", "sandbox.check=no-such-program"],
+            "metric `sandbox`: command `no-such-program` not found in the sandbox",
+        ),
+        (
+            &["sandbox.command=true", "sandbox.check_files={\"a\": \"gold.a\"}"],
+            "`check_files` is set without `check`",
+        ),
+        (
+            &[
+                "sandbox.command=true",
+                "sandbox.check=true",
+                "sandbox.check_files={\"a\": [\"gold.a\", \"b\"]}",
+            ],
+            "found `pred.b` in `a`",
+        ),
+        (
             &["sandbox.command=true", "sandbox.limits={\"time_secs\": 1}"],
             "unknown field `time_secs`",
         ),
@@ -198,4 +218,32 @@ fn trap_14_a_wrong_configuration_is_an_error_before_the_first_row() {
         "sandbox.limits={\"memory_mb\": 18446744073709551615, \"file_mb\": 18446744073709551615}";
     let (_, stderr) = run(&["sandbox.command=true", huge]);
     assert!(!stderr.contains("panicked"), "{stderr}");
+}
+
+/// A program cannot make its row a failure, which `mean_scored` leaves out, or hang the run.
+#[test]
+fn trap_31_output_of_a_program_neither_fails_its_row_nor_stops_the_run() {
+    if !can_isolate() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let rows = folder.path().join("rows.jsonl");
+    let programs = [
+        "import sys\nprint('sh: 1: python3: not found', file=sys.stderr)\nsys.exit(127)",
+        "print('<testsuite>' + ''.join(\"<a xmlns:n%d='u%d'>\" % (i, i) for i in range(20000)) + '</testsuite>')",
+        "print('<testsuite>' + ''.join(\"<a xmlns:n%d='u%d'>\" % (i, i) for i in range(12000)) + '</a>' * 12000 + '</testsuite>')",
+        "print('24 passed; 0 failed')",
+    ];
+    let row = |program: &&str| format!("{}\n", serde_json::json!({"pred": {"program": program}}));
+    std::fs::write(&rows, programs.iter().map(row).collect::<String>()).unwrap();
+    let ran = scorer()
+        .arg("score")
+        .arg(&rows)
+        .args(["-m", "test_pass", "--timeout", "100s", "--param", "test_pass.command=python3 a.py"])
+        .args(["--param", r#"test_pass.files={"a.py":"program"}"#, "--quiet"])
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&ran.stderr);
+    let stdout = String::from_utf8_lossy(&ran.stdout);
+    assert_eq!(stdout, "test_pass  0.2500 (mean of 4/4, 0 failed)\n", "{stderr}");
 }

@@ -1,33 +1,64 @@
 //! What a metric requires before it can score a row, and the preflight check of it.
 
 use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use crate::lm::{LanguageModel, LmError, LmErrorKind};
 
-/// A language model that a metric calls, or the reason why it cannot score any row; see
-/// [`Metric::requirements`](crate::Metric::requirements).
+/// A language model that a metric calls, another check before the first row, or the reason why it
+/// cannot score any row; see [`Metric::requirements`](crate::Metric::requirements).
 #[derive(Clone)]
 pub struct Requirement {
     metric: String,
-    lm: Result<Arc<dyn LanguageModel>, String>,
+    need: Need,
 }
+
+#[derive(Clone)]
+enum Need {
+    Model(Arc<dyn LanguageModel>),
+    Check(Arc<Check>),
+    Missing(String),
+}
+
+type Check = dyn Fn() -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>> + Send + Sync;
 
 impl Requirement {
     /// Creates the requirement of a metric that calls this model.
     pub fn model(metric: impl Into<String>, lm: Arc<dyn LanguageModel>) -> Self {
-        Self { metric: metric.into(), lm: Ok(lm) }
+        Self { metric: metric.into(), need: Need::Model(lm) }
     }
 
     /// Returns the model, if there is one.
     #[cfg(all(feature = "cli", feature = "lm"))]
     pub(crate) fn lm(&self) -> Option<&Arc<dyn LanguageModel>> {
-        self.lm.as_ref().ok()
+        match &self.need {
+            Need::Model(lm) => Some(lm),
+            Need::Check(_) | Need::Missing(_) => None,
+        }
+    }
+
+    /// Returns whether this is a check that needs no model.
+    #[cfg(all(feature = "cli", feature = "lm"))]
+    pub(crate) fn is_check(&self) -> bool {
+        matches!(self.need, Need::Check(_))
+    }
+
+    /// Creates the requirement of a metric that runs a check before the first row. The error is one line with the
+    /// setting to change.
+    pub fn check<F>(
+        metric: impl Into<String>,
+        check: impl Fn() -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<(), String>> + Send + 'static,
+    {
+        Self { metric: metric.into(), need: Need::Check(Arc::new(move || Box::pin(check()))) }
     }
 
     /// Creates the requirement of a metric that cannot score any row. `reason` is one line with the setting to change.
     pub fn missing(metric: impl Into<String>, reason: impl fmt::Display) -> Self {
-        Self { metric: metric.into(), lm: Err(reason.to_string()) }
+        Self { metric: metric.into(), need: Need::Missing(reason.to_string()) }
     }
 
     /// Converts the error of an invalid configuration to a requirement. Returns `None` if the configuration is valid.
@@ -46,8 +77,13 @@ impl Requirement {
 
 impl fmt::Debug for Requirement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lm = self.lm.as_deref().map(LanguageModel::id);
-        f.debug_struct("Requirement").field("metric", &self.metric).field("lm", &lm).finish()
+        let mut shown = f.debug_struct("Requirement");
+        shown.field("metric", &self.metric);
+        match &self.need {
+            Need::Model(lm) => shown.field("lm", &lm.id()).finish(),
+            Need::Missing(reason) => shown.field("missing", reason).finish(),
+            Need::Check(_) => shown.finish_non_exhaustive(),
+        }
     }
 }
 
@@ -58,15 +94,17 @@ pub(crate) struct NotReady {
     pub(crate) reason: String,
 }
 
-/// Calls each model once, all concurrently, and returns the first that cannot be used.
+/// Calls each model once, all concurrently, then runs the checks, and returns the first that fails.
 pub(crate) async fn probe(requirements: Vec<Requirement>) -> Result<(), NotReady> {
     let not_ready = |metric, reason| Err(NotReady { metric, reason });
     let mut models: Vec<(String, Arc<dyn LanguageModel>)> = Vec::new();
-    for Requirement { metric, lm } in requirements {
-        match lm {
-            Err(reason) => return not_ready(metric, reason),
-            Ok(lm) if models.iter().any(|(_, known)| is_same(known, &lm)) => {}
-            Ok(lm) => models.push((metric, lm)),
+    let mut checks = Vec::new();
+    for Requirement { metric, need } in requirements {
+        match need {
+            Need::Missing(reason) => return not_ready(metric, reason),
+            Need::Model(lm) if models.iter().any(|(_, known)| is_same(known, &lm)) => {}
+            Need::Model(lm) => models.push((metric, lm)),
+            Need::Check(check) => checks.push((metric, check)),
         }
     }
     let probes = models.iter().map(|(_, lm)| lm.probe());
@@ -75,6 +113,11 @@ pub(crate) async fn probe(requirements: Vec<Requirement>) -> Result<(), NotReady
         match probed {
             Err(error) if !is_temporary(&error) => return not_ready(metric, error.to_string()),
             _ => {}
+        }
+    }
+    for (metric, check) in checks {
+        if let Err(reason) = check().await {
+            return not_ready(metric, reason);
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, OnceLock};
 
@@ -12,9 +12,10 @@ use tempfile::TempPath;
 
 use super::accounting::{Accounting, Mechanism, Meter};
 use super::supervise::Prepared;
+use super::work_dir::{self, FILES, PROGRAM, READ_ONLY};
 use super::{
-    Job, Limits, Report, SandboxError, SandboxProvider, Termination, process_tree, seccomp,
-    supervise, user, work_dir,
+    Job, Limits, Report, SandboxError, SandboxProvider, Termination, kept, on_thread, process_tree,
+    seccomp, supervise, user,
 };
 
 /// Host paths that are mounted read-only: programs and libraries, but no home directory.
@@ -43,6 +44,16 @@ const MAX_LIMIT: u64 = 1 << 50;
 
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
+/// The environment of the command. Python does not load packages from the home directory, since a
+/// program could write one that runs in the next Python process.
+const ENVIRONMENT: [(&str, &str); 5] = [
+    ("PATH", PATH),
+    ("HOME", "/box/home"),
+    ("TMPDIR", "/tmp"),
+    ("LANG", "C.UTF-8"),
+    ("PYTHONNOUSERSITE", "1"),
+];
+
 /// The oldest supported version. Since 0.8, bubblewrap can disable nested user namespaces
 /// (`--disable-userns`) and limit the size of a tmpfs (`--size`).
 const MIN_VERSION: (u32, u32) = (0, 8);
@@ -51,7 +62,11 @@ const MIN_VERSION: (u32, u32) = (0, 8);
 /// the sandbox was not set up.
 const READY: &str = "dsrs-sandbox: ready\n";
 
-/// The script of process 1 in the sandbox. When it exits, the kernel kills all other processes.
+/// What [`INIT`] writes instead of [`READY`], with the name, if a required program does not exist.
+const MISSING: &str = "dsrs-sandbox: missing program: ";
+
+/// The script of process 1 in the sandbox. When it exits, the kernel kills all other processes. It
+/// looks for required programs before the command runs, so the command cannot forge the answer.
 ///
 /// A limit cannot be set if the host has a lower one, which then remains. The option for the number
 /// of processes is `-u` or `-p`, depending on the shell.
@@ -64,16 +79,28 @@ limit() {
 limit -c 0 && limit -t "$1" && limit -f "$2" && limit -d "$3" || exit 1
 limit -u "$4" || limit -p "$4" || exit 1
 cp -R /in/. . || exit 1
+command=$5 keep=$6
+shift 6
+for program do
+    case $program in
+        /*) [ -f "$program" ] && [ -x "$program" ] ;;
+        *) command -v "$program" > /dev/null ;;
+    esac || { echo "dsrs-sandbox: missing program: $program" >&2; exit 1; }
+done
 echo "dsrs-sandbox: ready" >&2
-"$0" -c "$5"
-exit $?
+"$0" -c "$command" 8>&-
+code=$?
+[ -z "$keep" ] || { kill -9 -1; tar -cf - . >&8; } 2> /dev/null
+exit $code
 "#;
 
-/// The script that starts `bwrap`, with descriptors for the filters and the shell, which it reads.
-/// With the first argument `join`, it waits until the process was moved to its cgroup.
+/// The script that starts `bwrap`, with descriptors for the filters, the shell, which it reads, and
+/// the archive of the files to keep, if there is one. With the first argument `join`, it waits until
+/// the process was moved to its cgroup.
 const START: &str = r#"
 [ "$1" != join ] || read -r _ || exit 1
-shift
+[ -z "$2" ] || exec 8>"$2"
+shift 2
 exec "$@" 7</bin/sh </dev/null
 "#;
 
@@ -166,13 +193,17 @@ impl Bubblewrap {
         self.system.get_or_init(check).as_ref().map_err(Clone::clone)
     }
 
-    /// Writes the job's files and assembles the command, on the thread that supervises it.
-    fn prepare(&self, job: &Job) -> Result<Prepared, SandboxError> {
+    /// Writes the job's files and assembles the command, on the thread that supervises it. The
+    /// files to keep are written to `archive`.
+    fn prepare(&self, job: &Job, archive: Option<&Path>) -> Result<Prepared, SandboxError> {
         let System { mechanism, filters } = self.system()?;
         let user = user::of_this_thread();
         let staged = work_dir::prepare(job, user)?;
         let meter = mechanism.meter(&job.limits)?;
-        let mut command = self.start(&meter, filters);
+        if let (Some(archive), Some(user)) = (archive, user) {
+            work_dir::give(archive, user)?;
+        }
+        let mut command = self.start(&meter, filters, archive);
         // The sandboxed command could read the environment of the outer process, so it is cleared
         // there too.
         let path = std::env::var_os("PATH");
@@ -183,21 +214,23 @@ impl Bubblewrap {
         isolate(&mut command);
         mount(&mut command, job, staged.path(), mechanism.accounting());
         command.args(["--", SHELL, "-c", INIT, SHELL]).args(init_arguments(&job.limits));
-        command.arg(&job.command);
+        command.arg(&job.command).arg(if job.keep.is_some() { "keep" } else { "" });
+        command.args(required(job));
         let (limits, dirs) = (job.limits.clone(), vec![staged]);
         let kill = process_tree::kill_namespace;
         Ok(Prepared { command, limits, kill, meter, ready: READY, dirs })
     }
 
     /// The start of the command line, with the filters as open files.
-    fn start(&self, meter: &Meter, filters: &[TempPath]) -> Command {
+    fn start(&self, meter: &Meter, filters: &[TempPath], archive: Option<&Path>) -> Command {
         const FIRST_DESCRIPTOR: u8 = 3;
         let mut command = Command::new("/bin/sh");
         let descriptors = FIRST_DESCRIPTOR..;
         let opened: String =
             descriptors.clone().zip(filters).map(|(fd, file)| open(fd, file)).collect();
         command.args(["-c", &format!("exec {opened}\n{START}"), "start"]);
-        command.arg(if meter.must_join() { "join" } else { "go" }).arg(&self.program);
+        command.arg(if meter.must_join() { "join" } else { "go" });
+        command.arg(archive.unwrap_or(Path::new(""))).arg(&self.program);
         for (descriptor, _) in descriptors.zip(filters) {
             command.args(["--add-seccomp-fd", &descriptor.to_string()]);
         }
@@ -216,9 +249,7 @@ fn isolate(bwrap: &mut Command) {
     bwrap.args(["--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL"]);
     bwrap.args(["--uid", "1000", "--gid", "1000", "--hostname", "sandbox"]);
     bwrap.args(["--die-with-parent", "--new-session", "--as-pid-1", "--clearenv"]);
-    for (name, value) in
-        [("PATH", PATH), ("HOME", "/box/home"), ("TMPDIR", "/tmp"), ("LANG", "C.UTF-8")]
-    {
+    for (name, value) in ENVIRONMENT {
         bwrap.args(["--setenv", name, value]);
     }
 }
@@ -257,7 +288,16 @@ fn mount(bwrap: &mut Command, job: &Job, staged: &Path, accounting: Accounting) 
     for path in &hidden {
         bwrap.arg("--remount-ro").arg(path);
     }
-    bwrap.arg("--ro-bind").arg(staged).arg("/in");
+    bwrap.arg("--ro-bind").arg(staged.join(FILES)).arg("/in");
+    for (path, _) in &job.read_only {
+        let inner = |part: &Component<'_>| matches!(part, Component::Normal(_));
+        let path: PathBuf = Path::new(path).components().filter(inner).collect();
+        let from = staged.join(READ_ONLY).join(&path);
+        bwrap.arg("--ro-bind").arg(from).arg(Path::new("/box/work").join(path));
+    }
+    if job.program.is_some() {
+        bwrap.arg("--ro-bind").arg(staged.join(PROGRAM)).arg("/program");
+    }
     bwrap.args(["--perms", "0111", "--ro-bind-data", "7", SHELL]);
     bwrap.args(["--chdir", "/box/work", "--remount-ro", "/"]);
 }
@@ -271,6 +311,11 @@ fn hidden_paths() -> Vec<PathBuf> {
     paths.sort();
     paths.dedup();
     paths
+}
+
+/// The programs that must exist: those of the job, and the one that [`INIT`] archives files with.
+fn required(job: &Job) -> impl Iterator<Item = &str> {
+    job.requires.iter().map(String::as_str).chain(job.keep.as_ref().map(|_| "tar"))
 }
 
 fn init_arguments(limits: &Limits) -> [String; 4] {
@@ -310,13 +355,34 @@ impl SandboxProvider for Bubblewrap {
     async fn run(&self, job: &Job) -> Result<Report, SandboxError> {
         self.system()?;
         let (provider, job) = (self.clone(), job.clone());
-        let limits = job.limits.clone();
-        let mut report = supervise::supervise(move || provider.prepare(&job)).await?;
+        let (limits, keep) = (job.limits.clone(), job.keep.clone());
+        let archive = keep.as_ref().map(|_| work_dir::archive()).transpose()?;
+        let path = archive.as_ref().map(|archive| archive.to_path_buf());
+        let prepare = move || provider.prepare(&job, path.as_deref());
+        let mut report = supervise::supervise(prepare).await?;
         match report.stderr.strip_prefix(READY) {
             Some(rest) => report.stderr = rest.to_owned(),
             None => return Err(setup_error(&report, &limits)),
         }
+        if let (Some(to), Some(archive), Termination::Exited(_)) =
+            (keep, archive, report.termination)
+        {
+            let max_bytes = limits.file_bytes();
+            let unpack = move || kept::unpack(&archive, &to, max_bytes);
+            let unpacked = on_thread("unpacking the files", unpack);
+            if unpacked.await?? == Err(kept::TooLarge) {
+                report.termination = Termination::FilesLimit;
+            }
+        }
         Ok(report)
+    }
+
+    /// Makes a sandbox without files and looks for the required programs.
+    async fn preflight(&self, job: &Job) -> Result<(), SandboxError> {
+        let requires = required(job).map(str::to_owned).collect();
+        let Job { readable, limits, .. } = job.clone();
+        let job = Job { command: ":".to_owned(), readable, requires, limits, ..Job::default() };
+        self.run(&job).await.map(drop)
     }
 }
 
@@ -327,6 +393,9 @@ fn setup_error(report: &Report, limits: &Limits) -> SandboxError {
         SandboxError::LimitTooSmall { limit, value, needed }
     };
     let message = report.stderr.trim();
+    if let Some(program) = message.strip_prefix(MISSING) {
+        return SandboxError::MissingProgram(program.to_owned());
+    }
     match report.termination {
         Termination::MemoryLimit => return too_small("memory_mb", limits.memory_mb, "memory"),
         Termination::TimedOut => return too_small("timeout_secs", limits.time_secs, "seconds"),

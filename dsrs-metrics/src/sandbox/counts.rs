@@ -1,10 +1,19 @@
 //! Numbers of passed and failed tests, parsed from the output of test programs: JUnit XML, TAP,
 //! cargo, jest, pytest, unittest and go.
 //!
-//! The program under test controls this output and can print any counts, so check the exit code as
-//! well.
+//! The program under test controls this output and can print any counts. Checking the exit code as
+//! well does not help against a program that exits with 0 before the tests run.
+//!
+//! All formats are parsed in one pass over the output, without recursion.
 
+use std::cmp::Reverse;
 use std::ops::AddAssign;
+
+use quick_xml::Reader;
+use quick_xml::events::{BytesStart, Event};
+
+/// The deepest nesting of elements in JUnit XML that is parsed.
+const MAX_XML_DEPTH: usize = 64;
 
 /// How many tests passed, failed and were skipped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -35,39 +44,126 @@ impl AddAssign for Counts {
 
 /// Parses the test counts in an output, or returns `None` if it contains no known summary.
 ///
-/// The formats are tried in this order, and the first that matches is used: JUnit XML; TAP with a
-/// plan (planned tests that are missing count as failed); `cargo test` (the sum of all summaries);
-/// jest; pytest; Python's unittest (the last summary of each); `go test` (each test with `-v` or
-/// `-json`, otherwise each package as one test).
+/// The formats are `cargo test` (the sum of all summaries); jest, pytest and Python's unittest (the
+/// last summary of each); `go test` (each test with `-v` or `-json`, otherwise each package as one
+/// test). If there are summaries of several formats, the one with the fewest passed tests is
+/// returned, so that a program gains nothing by printing a summary of another format before that of
+/// the tests.
+///
+/// Without any of these, TAP with a plan (planned tests that are missing count as failed), JUnit XML
+/// (the sum of all reports), and a line such as `24 passed; 0 failed` are parsed, with the same rule.
 ///
 /// ```
 /// use dsrs_metrics::sandbox::counts::{Counts, parse};
 ///
 /// let counts = parse("=== 1 failed, 24 passed, 2 skipped in 0.12s ===");
 /// assert_eq!(counts, Some(Counts { passed: 24, failed: 1, skipped: 2 }));
+/// assert_eq!(parse("24 passed; 0 failed"), Some(Counts { passed: 24, failed: 0, skipped: 0 }));
 /// assert_eq!(parse("24 passed the salt"), None);
 /// ```
 #[must_use]
 pub fn parse(output: &str) -> Option<Counts> {
-    [junit, tap, cargo, jest, pytest, unittest, go].into_iter().find_map(|format| format(output))
+    parse_streams(&[output])
 }
 
+/// Parses the test counts in the output streams of one command, with the rule of [`parse`] for
+/// several summaries.
+#[must_use]
+pub fn parse_streams(streams: &[&str]) -> Option<Counts> {
+    let summaries: &[Format] = &[cargo, jest, pytest, unittest, go];
+    let reports: &[Format] = &[tap, junit, list_line];
+    [summaries, reports].into_iter().find_map(|formats| {
+        let of_stream = |output: &&'_ str| {
+            formats.iter().filter_map(|format| format(output)).min_by_key(fewest)
+        };
+        streams.iter().filter_map(of_stream).min_by_key(fewest)
+    })
+}
+
+type Format = fn(&str) -> Option<Counts>;
+
+/// The order in which the most pessimistic counts come first.
+const fn fewest(counts: &Counts) -> (u64, Reverse<u64>) {
+    (counts.passed, Reverse(counts.failed))
+}
+
+/// The sum of all JUnit reports. An output with an invalid report, a document type or deeper nesting
+/// is not a report. Namespaces and entities are not resolved.
 fn junit(output: &str) -> Option<Counts> {
-    let start = output.find("<testsuite")?;
-    let end = ["</testsuites>", "</testsuite>"]
-        .iter()
-        .find_map(|end| output.rfind(end).map(|at| at + end.len()).filter(|at| *at > start))?;
-    let document = roxmltree::Document::parse(&output[start..end]).ok()?;
+    let (mut rest, mut sum) = (output, None);
+    while let Some(start) = rest.find("<testsuite") {
+        let mut reader = Reader::from_str(&rest[start..]);
+        *sum.get_or_insert_default() += junit_report(&mut reader)?;
+        rest = rest.get(start + usize::try_from(reader.buffer_position()).ok()?..)?;
+    }
+    sum
+}
+
+/// The counts of the report that the reader is at the start of.
+fn junit_report(reader: &mut Reader<&[u8]>) -> Option<Counts> {
     let mut counts = Counts::default();
-    for case in document.descendants().filter(|node| node.has_tag_name("testcase")) {
-        let has = |name| case.children().any(|child| child.has_tag_name(name));
-        match (has("failure") || has("error"), has("skipped")) {
-            (true, _) => counts.failed += 1,
-            (false, true) => counts.skipped += 1,
-            (false, false) => counts.passed += 1,
+    let mut depth = 0;
+    // The depth of the current test case, and its result.
+    let mut case: Option<(usize, TestResult)> = None;
+    loop {
+        let (element, is_empty) = match reader.read_event().ok()? {
+            Event::Start(element) => (Some(element), false),
+            Event::Empty(element) => (Some(element), true),
+            Event::End(_) => (None, false),
+            Event::DocType(_) | Event::Eof => return None,
+            _ => continue,
+        };
+        if let Some(element) = &element {
+            depth += 1;
+            open(element, depth, &mut case);
+        }
+        if depth > MAX_XML_DEPTH {
+            return None;
+        }
+        if element.is_none() || is_empty {
+            if let Some((_, result)) = case.take_if(|(opened_at, _)| *opened_at == depth) {
+                result.count(&mut counts, 1);
+            }
+            depth -= 1;
+        }
+        if depth == 0 {
+            return Some(counts);
         }
     }
-    Some(counts)
+}
+
+/// Starts a test case, or records in the current one what a child says about it.
+fn open(element: &BytesStart<'_>, depth: usize, case: &mut Option<(usize, TestResult)>) {
+    match (element.local_name().as_ref(), case) {
+        (b"testcase", case @ None) => *case = Some((depth, TestResult::Passed)),
+        (b"failure" | b"error", Some((parent, result))) if *parent + 1 == depth => {
+            *result = TestResult::Failed;
+        }
+        (b"skipped", Some((parent, result @ TestResult::Passed))) if *parent + 1 == depth => {
+            *result = TestResult::Skipped;
+        }
+        _ => {}
+    }
+}
+
+/// The last line that is nothing but numbers of tests: `24 passed; 0 failed`.
+fn list_line(output: &str) -> Option<Counts> {
+    output.lines().rev().find_map(|line| {
+        let result = |what: &str| match what {
+            "passed" => Some(TestResult::Passed),
+            "failed" => Some(TestResult::Failed),
+            "skipped" | "ignored" => Some(TestResult::Skipped),
+            _ => None,
+        };
+        let line = line.trim();
+        let is_count = |item: &str| {
+            let mut words = item.split_whitespace();
+            let is_number = words.next().is_some_and(|number| number.parse::<u64>().is_ok());
+            is_number && words.next().and_then(result).is_some() && words.next().is_none()
+        };
+        let is_list = line.contains("passed") && line.split([';', ',']).all(is_count);
+        is_list.then(|| count_list(&line.replace(';', ","), ',', result)).flatten()
+    })
 }
 
 fn tap(output: &str) -> Option<Counts> {
@@ -91,8 +187,8 @@ fn tap(output: &str) -> Option<Counts> {
             _ => counts.failed += 1,
         }
     }
-    let missing = planned.saturating_sub(counts.run() + counts.skipped);
-    counts.failed += missing;
+    let missing = planned.saturating_sub(counts.run().saturating_add(counts.skipped));
+    counts.failed = counts.failed.saturating_add(missing);
     Some(counts)
 }
 
@@ -155,12 +251,13 @@ fn unittest(output: &str) -> Option<Counts> {
     let inside = verdict.split_once('(').map_or("", |(_, rest)| rest.trim_end_matches(')'));
     for (name, number) in inside.split(", ").filter_map(|item| item.split_once('=')) {
         let number: u64 = number.parse().ok()?;
-        match name {
-            "failures" | "errors" | "unexpected successes" => counts.failed += number,
-            _ => counts.skipped += number,
-        }
+        let result = match name {
+            "failures" | "errors" | "unexpected successes" => TestResult::Failed,
+            _ => TestResult::Skipped,
+        };
+        result.count(&mut counts, number);
     }
-    counts.passed = ran.saturating_sub(counts.failed + counts.skipped);
+    counts.passed = ran.saturating_sub(counts.failed.saturating_add(counts.skipped));
     Some(counts)
 }
 

@@ -26,7 +26,8 @@ pub struct Limits {
     pub memory_mb: u64,
     /// Concurrent processes and threads.
     pub processes: u64,
-    /// Size of the largest file, in MiB.
+    /// Size of the largest file, in MiB. In two stages also that of all files together that the
+    /// program leaves for the check.
     pub file_mb: u64,
     /// Total size of the files in the work directory, in MiB, and the same again for each of `/tmp`
     /// and `/dev/shm`. They are kept in memory and count towards `memory_mb` too.
@@ -63,6 +64,11 @@ impl Limits {
     /// The limit on memory, in bytes.
     pub(super) fn memory_bytes(&self) -> u64 {
         self.memory_mb.saturating_mul(1024 * 1024)
+    }
+
+    /// The limit on the size of a file, in bytes.
+    pub(super) fn file_bytes(&self) -> u64 {
+        self.file_mb.saturating_mul(1024 * 1024)
     }
 
     /// The limit on output, in bytes.

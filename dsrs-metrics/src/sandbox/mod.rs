@@ -3,6 +3,10 @@
 //! A [`Job`] is a command with its files and limits; a [`SandboxProvider`] runs it and returns a
 //! [`Report`]. [`Bubblewrap`] isolates with Linux namespaces. [`counts`] parses the summaries that
 //! test programs print. The metrics over rows are in [`metrics::sandbox`](mod@crate::metrics::sandbox).
+//!
+//! Two jobs make a test that the tested program cannot influence: the first one runs the program
+//! and copies the files that it leaves to [`Job::keep`]; the second one runs the check in a new
+//! sandbox, which contains these files as [`Job::program`].
 
 #[cfg(not(target_os = "linux"))]
 compile_error!("the feature `sandbox` requires Linux: it isolates with Linux namespaces");
@@ -10,11 +14,13 @@ compile_error!("the feature `sandbox` requires Linux: it isolates with Linux nam
 mod accounting;
 mod bubblewrap;
 pub mod counts;
+mod kept;
 mod leftovers;
 mod limits;
 mod process_tree;
 mod seccomp;
 mod supervise;
+mod thread;
 mod unconfined;
 mod user;
 mod work_dir;
@@ -28,6 +34,7 @@ use async_trait::async_trait;
 pub use accounting::Accounting;
 pub use bubblewrap::Bubblewrap;
 pub use limits::Limits;
+pub(crate) use thread::on_thread;
 pub use unconfined::Unconfined;
 pub(crate) use work_dir::check_path;
 
@@ -38,10 +45,25 @@ pub struct Job {
     pub command: String,
     /// Files of the work directory: a relative path and the content.
     pub files: Vec<(String, String)>,
+    /// Files of the work directory that the command cannot write, replace or remove. A file in a
+    /// subdirectory can be hidden, since the subdirectory can be renamed. [`Unconfined`] treats them
+    /// like `files`.
+    pub read_only: Vec<(String, String)>,
     /// A host directory whose content is copied into the work directory before `files` are written.
     pub folder: Option<PathBuf>,
     /// Further host paths that the command may read, at the same path inside.
     pub readable: Vec<PathBuf>,
+    /// Programs that must exist before the command is run: names, or absolute paths.
+    /// [`Unconfined`] does not look for them.
+    pub requires: Vec<String>,
+    /// A host directory whose content the command can read at `/program`.
+    pub program: Option<PathBuf>,
+    /// An existing host directory. When the command has terminated, all its processes are killed
+    /// and the regular files of its work directory are written here, without permission to execute
+    /// them. Symbolic links, devices, pipes and sockets are left out, as are further names of a
+    /// file with several hard links. All files together, as a tar archive, are limited by
+    /// [`Limits::file_mb`], and their number is limited to 10,000.
+    pub keep: Option<PathBuf>,
     /// Resource limits.
     pub limits: Limits,
 }
@@ -70,6 +92,8 @@ pub enum Termination {
     OutputLimit,
     /// It was killed at the memory limit.
     MemoryLimit,
+    /// It left more files, or larger ones, than [`Job::keep`] allows.
+    FilesLimit,
 }
 
 /// Why a command was not run. A command that fails is not an error but a [`Report`].
@@ -79,6 +103,12 @@ pub enum SandboxError {
     /// This system provides no isolation.
     #[error("cannot isolate the command on this system, so it was not run: {0}")]
     NoIsolation(String),
+    /// A program of [`Job::requires`] does not exist in the sandbox.
+    #[error(
+        "command `{0}` not found in the sandbox, which contains the host's programs in /usr and /bin, and the paths \
+         listed in `readable`; install it there, or add its directory to `readable` and write its absolute path"
+    )]
+    MissingProgram(String),
     /// The path of a file leads out of the work directory.
     #[error("invalid path `{0}`: expected a path relative to the work directory, without `..`")]
     InvalidPath(String),
@@ -166,4 +196,13 @@ pub trait SandboxProvider: fmt::Debug + Send + Sync {
     /// # Errors
     /// [`SandboxError`] if the command was not run.
     async fn run(&self, job: &Job) -> Result<Report, SandboxError>;
+
+    /// Checks, before the first row, that jobs of this kind can be run. The job is that of a row
+    /// without its files. The default implementation checks nothing.
+    ///
+    /// # Errors
+    /// [`SandboxError`] with the reason why no row can be scored.
+    async fn preflight(&self, _job: &Job) -> Result<(), SandboxError> {
+        Ok(())
+    }
 }

@@ -31,6 +31,10 @@ impl SandboxProvider for Unconfined {
     }
 
     async fn run(&self, job: &Job) -> Result<Report, SandboxError> {
+        if job.keep.is_some() || job.program.is_some() {
+            let why = "a check stage requires isolation; use the isolation `bubblewrap`";
+            return Err(SandboxError::NoIsolation(why.to_owned()));
+        }
         let job = job.clone();
         let prepare = move || {
             let created = tempfile::tempdir();
@@ -39,7 +43,10 @@ impl SandboxProvider for Unconfined {
             let staged = work_dir::prepare(&job, None)?;
             let mut command = Command::new("/bin/sh");
             // The work directory is a copy that the command may change.
-            command.args(["-c", "cp -R \"$0\"/. . && exec /bin/sh -c \"$1\""]);
+            command.args([
+                "-c",
+                "cp -R \"$0\"/files/. \"$0\"/read_only/. . && exec /bin/sh -c \"$1\"",
+            ]);
             command.arg(staged.path()).arg(&job.command);
             command.current_dir(folder.path()).process_group(0);
             Ok(Prepared {

@@ -4,14 +4,35 @@ use std::fs;
 use std::os::unix::fs::{chown, symlink};
 use std::path::{Component, Path};
 
-use tempfile::TempDir;
+use tempfile::{TempDir, TempPath};
 
 use super::{Job, Limits, SandboxError, leftovers};
 
 /// The unit in which a file takes space in memory, in bytes.
 const PAGE_BYTES: u64 = 4096;
 
+/// The subdirectory with the files that are copied into the work directory.
+pub(super) const FILES: &str = "files";
+/// The subdirectory with [`Job::read_only`].
+pub(super) const READ_ONLY: &str = "read_only";
+/// The subdirectory with the content of [`Job::program`].
+pub(super) const PROGRAM: &str = "program";
+
 const MIB: u64 = 1024 * 1024;
+
+/// Creates the empty file that the archive for [`Job::keep`] is written to; it is removed when
+/// dropped.
+pub(super) fn archive() -> Result<TempPath, SandboxError> {
+    let created = tempfile::Builder::new().prefix(&leftovers::prefix()).suffix(".tar").tempfile();
+    let file = created.map_err(|error| SandboxError::io("creating the archive", error))?;
+    Ok(file.into_temp_path())
+}
+
+/// Makes a user the owner of a file.
+pub(super) fn give(file: &Path, owner: u32) -> Result<(), SandboxError> {
+    chown(file, Some(owner), Some(owner))
+        .map_err(|error| SandboxError::io("changing the owner of the archive", error))
+}
 
 /// Creates a temporary directory with the job's files; it is removed when dropped. `owner` is the
 /// user and group that the command runs as, if it is another than the current one.
@@ -21,17 +42,10 @@ const MIB: u64 = 1024 * 1024;
 pub(super) fn prepare(job: &Job, owner: Option<u32>) -> Result<TempDir, SandboxError> {
     let created = tempfile::Builder::new().prefix(&leftovers::prefix()).tempdir();
     let dir = created.map_err(|error| SandboxError::io("creating the work directory", error))?;
-    if let Some(folder) = &job.folder {
-        copy(folder, dir.path())
-            .map_err(|error| SandboxError::io(format!("copying {}", folder.display()), error))?;
-    }
-    for (path, content) in &job.files {
-        check_path(path)?;
-        write(dir.path(), path, content)
-            .map_err(|error| SandboxError::io(format!("writing `{path}`"), error))?;
-    }
+    write_files(job, dir.path())?;
     let mut size = 0;
-    check_sizes(dir.path(), dir.path(), &job.limits, &mut size)?;
+    let files = dir.path().join(FILES);
+    check_sizes(&files, &files, &job.limits, &mut size)?;
     if let Some(owner) = owner {
         change_owner(dir.path(), owner)
             .map_err(|error| SandboxError::io("changing the owner of the files", error))?;
@@ -60,6 +74,32 @@ fn check_sizes(
         *size += file.len().div_ceil(PAGE_BYTES) * PAGE_BYTES;
         check_size("disk_mb", limits.disk_mb, *size, "the row's files")?;
         check_size("memory_mb", limits.memory_mb, *size, "the row's files, which are in memory")?;
+    }
+    Ok(())
+}
+
+/// Writes the files of a job to the subdirectories of `root`.
+fn write_files(job: &Job, root: &Path) -> Result<(), SandboxError> {
+    let [files, read_only, program] = [FILES, READ_ONLY, PROGRAM].map(|name| root.join(name));
+    for dir in [&files, &read_only, &program] {
+        fs::create_dir(dir)
+            .map_err(|error| SandboxError::io("creating the work directory", error))?;
+    }
+    for (from, to) in [(&job.folder, &files), (&job.program, &program)] {
+        let Some(from) = from else { continue };
+        copy(from, to)
+            .map_err(|error| SandboxError::io(format!("copying {}", from.display()), error))?;
+    }
+    let writing = |path: &str, error| SandboxError::io(format!("writing `{path}`"), error);
+    for (path, content) in &job.files {
+        check_path(path)?;
+        write(&files, path, content).map_err(|error| writing(path, error))?;
+    }
+    for (path, content) in &job.read_only {
+        check_path(path)?;
+        write(&read_only, path, content).map_err(|error| writing(path, error))?;
+        // It is mounted at this path, so nothing else may be copied there.
+        remove(&files, path).map_err(|error| writing(path, error))?;
     }
     Ok(())
 }
@@ -96,6 +136,18 @@ fn write(root: &Path, path: &str, content: &str) -> std::io::Result<()> {
         fs::remove_file(&target)?;
     }
     fs::write(target, content)
+}
+
+/// Removes a file or symbolic link, and creates its parent directories.
+fn remove(root: &Path, path: &str) -> std::io::Result<()> {
+    let target = root.join(path);
+    if let Some(parent) = target.parent() {
+        create_dirs(root, parent)?;
+    }
+    match fs::remove_file(target) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
 }
 
 /// Creates the directories from `root` to `dir`, without following symbolic links.

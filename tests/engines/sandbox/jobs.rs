@@ -11,7 +11,7 @@ use dsrs_metrics_tests::can_isolate;
 use super::{block_on, run};
 
 #[track_caller]
-fn scored(metric: &impl Metric, gold: &Example, pred: &Prediction) -> Scored {
+pub(super) fn scored(metric: &impl Metric, gold: &Example, pred: &Prediction) -> Scored {
     let scored = block_on(metric.answer(MetricCall::new(gold, pred)).into_future());
     scored.unwrap_or_else(|error| panic!("{error}"))
 }
@@ -181,6 +181,9 @@ fn passing_tests_are_counted() {
     assert_eq!(test(wrong, true), (1.0 / 3.0, feedback));
     let early = test("import os; os._exit(0)", true);
     assert_eq!(early, (0.0, "no test summary found in the output; exit code 0".to_owned()));
+    let killed =
+        test("import os; print('9 passed in 1s', flush=True); os.kill(os.getpid(), 9)", true);
+    assert_eq!(killed, (0.0, "the tests did not finish; exit code 137, expected 0".to_owned()));
     assert_eq!(test("def f(x): return (", true).0, 0.0);
 }
 
@@ -201,6 +204,62 @@ fn more_equal_or_fewer_passing_tests() {
         assert_eq!((score.value, score.confidence, score.cost_msats), (value, 0.9, 500));
         assert_eq!(score.details, Some(details));
     }
+}
+
+/// Trap 29: a parser's failure is not "0 tests passed".
+#[test]
+fn trap_29_unreadable_counts_are_a_failure_and_a_crash_counts_as_no_passing_test() {
+    if !can_isolate() {
+        return;
+    }
+    let run = |command: &str| {
+        let metric = VerificationDelta::builder().command(command).timeout_secs(2).build();
+        let answer = block_on(metric.evaluate(&example! { "tests_passing" => 3 }, &prediction! {}));
+        answer.map_err(|error| error.to_string())
+    };
+    let error = run("echo compiling; echo 'all good'").unwrap_err();
+    let expected = "metric `verification_delta`: expected a test summary in the output of the test command, found none; \
+                    its last lines: \"compiling\\nall good\"";
+    assert!(error.starts_with(expected), "{error}");
+    assert_eq!(run("echo '24 passed; 0 failed'").unwrap().value, 1.0);
+    let before = "tests passing before: 3, after: 0, delta: -3; the tests did not finish: ";
+    for (command, reason) in [
+        ("echo error: no tests >&2; exit 101", "exit code 101, expected 0\nerror: no tests"),
+        ("echo '9 passed in 1s'; exec sleep 60", "stopped after 2 s\n9 passed in 1s"),
+        ("echo '9 passed in 1s'; kill -9 $$", "exit code 137, expected 0\nKilled"),
+    ] {
+        let score = run(command).unwrap();
+        assert_eq!((score.value, score.details), (0.0, Some(format!("{before}{reason}"))));
+    }
+    // Failing tests make the command fail, but their summary counts.
+    assert_eq!(run("echo '4 passed, 1 failed in 1s'; exit 1").unwrap().value, 1.0);
+}
+
+#[test]
+fn files_without_a_field_of_the_prediction_are_read_only() {
+    if !can_isolate() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("check.py"), "of the folder").unwrap();
+    let program = "import os, shutil\n\
+                   for path in ['check.py', 'tests/data']:\n\
+                   \x20   for attack in [lambda: open(path, 'w'), lambda: os.remove(path), lambda: os.chmod(path, 0o777),\n\
+                   \x20                  lambda: os.rename('mine', path), lambda: os.symlink('mine', path)]:\n\
+                   \x20       open('mine', 'w')\n\
+                   \x20       try: attack(); print('changed', path)\n\
+                   \x20       except OSError: pass\n\
+                   open('main.py', 'w'); open('tests/mine', 'w')\n";
+    let metric = Sandbox::builder()
+        .command("python3 main.py > log; test ! -s log && python3 check.py && cat tests/data")
+        .file("main.py", FileSource::pred("program"))
+        .file("check.py", FileSource::gold("check"))
+        .file("./tests//data", FileSource::Text("constant".to_owned()))
+        .folder(folder.path().display().to_string())
+        .build();
+    let gold = example! { "check" => "raise SystemExit(7)" };
+    let feedback = scored(&metric, &gold, &prediction! { "program" => program });
+    assert_eq!(feedback.feedback().unwrap(), "exit code 7, expected 0");
 }
 
 #[test]

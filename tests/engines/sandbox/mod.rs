@@ -5,9 +5,12 @@
 
 mod attacks;
 mod counts;
+mod functions;
 mod humaneval;
 mod jobs;
 mod missing;
+mod preflight;
+mod stages;
 mod table;
 
 use dsrs_metrics::sandbox::{Bubblewrap, Job, Limits, Report, SandboxProvider};

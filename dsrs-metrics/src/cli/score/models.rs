@@ -59,7 +59,7 @@ impl RunModels {
                 configured.is_some_and(|configured| Arc::ptr_eq(lm, &configured))
             }
             // The run itself reports an invalid model.
-            None => true,
+            None => !requirement.is_check(),
         };
         let is_unused = !requirements.iter().any(uses_model);
         is_unused.then(|| format!("warning: --lm {id}: no metric of this run uses this model"))

@@ -1,13 +1,14 @@
-//! The command that a metric runs for a row, and the settings that all metrics of this module
-//! share.
+//! The settings that all metrics of this module share, and their validation.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use super::files::SandboxFiles;
 use super::isolation::Isolation;
-use crate::core::rows::dynamic::{Example, Prediction};
-use crate::metrics::check::{Unscored, at_least};
-use crate::sandbox::{Job, Limits, Report, Termination};
+use super::stages::Ran;
+use crate::core::requirements::Requirement;
+use crate::metrics::check::at_least;
+use crate::sandbox::{Limits, Termination};
 
 /// The parameters that all metrics of this module have in common.
 #[derive(Clone, Copy)]
@@ -19,6 +20,8 @@ pub(super) struct CommandSettings<'a> {
     pub(super) timeout_secs: u64,
     pub(super) limits: &'a Limits,
     pub(super) isolation: &'a Isolation,
+    pub(super) check: &'a str,
+    pub(super) check_files: &'a SandboxFiles,
 }
 
 impl CommandSettings<'_> {
@@ -39,6 +42,7 @@ impl CommandSettings<'_> {
         if !self.folder.is_empty() && !Path::new(self.folder).is_dir() {
             return Err(format!("`folder`: the directory `{}` does not exist", self.folder));
         }
+        self.validate_check()?;
         self.readable.iter().try_for_each(|path| match Path::new(path) {
             relative if !relative.is_absolute() => {
                 Err(format!("`readable`: expected an absolute path, found `{path}`"))
@@ -50,56 +54,67 @@ impl CommandSettings<'_> {
         })
     }
 
-    /// Runs the command over the row's files.
-    pub(super) async fn run(
-        &self,
-        example: &Example,
-        pred: &Prediction,
-    ) -> Result<Report, Unscored> {
-        let job = Job {
-            command: self.command.to_owned(),
-            files: self.files.of_row(example, pred)?,
-            folder: (!self.folder.is_empty()).then(|| self.folder.into()),
-            readable: self.readable.iter().map(Into::into).collect(),
-            limits: Limits { time_secs: self.timeout_secs, ..self.limits.clone() },
-        };
-        let report = self.isolation.run(&job).await.map_err(Unscored::because)?;
-        match self.missing_command(&report) {
-            Some(reason) => Err(Unscored::Because(reason)),
-            None => Ok(report),
+    /// The command of the check stage, if there are two stages.
+    pub(super) fn check_command(&self) -> Option<&str> {
+        Some(self.check).filter(|check| !check.trim().is_empty())
+    }
+
+    /// Validates the files of the check.
+    ///
+    /// # Errors
+    /// A file with a field of the prediction, or files without a command.
+    pub(super) fn validate_check(&self) -> Result<(), String> {
+        match self.check_files.field_of_prediction() {
+            Some((path, field)) => Err(format!(
+                "`check_files`: expected constant content and fields of the gold row, found `pred.{field}` in `{path}`; \
+                 add that file to `files`, and read it at `/program/files`"
+            )),
+            None if self.check_command().is_none() && !self.check_files.is_empty() => Err(
+                "`check_files` is set without `check`; set `check` to the command that reads them"
+                    .to_owned(),
+            ),
+            None => Ok(()),
         }
     }
 
-    /// Detects that the shell did not find the command. That is an error of the configuration, not
-    /// of the row, but only if the shell's message is all that was written.
-    fn missing_command(&self, report: &Report) -> Option<String> {
-        let name = self.command.split_whitespace().next()?;
-        let message = report.stderr.trim().strip_suffix("not found")?.trim_end();
-        let message = message.strip_suffix("command").map_or(message, str::trim_end);
-        let is_only_output =
-            report.termination == Termination::Exited(127) && report.stdout.is_empty();
-        let names_command = message.lines().count() == 1 && message.ends_with(&format!(" {name}:"));
-        (is_only_output && names_command).then(|| {
-            format!(
-                "command `{name}` not found in the sandbox, which contains the host's programs in /usr and /bin, and the \
-                 paths listed in `readable`"
-            )
-        })
+    /// What is checked before the first row: the settings, and that the commands exist in the
+    /// sandbox.
+    pub(super) fn requirements(
+        &self,
+        metric: &str,
+        others: Result<(), String>,
+        all: &mut Vec<Requirement>,
+    ) {
+        if let Some(invalid) = Requirement::unless(metric, self.validate().and(others)) {
+            return all.push(invalid);
+        }
+        let isolation = self.isolation.clone();
+        let job = Arc::new(self.preflight_job());
+        all.push(Requirement::check(metric, move || {
+            let (isolation, job) = (isolation.clone(), Arc::clone(&job));
+            async move { isolation.preflight(&job).await.map_err(|error| error.to_string()) }
+        }));
     }
 
     /// Describes why the command did not terminate with the expected exit code, or returns `None`
     /// if it did. The text contains neither times nor paths, so that it is reproducible.
-    pub(super) fn failure(&self, report: &Report, expected: i32) -> Option<String> {
-        let Limits { output_kb, memory_mb, .. } = self.limits;
+    pub(super) fn failure(&self, ran: &Ran, expected: i32) -> Option<String> {
+        let Limits { output_kb, memory_mb, file_mb, .. } = self.limits;
+        let report = &ran.report;
         let reason = match report.termination {
             Termination::Exited(code) if code == expected => return None,
             Termination::Exited(code) => format!("exit code {code}, expected {expected}"),
             Termination::TimedOut => format!("stopped after {} s", self.timeout_secs),
             Termination::OutputLimit => format!("stopped after {output_kb} KiB of output"),
             Termination::MemoryLimit => format!("stopped at {memory_mb} MiB of memory"),
+            Termination::FilesLimit => {
+                format!("left more than {file_mb} MiB of files, or too many of them")
+            }
         };
-        let output = if report.stderr.trim().is_empty() { &report.stdout } else { &report.stderr };
-        Some(format!("{reason}\n{}", tail(output)).trim_end().to_owned())
+        let stage = ran.stage.map(|stage| format!("{stage}: ")).unwrap_or_default();
+        let failure = format!("{stage}{reason}\n{}", ran.output());
+        let program = ran.program_failure.as_deref().unwrap_or_default();
+        Some(format!("{}\n{program}", failure.trim_end()).trim_end().to_owned())
     }
 }
 
@@ -117,6 +132,8 @@ macro_rules! command_metric {
                     timeout_secs: self.timeout_secs,
                     limits: &self.limits,
                     isolation: &self.isolation,
+                    check: &self.check,
+                    check_files: &self.check_files,
                 }
             }
         }
@@ -129,6 +146,17 @@ macro_rules! command_metric {
                 source: $crate::metrics::sandbox::FileSource,
             ) -> Self {
                 self.files.get_or_insert_default().push(path, source);
+                self
+            }
+
+            /// Adds a file to the work directory of the check stage. Its source must not contain a
+            /// field of the prediction.
+            pub fn check_file(
+                mut self,
+                path: impl Into<String>,
+                source: $crate::metrics::sandbox::FileSource,
+            ) -> Self {
+                self.check_files.get_or_insert_default().push(path, source);
                 self
             }
         }

@@ -13,11 +13,18 @@ use crate::sandbox::Limits;
 ///
 /// A pass or a failure. A command that exceeds a limit fails; the feedback ends with the last part
 /// of its output. The fields that `files` names become files of the work directory, in which
-/// `/bin/sh` runs the command. It has no network, no environment of the host, and of the host's
-/// files only its programs and libraries; time, memory, processes, files and output are limited,
-/// and no process survives the row. See [`Bubblewrap`](crate::sandbox::Bubblewrap). If this
-/// isolation is not available, no command is run and every row fails with an error that says what
-/// to install.
+/// `/bin/sh` runs the command; files without a field of the prediction are read-only. The command
+/// has no network, no environment of the host, and of the host's files only its programs and
+/// libraries; time, memory, processes, files and output are limited, and no process survives the
+/// row. See [`Bubblewrap`](crate::sandbox::Bubblewrap). If this isolation is not available, or the
+/// command does not exist, no row is scored and an error says what to install.
+///
+/// **One stage does not detect cheating.** Where the tested code runs in the same process or
+/// sandbox as its checks, it can exit with the expected code before they run, return objects that
+/// are equal to everything, or replace the test framework, and score 1. For code that may cheat, set
+/// `check`: the program runs first, all its processes are killed, and the check then runs in a new
+/// sandbox over the files that the program left. The check must treat these files as data: compare
+/// or parse them, and never execute, import or unpickle them.
 ///
 /// ```no_run
 /// use dsrs_metrics::metrics::{FileSource, Sandbox};
@@ -36,8 +43,22 @@ use crate::sandbox::Limits;
 /// # }
 /// ```
 ///
+/// The same program in two stages, which compare its output with a field of the gold row:
+///
+/// ```no_run
+/// # use dsrs_metrics::metrics::{FileSource, Sandbox};
+/// let metric = Sandbox::builder()
+///     .command("python3 main.py")
+///     .file("main.py", FileSource::pred("program"))
+///     .check("cmp /program/stdout expected")
+///     .check_file("expected", FileSource::gold("stdout"))
+///     .build();
+/// ```
+///
 /// On the command line:
-/// `--param 'sandbox.command=python3 check.py' --param 'sandbox.files={"check.py":"program"}'`.
+/// `--param 'sandbox.command=python3 main.py' --param 'sandbox.files={"main.py":"program"}'
+/// --param 'sandbox.check=cmp /program/stdout expected'
+/// --param 'sandbox.check_files={"expected":"gold.stdout"}'`.
 #[metric(tier = truth, cost = "500 msat")]
 #[expect(clippy::too_many_arguments, reason = "one parameter per setting")]
 pub async fn sandbox(
@@ -50,10 +71,19 @@ pub async fn sandbox(
     /// `"gold.test"`), list of fields, or `{"text": ".."}`.
     #[param(default)]
     files: &SandboxFiles,
-    /// The exit code that counts as a pass.
+    /// The command line of a second stage, the check, which decides the result. It runs in a new
+    /// sandbox when all processes of `command` are dead. `/program` has what they left, read-only:
+    /// `stdout`, `stderr`, `exit_code`, and the work directory's regular files in `files`.
+    #[param(default = "")]
+    check: &str,
+    /// The files of the check stage, in the form of `files`, without fields of the prediction. The
+    /// program never sees them.
+    #[param(default)]
+    check_files: &SandboxFiles,
+    /// The exit code that counts as a pass, of the check stage if there is one.
     #[param(default = 0)]
     expected_exit_code: i32,
-    /// Wall-clock seconds after which the command is killed.
+    /// Wall-clock seconds after which the command is killed, for each stage.
     #[param(default = 30)]
     timeout_secs: u64,
     /// Further limits, as JSON: `cpu_secs`, `memory_mb`, `processes`, `file_mb`, `disk_mb`,
@@ -70,10 +100,19 @@ pub async fn sandbox(
     #[param(default)]
     isolation: &Isolation,
 ) -> Result<Check, Unscored> {
-    let settings =
-        CommandSettings { command, files, folder, readable, timeout_secs, limits, isolation };
-    let report = settings.run(example, pred).await?;
-    Ok(Check::unless(settings.failure(&report, expected_exit_code)))
+    let settings = CommandSettings {
+        command,
+        files,
+        folder,
+        readable,
+        timeout_secs,
+        limits,
+        isolation,
+        check,
+        check_files,
+    };
+    let ran = settings.run(example, pred).await?;
+    Ok(Check::unless(settings.failure(&ran, expected_exit_code)))
 }
 
 command_metric!(Sandbox, SandboxBuilder<C>);
@@ -81,6 +120,6 @@ command_metric!(Sandbox, SandboxBuilder<C>);
 impl Requires for Sandbox {
     fn requirements(&self, all: &mut Vec<Requirement>) {
         let exit_code = within("expected_exit_code", self.expected_exit_code, [0, 255]);
-        all.extend(Requirement::unless(Self::SPEC.name, self.settings().validate().and(exit_code)));
+        self.settings().requirements(Self::SPEC.name, exit_code, all);
     }
 }

@@ -11,7 +11,8 @@ use crate::metrics::check::Unscored;
 use crate::metrics::field as fields;
 use crate::sandbox::check_path;
 
-/// The content of a file in the work directory.
+/// The content of a file in the work directory. A file without a field of the prediction is
+/// read-only.
 ///
 /// In JSON, and so on the command line, a field is its name (`"program"` or `"pred.program"` for
 /// the prediction, `"gold.test"` for the gold row), constant content is `{"text": "..."}`, and a
@@ -47,6 +48,15 @@ impl FileSource {
     /// A field of the gold row.
     pub fn gold(name: impl Into<String>) -> Self {
         Self::Field(Side::Gold, name.into())
+    }
+
+    /// The first field of the prediction that the content contains.
+    fn field_of_prediction(&self) -> Option<&str> {
+        match self {
+            Self::Field(Side::Pred, name) => Some(name),
+            Self::Parts(parts) => parts.iter().find_map(Self::field_of_prediction),
+            Self::Field(Side::Gold, _) | Self::Text(_) => None,
+        }
     }
 
     fn append_to(
@@ -116,20 +126,37 @@ impl SandboxFiles {
         self.0.push((path.into(), source));
     }
 
-    /// The files of one row, as path and content.
+    /// Whether there are no files.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The first file with a field of the prediction, as path and field.
+    pub(super) fn field_of_prediction(&self) -> Option<(&str, &str)> {
+        self.0.iter().find_map(|(path, source)| Some((&**path, source.field_of_prediction()?)))
+    }
+
+    /// The files of one row, as path and content: first those that are read-only, since they
+    /// contain no field of the prediction, then all others.
     pub(super) fn of_row(
         &self,
         example: &Example,
         pred: &Prediction,
-    ) -> Result<Vec<(String, String)>, Unscored> {
-        let file = |(path, source): &(String, FileSource)| {
+    ) -> Result<(Contents, Contents), Unscored> {
+        let (mut read_only, mut writable) = (Vec::new(), Vec::new());
+        for (path, source) in &self.0 {
             let mut content = String::new();
             source.append_to(&mut content, example, pred)?;
-            Ok((path.clone(), content))
-        };
-        self.0.iter().map(file).collect()
+            let is_writable = source.field_of_prediction().is_some();
+            let files = if is_writable { &mut writable } else { &mut read_only };
+            files.push((path.clone(), content));
+        }
+        Ok((read_only, writable))
     }
 }
+
+/// Paths and contents of files.
+type Contents = Vec<(String, String)>;
 
 impl<P: Into<String>> FromIterator<(P, FileSource)> for SandboxFiles {
     fn from_iter<I: IntoIterator<Item = (P, FileSource)>>(files: I) -> Self {

@@ -37,6 +37,10 @@ impl Isolation {
     pub(super) async fn run(&self, job: &Job) -> Result<Report, SandboxError> {
         self.0.run(job).await
     }
+
+    pub(super) async fn preflight(&self, job: &Job) -> Result<(), SandboxError> {
+        self.0.preflight(job).await
+    }
 }
 
 impl Default for Isolation {

@@ -7,6 +7,7 @@ mod command;
 mod exit_code;
 mod files;
 mod isolation;
+mod stages;
 mod test_results;
 
 pub use exit_code::{Sandbox, sandbox};
@@ -21,9 +22,17 @@ mod tests {
     #[test]
     fn shared_parameters_have_the_same_type_and_description() {
         let specs = [Sandbox::SPEC, TestPass::SPEC, VerificationDelta::SPEC];
-        for name in
-            ["command", "files", "timeout_secs", "limits", "folder", "readable", "isolation"]
-        {
+        for name in [
+            "command",
+            "files",
+            "check",
+            "check_files",
+            "timeout_secs",
+            "limits",
+            "folder",
+            "readable",
+            "isolation",
+        ] {
             let [first, rest @ ..] = specs.map(|spec| {
                 let param = spec.params.iter().find(|param| param.name == name).unwrap();
                 (param.ty, param.doc)

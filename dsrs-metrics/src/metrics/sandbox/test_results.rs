@@ -1,24 +1,31 @@
 //! Test results: whether all tests pass, and whether more pass than before.
 
-use super::command::{CommandSettings, command_metric, tail};
+use super::command::{CommandSettings, command_metric};
 use super::files::SandboxFiles;
 use super::isolation::Isolation;
+use super::stages::Ran;
 use crate::core::requirements::{Requirement, Requires};
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::{FeedbackMetric, MetricScore};
 use crate::metric;
 use crate::metrics::check::Unscored;
 use crate::sandbox::counts::{self, Counts};
-use crate::sandbox::{Limits, Report};
+use crate::sandbox::{Limits, Report, Termination, on_thread};
 
 /// Whether the tests pass: the test command exits with 0, at least one test ran, and none failed.
 ///
 /// In [0, 1]; 1 is a pass. With `partial_credit` the score is the share of tests that passed, and 1
 /// only if all passed and the exit code is 0. The counts are parsed from the output
 /// ([`parse`](crate::sandbox::counts::parse): cargo, pytest, unittest, jest, go test, TAP, JUnit
-/// XML); an output without a summary scores 0, so a program that exits early with code 0 gains
-/// nothing. The command runs isolated as described at [`sandbox`](crate::metrics::sandbox()),
-/// without network: whatever the tests need must be in `folder`, `files` or `readable`.
+/// XML, `24 passed; 0 failed`). An output without a summary scores 0, and the feedback has its last
+/// lines; a test command that is killed or crashes scores 0 too. The command runs isolated as
+/// described at [`sandbox`](crate::metrics::sandbox()), without network: everything that the tests
+/// need must be in `folder`, `files` or `readable`.
+///
+/// **One stage does not detect cheating.** Tests that import the tested code run in its process,
+/// where it can print a summary such as `24 passed in 0.12s` and exit with 0, or replace the test
+/// framework, and score 1. For code that may cheat, set `check` to tests over the output of the
+/// program; see [`sandbox`](crate::metrics::sandbox()).
 ///
 /// ```no_run
 /// use dsrs_metrics::metrics::{FileSource, TestPass};
@@ -47,10 +54,19 @@ pub async fn test_pass(
     /// `"gold.test"`), list of fields, or `{"text": ".."}`.
     #[param(default)]
     files: &SandboxFiles,
+    /// The command line of a second stage, the check, which decides the result. It runs in a new
+    /// sandbox when all processes of `command` are dead. `/program` has what they left, read-only:
+    /// `stdout`, `stderr`, `exit_code`, and the work directory's regular files in `files`.
+    #[param(default = "")]
+    check: &str,
+    /// The files of the check stage, in the form of `files`, without fields of the prediction. The
+    /// program never sees them.
+    #[param(default)]
+    check_files: &SandboxFiles,
     /// Whether to score the share of tests that pass instead of all or nothing.
     #[param(default = false)]
     partial_credit: bool,
-    /// Wall-clock seconds after which the command is killed.
+    /// Wall-clock seconds after which the command is killed, for each stage.
     #[param(default = 120)]
     timeout_secs: u64,
     /// Further limits, as JSON: `cpu_secs`, `memory_mb`, `processes`, `file_mb`, `disk_mb`,
@@ -67,26 +83,67 @@ pub async fn test_pass(
     #[param(default)]
     isolation: &Isolation,
 ) -> Result<FeedbackMetric, Unscored> {
-    let settings =
-        CommandSettings { command, files, folder, readable, timeout_secs, limits, isolation };
-    let report = settings.run(example, pred).await?;
-    let failure = settings.failure(&report, 0);
-    Ok(score(parse_counts(&report), failure, partial_credit, &report))
+    let settings = CommandSettings {
+        command,
+        files,
+        folder,
+        readable,
+        timeout_secs,
+        limits,
+        isolation,
+        check,
+        check_files,
+    };
+    let ran = settings.run(example, pred).await?;
+    let failure = settings.failure(&ran, 0);
+    Ok(score(&count(ran).await?, failure, partial_credit))
 }
 
-fn parse_counts(report: &Report) -> Option<Counts> {
-    counts::parse(&report.stdout).or_else(|| counts::parse(&report.stderr))
+/// What is known about the tests of a row.
+enum Tests {
+    /// The output has a summary.
+    Counted(Counts),
+    /// The command did not finish the tests: it was killed, or failed without a summary.
+    Crashed,
+    /// The command succeeded, but its output, of which this is the end, has no summary.
+    Unreadable(String),
 }
 
-fn score(
-    counts: Option<Counts>,
-    failure: Option<String>,
-    partial_credit: bool,
-    report: &Report,
-) -> FeedbackMetric {
-    let Some(counts) = counts else {
-        let output = failure.unwrap_or_else(|| format!("exit code 0\n{}", tail(&report.stdout)));
-        return FeedbackMetric::new(0.0, format!("no test summary found in the output; {output}"));
+/// Parses the test counts. The tested code controls the output, so this happens on a thread of its
+/// own, which the row's deadline does not wait for.
+async fn count(ran: Ran) -> Result<Tests, Unscored> {
+    let was_killed = match ran.report.termination {
+        // The shell reports a signal as 128 and its number.
+        Termination::Exited(code) => (129..=192).contains(&code),
+        _ => true,
+    };
+    if was_killed {
+        return Ok(Tests::Crashed);
+    }
+    let parse = move || {
+        let Report { stdout, stderr, termination, .. } = &ran.report;
+        match counts::parse_streams(&[stdout, stderr]) {
+            Some(counts) => Tests::Counted(counts),
+            None if *termination == Termination::Exited(0) => {
+                Tests::Unreadable(ran.output().to_owned())
+            }
+            None => Tests::Crashed,
+        }
+    };
+    on_thread("parsing test results", parse).await.map_err(Unscored::because)
+}
+
+fn score(tests: &Tests, failure: Option<String>, partial_credit: bool) -> FeedbackMetric {
+    let counts = match tests {
+        Tests::Counted(counts) => *counts,
+        Tests::Crashed => {
+            let failure = failure.unwrap_or_default();
+            return FeedbackMetric::new(0.0, format!("the tests did not finish; {failure}"));
+        }
+        Tests::Unreadable(output) => {
+            let feedback = format!("no test summary found in the output; exit code 0\n{output}");
+            return FeedbackMetric::new(0.0, feedback.trim_end().to_owned());
+        }
     };
     let Counts { passed, failed, skipped } = counts;
     let summary = format!("{passed} passed, {failed} failed, {skipped} skipped");
@@ -121,8 +178,14 @@ fn share(counts: Counts, is_success: bool) -> f64 {
 ///
 /// The confidence is 0.9, because the number of passing tests does not tell which tests pass. The
 /// number before is `gold.tests_passing`; the number after is parsed from the output of the test
-/// command as for [`test_pass`], and is 0 if the output has no summary. The command runs isolated
-/// as described at [`sandbox`](crate::metrics::sandbox()).
+/// command as for [`test_pass`]. If the command is killed, or fails without a summary, no tests
+/// pass, and the details show why. If it succeeds without a summary, the row fails with the last
+/// lines of the output. The command runs isolated as described at
+/// [`sandbox`](crate::metrics::sandbox()).
+///
+/// **One stage does not detect cheating.** The exit code is not part of the score, so tested code
+/// that prints a test summary gets the number that it prints. For code that may cheat, set `check`;
+/// see [`sandbox`](crate::metrics::sandbox()).
 ///
 /// ```no_run
 /// use dsrs_metrics::metrics::{FileSource, VerificationDelta};
@@ -151,7 +214,16 @@ pub async fn verification_delta(
     /// `"gold.test"`), list of fields, or `{"text": ".."}`.
     #[param(default)]
     files: &SandboxFiles,
-    /// Wall-clock seconds after which the command is killed.
+    /// The command line of a second stage, the check, which decides the result. It runs in a new
+    /// sandbox when all processes of `command` are dead. `/program` has what they left, read-only:
+    /// `stdout`, `stderr`, `exit_code`, and the work directory's regular files in `files`.
+    #[param(default = "")]
+    check: &str,
+    /// The files of the check stage, in the form of `files`, without fields of the prediction. The
+    /// program never sees them.
+    #[param(default)]
+    check_files: &SandboxFiles,
+    /// Wall-clock seconds after which the command is killed, for each stage.
     #[param(default = 120)]
     timeout_secs: u64,
     /// Further limits, as JSON: `cpu_secs`, `memory_mb`, `processes`, `file_mb`, `disk_mb`,
@@ -168,19 +240,43 @@ pub async fn verification_delta(
     #[param(default)]
     isolation: &Isolation,
 ) -> Result<MetricScore, Unscored> {
-    let before = tests_passing;
-    let settings =
-        CommandSettings { command, files, folder, readable, timeout_secs, limits, isolation };
-    let report = settings.run(example, pred).await?;
-    let after = parse_counts(&report).map_or(0, |counts| counts.passed);
+    let settings = CommandSettings {
+        command,
+        files,
+        folder,
+        readable,
+        timeout_secs,
+        limits,
+        isolation,
+        check,
+        check_files,
+    };
+    let ran = settings.run(example, pred).await?;
+    let failure = settings.failure(&ran, 0).unwrap_or_default();
+    let (after, crash) = match count(ran).await? {
+        Tests::Counted(counts) => (counts.passed, String::new()),
+        Tests::Crashed => (0, format!("; the tests did not finish: {failure}")),
+        Tests::Unreadable(output) => {
+            return Err(Unscored::Because(format!(
+                "expected a test summary in the output of the test command, found none; its last lines: {output:?}; write \
+                 a command that prints one (see `list verification_delta`)"
+            )));
+        }
+    };
+    Ok(delta(tests_passing, after, &crash))
+}
+
+/// The score for these numbers of passing tests. `crash` ends the details.
+fn delta(before: u64, after: u64, crash: &str) -> MetricScore {
     let value = match after.cmp(&before) {
         std::cmp::Ordering::Greater => 1.0,
         std::cmp::Ordering::Equal => 0.5,
         std::cmp::Ordering::Less => 0.0,
     };
     let delta = i128::from(after) - i128::from(before);
-    let details = format!("tests passing before: {before}, after: {after}, delta: {delta:+}");
-    Ok(MetricScore::new(value).with_confidence(0.9).with_details(details).with_cost_msats(500))
+    let details =
+        format!("tests passing before: {before}, after: {after}, delta: {delta:+}{crash}");
+    MetricScore::new(value).with_confidence(0.9).with_details(details).with_cost_msats(500)
 }
 
 command_metric!(TestPass, TestPassBuilder);
@@ -188,12 +284,12 @@ command_metric!(VerificationDelta, VerificationDeltaBuilder);
 
 impl Requires for TestPass {
     fn requirements(&self, all: &mut Vec<Requirement>) {
-        all.extend(Requirement::unless(Self::SPEC.name, self.settings().validate()));
+        self.settings().requirements(Self::SPEC.name, Ok(()), all);
     }
 }
 
 impl Requires for VerificationDelta {
     fn requirements(&self, all: &mut Vec<Requirement>) {
-        all.extend(Requirement::unless(Self::SPEC.name, self.settings().validate()));
+        self.settings().requirements(Self::SPEC.name, Ok(()), all);
     }
 }

@@ -67,7 +67,7 @@ pub(super) const HOST: &[(&str, &str)] = &[
     ),
     (
         "find variables of the host",
-        "if set(os.environ) - {'HOME', 'LANG', 'PATH', 'PWD', 'TMPDIR', 'LC_CTYPE'}: escaped(dict(os.environ))",
+        "if set(os.environ) - {'HOME', 'LANG', 'PATH', 'PWD', 'TMPDIR', 'LC_CTYPE', 'PYTHONNOUSERSITE'}: escaped(dict(os.environ))",
     ),
     (
         "find an open file of the host",

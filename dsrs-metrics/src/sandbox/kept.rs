@@ -1,0 +1,202 @@
+//! The files that a command leaves in its work directory, unpacked from a tar archive.
+//!
+//! The archive is untrusted: a process that ran beside the command may have written all of it. Only
+//! regular files with a path inside the directory are unpacked; everything else is skipped.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::path::{Component, Path, PathBuf};
+
+use tar::{Archive, Entry, EntryType};
+
+use super::SandboxError;
+
+/// The largest number of entries in an archive, directories and skipped entries included.
+const MAX_ENTRIES: usize = 10_000;
+/// The largest number of path components of all unpacked files together, which bounds the number of
+/// directories.
+const MAX_COMPONENTS: usize = 50_000;
+const MAX_PATH_BYTES: usize = 1024;
+const MAX_NAME_BYTES: usize = 255;
+
+/// The archive is damaged, cut off at the size limit, or has too many entries.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct TooLarge;
+
+/// Writes the regular files of an archive to an existing, empty directory. `max_bytes` is the size
+/// at which the archive was cut off.
+///
+/// # Errors
+/// [`SandboxError::Io`] if a file cannot be written. The content of the archive is never the reason
+/// for such an error.
+pub(super) fn unpack(
+    archive: &Path,
+    to: &Path,
+    max_bytes: u64,
+) -> Result<Result<(), TooLarge>, SandboxError> {
+    let written = |error| SandboxError::io(format!("writing to {}", to.display()), error);
+    let read = |error| SandboxError::io("reading the files", error);
+    let file = File::open(archive).map_err(read)?;
+    if file.metadata().map_err(read)?.len() >= max_bytes {
+        return Ok(Err(TooLarge));
+    }
+    let mut archive = Archive::new(io::BufReader::new(file));
+    let Ok(entries) = archive.entries() else {
+        return Ok(Err(TooLarge));
+    };
+    let mut components = 0;
+    for (number, entry) in entries.enumerate() {
+        let Ok(mut entry) = entry else {
+            return Ok(Err(TooLarge));
+        };
+        let path = path_of_regular_file(&entry);
+        components += path.as_ref().map_or(0, |path| path.components().count());
+        if number >= MAX_ENTRIES || components > MAX_COMPONENTS {
+            return Ok(Err(TooLarge));
+        }
+        let Some(path) = path else {
+            continue;
+        };
+        match create(to, &path) {
+            Ok(mut file) => match io::copy(&mut entry, &mut file).map_err(|error| error.kind()) {
+                // The reader's error for an archive that was cut off.
+                Err(ErrorKind::UnexpectedEof | ErrorKind::Other) => return Ok(Err(TooLarge)),
+                copied => _ = copied.map_err(|kind| written(kind.into()))?,
+            },
+            Err(error) if is_conflict(&error) => {}
+            Err(error) => return Err(written(error)),
+        }
+    }
+    Ok(Ok(()))
+}
+
+/// The path of an entry, or `None` if it is not a regular file inside the directory.
+fn path_of_regular_file(entry: &Entry<'_, impl io::Read>) -> Option<PathBuf> {
+    if entry.header().entry_type() != EntryType::Regular {
+        return None;
+    }
+    let path = entry.path().ok()?;
+    if path.as_os_str().len() > MAX_PATH_BYTES || path.as_os_str().as_encoded_bytes().contains(&0) {
+        return None;
+    }
+    let mut inner = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::Normal(name) if name.len() <= MAX_NAME_BYTES => inner.push(name),
+            _ => return None,
+        }
+    }
+    (!inner.as_os_str().is_empty()).then_some(inner)
+}
+
+/// Creates a file that does not exist yet. The directory contains no symbolic links, since only
+/// this module writes to it.
+fn create(root: &Path, path: &Path) -> io::Result<File> {
+    let path = root.join(path);
+    fs::create_dir_all(path.parent().unwrap_or(root))?;
+    File::create_new(path)
+}
+
+/// Returns whether an entry contradicts an earlier one: the same file twice, or a file that is a
+/// directory elsewhere. No archive of a real directory contains such entries.
+fn is_conflict(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::AlreadyExists | ErrorKind::NotADirectory | ErrorKind::IsADirectory
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use tar::{Builder, EntryType, Header};
+
+    use super::{MAX_ENTRIES, TooLarge, unpack};
+
+    /// An archive with entries of a raw name, which `Builder` would refuse.
+    fn archive(entries: &[(&[u8], EntryType, &str)]) -> Vec<u8> {
+        let mut builder = Builder::new(Vec::new());
+        for (name, kind, content) in entries {
+            let mut header = Header::new_gnu();
+            header.as_mut_bytes()[..name.len()].copy_from_slice(name);
+            header.set_entry_type(*kind);
+            header.set_size(content.len() as u64);
+            if matches!(kind, EntryType::Symlink | EntryType::Link) {
+                header.set_link_name("/etc/passwd").unwrap();
+            }
+            header.set_cksum();
+            builder.append(&header, content.as_bytes()).unwrap();
+        }
+        builder.into_inner().unwrap()
+    }
+
+    /// The unpacked files, as sorted paths and contents.
+    fn unpacked(archive: &[u8]) -> (Result<(), TooLarge>, Vec<(String, String)>) {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, to) = (folder.path().join("archive"), folder.path().join("inner"));
+        fs::write(&file, archive).unwrap();
+        fs::create_dir(&to).unwrap();
+        let result = unpack(&file, &to, 20 << 20).unwrap();
+        let mut files = Vec::new();
+        list(&to, &to, &mut files);
+        files.sort();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2, "nothing is written beside it");
+        (result, files)
+    }
+
+    fn list(root: &Path, dir: &Path, files: &mut Vec<(String, String)>) {
+        for entry in fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()) {
+            let kind = fs::symlink_metadata(&entry).unwrap().file_type();
+            if kind.is_dir() {
+                list(root, &entry, files);
+            } else {
+                let name = entry.strip_prefix(root).unwrap().display().to_string();
+                assert!(kind.is_file(), "{name}");
+                files.push((name, fs::read_to_string(&entry).unwrap()));
+            }
+        }
+    }
+
+    #[test]
+    fn only_regular_files_inside_the_directory_are_unpacked() {
+        let file = EntryType::Regular;
+        let (result, files) = unpacked(&archive(&[
+            (b"./a", file, "A"),
+            (b"sub/deep/b", file, "B"),
+            (b"/etc/absolute", file, "x"),
+            (b"../outside", file, "x"),
+            (b"sub/../../outside", file, "x"),
+            (b"link", EntryType::Symlink, ""),
+            (b"link/through", file, "x"),
+            (b"hard", EntryType::Link, ""),
+            (b"device", EntryType::Block, ""),
+            (b"pipe", EntryType::Fifo, ""),
+            (b"a", file, "again"),
+            (b"a/below", file, "x"),
+            (b"sub", file, "x"),
+            (b"./", file, "x"),
+        ]));
+        assert_eq!(result, Ok(()));
+        let expected = [("a", "A"), ("link/through", "x"), ("sub/deep/b", "B")];
+        let expected = expected.map(|(name, content)| (name.to_owned(), content.to_owned()));
+        assert_eq!(files, expected);
+    }
+
+    #[test]
+    fn a_damaged_or_endless_archive_is_too_large() {
+        let whole = archive(&[(b"a", EntryType::Regular, &"x".repeat(5000))]);
+        assert_eq!(unpacked(&whole[..2000]).0, Err(TooLarge));
+        assert_eq!(unpacked(&vec![0; 20 << 20]).0, Err(TooLarge));
+        assert_eq!(unpacked(&[b'x'; 4096]).0, Err(TooLarge));
+        assert_eq!(unpacked(b"").0, Ok(()));
+        let many = vec![(&b"d"[..], EntryType::Directory, ""); MAX_ENTRIES + 1];
+        assert_eq!(unpacked(&archive(&many)).0, Err(TooLarge));
+        assert_eq!(unpacked(&archive(&many[1..])).0, Ok(()));
+        let deep = "a/".repeat(48) + "b";
+        let deep = vec![(deep.as_bytes(), EntryType::Regular, ""); 2000];
+        assert_eq!(unpacked(&archive(&deep)).0, Err(TooLarge));
+    }
+}
