@@ -13,6 +13,7 @@ mod killed;
 mod layers;
 mod litellm;
 mod money;
+mod redirects;
 mod refusals;
 mod server;
 mod settings;
