@@ -8,8 +8,8 @@ mod scored;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-pub(crate) use scored::Note;
 pub use scored::Scored;
+pub(crate) use scored::{LostJudges, Note};
 
 /// The value of `judge` in the metadata of a score that a judge computed without a language model.
 pub(crate) const OFFLINE_JUDGE: &str = "offline-lexical";
