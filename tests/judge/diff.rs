@@ -181,7 +181,7 @@ async fn in_a_composite_it_is_awaited_or_says_what_to_name_instead() {
     let composite = composite.build().unwrap();
     let score = composite.evaluate(&gold, &pred).await.unwrap();
     assert_eq!((score.value, score.cost_msats), (0.5 + 0.5 * (2.0 / 3.0), 7));
-    assert_eq!(composite.spec().cost_msats, 50);
+    assert_eq!(composite.spec().cost_msats, 100);
     let error = run(Declared).await.unwrap_err().to_string();
     assert!(error.contains("name `semantic_equivalence` instead"), "{error}");
 }

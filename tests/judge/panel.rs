@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use dsrs_metrics::MetricErrorKind;
+use dsrs_metrics::composite::{Composite, OnMissing, component, weighted};
 use dsrs_metrics::judge::{Aggregation, Preference, Prompt};
 use dsrs_metrics::lm::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, ScriptedLm};
 use dsrs_metrics::prelude::*;
@@ -330,4 +332,43 @@ async fn a_pair_fails_if_one_order_fails() {
     let judge = BetterJudge::default().with_lm(ScriptedLm::new().replies(replies));
     let error = judge.evaluate(&gold, &pred).await.unwrap_err().to_string();
     assert!(error.contains("returned no verdict"), "{error}");
+}
+
+/// The other judges would decide alone, on the rows that the budget happens not to cover.
+#[tokio::test]
+async fn trap_28_a_judge_over_budget_skips_the_row_whatever_the_quorum() {
+    let (gold, pred) = rows();
+    let exceeded =
+        LmErrorKind::BudgetExceeded { needed_msats: 90, remaining_msats: 10, budget_msats: 100 };
+    let over =
+        || ScriptedLm::new().named("a:over").otherwise(LmError::new("a:over", exceeded.clone()));
+    for quorum in [None, Some(1), Some(2)] {
+        let models = [named("a:1", polite(true)), over(), named("a:2", polite(true))];
+        let judge = PoliteJudge::builder().models(models);
+        let judge = match quorum {
+            Some(quorum) => judge.quorum(quorum).build(),
+            None => judge.build(),
+        };
+        let error = judge.evaluate(&gold, &pred).await.unwrap_err();
+        let kind = MetricErrorKind::OverBudget { budget_msats: 100 };
+        assert_eq!((error.kind(), error.cost_msats()), (&kind, 14), "the others are paid for");
+    }
+}
+
+/// Nor does a composite go on without it.
+#[tokio::test]
+async fn trap_28_a_component_over_budget_skips_the_row_whatever_is_missing() {
+    let (gold, pred) = rows();
+    let exceeded =
+        LmErrorKind::BudgetExceeded { needed_msats: 90, remaining_msats: 10, budget_msats: 100 };
+    for on_missing in [OnMissing::Fail, OnMissing::Skip, OnMissing::Zero] {
+        let over = ScriptedLm::new().otherwise(LmError::new("a:over", exceeded.clone()));
+        let judges = PoliteJudge::default().with_lm(over);
+        let other = metric_fn("other", |_: &Example, _: &Prediction| 1.0).with_range(0.0, 1.0);
+        let parts = weighted([(component(judges), 0.5), (component(other), 0.5)]);
+        let composite = Composite::builder("both", parts).on_missing(on_missing).build().unwrap();
+        let error = composite.evaluate(&gold, &pred).await.unwrap_err();
+        let kind = MetricErrorKind::OverBudget { budget_msats: 100 };
+        assert_eq!(error.kind(), &kind, "{on_missing:?}");
+    }
 }

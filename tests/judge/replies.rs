@@ -335,3 +335,20 @@ async fn an_unknown_cost_is_the_declared_cost_and_a_cached_reply_is_free() {
         assert_eq!(cached.evaluate(&gold, &pred).await.unwrap().cost_msats, 0, "{cost_msats:?}");
     }
 }
+
+#[tokio::test]
+async fn a_repair_sends_only_some_kib_of_a_long_reply_back() {
+    let long = format!("start {} \u{e9}nd", "\u{e9}".repeat(3 << 20));
+    let lm = Arc::new(
+        ScriptedLm::new().replies([long, r#"{ "reasoning": "", "score": 2 }"#.to_owned()]),
+    );
+    assert_eq!(graded(&lm).await.unwrap().value, 2.0);
+    let quoted = &lm.requests()[1].messages[2].content;
+    assert!(quoted.len() < 9 << 10, "{} bytes", quoted.len());
+    assert!(quoted.starts_with("start \u{e9}") && quoted.ends_with(" \u{e9}nd"));
+    assert!(quoted.contains(" bytes left out ..]"));
+    // A reply with a verdict in it is not parsed beyond the limit either: JSON needs many times its size in memory.
+    let many = format!(r#"{{ "reasoning": "", "score": 3, "x": [{}0] }}"#, "0,".repeat(1 << 20));
+    let error = graded_by([&*many, &*many]).await.unwrap_err().to_string();
+    assert!(error.contains("the reply is longer than 1048576 bytes"), "{error}");
+}

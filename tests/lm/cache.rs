@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use dsrs_metrics::async_trait;
 use dsrs_metrics::lm::{
-    CacheMode, Cached, LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, ReplyCache,
-    ScriptedLm,
+    CacheMode, Cached, LanguageModel, LmBudget, LmError, LmErrorKind, LmReply, LmRequest, Price,
+    Priced, Prices, ReplyCache, Sampling, ScriptedLm, StopReason, Usage,
 };
 use tempfile::TempDir;
 
@@ -314,4 +314,58 @@ async fn a_damaged_file_is_an_error_or_returns_right_replies_and_never_panics() 
             }
         }
     }
+}
+
+/// The limit that a budget adds to a request without one.
+#[tokio::test]
+async fn a_budget_does_not_change_the_key_of_a_reply() {
+    let dir = temp_dir();
+    let price = Price { input: 1.0, output: 1.0, cached_input: None };
+    let prices = || Prices::empty().with("scripted:lm", price);
+    let model = || Arc::new(counting().usage(Usage::new(1, 1)));
+    let (first, second) = (model(), model());
+    let without = Cached::new(Priced::new(&*first, prices()), open(&dir), CacheMode::Use);
+    assert_eq!(text(&without, &ask("?")).await, "reply 1");
+    let budget = LmBudget::msats(1_000_000);
+    let under = Priced::new(&*second, prices()).budget(budget.clone());
+    let under = Cached::new(under, open(&dir), CacheMode::Use);
+    assert_eq!(text(&under, &ask("?")).await, "reply 1");
+    assert_eq!((second.calls(), budget.spent_msats()), (0, 0), "no call is paid for twice");
+    // And the other way round.
+    assert_eq!(text(&under, &ask("!")).await, "reply 1");
+    assert_eq!(text(&without, &ask("!")).await, "reply 1");
+    assert_eq!((first.calls(), second.calls()), (1, 1));
+    // A limit that the request itself sets is part of the key.
+    let sampling = Sampling { max_tokens: Some(4096), ..Sampling::default() };
+    assert_eq!(text(&without, &ask("?").with_sampling(sampling)).await, "reply 2");
+}
+
+/// A truncated reply is not stored, so that one within the limit of a budget is not the reply without it.
+#[tokio::test]
+async fn a_reply_that_the_limit_truncates_is_not_stored() {
+    let dir = temp_dir();
+    let cut = LmReply::new("half").with_stop_reason(StopReason::Length);
+    let lm = ScriptedLm::new().replies([cut]).otherwise("whole");
+    let lm = Cached::new(lm, open(&dir), CacheMode::Use);
+    assert_eq!(text(&lm, &ask("?")).await, "half");
+    assert_eq!(text(&lm, &ask("?")).await, "whole");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn only_the_user_can_read_the_cache() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    let dir = temp_dir();
+    let nested = dir.path().join("new").join("cache");
+    let cache = ReplyCache::open(&nested, MAX_BYTES).unwrap();
+    let file = cache.path().to_owned();
+    assert_eq!((mode(&file), mode(&nested)), (0o600, 0o700));
+    assert_eq!(mode(&dir.path().join("new")), 0o700, "also the directories above it");
+    drop(cache);
+    // A file of an earlier version, in a directory whose mode the user has set.
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).unwrap();
+    std::fs::set_permissions(&nested, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let cache = ReplyCache::open(&nested, MAX_BYTES).unwrap();
+    assert_eq!((mode(cache.path()), mode(&nested)), (0o600, 0o755));
 }

@@ -5,6 +5,7 @@
 mod cache;
 mod errors;
 mod faults;
+mod judge_budget;
 mod judge_command_line;
 mod judge_faults;
 mod kept;
@@ -13,6 +14,8 @@ mod killed;
 mod layers;
 mod litellm;
 mod money;
+mod panels;
+mod redirects;
 mod refusals;
 mod server;
 mod settings;

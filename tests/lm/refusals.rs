@@ -179,7 +179,7 @@ async fn the_models_of_a_panel_share_the_rate_limit_and_the_ledger() {
     let ran = score(40, &["-m", "polite", "--param", panel, "--no-cache"], &variables).await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     assert!(ran.err.starts_with("language models: 82 calls "), "{}", ran.err);
-    assert!(ran.err.ends_with("; of these 2 probes, 0 msat; rows are charged 400 msat, as declared by judges for calls of unknown cost\n"), "{}", ran.err);
+    assert!(ran.err.ends_with("; of these 2 probes, 0 msat; rows are charged 800 msat, as declared by judges for calls of unknown cost\n"), "{}", ran.err);
     // 60 calls at once, the others at intervals of a tenth of a second; separate limiters would not
     // delay any call.
     let times = times.lock().unwrap();

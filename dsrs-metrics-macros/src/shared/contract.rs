@@ -12,12 +12,13 @@ pub(crate) struct Paths<'a> {
 }
 
 /// `SPEC` as a `const`, and the inherent methods that read from it. `own` is the spec of one value, if that may
-/// differ from the type's.
+/// differ from the type's; `cost` is the largest expected cost of a call of one value.
 pub(crate) fn spec_readers(
     paths: &Paths<'_>,
     vis: &Visibility,
     spec: &TokenStream,
     own: Option<&TokenStream>,
+    cost: &TokenStream,
 ) -> TokenStream {
     let Paths { span, runtime, .. } = paths;
     let constant = own.is_none().then(|| quote_spanned!(*span=> const));
@@ -41,17 +42,19 @@ pub(crate) fn spec_readers(
             Self::SPEC.tier
         }
 
-        /// What one call is expected to cost at most, in millisatoshis.
-        #vis const fn cost_estimate(&self) -> ::core::primitive::u64 {
-            Self::SPEC.cost_msats
+        /// What one call is expected to cost at most, in millisatoshis; of a judge, the cost of all models of its
+        /// panel, repairs included.
+        #vis fn cost_estimate(&self) -> ::core::primitive::u64 {
+            #cost
         }
     }
 }
 
-/// The methods of `Metric` that read from the spec, and the metric's identity. `own` as in [`spec_readers`].
+/// The methods of `Metric` that read from the spec, and the metric's identity. `own` and `cost` as in [`spec_readers`].
 pub(crate) fn described(
     paths: &Paths<'_>,
     own: Option<&TokenStream>,
+    cost: &TokenStream,
     identity: &TokenStream,
 ) -> TokenStream {
     let Paths { span, runtime, .. } = paths;
@@ -66,7 +69,7 @@ pub(crate) fn described(
         }
 
         fn cost_estimate(&self) -> ::core::primitive::u64 {
-            Self::SPEC.cost_msats
+            #cost
         }
 
         fn spec(&self) -> #runtime::MetricSpec<'_> {

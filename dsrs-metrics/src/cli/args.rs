@@ -45,9 +45,10 @@ pub(super) struct ListArguments {
 /// metric that fails on a row for any other reason always makes it a failed row.
 ///
 /// Exit code: 0 on success; 1 if a metric is worse than its --fail-under, all rows failed,
-/// --max-errors was reached, or --budget did not cover all rows; 2 for invalid usage or input; 130
-/// after Ctrl-C, SIGTERM or SIGHUP, with the scores so far kept. The first Ctrl-C waits for the rows
-/// in progress, the second one abandons them, and the third one ends the program at once.
+/// --max-errors was reached, --budget did not cover all rows, or a judge of a panel was lost without
+/// a quorum that allows it; 2 for invalid usage or input; 130 after Ctrl-C, SIGTERM or SIGHUP, with
+/// the scores so far kept. The first Ctrl-C waits for the rows in progress, the second one abandons
+/// them, and the third one ends the program at once.
 #[derive(Debug, Args)]
 pub(super) struct ScoreArguments {
     /// Files of rows: .jsonl, .json or .csv; `-` is standard input

@@ -171,7 +171,9 @@ impl<G: Sync, P: Sync> CompositeBuilder<G, P> {
         let mut leaves = check::Leaves::new(self.on_missing);
         let (node, derived) = check::resolve(self.expression.0, &mut leaves)?;
         let leaves = leaves.all;
-        let specs: Vec<_> = leaves.iter().map(|leaf| leaf.spec()).collect();
+        // The cost of a judge depends on its panel.
+        let specs = leaves.iter().map(|leaf| leaf.spec().with_cost_msats(leaf.cost_estimate()));
+        let specs: Vec<_> = specs.collect();
         let spec = self.declared.spec(&derived, &specs)?;
         let names = interned_names::intern_all(leaves.iter().map(Metric::<G, P>::name));
         let keys = leaves.iter().map(Metric::<G, P>::key).collect();

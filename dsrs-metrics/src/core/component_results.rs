@@ -55,6 +55,11 @@ impl ComponentResult {
         self.state == State::NotEvaluated
     }
 
+    /// Returns whether the budget did not cover the component.
+    pub(crate) fn is_over_budget(&self) -> bool {
+        matches!(self.outcome.as_deref(), Some(Outcome::Skipped { .. }))
+    }
+
     /// Returns whether the component's future has not finished.
     pub(crate) fn is_pending(&self) -> bool {
         self.state == State::Pending
@@ -155,6 +160,11 @@ impl Components {
     pub(crate) fn iter(&self) -> impl Iterator<Item = Component<'_>> {
         let named = self.names.iter().zip(&self.results);
         named.filter_map(|(name, result)| Some(Component { name, outcome: result.outcome()? }))
+    }
+
+    /// Iterates over the scores that are more than numbers.
+    pub(crate) fn scored(&self) -> impl Iterator<Item = &Scored> {
+        self.results.iter().filter_map(|result| result.as_outcome().and_then(Outcome::scored))
     }
 
     /// Returns the sum of their costs in millisatoshis, and the smallest confidence among those with a score.

@@ -50,6 +50,11 @@ pub trait Declared: Sized {
     fn requirements(&self, all: &mut Vec<Requirement>) {
         let _ = all;
     }
+
+    /// Returns the largest expected cost of one call of this value, in millisatoshis; see [`Metric::cost_estimate`].
+    fn max_cost(&self) -> u64 {
+        Declared::spec(self).cost_msats
+    }
 }
 
 /// [`Declared`] as a trait object, independent of the row types.
@@ -59,6 +64,7 @@ pub trait Declaration {
     fn key(&self) -> Option<Key>;
     fn keys(&self, all: &mut Vec<Key>);
     fn requirements(&self, all: &mut Vec<Requirement>);
+    fn max_cost(&self) -> u64;
 }
 
 #[diagnostic::do_not_recommend]
@@ -77,6 +83,10 @@ impl<M: Declared> Declaration for M {
 
     fn requirements(&self, all: &mut Vec<Requirement>) {
         Declared::requirements(self, all);
+    }
+
+    fn max_cost(&self) -> u64 {
+        Declared::max_cost(self)
     }
 }
 

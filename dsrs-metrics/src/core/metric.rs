@@ -66,9 +66,10 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         self.declaration().map_or(MetricTier::Proxy, |declared| declared.spec().tier)
     }
 
-    /// Returns the largest expected cost of one call, in millisatoshis.
+    /// Returns the largest expected cost of one call, in millisatoshis. That of a judge is the declared cost of one
+    /// verdict, for each model of its panel, and once more for the repairs of their replies.
     fn cost_estimate(&self) -> u64 {
-        self.declaration().map_or(0, |declared| declared.spec().cost_msats)
+        self.declaration().map_or(0, Declaration::max_cost)
     }
 
     /// Scores one pair of rows.

@@ -38,6 +38,12 @@ impl<M: Requires> Requiring<'_, M> {
     pub fn requirements(&self, all: &mut Vec<Requirement>) {
         self.0.requirements(all);
     }
+
+    /// Returns the largest expected cost of one call.
+    #[must_use]
+    pub fn max_cost(&self, declared_msats: u64) -> u64 {
+        self.0.max_cost(declared_msats)
+    }
 }
 
 /// The fallback of [`Requiring`]: a metric without requirements.
@@ -45,6 +51,10 @@ impl<M: Requires> Requiring<'_, M> {
 pub trait RequiresNothing {
     fn requirements(&self, all: &mut Vec<Requirement>) {
         let _ = all;
+    }
+
+    fn max_cost(&self, declared_msats: u64) -> u64 {
+        declared_msats
     }
 }
 

@@ -141,4 +141,10 @@ fn is_temporary(error: &LmError) -> bool {
 pub trait Requires {
     /// Adds what the metric requires.
     fn requirements(&self, all: &mut Vec<Requirement>);
+
+    /// Returns the largest expected cost of one call, if `declared_msats` is the cost in the spec: that of a judge
+    /// depends on its panel.
+    fn max_cost(&self, declared_msats: u64) -> u64 {
+        declared_msats
+    }
 }

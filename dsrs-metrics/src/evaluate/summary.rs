@@ -55,10 +55,19 @@ pub struct MetricSummary {
     /// Rows scored by the offline lexical judge, because no model is configured.
     #[serde(skip_serializing_if = "is_zero")]
     pub judged_offline: u64,
+    /// Rows with a score from fewer judges than the panel has, because a judge returned no verdict.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub judged_in_part: u64,
+    /// Those of them whose panel sets no `quorum`, so that the loss of a judge is not allowed explicitly.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub judged_without_quorum: u64,
     /// The corpus-level score over all scored rows, where it differs from the mean and the metric returns
     /// [counts](crate::CorpusCounts): corpus BLEU, micro F1. Rows without a score are not included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corpus: Option<f64>,
+    /// The error of the first judge without a verdict, in input order.
+    #[serde(skip)]
+    pub(crate) first_lost_judge: Option<String>,
     #[serde(skip)]
     failure_score: f64,
     #[serde(skip)]
@@ -112,6 +121,9 @@ impl fmt::Display for MetricSummary {
             Some(mean) => write!(f, "; {mean:.4} over the {} scored", self.scored)?,
             None => {}
         }
+        if self.judged_in_part > 0 {
+            write!(f, ", {} judged by part of the panel", self.judged_in_part)?;
+        }
         if self.judged_offline > 0 {
             write!(f, "; judge: {}", crate::core::score::OFFLINE_JUDGE)?;
         }
@@ -132,6 +144,7 @@ pub(crate) struct Tally {
     sum: ExactSum,
     parts: IndexMap<String, PartTally>,
     corpus: Option<CorpusCounts>,
+    first_lost_judge: Option<(u64, Box<str>)>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -146,6 +159,8 @@ struct Counts {
     ones: u64,
     cost_msats: u64,
     judged_offline: u64,
+    judged_in_part: u64,
+    judged_without_quorum: u64,
 }
 
 struct PartTally {
@@ -164,6 +179,7 @@ impl Tally {
             sum: ExactSum::default(),
             parts: IndexMap::new(),
             corpus: None,
+            first_lost_judge: None,
         }
     }
 
@@ -186,6 +202,7 @@ impl Tally {
         counts.judged_offline += u64::from(scored.is_judged_offline());
         counts.ones += u64::from(scored.score.value >= 1.0);
         self.sum.add(scored.score.value);
+        self.record_lost_judges(row, scored);
         match (&mut self.corpus, scored.corpus()) {
             (Some(sums), Some(counts)) => sums.merge(counts),
             (sums @ None, Some(counts)) => *sums = Some(counts.clone()),
@@ -200,6 +217,15 @@ impl Tally {
             tally.scored += 1;
             tally.sum.add(part.value);
             tally.first = tally.first.min((row, place));
+        }
+    }
+
+    fn record_lost_judges(&mut self, row: u64, scored: &Scored) {
+        let Some(lost) = scored.lost_judges() else { return };
+        self.counts.judged_in_part += 1;
+        self.counts.judged_without_quorum += u64::from(!lost.is_allowed);
+        if self.first_lost_judge.as_ref().is_none_or(|(first, _)| row < *first) {
+            self.first_lost_judge = Some((row, lost.first_error.clone()));
         }
     }
 
@@ -219,6 +245,8 @@ impl Tally {
                 passed: 0,
                 with_verdict: 0,
                 cost_msats: 0,
+                judged_in_part: 0,
+                judged_without_quorum: 0,
                 ..self.counts
             };
             let name = format!("{}.{name}", self.name);
@@ -233,7 +261,8 @@ impl Tally {
     pub(crate) fn summary(&self, failure_score: f64) -> MetricSummary {
         let corpus = self.corpus.as_ref().and_then(CorpusCounts::score);
         let own = summary(self.name.clone(), self.kind, self.counts, &self.sum, failure_score);
-        MetricSummary { corpus, ..own }
+        let first_lost_judge = self.first_lost_judge.as_ref().map(|(_, error)| error.to_string());
+        MetricSummary { corpus, first_lost_judge, ..own }
     }
 }
 
@@ -267,6 +296,9 @@ fn summary(
         passed: (counts.with_verdict > 0).then_some(counts.passed),
         cost_msats: counts.cost_msats,
         judged_offline: counts.judged_offline,
+        judged_in_part: counts.judged_in_part,
+        judged_without_quorum: counts.judged_without_quorum,
+        first_lost_judge: None,
         corpus: None,
         failure_score,
         ones: counts.ones,

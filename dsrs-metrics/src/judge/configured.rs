@@ -42,7 +42,7 @@ pub const PANEL: [ParamSpec<'static>; 4] = [
         ty: "number | majority",
         help: TypeHelp::NONE,
         default: Some("majority"),
-        doc: "How many judges must return a verdict for a score; `majority` is more than half.",
+        doc: "How many judges must return a verdict for a score; `majority` is more than half. A number also allows the others to fail: without it, the exit code is 1 if one does.",
         names: &[],
     },
 ];

@@ -151,7 +151,6 @@ impl JudgeError {
                 LmErrorKind::BudgetExceeded { budget_msats, .. } => Some(*budget_msats),
                 _ => None,
             },
-            Self::NoQuorum { first, .. } => first.budget_msats(),
             _ => None,
         }
     }

@@ -6,16 +6,15 @@ use std::marker::PhantomData;
 use serde_json::{Map, Value};
 
 use super::error::JudgeError;
-use super::model_call::Cost;
 use crate::core::error::{MetricError, MetricErrorKind, Result};
 use crate::core::return_types::{Decided, MetricReturn, Undecided};
-use crate::core::score::{MetricScore, Scored};
+use crate::core::score::{LostJudges, MetricScore, Scored};
 use crate::core::spec::{MetricSpec, ScoreKind};
 
 /// The aggregated judgement of a row; `Kind` is `bool` or `f64`.
 pub struct Judged<Kind> {
     result: Result<Judgement, JudgeError>,
-    cost: Cost,
+    cost_msats: u64,
     kind: PhantomData<Kind>,
 }
 
@@ -26,20 +25,24 @@ impl<Kind> fmt::Debug for Judged<Kind> {
 }
 
 impl<K> Judged<K> {
-    pub(super) fn new(result: Result<Judgement, JudgeError>, cost: Cost) -> Self {
-        Self { result, cost, kind: PhantomData }
+    pub(super) fn new(result: Result<Judgement, JudgeError>, cost_msats: u64) -> Self {
+        Self { result, cost_msats, kind: PhantomData }
     }
 
-    /// Combines the scores of two judges; fails if either fails. The confidence is the smaller of the two.
+    /// Combines the scores of two judges; fails if either fails, with an error about the budget if there is one. The
+    /// confidence is the smaller of the two.
     pub(super) fn with(
         self,
         other: Self,
         names: [&str; 2],
         combine: impl FnOnce(f64, f64) -> f64,
     ) -> Self {
-        let mut cost = self.cost;
-        cost.add(other.cost);
-        let both = self.result.and_then(|first| Ok((first, other.result?)));
+        let cost_msats = self.cost_msats.saturating_add(other.cost_msats);
+        let both = match (self.result, other.result) {
+            (Ok(first), Ok(second)) => Ok((first, second)),
+            (Err(_), Err(error)) if error.budget_msats().is_some() => Err(error),
+            (Err(error), _) | (_, Err(error)) => Err(error),
+        };
         let result = both.map(|(first, second)| {
             let line = |name: &str, judgement: &Judgement| {
                 let details = judgement.details.as_deref().unwrap_or_default();
@@ -53,12 +56,13 @@ impl<K> Judged<K> {
             }
             let (value, confidence) =
                 (combine(first.value, second.value), first.confidence.min(second.confidence));
+            let lost = [&first, &second].into_iter().find_map(|part| part.lost.clone());
             for (name, part) in names.into_iter().zip([first, second]) {
                 metadata.insert(name.to_owned(), Value::Object(part.metadata));
             }
-            Judgement { value, confidence, details, feedback: None, metadata }
+            Judgement { value, confidence, details, feedback: None, metadata, lost }
         });
-        Self::new(result, cost)
+        Self::new(result, cost_msats)
     }
 }
 
@@ -70,6 +74,8 @@ pub(super) struct Judgement {
     pub(super) details: Option<String>,
     pub(super) feedback: Option<String>,
     pub(super) metadata: Map<String, Value>,
+    /// The judges of the panel without a verdict, if there are any.
+    pub(super) lost: Option<LostJudges>,
 }
 
 /// The kind of a judge's score.
@@ -96,11 +102,7 @@ impl<K: Kind> MetricReturn for Judged<K> {
     type Verdict = K::Verdict;
 
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
-        let cost = if self.cost.is_unpriced {
-            self.cost.msats.max(spec.cost_msats)
-        } else {
-            self.cost.msats
-        };
+        let cost = self.cost_msats;
         let failed = |error: JudgeError| {
             let error = match error.budget_msats() {
                 Some(budget_msats) => {
@@ -111,8 +113,9 @@ impl<K: Kind> MetricReturn for Judged<K> {
             error.with_cost_msats(cost)
         };
         let judgement = self.result.map_err(failed)?;
-        let Judgement { value, confidence, details, feedback, metadata } = judgement;
+        let Judgement { value, confidence, details, feedback, metadata, lost } = judgement;
         let score = MetricScore { value, confidence, details, cost_msats: cost };
-        Scored::of_judgement(score, feedback, metadata, spec)
+        let scored = Scored::of_judgement(score, feedback, metadata, spec)?;
+        Ok(scored.with_lost_judges(lost))
     }
 }

@@ -8,7 +8,7 @@ use super::reply::{Flaw, Reply};
 use super::row::Judge;
 use super::score::score;
 use super::unsupported_params::{self, Parameter, UnsupportedParams};
-use crate::core::spec::ScoreRange;
+use crate::core::spec::{MetricSpec, ScoreRange};
 use crate::lm::{LanguageModel, LmError, LmReply, LmRequest, StopReason, Usage};
 
 /// The verdict of one model on one question.
@@ -24,7 +24,8 @@ pub(super) struct Verdict {
 #[derive(Debug)]
 pub(super) struct CallResult {
     pub(super) verdict: Result<Verdict, JudgeError>,
-    pub(super) cost: Cost,
+    /// The cost of all calls in millisatoshis, where a call of unknown cost counts with the declared cost.
+    pub(super) msats: u64,
     pub(super) calls: Calls,
     /// The parameters that the model does not support, and that were omitted.
     pub(super) omitted: UnsupportedParams,
@@ -49,28 +50,13 @@ impl Calls {
     }
 }
 
-/// The cost of calls, in millisatoshis.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Cost {
-    pub(super) msats: u64,
-    /// Whether the cost of any call is unknown, or known only in part.
-    pub(super) is_unpriced: bool,
-}
-
-impl Cost {
-    pub(super) fn add(&mut self, other: Self) {
-        self.msats = self.msats.saturating_add(other.msats);
-        self.is_unpriced |= other.is_unpriced;
-    }
-}
-
 /// Sends the question, and once more with a repair message if the reply is not a verdict.
 pub(super) async fn call_model<J: Judge>(
     judge: &J,
     lm: &dyn LanguageModel,
     prompt: &Prompt,
     draw: u32,
-    range: Option<ScoreRange>,
+    spec: &MetricSpec<'static>,
 ) -> CallResult {
     let signature = J::signature();
     let omitted = unsupported_params::known_for(lm);
@@ -84,16 +70,19 @@ pub(super) async fn call_model<J: Judge>(
         .with_schema(signature.reply_schema())
         .with_sampling(sampling)
         .with_draw(draw);
-    let mut question = Question { cost: Cost::default(), calls: Calls::default(), omitted };
+    let declared_msats = signature.cost_of_question(spec);
+    let mut question = Question { declared_msats, msats: 0, calls: Calls::default(), omitted };
     let verdict = question.verdict(judge, lm, request).await;
-    let verdict = verdict.and_then(|verdict| validate(lm, verdict, range));
-    let Question { cost, calls, omitted } = question;
-    CallResult { verdict, cost, calls, omitted }
+    let verdict = verdict.and_then(|verdict| validate(lm, verdict, spec.range));
+    let Question { msats, calls, omitted, .. } = question;
+    CallResult { verdict, msats, calls, omitted }
 }
 
-/// The state of one question: its cost and calls so far.
+/// The state of one question: its cost, in millisatoshis, and its calls so far.
 struct Question {
-    cost: Cost,
+    /// The declared cost of one call, for calls of unknown cost.
+    declared_msats: u64,
+    msats: u64,
     calls: Calls,
     omitted: UnsupportedParams,
 }
@@ -113,7 +102,7 @@ impl Question {
         if flaw.is_cut && reply.stop_reason == StopReason::Length {
             return Err(JudgeError::CutShort { lm: lm.id().to_owned() });
         }
-        let mut repaired = request.assistant(reply.text).user(repair(&flaw));
+        let mut repaired = request.assistant(quoted(reply.text)).user(repair(&flaw));
         let reply = self.call(lm, &mut repaired).await?;
         match read(judge, lm, &reply.text) {
             Ok(verdict) => verdict,
@@ -165,7 +154,9 @@ impl Question {
             Ok(reply) => (reply.cost_msats, reply.is_unpriced()),
             Err(error) => (error.cost_msats(), error.cost_msats().is_none()),
         };
-        self.cost.add(Cost { msats: cost.unwrap_or(0), is_unpriced });
+        let known = cost.unwrap_or(0);
+        let cost = if is_unpriced { known.max(self.declared_msats) } else { known };
+        self.msats = self.msats.saturating_add(cost);
         self.calls.add(match reply {
             Ok(reply) if reply.cached => Calls { cached: 1, ..Calls::default() },
             Ok(reply) => Calls { made: 1, usage: reply.usage, ..Calls::default() },
@@ -199,6 +190,23 @@ fn validate(
         Some(range) => Err(JudgeError::OutOfRange { lm: lm(), value, range }),
         None => Ok(verdict),
     }
+}
+
+/// The bytes that a repair quotes of a reply. A reply of a judge has some KiB; a longer one is paid for again with
+/// every byte that is sent back.
+const MAX_QUOTED_BYTES: usize = 8 << 10;
+
+/// Returns a reply as the repair quotes it: whole, or its beginning and its end.
+fn quoted(reply: String) -> String {
+    if reply.len() <= MAX_QUOTED_BYTES {
+        return reply;
+    }
+    let half = MAX_QUOTED_BYTES / 2;
+    let is_boundary = |at: &usize| reply.is_char_boundary(*at);
+    let head = (0..=half).rev().find(is_boundary).unwrap_or(0);
+    let tail = (reply.len() - half..).find(is_boundary).unwrap_or(reply.len());
+    let (start, end) = (&reply[..head], &reply[tail..]);
+    format!("{start}\n[.. {} bytes left out ..]\n{end}", tail - head)
 }
 
 fn repair(flaw: &Flaw) -> String {

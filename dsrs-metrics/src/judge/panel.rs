@@ -9,6 +9,9 @@ use super::models::{IntoModel, JudgeModel, Models};
 use super::signature::Signature;
 use crate::lm::LanguageModel;
 
+/// The calls for one question at most: the question, and one repair.
+const CALLS_PER_QUESTION: u64 = 2;
+
 /// How the answers of several judges are aggregated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -89,7 +92,9 @@ impl Panel {
         self
     }
 
-    /// Sets how many judges must return a verdict for a score; the default is more than half of them.
+    /// Sets how many judges must return a verdict for a score; the default is more than half of them. A row that fewer
+    /// than all of them judged is counted in the headline, and on the command line the exit code is 1 unless a quorum is
+    /// set. A judge that the budget does not cover is never left out: the row is skipped.
     #[must_use]
     pub fn quorum(mut self, quorum: usize) -> Self {
         self.settings.quorum = Some(quorum);
@@ -124,6 +129,18 @@ impl Panel {
     pub(super) fn quorum_of(&self, signature: &Signature) -> usize {
         let quorum = self.settings.quorum.or(signature.panel.quorum);
         quorum.unwrap_or_else(|| self.num_judges(signature) / 2 + 1)
+    }
+
+    /// Returns whether a quorum is set, so that a judge without a verdict is allowed.
+    pub(super) fn has_quorum(&self, signature: &Signature) -> bool {
+        self.settings.quorum.or(signature.panel.quorum).is_some()
+    }
+
+    /// Returns the largest expected cost of a row, in millisatoshis, if `verdict_msats` is that of one verdict of one
+    /// model: each model of the panel is called, and once more if its reply has to be repaired.
+    pub(crate) fn max_cost(&self, signature: &Signature, verdict_msats: u64) -> u64 {
+        let judges = self.num_judges(signature) as u64;
+        verdict_msats.saturating_mul(judges).saturating_mul(CALLS_PER_QUESTION)
     }
 
     /// Validates the settings.

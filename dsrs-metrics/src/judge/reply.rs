@@ -173,11 +173,21 @@ pub(super) struct Flaw {
     pub(super) is_cut: bool,
 }
 
+/// The largest reply that is parsed, in bytes. A reply of a judge has some KiB, and JSON may need more than twenty times
+/// its own size in memory.
+const MAX_BYTES: usize = 1 << 20;
+
 /// Returns the JSON object of a reply: the whole text, or its only code block. An object within prose is rejected,
 /// since it may be quoted from the data, or quoted to contradict it.
 fn object(text: &str) -> Result<Map<String, Value>, Flaw> {
-    let text = after_thoughts(text.trim());
     let flaw = |text: &str| Flaw { text: text.to_owned(), is_cut: false };
+    if text.len() > MAX_BYTES {
+        return Err(Flaw {
+            text: format!("the reply is longer than {MAX_BYTES} bytes"),
+            is_cut: false,
+        });
+    }
+    let text = after_thoughts(text.trim());
     if text.is_empty() {
         return Err(flaw("the reply is empty"));
     }

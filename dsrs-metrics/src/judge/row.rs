@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::error::JudgeError;
 use super::fold::{agreement, fold, majority};
 use super::judged::{Judged, Judgement, Kind};
-use super::model_call::{CallResult, Calls, Cost, Verdict, call_model};
+use super::model_call::{CallResult, Calls, Verdict, call_model};
 use super::offline::Offline;
 use super::panel::Panel;
 use super::prompt::Prompt;
@@ -20,7 +20,7 @@ use super::unsupported_params::UnsupportedParams;
 use super::untrusted::Content;
 use crate::core::declared::Declared;
 use crate::core::requirements::{Requirement, Requires};
-use crate::core::score::OFFLINE_JUDGE;
+use crate::core::score::{LostJudges, OFFLINE_JUDGE};
 use crate::core::spec::{MetricSpec, ScoreKind, ScoreRange};
 use crate::lm::{LanguageModel, Usage};
 
@@ -60,15 +60,15 @@ pub async fn row<J: Judge, K: Kind>(
     let signature = J::signature();
     let contents = judge.shown(input);
     let lms = judge.panel().check(signature, spec.kind == ScoreKind::Bool);
-    let (result, cost) = match lms.and_then(|()| judge.panel().resolve(signature)) {
-        Err(error) => (Err(error), Cost::default()),
+    let (result, cost_msats) = match lms.and_then(|()| judge.panel().resolve(signature)) {
+        Err(error) => (Err(error), 0),
         Ok(Some(lms)) => call_all(judge, &lms, contents, spec).await,
         Ok(None) => match &signature.offline {
-            Some(answer) => (offline(judge, answer, &contents), Cost::default()),
-            None => (Err(JudgeError::NoModel), Cost::default()),
+            Some(answer) => (offline(judge, answer, &contents), 0),
+            None => (Err(JudgeError::NoModel), 0),
         },
     };
-    Judged::new(result, cost)
+    Judged::new(result, cost_msats)
 }
 
 /// Requires the models of the panel. A judge with an offline fallback requires none if none is configured.
@@ -84,6 +84,10 @@ impl<J: Judge + Declared> Requires for J {
             Ok(None) => all.push(Requirement::missing(spec.name, JudgeError::NoModel)),
             Err(error) => all.push(Requirement::missing(spec.name, error)),
         }
+    }
+
+    fn max_cost(&self, declared_msats: u64) -> u64 {
+        self.panel().max_cost(J::signature(), declared_msats)
     }
 }
 
@@ -113,7 +117,7 @@ fn offline<J: Judge>(
     let details = Some(format!("judge: {OFFLINE_JUDGE}. {reasoning}").trim_end().to_owned());
     metadata.insert("answer".to_owned(), Value::Object(answer));
     let value = score(judge, output, OFFLINE_JUDGE)?;
-    Ok(Judgement { value, confidence: 1.0, details, feedback: None, metadata })
+    Ok(Judgement { value, confidence: 1.0, details, feedback: None, metadata, lost: None })
 }
 
 /// The result of one judge of the panel, from one order of the row or from both.
@@ -133,24 +137,24 @@ async fn call_all<J: Judge>(
     lms: &[Arc<dyn LanguageModel>],
     contents: Vec<Content>,
     spec: &MetricSpec<'static>,
-) -> (Result<Judgement, JudgeError>, Cost) {
+) -> (Result<Judgement, JudgeError>, u64) {
     let signature = J::signature();
     let prompts = prompts(signature, &judge.configured(), contents);
     let mut questions = Vec::with_capacity(lms.len() * prompts.len());
     for (index, lm) in lms.iter().enumerate() {
         for prompt in &prompts {
-            questions.push(call_model(judge, &**lm, prompt, draw(lms, index), spec.range));
+            questions.push(call_model(judge, &**lm, prompt, draw(lms, index), spec));
         }
     }
     let limit = judge.panel().limit(signature);
     let results: Vec<CallResult> =
         futures_util::stream::iter(questions).buffered(limit).collect().await;
-    let mut cost = Cost::default();
+    let mut cost_msats: u64 = 0;
     let mut calls = Calls::default();
     let mut omitted = UnsupportedParams::new();
     for result in &results {
         omitted.extend(&result.omitted);
-        cost.add(result.cost);
+        cost_msats = cost_msats.saturating_add(result.msats);
         calls.add(result.calls);
     }
     let mut results = results.into_iter();
@@ -169,7 +173,7 @@ async fn call_all<J: Judge>(
         report_omitted(&mut judgement, &omitted);
         judgement
     });
-    (judgement, cost)
+    (judgement, cost_msats)
 }
 
 /// Reports the sampling parameters that a model does not support.
@@ -239,11 +243,13 @@ fn aggregate(
         .filter_map(|member| Some((member.id.as_str(), member.verdict.as_ref().ok()?)))
         .collect();
     let errors = || members.iter().filter_map(|member| member.verdict.as_ref().err());
+    // Without the judges that the budget does not cover, another panel would judge this row than the others.
+    if let Some(over_budget) = errors().find(|error| error.budget_msats().is_some()) {
+        return Err(over_budget.clone());
+    }
     let quorum = panel.quorum_of(signature);
     if answered.len() < quorum {
-        // A budget error takes precedence: with a larger budget the row could be judged.
-        let over_budget = errors().find(|error| error.budget_msats().is_some());
-        let first = over_budget.or_else(|| errors().next()).cloned().unwrap_or(JudgeError::NoModel);
+        let first = errors().next().cloned().unwrap_or(JudgeError::NoModel);
         return Err(match members.len() {
             1 => first,
             judges => JudgeError::NoQuorum {
@@ -271,6 +277,10 @@ fn aggregate(
         details: details(&answered),
         feedback: text_output(&answered, "feedback"),
         metadata: metadata(&answered, members),
+        lost: errors().next().map(|first| LostJudges {
+            is_allowed: panel.has_quorum(signature),
+            first_error: first.to_string().into(),
+        }),
     })
 }
 

@@ -128,6 +128,17 @@ impl Signature {
         }
     }
 
+    /// Returns the number of questions to each judge about a row: two for a pair, which is judged in both orders.
+    pub(super) fn questions(&self) -> u64 {
+        if self.pairwise.is_some() { 2 } else { 1 }
+    }
+
+    /// Returns the declared cost of one call, in millisatoshis. `cost` in `#[judge]` is that of one verdict of one model,
+    /// in both orders of a pair.
+    pub(super) fn cost_of_question(&self, spec: &MetricSpec<'_>) -> u64 {
+        spec.cost_msats.div_ceil(self.questions())
+    }
+
     /// Returns the instruction.
     #[must_use]
     pub fn instruction(&self) -> &str {

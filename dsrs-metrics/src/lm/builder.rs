@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use secrecy::SecretString;
 
-use super::client::{Client, HttpSettings, Proxy, Target, Variables};
+use super::client::{Client, DEFAULT_MAX_REPLY_BYTES, HttpSettings, Proxy, Target, Variables};
 use super::registry::{self, RateLimits};
 use super::{
     CacheMode, Cached, CircuitBreaker, CircuitPolicy, LanguageModel, Ledger, Lm, LmBudget, LmError,
@@ -39,6 +39,7 @@ pub struct LmBuilder {
     key: Option<SecretString>,
     base_url: Option<String>,
     http: HttpSettings,
+    max_reply_bytes: Option<usize>,
     retry: RetryPolicy,
     circuit: CircuitPolicy,
     limiter: Option<RateLimiter>,
@@ -62,6 +63,7 @@ impl LmBuilder {
             key: None,
             base_url: None,
             http: HttpSettings::default(),
+            max_reply_bytes: None,
             retry: RetryPolicy::default(),
             circuit: CircuitPolicy::default(),
             limiter: None,
@@ -130,6 +132,17 @@ impl LmBuilder {
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.http.timeout = timeout;
+        self
+    }
+
+    /// Sets the size in bytes, after decompression, beyond which a response is not read and the call
+    /// fails ([`LmErrorKind::ReplyTooLarge`]). Default: `DSRS_MAX_REPLY_BYTES`, or else 8 MiB.
+    ///
+    /// It applies to the formats of OpenAI (and of all servers that implement it), Anthropic and
+    /// Gemini. The response of any other provider is limited only by the [timeout](Self::timeout).
+    #[must_use]
+    pub fn max_reply_bytes(mut self, bytes: usize) -> Self {
+        self.max_reply_bytes = Some(bytes);
         self
     }
 
@@ -215,6 +228,7 @@ impl LmBuilder {
     pub fn build(self) -> Result<Lm, LmError> {
         let prices = self.price_table()?;
         let limits = self.rate_limits()?;
+        let http = HttpSettings { max_reply_bytes: self.reply_limit()?, ..self.http.clone() };
         let target =
             Target::resolve(&self.id, self.key.clone(), self.base_url.clone(), &self.variables)?;
         // The last fallible setting, since it creates a directory.
@@ -222,7 +236,7 @@ impl LmBuilder {
         let own = self.limiter;
         let limiter = own.unwrap_or_else(|| registry::limiter(target.account_hash(), limits));
         let circuit = registry::circuit(target.address_hash(), self.circuit);
-        let client = Client::new(target, self.http)?;
+        let client = Client::new(target, http)?;
         let mut priced = Priced::new(client, prices).allow_unpriced(self.allow_unpriced);
         if let Some(budget) = self.budget {
             priced = priced.budget(budget);
@@ -264,6 +278,13 @@ impl LmBuilder {
             requests_per_minute: limit("DSRS_REQUESTS_PER_MINUTE")?,
             tokens_per_minute: limit("DSRS_TOKENS_PER_MINUTE")?,
         })
+    }
+
+    fn reply_limit(&self) -> Result<usize, LmError> {
+        let is_positive = |bytes: &usize| *bytes > 0;
+        let expected = "a whole number of bytes, at least 1";
+        let found = self.number("DSRS_MAX_REPLY_BYTES", is_positive, expected)?;
+        Ok(self.max_reply_bytes.or(found).unwrap_or(DEFAULT_MAX_REPLY_BYTES))
     }
 
     /// The number in an environment variable, if it is set.

@@ -184,6 +184,27 @@ pub enum LmErrorKind {
         /// What was received instead.
         reason: String,
     },
+    /// The server answered with a redirect, which is not followed: it would send the API key and the
+    /// prompt to an address that is not configured.
+    #[error(
+        "status {status} redirects to {location}, and redirects are not followed; set the base URL to the address of the API"
+    )]
+    Redirected {
+        /// The HTTP status.
+        status: u16,
+        /// The address that the server names, without secrets.
+        location: String,
+    },
+    /// The response is larger than the limit; the rest was not read.
+    #[error(
+        "expected a reply of at most {limit} {unit}, found more; DSRS_MAX_REPLY_BYTES sets the limit in bytes"
+    )]
+    ReplyTooLarge {
+        /// The limit.
+        limit: u64,
+        /// What is limited: `bytes` after decompression, or `JSON values`.
+        unit: &'static str,
+    },
     /// The circuit breaker is open: the provider kept failing, so no calls are made for a while.
     #[error("no calls for another {:.0} s after repeated failures; last failure: {last}", retry_in.as_secs_f64())]
     CircuitOpen {
@@ -270,15 +291,21 @@ impl LmErrorKind {
 
     /// Whether the provider may have charged the call, although there is no complete reply.
     fn may_be_charged(&self) -> bool {
-        matches!(self, Self::Timeout { .. } | Self::Disconnected { .. } | Self::InvalidReply { .. })
+        matches!(
+            self,
+            Self::Timeout { .. }
+                | Self::Disconnected { .. }
+                | Self::InvalidReply { .. }
+                | Self::ReplyTooLarge { .. }
+        )
     }
 }
 
 impl LmError {
     /// The error of one call to the model named `model` (`provider:model`).
     ///
-    /// Its cost is unknown for a timeout, a lost connection and an invalid reply, and 0 for any
-    /// other kind, unless [`with_cost_msats`](Self::with_cost_msats) sets it.
+    /// Its cost is unknown for a timeout, a lost connection, an invalid reply and one that is too
+    /// large, and 0 for any other kind, unless [`with_cost_msats`](Self::with_cost_msats) sets it.
     pub fn new(model: impl Into<String>, kind: LmErrorKind) -> Self {
         let mut error = Self::from(kind);
         error.0.model = Some(model.into());

@@ -53,8 +53,8 @@ pub use self::error::{LmError, LmErrorKind};
 pub use self::layers::Metered;
 #[cfg(feature = "lm")]
 pub use self::layers::{
-    Cached, Circuit, CircuitBreaker, CircuitPolicy, LmBudget, Priced, RateLimit, RateLimiter,
-    Retry, RetryPolicy,
+    Cached, Circuit, CircuitBreaker, CircuitPolicy, Excess, LmBudget, Priced, RateLimit,
+    RateLimiter, Retry, RetryPolicy,
 };
 pub use self::ledger::{CallTotals, Ledger};
 pub use self::model::LanguageModel;

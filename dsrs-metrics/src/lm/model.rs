@@ -55,9 +55,9 @@ pub trait LanguageModel: Send + Sync {
         None
     }
 
-    /// The request that [`complete`](Self::complete) sends for `request`. A layer overrides it if
-    /// it fills in parameters that the request leaves open. The key of a cached reply is computed
-    /// from this request.
+    /// The request that the model answers. A layer overrides it if it fills in parameters that the
+    /// request leaves open and that change the reply, such as a temperature. The key of a cached
+    /// reply is computed from this request.
     fn effective_request<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {
         Cow::Borrowed(request)
     }

@@ -36,6 +36,7 @@ use super::{LanguageModel, Ledger, LmBuilder, LmError, ReplyCache};
 /// | `OPENAI_ORG_ID`, `OPENAI_PROJECT_ID` | organization and project |
 /// | `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY` | the proxy |
 /// | `DSRS_REQUESTS_PER_MINUTE`, `DSRS_TOKENS_PER_MINUTE` | the [limits](super::RateLimiter) of an account, shared by all models of the process with the same address and key |
+/// | `DSRS_MAX_REPLY_BYTES` | the [largest response](super::LmBuilder::max_reply_bytes), in bytes |
 /// | `DSRS_CACHE` | the directory of the [cache](ReplyCache) |
 /// | `DSRS_PRICES` | a JSON file of [prices](super::Prices) |
 /// | `DSRS_MSATS_PER_USD` | the number of msat per US dollar |

@@ -27,7 +27,7 @@ type CallAnswer = Result<Result<Scored, MetricError>, Panic>;
 pub(super) struct Entry<G, P> {
     pub(super) name: String,
     pub(super) normalization: Normalization,
-    /// The declared maximum cost of one call, in millisatoshis.
+    /// The declared maximum cost of one call, in millisatoshis: of a judge, that of its whole panel with all repairs.
     pub(super) declared_cost: u64,
     /// The declared cost, raised to the highest cost observed once a call exceeds it.
     max_cost: AtomicU64,

@@ -117,6 +117,7 @@ impl<G: Send + Sync, P: Send + Sync> Inner<G, P> {
 
     fn passed(&self, outcomes: Vec<Outcome>, proxy: Option<f64>, truth: Vec<Outcome>) -> Rollout {
         let status = match tier_score(&self.truth, &truth, self.config.on_missing) {
+            TierScore::Skipped { budget } => RowStatus::Skipped { budget },
             TierScore::Mean(score) => RowStatus::Scored { score },
             TierScore::Missing(reason) => RowStatus::Failed { reason },
             // Without truth metrics the proxy mean is the score; a scorer has at least one metric.

@@ -13,6 +13,11 @@ pub(super) enum TierScore {
     Mean(f64),
     /// A metric has no score; the reason.
     Missing(String),
+    /// The budget of the language models did not cover a metric. Without it, the score would be based on fewer metrics
+    /// than that of other rows, whatever [`OnMissing`] says.
+    Skipped {
+        budget: u64,
+    },
 }
 
 /// Returns the mean of the outcomes of one tier, each normalized to [0, 1].
@@ -23,6 +28,13 @@ pub(super) fn tier_score<G, P>(
 ) -> TierScore {
     if entries.is_empty() {
         return TierScore::NoMetric;
+    }
+    let skipped = outcomes.iter().find_map(|outcome| match outcome {
+        Outcome::Skipped { budget, .. } => Some(*budget),
+        _ => None,
+    });
+    if let Some(budget) = skipped {
+        return TierScore::Skipped { budget };
     }
     let scores = normalized(entries, outcomes, on_missing);
     let missing = outcomes.iter().any(|outcome| outcome.scored().is_none());
@@ -87,6 +99,10 @@ pub(super) fn decide<G, P>(
             let by = joined_names(low.map(|(name, _)| *name));
             let status = RowStatus::Gated { proxy, by: by.clone() };
             Decision::Stop { proxy: Some(proxy), by, status }
+        }
+        TierScore::Skipped { budget } => {
+            let by = joined_names(std::iter::empty());
+            Decision::Stop { proxy: None, by, status: RowStatus::Skipped { budget } }
         }
         TierScore::Missing(reason) => {
             let unscored = |(_, outcome): &(_, &Outcome)| outcome.scored().is_none();

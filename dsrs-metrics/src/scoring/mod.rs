@@ -56,7 +56,9 @@ use crate::core::rows::dynamic::{Example, Prediction};
 /// A metric that fails, abstains or panics never counts as a pass; see [`OnMissing`].
 ///
 /// With a budget, the worst-case cost of all calls of a tier is reserved before the first call, and each
-/// call is settled at its actual cost. The budget is shared by all clones and calls, and no call is
+/// call is settled at its actual cost. The worst case of a judge is the declared cost of one verdict for each
+/// model of its panel, and once more for the repairs of their replies; a call of unknown cost is settled at
+/// the declared cost. A judge's declared cost must cover the retries of a call that may be charged. The budget is shared by all clones and calls, and no call is
 /// started that could exceed it. Rows that it does not cover are [`Skipped`](crate::Outcome::Skipped)
 /// as a whole: no score is based on only some of the metrics. A metric must not wait for a scorer that
 /// it is part of: the scorer may be waiting for the metric's reservation, which would be a deadlock.

@@ -58,6 +58,13 @@ impl RowScore {
         self.rollouts.len() < self.expected
     }
 
+    /// Returns whether a judge of a panel returned no verdict, although the metric has a score.
+    #[must_use]
+    pub fn is_judged_in_part(&self) -> bool {
+        let mut outcomes = self.rollouts.iter().flat_map(|rollout| &rollout.outcomes);
+        outcomes.any(|outcome| outcome.scored().is_some_and(|it| it.lost_judges().is_some()))
+    }
+
     /// Returns the number of rollouts with a score.
     #[must_use]
     pub fn scored(&self) -> usize {

@@ -39,6 +39,8 @@ pub struct ScoringSummary {
     pub failed: u64,
     /// The number of rows with fewer rollouts than configured.
     pub short: u64,
+    /// The number of rows with a score from fewer judges than a panel has, because a judge returned no verdict.
+    pub judged_in_part: u64,
     /// The number of rollouts.
     pub rollouts: u64,
     /// The number of rollouts rejected by the proxies.
@@ -76,6 +78,7 @@ impl Tally {
         match &row.status {
             RowStatus::Scored { score } => {
                 counts.scored += 1;
+                counts.judged_in_part += u64::from(row.is_judged_in_part());
                 self.sum.add(*score);
             }
             RowStatus::Gated { .. } => counts.gated += 1,
@@ -123,6 +126,9 @@ impl ScoringSummary {
         }
         if self.skipped > 0 {
             write!(f, ", {} skipped for the budget", self.skipped)?;
+        }
+        if self.judged_in_part > 0 {
+            write!(f, ", {} judged by part of the panel", self.judged_in_part)?;
         }
         Ok(())
     }

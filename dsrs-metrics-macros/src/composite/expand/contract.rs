@@ -37,6 +37,7 @@ fn statics(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     let keys = of_components(cx, "key");
     let all_keys = of_components(cx, "keys");
     let all_requirements = of_components(cx, "requirements");
+    let costs = of_components(cx, "max_cost");
     let (count, bounds) = (Literal::usize_unsuffixed(cx.leaves.len()), bounds(cx));
     quote_spanned! {*span=>
         static __PLAN: #private::LazyLock<#compiled::Plan> = #private::LazyLock::new(|| {
@@ -56,6 +57,11 @@ fn statics(cx: &Context<'_>, tree: &Tree) -> TokenStream {
             #(#all_requirements;)*
         }
 
+        fn __max_cost() -> ::core::primitive::u64 {
+            let costs = [#(#costs),*];
+            ::core::iter::Iterator::fold(costs.into_iter(), 0, ::core::primitive::u64::saturating_add)
+        }
+
         fn __components<'row, GoldRow, PredRow>() -> [&'row dyn #runtime::Metric<GoldRow, PredRow>; #count]
         where
             GoldRow: ::core::marker::Sync + 'row,
@@ -68,13 +74,14 @@ fn statics(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     }
 }
 
-/// A call of each component for its key or requirements.
+/// A call of each component for its key, its requirements or its cost.
 fn of_components(cx: &Context<'_>, method: &str) -> Vec<TokenStream> {
     let call = |(index, leaf): (usize, &&Component)| {
         let (alias, method) = (cx.alias(index), Ident::new(method, leaf.span));
         let index = Literal::usize_unsuffixed(index);
         let runtime = names::runtime(cx.attrs.krate.as_ref(), leaf.span);
-        let all = (method != "key").then(|| quote_spanned!(cx.span=> , all));
+        let all =
+            (method != "key" && method != "max_cost").then(|| quote_spanned!(cx.span=> , all));
         quote_spanned!(leaf.span=> <#alias as #runtime::Declared>::#method(&__COMPONENTS.#index #all))
     };
     cx.leaves.iter().enumerate().map(call).collect()
@@ -119,7 +126,9 @@ fn inherent(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     let Context { span, ident, runtime, .. } = cx;
     let vis = &cx.item.item.vis;
     let (spec, bounds) = (spec(cx, tree), bounds(cx));
-    let readers = spec_readers(&cx.paths(), vis, &quote_spanned!(*span=> __SPEC), None);
+    let (spec_of_type, cost) =
+        (quote_spanned!(*span=> __SPEC), quote_spanned!(*span=> __max_cost()));
+    let readers = spec_readers(&cx.paths(), vis, &spec_of_type, None, &cost);
     let private = &cx.private;
     let result = quote_spanned!(*span=> #runtime::Result<#runtime::MetricScore>);
     quote_spanned! {*span=>
@@ -202,8 +211,9 @@ fn metric(cx: &Context<'_>) -> TokenStream {
     let answer = quote_spanned! {*span=>
         #compiled::Plan::answer(&__PLAN, &__components::<GoldRow, PredRow>(), call, __SPEC.name, const { &__SPEC })
     };
+    let cost = quote_spanned!(*span=> __max_cost());
     let (described, calls) =
-        (described(paths, None, &identity(cx)), calls(paths, &gold, &pred, &answer));
+        (described(paths, None, &cost, &identity(cx)), calls(paths, &gold, &pred, &answer));
     quote_spanned! {*span=>
         #[automatically_derived]
         impl<GoldRow, PredRow> #runtime::Metric<GoldRow, PredRow> for #ident

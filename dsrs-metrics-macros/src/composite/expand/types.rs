@@ -42,6 +42,10 @@ pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
             }
 
             #identity
+
+            fn max_cost(&self) -> ::core::primitive::u64 {
+                __max_cost()
+            }
         }
 
         #[automatically_derived]

@@ -49,7 +49,7 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     let usage = models.usage(result.as_ref().ok()).filter(|_| !args.quiet);
     let code = result.and_then(|result| {
         let unused = rows::unused(&unused);
-        report::report(registry, &result, &unused, models.uncovered_msats(), args)
+        report::report(registry, &result, &unused, &models, args)
     });
     if let Some(usage) = usage {
         print_error(usage);

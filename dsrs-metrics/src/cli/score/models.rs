@@ -70,6 +70,24 @@ impl RunModels {
         self.budget.as_ref()?.largest_rejected_msats()
     }
 
+    /// A line if the calls cost more than the budget, which only a provider can cause that charges more
+    /// tokens than a call allows.
+    pub(super) fn overrun(&self) -> Option<String> {
+        let budget = self.budget.as_ref()?;
+        let (overrun, excess) = (budget.overrun_msats(), budget.excess());
+        let why = excess.map_or_else(String::new, |excess| format!("; {excess}"));
+        let spent = budget.spent_msats();
+        (overrun > 0)
+            .then(|| format!("the calls cost {spent} msat, {overrun} msat more than --budget{why}"))
+    }
+
+    /// A warning if a provider reported more tokens than a call allowed, within the budget.
+    pub(super) fn excess_warning(&self) -> Option<String> {
+        let budget = self.budget.as_ref().filter(|budget| budget.overrun_msats() == 0)?;
+        let excess = budget.excess()?;
+        Some(format!("warning: {excess}; calls may cost more than --budget reserves for them"))
+    }
+
     /// A summary of the calls, if there were any. A run without a result, which failed after the
     /// preflight probes, has none.
     pub(super) fn usage(&self, result: Option<&EvaluationResult>) -> Option<String> {

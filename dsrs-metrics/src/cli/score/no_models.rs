@@ -38,6 +38,14 @@ impl RunModels {
         None
     }
 
+    pub(super) fn overrun(&self) -> Option<String> {
+        None
+    }
+
+    pub(super) fn excess_warning(&self) -> Option<String> {
+        None
+    }
+
     pub(super) fn usage(&self, _: Option<&EvaluationResult>) -> Option<String> {
         None
     }

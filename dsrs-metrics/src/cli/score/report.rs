@@ -5,6 +5,10 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use super::fail_under;
+#[cfg(feature = "lm")]
+use super::models::RunModels;
+#[cfg(not(feature = "lm"))]
+use super::no_models::RunModels;
 use crate::cli::args::ScoreArguments;
 use crate::cli::error::CliError;
 use crate::cli::registry::Registry;
@@ -16,13 +20,11 @@ use crate::evaluate::{Ending, EvaluationResult};
 const INTERRUPTED: u8 = 130;
 
 /// Prints the result to standard output, and warnings and violated limits to standard error.
-///
-/// `uncovered_msats` is the largest possible cost of a call that the budget did not cover.
 pub(super) fn report(
     registry: &Registry,
     result: &EvaluationResult,
     unused: &[Mapping],
-    uncovered_msats: Option<u64>,
+    models: &RunModels,
     args: &ScoreArguments,
 ) -> Result<ExitCode, CliError> {
     let printed =
@@ -33,10 +35,13 @@ pub(super) fn report(
     }
     if !args.quiet {
         warn(result, unused, args);
+        models.excess_warning().into_iter().for_each(print_error);
     }
     let mut violations = fail_under::violations(registry, result, &args.fail_under);
     violations.extend(all_failed(result, args));
-    violations.extend(skipped_for_budget(result, args, uncovered_msats));
+    violations.extend(skipped_for_budget(result, args, models.uncovered_msats()));
+    violations.extend(models.overrun());
+    violations.extend(lost_judges(result, args));
     for line in &violations {
         print_error(line);
     }
@@ -122,7 +127,20 @@ fn all_failed(result: &EvaluationResult, args: &ScoreArguments) -> impl Iterator
     })
 }
 
-/// A line for each metric that has rows skipped because of the budget.
+/// A line for each metric that lost a judge of its panel on some rows, unless its quorum allows that.
+fn lost_judges(result: &EvaluationResult, args: &ScoreArguments) -> impl Iterator<Item = String> {
+    let summaries = args.metrics.iter().filter_map(|name| result.metric(name.trim()));
+    summaries.filter(|metric| metric.judged_without_quorum > 0).map(|metric| {
+        let (name, lost, rows) = (&metric.name, metric.judged_without_quorum, metric.rows());
+        let first = metric.first_lost_judge.as_deref().unwrap_or_default();
+        format!(
+            "{name}: {lost} of {rows} rows were judged by part of the panel; first error: {first}; set `quorum` (--param {name}.quorum=NUMBER) to allow this"
+        )
+    })
+}
+
+/// A line for each metric that has rows skipped because of the budget. `uncovered_msats` is the largest possible cost of
+/// a call that the budget did not cover.
 fn skipped_for_budget(
     result: &EvaluationResult,
     args: &ScoreArguments,

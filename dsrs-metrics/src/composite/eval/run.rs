@@ -78,6 +78,10 @@ fn wait<'a, G: Sync, P: Sync>(
             for (index, result) in join_all(all).await {
                 row.results[index] = result;
             }
+            if let Some(index) = row.results.iter().position(ComponentResult::is_over_budget) {
+                (row.missing, row.is_decided) = (Missing::Leaf(index), true);
+                break;
+            }
             pending = row.advance(&leaves, call);
         }
         row.finish()
@@ -238,6 +242,9 @@ fn stops(on_missing: OnMissing, result: &ComponentResult) -> bool {
     match resolved(result) {
         Resolved::Value(_) => false,
         Resolved::Gated => true,
-        Resolved::Missing => !result.is_pending() && on_missing == OnMissing::Fail,
+        // A row that the budget does not cover is skipped as a whole.
+        Resolved::Missing => {
+            !result.is_pending() && (on_missing == OnMissing::Fail || result.is_over_budget())
+        }
     }
 }

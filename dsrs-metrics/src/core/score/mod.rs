@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-pub(crate) use scored::Note;
 pub use scored::Scored;
+pub(crate) use scored::{LostJudges, Note};
 
 /// The largest length of the details and of the feedback of a score, in bytes. What a metric returns
 /// beyond it is cut off: an explanation that quotes a whole field would otherwise be as large as the

@@ -37,6 +37,16 @@ pub(crate) struct Critique {
     metadata: Map<String, Value>,
     parts: Vec<Part>,
     corpus: Option<CorpusCounts>,
+    lost: Option<LostJudges>,
+}
+
+/// The judges of a panel that returned no verdict, although the row has a score.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct LostJudges {
+    /// Whether the panel sets a quorum, which allows the others to fail.
+    pub(crate) is_allowed: bool,
+    /// The error of the first of them.
+    pub(crate) first_error: Box<str>,
 }
 
 impl Scored {
@@ -74,6 +84,27 @@ impl Scored {
             || self
                 .components()
                 .any(|component| component.outcome.scored().is_some_and(Self::is_judged_offline))
+    }
+
+    /// Returns the judges without a verdict, of the judge or of a judge among the components. Those that no quorum allows
+    /// take precedence.
+    pub(crate) fn lost_judges(&self) -> Option<&LostJudges> {
+        match &self.note {
+            Note::None => None,
+            Note::Critique(critique) => critique.lost.as_ref(),
+            Note::Composite(components) => {
+                let lost = || components.scored().filter_map(Self::lost_judges);
+                lost().find(|lost| !lost.is_allowed).or_else(|| lost().next())
+            }
+        }
+    }
+
+    /// Sets the judges without a verdict.
+    pub(crate) fn with_lost_judges(mut self, lost: Option<LostJudges>) -> Self {
+        if let Note::Critique(critique) = &mut self.note {
+            critique.lost = lost;
+        }
+        self
     }
 
     /// Returns the named scores, if the metric returns several.
@@ -221,7 +252,7 @@ impl Scored {
         metadata: Map<String, Value>,
         spec: &MetricSpec<'_>,
     ) -> Result<Self> {
-        let critique = Critique { feedback, metadata, parts: Vec::new(), corpus: None };
+        let critique = Critique { feedback, metadata, ..Critique::default() };
         let note = Note::Critique(Box::new(critique));
         Self { score, passed: None, note }.checked(spec.name, spec)
     }

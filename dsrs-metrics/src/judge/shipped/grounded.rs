@@ -4,7 +4,7 @@
 use super::lexical;
 use super::texts::TextOrList;
 use crate::core::requirements::{Requirement, Requires};
-use crate::judge::{IntoModel, Judged, Untrusted, row};
+use crate::judge::{IntoModel, Judge, Judged, Untrusted, row};
 use crate::stats::harmonic_mean;
 use dsrs_metrics::{judge, metric};
 
@@ -83,6 +83,11 @@ impl Requires for CompleteAndGrounded {
     fn requirements(&self, all: &mut Vec<Requirement>) {
         Requires::requirements(&AnswerCompletenessJudge { panel: self.panel.clone() }, all);
         Requires::requirements(&ResponseGroundednessJudge { panel: self.panel.clone() }, all);
+    }
+
+    /// Both judges have the same panel.
+    fn max_cost(&self, declared_msats: u64) -> u64 {
+        self.panel.max_cost(<AnswerCompletenessJudge as Judge>::signature(), declared_msats)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::fs::{self, OpenOptions};
 use std::io;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
@@ -91,7 +92,10 @@ fn catch_panic<T>(access: impl FnOnce() -> T) -> Result<T, Panicked> {
 /// Opens or creates the file. If it is in use, waits up to half a second: the last clone of a cache
 /// may be about to close it on another thread.
 fn open(path: &Path) -> Result<Database, DatabaseError> {
-    let open = || Database::builder().set_cache_size(32 << 20).create(path);
+    let open = || {
+        let file = open_private(path).map_err(StorageError::from)?;
+        Database::builder().set_cache_size(32 << 20).create_file(file)
+    };
     let mut result = open();
     for _ in 0..50 {
         if !matches!(result, Err(DatabaseError::DatabaseAlreadyOpen)) {
@@ -101,6 +105,26 @@ fn open(path: &Path) -> Result<Database, DatabaseError> {
         result = open();
     }
     result
+}
+
+/// Opens or creates the file, readable by this user only, also if an earlier version created it with
+/// another mode: it contains prompts, which quote rows.
+fn open_private(path: &Path) -> io::Result<fs::File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+        let file = options.mode(0o600).open(path)?;
+        let mode = file.metadata()?.permissions().mode();
+        if mode & 0o077 != 0 {
+            // It fails for a file of another user, whose mode is not ours to change.
+            let _ = file.set_permissions(fs::Permissions::from_mode(mode & !0o077));
+        }
+        Ok(file)
+    }
+    #[cfg(not(unix))]
+    options.open(path)
 }
 
 /// An error about the file or directory at `path`.

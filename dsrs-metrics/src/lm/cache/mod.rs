@@ -21,11 +21,12 @@ use super::{LmError, LmReply};
 ///
 /// A reply is on disk before the call returns. The key consists of provider, model, endpoint,
 /// messages, schema, all sampling parameters, the purpose (which names the judge and its version)
-/// and the draw, as they are sent
+/// and the draw
 /// ([`LanguageModel::effective_request`](super::LanguageModel::effective_request)). The file
 /// contains the whole key, and a reply is returned only for an equal one. API keys are not part of
-/// it. Several models of one process share the file; a second process cannot open it and gets an
-/// error.
+/// it. Several models of one process share the file. A second process cannot open it; the error
+/// names `DSRS_CACHE`, which sets another directory. Only the user can read the file, since prompts
+/// quote rows.
 ///
 /// ```
 /// use dsrs_metrics::lm::ReplyCache;

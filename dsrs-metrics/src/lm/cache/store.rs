@@ -1,6 +1,8 @@
 //! Stored replies, and the thread that writes them.
 
 use std::collections::HashMap;
+use std::fs::DirBuilder;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak, mpsc};
 use std::thread::JoinHandle;
@@ -71,7 +73,7 @@ static OPEN_FILES: LazyLock<Mutex<HashMap<PathBuf, Weak<Store>>>> = LazyLock::ne
 impl Store {
     pub(super) fn open(dir: &Path, max_bytes: u64) -> Result<Arc<Self>, LmError> {
         let failed = |error| not_creatable(dir, error);
-        std::fs::create_dir_all(dir).map_err(failed)?;
+        create_private_dir(dir).map_err(failed)?;
         let path = dir.canonicalize().map_err(failed)?.join("replies.redb");
         let mut open = OPEN_FILES.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(store) = open.get(&path).and_then(Weak::upgrade) {
@@ -143,6 +145,16 @@ impl Drop for Store {
             let _ = writer.join();
         }
     }
+}
+
+/// Creates a directory, and those above it that are missing, for this user only: replies and
+/// prompts quote rows. The mode of an existing directory remains unchanged.
+fn create_private_dir(dir: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(dir)
 }
 
 fn read(database: &Database, hash: &Hash) -> Result<Option<Vec<u8>>, redb::Error> {

@@ -4,12 +4,12 @@ use std::error::Error;
 use std::time::{Duration, SystemTime};
 
 use genai::webc;
-use reqwest::header::{HeaderMap, RETRY_AFTER};
+use reqwest::header::{HeaderMap, LOCATION, RETRY_AFTER};
 use secrecy::ExposeSecret;
 use serde_json::Value;
 
 use super::super::{LmError, LmErrorKind};
-use super::target::Target;
+use super::target::{Target, redact_url};
 
 /// The maximum number of characters that are shown of a provider's message.
 const MAX_MESSAGE_CHARS: usize = 300;
@@ -55,12 +55,9 @@ fn convert_response(error: webc::Error, target: &Target, timeout: Duration) -> L
             status_error(status.as_u16(), &body, Some(&headers), target)
         }
         webc::Error::ResponseFailedNotJson { content_type, body } => {
-            let (found, body) = (sanitize(&content_type, target), sanitize(&body, target));
-            invalid_reply(format!("expected JSON, found `{found}`: {body}"), target)
+            not_json(&content_type, &body, target)
         }
-        webc::Error::ResponseFailedInvalidJson { cause, .. } => {
-            invalid_reply(format!("invalid JSON ({})", sanitize(&cause, target)), target)
-        }
+        webc::Error::ResponseFailedInvalidJson { cause, .. } => invalid_json(&cause, target),
         webc::Error::JsonValueExt(error) => {
             let cause = sanitize(&error.to_string(), target);
             invalid_reply(format!("unexpected JSON ({cause})"), target)
@@ -69,11 +66,26 @@ fn convert_response(error: webc::Error, target: &Target, timeout: Duration) -> L
     }
 }
 
+/// A response with a success status that is not JSON, such as the page of a proxy.
+pub(super) fn not_json(content_type: &str, body: &str, target: &Target) -> LmError {
+    let (found, body) = (sanitize(content_type, target), sanitize(body, target));
+    invalid_reply(format!("expected JSON, found `{found}`: {body}"), target)
+}
+
+/// A response that is not valid JSON.
+pub(super) fn invalid_json(cause: &str, target: &Target) -> LmError {
+    invalid_reply(format!("invalid JSON ({})", sanitize(cause, target)), target)
+}
+
 fn invalid_reply(reason: String, target: &Target) -> LmError {
     LmError::new(&*target.id, LmErrorKind::InvalidReply { reason })
 }
 
-fn convert_transport(error: reqwest::Error, target: &Target, timeout: Duration) -> LmError {
+pub(super) fn convert_transport(
+    error: reqwest::Error,
+    target: &Target,
+    timeout: Duration,
+) -> LmError {
     let reason = sanitize(&causes(&error), target);
     let kind = if error.is_connect() {
         LmErrorKind::Unreachable { address: target.address(), reason }
@@ -133,7 +145,12 @@ const MODEL: [&str; 5] =
 const KEY: [&str; 2] = ["api key not valid", "no_db_connection"];
 const QUOTA: [&str; 3] = ["insufficient_quota", "credit balance", "billing_hard_limit"];
 
-fn status_error(status: u16, body: &str, headers: Option<&HeaderMap>, target: &Target) -> LmError {
+pub(super) fn status_error(
+    status: u16,
+    body: &str,
+    headers: Option<&HeaderMap>,
+    target: &Target,
+) -> LmError {
     LmError::new(&*target.id, kind_of_status(status, body, headers, target))
 }
 
@@ -149,6 +166,13 @@ fn kind_of_status(
     let mentions = |phrases: &[&str]| phrases.iter().any(|phrase| lowercase.contains(phrase));
     let is_about_request = matches!(status, 400 | 404 | 413 | 415 | 422);
     match status {
+        300..=399 => {
+            let location = headers.and_then(|headers| headers.get(LOCATION));
+            let location = location.and_then(|location| location.to_str().ok());
+            let location = location.map(|url| sanitize(&redact_url(url), target));
+            let location = location.unwrap_or_else(|| "no address".to_owned());
+            LmErrorKind::Redirected { status, location }
+        }
         402 => LmErrorKind::QuotaExhausted { message },
         _ if matches!(status, 400 | 403 | 429) && mentions(&QUOTA) => {
             LmErrorKind::QuotaExhausted { message }

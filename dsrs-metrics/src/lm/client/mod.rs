@@ -1,15 +1,26 @@
 //! The client: one call to a provider over HTTP.
 //!
-//! `genai` implements the wire formats. It is the best maintained multi-provider client (frequent
-//! releases, forty providers in their native formats), its errors contain status and headers, so
-//! that `Retry-After` can be honoured, and it accepts a configured `reqwest` client. The errors of
-//! `rig` and `llm` contain neither, and `async-openai` implements one format only.
+//! `genai` is the best maintained multi-provider client (frequent releases, forty providers in
+//! their native formats), its errors contain status and headers, so that `Retry-After` can be
+//! honoured, and it accepts a configured `reqwest` client. The errors of `rig` and `llm` contain
+//! neither, and `async-openai` implements one format only. It knows the addresses and the key
+//! variables of all providers, and the dialects of JSON schemas.
 //!
-//! This module adds what `genai` leaves to its user: the environment variables ([`target`]), the
+//! It reads a response whole, though, whatever its size, and `reqwest` has no limit either. So the
+//! wire formats that nearly all providers have are in [`format`](self::format), and [`http`] reads
+//! their responses up to a limit. Providers with a format of their own are called through `genai`.
+//!
+//! Neither follows redirects: a redirected request would carry the key and the prompt to an address
+//! that is not configured.
+//!
+//! The rest is what `genai` leaves to its user: the environment variables ([`target`]), the
 //! conversion of errors ([`errors`]) and of replies ([`reply`]), and JSON mode for models without
 //! support for schemas. Retries, limits, prices and the cache are in [`layers`](super::layers).
 
 mod errors;
+mod format;
+mod http;
+mod limited_json;
 mod reply;
 mod target;
 
@@ -19,14 +30,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use genai::adapter::AdapterKind;
 use genai::chat::{
     ChatMessage, ChatOptions, ChatRequest, ChatResponseFormat, JsonSpec, ReasoningEffort,
 };
 use genai::resolver::{AuthData, Endpoint, ProviderConfig};
 use genai::{Headers, ModelIden};
 use secrecy::ExposeSecret;
+use serde_json::Value;
 
+use self::format::{Format, Question};
+use self::http::Http;
 pub(super) use self::target::{EndpointHash, Target, Variables};
 use super::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Role};
 
@@ -36,7 +49,12 @@ pub(super) struct HttpSettings {
     pub(super) timeout: Duration,
     pub(super) connect_timeout: Duration,
     pub(super) proxy: Proxy,
+    /// The largest response in bytes, after decompression.
+    pub(super) max_reply_bytes: usize,
 }
+
+/// The default of the largest response: a reply of a judge has some KiB.
+pub(super) const DEFAULT_MAX_REPLY_BYTES: usize = 8 << 20;
 
 /// The proxy of a connection.
 #[derive(Clone, Default)]
@@ -65,6 +83,7 @@ impl Default for HttpSettings {
             timeout: Duration::from_secs(120),
             connect_timeout: Duration::from_secs(10),
             proxy: Proxy::default(),
+            max_reply_bytes: DEFAULT_MAX_REPLY_BYTES,
         }
     }
 }
@@ -73,6 +92,9 @@ impl Default for HttpSettings {
 pub(super) struct Client {
     target: Target,
     http: HttpSettings,
+    connections: reqwest::Client,
+    /// `None` if the provider is called through `genai`.
+    format: Option<Format>,
     genai: genai::Client,
     model: ModelIden,
     /// Names of the schemas that the model rejected.
@@ -81,16 +103,35 @@ pub(super) struct Client {
 
 impl Client {
     pub(super) fn new(target: Target, http: HttpSettings) -> Result<Self, LmError> {
+        let connections = http_client(&target, &http)?;
         let genai = genai::Client::builder()
-            .with_reqwest(http_client(&target, &http)?)
+            .with_reqwest(connections.clone())
             .append_provider_config(target.kind, provider_config(&target))
             .build()
             .map_err(|error| errors::client_error(&error, &target))?;
         let model = ModelIden::new(target.kind, target.model.clone());
-        Ok(Self { target, http, genai, model, rejected_schemas: Mutex::default() })
+        let (format, rejected_schemas) = (Format::of(target.kind), Mutex::default());
+        Ok(Self { target, http, connections, format, genai, model, rejected_schemas })
     }
 
     async fn send(&self, request: &LmRequest, json_mode: bool) -> Result<LmReply, LmError> {
+        let Some(format) = self.format else {
+            return self.send_with_genai(request, json_mode).await;
+        };
+        let service = self.genai.resolve_service_target(self.model.clone()).await;
+        let service = service.map_err(|error| errors::client_error(&error, &self.target))?;
+        let base_url = service.endpoint.base_url();
+        let target = &self.target;
+        let call = format.call(&Question { target, base_url, request, json_mode })?;
+        let http = Http { client: &self.connections, settings: &self.http, target };
+        format.reply(&http.post(call).await?, target)
+    }
+
+    async fn send_with_genai(
+        &self,
+        request: &LmRequest,
+        json_mode: bool,
+    ) -> Result<LmReply, LmError> {
         let options = self.options(request, json_mode);
         let chat = ChatRequest::from_messages(messages(request, json_mode));
         match self.genai.exec_chat(self.model.clone(), chat, Some(&options)).await {
@@ -115,7 +156,7 @@ impl Client {
             seed: sampling.seed,
             response_format: format,
             capture_raw_body: Some(true),
-            reasoning_effort: keep_model_name(&self.target),
+            reasoning_effort: keep_model_name(&self.target.model),
             extra_headers: (!self.target.headers.is_empty())
                 .then(|| Headers::from(self.target.headers.clone())),
             ..ChatOptions::default()
@@ -161,6 +202,7 @@ impl LanguageModel for Client {
 
 fn http_client(target: &Target, http: &HttpSettings) -> Result<reqwest::Client, LmError> {
     let mut builder = reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
         .timeout(http.timeout)
         .connect_timeout(http.connect_timeout)
         .tcp_nodelay(true)
@@ -200,11 +242,10 @@ fn provider_config(target: &Target) -> ProviderConfig {
 }
 
 /// A reasoning effort without effect. `genai` parses the suffix `-high` of a model name as a
-/// reasoning effort, unless one is given. It is used for the OpenAI format only, where proxies may
-/// give a model any name.
-fn keep_model_name(target: &Target) -> Option<ReasoningEffort> {
-    let has_suffix = ReasoningEffort::from_model_name(&target.model).0.is_some();
-    (has_suffix && target.kind == AdapterKind::OpenAI).then_some(ReasoningEffort::Budget(0))
+/// reasoning effort, unless one is given.
+fn keep_model_name(model: &str) -> Option<ReasoningEffort> {
+    let has_suffix = ReasoningEffort::from_model_name(model).0.is_some();
+    has_suffix.then_some(ReasoningEffort::Budget(0))
 }
 
 fn messages(request: &LmRequest, json_mode: bool) -> Vec<ChatMessage> {
@@ -221,11 +262,14 @@ fn messages(request: &LmRequest, json_mode: bool) -> Vec<ChatMessage> {
         })
         .collect();
     if let (true, Some(schema)) = (json_mode, &request.schema) {
-        let schema = &schema.schema;
-        let text = format!(
-            "Reply with one JSON object and nothing else. It must match this JSON schema:\n{schema}"
-        );
-        messages.insert(0, ChatMessage::system(text));
+        messages.insert(0, ChatMessage::system(json_mode_instruction(&schema.schema)));
     }
     messages
+}
+
+/// The instruction for a model without support for schemas.
+fn json_mode_instruction(schema: &Value) -> String {
+    format!(
+        "Reply with one JSON object and nothing else. It must match this JSON schema:\n{schema}"
+    )
 }

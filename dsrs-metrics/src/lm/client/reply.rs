@@ -17,7 +17,8 @@ pub(super) fn convert(response: ChatResponse, target: &Target) -> Result<LmReply
     let stop_reason = match (&response.stop_reason, refusal) {
         (_, Some(message)) => StopReason::Refusal(message),
         (None, None) if text.is_empty() => return Err(empty(target)),
-        (reason, None) => convert_stop_reason(reason.as_ref(), &text),
+        (None, None) => StopReason::End,
+        (Some(reason), None) => self::stop_reason(reason, &text),
     };
     let usage = response.usage;
     let cached = usage.prompt_tokens_details.and_then(|details| details.cached_tokens);
@@ -40,17 +41,15 @@ pub(super) fn blocked(error: &genai::Error) -> Option<LmReply> {
     Some(LmReply::new("").with_stop_reason(StopReason::Filtered))
 }
 
-fn convert_stop_reason(reason: Option<&GenaiStopReason>, text: &str) -> StopReason {
+pub(super) fn stop_reason(reason: &GenaiStopReason, text: &str) -> StopReason {
     match reason {
-        None | Some(GenaiStopReason::Completed(_) | GenaiStopReason::StopSequence(_)) => {
-            StopReason::End
-        }
-        Some(GenaiStopReason::MaxTokens(_)) => StopReason::Length,
-        Some(GenaiStopReason::ContentFilter(raw)) if raw == "refusal" => {
+        GenaiStopReason::Completed(_) | GenaiStopReason::StopSequence(_) => StopReason::End,
+        GenaiStopReason::MaxTokens(_) => StopReason::Length,
+        GenaiStopReason::ContentFilter(raw) if raw == "refusal" => {
             StopReason::Refusal(text.to_owned())
         }
-        Some(GenaiStopReason::ContentFilter(_)) => StopReason::Filtered,
-        Some(GenaiStopReason::ToolCall(raw) | GenaiStopReason::Other(raw)) => {
+        GenaiStopReason::ContentFilter(_) => StopReason::Filtered,
+        GenaiStopReason::ToolCall(raw) | GenaiStopReason::Other(raw) => {
             StopReason::Other(raw.clone())
         }
     }
@@ -62,7 +61,7 @@ fn refusal(body: &Value) -> Option<String> {
     (!message.is_empty()).then(|| message.to_owned())
 }
 
-fn empty(target: &Target) -> LmError {
+pub(super) fn empty(target: &Target) -> LmError {
     let reason = "JSON with neither a text nor a stop reason; check that the base URL is that of the provider's API";
     LmError::new(&*target.id, LmErrorKind::InvalidReply { reason: reason.to_owned() })
 }

@@ -1,5 +1,6 @@
 //! A budget for the calls of a run: reservation before a call, settlement after it.
 
+use std::fmt;
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,7 +11,8 @@ use super::super::{LmError, LmErrorKind};
 /// A budget in msat for all calls of a run. Clones share it.
 ///
 /// The highest possible cost of a call is reserved before the call and replaced by the actual cost
-/// after it, so the limit is never exceeded, at any concurrency. A call that does not fit only
+/// after it, so the limit is never exceeded, at any concurrency, unless a provider charges more tokens
+/// than a call allows ([`excess`](Self::excess)). A call that does not fit only
 /// because of the reservations of others waits until they are settled, since most calls cost far
 /// less than they might. A call that may have been charged although there is no reply (a timeout, a
 /// lost connection, an invalid reply) is settled with the whole reservation.
@@ -51,6 +53,34 @@ struct BudgetState {
     spent: u64,
     reserved: u64,
     largest_rejected: Option<u64>,
+    excess: Option<Excess>,
+}
+
+/// Replies with more tokens than `max_tokens` allowed: a provider that does not apply the limit, so
+/// that its calls may cost more than was reserved for them. See [`LmBudget::excess`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Excess {
+    /// The number of such replies.
+    pub replies: u64,
+    /// The model of the reply with the most tokens, as `provider:model`.
+    pub model: String,
+    /// The tokens of that reply.
+    pub tokens: u64,
+    /// The limit of that call.
+    pub max_tokens: u32,
+}
+
+/// `openai:m reported 1000000 tokens for a reply limited to 4096 (in 3 replies)`
+impl fmt::Display for Excess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { replies, model, tokens, max_tokens } = self;
+        write!(f, "{model} reported {tokens} tokens for a reply limited to {max_tokens}")?;
+        match replies {
+            1 => Ok(()),
+            replies => write!(f, " ({replies} replies exceed their limit)"),
+        }
+    }
 }
 
 impl LmBudget {
@@ -70,7 +100,7 @@ impl LmBudget {
     #[must_use]
     pub fn remaining_msats(&self) -> u64 {
         let state = self.lock();
-        self.limit.saturating_sub(state.spent + state.reserved)
+        self.limit.saturating_sub(state.spent.saturating_add(state.reserved))
     }
 
     /// The highest possible cost, in msat, among the calls that were rejected; `None` if no call
@@ -78,6 +108,28 @@ impl LmBudget {
     #[must_use]
     pub fn largest_rejected_msats(&self) -> Option<u64> {
         self.lock().largest_rejected
+    }
+
+    /// Whether, and by how much, replies had more tokens than their calls allowed.
+    #[must_use]
+    pub fn excess(&self) -> Option<Excess> {
+        self.lock().excess.clone()
+    }
+
+    /// The amount in msat by which the calls exceeded the budget. It is 0 unless a provider charges
+    /// more tokens than a call allows, see [`excess`](Self::excess).
+    #[must_use]
+    pub fn overrun_msats(&self) -> u64 {
+        self.lock().spent.saturating_sub(self.limit)
+    }
+
+    /// Records a reply with more tokens than allowed.
+    pub(super) fn record_excess(&self, model: &str, tokens: u64, max_tokens: u32) {
+        let mut state = self.lock();
+        let replies = state.excess.as_ref().map_or(1, |excess| excess.replies + 1);
+        let largest = state.excess.take().filter(|excess| excess.tokens >= tokens);
+        let new = || Excess { replies, model: model.to_owned(), tokens, max_tokens };
+        state.excess = Some(largest.map_or_else(new, |excess| Excess { replies, ..excess }));
     }
 
     fn lock(&self) -> MutexGuard<'_, BudgetState> {
@@ -146,7 +198,7 @@ impl Drop for Reservation<'_> {
     fn drop(&mut self) {
         let mut state = self.budget.lock();
         state.reserved -= self.msats;
-        state.spent += self.spent;
+        state.spent = state.spent.saturating_add(self.spent);
         drop(state);
         self.budget.settled.notify_waiters();
     }

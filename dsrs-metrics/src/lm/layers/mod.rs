@@ -23,7 +23,7 @@ use std::borrow::Cow;
 use async_trait::async_trait;
 
 #[cfg(feature = "lm")]
-pub use self::budget::LmBudget;
+pub use self::budget::{Excess, LmBudget};
 #[cfg(feature = "lm")]
 pub use self::cached::Cached;
 #[cfg(feature = "lm")]

@@ -25,7 +25,8 @@ use super::cost_scope::add_cost;
 /// With a budget, a model without a price is an error ([`LmErrorKind::Unpriced`]), unless [unpriced
 /// calls are allowed](Self::allow_unpriced), so no call bypasses the limit unnoticed. A request
 /// without `max_tokens` is then sent with a limit of 4,096 tokens, since nothing else limits its
-/// cost.
+/// cost. This limit is not part of the cache key: only complete replies are stored, and a reply that
+/// is complete within the limit is one that the model may return without it.
 ///
 /// ```
 /// use dsrs_metrics::lm::{LanguageModel, LmRequest, Price, Priced, Prices, ScriptedLm, Usage};
@@ -91,6 +92,7 @@ impl<L: LanguageModel> Priced<L> {
         attempt.cost = match &mut result {
             Ok(answer) => match reply_of(answer) {
                 Some(reply) => {
+                    self.check_tokens(request, reply);
                     // Under a budget, a reply without token usage costs the highest amount
                     // possible.
                     let reserved = attempt.reservation.as_ref().map(Reservation::msats);
@@ -125,6 +127,30 @@ impl<L: LanguageModel> Priced<L> {
         };
         let usage = Usage::new(max_prompt_tokens(request), max_tokens);
         Some(self.prices.msats(price, &usage).unwrap_or(u64::MAX))
+    }
+
+    /// Records a reply with more tokens than the request allows: its cost may exceed the reserved
+    /// amount.
+    fn check_tokens(&self, request: &LmRequest, reply: &LmReply) {
+        let (Some(budget), Some(limit)) = (&self.budget, request.sampling.max_tokens) else {
+            return;
+        };
+        let tokens = reply.usage.completion_tokens.unwrap_or(0);
+        if tokens > u64::from(limit) {
+            budget.record_excess(self.inner.id(), tokens, limit);
+        }
+    }
+
+    /// The request with a limit on the tokens of the reply, since under a budget nothing else limits
+    /// the cost.
+    fn limited<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {
+        let has_limited_cost = self.budget.is_some() && self.price.is_some();
+        if !has_limited_cost || request.sampling.max_tokens.is_some() {
+            return Cow::Borrowed(request);
+        }
+        let mut limited = request.clone();
+        limited.sampling.max_tokens = Some(DEFAULT_MAX_TOKENS);
+        Cow::Owned(limited)
     }
 
     fn cost(&self, reply: &LmReply) -> Option<u64> {
@@ -164,18 +190,8 @@ impl<L: LanguageModel> Layer for Priced<L> {
         &self.inner
     }
 
-    /// Under a budget, limits the tokens of the reply, since nothing else limits the cost.
-    fn effective_request<'a>(&self, request: &'a LmRequest) -> Cow<'a, LmRequest> {
-        let mut effective = self.inner.effective_request(request);
-        let has_limited_cost = self.budget.is_some() && self.price.is_some();
-        if has_limited_cost && effective.sampling.max_tokens.is_none() {
-            effective.to_mut().sampling.max_tokens = Some(DEFAULT_MAX_TOKENS);
-        }
-        effective
-    }
-
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
-        let request = Layer::effective_request(self, request);
+        let request = self.limited(request);
         self.charged(&request, self.inner.complete(&request), |reply| Some(reply)).await
     }
 

@@ -202,12 +202,13 @@ impl Metric for Diff {
     }
 
     fn cost_estimate(&self) -> u64 {
-        if self.is_semantic() { SemanticEquivalence::SPEC.cost_msats } else { 0 }
+        if self.is_semantic() { Declared::max_cost(&self.judge()) } else { 0 }
     }
 
     fn spec(&self) -> MetricSpec<'_> {
         let fields = [Side::Gold, Side::Pred].map(|side| ((side, 0), &*self.field));
-        let spec = by_name::configured(Self::SPEC, &fields).with_cost_msats(self.cost_estimate());
+        let cost_msats = if self.is_semantic() { SemanticEquivalence::SPEC.cost_msats } else { 0 };
+        let spec = by_name::configured(Self::SPEC, &fields).with_cost_msats(cost_msats);
         if self.is_semantic() { spec.with_async() } else { spec }
     }
 

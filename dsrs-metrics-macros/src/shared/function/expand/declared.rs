@@ -74,6 +74,11 @@ fn identity(cx: &Context<'_>) -> TokenStream {
             use #private::RequiresNothing as _;
             #private::Requiring(self).requirements(all)
         }
+
+        fn max_cost(&self) -> ::core::primitive::u64 {
+            use #private::RequiresNothing as _;
+            #private::Requiring(self).max_cost(Self::SPEC.cost_msats)
+        }
     }
 }
 

@@ -17,8 +17,10 @@ use crate::shared::values::{bounds, cost_msats, number};
 
 /// Returns `SPEC` and the methods that read from it.
 pub(super) fn readers(cx: &Context<'_>) -> TokenStream {
+    let Context { span, runtime, .. } = cx;
     let (vis, own) = (&cx.model.function.vis, own(cx));
-    spec_readers(&cx.paths(), vis, &expression(cx), own.as_ref())
+    let cost = quote_spanned!(*span=> #runtime::Declared::max_cost(self));
+    spec_readers(&cx.paths(), vis, &expression(cx), own.as_ref(), &cost)
 }
 
 /// Returns the spec of one instance, if a parameter names a field.

@@ -1,0 +1,76 @@
+//! Messages, in the format of Anthropic.
+
+use genai::chat::{JsonSchemaDialect, sanitize_json_schema};
+use reqwest::header::HeaderName;
+use serde_json::{Value, json};
+
+use super::super::super::{LmError, Role, Usage};
+use super::super::http::Call;
+use super::{Answer, Question, insert, string, tokens};
+
+pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
+    let Question { target, request, .. } = question;
+    let headers = vec![
+        (HeaderName::from_static("x-api-key"), question.key().to_owned()),
+        (HeaderName::from_static("anthropic-version"), "2023-06-01".to_owned()),
+    ];
+    let messages = request.messages.iter().filter_map(|message| {
+        let role = match message.role {
+            Role::System => return None,
+            Role::User => "user",
+            Role::Assistant => "assistant",
+        };
+        Some(json!({ "role": role, "content": message.content }))
+    });
+    let sampling = &request.sampling;
+    let mut body = json!({
+        "model": target.model,
+        "stream": false,
+        "messages": messages.collect::<Vec<_>>(),
+        "max_tokens": sampling.max_tokens.unwrap_or_else(|| default_max_tokens(&target.model)),
+    });
+    insert(&mut body, "system", question.system());
+    let schema = request.schema.as_ref().filter(|_| !question.json_mode);
+    let format = schema.map(|schema| {
+        let schema = sanitize_json_schema(&schema.schema, JsonSchemaDialect::AnthropicStructured);
+        json!({ "format": { "type": "json_schema", "schema": schema } })
+    });
+    insert(&mut body, "output_config", format);
+    insert(&mut body, "temperature", sampling.temperature);
+    insert(&mut body, "top_p", sampling.top_p);
+    Ok(Call { url: question.url(["messages"])?, headers, body })
+}
+
+/// The largest limit that every version of a model accepts; the API requires one.
+fn default_max_tokens(model: &str) -> u32 {
+    let is = |names: &[&str]| names.iter().any(|name| model.contains(name));
+    match () {
+        () if is(&["claude-3-opus", "claude-3-haiku", "claude-3-sonnet"]) => 4096,
+        () if is(&["claude-3-5"]) => 8192,
+        () if is(&["claude-opus-4-0", "claude-opus-4-1", "claude-opus-4-2025"]) => 32_000,
+        () => 64_000,
+    }
+}
+
+pub(super) fn answer(body: &Value) -> Answer {
+    let blocks = body.get("content").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let texts = blocks.iter().filter(|block| block["type"] == "text");
+    let (read, created) = (
+        tokens(body, "/usage/cache_read_input_tokens"),
+        tokens(body, "/usage/cache_creation_input_tokens"),
+    );
+    let is_cached = read.unwrap_or(0) > 0 || created.unwrap_or(0) > 0;
+    let all = [tokens(body, "/usage/input_tokens"), read, created];
+    let prompt = all.into_iter().flatten().reduce(u64::saturating_add);
+    Answer {
+        text: texts.filter_map(|block| block["text"].as_str()).collect(),
+        stop_reason: string(body, "/stop_reason"),
+        refusal: None,
+        model: string(body, "/model"),
+        usage: Usage {
+            prompt_tokens: prompt,
+            completion_tokens: tokens(body, "/usage/output_tokens"),
+            cached_prompt_tokens: read.filter(|_| is_cached),
+        },
+    }
+}

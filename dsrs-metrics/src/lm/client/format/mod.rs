@@ -1,0 +1,165 @@
+//! The wire formats of the common providers: OpenAI's chat completions, which most servers
+//! implement, Anthropic's messages, Gemini's `generateContent`.
+//!
+//! `genai` implements these formats too, but reads every response whole, whatever its size, and
+//! offers no way to limit it. The formats here are what a judge uses of them: text, a schema,
+//! sampling parameters, usage. All other providers are called through `genai`.
+
+mod anthropic;
+mod gemini;
+mod openai;
+
+use genai::adapter::AdapterKind;
+use reqwest::Url;
+use secrecy::ExposeSecret as _;
+use serde_json::Value;
+
+use super::super::{LmError, LmErrorKind, LmReply, LmRequest, StopReason, Usage};
+use super::errors;
+use super::http::Call;
+use super::target::Target;
+
+/// A wire format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Format {
+    OpenAi,
+    Anthropic,
+    Gemini,
+}
+
+/// A request with what its format depends on.
+pub(super) struct Question<'a> {
+    pub(super) target: &'a Target,
+    pub(super) base_url: &'a str,
+    pub(super) request: &'a LmRequest,
+    /// Whether the schema is sent as an instruction, because the model supports no schemas.
+    pub(super) json_mode: bool,
+}
+
+/// What a response contains.
+struct Answer {
+    text: String,
+    stop_reason: Option<String>,
+    refusal: Option<String>,
+    model: Option<String>,
+    usage: Usage,
+}
+
+impl Format {
+    /// The format of a provider; `None` if it is called through `genai`.
+    pub(super) fn of(kind: AdapterKind) -> Option<Self> {
+        use AdapterKind as Kind;
+        match kind {
+            Kind::OpenAI
+            | Kind::Aihubmix
+            | Kind::Aliyun
+            | Kind::ApiRoute
+            | Kind::AtlasCloud
+            | Kind::BigModel
+            | Kind::CloudGpu
+            | Kind::DeepSeek
+            | Kind::Groq
+            | Kind::Heabsy
+            | Kind::Kimi
+            | Kind::Mimo
+            | Kind::Mistral
+            | Kind::Moonshot
+            | Kind::Nebius
+            | Kind::OpenRouter
+            | Kind::QwenCloud
+            | Kind::Requesty
+            | Kind::Runcrate
+            | Kind::Together
+            | Kind::Xai => Some(Self::OpenAi),
+            Kind::Anthropic | Kind::MiniMax => Some(Self::Anthropic),
+            Kind::Gemini => Some(Self::Gemini),
+            _ => None,
+        }
+    }
+
+    /// The HTTP request.
+    pub(super) fn call(self, question: &Question<'_>) -> Result<Call, LmError> {
+        match self {
+            Self::OpenAi => openai::call(question),
+            Self::Anthropic => anthropic::call(question),
+            Self::Gemini => gemini::call(question),
+        }
+    }
+
+    /// Converts the JSON of a response.
+    pub(super) fn reply(self, body: &Value, target: &Target) -> Result<LmReply, LmError> {
+        if let Some(error) = errors::error_in_body(body, target) {
+            return Err(error);
+        }
+        let answer = match self {
+            Self::OpenAi => openai::answer(body, target),
+            Self::Anthropic => anthropic::answer(body),
+            Self::Gemini => gemini::answer(body),
+        };
+        let Answer { text, stop_reason, refusal, model, usage } = answer;
+        let stop_reason = match (stop_reason, refusal) {
+            (_, Some(message)) => StopReason::Refusal(message),
+            (None, None) if text.is_empty() => return Err(super::reply::empty(target)),
+            (None, None) => StopReason::End,
+            (Some(reason), None) => super::reply::stop_reason(&reason.into(), &text),
+        };
+        let model = model.unwrap_or_else(|| target.model.clone());
+        let reply = LmReply::new(text).with_stop_reason(stop_reason);
+        Ok(reply.with_model(model).with_usage(usage))
+    }
+}
+
+impl Question<'_> {
+    /// The key; servers at a configured address may need none.
+    fn key(&self) -> &str {
+        self.target.key.as_ref().map_or("none", |key| key.expose_secret())
+    }
+
+    /// The base URL with these segments appended to its path.
+    fn url<'s>(&self, segments: impl IntoIterator<Item = &'s str>) -> Result<Url, LmError> {
+        let invalid = |reason: String| {
+            LmError::new(
+                &*self.target.id,
+                LmErrorKind::Other { reason: format!("invalid base URL: {reason}") },
+            )
+        };
+        let mut url = Url::parse(self.base_url).map_err(|error| invalid(error.to_string()))?;
+        match url.path_segments_mut() {
+            Ok(mut path) => path.pop_if_empty().extend(segments),
+            Err(()) => return Err(invalid("it has no path".to_owned())),
+        };
+        Ok(url)
+    }
+
+    /// The instruction that replaces a schema in JSON mode.
+    fn schema_as_text(&self) -> Option<String> {
+        let schema = &self.request.schema.as_ref().filter(|_| self.json_mode)?.schema;
+        Some(super::json_mode_instruction(schema))
+    }
+
+    /// The system messages, in one.
+    fn system(&self) -> Option<String> {
+        let own = self.request.messages.iter();
+        let own = own.filter(|message| message.role == super::Role::System);
+        let own = own.map(|message| message.content.clone());
+        let all: Vec<String> = self.schema_as_text().into_iter().chain(own).collect();
+        (!all.is_empty()).then(|| all.join("\n\n"))
+    }
+}
+
+/// Inserts a value if there is one.
+fn insert(body: &mut Value, key: &str, value: Option<impl Into<Value>>) {
+    if let Some(value) = value {
+        body[key] = value.into();
+    }
+}
+
+/// The string at a JSON pointer.
+fn string(body: &Value, pointer: &str) -> Option<String> {
+    Some(body.pointer(pointer)?.as_str()?.to_owned())
+}
+
+/// The number of tokens at a JSON pointer.
+fn tokens(body: &Value, pointer: &str) -> Option<u64> {
+    body.pointer(pointer)?.as_u64()
+}

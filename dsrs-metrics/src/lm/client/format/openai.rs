@@ -1,0 +1,102 @@
+//! Chat completions, in the format of OpenAI.
+
+use genai::adapter::AdapterKind;
+use genai::chat::{JsonSchemaDialect, sanitize_json_schema};
+use reqwest::header::{AUTHORIZATION, HeaderName};
+use serde_json::{Value, json};
+
+use super::super::super::{LmError, LmErrorKind, Role, Usage};
+use super::super::http::Call;
+use super::super::target::Target;
+use super::{Answer, Question, insert, string, tokens};
+
+pub(super) fn call(question: &Question<'_>) -> Result<Call, LmError> {
+    let Question { target, request, .. } = question;
+    let mut headers = vec![(AUTHORIZATION, format!("Bearer {}", question.key()))];
+    for (name, value) in &target.headers {
+        let name = HeaderName::try_from(name.as_str()).map_err(|error| {
+            LmError::new(&*target.id, LmErrorKind::Other { reason: error.to_string() })
+        })?;
+        headers.push((name, value.clone()));
+    }
+    let mut body = json!({
+        "model": target.model,
+        "stream": false,
+        "messages": messages(question),
+    });
+    insert(&mut body, "response_format", response_format(question));
+    let sampling = &request.sampling;
+    insert(&mut body, "temperature", sampling.temperature);
+    insert(&mut body, max_tokens_key(&target.model), sampling.max_tokens);
+    insert(&mut body, "top_p", sampling.top_p);
+    let seed = if target.kind == AdapterKind::Mistral { "random_seed" } else { "seed" };
+    insert(&mut body, seed, sampling.seed);
+    Ok(Call { url: question.url(["chat", "completions"])?, headers, body })
+}
+
+fn messages(question: &Question<'_>) -> Vec<Value> {
+    let instruction = question.schema_as_text();
+    let instruction = instruction.map(|text| json!({ "role": "system", "content": text }));
+    let own = question.request.messages.iter().map(|message| {
+        let role = match message.role {
+            Role::System => "system",
+            Role::User => "user",
+            Role::Assistant => "assistant",
+        };
+        json!({ "role": role, "content": message.content })
+    });
+    instruction.into_iter().chain(own).collect()
+}
+
+fn response_format(question: &Question<'_>) -> Option<Value> {
+    let schema = question.request.schema.as_ref()?;
+    if question.json_mode {
+        return Some(json!({ "type": "json_object" }));
+    }
+    let strict = sanitize_json_schema(&schema.schema, JsonSchemaDialect::OpenAiStrict);
+    let schema = json!({ "name": schema.name, "strict": true, "schema": strict });
+    Some(json!({ "type": "json_schema", "json_schema": schema }))
+}
+
+/// OpenAI's reasoning models reject the older name of the parameter, and other servers the newer.
+fn max_tokens_key(model: &str) -> &'static str {
+    const NEWER: [&str; 5] = ["gpt-5", "gpt-6", "o1", "o3", "o4"];
+    let is_newer = NEWER.iter().any(|prefix| model.starts_with(prefix));
+    if is_newer { "max_completion_tokens" } else { "max_tokens" }
+}
+
+pub(super) fn answer(body: &Value, target: &Target) -> Answer {
+    let message = body.pointer("/choices/0/message").unwrap_or(&Value::Null);
+    let text = message.get("content").map(text).unwrap_or_default();
+    let refusal = string(message, "/refusal").filter(|refusal| !refusal.is_empty());
+    let mut usage = Usage {
+        prompt_tokens: tokens(body, "/usage/prompt_tokens"),
+        completion_tokens: tokens(body, "/usage/completion_tokens"),
+        cached_prompt_tokens: tokens(body, "/usage/prompt_tokens_details/cached_tokens"),
+    };
+    if target.kind == AdapterKind::Xai {
+        // Not included in the number of completion tokens there.
+        let reasoning = tokens(body, "/usage/completion_tokens_details/reasoning_tokens");
+        let sum = |tokens: u64| tokens.saturating_add(reasoning.unwrap_or(0));
+        usage.completion_tokens = usage.completion_tokens.map(sum);
+    }
+    Answer {
+        text: text.trim().to_owned(),
+        stop_reason: string(body, "/choices/0/finish_reason"),
+        refusal,
+        model: string(body, "/model"),
+        usage,
+    }
+}
+
+/// The text of a message. Mistral's reasoning models return a list of thoughts and texts.
+fn text(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(pieces) => {
+            let texts = pieces.iter().filter(|piece| piece["type"] == "text");
+            texts.filter_map(|piece| piece["text"].as_str()).collect()
+        }
+        _ => String::new(),
+    }
+}

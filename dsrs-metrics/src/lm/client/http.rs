@@ -1,0 +1,97 @@
+//! One request over HTTP: redirects are not followed, and a response is read up to a limit.
+
+use reqwest::Response;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName};
+use serde_json::Value;
+
+use super::super::{LmError, LmErrorKind};
+use super::errors;
+use super::limited_json::{self, Unread};
+use super::target::Target;
+
+/// The bytes that are read of a response that is an error; a message is far shorter.
+const MAX_ERROR_BYTES: usize = 64 << 10;
+
+/// The JSON values in a response; a reply has a few dozen. Each takes up to a hundred bytes of
+/// memory, and two bytes of the response.
+const MAX_VALUES: usize = 100_000;
+
+/// A request to a provider.
+pub(super) struct Call {
+    pub(super) url: reqwest::Url,
+    pub(super) headers: Vec<(HeaderName, String)>,
+    pub(super) body: Value,
+}
+
+/// The client and the limits of its requests.
+pub(super) struct Http<'a> {
+    pub(super) client: &'a reqwest::Client,
+    pub(super) settings: &'a super::HttpSettings,
+    pub(super) target: &'a Target,
+}
+
+impl Http<'_> {
+    /// Sends a request, and returns the JSON of its response.
+    pub(super) async fn post(&self, call: Call) -> Result<Value, LmError> {
+        let request = self.client.post(call.url).header(CONTENT_TYPE, "application/json");
+        let request = call
+            .headers
+            .into_iter()
+            .fold(request, |request, (name, value)| request.header(name, value));
+        let sent = request.body(call.body.to_string()).send().await;
+        let mut response = sent.map_err(|error| self.transport_error(error))?;
+        let status = response.status();
+        let headers = std::mem::take(response.headers_mut());
+        if !status.is_success() {
+            let body = beginning(&mut response).await;
+            return Err(errors::status_error(status.as_u16(), &body, Some(&headers), self.target));
+        }
+        if !content_type(&headers).starts_with("application/json") {
+            let body = beginning(&mut response).await;
+            return Err(errors::not_json(content_type(&headers), &body, self.target));
+        }
+        let body = self.body(response).await?;
+        limited_json::parse(&body, MAX_VALUES).map_err(|error| match error {
+            Unread::Invalid(error) => errors::invalid_json(&error.to_string(), self.target),
+            Unread::TooManyValues => self.too_large(MAX_VALUES, "JSON values"),
+        })
+    }
+
+    /// The whole body, decompressed.
+    async fn body(&self, mut response: Response) -> Result<Vec<u8>, LmError> {
+        let limit = self.settings.max_reply_bytes;
+        let mut body = Vec::new();
+        loop {
+            let chunk = response.chunk().await.map_err(|error| self.transport_error(error))?;
+            let Some(chunk) = chunk else { return Ok(body) };
+            if chunk.len() > limit - body.len() {
+                return Err(self.too_large(limit, "bytes"));
+            }
+            body.extend_from_slice(&chunk);
+        }
+    }
+
+    fn transport_error(&self, error: reqwest::Error) -> LmError {
+        errors::convert_transport(error, self.target, self.settings.timeout)
+    }
+
+    fn too_large(&self, limit: usize, unit: &'static str) -> LmError {
+        let kind = LmErrorKind::ReplyTooLarge { limit: limit as u64, unit };
+        LmError::new(&*self.target.id, kind)
+    }
+}
+
+fn content_type(headers: &HeaderMap) -> &str {
+    headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default()
+}
+
+/// The beginning of a body that is quoted in an error. What cannot be received is left out.
+async fn beginning(response: &mut Response) -> String {
+    let mut body = Vec::new();
+    while body.len() < MAX_ERROR_BYTES
+        && let Ok(Some(chunk)) = response.chunk().await
+    {
+        body.extend_from_slice(&chunk[..chunk.len().min(MAX_ERROR_BYTES - body.len())]);
+    }
+    String::from_utf8_lossy(&body).into_owned()
+}

@@ -1,0 +1,117 @@
+//! Panels that lose a judge: to the budget, or because a model fails.
+
+use serde_json::{Value, json};
+
+use crate::judge_command_line::{Ran, score};
+use crate::server::{Answer, Received, Server};
+
+/// Two cheap judges say yes, an expensive one says no.
+const PANEL: &str = "semantic_f1.models=openai:gpt-5-mini,openai:gpt-5-mini,openai:gpt-5";
+
+fn by_model(received: &Received) -> Answer {
+    let value = if received.body["model"] == "gpt-5" { 0.0 } else { 1.0 };
+    Answer::chat(&json!({ "reasoning": "r", "recall": value, "precision": value }).to_string())
+}
+
+/// The expensive model answers only the probe.
+fn without_one(received: &Received) -> Answer {
+    let is_probe = received.body["response_format"]["json_schema"]["name"] == "probe";
+    match received.body["model"] == "gpt-5" && !is_probe {
+        true => Answer::error(400, "out of order"),
+        false => by_model(received),
+    }
+}
+
+async fn run(server: &Server, rows: usize, args: &[&str]) -> Ran {
+    let url = server.url("/v1");
+    let variables = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url.as_str())];
+    let common = ["-m", "semantic_f1", "--lm", "openai:gpt-5-mini", "--no-cache"];
+    let panel = ["--param", PANEL, "--param", "semantic_f1.aggregation=average"];
+    score(rows, &[&common[..], &panel, args].concat(), &variables).await
+}
+
+#[tokio::test]
+async fn trap_28_a_budget_never_changes_the_panel() {
+    let server = Server::start(by_model).await;
+    for concurrency in ["1", "32"] {
+        let before = server.received().len();
+        let args = ["--budget", "50000 msat", "--concurrency", concurrency];
+        let ran = run(&server, 60, &args).await;
+        assert_eq!(ran.code, Some(1), "{}", ran.err);
+        let scores: Vec<_> = ran.lines.iter().map(|line| &line["scores"]["semantic_f1"]).collect();
+        let of = |outcome: &str| -> Vec<&&Value> {
+            scores.iter().filter(|score| score["outcome"] == outcome).collect()
+        };
+        let (scored, skipped) = (of("scored"), of("skipped"));
+        assert_eq!(scored.len() + skipped.len(), 60);
+        assert!(scored.len() > 5 && skipped.len() > 5, "{} scored", scored.len());
+        for score in &scored {
+            // (1 + 1 + 0) / 3: all three judges, on every row with a score.
+            assert_eq!(score["value"], 2.0 / 3.0, "{score}");
+            assert_eq!(score["metadata"]["judges"].as_array().unwrap().len(), 3);
+        }
+        let headline =
+            format!("0.6667 (mean of {}/60, 0 failed, {} skipped)", scored.len(), skipped.len());
+        assert!(ran.out.contains(&headline), "{}", ran.out);
+        // What the cheap judges of a skipped row cost is not lost: 36 msat a call, 180 of the expensive one.
+        let cost: u64 = scores.iter().map(|score| score["cost_msats"].as_u64().unwrap_or(0)).sum();
+        let calls = server.received().split_off(before);
+        let dear = calls.iter().filter(|call| call.body["model"] == "gpt-5").count() as u64;
+        let total = dear * 180 + (calls.len() as u64 - dear) * 36;
+        // One probe of each model belongs to no row.
+        assert_eq!(cost, total - 180 - 36, "{}", ran.err);
+        assert!(total <= 50_000);
+    }
+}
+
+#[tokio::test]
+async fn trap_28_a_judge_that_fails_shows_in_headline_json_and_exit_code() {
+    let server = Server::start(without_one).await;
+    let ran = run(&server, 4, &[]).await;
+    assert_eq!(ran.code, Some(1), "{}", ran.err);
+    assert_eq!(
+        ran.out,
+        "semantic_f1  1.0000 (mean of 4/4, 0 failed, 4 judged by part of the panel)\n"
+    );
+    let line = "semantic_f1: 4 of 4 rows were judged by part of the panel; first error: openai:gpt-5: provider returned status 400: out of order; set `quorum` (--param semantic_f1.quorum=NUMBER) to allow this\n";
+    assert!(ran.err.contains(line), "{}", ran.err);
+
+    let ran = run(&server, 4, &["--json", "--quiet"]).await;
+    assert_eq!((ran.code, ran.err.as_str()), (Some(1), line));
+    let report: Value = serde_json::from_str(&ran.out).unwrap();
+    let metric = &report["metrics"]["semantic_f1"];
+    assert_eq!(
+        (&metric["judged_in_part"], &metric["judged_without_quorum"]),
+        (&json!(4), &json!(4))
+    );
+
+    let allowed = run(&server, 4, &["--json", "--param", "semantic_f1.quorum=2"]).await;
+    assert_eq!(allowed.code, Some(0), "{}", allowed.err);
+    let report: Value = serde_json::from_str(&allowed.out).unwrap();
+    let metric = &report["metrics"]["semantic_f1"];
+    assert_eq!((&metric["judged_in_part"], metric.get("judged_without_quorum")), (&json!(4), None));
+}
+
+#[tokio::test]
+async fn a_provider_that_ignores_max_tokens_is_reported() {
+    let server = Server::start(|received| {
+        let mut body =
+            crate::server::chat(r#"{"reasoning":"r","recall":1.0,"precision":1.0}"#, "stop");
+        let is_probe = received.body["response_format"]["json_schema"]["name"] == "probe";
+        body["usage"]["completion_tokens"] = json!(if is_probe { 10 } else { 5000 });
+        Answer::json(200, &body)
+    })
+    .await;
+    let args = |budget: &'static str| ["--param", "semantic_f1.models=default", "--budget", budget];
+    let within = run(&server, 2, &args("1000000 msat")).await;
+    let excess = "openai:gpt-5-mini reported 5000 tokens for a reply limited to 4096 (2 replies exceed their limit)";
+    assert_eq!(within.code, Some(0), "{}", within.err);
+    let warning =
+        format!("warning: {excess}; calls may cost more than --budget reserves for them\n");
+    assert!(within.err.contains(&warning), "{}", within.err);
+    // 36 for the probe, 10016 for a call that reserves less than 9900: the second row is not covered.
+    let beyond = run(&server, 1, &args("10000 msat")).await;
+    assert_eq!(beyond.code, Some(1), "{}", beyond.err);
+    let line = "the calls cost 10052 msat, 52 msat more than --budget; openai:gpt-5-mini reported 5000 tokens for a reply limited to 4096\n";
+    assert!(beyond.err.contains(line), "{}", beyond.err);
+}
