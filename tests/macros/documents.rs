@@ -89,3 +89,26 @@ fn links_between_pages_lead_to_files() {
         }
     }
 }
+
+/// The page on security names a test for each attack.
+#[test]
+fn tests_of_the_security_page_exist() {
+    let page = fs::read_to_string(root().join("dsrs-metrics/docs/security.md")).unwrap();
+    let mut sources = String::new();
+    for folder in ["tests", "dsrs-metrics/src"] {
+        for file in files(&root().join(folder), "rs") {
+            sources.push_str(&fs::read_to_string(file).unwrap());
+        }
+    }
+    let cells = page.lines().filter(|line| line.starts_with('|')).filter_map(|line| {
+        let cells: Vec<&str> = line.trim_end_matches('|').split(" | ").collect();
+        cells.last().copied()
+    });
+    // Code in backticks: every second piece.
+    let quoted = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2));
+    let names =
+        quoted.filter_map(|path| path.rsplit("::").next()).filter(|name| name.contains('_'));
+    let missing: Vec<&str> =
+        names.filter(|name| !sources.contains(&format!("fn {name}("))).collect();
+    assert_eq!(missing, Vec::<&str>::new());
+}

@@ -103,14 +103,15 @@ pub(super) struct Client {
 
 impl Client {
     pub(super) fn new(target: Target, http: HttpSettings) -> Result<Self, LmError> {
-        let connections = http_client(&target, &http)?;
+        let format = Format::of(target.kind);
+        let connections = http_client(&target, &http, format.is_some())?;
         let genai = genai::Client::builder()
             .with_reqwest(connections.clone())
             .append_provider_config(target.kind, provider_config(&target))
             .build()
             .map_err(|error| errors::client_error(&error, &target))?;
         let model = ModelIden::new(target.kind, target.model.clone());
-        let (format, rejected_schemas) = (Format::of(target.kind), Mutex::default());
+        let rejected_schemas = Mutex::default();
         Ok(Self { target, http, connections, format, genai, model, rejected_schemas })
     }
 
@@ -200,8 +201,19 @@ impl LanguageModel for Client {
     }
 }
 
-fn http_client(target: &Target, http: &HttpSettings) -> Result<reqwest::Client, LmError> {
-    let mut builder = reqwest::Client::builder()
+/// Creates the client of one provider. `genai` reads bodies without a limit, so responses to it must not be compressed: a
+/// few bytes could expand to gigabytes.
+fn http_client(
+    target: &Target,
+    http: &HttpSettings,
+    is_bounded: bool,
+) -> Result<reqwest::Client, LmError> {
+    let builder = reqwest::Client::builder();
+    let builder = match is_bounded {
+        true => builder,
+        false => builder.no_gzip().no_brotli().no_deflate().no_zstd(),
+    };
+    let mut builder = builder
         .redirect(reqwest::redirect::Policy::none())
         .timeout(http.timeout)
         .connect_timeout(http.connect_timeout)
