@@ -10,6 +10,7 @@
 use std::num::NonZeroUsize;
 
 use crate::core::score::Scores;
+use crate::core::value_type::{TypeHelp, ValueType};
 use crate::metric;
 use crate::retrieval::{Cutoffs, Gain, Ranking, Relevant, Retrieved};
 
@@ -199,4 +200,16 @@ pub fn ndcg(
     gain: Gain,
 ) -> Option<Scores> {
     at_each(&retrieved, &relevant, &k, |ranking, k| ranking.ndcg_at(k, gain))
+}
+
+impl ValueType for Cutoffs {
+    const HELP: TypeHelp = TypeHelp::new("a rank or list of ranks").with_example("'[1, 5, 10]'");
+}
+
+impl ValueType for Relevant<'_> {
+    const HELP: TypeHelp = TypeHelp::new("a list of ids or map from id to grade");
+}
+
+impl ValueType for Retrieved<'_> {
+    const HELP: TypeHelp = TypeHelp::new("a ranked list of ids or map from id to score");
 }

@@ -5,6 +5,7 @@ use std::fmt::Display;
 use std::time::Duration;
 
 use crate::core::requirements::{Requirement, Requires};
+use crate::core::value_type::{TypeHelp, ValueType};
 use crate::metric;
 use crate::metrics::check::{Check, Unscored, at_least};
 use crate::sparql::{QueryLimits, SparqlStore, check_query};
@@ -155,4 +156,9 @@ impl Requires for SparqlReturnsResults {
         let timeout = at_least("timeout_secs", self.timeout_secs, 1);
         all.extend(Requirement::unless(Self::SPEC.name, timeout));
     }
+}
+
+impl ValueType for SparqlStore {
+    const HELP: TypeHelp =
+        TypeHelp::new("an RDF file, list of such files, or address of an endpoint");
 }

@@ -2,7 +2,6 @@
 
 use std::num::NonZeroUsize;
 
-use crate::core::value_type::{TypeHelp, ValueType};
 use serde::{Deserialize, Serialize};
 
 /// One or more distinct ranks, each at least 1. The first is the headline.
@@ -96,8 +95,4 @@ impl From<Cutoffs> for Vec<usize> {
     fn from(cutoffs: Cutoffs) -> Self {
         cutoffs.iter().collect()
     }
-}
-
-impl ValueType for Cutoffs {
-    const HELP: TypeHelp = TypeHelp::new("a rank or list of ranks").with_example("'[1, 5, 10]'");
 }

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 
-use crate::core::value_type::{TypeHelp, ValueType};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 /// A document's id: a string, or a whole number as it is written. `7` and `"7"` are the same id.
@@ -197,12 +196,4 @@ impl<'de> Visitor<'de> for WrittenVisitor {
     fn visit_i64<E>(self, id: i64) -> Result<DocumentId<'de>, E> {
         Ok(Cow::Owned(id.to_string()))
     }
-}
-
-impl ValueType for Relevant<'_> {
-    const HELP: TypeHelp = TypeHelp::new("a list of ids or map from id to grade");
-}
-
-impl ValueType for Retrieved<'_> {
-    const HELP: TypeHelp = TypeHelp::new("a ranked list of ids or map from id to score");
 }

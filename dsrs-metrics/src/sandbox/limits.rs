@@ -1,6 +1,5 @@
 //! Resource limits of a command.
 
-use crate::core::value_type::{TypeHelp, ValueType};
 use serde::{Deserialize, Serialize};
 
 /// Resource limits of a command. A command that exceeds one is killed, or its request is refused.
@@ -75,9 +74,4 @@ impl Limits {
     pub(super) fn output_bytes(&self) -> u64 {
         self.output_kb.saturating_mul(1024)
     }
-}
-
-impl ValueType for Limits {
-    const HELP: TypeHelp =
-        TypeHelp::new("a JSON object of limits").with_example(r#"'{"memory_mb": 512}'"#);
 }

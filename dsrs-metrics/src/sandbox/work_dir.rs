@@ -1,7 +1,7 @@
 //! The files of a job, written to a temporary directory before the command runs.
 
 use std::fs;
-use std::os::unix::fs::{chown, symlink};
+use std::os::unix::fs::{PermissionsExt as _, chown, symlink};
 use std::path::{Component, Path};
 
 use tempfile::{TempDir, TempPath};
@@ -40,7 +40,10 @@ pub(super) fn give(file: &Path, owner: u32) -> Result<(), SandboxError> {
 /// # Errors
 /// [`SandboxError::LimitTooSmall`] if the files do not fit into the job's limits.
 pub(super) fn prepare(job: &Job, owner: Option<u32>) -> Result<TempDir, SandboxError> {
-    let created = tempfile::Builder::new().prefix(&leftovers::prefix()).tempdir();
+    // Other users must not read the expected results.
+    let private = fs::Permissions::from_mode(0o700);
+    let created =
+        tempfile::Builder::new().prefix(&leftovers::prefix()).permissions(private).tempdir();
     let dir = created.map_err(|error| SandboxError::io("creating the work directory", error))?;
     write_files(job, dir.path())?;
     let mut size = 0;
@@ -202,6 +205,12 @@ mod tests {
         let files = files.iter().map(|&(path, size)| (path.to_owned(), "x".repeat(size)));
         let job = Job { files: files.collect(), limits, ..Job::default() };
         prepare(&job, None).map_or_else(|error| error.to_string(), |_| String::new())
+    }
+
+    #[test]
+    fn other_users_cannot_read_the_files() {
+        let dir = prepare(&Job::default(), None).unwrap();
+        assert_eq!(dir.path().metadata().unwrap().permissions().mode() & 0o777, 0o700);
     }
 
     #[test]

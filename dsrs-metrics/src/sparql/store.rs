@@ -13,7 +13,6 @@ use serde::{Deserialize, Deserializer};
 
 #[cfg(feature = "sparql-http")]
 use super::endpoint::Endpoint;
-use crate::core::value_type::{TypeHelp, ValueType};
 
 /// A store that executes predicted queries: an embedded Oxigraph with the data of RDF files, or an
 /// HTTP endpoint.
@@ -211,9 +210,4 @@ impl<'de> Deserialize<'de> for SparqlStore {
         };
         store.map_err(D::Error::custom)
     }
-}
-
-impl ValueType for SparqlStore {
-    const HELP: TypeHelp =
-        TypeHelp::new("an RDF file, list of such files, or address of an endpoint");
 }

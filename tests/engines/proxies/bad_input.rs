@@ -274,7 +274,7 @@ fn unknown_drafts_and_languages_are_named() {
     assert_eq!(
         Syntax::configure(&params).unwrap_err().to_string(),
         "metric `syntax`: parameter `language` should be one of `rs`, `rust`, `py`, `python`, `javascript`, `js`, `ts`, `typescript`, \
-         `json`, `sql`, `bash`, `sh`, `shell`, found `cobol`"
+         `json`, `sql`, `bash`, `sh`, `shell`; found `cobol`"
     );
 }
 

@@ -58,8 +58,9 @@ fn statics(cx: &Context<'_>, tree: &Tree) -> TokenStream {
         }
 
         fn __max_cost() -> ::core::primitive::u64 {
-            let costs = [#(#costs),*];
-            ::core::iter::Iterator::fold(costs.into_iter(), 0, ::core::primitive::u64::saturating_add)
+            let cost: ::core::primitive::u64 = 0;
+            #(let cost = ::core::primitive::u64::saturating_add(cost, #costs);)*
+            cost
         }
 
         fn __components<'row, GoldRow, PredRow>() -> [&'row dyn #runtime::Metric<GoldRow, PredRow>; #count]

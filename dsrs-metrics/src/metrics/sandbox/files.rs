@@ -188,3 +188,8 @@ impl ValueType for SandboxFiles {
     const HELP: TypeHelp = TypeHelp::new("a JSON object from file to field")
         .with_example(r#"'{"check.py": "program"}'"#);
 }
+
+impl ValueType for crate::sandbox::Limits {
+    const HELP: TypeHelp =
+        TypeHelp::new("a JSON object of limits").with_example(r#"'{"memory_mb": 512}'"#);
+}

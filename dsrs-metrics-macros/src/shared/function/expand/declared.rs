@@ -65,6 +65,15 @@ fn identity(cx: &Context<'_>) -> TokenStream {
         true => quote_spanned!(*span=> of_type::<Self>()),
         false => quote_spanned!(*span=> of(self)),
     };
+    // The cost of a judge depends on its panel, which is a parameter.
+    let max_cost = (!definition::is_unit(cx)).then(|| {
+        quote_spanned! {*span=>
+            fn max_cost(&self) -> ::core::primitive::u64 {
+                use #private::RequiresNothing as _;
+                #private::Requiring(self).max_cost(Self::SPEC.cost_msats)
+            }
+        }
+    });
     quote_spanned! {*span=>
         fn key(&self) -> ::core::option::Option<#private::Key> {
             ::core::option::Option::Some(#private::Key::#key)
@@ -75,10 +84,7 @@ fn identity(cx: &Context<'_>) -> TokenStream {
             #private::Requiring(self).requirements(all)
         }
 
-        fn max_cost(&self) -> ::core::primitive::u64 {
-            use #private::RequiresNothing as _;
-            #private::Requiring(self).max_cost(Self::SPEC.cost_msats)
-        }
+        #max_cost
     }
 }
 
