@@ -99,6 +99,9 @@ async fn caught(name: &str, future: BoxFuture<'_, Result<Scored>>) -> ComponentR
     }
 }
 
+/// The number of no component.
+const NO_COMPONENT: usize = usize::MAX;
+
 /// One row under one composite.
 struct Row<'a> {
     run: Run<'a>,
@@ -115,15 +118,16 @@ impl<'a> Row<'a> {
         leaves: &[&'a dyn Metric<G, P>],
         call: MetricCall<'a, G, P>,
     ) -> Vec<Pending<'a>> {
-        let (mut pending, current) = (Vec::new(), Cell::new(None));
+        let (mut pending, current) = (Vec::new(), Cell::new(NO_COMPONENT));
         loop {
             // One handler catches the panics of all components; `current` is the component that panicked.
             let mut evaluate = || self.evaluate(leaves, call, &current, &mut pending);
             let Err(panic) = panic::catch(false, &mut evaluate) else { return pending };
-            let Some(index) = current.take() else {
+            let index = current.replace(NO_COMPONENT);
+            if index == NO_COMPONENT {
                 // Not a component: the composite's own code.
                 std::panic::resume_unwind(Box::new(panic.message));
-            };
+            }
             let name = self.run.components[index];
             self.results[index] = ComponentResult::panicked(name, panic.message);
         }
@@ -133,38 +137,33 @@ impl<'a> Row<'a> {
         &mut self,
         leaves: &[&'a dyn Metric<G, P>],
         call: MetricCall<'a, G, P>,
-        current: &Cell<Option<usize>>,
+        current: &Cell<usize>,
         pending: &mut Vec<Pending<'a>>,
     ) {
         let Self { run: Run { tree, keys, on_missing, .. }, results, missing, is_decided } = self;
-        let mut answer = |index: usize, result: &mut ComponentResult| {
-            current.set(Some(index));
+        let answer = |index: usize, result: &mut ComponentResult, pending: &mut _| {
+            current.set(index);
             let key = keys.get(index).and_then(Option::as_ref);
-            let answer = memo::answer(leaves[index], key, call);
-            // Most answers are numbers only. They are read in place, since moving them takes longer.
-            match answer {
-                Answer::Ready(Ok(ref scored)) if scored.is_plain() => {
-                    result.set_plain(scored);
-                    mem::forget(answer);
-                }
-                Answer::Ready(answer) => result.set(answer),
-                Answer::Pending(future) => {
-                    result.set_pending();
-                    pending.push((index, future));
-                }
-            }
-            current.set(None);
+            store(memo::answer(leaves[index], key, call), index, result, pending);
+            current.set(NO_COMPONENT);
         };
         if tree.ungated == results.len() {
-            for (index, result) in results.iter_mut().enumerate() {
-                if result.is_open() {
-                    answer(index, result);
+            for (index, (&leaf, result)) in leaves.iter().zip(results).enumerate() {
+                match (result.is_open(), call.memo) {
+                    (true, None) => {
+                        current.set(index);
+                        store(leaf.answer(call), index, result, pending);
+                    }
+                    (true, Some(_)) => answer(index, result, pending),
+                    // A second pass after the panic of a component.
+                    (false, _) => {}
                 }
                 if !result.is_plain() && stops(*on_missing, result) {
                     (*missing, *is_decided) = (Missing::Leaf(index), true);
-                    return;
+                    break;
                 }
             }
+            current.set(NO_COMPONENT);
             return;
         }
         loop {
@@ -174,7 +173,7 @@ impl<'a> Row<'a> {
             };
             let (is_last, mut waits) = (ready.is_empty(), false);
             for index in ready {
-                answer(index, &mut results[index]);
+                answer(index, &mut results[index], pending);
                 waits |= results[index].is_pending();
                 if !results[index].is_plain() && stops(*on_missing, &results[index]) {
                     (*missing, *is_decided) = (Missing::Leaf(index), true);
@@ -232,6 +231,39 @@ impl<'a> Row<'a> {
                 let component = self.run.components[index].to_owned();
                 MetricErrorKind::MissingComponent { component, reason }
             }
+        }
+    }
+}
+
+/// Stores a component's answer. Most are numbers only; they are read in place, since moving them takes longer.
+#[inline]
+fn store<'a>(
+    answer: Answer<'a>,
+    index: usize,
+    result: &mut ComponentResult,
+    pending: &mut Vec<Pending<'a>>,
+) {
+    match answer {
+        Answer::Ready(Ok(ref scored)) if scored.is_plain() => {
+            result.set_plain(scored);
+            mem::forget(answer);
+        }
+        answer => store_other(answer, index, result, pending),
+    }
+}
+
+#[cold]
+fn store_other<'a>(
+    answer: Answer<'a>,
+    index: usize,
+    result: &mut ComponentResult,
+    pending: &mut Vec<Pending<'a>>,
+) {
+    match answer {
+        Answer::Ready(answer) => result.set(answer),
+        Answer::Pending(future) => {
+            result.set_pending();
+            pending.push((index, future));
         }
     }
 }
