@@ -176,6 +176,6 @@ mod tests {
             thread::yield_now();
         }
         assert_eq!(STUCK.load(Ordering::Relaxed), 0);
-        block_on(acquire(SHARES)).unwrap();
+        drop(block_on(acquire(SHARES)).unwrap());
     }
 }

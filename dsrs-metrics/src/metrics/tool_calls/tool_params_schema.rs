@@ -128,7 +128,8 @@ fn bounded(message: impl fmt::Display) -> String {
 
     impl fmt::Write for Bounded {
         fn write_str(&mut self, part: &str) -> fmt::Result {
-            let end = part.floor_char_boundary(MAX_MESSAGE_BYTES - self.0.len());
+            let left = part.len().min(MAX_MESSAGE_BYTES - self.0.len());
+            let end = (0..=left).rev().find(|&at| part.is_char_boundary(at)).unwrap_or(0);
             self.0.push_str(&part[..end]);
             if end < part.len() { Err(fmt::Error) } else { Ok(()) }
         }
