@@ -1,11 +1,14 @@
 //! Static analysis of a query: whether it would access the network, and upper bounds on its cost.
 
+use std::collections::HashSet;
+
 use oxigraph::sparql::Variable;
 use spargebra::Query;
 use spargebra::algebra::{
     AggregateExpression, Expression, Function, GraphPattern, OrderExpression,
     PropertyPathExpression,
 };
+use spargebra::term::{NamedNodePattern, TermPattern};
 
 use super::metered::MAX_STRING_BYTES;
 
@@ -28,9 +31,34 @@ const MAX_EXPRESSION_BYTES: f64 = 64e6;
 pub(super) const SERVICE_REJECTED: &str =
     "SERVICE is not allowed: a predicted query must not access the network";
 
-/// Returns why the query must not run, or `None` if it may.
-pub(super) fn rejection(query: &Query) -> Option<String> {
-    analyze(query).rejection()
+/// What a query costs for each tuple and result.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cost {
+    /// An upper bound on the slots of a tuple.
+    pub(super) slots: usize,
+    /// For a `CONSTRUCT` or `DESCRIBE`: the bytes of constants in its template.
+    pub(super) template: Option<usize>,
+}
+
+/// Returns the cost of a query, or why it must not run.
+pub(super) fn cost(query: &Query) -> Result<Cost, String> {
+    let analysis = analyze(query);
+    if let Some(reason) = analysis.rejection() {
+        return Err(reason);
+    }
+    let template = match query {
+        Query::Construct { template, .. } => {
+            let bytes = |term: &TermPattern| match term {
+                TermPattern::Literal(literal) => literal.value().len(),
+                TermPattern::NamedNode(node) => node.as_str().len(),
+                _ => 0,
+            };
+            Some(template.iter().map(|it| bytes(&it.subject) + bytes(&it.object)).sum())
+        }
+        Query::Describe { .. } => Some(0),
+        Query::Select { .. } | Query::Ask { .. } => None,
+    };
+    Ok(Cost { slots: analysis.slots(), template })
 }
 
 /// Whether the query calls another endpoint (`SERVICE`).
@@ -62,10 +90,39 @@ struct Analysis {
     max_rows: f64,
     /// The longest string that an expression can compute, in bytes.
     max_bytes: f64,
+    variables: HashSet<Variable>,
+    /// The number of path steps and blank nodes, each of which can get a variable of its own.
+    unnamed: usize,
+    aggregates: usize,
     uses_service: bool,
 }
 
 impl Analysis {
+    /// An upper bound on the slots of a tuple. The state of an aggregate takes as much as two.
+    fn slots(&self) -> usize {
+        self.variables.len() + self.unnamed + 2 * self.aggregates
+    }
+
+    fn variable(&mut self, variable: &Variable) {
+        if !self.variables.contains(variable) {
+            self.variables.insert(variable.clone());
+        }
+    }
+
+    fn term(&mut self, term: &TermPattern) {
+        match term {
+            TermPattern::Variable(variable) => self.variable(variable),
+            TermPattern::BlankNode(_) => self.unnamed += 1,
+            _ => {}
+        }
+    }
+
+    fn name(&mut self, name: &NamedNodePattern) {
+        if let NamedNodePattern::Variable(variable) = name {
+            self.variable(variable);
+        }
+    }
+
     fn rejection(&self) -> Option<String> {
         if self.uses_service {
             return Some(SERVICE_REJECTED.to_owned());
@@ -95,10 +152,17 @@ impl Analysis {
         let rows = match pattern {
             GraphPattern::Bgp { patterns } => {
                 self.patterns += patterns.len();
+                for triple in patterns {
+                    self.term(&triple.subject);
+                    self.name(&triple.predicate);
+                    self.term(&triple.object);
+                }
                 1.0
             }
-            GraphPattern::Path { path, .. } => {
+            GraphPattern::Path { subject, path, object } => {
+                self.term(subject);
                 self.path(path);
+                self.term(object);
                 1.0
             }
             GraphPattern::Join { left, right } | GraphPattern::Lateral { left, right } => {
@@ -113,7 +177,10 @@ impl Analysis {
                 self.rows(right);
                 self.rows(left)
             }
-            GraphPattern::Values { bindings, .. } => count(bindings.len()),
+            GraphPattern::Values { variables, bindings } => {
+                variables.iter().for_each(|variable| self.variable(variable));
+                count(bindings.len())
+            }
             GraphPattern::Service { .. } => {
                 self.uses_service = true;
                 1.0
@@ -131,7 +198,8 @@ impl Analysis {
                 self.expression(expr);
                 self.rows(inner)
             }
-            GraphPattern::Extend { inner, expression, .. } => {
+            GraphPattern::Extend { inner, variable, expression } => {
+                self.variable(variable);
                 self.expression(expression);
                 self.rows(inner)
             }
@@ -141,20 +209,31 @@ impl Analysis {
                 }
                 self.rows(inner)
             }
-            GraphPattern::Group { inner, aggregates, .. } => {
+            GraphPattern::Group { inner, variables, aggregates } => {
+                variables.iter().for_each(|variable| self.variable(variable));
                 aggregates.iter().for_each(|aggregate| self.aggregate(aggregate));
                 self.rows(inner)
             }
-            GraphPattern::Graph { inner, .. }
-            | GraphPattern::Project { inner, .. }
-            | GraphPattern::Distinct { inner }
+            GraphPattern::Project { inner, variables } => {
+                // The constant that `instrument` adds.
+                self.unnamed += 1;
+                variables.iter().for_each(|variable| self.variable(variable));
+                self.rows(inner)
+            }
+            GraphPattern::Graph { name, inner } => {
+                self.name(name);
+                self.rows(inner)
+            }
+            GraphPattern::Distinct { inner }
             | GraphPattern::Reduced { inner }
             | GraphPattern::Slice { inner, .. } => self.rows(inner),
             _ => 1.0,
         }
     }
 
-    fn aggregate(&mut self, (_, aggregate): &(Variable, AggregateExpression)) {
+    fn aggregate(&mut self, (variable, aggregate): &(Variable, AggregateExpression)) {
+        self.variable(variable);
+        self.aggregates += 1;
         if let AggregateExpression::FunctionCall { expr, .. } = aggregate {
             self.expression(expr);
         }
@@ -162,6 +241,7 @@ impl Analysis {
 
     fn path(&mut self, path: &PropertyPathExpression) {
         self.patterns += 1;
+        self.unnamed += 1;
         match path {
             PropertyPathExpression::Sequence(a, b) | PropertyPathExpression::Alternative(a, b) => {
                 self.path(a);
@@ -208,7 +288,11 @@ impl Analysis {
             E::If(a, b, c) => self.longest([&**a, &**b, &**c]),
             E::Coalesce(list) => self.longest(list),
             E::FunctionCall(function, arguments) => self.call(function, arguments),
-            E::NamedNode(_) | E::Variable(_) | E::Bound(_) => count(MAX_STRING_BYTES),
+            E::Variable(variable) | E::Bound(variable) => {
+                self.variable(variable);
+                count(MAX_STRING_BYTES)
+            }
+            E::NamedNode(_) => count(MAX_STRING_BYTES),
         }
     }
 

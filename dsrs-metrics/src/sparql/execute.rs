@@ -1,21 +1,22 @@
-//! Execution of a query on a store, with limits on time and results.
+//! Execution of a query on a store, with limits on time, memory and results.
 
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
 
 use oxigraph::model::Dataset;
 use oxigraph::sparql::{QueryEvaluationError, QueryResults as EngineResults, SparqlEvaluator};
 use spargebra::Query;
 
-use super::analysis::rejection;
-use super::deep_stack::STACK_BYTES;
-use super::metered::{Exceeded, MAX_STRING_BYTES, MAX_TERMS, MeteredDataset, metered};
+use super::analysis::{Cost, cost};
+use super::evaluations::{self, Ended, MAX_MEBIBYTES};
+use super::functions::with_functions;
+use super::instrument::instrument;
+use super::metered::{Exceeded, Limits, MAX_STRING_BYTES, MAX_TERMS, MeteredDataset, metered};
 use super::query::{QueryError, check_size, parse};
 use super::store::{Backend, SparqlStore};
 
 /// How long to wait after the timeout for an evaluation that cannot be interrupted: during
-/// planning, or in a program that aborts on panics.
+/// planning, in a match of a regular expression, or in a program that aborts on panics.
 const GRACE_PERIOD: Duration = Duration::from_secs(5);
 
 /// Limits on the execution of a query.
@@ -86,8 +87,10 @@ impl SparqlStore {
     /// Executes an untrusted query.
     ///
     /// The query cannot change the data or access the network (`SERVICE`). If it exceeds
-    /// `limits.timeout`, or the limits of this module on its size and on the terms that it
-    /// processes, that is an error.
+    /// `limits.timeout`, or the limits of this module on its size, on the terms that it processes,
+    /// on the memory that it uses (256 MiB) and on its regular expressions, that is an error of the
+    /// query. All evaluations of the process together use at most 1 GiB; others wait, and the time
+    /// of waiting does not count.
     ///
     /// # Errors
     /// [`ExecutionError`].
@@ -116,7 +119,7 @@ impl SparqlStore {
         match &self.0 {
             Backend::Embedded(dataset) => {
                 let (dataset, query) = (Arc::clone(dataset), query.to_owned());
-                on_new_thread(limits.timeout, move || evaluate(&dataset, &query, limits)).await
+                evaluate_on_thread(dataset, query, limits).await
             }
             #[cfg(feature = "sparql-http")]
             Backend::Endpoint(endpoint) => endpoint.execute(query, limits).await,
@@ -124,38 +127,56 @@ impl SparqlStore {
     }
 }
 
-/// Runs a function on a thread with a large stack. If it does not return in time, the thread is
-/// detached.
-async fn on_new_thread(
-    timeout: Duration,
-    run: impl FnOnce() -> Result<QueryResults, ExecutionError> + Send + 'static,
+/// Evaluates a query. An evaluation that does not stop counts as a timeout: otherwise a query could
+/// choose to be a failure of the metric instead of a wrong answer.
+async fn evaluate_on_thread(
+    dataset: Arc<Dataset>,
+    query: String,
+    limits: QueryLimits,
 ) -> Result<QueryResults, ExecutionError> {
-    let (send, receive) = tokio::sync::oneshot::channel();
-    let started = thread::Builder::new()
-        .name("sparql".to_owned())
-        .stack_size(STACK_BYTES)
-        .spawn(move || drop(send.send(run())));
-    started.map_err(QueryError::NoThread)?;
-    let unavailable = |reason: &str| ExecutionError::Unavailable(reason.to_owned());
-    match tokio::time::timeout(timeout.saturating_add(GRACE_PERIOD), receive).await {
-        Ok(Ok(results)) => results,
-        Ok(Err(_)) => Err(unavailable("the SPARQL engine panicked")),
-        Err(_) => Err(unavailable("the SPARQL engine did not stop in time")),
+    let time = limits.timeout.saturating_add(GRACE_PERIOD);
+    let evaluate = move |bytes| match evaluate(&dataset, &query, limits, bytes) {
+        Err(Stopped::ByMemory) => None,
+        Err(Stopped::By(error)) => Some(Err(error)),
+        Ok(results) => Some(Ok(results)),
+    };
+    match evaluations::run(time, evaluate).await? {
+        Ended::Returned(Some(results)) => results,
+        Ended::Returned(None) => {
+            Err(ExecutionError::Failed(describe(Exceeded::Memory, limits.timeout)))
+        }
+        Ended::Stuck => Err(ExecutionError::Failed(describe(Exceeded::Timeout, limits.timeout))),
+        Ended::Panicked => {
+            Err(ExecutionError::Unavailable("the SPARQL engine panicked".to_owned()))
+        }
     }
+}
+
+/// Why an evaluation has no results.
+enum Stopped {
+    /// It needs more memory than it may use.
+    ByMemory,
+    By(ExecutionError),
 }
 
 fn evaluate(
     dataset: &Dataset,
     query: &str,
     limits: QueryLimits,
-) -> Result<QueryResults, ExecutionError> {
-    let query = parse(query)?;
-    if let Some(reason) = rejection(&query) {
-        return Err(ExecutionError::Rejected(reason));
-    }
-    match metered(limits.timeout, || run(dataset, query, limits.max_results)) {
-        Ok(results) => results.map_err(|error| ExecutionError::Failed(error.to_string())),
-        Err(exceeded) => Err(ExecutionError::Failed(describe(exceeded, limits.timeout))),
+    bytes: usize,
+) -> Result<QueryResults, Stopped> {
+    let failed = |message| Stopped::By(ExecutionError::Failed(message));
+    let mut query = parse(query).map_err(|error| Stopped::By(error.into()))?;
+    let Cost { slots, template } =
+        cost(&query).map_err(|reason| Stopped::By(ExecutionError::Rejected(reason)))?;
+    instrument(&mut query);
+    let timeout = limits.timeout;
+    match metered(Limits { timeout, bytes, slots, template }, || {
+        run(dataset, query, limits.max_results)
+    }) {
+        Ok(results) => results.map_err(|error| failed(error.to_string())),
+        Err(Exceeded::Memory) => Err(Stopped::ByMemory),
+        Err(exceeded) => Err(failed(describe(exceeded, timeout))),
     }
 }
 
@@ -164,7 +185,7 @@ fn run(
     query: Query,
     max_results: usize,
 ) -> Result<QueryResults, QueryEvaluationError> {
-    let evaluator = SparqlEvaluator::new();
+    let evaluator = with_functions(SparqlEvaluator::new());
     match evaluator.for_query(query).on_queryable_dataset(MeteredDataset(dataset)).execute()? {
         EngineResults::Boolean(value) => Ok(QueryResults::Boolean(value)),
         EngineResults::Solutions(solutions) => {
@@ -185,5 +206,7 @@ fn describe(exceeded: Exceeded, timeout: Duration) -> String {
         Exceeded::StringLength => {
             format!("stopped at a string of more than {MAX_STRING_BYTES} bytes")
         }
+        Exceeded::Memory => format!("stopped after storing {MAX_MEBIBYTES} MiB"),
+        Exceeded::Pattern => "stopped at a regular expression that is too large".to_owned(),
     }
 }

@@ -1,5 +1,5 @@
-//! A view of the dataset that counts every term that an evaluation processes, so that an expensive
-//! query can be stopped.
+//! A view of the dataset that counts every term that an evaluation processes, and the bytes of the
+//! terms that it stores, so that an expensive query can be stopped.
 //!
 //! # Why the engine's own cancellation is not enough
 //!
@@ -14,6 +14,16 @@
 //! So [`MeteredTerm`] counts in `Clone`, `PartialEq` and `Hash`. These cannot return an error; at a
 //! limit they unwind to [`metered`] with [`panic::resume_unwind`], which does not call the panic
 //! hook.
+//!
+//! # Memory
+//!
+//! Each term adds its bytes to a sum when it is created or cloned, and subtracts them when it is
+//! dropped ([`Stored`]): its slot in a tuple, its own string if it was computed, and a share of the
+//! tuple and of the table that stores the tuple. A tuple has a slot for each variable of the query,
+//! also for those without a value; [`Limits::slots`] accounts for them. What the engine stores
+//! without a term of ours passes through [`retain`]: the values of aggregates, and the triples of
+//! a `CONSTRUCT`. The module [`instrument`](super::instrument) rewrites queries so that no operator
+//! works on tuples without any term.
 //!
 //! # Why unwinding is sound
 //!
@@ -43,12 +53,16 @@ use spareval::{InternalQuad, QueryableDataset};
 /// The maximum length of a string that a query computes, in bytes.
 pub(super) const MAX_STRING_BYTES: usize = 65_536;
 
-/// The maximum number of terms that an evaluation processes. It bounds memory too, since every
-/// stored term was processed.
+/// The maximum number of terms that an evaluation processes.
 pub(super) const MAX_TERMS: u64 = 50_000_000;
 
-/// The number of terms between two checks of the clock.
-const CLOCK_INTERVAL: u64 = 1024;
+/// The number of terms between two checks of the clock. An expression on a row may compute for some
+/// milliseconds, so the number is small.
+const CLOCK_INTERVAL: u64 = 64;
+
+/// The bytes that a stored tuple takes besides its slots, per term: the allocation of the tuple, and
+/// its entry in a table or list with free capacity. Measured with `ORDER BY`, `DISTINCT` and joins.
+const SHARE_OF_TUPLE: usize = 64;
 
 /// The limit that stopped an evaluation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,27 +70,74 @@ pub(super) enum Exceeded {
     Timeout,
     Terms,
     StringLength,
+    Memory,
+    Pattern,
+}
+
+/// The limits of an evaluation that depend on the query or the caller.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    pub(super) timeout: Duration,
+    /// The maximum number of bytes that the evaluation stores at a time.
+    pub(super) bytes: usize,
+    /// The slots of a tuple: the number of variables of the query, and of what else grows with each
+    /// tuple.
+    pub(super) slots: usize,
+    /// For a `CONSTRUCT`, whose triples the engine stores: the bytes of constants in its template.
+    pub(super) template: Option<usize>,
 }
 
 thread_local! {
     /// The meter of the evaluation that runs on this thread.
-    static METER: Cell<Option<Meter>> = const { Cell::new(None) };
+    static METER: Meter = const { Meter::new() };
 }
 
-#[derive(Clone, Copy)]
+/// Counters in cells of their own: most calls change one of them.
 struct Meter {
+    is_on: Cell<bool>,
     /// `None` if the timeout exceeds what the clock can represent.
-    deadline: Option<Instant>,
-    terms: u64,
-    next_clock_check: u64,
+    deadline: Cell<Option<Instant>>,
+    terms: Cell<u64>,
+    next_clock_check: Cell<u64>,
+    bytes: Cell<usize>,
+    max_bytes: Cell<usize>,
+    bytes_of_term: Cell<usize>,
+    template: Cell<Option<usize>>,
+}
+
+impl Meter {
+    const fn new() -> Self {
+        Self {
+            is_on: Cell::new(false),
+            deadline: Cell::new(None),
+            terms: Cell::new(0),
+            next_clock_check: Cell::new(0),
+            bytes: Cell::new(0),
+            max_bytes: Cell::new(0),
+            bytes_of_term: Cell::new(0),
+            template: Cell::new(None),
+        }
+    }
+
+    fn start(&self, limits: Limits) {
+        self.deadline.set(Instant::now().checked_add(limits.timeout));
+        self.terms.set(0);
+        self.next_clock_check.set(0);
+        self.bytes.set(0);
+        self.max_bytes.set(limits.bytes);
+        // A tuple with a value in every fourth slot or more is charged in full.
+        let slots = limits.slots.max(4).saturating_mul(size_of::<MeteredTerm<'_>>()) / 4;
+        self.bytes_of_term.set(slots.saturating_add(SHARE_OF_TUPLE));
+        self.template.set(limits.template);
+        self.is_on.set(true);
+    }
 }
 
 /// Runs an evaluation, and stops it at a limit.
-pub(super) fn metered<T>(timeout: Duration, run: impl FnOnce() -> T) -> Result<T, Exceeded> {
-    let deadline = Instant::now().checked_add(timeout);
-    METER.set(Some(Meter { deadline, terms: 0, next_clock_check: 0 }));
+pub(super) fn metered<T>(limits: Limits, run: impl FnOnce() -> T) -> Result<T, Exceeded> {
+    METER.with(|meter| meter.start(limits));
     let result = panic::catch_unwind(panic::AssertUnwindSafe(run));
-    METER.set(None);
+    METER.with(|meter| meter.is_on.set(false));
     result.map_err(|payload| match payload.downcast::<Exceeded>() {
         Ok(exceeded) => *exceeded,
         Err(other) => panic::resume_unwind(other),
@@ -84,31 +145,86 @@ pub(super) fn metered<T>(timeout: Duration, run: impl FnOnce() -> T) -> Result<T
 }
 
 /// Counts terms, and unwinds to [`metered`] at a limit.
-fn charge(terms: u64) {
-    let Some(mut meter) = METER.get() else { return };
-    meter.terms += terms;
-    let exceeded = if meter.terms > MAX_TERMS {
-        Some(Exceeded::Terms)
-    } else if meter.terms < meter.next_clock_check {
-        None
-    } else {
-        meter.next_clock_check = meter.terms + CLOCK_INTERVAL;
-        meter.deadline.filter(|deadline| Instant::now() >= *deadline).map(|_| Exceeded::Timeout)
-    };
-    METER.set(Some(meter));
-    if let Some(exceeded) = exceeded {
-        stop(exceeded);
+pub(super) fn charge(terms: u64) {
+    let exceeded = METER.with(|meter| {
+        if !meter.is_on.get() {
+            return None;
+        }
+        let total = meter.terms.get() + terms;
+        meter.terms.set(total);
+        if total > MAX_TERMS {
+            return Some(Exceeded::Terms);
+        }
+        if total < meter.next_clock_check.get() {
+            return None;
+        }
+        meter.next_clock_check.set(total + CLOCK_INTERVAL);
+        let is_late = meter.deadline.get().is_some_and(|deadline| Instant::now() >= deadline);
+        is_late.then_some(Exceeded::Timeout)
+    });
+    exceeded.into_iter().for_each(stop);
+}
+
+/// Counts bytes that stay stored until the end of the evaluation, and unwinds at the limit.
+pub(super) fn retain(bytes: usize) {
+    let is_exceeded = METER.with(|meter| {
+        let total = meter.bytes.get().saturating_add(bytes);
+        meter.bytes.set(total);
+        meter.is_on.get() && total > meter.max_bytes.get()
+    });
+    if is_exceeded {
+        stop(Exceeded::Memory);
     }
 }
 
-fn stop(exceeded: Exceeded) {
+/// Unwinds to [`metered`].
+pub(super) fn stop(exceeded: Exceeded) {
     if cfg!(panic = "unwind") && !std::thread::panicking() {
         panic::resume_unwind(Box::new(exceeded));
     }
 }
 
+/// The bytes of a stored term, which are subtracted when it is dropped.
+struct Stored(usize);
+
+impl Stored {
+    /// Counts a term with a string of its own of this length.
+    fn new(own_string: usize) -> Self {
+        let bytes = METER.with(|meter| meter.bytes_of_term.get()).saturating_add(own_string);
+        retain(bytes);
+        Self(bytes)
+    }
+}
+
+impl Clone for Stored {
+    fn clone(&self) -> Self {
+        retain(self.0);
+        Self(self.0)
+    }
+}
+
+impl Drop for Stored {
+    fn drop(&mut self) {
+        METER.with(|meter| meter.bytes.set(meter.bytes.get().saturating_sub(self.0)));
+    }
+}
+
+/// The length of a term's strings, in bytes.
+pub(super) fn string_bytes(term: &Term) -> usize {
+    match term {
+        Term::NamedNode(node) => node.as_str().len(),
+        Term::BlankNode(node) => node.as_str().len(),
+        Term::Literal(literal) => {
+            let tag = literal.language().map_or(0, str::len);
+            Literal::value(literal).len() + literal.datatype().as_str().len().max(tag)
+        }
+        #[allow(unreachable_patterns, reason = "a feature of oxrdf adds a variant")]
+        _ => MAX_STRING_BYTES,
+    }
+}
+
 /// The charge for a term that is created. Strings are charged in proportion to their length, since
-/// copies of them take memory.
+/// copying them takes time.
 fn creation_charge(term: &Term) -> u64 {
     let length = match term {
         Term::Literal(literal) => Literal::value(literal).len(),
@@ -126,19 +242,29 @@ pub(super) struct MeteredDataset<'a>(pub(super) &'a Dataset);
 type PlainTerm<'a> = <&'a Dataset as QueryableDataset<'a>>::InternalTerm;
 
 /// A term of a [`MeteredDataset`].
-pub(super) struct MeteredTerm<'a>(PlainTerm<'a>);
+pub(super) struct MeteredTerm<'a> {
+    plain: PlainTerm<'a>,
+    stored: Stored,
+}
+
+impl<'a> MeteredTerm<'a> {
+    /// A term of the dataset, whose strings are not copied.
+    fn borrowed(plain: PlainTerm<'a>) -> Self {
+        Self { plain, stored: Stored::new(0) }
+    }
+}
 
 impl Clone for MeteredTerm<'_> {
     fn clone(&self) -> Self {
         charge(1);
-        Self(self.0.clone())
+        Self { stored: self.stored.clone(), plain: self.plain.clone() }
     }
 }
 
 impl PartialEq for MeteredTerm<'_> {
     fn eq(&self, other: &Self) -> bool {
         charge(1);
-        self.0 == other.0
+        self.plain == other.plain
     }
 }
 
@@ -147,7 +273,7 @@ impl Eq for MeteredTerm<'_> {}
 impl Hash for MeteredTerm<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         charge(1);
-        self.0.hash(state);
+        self.plain.hash(state);
     }
 }
 
@@ -162,7 +288,7 @@ impl<'a> QueryableDataset<'a> for MeteredDataset<'a> {
         object: Option<&MeteredTerm<'a>>,
         graph_name: Option<Option<&MeteredTerm<'a>>>,
     ) -> impl Iterator<Item = Result<InternalQuad<MeteredTerm<'a>>, Infallible>> + use<'a> {
-        let plain = |term: Option<&MeteredTerm<'a>>| term.map(|term| term.0.clone());
+        let plain = |term: Option<&MeteredTerm<'a>>| term.map(|term| term.plain.clone());
         let (subject, predicate, object) = (plain(subject), plain(predicate), plain(object));
         let graph_name = graph_name.map(plain);
         charge(1);
@@ -177,22 +303,27 @@ impl<'a> QueryableDataset<'a> for MeteredDataset<'a> {
                 charge(1);
                 let InternalQuad { subject, predicate, object, graph_name } = quad?;
                 Ok(InternalQuad {
-                    subject: MeteredTerm(subject),
-                    predicate: MeteredTerm(predicate),
-                    object: MeteredTerm(object),
-                    graph_name: graph_name.map(MeteredTerm),
+                    subject: MeteredTerm::borrowed(subject),
+                    predicate: MeteredTerm::borrowed(predicate),
+                    object: MeteredTerm::borrowed(object),
+                    graph_name: graph_name.map(MeteredTerm::borrowed),
                 })
             })
     }
 
     fn internalize_term(&self, term: Term) -> Result<MeteredTerm<'a>, Infallible> {
         charge(creation_charge(&term));
-        self.0.internalize_term(term).map(MeteredTerm)
+        let stored = Stored::new(string_bytes(&term));
+        let plain = self.0.internalize_term(term)?;
+        Ok(MeteredTerm { plain, stored })
     }
 
     fn externalize_term(&self, term: MeteredTerm<'a>) -> Result<Term, Infallible> {
-        let term = self.0.externalize_term(term.0)?;
+        let term = self.0.externalize_term(term.plain)?;
         charge(1 + creation_charge(&term));
+        if let Some(constants) = METER.with(|meter| meter.template.get()) {
+            retain(constants.saturating_add(string_bytes(&term)).saturating_add(SHARE_OF_TUPLE));
+        }
         Ok(term)
     }
 }

@@ -2,15 +2,18 @@
 //!
 //! Queries are predictions and therefore untrusted. Their size and nesting are checked before they
 //! are parsed, and each is parsed on a stack of its own. Before a query runs, its algebra is
-//! analyzed for network access and for cost; while it runs, its time and the number of terms that
-//! it processes are limited. The metrics over rows are in
-//! [`metrics::sparql`](crate::metrics::sparql).
+//! analyzed for network access and for cost; while it runs, its time, the number of terms that it
+//! processes, the memory that they take and the work of its regular expressions are limited. The
+//! metrics over rows are in [`metrics::sparql`](crate::metrics::sparql).
 
 mod analysis;
 mod deep_stack;
 #[cfg(feature = "sparql-http")]
 mod endpoint;
+mod evaluations;
 mod execute;
+mod functions;
+mod instrument;
 mod metered;
 mod nesting;
 mod query;

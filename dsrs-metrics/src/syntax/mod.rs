@@ -12,6 +12,8 @@ mod equivalence;
 mod language;
 #[cfg(feature = "syntax")]
 mod parse;
+#[cfg(any(feature = "schema", feature = "sparql"))]
+pub(crate) mod pattern_size;
 
 use std::fmt;
 

@@ -235,29 +235,16 @@ fn a_timeout_names_the_language_and_the_time() {
 
 #[test]
 fn a_pattern_too_large_to_compile_is_an_error_before_the_first_row() {
-    for pattern in
-        ["(a{1000}){1000}", "((a{100}){100}){100}", "(?=(a{1000}){1000})b", "(\\w{1000}){1000}"]
-    {
-        let started = Instant::now();
+    for pattern in ["((a{100}){100}){1000}", "(?=(a{10000}){1000})b", "(\\p{L}{1000}){1000}"] {
         let schema = json!({ "type": "string", "pattern": pattern });
-        match ToolSchemas::new([("t", &schema)]) {
-            Err(error) => {
-                assert!(
-                    error.to_string().starts_with("the schema of tool `t` is invalid: "),
-                    "{error}"
-                );
-            }
-            Ok(schemas) => {
-                let metric = ToolParamsSchema::builder().schemas(schemas).build();
-                let call = prediction! { "tool" => "t", "params" => json!("a".repeat(1000)) };
-                match metric.score(&example! {}, &call) {
-                    Ok(score) => assert_eq!(score.value, 0.0, "{pattern}"),
-                    Err(error) => assert!(error.to_string().contains("pattern"), "{error}"),
-                }
-            }
-        }
-        assert!(started.elapsed() < Duration::from_secs(20), "{pattern}: {:?}", started.elapsed());
+        let error = ToolSchemas::new([("t", &schema)]).unwrap_err().to_string();
+        assert!(error.starts_with("the schema of tool `t` is invalid: its patterns"), "{error}");
     }
+    // Large, but not too large.
+    let schema = json!({ "type": "string", "pattern": "^(?=(a{100}){100})b" });
+    let metric = ToolParamsSchema::builder().schemas(ToolSchemas::new([("t", &schema)]).unwrap());
+    let call = prediction! { "tool" => "t", "params" => json!("a".repeat(1000)) };
+    assert_eq!(metric.build().score(&example! {}, &call).unwrap().value, 0.0);
 }
 
 #[test]

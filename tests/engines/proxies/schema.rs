@@ -127,3 +127,103 @@ fn a_recursive_schema_is_followed_to_the_depth_of_the_parameters() {
     }
     assert_eq!(evaluate(&metric(&schema), "t", deep).0, 1.0);
 }
+
+/// 26 definitions, each of which refers to the next one twice.
+fn doubling(applicator: &str) -> Value {
+    let next = |at: usize| json!({ "$ref": format!("#/definitions/a{at}") });
+    let definitions: serde_json::Map<String, Value> = (0..26)
+        .map(|at| (format!("a{at}"), json!({ applicator: [next(at + 1), next(at + 1)] })))
+        .chain([("a26".to_owned(), json!({ "type": "string" }))])
+        .collect();
+    json!({ "definitions": definitions, "$ref": "#/definitions/a0" })
+}
+
+#[test]
+fn a_schema_of_exponential_work_is_invalid() {
+    for applicator in ["anyOf", "allOf", "oneOf"] {
+        let schema = doubling(applicator);
+        let error = ToolSchemas::new([("t", &schema)]).unwrap_err();
+        assert!(error.reason.contains("more than 10000 evaluations of one value"), "{error}");
+        let gold = example! { "schemas" => json!({ "t": schema }) };
+        let pred = prediction! { "tool" => "t", "params" => json!({ "x": 1 }) };
+        let error = ToolParamsSchema::default().score(&gold, &pred).unwrap_err().to_string();
+        assert!(error.contains("the schema of tool `t` is invalid: its references"), "{error}");
+    }
+}
+
+#[test]
+fn parameters_of_exponential_work_fail() {
+    let twice = json!({ "anyOf": [{ "$ref": "#/$defs/n" }, { "$ref": "#/$defs/n" }] });
+    let node = json!({ "properties": { "c": twice }, "required": ["end"] });
+    let metric = metric(&json!({ "$defs": { "n": node }, "$ref": "#/$defs/n" }));
+    let nested = |depth| (0..depth).fold(json!({}), |inner, _| json!({ "c": inner, "end": 1 }));
+    let (value, feedback) = evaluate(&metric, "t", nested(60));
+    assert_eq!(value, 0.0);
+    assert_eq!(feedback, "the validation would take more than 1000000 evaluations of subschemas");
+    assert!(evaluate(&metric, "t", nested(4)).1.contains("is not valid under any"));
+}
+
+/// The longest chain of references that is allowed, at each level of the deepest parameters.
+#[test]
+fn the_deepest_recursion_is_within_the_stack() {
+    let mut defs: serde_json::Map<String, Value> = (0..50)
+        .map(|at| {
+            (format!("a{at}"), json!({ "allOf": [{ "$ref": format!("#/$defs/a{}", at + 1) }] }))
+        })
+        .collect();
+    defs.insert("a50".to_owned(), json!({ "items": { "$ref": "#/$defs/a0" } }));
+    let metric = metric(&json!({ "$defs": defs, "$ref": "#/$defs/a0" }));
+    for (depth, expected) in [(5, 1.0), (120, 0.0)] {
+        let params = (0..depth).fold(json!([]), |inner, _| json!([inner]));
+        let (value, feedback) = evaluate(&metric, "t", params);
+        assert_eq!(value, expected, "{depth}: {feedback}");
+    }
+    let chain: serde_json::Map<String, Value> = (0..20_000)
+        .map(|at| (format!("a{at}"), json!({ "$ref": format!("#/definitions/a{}", at + 1) })))
+        .chain([("a20000".to_owned(), json!({}))])
+        .collect();
+    let schema = json!({ "definitions": chain, "$ref": "#/definitions/a0" });
+    let error = ToolSchemas::new([("t", &schema)]).unwrap_err();
+    assert!(error.reason.contains("a chain of more than 1000"), "{error}");
+}
+
+#[test]
+fn large_patterns_are_invalid_alone_and_together() {
+    let many: serde_json::Map<String, Value> =
+        (0..500).map(|at| (format!(r"\p{{L}}{{0,{at}}}"), json!({}))).collect();
+    for schema in [
+        json!({ "patternProperties": many }),
+        json!({ "properties": { "a": { "pattern": r"\p{L}{20000}" } } }),
+        json!({ "properties": { "a": { "pattern": r"(\p{L}{1,1000}){1,1000}" } } }),
+        json!({ "items": [{ "pattern": "((a{1000}){1000}){1000}" }] }),
+        json!({ "pattern": r"(?=(\p{L}{1,1000}){1,10})a" }),
+    ] {
+        let error = ToolSchemas::new([("t", &schema)]).unwrap_err();
+        assert!(error.reason.contains("use smaller repetition counts"), "{error}");
+        assert!(error.reason.len() < 1_000, "{error}");
+    }
+    let honest =
+        json!({ "properties": { "a": { "pattern": r"^[\w-]{1,256}@(?!x)\p{L}{1,128}$" } } });
+    assert_eq!(evaluate(&metric(&honest), "t", json!({ "a": "b-1@é" })).0, 1.0);
+    assert_eq!(evaluate(&metric(&honest), "t", json!({ "a": "b-1@xa" })).0, 0.0);
+}
+
+#[test]
+fn feedback_has_some_kilobytes_whatever_the_values() {
+    let schema = json!({ "properties": { "a": { "items": { "type": "string" } } } });
+    let metric = metric(&schema);
+    let long = "é".repeat(1_000_000);
+    for params in [
+        json!({ "a": vec![json!(vec![0; 300_000]); 2] }),
+        json!({ "a": vec![json!({ &long: 1 }); 20] }),
+        json!({ "a": vec![1; 100_000] }),
+    ] {
+        let (value, feedback) = evaluate(&metric, "t", params);
+        assert_eq!(value, 0.0);
+        assert!(feedback.len() < 5_000, "{}", feedback.len());
+        assert!(feedback.starts_with("/a/0: "), "{feedback}");
+    }
+    let (_, feedback) = evaluate(&metric, &long, json!({}));
+    assert!(feedback.starts_with("unknown tool `éé") && feedback.len() < 1_000);
+    assert!(feedback.ends_with("é ..`; expected one of `t`"), "{feedback}");
+}

@@ -2,6 +2,10 @@
 //! repetition.
 
 #[cfg(feature = "schema")]
+mod schema_graph;
+#[cfg(feature = "schema")]
+mod schema_work;
+#[cfg(feature = "schema")]
 mod tool_params_schema;
 mod was_repeated;
 

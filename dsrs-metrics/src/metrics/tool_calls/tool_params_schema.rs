@@ -1,7 +1,7 @@
 //! Validation of a tool call's parameters against the tool's JSON Schema.
 
 use std::borrow::Cow;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
 use indexmap::IndexMap;
@@ -10,6 +10,7 @@ use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
+use super::schema_work::{PatternBudget, SchemaWork};
 use crate::core::value_type::{TypeHelp, ValueType};
 use crate::json::depth::{self, TooDeep};
 use crate::metric;
@@ -23,6 +24,10 @@ const BACKTRACK_LIMIT: usize = 1_000_000;
 /// The maximum number of errors in the feedback.
 const MAX_ERRORS: usize = 10;
 
+/// The maximum length of one message in the feedback, in bytes. A message may quote a value of any
+/// length.
+const MAX_MESSAGE_BYTES: usize = 400;
+
 /// Whether the parameters of the tool call are valid against the tool's JSON Schema.
 ///
 /// A pass or a failure; the feedback has the JSON pointer of every error, up to ten. Reads
@@ -34,6 +39,11 @@ const MAX_ERRORS: usize = 10;
 /// must resolve within the schema. An invalid schema in the configuration is an error before the
 /// first row. An invalid schema in a row, or a pattern that takes too long, is an error of that
 /// row.
+///
+/// A schema is also invalid if it would take too much work: references that lead to more than
+/// 10,000 evaluations of one value, or patterns of more than 2 million characters with repetitions
+/// written out. Parameters that would need more than a million evaluations, or 100 for each value
+/// in them, fail; only a recursive schema can get there. Each message quotes at most 400 bytes.
 ///
 /// ```
 /// use dsrs_metrics::metrics::{ToolParamsSchema, ToolSchemas};
@@ -65,15 +75,19 @@ pub fn tool_params_schema(
             "no schemas; set `schemas`, or add `gold.schemas` to the row",
         ));
     }
-    let Some(Tool { validator, .. }) = schemas.0.get(tool) else {
+    let Some(Tool { validator, work, .. }) = schemas.0.get(tool) else {
         let tools: Vec<&str> = schemas.0.keys().map(String::as_str).collect();
-        let message = format!("unknown tool `{tool}`; expected one of `{}`", tools.join("`, `"));
+        let tools = bounded(tools.join("`, `"));
+        let message = format!("unknown tool `{}`; expected one of `{tools}`", bounded(tool));
         return Ok(Check::fail(message));
     };
     let params = parsed(params.unwrap_or(&Value::Null));
-    match depth::is_too_deep(&params) {
-        true => Err(Unscored::Because(format!("field `pred.params` contains {TooDeep}"))),
-        false => validate(validator, &params),
+    if depth::is_too_deep(&params) {
+        return Err(Unscored::Because(format!("field `pred.params` contains {TooDeep}")));
+    }
+    match work.check(&params) {
+        Ok(()) => validate(validator, &params),
+        Err(too_much) => Ok(Check::fail(too_much)),
     }
 }
 
@@ -90,7 +104,8 @@ fn validate(validator: &Validator, params: &Value) -> Result<Check, Unscored> {
     for (at, error) in validator.iter_errors(params).enumerate() {
         if let ValidationErrorKind::BacktrackLimitExceeded { .. } = error.kind() {
             return Err(Unscored::Because(format!(
-                "a pattern of the schema takes too long: {error}"
+                "a pattern of the schema takes too long: {}",
+                bounded(error)
             )));
         }
         match at {
@@ -105,7 +120,27 @@ fn validate(validator: &Validator, params: &Value) -> Result<Check, Unscored> {
 fn describe(error: &ValidationError<'_>) -> String {
     let pointer = error.instance_path().as_str();
     let location = if pointer.is_empty() { "the parameters" } else { pointer };
-    format!("{location}: {error}")
+    bounded(format_args!("{location}: {error}"))
+}
+
+/// A message, cut at [`MAX_MESSAGE_BYTES`]. What follows is not even written.
+fn bounded(message: impl fmt::Display) -> String {
+    struct Bounded(String);
+
+    impl fmt::Write for Bounded {
+        fn write_str(&mut self, part: &str) -> fmt::Result {
+            let left = part.len().min(MAX_MESSAGE_BYTES - self.0.len());
+            let end = (0..=left).rev().find(|&at| part.is_char_boundary(at)).unwrap_or(0);
+            self.0.push_str(&part[..end]);
+            if end < part.len() { Err(fmt::Error) } else { Ok(()) }
+        }
+    }
+
+    let mut text = Bounded(String::new());
+    if write!(text, "{message}").is_err() {
+        text.0.push_str(" ..");
+    }
+    text.0
 }
 
 /// The compiled JSON Schemas of tools, by name.
@@ -116,6 +151,7 @@ pub struct ToolSchemas(Arc<IndexMap<String, Tool>>);
 struct Tool {
     schema: Value,
     validator: Validator,
+    work: SchemaWork,
 }
 
 /// The schema of a tool is not a valid JSON Schema.
@@ -132,12 +168,14 @@ impl ToolSchemas {
     /// Compiles schemas, given as pairs of a tool's name and its schema.
     ///
     /// # Errors
-    /// [`InvalidSchema`] for the first schema that violates its draft or has an unresolvable
-    /// `$ref`.
+    /// [`InvalidSchema`] for the first schema that violates its draft, has an unresolvable `$ref`,
+    /// or would take too much work.
     pub fn new<'s, N: Into<String>>(
         schemas: impl IntoIterator<Item = (N, &'s Value)>,
     ) -> Result<Self, InvalidSchema> {
-        let compiled = schemas.into_iter().map(|(tool, schema)| compile(tool.into(), schema));
+        let mut patterns = PatternBudget::default();
+        let compiled =
+            schemas.into_iter().map(|(tool, schema)| compile(tool.into(), schema, &mut patterns));
         Ok(Self(Arc::new(compiled.collect::<Result<_, _>>()?)))
     }
 
@@ -150,19 +188,32 @@ impl ToolSchemas {
     }
 }
 
-fn compile(tool: String, schema: &Value) -> Result<(String, Tool), InvalidSchema> {
-    if depth::is_too_deep(schema) {
-        return Err(InvalidSchema { tool, reason: TooDeep.to_string() });
+fn compile(
+    tool: String,
+    schema: &Value,
+    patterns: &mut PatternBudget,
+) -> Result<(String, Tool), InvalidSchema> {
+    match compiled(schema, patterns) {
+        Ok(compiled) => Ok((tool, compiled)),
+        Err(reason) => Err(InvalidSchema { tool, reason }),
     }
+}
+
+fn compiled(schema: &Value, budget: &mut PatternBudget) -> Result<Tool, String> {
+    if depth::is_too_deep(schema) {
+        return Err(TooDeep.to_string());
+    }
+    budget.take(schema)?;
+    let work = SchemaWork::of(schema)?;
     let patterns = PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT);
     let options =
         jsonschema::options().should_validate_formats(false).with_pattern_options(patterns);
     match options.build(schema) {
-        Ok(validator) => Ok((tool, Tool { schema: schema.clone(), validator })),
+        Ok(validator) => Ok(Tool { schema: schema.clone(), validator, work }),
         Err(error) => {
             let pointer = error.instance_path().as_str();
             let location = if pointer.is_empty() { String::new() } else { format!("{pointer}: ") };
-            Err(InvalidSchema { tool, reason: format!("{location}{error}") })
+            Err(bounded(format_args!("{location}{error}")))
         }
     }
 }

@@ -1,0 +1,219 @@
+//! The graph of a JSON Schema: which subschemas lead to which, on the same value or on its members and
+//! items. Nothing is validated here.
+
+use std::collections::HashMap;
+
+use indexmap::IndexMap;
+use serde_json::Value;
+
+/// The keywords whose subschema applies to the value itself.
+const IN_PLACE: [&str; 4] = ["not", "if", "then", "else"];
+
+/// Those that have a list of such subschemas.
+const IN_PLACE_LISTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
+
+/// Those that have subschemas by the name of a member.
+const IN_PLACE_MAPS: [&str; 2] = ["dependentSchemas", "dependencies"];
+
+const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
+
+/// The index of a node.
+pub(super) type Index = usize;
+
+/// A subschema.
+#[derive(Default)]
+pub(super) struct Node {
+    /// The subschemas that apply to the value itself. Of each list, only the most expensive one
+    /// does: they are the possible targets of a reference.
+    pub(super) in_place: Vec<Vec<Index>>,
+    pub(super) properties: HashMap<String, Index>,
+    /// `patternProperties`: assumed to apply to all members.
+    pub(super) patterns: Vec<Index>,
+    /// `additionalProperties` and `unevaluatedProperties`.
+    pub(super) other_members: Vec<Index>,
+    pub(super) names: Option<Index>,
+    pub(super) prefix: Vec<Index>,
+    pub(super) items: Vec<Index>,
+    /// Whether the subschemas in place are evaluated twice, to find what they did not evaluate.
+    pub(super) has_unevaluated: bool,
+}
+
+impl Node {
+    /// The subschemas that this one leads to.
+    pub(super) fn children(&self) -> impl Iterator<Item = Index> {
+        let in_place = self.in_place.iter().flatten();
+        let members = self.properties.values().chain(&self.patterns).chain(&self.other_members);
+        let items = self.names.iter().chain(&self.prefix).chain(&self.items);
+        in_place.chain(members).chain(items).copied()
+    }
+}
+
+/// Reads the subschemas of a schema, the root first.
+pub(super) fn read(root: &Value) -> Vec<Node> {
+    let mut reader = Reader {
+        root,
+        resources: Vec::new(),
+        anchors: Vec::new(),
+        bases: HashMap::new(),
+        found: IndexMap::new(),
+    };
+    reader.identifiers(root, root);
+    reader.index(root);
+    let mut nodes = Vec::new();
+    while let Some((_, &schema)) = reader.found.get_index(nodes.len()) {
+        nodes.push(reader.node(schema));
+    }
+    nodes
+}
+
+/// Reads the graph of a schema.
+struct Reader<'s> {
+    root: &'s Value,
+    /// The subschemas with an identifier, which a reference may be relative to.
+    resources: Vec<(&'s str, &'s Value)>,
+    anchors: Vec<(&'s str, &'s Value)>,
+    /// The resource that each object is in, by its address.
+    bases: HashMap<*const Value, &'s Value>,
+    /// The nodes by the address of their subschema, in the order of reading.
+    found: IndexMap<*const Value, &'s Value>,
+}
+
+impl<'s> Reader<'s> {
+    fn identifiers(&mut self, value: &'s Value, mut base: &'s Value) {
+        match value {
+            Value::Array(items) => items.iter().for_each(|item| self.identifiers(item, base)),
+            Value::Object(members) => {
+                let id = members.get("$id").or(members.get("id")).and_then(Value::as_str);
+                if id.is_some_and(|id| !id.starts_with('#')) {
+                    base = value;
+                }
+                self.bases.insert(std::ptr::from_ref(value), base);
+                for (key, member) in members {
+                    match (key.as_str(), member) {
+                        ("$id" | "id", Value::String(id)) => match id.strip_prefix('#') {
+                            Some(anchor) => self.anchors.push((anchor, value)),
+                            None => self.resources.push((id, value)),
+                        },
+                        ("$anchor" | "$dynamicAnchor", Value::String(anchor)) => {
+                            self.anchors.push((anchor, value));
+                        }
+                        _ => self.identifiers(member, base),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn index(&mut self, schema: &'s Value) -> Index {
+        self.found.insert_full(std::ptr::from_ref(schema), schema).0
+    }
+
+    fn indexes(&mut self, schemas: impl IntoIterator<Item = &'s Value>) -> Vec<Index> {
+        schemas.into_iter().map(|schema| self.index(schema)).collect()
+    }
+
+    fn node(&mut self, value: &'s Value) -> Node {
+        let Value::Object(schema) = value else { return Node::default() };
+        let list = |key: &str| schema.get(key).and_then(Value::as_array).into_iter().flatten();
+        let map = |key: &str| schema.get(key).and_then(Value::as_object).into_iter().flatten();
+        let mut in_place: Vec<Vec<Index>> = Vec::new();
+        let own = IN_PLACE.iter().filter_map(|key| schema.get(*key));
+        let of_lists = IN_PLACE_LISTS.iter().flat_map(|key| list(key));
+        let of_maps = IN_PLACE_MAPS.iter().flat_map(|key| map(key)).map(|(_, schema)| schema);
+        for schema in own.chain(of_lists).chain(of_maps) {
+            in_place.push(vec![self.index(schema)]);
+        }
+        for reference in REFERENCES.iter().filter_map(|key| schema.get(*key)?.as_str()) {
+            let targets = self.targets(value, reference);
+            in_place.push(self.indexes(targets));
+        }
+        let (items, prefix) = match schema.get("items") {
+            Some(Value::Array(prefix)) => (None, Some(prefix)),
+            items => (items, None),
+        };
+        let others = ["additionalItems", "contains", "unevaluatedItems"];
+        let others = others.iter().filter_map(|key| schema.get(*key));
+        Node {
+            in_place,
+            properties: map("properties").map(|(k, it)| (k.clone(), self.index(it))).collect(),
+            patterns: self.indexes(map("patternProperties").map(|(_, schema)| schema)),
+            other_members: self.indexes(
+                ["additionalProperties", "unevaluatedProperties"]
+                    .iter()
+                    .filter_map(|key| schema.get(*key)),
+            ),
+            names: schema.get("propertyNames").map(|names| self.index(names)),
+            prefix: self.indexes(prefix.into_iter().flatten().chain(list("prefixItems"))),
+            items: self.indexes(items.into_iter().chain(others)),
+            has_unevaluated: ["unevaluatedProperties", "unevaluatedItems"]
+                .iter()
+                .any(|key| schema.contains_key(*key)),
+        }
+    }
+
+    /// The subschemas that a reference in a subschema may mean. Names of resources are compared
+    /// without their path, which is relative to a base that is not known here.
+    fn targets(&self, from: &'s Value, reference: &str) -> Vec<&'s Value> {
+        let (resource, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        let fragment = decoded(fragment);
+        let own = self.bases.get(&std::ptr::from_ref(from)).copied().unwrap_or(self.root);
+        let named = match resource {
+            "" => vec![own],
+            id => {
+                self.resources.iter().filter(|it| name(it.0) == name(id)).map(|it| it.1).collect()
+            }
+        };
+        let exact = self.within(&named, &fragment);
+        let is_meta_schema = ["http://json-schema.org/", "https://json-schema.org/"]
+            .iter()
+            .any(|host| reference.starts_with(host));
+        if !exact.is_empty() || is_meta_schema {
+            return exact;
+        }
+        // The root has this name if it has no identifier.
+        let is_root = resource.starts_with("json-schema:");
+        let every: Vec<&Value> =
+            self.resources.iter().map(|it| it.1).chain(is_root.then_some(self.root)).collect();
+        self.within(&every, &fragment)
+    }
+
+    /// What a fragment means in each of some resources. An anchor is one of the whole schema, since
+    /// a dynamic reference may leave its resource.
+    fn within(&self, resources: &[&'s Value], fragment: &str) -> Vec<&'s Value> {
+        match fragment {
+            "" => resources.to_vec(),
+            path if path.starts_with('/') => {
+                resources.iter().filter_map(|resource| resource.pointer(path)).collect()
+            }
+            _ if resources.is_empty() => Vec::new(),
+            anchor => self.anchors.iter().filter(|it| it.0 == anchor).map(|it| it.1).collect(),
+        }
+    }
+}
+
+/// The last segment of a URI.
+fn name(id: &str) -> &str {
+    let id = id.trim_end_matches('#');
+    id.rsplit('/').next().unwrap_or(id)
+}
+
+/// A fragment without percent-encoding. What is not valid stays as it is.
+fn decoded(fragment: &str) -> String {
+    let mut bytes = Vec::with_capacity(fragment.len());
+    let mut rest = fragment.as_bytes();
+    while let [first, after @ ..] = rest {
+        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) if *first == b'%' => {
+                bytes.push(byte);
+                rest = &after[2..];
+            }
+            _ => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| fragment.to_owned())
+}

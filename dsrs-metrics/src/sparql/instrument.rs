@@ -1,0 +1,189 @@
+//! Rewrites a query, without changing its results, so that what it costs can be measured while it
+//! runs.
+//!
+//! - `REGEX` and `REPLACE` become functions of ours ([`functions`](super::functions)), which bound
+//!   the size of a pattern and the work of a match. The engine compiles a pattern that is not a
+//!   constant, or is too large, again for every row.
+//! - The argument of an aggregate whose values the engine stores becomes a call of a function that
+//!   counts the stored bytes.
+//! - A pattern whose rows may have no value for any variable gets a variable with a constant. The
+//!   engine could otherwise build products of billions of rows without processing a term.
+
+use oxigraph::model::{Literal, NamedNode};
+use oxigraph::sparql::Variable;
+use spargebra::Query;
+use spargebra::algebra::{
+    AggregateExpression, AggregateFunction, Expression, Function, GraphPattern, OrderExpression,
+};
+use spargebra::term::{NamedNodePattern, TermPattern, TriplePattern};
+
+use super::functions::{KEEP, REGEX, REPLACE};
+
+/// Rewrites a query.
+pub(super) fn instrument(query: &mut Query) {
+    let (Query::Select { pattern, .. }
+    | Query::Construct { pattern, .. }
+    | Query::Describe { pattern, .. }
+    | Query::Ask { pattern, .. }) = query;
+    Rewriter::default().root(pattern);
+}
+
+#[derive(Default)]
+struct Rewriter {
+    constants: usize,
+}
+
+impl Rewriter {
+    /// The outermost patterns determine the columns of the results, so they get no other variable.
+    fn root(&mut self, pattern: &mut GraphPattern) {
+        match pattern {
+            GraphPattern::Project { inner, .. } => self.pattern(inner),
+            GraphPattern::Distinct { inner }
+            | GraphPattern::Reduced { inner }
+            | GraphPattern::Slice { inner, .. } => self.root(inner),
+            other => self.pattern(other),
+        }
+    }
+
+    fn pattern(&mut self, pattern: &mut GraphPattern) {
+        match pattern {
+            GraphPattern::Join { left, right }
+            | GraphPattern::Lateral { left, right }
+            | GraphPattern::Union { left, right }
+            | GraphPattern::Minus { left, right } => {
+                self.pattern(left);
+                self.pattern(right);
+            }
+            GraphPattern::LeftJoin { left, right, expression } => {
+                self.pattern(left);
+                self.pattern(right);
+                expression.iter_mut().for_each(|expression| self.expression(expression));
+            }
+            GraphPattern::Filter { expr, inner } => {
+                self.pattern(inner);
+                self.expression(expr);
+            }
+            GraphPattern::Extend { inner, expression, .. } => {
+                self.pattern(inner);
+                self.expression(expression);
+            }
+            GraphPattern::OrderBy { inner, expression } => {
+                self.pattern(inner);
+                for OrderExpression::Asc(by) | OrderExpression::Desc(by) in expression {
+                    self.expression(by);
+                }
+            }
+            GraphPattern::Group { inner, aggregates, .. } => {
+                self.pattern(inner);
+                aggregates.iter_mut().for_each(|(_, aggregate)| self.aggregate(aggregate));
+            }
+            GraphPattern::Project { inner, variables } => {
+                self.pattern(inner);
+                variables.push(self.add_constant(inner));
+            }
+            GraphPattern::Graph { inner, .. }
+            | GraphPattern::Distinct { inner }
+            | GraphPattern::Reduced { inner }
+            | GraphPattern::Slice { inner, .. }
+            | GraphPattern::Service { inner, .. } => self.pattern(inner),
+            GraphPattern::Bgp { patterns } if patterns.iter().any(has_variable) => {}
+            GraphPattern::Path { subject, object, .. }
+                if is_variable(subject) || is_variable(object) => {}
+            GraphPattern::Values { variables, .. } if !variables.is_empty() => {}
+            GraphPattern::Bgp { .. } | GraphPattern::Path { .. } | GraphPattern::Values { .. } => {
+                self.add_constant(pattern);
+            }
+        }
+    }
+
+    /// Binds a new variable to a constant in each row of a pattern.
+    fn add_constant(&mut self, pattern: &mut GraphPattern) -> Variable {
+        self.constants += 1;
+        // No name in a query can contain a space.
+        let variable = Variable::new_unchecked(format!("constant {}", self.constants));
+        let inner = std::mem::take(pattern);
+        *pattern = GraphPattern::Extend {
+            inner: Box::new(inner),
+            variable: variable.clone(),
+            expression: Expression::Literal(Literal::new_simple_literal("")),
+        };
+        variable
+    }
+
+    fn aggregate(&mut self, aggregate: &mut AggregateExpression) {
+        let AggregateExpression::FunctionCall { name, expr, distinct } = aggregate else { return };
+        self.expression(expr);
+        let separator = match name {
+            AggregateFunction::GroupConcat { separator } => {
+                separator.as_ref().map_or(1, String::len)
+            }
+            AggregateFunction::Min | AggregateFunction::Max | AggregateFunction::Sample => 0,
+            // The engine stores the terms of these itself, and they are counted.
+            AggregateFunction::Count if matches!(expr, Expression::Variable(_)) => return,
+            _ if !*distinct => return,
+            _ => 0,
+        };
+        let table_entry = if *distinct { size_of::<[u64; 16]>() } else { 0 };
+        let bytes = (separator + table_entry).to_string();
+        let argument = std::mem::replace(expr, Expression::Bound(Variable::new_unchecked("")));
+        let bytes = Expression::Literal(Literal::new_simple_literal(bytes));
+        *expr = call(KEEP, vec![argument, bytes]);
+    }
+
+    fn expression(&mut self, expression: &mut Expression) {
+        use Expression as E;
+        match expression {
+            E::Or(a, b)
+            | E::And(a, b)
+            | E::Equal(a, b)
+            | E::SameTerm(a, b)
+            | E::Greater(a, b)
+            | E::GreaterOrEqual(a, b)
+            | E::Less(a, b)
+            | E::LessOrEqual(a, b)
+            | E::Add(a, b)
+            | E::Subtract(a, b)
+            | E::Multiply(a, b)
+            | E::Divide(a, b) => {
+                self.expression(a);
+                self.expression(b);
+            }
+            E::UnaryPlus(a) | E::UnaryMinus(a) | E::Not(a) => self.expression(a),
+            E::If(a, b, c) => [a, b, c].into_iter().for_each(|part| self.expression(part)),
+            E::In(a, list) => {
+                self.expression(a);
+                list.iter_mut().for_each(|item| self.expression(item));
+            }
+            E::Coalesce(list) => list.iter_mut().for_each(|item| self.expression(item)),
+            E::Exists(pattern) => self.pattern(pattern),
+            E::FunctionCall(function, arguments) => {
+                arguments.iter_mut().for_each(|argument| self.expression(argument));
+                match function {
+                    Function::Regex => *function = custom(REGEX),
+                    Function::Replace => *function = custom(REPLACE),
+                    _ => {}
+                }
+            }
+            E::NamedNode(_) | E::Literal(_) | E::Variable(_) | E::Bound(_) => {}
+        }
+    }
+}
+
+fn custom(name: &str) -> Function {
+    Function::Custom(NamedNode::new_unchecked(name))
+}
+
+fn call(name: &str, arguments: Vec<Expression>) -> Expression {
+    Expression::FunctionCall(custom(name), arguments)
+}
+
+fn has_variable(triple: &TriplePattern) -> bool {
+    is_variable(&triple.subject)
+        || matches!(triple.predicate, NamedNodePattern::Variable(_))
+        || is_variable(&triple.object)
+}
+
+/// Whether a term of a pattern gets a value in each row. A blank node does too.
+fn is_variable(term: &TermPattern) -> bool {
+    matches!(term, TermPattern::Variable(_) | TermPattern::BlankNode(_))
+}
