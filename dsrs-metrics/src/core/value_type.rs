@@ -28,7 +28,7 @@ use serde_json::Value;
 /// }
 ///
 /// #[metric]
-/// fn is_short(#[pred] answer: &str, #[param(default = Limit(140))] limit: &Limit) -> bool {
+/// fn is_short(#[pred] answer: &str, #[param(default = Limit(140))] limit: Limit) -> bool {
 ///     answer.chars().count() <= limit.0 as usize
 /// }
 ///
