@@ -23,11 +23,15 @@ fn without_one(received: &Received) -> Answer {
 }
 
 async fn run(server: &Server, rows: usize, args: &[&str]) -> Ran {
+    let panel = ["--param", PANEL, "--param", "semantic_f1.aggregation=average"];
+    run_one_judge(server, rows, &[&panel[..], args].concat()).await
+}
+
+async fn run_one_judge(server: &Server, rows: usize, args: &[&str]) -> Ran {
     let url = server.url("/v1");
     let variables = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url.as_str())];
     let common = ["-m", "semantic_f1", "--lm", "openai:gpt-5-mini", "--no-cache"];
-    let panel = ["--param", PANEL, "--param", "semantic_f1.aggregation=average"];
-    score(rows, &[&common[..], &panel, args].concat(), &variables).await
+    score(rows, &[&common[..], args].concat(), &variables).await
 }
 
 #[tokio::test]
@@ -102,15 +106,14 @@ async fn a_provider_that_ignores_max_tokens_is_reported() {
         Answer::json(200, &body)
     })
     .await;
-    let args = |budget: &'static str| ["--param", "semantic_f1.models=default", "--budget", budget];
-    let within = run(&server, 2, &args("1000000 msat")).await;
+    let within = run_one_judge(&server, 2, &["--budget", "1000000 msat"]).await;
     let excess = "openai:gpt-5-mini reported 5000 tokens for a reply limited to 4096 (2 replies exceed their limit)";
     assert_eq!(within.code, Some(0), "{}", within.err);
     let warning =
         format!("warning: {excess}; calls may cost more than --budget reserves for them\n");
     assert!(within.err.contains(&warning), "{}", within.err);
     // 36 for the probe, 10016 for a call that reserves less than 9900: the second row is not covered.
-    let beyond = run(&server, 1, &args("10000 msat")).await;
+    let beyond = run_one_judge(&server, 1, &["--budget", "10000 msat"]).await;
     assert_eq!(beyond.code, Some(1), "{}", beyond.err);
     let line = "the calls cost 10052 msat, 52 msat more than --budget; openai:gpt-5-mini reported 5000 tokens for a reply limited to 4096\n";
     assert!(beyond.err.contains(line), "{}", beyond.err);
