@@ -30,6 +30,7 @@ mod cache;
 #[cfg(feature = "lm")]
 mod client;
 mod error;
+mod error_kind;
 mod layers;
 mod ledger;
 mod model;
@@ -49,7 +50,8 @@ mod stack;
 pub use self::builder::LmBuilder;
 #[cfg(feature = "lm")]
 pub use self::cache::{CacheMode, ReplyCache};
-pub use self::error::{LmError, LmErrorKind};
+pub use self::error::LmError;
+pub use self::error_kind::LmErrorKind;
 pub use self::layers::Metered;
 #[cfg(feature = "lm")]
 pub use self::layers::{

@@ -1,0 +1,265 @@
+//! The kinds of errors of language models, each with its message. The error itself is in `error.rs`.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::error::LmError;
+
+/// What went wrong in a call to a language model, see [`LmError::kind`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LmErrorKind {
+    /// No model is configured.
+    #[error(
+        "no language model configured; set {variable}=provider:model, such as openai:gpt-5-mini"
+    )]
+    NotConfigured {
+        /// The environment variable that selects the model.
+        variable: String,
+    },
+    /// A setting or environment variable has an invalid value.
+    #[error("invalid {setting} `{found}`: {reason}")]
+    InvalidSetting {
+        /// The setting or environment variable.
+        setting: String,
+        /// Its value, without secrets.
+        found: String,
+        /// Why it is invalid, or what is expected.
+        reason: String,
+    },
+    /// The name of a model is not of the form `provider:model`.
+    #[error(
+        "invalid model `{id}`: expected provider:model, such as openai:gpt-5-mini; for any OpenAI-compatible server set OPENAI_BASE_URL and write openai:MODEL"
+    )]
+    InvalidModelId {
+        /// The name.
+        id: String,
+    },
+    /// There is no provider of this name.
+    #[error("unknown provider in model `{id}`; {}", ProviderHint(suggestion, known))]
+    UnknownProvider {
+        /// The name of the model.
+        id: String,
+        /// The most similar name with a known provider.
+        suggestion: Option<String>,
+        /// The known providers, separated by commas.
+        known: String,
+    },
+    /// The provider requires an API key, and none is set.
+    #[error("missing API key; set {variable}")]
+    MissingApiKey {
+        /// The environment variable of the key.
+        variable: String,
+    },
+    /// The provider rejected the API key, or the key has no permission for this call.
+    #[error("API key rejected (status {status}); check {variable}; provider message: {message}")]
+    ApiKeyRejected {
+        /// The HTTP status.
+        status: u16,
+        /// The environment variable of the key.
+        variable: String,
+        /// The provider's message.
+        message: String,
+    },
+    /// The connection could not be established.
+    #[error("cannot connect to {address} ({reason}); check the address, the network and the proxy")]
+    Unreachable {
+        /// The address, without secrets.
+        address: String,
+        /// Why the connection failed.
+        reason: String,
+    },
+    /// The connection was closed before the reply was complete.
+    #[error("connection lost before the reply was complete: {reason}")]
+    Disconnected {
+        /// How the connection was lost.
+        reason: String,
+    },
+    /// The provider has no model of this name.
+    #[error("model not found; check the name of the model; provider message: {message}")]
+    ModelNotFound {
+        /// The provider's message.
+        message: String,
+    },
+    /// Prompt and reply do not fit into the model's context window.
+    #[error(
+        "prompt too long for the context window; shorten the row or use a model with a longer context; provider message: {message}"
+    )]
+    ContextLengthExceeded {
+        /// The provider's message.
+        message: String,
+    },
+    /// The provider supports no structured output, or not this JSON schema.
+    #[error(
+        "JSON schema not supported; use another model or a simpler output; provider message: {message}"
+    )]
+    SchemaUnsupported {
+        /// The provider's message.
+        message: String,
+    },
+    /// The model does not support a sampling parameter, or not this value of it.
+    #[error(
+        "`{parameter}` not supported; leave it unset for this model; provider message: {message}"
+    )]
+    ParameterUnsupported {
+        /// The parameter as the provider names it, such as `temperature`.
+        parameter: String,
+        /// The provider's message.
+        message: String,
+    },
+    /// Too many requests or tokens per minute (status 429).
+    #[error(
+        "rate limit exceeded; lower the concurrency, or set DSRS_REQUESTS_PER_MINUTE and DSRS_TOKENS_PER_MINUTE; provider message: {message}"
+    )]
+    RateLimited {
+        /// The delay that the provider asks for.
+        retry_after: Option<Duration>,
+        /// The provider's message.
+        message: String,
+    },
+    /// The account has no credit left.
+    #[error(
+        "quota of the account exhausted; add credit or use another key; provider message: {message}"
+    )]
+    QuotaExhausted {
+        /// The provider's message.
+        message: String,
+    },
+    /// Another HTTP status that is an error.
+    #[error("provider returned status {status}: {message}")]
+    Status {
+        /// The HTTP status.
+        status: u16,
+        /// The delay that the provider asks for.
+        retry_after: Option<Duration>,
+        /// The provider's message.
+        message: String,
+    },
+    /// There was no complete reply within the time limit.
+    #[error("no reply within {} s", limit.as_secs_f64())]
+    Timeout {
+        /// The time limit of one attempt.
+        limit: Duration,
+    },
+    /// The response has a success status, but is not a reply: an HTML page, truncated JSON.
+    #[error("response is not a reply: {reason}")]
+    InvalidReply {
+        /// What was received instead.
+        reason: String,
+    },
+    /// The server answered with a redirect, which is not followed: it would send the API key and the
+    /// prompt to an address that is not configured.
+    #[error(
+        "status {status} redirects to {location}, and redirects are not followed; set the base URL to the address of the API"
+    )]
+    Redirected {
+        /// The HTTP status.
+        status: u16,
+        /// The address that the server names, without secrets.
+        location: String,
+    },
+    /// The response is larger than the limit; the rest was not read.
+    #[error(
+        "expected a reply of at most {limit} {unit}, found more; DSRS_MAX_REPLY_BYTES sets the limit in bytes"
+    )]
+    ReplyTooLarge {
+        /// The limit.
+        limit: u64,
+        /// What is limited: `bytes` after decompression, or `JSON values`.
+        unit: &'static str,
+    },
+    /// The circuit breaker is open: the provider kept failing, so no calls are made for a while.
+    #[error("no calls for another {:.0} s after repeated failures; last failure: {last}", retry_in.as_secs_f64())]
+    CircuitOpen {
+        /// The time until the next call is allowed.
+        retry_in: Duration,
+        /// The failure that opened the circuit.
+        last: Box<LmError>,
+    },
+    /// There is a budget, but the model has no price.
+    #[error(
+        "no price for this model, so the budget cannot be enforced; add it to the price table (DSRS_PRICES=FILE) or allow unpriced models (--allow-unpriced)"
+    )]
+    Unpriced,
+    /// The call may cost more than is left of the budget.
+    #[error(
+        "budget exceeded: the call may cost {needed_msats} msat, and {remaining_msats} of {budget_msats} msat are left; raise the budget"
+    )]
+    BudgetExceeded {
+        /// The highest possible cost of the call, in msat.
+        needed_msats: u64,
+        /// What is left of the budget, in msat.
+        remaining_msats: u64,
+        /// The whole budget, in msat.
+        budget_msats: u64,
+    },
+    /// The reply cache cannot be read or written.
+    #[error("reply cache {path}: {reason}")]
+    Cache {
+        /// The file or directory.
+        path: String,
+        /// What is wrong with it, and what to do.
+        reason: String,
+    },
+    /// There is no directory for the reply cache.
+    #[error(
+        "no directory for the reply cache, since the user has no home directory; set DSRS_CACHE to a directory, or disable the cache (--no-cache)"
+    )]
+    NoCacheDirectory,
+    /// A [`ScriptedLm`](super::ScriptedLm) has no reply for a prompt.
+    #[error("no scripted reply for the prompt `{prompt}`; add one with `when` or `otherwise`")]
+    Unscripted {
+        /// The end of the prompt.
+        prompt: String,
+    },
+    /// Any other error.
+    #[error("{reason}")]
+    Other {
+        /// What went wrong.
+        reason: String,
+    },
+}
+
+/// The similar model, or else all providers.
+struct ProviderHint<'a>(&'a Option<String>, &'a str);
+
+impl fmt::Display for ProviderHint<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(suggestion, known) = self;
+        match suggestion {
+            Some(suggestion) => write!(f, "did you mean `{suggestion}`?"),
+            None => write!(
+                f,
+                "write provider:model, where provider is one of {known}; for any other OpenAI-compatible server set OPENAI_BASE_URL and write openai:MODEL"
+            ),
+        }
+    }
+}
+
+impl LmErrorKind {
+    /// Whether the same call may succeed later: status 408, 409, 429 or 5xx, a lost connection, a
+    /// timeout, a response that is not a reply.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        match self {
+            Self::RateLimited { .. }
+            | Self::Unreachable { .. }
+            | Self::Disconnected { .. }
+            | Self::Timeout { .. }
+            | Self::InvalidReply { .. } => true,
+            Self::Status { status, .. } => matches!(status, 408 | 409 | 500..=599),
+            _ => false,
+        }
+    }
+
+    /// Whether the provider may have charged the call, although there is no complete reply.
+    pub(super) fn may_be_charged(&self) -> bool {
+        matches!(
+            self,
+            Self::Timeout { .. }
+                | Self::Disconnected { .. }
+                | Self::InvalidReply { .. }
+                | Self::ReplyTooLarge { .. }
+        )
+    }
+}
