@@ -15,7 +15,7 @@ use super::supervise::Prepared;
 use super::work_dir::{self, FILES, PROGRAM, READ_ONLY};
 use super::{
     Job, Limits, Report, SandboxError, SandboxProvider, Termination, kept, on_thread, process_tree,
-    seccomp, supervise, user,
+    seccomp, supervise, user, version,
 };
 
 /// Host paths that are mounted read-only: programs and libraries, but no home directory.
@@ -53,10 +53,6 @@ const ENVIRONMENT: [(&str, &str); 5] = [
     ("LANG", "C.UTF-8"),
     ("PYTHONNOUSERSITE", "1"),
 ];
-
-/// The oldest supported version. Since 0.8, bubblewrap can disable nested user namespaces
-/// (`--disable-userns`) and limit the size of a tmpfs (`--size`).
-const MIN_VERSION: (u32, u32) = (0, 8);
 
 /// What [`INIT`] writes to standard error before it runs the command. Output without it means that
 /// the sandbox was not set up.
@@ -103,9 +99,6 @@ const START: &str = r#"
 shift 2
 exec "$@" 7</bin/sh </dev/null
 "#;
-
-const INSTALL: &str = "install bubblewrap 0.8 or newer (`apt-get install bubblewrap`, `dnf install bubblewrap`, \
-                       `apk add bubblewrap`)";
 
 /// Runs commands in a sandbox made by bubblewrap (`bwrap`, 0.8 or newer).
 ///
@@ -185,7 +178,7 @@ impl Bubblewrap {
     /// Checks the program and the system once.
     fn system(&self) -> Result<&System, SandboxError> {
         let check = || {
-            check_version(&self.program)?;
+            version::check(&self.program)?;
             let mechanism = Mechanism::choose(self.wanted)?;
             let filters = seccomp::write_filters(mechanism.accounting())?;
             Ok(System { mechanism, filters })
@@ -324,22 +317,6 @@ fn init_arguments(limits: &Limits) -> [String; 4] {
     // The shell that runs `INIT` counts as one more process.
     [limits.cpu_secs(), blocks, kib, limits.processes.saturating_add(1)]
         .map(|limit| limit.min(MAX_LIMIT).to_string())
-}
-
-fn check_version(program: &Path) -> Result<(), SandboxError> {
-    let program_name = program.display();
-    let unusable = |why: String| SandboxError::NoIsolation(format!("{why}; {INSTALL}"));
-    let output = Command::new(program)
-        .arg("--version")
-        .output()
-        .map_err(|error| unusable(format!("cannot start `{program_name}` ({error})")))?;
-    let reported = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-    let version = reported.rsplit(' ').next().unwrap_or_default();
-    let mut numbers = version.split('.').map_while(|part| part.parse::<u32>().ok());
-    match (numbers.next(), numbers.next()) {
-        (Some(major), Some(minor)) if (major, minor) >= MIN_VERSION => Ok(()),
-        _ => Err(unusable(format!("`{program_name}` reports its version as {reported:?}"))),
-    }
 }
 
 #[async_trait]

@@ -23,6 +23,7 @@ mod supervise;
 mod thread;
 mod unconfined;
 mod user;
+mod version;
 mod work_dir;
 
 use std::fmt;
