@@ -2,6 +2,7 @@
 
 mod agents;
 mod agree;
+mod bad_csv;
 mod bad_input;
 mod floats;
 mod heritage;

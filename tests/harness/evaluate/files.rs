@@ -8,11 +8,11 @@ use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Ending, Evaluate, EvaluateError, Pair, Scores};
 use serde_json::{Value, json};
 
-fn read(path: &Path) -> String {
+pub(super) fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-fn names(folder: &Path) -> Vec<String> {
+pub(super) fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
     let mut names: Vec<_> =
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -263,105 +263,6 @@ async fn a_dangling_link_stays_a_link() {
     let evaluate = scoring().save_as_jsonl(&link).build().unwrap();
     assert!(evaluate.score(saying(&["1"])).await.unwrap().is_complete());
     assert!(link.is_symlink() && read(&file).starts_with("{\"id\""));
-}
-
-#[cfg(unix)]
-#[tokio::test]
-async fn files_left_by_killed_processes_are_removed() {
-    let mut child = std::process::Command::new("true").spawn().unwrap();
-    let dead = child.id();
-    child.wait().unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("out.jsonl");
-    let write = |name: &str| std::fs::write(folder.path().join(name), "left behind").unwrap();
-    write(&format!(".out.jsonl.{dead}-0.tmp"));
-    // Process ids repeat in containers: these have the id of this process, but are not its own.
-    (0..500).for_each(|number| write(&format!(".out.jsonl.{}-{number}.tmp", std::process::id())));
-    let kept = [
-        // Process 1 is alive.
-        ".out.jsonl.1-0.tmp".to_owned(),
-        format!(".other.jsonl.{dead}-0.tmp"),
-        format!("out.jsonl.{dead}-0.rows.jsonl"),
-    ];
-    kept.iter().for_each(|name| write(name));
-    let evaluate = scoring().save_as_jsonl(&path).build().unwrap();
-    assert!(evaluate.score(saying(&["1"])).await.unwrap().is_complete());
-    assert!(read(&path).starts_with("{\"id\""));
-    let mut expected = kept.to_vec();
-    expected.push("out.jsonl".to_owned());
-    expected.sort();
-    assert_eq!(names(folder.path()), expected);
-}
-
-#[cfg(unix)]
-#[tokio::test]
-async fn the_files_of_a_run_in_progress_are_not_removed() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("out.jsonl");
-    let (first, second) = (path.clone(), path.clone());
-    // While the first run reads its second row, another one writes the same file.
-    let rows = saying(&["1", "0"]).into_iter().enumerate().map(move |(position, row)| {
-        if position == 1 {
-            let second = scoring().save_as_jsonl(&second).build().unwrap();
-            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-            let run = move || runtime.block_on(second.score(saying(&["0.5"]))).unwrap();
-            assert!(std::thread::spawn(run).join().unwrap().is_complete());
-        }
-        row
-    });
-    let evaluate = scoring().save_as_jsonl(&first).concurrency(1).build().unwrap();
-    assert!(evaluate.score(rows).await.unwrap().is_complete());
-    assert_eq!(read(&path).lines().count(), 2);
-    assert_eq!(names(folder.path()), ["out.jsonl"]);
-}
-
-#[tokio::test]
-async fn a_temporary_file_that_cannot_be_created_is_named() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("x".repeat(250));
-    let evaluate = scoring().save_as_jsonl(&path).build().unwrap();
-    let error = evaluate.score(saying(&["1"])).await.unwrap_err().to_string();
-    let start = format!("cannot write `{}`: temporary file `", path.display());
-    assert!(error.starts_with(&start) && error.contains("/.xxx"), "{error}");
-}
-
-#[cfg(unix)]
-#[tokio::test]
-async fn a_file_keeps_its_permissions_and_its_rows_are_never_more_readable() {
-    use std::os::unix::fs::PermissionsExt;
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("out.jsonl");
-    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
-    for wanted in [0o600, 0o666, 0o640] {
-        std::fs::write(&path, "old").unwrap();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(wanted)).unwrap();
-        let evaluate = scoring().save_as_jsonl(&path).build().unwrap();
-        let place = folder.path().to_owned();
-        let rows = saying(&["1", "0"]).into_iter().inspect(move |_| {
-            let modes: Vec<_> = names(&place).iter().map(|name| mode(&place.join(name))).collect();
-            assert_eq!(modes, [wanted, 0o600, wanted], "temporary file, spool and target");
-        });
-        assert!(evaluate.score(rows).await.unwrap().is_complete());
-        assert!(read(&path).starts_with("{\"id\""));
-        assert_eq!(mode(&path), wanted);
-    }
-}
-
-#[cfg(target_os = "linux")]
-#[tokio::test]
-async fn the_spool_of_a_device_is_readable_by_its_owner_only() {
-    use std::os::unix::fs::PermissionsExt;
-    let evaluate = scoring().save_as_json("/dev/null").build().unwrap();
-    let own = format!(".dsrs-metrics.{}-", std::process::id());
-    let rows = saying(&["1"]).into_iter().inspect(move |_| {
-        let temporary = std::fs::read_dir(std::env::temp_dir()).unwrap().flatten();
-        let spools: Vec<_> = temporary
-            .filter(|entry| entry.file_name().to_string_lossy().starts_with(&own))
-            .map(|entry| entry.metadata().unwrap().permissions().mode() & 0o777)
-            .collect();
-        assert!(!spools.is_empty() && spools.iter().all(|mode| *mode == 0o600), "{spools:?}");
-    });
-    assert!(evaluate.score(rows).await.unwrap().is_complete());
 }
 
 #[cfg(target_os = "linux")]

@@ -12,6 +12,7 @@ mod setup;
 mod stopping;
 mod summing;
 mod table;
+mod temporary_files;
 mod time;
 
 use dsrs_metrics::prelude::*;

@@ -1,0 +1,63 @@
+//! Invalid CSV files.
+
+use crate::Folder;
+use crate::bad_input::error_of;
+
+#[test]
+fn csv_with_ragged_rows() {
+    assert_eq!(
+        error_of("rows.csv", "id,gold.answer,pred.answer\na,x,x\nb,x\n"),
+        "rows.csv:3: expected 3 cells as in the header, found 2; check for a missing quote or comma"
+    );
+    assert_eq!(
+        error_of("rows.csv", "id,gold.answer,pred.answer\r\n\r\na,x,x,x\r\n"),
+        "rows.csv:3: expected 3 cells as in the header, found 4; check for a missing quote or comma"
+    );
+    assert_eq!(
+        error_of("rows.csv", "id,pred.answer,pred.answer\na,x,x\n"),
+        "rows.csv:1: duplicate column `pred.answer` in the header; rename or remove one"
+    );
+}
+
+#[test]
+fn an_unclosed_csv_quote() {
+    let unclosed = "unclosed quote: a cell of this record extends to the end of the file; add the \
+                    closing quote";
+    for (csv, line) in [
+        ("gold.answer,pred.answer\nx,x\nx,\"y\nx,x\n", 3),
+        ("gold.answer,pred.answer\nx,\"x\"\n\nx,\"y", 4),
+        ("gold.answer,pred.answer\nx,\"y\"\"", 2),
+        ("gold.answer,pred.answer\nx,\"", 2),
+        ("gold.answer,\"pred.answer\nx,x\n", 1),
+    ] {
+        assert_eq!(error_of("rows.csv", csv), format!("rows.csv:{line}: {unclosed}"), "{csv:?}");
+    }
+    for end in ["\"x\"", "\"x\"\n", "\"x\"\r\n", "x\"", "\"x\"\n\n"] {
+        let folder = Folder::with("rows.csv", format!("gold.answer,pred.answer\nx,{end}"));
+        let ran = folder.run(&["score", "rows.csv", "-m", "same_text"]);
+        assert_eq!((ran.code, &*ran.err), (Some(0), ""), "{end:?}");
+    }
+}
+
+#[test]
+fn csv_cells_of_the_wrong_type() {
+    let folder = Folder::with("rows.csv", "gold.answer,pred.answer\n1.5,2\n1.5,many\n");
+    assert_eq!(
+        folder.score_error(&["rows.csv", "-m", "distance"]),
+        "rows.csv:3: metric `distance`: field `pred.answer`: expected a number, found the string \"many\""
+    );
+}
+
+#[test]
+fn a_csv_cell_that_is_not_a_boolean() {
+    for cell in ["yes", "1", "0", "tRUE"] {
+        let folder = Folder::with("rows.csv", format!("pred.sure\nTrue\n{cell}\n"));
+        assert_eq!(
+            folder.score_error(&["rows.csv", "-m", "certain"]),
+            format!(
+                "rows.csv:3: metric `certain`: field `pred.sure`: expected true or false, found the string \
+                 \"{cell}\" (in a cell it is true, True or TRUE, or false, False or FALSE)"
+            )
+        );
+    }
+}
