@@ -112,8 +112,8 @@ async fn an_unusable_model_is_reported_before_the_first_row() {
 #[tokio::test]
 async fn with_an_unknown_model_no_row_is_judged_offline_in_its_place() {
     let args = ["-m", "semantic_f1", "--max-errors", "5", "--quiet"];
-    let ran = score(3, &args, &[("DSRS_LM", "nobody:nothing")]).await;
-    refused(&ran, "unknown provider in model `nobody:nothing`");
+    let ran = score(3, &args, &[("DSRS_LM", "unlisted:model")]).await;
+    refused(&ran, "unknown provider in model `unlisted:model`");
 }
 
 #[tokio::test]

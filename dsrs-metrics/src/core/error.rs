@@ -1,4 +1,4 @@
-//! Errors of metrics: the reason why there is no score for a row.
+//! Errors of metrics: why a row has no score.
 
 use std::borrow::Cow;
 use std::error::Error;

@@ -29,7 +29,7 @@ pub trait NamedFields {
     /// Returns the field as a string.
     ///
     /// # Errors
-    /// [`FieldError`] if there is no such field, or if it cannot be written as a string.
+    /// [`FieldError`] if the field is missing, or if it cannot be written as a string.
     fn text_of(&self, name: &str) -> Result<Cow<'_, str>, Box<FieldError>>;
 }
 

@@ -120,7 +120,7 @@ pub(super) const MEMORY: &[(&str, &str)] = &[
          hold(held >> 20)",
     ),
     (
-        "in connections that nobody accepts",
+        "in connections that are never accepted",
         "held = 0; s = socket.socket(socket.AF_UNIX); s.bind('/tmp/s'); s.listen(4096)\n\
          while held < 400 * MIB:\n\
          \x20   c = socket.socket(socket.AF_UNIX); c.setblocking(False); c.connect('/tmp/s')\n\
