@@ -11,10 +11,13 @@ use serde::Serialize;
 use super::error::EvaluateError;
 use super::row::{MetricEntry, Plan, RowOptions, sharing};
 use super::source::{RowId, SeenIds};
-use super::{Devset, Evaluate, Options};
+#[cfg(feature = "report")]
+use super::ShowTable;
+use super::{Devset, Evaluate, Observer, Options, Running};
 use crate::core::metric::Metric;
 use crate::core::panic;
-use crate::evaluate::program::Fallible;
+use crate::core::rows::pair::Pair;
+use crate::evaluate::program::{Fallible, Program};
 use crate::evaluate::report::{Format, ProgressDisplay, pair_line, real_path};
 
 /// The default number of rows evaluated concurrently.
@@ -27,6 +30,8 @@ const MAX_FAILURE_SCORE: f64 = 1e300;
 #[must_use]
 pub struct EvaluateBuilder<G, P> {
     metrics: Vec<MetricEntry<'static, G, P>>,
+    /// Whether the metrics are those of another evaluation, which the first metric replaces.
+    inherits_metrics: bool,
     devset: Devset<G>,
     row_id: Option<RowId<G>>,
     row_options: RowOptions,
@@ -37,6 +42,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     pub(super) fn new() -> Self {
         Self {
             metrics: Vec::new(),
+            inherits_metrics: false,
             devset: Devset::None,
             row_id: None,
             row_options: RowOptions::default(),
@@ -44,15 +50,35 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         }
     }
 
+    pub(super) fn from_settings(evaluate: &Evaluate<G, P>) -> Self {
+        Self {
+            metrics: evaluate.plan.metrics.clone(),
+            inherits_metrics: true,
+            devset: evaluate.devset.clone(),
+            row_id: evaluate.row_id.clone(),
+            row_options: evaluate.plan.options,
+            options: evaluate.options.clone(),
+        }
+    }
+
     /// Adds a metric; the first one determines the headline score. Metrics in a `Box` or an `Arc`, also as
     /// `dyn Metric`, are metrics too.
     pub fn metric(mut self, metric: impl Metric<G, P> + 'static) -> Self {
+        if std::mem::take(&mut self.inherits_metrics) {
+            self.metrics.clear();
+        }
         self.metrics.push(MetricEntry::new(metric));
         self
     }
 
     /// Adds a list of metrics.
-    pub fn metrics<M: Metric<G, P> + 'static>(self, metrics: impl IntoIterator<Item = M>) -> Self {
+    pub fn metrics<M: Metric<G, P> + 'static>(
+        mut self,
+        metrics: impl IntoIterator<Item = M>,
+    ) -> Self {
+        if std::mem::take(&mut self.inherits_metrics) {
+            self.metrics.clear();
+        }
         metrics.into_iter().fold(self, Self::metric)
     }
 
@@ -69,7 +95,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         rows: impl Stream<Item = R> + Send + 'static,
     ) -> Self {
         let rows = rows.map(|row| row.into_result().map(Arc::new));
-        self.devset = Devset::Stream(Mutex::new(Some(rows.fuse().boxed())));
+        self.devset = Devset::Stream(Arc::new(Mutex::new(Some(rows.fuse().boxed()))));
         self
     }
 
@@ -90,6 +116,12 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     /// is a terminal, with [`ProgressDisplay::Always`] in any case.
     pub fn display_progress(mut self, display: impl Into<ProgressDisplay>) -> Self {
         self.options.progress = display.into();
+        self
+    }
+
+    /// Adds an observer, which is called at the start of a run, after each row and at the end.
+    pub fn observer(mut self, observer: impl Observer<G, P> + 'static) -> Self {
+        self.options.observers.push(Arc::new(observer));
         self
     }
 
@@ -158,10 +190,36 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self
     }
 
-    /// Validates the setup.
+    /// Validates the setup and runs a program over the devset once: [`build`](Self::build) and
+    /// [`run`](Evaluate::run).
     ///
     /// # Errors
-    /// There is no metric; two metrics have the same name; a name is reserved by result files or contains a
+    /// [`EvaluateError`], but never because a row fails.
+    pub fn run<Kind: 'static>(
+        self,
+        program: impl Program<G, P, Kind> + 'static,
+    ) -> Running<'static, G, P> {
+        Box::pin(async move { self.build()?.run(program).await })
+    }
+
+    /// Validates the setup and scores rows that already have predictions: [`build`](Self::build) and
+    /// [`score`](Evaluate::score).
+    ///
+    /// # Errors
+    /// [`EvaluateError`], but never because a row fails.
+    pub fn score<R: Fallible<Pair<G, P>>>(
+        self,
+        rows: impl IntoIterator<Item = R, IntoIter: Send + 'static>,
+    ) -> Running<'static, G, P> {
+        let rows = rows.into_iter();
+        Box::pin(async move { self.build()?.score(rows).await })
+    }
+
+    /// Validates the setup. The metrics may also be set for each run, with
+    /// [`to_builder`](Evaluate::to_builder).
+    ///
+    /// # Errors
+    /// Two metrics have the same name; a name is reserved by result files or contains a
     /// dot, comma, white space or control character; the devset is empty; the concurrency or timeout is
     /// zero; the failure score is out of range; two rows have the same id; or two outputs have the same path.
     pub fn build(self) -> Result<Evaluate<G, P>, EvaluateError> {
@@ -183,9 +241,6 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 
     fn check_metrics(&self) -> Result<(), EvaluateError> {
-        if self.metrics.is_empty() {
-            return Err(EvaluateError::NoMetric);
-        }
         self.metrics.iter().try_for_each(|metric| check_name(&metric.name))?;
         let mut names = HashSet::new();
         let duplicate = self.metrics.iter().find(|metric| !names.insert(&metric.name));
@@ -310,12 +365,40 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
         self
     }
 
-    /// Prints the first rows as a table on standard output at the end of the run; all rows if `None`.
+    /// Prints rows as a table on standard output at the end of the run: the first rows if a number is given, all
+    /// rows with `true` (or `None`), no table with `false`.
     #[cfg(feature = "report")]
-    pub fn display_table(mut self, rows: impl Into<Option<usize>>) -> Self {
-        self.options.table_rows = rows.into().unwrap_or(usize::MAX);
-        self.options.show_table = Some(print_table);
+    pub fn display_table(mut self, rows: impl Into<TableRows>) -> Self {
+        let TableRows(rows) = rows.into();
+        self.options.table_rows = rows.unwrap_or(0);
+        self.options.show_table = rows.map(|_| print_table::<G, P> as ShowTable<G, P>);
         self
+    }
+}
+
+/// The number of rows of a displayed table: `usize`, `bool` for all or no table, `Option<usize>` where `None` is all.
+#[cfg(feature = "report")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TableRows(Option<usize>);
+
+#[cfg(feature = "report")]
+impl From<usize> for TableRows {
+    fn from(rows: usize) -> Self {
+        Self(Some(rows))
+    }
+}
+
+#[cfg(feature = "report")]
+impl From<bool> for TableRows {
+    fn from(display: bool) -> Self {
+        Self(display.then_some(usize::MAX))
+    }
+}
+
+#[cfg(feature = "report")]
+impl From<Option<usize>> for TableRows {
+    fn from(rows: Option<usize>) -> Self {
+        Self(Some(rows.unwrap_or(usize::MAX)))
     }
 }
 
@@ -324,4 +407,23 @@ fn print_table<G: Serialize, P: Serialize>(result: &super::EvaluationResult<G, P
     use std::io::Write;
     // The result is returned even if standard output is a closed pipe.
     let _ = writeln!(std::io::stdout(), "{}", result.table(Some(rows)));
+}
+
+#[cfg(all(test, feature = "report"))]
+mod tests {
+    use super::*;
+    use crate::core::rows::dynamic::{Example, Prediction};
+
+    #[test]
+    fn true_displays_all_rows_and_false_none() {
+        let shown = |rows: TableRows| {
+            let options = EvaluateBuilder::<Example, Prediction>::new().display_table(rows).options;
+            (options.table_rows, options.show_table.is_some())
+        };
+        assert_eq!(shown(true.into()), (usize::MAX, true));
+        assert_eq!(shown(false.into()), (0, false));
+        assert_eq!((shown(2.into()), shown(None.into())), ((2, true), (usize::MAX, true)));
+        let replaced = Evaluate::builder().display_table(3).display_table(false).options;
+        assert!(replaced.show_table.is_none());
+    }
 }

@@ -7,6 +7,7 @@ mod denominators;
 mod failures;
 mod files;
 mod headlines;
+mod per_run;
 mod programs;
 mod setup;
 mod stopping;
