@@ -135,10 +135,10 @@ pub use crate::core::spec::{
 };
 pub use crate::core::value_type::{TypeHelp, ValueType};
 pub use crate::core::weights::{InvalidWeights, Weights};
-pub use crate::evaluate::program::{ByCall, ByForward, Fallible, Module, Program, ProgramError};
-pub use crate::evaluate::report::ProgressDisplay;
 #[cfg(feature = "report")]
 pub use crate::evaluate::TableRows;
+pub use crate::evaluate::program::{ByCall, ByForward, Fallible, Module, Program, ProgramError};
+pub use crate::evaluate::report::ProgressDisplay;
 #[cfg(feature = "report")]
 pub use crate::evaluate::report::ResultTable;
 pub use crate::evaluate::{

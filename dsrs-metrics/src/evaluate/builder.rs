@@ -8,12 +8,13 @@ use std::time::Duration;
 use futures_util::{FutureExt, Stream, StreamExt};
 use serde::Serialize;
 
+#[cfg(feature = "report")]
+use super::ShowTable;
 use super::error::EvaluateError;
 use super::row::{MetricEntry, Plan, RowOptions, sharing};
 use super::source::{RowId, SeenIds};
-#[cfg(feature = "report")]
-use super::ShowTable;
 use super::{Devset, Evaluate, Observer, Options, Running};
+use crate::core::batching;
 use crate::core::metric::Metric;
 use crate::core::panic;
 use crate::core::rows::pair::Pair;
@@ -67,7 +68,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         if std::mem::take(&mut self.inherits_metrics) {
             self.metrics.clear();
         }
-        self.metrics.push(MetricEntry::new(metric));
+        self.metrics.push(MetricEntry::new(batching::batched(Arc::new(metric))));
         self
     }
 

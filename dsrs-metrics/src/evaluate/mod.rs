@@ -27,9 +27,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures_util::future::{BoxFuture, Shared};
 use futures_util::{Stream, StreamExt};
 
+pub use self::builder::EvaluateBuilder;
 #[cfg(feature = "report")]
 pub use self::builder::TableRows;
-pub use self::builder::EvaluateBuilder;
 pub use self::error::EvaluateError;
 pub use self::evaluator::Evaluator;
 pub use self::observer::{Observer, RunStart};

@@ -78,11 +78,12 @@ impl<G, P> Clone for MetricEntry<'_, G, P> {
 }
 
 impl<'a, G: Sync, P: Sync> MetricEntry<'a, G, P> {
-    pub(super) fn new(metric: impl Metric<G, P> + 'a) -> Self {
+    pub(super) fn new(metric: Arc<dyn Metric<G, P> + 'a>) -> Self {
         let spec = metric.spec();
         let (kind, reads) = (spec.kind, spec.get_input_fields().collect());
-        let (name, key) = (metric.name().to_owned(), metric.key());
-        Self { name, kind, reads, key, metric: Arc::new(metric) }
+        // The key of the metric itself, not that of this pointer to it.
+        let (name, key) = (metric.name().to_owned(), (*metric).key());
+        Self { name, kind, reads, key, metric }
     }
 }
 
