@@ -9,6 +9,7 @@ mod ctrl_c;
 mod error;
 mod evaluator;
 mod observer;
+mod outputs;
 pub(crate) mod program;
 pub(crate) mod report;
 mod result;
@@ -28,11 +29,11 @@ use futures_util::future::{BoxFuture, Shared};
 use futures_util::{Stream, StreamExt};
 
 pub use self::builder::EvaluateBuilder;
-#[cfg(feature = "report")]
-pub use self::builder::TableRows;
 pub use self::error::EvaluateError;
 pub use self::evaluator::Evaluator;
 pub use self::observer::{Observer, RunStart};
+#[cfg(feature = "report")]
+pub use self::outputs::TableRows;
 pub use self::result::{Ending, EvaluationResult};
 pub use self::row::RowResult;
 pub use self::summary::MetricSummary;

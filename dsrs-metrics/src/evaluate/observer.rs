@@ -85,9 +85,12 @@ pub struct RunStart<'a> {
     pub concurrency: usize,
 }
 
+/// The message of an observer's panic.
+type Failure = Mutex<Option<String>>;
+
 /// The observers of one run. One that panics is removed.
 pub(super) struct Observers<G, P> {
-    all: Vec<(Arc<dyn Observer<G, P>>, Mutex<Option<String>>)>,
+    all: Vec<(Arc<dyn Observer<G, P>>, Failure)>,
 }
 
 impl<G, P> Observers<G, P> {

@@ -92,10 +92,13 @@ async fn rows_behind_an_arc_are_a_devset() {
     assert_eq!(evaluate.run(program).await.unwrap().score, Some(100.0));
 }
 
-/// Everything that an observer is told.
+/// The names of the metrics, the number of rows and the concurrency.
+type Start = (Vec<String>, Option<u64>, usize);
+
+/// Everything that an observer receives.
 #[derive(Default)]
 struct Log {
-    started: Mutex<Vec<(Vec<String>, Option<u64>, usize)>>,
+    started: Mutex<Vec<Start>>,
     rows: Mutex<Vec<String>>,
     ended: Mutex<Vec<Result<u64, EvaluateError>>>,
 }
