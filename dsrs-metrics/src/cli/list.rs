@@ -103,14 +103,11 @@ fn summary(doc: &str, width: usize) -> Option<String> {
     let first = paragraphs(doc).into_iter().next()?;
     let end = first.find(". ").unwrap_or(first.len());
     let sentence = first[..end].trim_end_matches(['.', ':']);
-    let lines = textwrap::wrap(sentence, Options::new(width).break_words(false));
-    match &*lines {
-        [whole] => Some(whole.to_string()),
-        _ => {
-            let lines = textwrap::wrap(sentence, width.saturating_sub(" ..".len()).max(1));
-            Some(format!("{} ..", lines.first()?))
-        }
+    if textwrap::core::display_width(sentence) <= width {
+        return Some(sentence.to_owned());
     }
+    let lines = textwrap::wrap(sentence, width.saturating_sub(" ..".len()).max(1));
+    Some(format!("{} ..", lines.first()?))
 }
 
 /// The name, then documentation, properties, fields and parameters, wrapped to the width.
