@@ -135,13 +135,15 @@ pub use crate::core::spec::{
 };
 pub use crate::core::value_type::{TypeHelp, ValueType};
 pub use crate::core::weights::{InvalidWeights, Weights};
+#[cfg(feature = "report")]
+pub use crate::evaluate::TableRows;
 pub use crate::evaluate::program::{ByCall, ByForward, Fallible, Module, Program, ProgramError};
 pub use crate::evaluate::report::ProgressDisplay;
 #[cfg(feature = "report")]
 pub use crate::evaluate::report::ResultTable;
 pub use crate::evaluate::{
     Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, Evaluator, MetricSummary,
-    RowResult, Running,
+    Observer, RowResult, RunStart, Running,
 };
 pub use crate::scoring::{
     AggregationError, AggregationMethod, BoxedMetric, BudgetReport, MetricSet, OnMissing, Rank,

@@ -23,13 +23,13 @@ pub(super) enum Command {
     Agree(AgreeArguments),
 }
 
-/// List the metrics: the fields they read, the score they return, their parameters
+/// List the metrics: one line each, or of named metrics the fields, the score and the parameters
 #[derive(Debug, Args)]
 pub(super) struct ListArguments {
-    /// List only these metrics, with their full documentation
+    /// Show these metrics: documentation, fields that they read, score, parameters
     #[arg(value_name = "NAME")]
     pub(super) names: Vec<String>,
-    /// Print one JSON array
+    /// Print one JSON array, with everything that is known of each metric
     #[arg(long)]
     pub(super) json: bool,
 }

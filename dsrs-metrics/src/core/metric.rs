@@ -7,6 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::core::answer::Answer;
+use crate::core::batch;
 use crate::core::call::MetricCall;
 use crate::core::declared::{Declaration, Declared};
 use crate::core::dedup::key::Key;
@@ -105,13 +106,59 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         true
     }
 
-    /// Scores pairs of rows. An error of one pair does not affect the others.
+    /// Scores pairs of rows and returns one result for each, in the same order. An error of one pair does not affect
+    /// the others.
+    ///
+    /// The default scores up to 32 pairs concurrently. A metric that can score several rows with one call overrides it
+    /// together with [`batch_size`](Self::batch_size).
     async fn evaluate_batch(&self, pairs: &[(G, P)]) -> Vec<Result<MetricScore>> {
-        let mut scores = Vec::with_capacity(pairs.len());
-        for (gold, pred) in pairs {
-            scores.push(self.evaluate(gold, pred).await);
-        }
-        scores
+        batch::evaluate(self, pairs).await
+    }
+
+    /// Returns the largest number of rows for one call of [`evaluate_batch`](Self::evaluate_batch) by
+    /// [`Evaluate`](crate::Evaluate), [`Scorer`](crate::Scorer) and the command line; the default, 1, means that they
+    /// score each row with [`answer`](Self::answer).
+    ///
+    /// Concurrent calls are collected, so a batch has at most as many rows as are evaluated concurrently. It owns
+    /// copies of its rows. Rows of types other than [`Example`] and [`Prediction`], calls with a trace and components
+    /// of composites are scored one by one.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::{Evaluate, Pair, Result};
+    ///
+    /// struct Remote;
+    ///
+    /// #[async_trait]
+    /// impl Metric for Remote {
+    ///     fn name(&self) -> &str {
+    ///         "remote"
+    ///     }
+    ///
+    ///     async fn evaluate(&self, gold: &Example, pred: &Prediction) -> Result<MetricScore> {
+    ///         Ok(MetricScore::new(f64::from(gold.get("answer") == pred.get("answer"))))
+    ///     }
+    ///
+    ///     fn batch_size(&self) -> usize {
+    ///         16
+    ///     }
+    ///
+    ///     async fn evaluate_batch(&self, pairs: &[(Example, Prediction)]) -> Vec<Result<MetricScore>> {
+    ///         // One request to a service for all pairs.
+    ///         pairs.iter().map(|_| Ok(MetricScore::new(1.0 / pairs.len() as f64))).collect()
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> std::result::Result<(), dsrs_metrics::EvaluateError> {
+    /// let rows = (0..8).map(|row| Pair::new(row.to_string(), example! {}, prediction! {}));
+    /// let result = Evaluate::builder().metric(Remote).concurrency(8).score(rows).await?;
+    /// assert_eq!(result.score, Some(1.0 / 8.0));
+    /// # Ok(())
+    /// # }
+    /// ```
+    fn batch_size(&self) -> usize {
+        1
     }
 
     /// Scores one call for an optimizer: returns the score without a trace and the verdict with one.
@@ -180,6 +227,9 @@ macro_rules! forward_metric {
             }
             async fn evaluate_batch(&self, pairs: &[(G, P)]) -> Vec<Result<MetricScore>> {
                 (**self).evaluate_batch(pairs).await
+            }
+            fn batch_size(&self) -> usize {
+                (**self).batch_size()
             }
             fn requirements(&self, all: &mut Vec<Requirement>) {
                 (**self).requirements(all);

@@ -4,6 +4,8 @@
 //! (`composite`), models (`judge`), runs over many rows (`evaluate`, `scoring`) are built on this module.
 
 pub(crate) mod answer;
+pub(crate) mod batch;
+pub(crate) mod batching;
 pub(crate) mod call;
 pub(crate) mod component_results;
 pub(crate) mod corpus;

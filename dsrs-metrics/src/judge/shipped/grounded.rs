@@ -2,7 +2,7 @@
 //! because it agrees with the ground truth.
 
 use super::lexical;
-use super::texts::TextOrList;
+use super::texts::{References, TextOrList};
 use crate::core::requirements::{Requirement, Requires};
 use crate::judge::{IntoModel, Judge, Judged, Untrusted, row};
 use crate::stats::harmonic_mean;
@@ -14,8 +14,11 @@ use dsrs_metrics::{judge, metric};
 pub struct AnswerCompleteness {
     #[input(gold, desc = "the question")]
     question: String,
-    #[input(gold = "response", desc = "a correct and complete response")]
-    ground_truth: String,
+    #[input(
+        gold = "response",
+        desc = "a correct and complete response; if there are several, each is acceptable"
+    )]
+    ground_truth: References,
     #[input(pred = "response", desc = "the response to judge")]
     system_response: String,
     #[output(range = 0.0..=1.0, desc = "fraction (out of 1.0) of the ground truth covered by the system response")]
@@ -48,7 +51,7 @@ pub struct ResponseGroundedness {
 )]
 pub async fn complete_and_grounded(
     #[gold] question: String,
-    #[gold("response")] ground_truth: String,
+    #[gold("response")] ground_truth: References,
     #[pred("response")] system_response: String,
     #[pred("context")] retrieved_context: TextOrList,
     /// The models that judge, and how their answers are aggregated.
