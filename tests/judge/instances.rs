@@ -74,8 +74,9 @@ fn the_cost_of_an_instance_is_multiplied_by_its_panel() {
 #[tokio::test]
 async fn judges_with_different_thresholds_are_different_components() {
     let model = Arc::new(lm());
+    let base = SemanticF1::default().with_lm(Arc::clone(&model));
     let judge = |name: &str, threshold: f64| {
-        let judge = SemanticF1::builder().threshold(threshold).with_lm(Arc::clone(&model)).build();
+        let judge = base.clone().with_threshold(threshold);
         Composite::builder(name, all([component(judge)])).build().unwrap()
     };
     let metrics = [judge("low", 0.5), judge("high", 0.9), judge("low_again", 0.5)];

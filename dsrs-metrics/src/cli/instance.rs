@@ -95,3 +95,47 @@ fn read<T, E: Display>(
         }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{reject, settings};
+    use crate::core::params::Params;
+    use crate::core::spec::{MetricSpec, ParamSpec};
+    use crate::core::value_type::TypeHelp;
+
+    const THRESHOLD: ParamSpec<'static> = ParamSpec {
+        name: "threshold",
+        ty: "f64",
+        help: TypeHelp::NONE,
+        default: None,
+        doc: "",
+        names: &[],
+    };
+
+    fn params(name: &str, value: &str) -> Params {
+        let mut params = Params::default();
+        params.insert(name, value);
+        params
+    }
+
+    #[test]
+    fn a_parameter_of_the_metric_takes_precedence_over_a_setting() {
+        let spec = MetricSpec::new("x").with_params(&[THRESHOLD]);
+        let given = params("threshold", "0.5");
+        let (none, rest) = settings(&given, &spec).unwrap();
+        assert!(none.is_none() && rest.has("threshold"));
+        assert_eq!(reject(&given, &spec), Ok(()));
+        let (some, rest) = settings(&given, &MetricSpec::new("x")).unwrap();
+        assert_eq!(some.unwrap().threshold, Some(0.5));
+        assert!(!rest.has("threshold"));
+    }
+
+    #[test]
+    fn a_metric_that_was_created_in_code_has_its_settings_there() {
+        let error = reject(&params("strict", "true"), &MetricSpec::new("x")).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "metric `x`: `strict`: expected a metric of `Registry::add`, found one that was created in code; set it there"
+        );
+    }
+}
