@@ -118,6 +118,7 @@ pub use crate::core::declared::{
 };
 pub use crate::core::error::{FieldError, MetricError, MetricErrorKind, Result};
 pub use crate::core::fn_metric::{FnMetric, metric_fn, typed_metric_fn};
+pub use crate::core::instance::{Instance, WithSettings};
 pub use crate::core::metric::{AcceptanceTest, FeedbackEvaluator, Metric, ScoredAtOnce};
 pub use crate::core::outcome::Outcome;
 pub use crate::core::params::{Configure, ParamError, Params};

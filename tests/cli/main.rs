@@ -5,6 +5,7 @@ mod agree;
 mod bad_input;
 mod floats;
 mod heritage;
+mod instances;
 mod interrupts;
 mod judge;
 mod lists;

@@ -269,7 +269,7 @@ fn model(text: &str) -> Result<String, &'static str> {
 }
 
 /// Parses `5000 msat` or `5 sat` as millisatoshis.
-fn money(text: &str) -> Result<u64, String> {
+pub(super) fn money(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '_').unwrap_or(text.len());
     let (number, unit) = (text[..split].replace('_', ""), text[split..].trim());

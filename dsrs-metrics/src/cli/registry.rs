@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 
 use super::error::CliError;
 use super::hint::Hint;
+use super::instance;
 use crate::core::metric::Metric;
 use crate::core::params::{Configure, ParamError, Params};
 use crate::core::spec::MetricSpec;
@@ -195,7 +196,12 @@ impl Registry {
     /// [`RegistryError`] if the name is a duplicate or invalid.
     pub fn add<M: Metric + Configure + 'static>(&mut self) -> Result<(), RegistryError> {
         let configure = |params: &Params| -> Result<Arc<dyn Metric>, ParamError> {
-            Ok(Arc::new(M::configure(params)?))
+            let (settings, params) = instance::settings(params, &M::SPEC)?;
+            let metric = M::configure(&params)?;
+            match settings {
+                None => Ok(Arc::new(metric)),
+                Some(settings) => Ok(Arc::new(instance::apply(metric, M::SPEC, settings)?)),
+            }
         };
         let entry = Entry::Configurable { spec: M::SPEC, configure, defaults: M::defaults };
         self.insert(M::SPEC.name, entry)
@@ -278,6 +284,7 @@ impl Entry {
         match self {
             Self::Configurable { configure, .. } => configure(params),
             Self::Fixed(metric) => {
+                instance::reject(params, &metric.spec())?;
                 params.check(&metric.spec())?;
                 Ok(Arc::clone(metric))
             }

@@ -6,8 +6,10 @@ use async_trait::async_trait;
 
 use crate::core::answer::Answer;
 use crate::core::call::MetricCall;
-use crate::core::error::Result;
-use crate::core::metric::Metric;
+use crate::core::error::{MetricError, Result};
+use crate::core::instance::{InstanceSettings, SettingError};
+use crate::core::metric::{AcceptanceTest, Metric};
+use crate::core::requirements::Requirement;
 use crate::core::return_types::MetricReturn;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::{MetricScore, Scored};
@@ -44,7 +46,8 @@ where
     F: Fn(&G, &P) -> R + Send + Sync,
 {
     let spec = MetricSpec::new("").with_kind(R::KIND);
-    FnMetric { name: name.into(), spec, score }
+    let settings = InstanceSettings::default();
+    FnMetric { name: name.into(), spec, settings, invalid: None, score }
 }
 
 /// A metric from a closure, created by [`metric_fn`] or [`typed_metric_fn`].
@@ -52,6 +55,8 @@ where
 pub struct FnMetric<F> {
     name: String,
     spec: MetricSpec<'static>,
+    settings: InstanceSettings,
+    invalid: Option<SettingError>,
     score: F,
 }
 
@@ -59,7 +64,23 @@ impl<F> FnMetric<F> {
     /// Sets the smallest (or, if lower is better, the largest) value that is a pass.
     #[must_use]
     pub fn with_threshold(mut self, threshold: f64) -> Self {
-        self.spec = self.spec.with_threshold(threshold);
+        self.settings.threshold = Some(threshold);
+        self.checked()
+    }
+
+    /// Replaces each score with 1 (pass) or 0 (fail). The metric must have a threshold.
+    #[must_use]
+    pub fn strict(mut self) -> Self {
+        self.settings.strict = Some(true);
+        self.checked()
+    }
+
+    /// Applies the settings in whatever order they are set: a range, for instance, after the threshold.
+    fn checked(mut self) -> Self {
+        let spec = MetricSpec { threshold: None, strict: false, ..self.spec };
+        let applied = self.settings.apply(spec);
+        self.invalid = applied.err();
+        self.spec = applied.unwrap_or(spec);
         self
     }
 
@@ -67,7 +88,7 @@ impl<F> FnMetric<F> {
     #[must_use]
     pub fn with_range(mut self, min: f64, max: f64) -> Self {
         self.spec = self.spec.with_range(min, max);
-        self
+        self.checked()
     }
 
     /// Sets the tier.
@@ -88,13 +109,13 @@ impl<F> FnMetric<F> {
     #[must_use]
     pub fn lower_is_better(mut self) -> Self {
         self.spec = self.spec.with_direction(crate::core::spec::Direction::LowerIsBetter);
-        self
+        self.checked()
     }
 
     /// Scores one pair of rows.
     ///
     /// # Errors
-    /// The closure's own error, an abstention, or a value that is not finite or out of range.
+    /// The closure's own error, an abstention, a value that is not finite or out of range, or an invalid threshold.
     pub fn score<G, P, R>(&self, gold: &G, pred: &P) -> Result<MetricScore>
     where
         F: Fn(&G, &P) -> R,
@@ -108,6 +129,9 @@ impl<F> FnMetric<F> {
         F: Fn(&G, &P) -> R,
         R: MetricReturn,
     {
+        if let Some(error) = &self.invalid {
+            return Err(MetricError::failed(&*self.name, error));
+        }
         let spec = MetricSpec { name: &self.name, ..self.spec };
         (self.score)(gold, pred).into_scored(&spec)
     }
@@ -146,7 +170,14 @@ where
         self.score(gold, pred)
     }
 
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        all.extend(self.invalid.map(|error| Requirement::missing(&*self.name, error)));
+    }
+
     fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {
         Answer::Ready(self.scored(call.gold, call.pred))
     }
 }
+
+#[diagnostic::do_not_recommend]
+impl<G: Sync, P: Sync, F> AcceptanceTest<G, P> for FnMetric<F> where Self: Metric<G, P> {}

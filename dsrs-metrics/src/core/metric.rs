@@ -11,7 +11,7 @@ use crate::core::batch;
 use crate::core::call::MetricCall;
 use crate::core::declared::{Declaration, Declared};
 use crate::core::dedup::key::Key;
-use crate::core::error::Result;
+use crate::core::error::{MetricError, Result};
 use crate::core::requirements::Requirement;
 use crate::core::return_types::Decided;
 use crate::core::rows::dynamic::{Example, Prediction, Trace};
@@ -87,7 +87,7 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
     fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {
         Answer::pending(async move {
             let score = self.evaluate(call.gold, call.pred).await?;
-            Scored::validated(score, &self.spec())
+            Scored::validated(score, call.spec(&self.spec()))
         })
     }
 
@@ -253,19 +253,56 @@ forward_metric!(&M => |_| None, Box<M> => |_| None, Arc<M> => |value| Some(Key::
 
 /// A metric with a verdict, which an optimizer can use to accept or reject a trace.
 ///
-/// `#[metric]` implements it for functions that return `bool` or have a `threshold`.
+/// `#[metric]` implements it for functions that return `bool` or have a `threshold`. Closures, run-time composites and
+/// instances with settings of their own have it as well; without a verdict each call returns an error. A metric
+/// written by hand needs one line:
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+///
+/// struct Brevity;
+///
+/// #[async_trait]
+/// impl Metric for Brevity {
+///     fn name(&self) -> &str {
+///         "brevity"
+///     }
+///
+///     fn spec(&self) -> MetricSpec<'_> {
+///         MetricSpec::new("brevity").with_range(0.0, 1.0).with_threshold(0.5)
+///     }
+///
+///     async fn evaluate(&self, _: &Example, pred: &Prediction) -> dsrs_metrics::Result<MetricScore> {
+///         let answer = pred.get("answer").and_then(|answer| answer.as_str()).unwrap_or_default();
+///         Ok(MetricScore::new(1.0 / (1.0 + answer.split(' ').count() as f64)))
+///     }
+/// }
+///
+/// impl AcceptanceTest for Brevity {}
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> dsrs_metrics::Result<()> {
+/// let (gold, trace) = (example! {}, Trace::default());
+/// assert!(Brevity.accepts(&gold, &prediction! { "answer" => "Paris" }, &trace).await?);
+/// assert!(!Brevity.accepts(&gold, &prediction! { "answer" => "in Paris" }, &trace).await?);
+/// # Ok(())
+/// # }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no verdict, so it cannot accept or reject a trace",
     label = "returns no verdict",
-    note = "a metric has a verdict if it returns `bool` or has a threshold: `#[metric(threshold = ..)]`;\na metric from a closure or written by hand has one only at run time"
+    note = "a metric has a verdict if it returns `bool` or has a threshold: `#[metric(threshold = ..)]`;\na metric written by hand needs `impl AcceptanceTest for .. {{}}`"
 )]
 #[async_trait]
 pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> {
     /// Returns whether the pair passes.
     ///
     /// # Errors
-    /// As [`Metric::evaluate`]; an error is not an acceptance.
-    async fn accepts(&self, gold: &G, pred: &P, trace: &Trace) -> Result<bool>;
+    /// As [`Metric::evaluate`]; a score without a verdict. An error is not an acceptance.
+    async fn accepts(&self, gold: &G, pred: &P, trace: &Trace) -> Result<bool> {
+        let scored = self.answer(MetricCall::new(gold, pred).with_trace(trace)).await?;
+        scored.passed.ok_or_else(|| MetricError::failed(self.name(), NO_VERDICT))
+    }
 }
 
 /// A synchronous metric. `G` defers the check to the call of `score`.
@@ -278,16 +315,12 @@ pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> 
 pub trait ScoredAtOnce<G> {}
 
 #[diagnostic::do_not_recommend]
-#[async_trait]
-impl<G: Sync, P: Sync, M> AcceptanceTest<G, P> for M
-where
-    M: Metric<G, P> + Declared<Verdict = Decided>,
+impl<G: Sync, P: Sync, M> AcceptanceTest<G, P> for M where
+    M: Metric<G, P> + Declared<Verdict = Decided>
 {
-    async fn accepts(&self, gold: &G, pred: &P, trace: &Trace) -> Result<bool> {
-        let scored = self.answer(MetricCall::new(gold, pred).with_trace(trace)).await?;
-        Ok(scored.passed == Some(true))
-    }
 }
+
+const NO_VERDICT: &str = "expected a verdict, found a score only; set a threshold";
 
 /// Scores with feedback, for reflective optimizers. Every [`Metric`] is one.
 #[async_trait]

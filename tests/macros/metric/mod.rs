@@ -1,6 +1,7 @@
 //! Metrics from functions: parameter and return types, verdicts, and rows.
 
 mod forms;
+mod instances;
 mod non_ascii_names;
 mod rows;
 mod verdicts;

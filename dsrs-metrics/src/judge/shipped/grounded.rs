@@ -58,13 +58,13 @@ pub async fn complete_and_grounded(
     #[param(default)]
     panel: judge::Panel,
 ) -> Judged<f64> {
-    let complete = AnswerCompletenessJudge { panel: panel.clone() };
+    let complete = AnswerCompletenessJudge { panel: panel.clone().of_half(0) };
     let about_truth = AnswerCompletenessInput {
         question: question.clone().into(),
         ground_truth: ground_truth.into(),
         system_response: system_response.clone().into(),
     };
-    let grounded = ResponseGroundednessJudge { panel };
+    let grounded = ResponseGroundednessJudge { panel: panel.of_half(1) };
     let about_context = ResponseGroundednessInput {
         question: question.into(),
         retrieved_context: Untrusted::new(retrieved_context),
@@ -84,8 +84,10 @@ pub async fn complete_and_grounded(
 
 impl Requires for CompleteAndGrounded {
     fn requirements(&self, all: &mut Vec<Requirement>) {
-        Requires::requirements(&AnswerCompletenessJudge { panel: self.panel.clone() }, all);
-        Requires::requirements(&ResponseGroundednessJudge { panel: self.panel.clone() }, all);
+        all.extend(self.panel.invalid_setting(&Self::SPEC));
+        let panel = |index| self.panel.clone().of_half(index);
+        Requires::requirements(&AnswerCompletenessJudge { panel: panel(0) }, all);
+        Requires::requirements(&ResponseGroundednessJudge { panel: panel(1) }, all);
     }
 
     /// Both judges have the same panel.
@@ -99,6 +101,54 @@ impl CompleteAndGrounded {
     #[must_use]
     pub fn with_lm(mut self, lm: impl IntoModel) -> Self {
         self.panel = self.panel.with_lm(lm);
+        self
+    }
+
+    /// Sets the smallest score that is a pass.
+    #[must_use]
+    pub fn with_threshold(mut self, threshold: f64) -> Self {
+        self.panel = self.panel.threshold(threshold);
+        self
+    }
+
+    /// Replaces each score with 1 (pass) or 0 (fail).
+    #[must_use]
+    pub fn strict(mut self) -> Self {
+        self.panel = self.panel.strict();
+        self
+    }
+
+    /// Sets the largest expected cost of both calls for one model, in millisatoshis.
+    #[must_use]
+    pub fn with_cost_msats(mut self, cost_msats: u64) -> Self {
+        self.panel = self.panel.cost_msats(cost_msats);
+        self
+    }
+}
+
+impl CompleteAndGroundedBuilder {
+    /// Sets the model.
+    pub fn with_lm(self, lm: impl IntoModel) -> Self {
+        self.change(|panel| panel.with_lm(lm))
+    }
+
+    /// Sets the smallest score that is a pass.
+    pub fn threshold(self, threshold: f64) -> Self {
+        self.change(|panel| panel.threshold(threshold))
+    }
+
+    /// Replaces each score with 1 (pass) or 0 (fail).
+    pub fn strict(self) -> Self {
+        self.change(judge::Panel::strict)
+    }
+
+    /// Sets the largest expected cost of both calls for one model, in millisatoshis.
+    pub fn cost_msats(self, cost_msats: u64) -> Self {
+        self.change(|panel| panel.cost_msats(cost_msats))
+    }
+
+    fn change(mut self, set: impl FnOnce(judge::Panel) -> judge::Panel) -> Self {
+        self.panel = Some(set(self.panel.take().unwrap_or_default()));
         self
     }
 }

@@ -217,11 +217,13 @@ impl Metric for Diff {
     fn answer<'a>(&'a self, call: MetricCall<'a>) -> Answer<'a> {
         let diff = match self.compared(call.gold, call.pred) {
             Ok(Check { passed: false, feedback: Some(diff) }) if self.is_semantic() => diff,
-            compared => return Answer::Ready(compared.into_scored(&Self::SPEC)),
+            compared => {
+                return Answer::Ready(compared.into_scored(call.spec(const { &Self::SPEC })));
+            }
         };
         Answer::pending(async move {
             let judged = self.judged(call.gold, call.pred).await;
-            let scored = judged.into_scored(&Metric::spec(self))?;
+            let scored = judged.into_scored(call.spec(&Metric::spec(self)))?;
             Ok(scored.with_findings(&diff))
         })
     }
