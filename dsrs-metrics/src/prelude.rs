@@ -3,7 +3,7 @@
 pub use crate::{
     AcceptanceTest, Example, FeedbackEvaluator, FeedbackMetric, Grade, Metric, MetricCall,
     MetricScore, MetricSpec, MetricTier, Outcome, Prediction, Record, Scores, Trace, async_trait,
-    example, judge, judge_output, metric, metric_fn, prediction, typed_metric_fn,
+    example, judge, judge_output, metric, metric_fn, prediction, traced_metric_fn, typed_metric_fn,
 };
 
 pub use crate::stats::harmonic_mean;

@@ -5,6 +5,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod call;
+pub(crate) mod closure_return;
 pub(crate) mod component_results;
 pub(crate) mod corpus;
 pub(crate) mod declared;
@@ -13,6 +14,7 @@ pub(crate) mod error;
 pub(crate) mod fn_metric;
 pub(crate) mod interned_names;
 pub(crate) mod metric;
+pub(crate) mod objectives;
 pub(crate) mod outcome;
 pub(crate) mod panic;
 pub(crate) mod params;
