@@ -44,8 +44,8 @@ use crate::core::spec::{MetricSpec, MetricTier};
 /// [`traced_metric_fn`] takes a closure that also reads what an optimizer passes.
 pub fn metric_fn<R, F, M>(name: impl Into<String>, score: F) -> FnMetric<F, TwoArguments<M>>
 where
-    F: Fn(&Example, &Prediction) -> R + Send + Sync,
     R: ClosureReturn<M>,
+    F: Fn(&Example, &Prediction) -> R + Send + Sync,
 {
     typed_metric_fn(name, score)
 }
@@ -63,8 +63,8 @@ pub fn typed_metric_fn<G, P, R, F, M>(
     score: F,
 ) -> FnMetric<F, TwoArguments<M>>
 where
-    F: Fn(&G, &P) -> R + Send + Sync,
     R: ClosureReturn<M>,
+    F: Fn(&G, &P) -> R + Send + Sync,
 {
     FnMetric::new(name.into(), R::declare(MetricSpec::new("")), score)
 }
@@ -90,8 +90,8 @@ where
 /// ```
 pub fn traced_metric_fn<R, F, M>(name: impl Into<String>, score: F) -> FnMetric<F, FiveArguments<M>>
 where
-    F: Fn(&Example, &Prediction, Option<&Trace>, Option<&str>, Option<&Trace>) -> R + Send + Sync,
     R: ClosureReturn<M>,
+    F: Fn(&Example, &Prediction, Option<&Trace>, Option<&str>, Option<&Trace>) -> R + Send + Sync,
 {
     FnMetric::new(name.into(), R::declare(MetricSpec::new("")), score)
 }

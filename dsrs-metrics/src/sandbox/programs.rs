@@ -211,7 +211,8 @@ fn installation(program: &Path) -> Option<PathBuf> {
         Some(root) => root,
         None => program.parent().filter(|dir| dir.ends_with("bin"))?.parent()?.to_owned(),
     };
-    (!is_shared(&root) && (root.starts_with("/opt") || is_toolchain(&root))).then_some(root)
+    (!is_shared(&root) && (root.parent() == Some(Path::new("/opt")) || is_toolchain(&root)))
+        .then_some(root)
 }
 
 /// Whether a directory has other things than one installation: a home directory, or a prefix into which many programs
