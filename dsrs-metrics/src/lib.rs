@@ -109,6 +109,7 @@ pub use dsrs_metrics_macros::metric;
 
 pub use crate::core::answer::Answer;
 pub use crate::core::call::MetricCall;
+pub use crate::core::closure_return::{AtOnce, Awaited, ClosureReturn};
 pub use crate::core::component_results::Component;
 pub use crate::core::corpus::{CorpusCounts, CorpusFormula, WithCorpus};
 #[doc(hidden)]
@@ -117,7 +118,9 @@ pub use crate::core::declared::{
     WithoutParameters,
 };
 pub use crate::core::error::{FieldError, MetricError, MetricErrorKind, Result};
-pub use crate::core::fn_metric::{FnMetric, metric_fn, typed_metric_fn};
+pub use crate::core::fn_metric::{
+    FiveArguments, FnMetric, TwoArguments, metric_fn, traced_metric_fn, typed_metric_fn,
+};
 pub use crate::core::instance::{Instance, WithSettings};
 pub use crate::core::metric::{AcceptanceTest, FeedbackEvaluator, Metric, ScoredAtOnce};
 pub use crate::core::outcome::Outcome;

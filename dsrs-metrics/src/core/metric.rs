@@ -12,10 +12,11 @@ use crate::core::call::MetricCall;
 use crate::core::declared::{Declaration, Declared};
 use crate::core::dedup::key::Key;
 use crate::core::error::{MetricError, Result};
+use crate::core::objectives::objectives;
 use crate::core::requirements::Requirement;
 use crate::core::return_types::Decided;
 use crate::core::rows::dynamic::{Example, Prediction, Trace};
-use crate::core::score::{FeedbackMetric, Grade, MetricScore, Part, Scored};
+use crate::core::score::{FeedbackMetric, Grade, MetricScore, Scored};
 use crate::core::spec::{MetricSpec, MetricTier};
 
 /// Scores a pair of rows. `G` is the gold row's type and `P` the prediction's; the defaults are the dynamic rows.
@@ -323,45 +324,69 @@ impl<G: Sync, P: Sync, M> AcceptanceTest<G, P> for M where
 const NO_VERDICT: &str = "expected a verdict, found a score only; set a threshold";
 
 /// Scores with feedback, for reflective optimizers. Every [`Metric`] is one.
+///
+/// An optimizer that scores one predictor of a program passes the trace, and the name and trace of the predictor:
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> dsrs_metrics::Result<()> {
+/// let metric = traced_metric_fn("steps", |_, _, _, pred_name, pred_trace| {
+///     let (name, steps) = (pred_name.unwrap_or("program"), pred_trace.map_or(0, |it| it.steps.len()));
+///     FeedbackMetric::new(0.5, format!("{name} took {steps} steps"))
+/// });
+/// let (gold, pred, trace) = (example! {}, prediction! {}, Trace::default());
+/// let call = MetricCall::new(&gold, &pred).with_trace(&trace).with_predictor("search", &trace);
+/// assert_eq!(metric.feedback_of(call).await?.feedback, "search took 0 steps");
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 pub trait FeedbackEvaluator<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
-    /// Returns the score and the feedback.
+    /// Returns the score and the feedback of a call.
     ///
     /// # Errors
     /// As [`Metric::evaluate`].
-    async fn feedback_metric(&self, example: &G, prediction: &P) -> Result<FeedbackMetric>;
+    async fn feedback_of(&self, call: MetricCall<'_, G, P>) -> Result<FeedbackMetric>;
 
-    /// Returns the score and the feedback of each objective: one for each named score, or a single one.
+    /// Returns the score and the feedback of each objective of a call: one for each named score, or for each component
+    /// with a score, or a single one. The metadata has its `name`, and its `passed`, `range` and `details` if it has
+    /// them. A verdict of a named score compares its value with the metric's threshold.
     ///
     /// # Errors
     /// As [`Metric::evaluate`].
-    async fn multi_objective_metric(
-        &self,
-        example: &G,
-        prediction: &P,
-    ) -> Result<Vec<FeedbackMetric>>;
-}
+    async fn objectives_of(&self, call: MetricCall<'_, G, P>) -> Result<Vec<FeedbackMetric>>;
 
-#[diagnostic::do_not_recommend]
-#[async_trait]
-impl<G: Sync, P: Sync, M: Metric<G, P> + ?Sized> FeedbackEvaluator<G, P> for M {
+    /// As [`feedback_of`](Self::feedback_of), without a trace.
+    ///
+    /// # Errors
+    /// As [`Metric::evaluate`].
     async fn feedback_metric(&self, example: &G, prediction: &P) -> Result<FeedbackMetric> {
-        Ok(self.answer(MetricCall::new(example, prediction)).await?.into_feedback())
+        self.feedback_of(MetricCall::new(example, prediction)).await
     }
 
+    /// As [`objectives_of`](Self::objectives_of), without a trace.
+    ///
+    /// # Errors
+    /// As [`Metric::evaluate`].
     async fn multi_objective_metric(
         &self,
         example: &G,
         prediction: &P,
     ) -> Result<Vec<FeedbackMetric>> {
-        let scored = self.answer(MetricCall::new(example, prediction)).await?;
-        if scored.parts().is_empty() {
-            return Ok(vec![scored.into_feedback()]);
-        }
-        let objective = |part: &Part| {
-            let feedback = format!("{} is {}.", part.name, part.value);
-            FeedbackMetric::new(part.value, feedback).with_metadata("name", part.name.clone())
-        };
-        Ok(scored.parts().iter().map(objective).collect())
+        self.objectives_of(MetricCall::new(example, prediction)).await
+    }
+}
+
+#[diagnostic::do_not_recommend]
+#[async_trait]
+impl<G: Sync, P: Sync, M: Metric<G, P> + ?Sized> FeedbackEvaluator<G, P> for M {
+    async fn feedback_of(&self, call: MetricCall<'_, G, P>) -> Result<FeedbackMetric> {
+        Ok(self.answer(call).await?.into_feedback())
+    }
+
+    async fn objectives_of(&self, call: MetricCall<'_, G, P>) -> Result<Vec<FeedbackMetric>> {
+        Ok(objectives(self.answer(call).await?, &self.spec()))
     }
 }
