@@ -102,7 +102,7 @@ fn print_table<G: Serialize, P: Serialize>(result: &super::EvaluationResult<G, P
 #[cfg(all(test, feature = "report"))]
 mod tests {
     use super::*;
-    use crate::Evaluate;
+    use crate::evaluate::Evaluate;
     use crate::core::rows::dynamic::{Example, Prediction};
 
     #[test]
