@@ -109,6 +109,7 @@ pub use dsrs_metrics_macros::metric;
 
 pub use crate::core::answer::Answer;
 pub use crate::core::call::MetricCall;
+pub use crate::core::closure_return::{AtOnce, Awaited, ClosureReturn};
 pub use crate::core::component_results::Component;
 pub use crate::core::corpus::{CorpusCounts, CorpusFormula, WithCorpus};
 #[doc(hidden)]
@@ -117,7 +118,10 @@ pub use crate::core::declared::{
     WithoutParameters,
 };
 pub use crate::core::error::{FieldError, MetricError, MetricErrorKind, Result};
-pub use crate::core::fn_metric::{FnMetric, metric_fn, typed_metric_fn};
+pub use crate::core::fn_metric::{
+    FiveArguments, FnMetric, TwoArguments, metric_fn, traced_metric_fn, typed_metric_fn,
+};
+pub use crate::core::instance::{Instance, WithSettings};
 pub use crate::core::metric::{AcceptanceTest, FeedbackEvaluator, Metric, ScoredAtOnce};
 pub use crate::core::outcome::Outcome;
 pub use crate::core::params::{Configure, ParamError, Params};
@@ -135,13 +139,15 @@ pub use crate::core::spec::{
 };
 pub use crate::core::value_type::{TypeHelp, ValueType};
 pub use crate::core::weights::{InvalidWeights, Weights};
+#[cfg(feature = "report")]
+pub use crate::evaluate::TableRows;
 pub use crate::evaluate::program::{ByCall, ByForward, Fallible, Module, Program, ProgramError};
 pub use crate::evaluate::report::ProgressDisplay;
 #[cfg(feature = "report")]
 pub use crate::evaluate::report::ResultTable;
 pub use crate::evaluate::{
     Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, Evaluator, MetricSummary,
-    RowResult, Running,
+    Observer, RowResult, RunStart, Running,
 };
 pub use crate::scoring::{
     AggregationError, AggregationMethod, BoxedMetric, BudgetReport, MetricSet, OnMissing, Rank,

@@ -2,8 +2,9 @@
 
 pub use crate::{
     AcceptanceTest, Example, FeedbackEvaluator, FeedbackMetric, Grade, Metric, MetricCall,
-    MetricScore, MetricSpec, MetricTier, Outcome, Prediction, Record, Scores, Trace, async_trait,
-    example, judge, judge_output, metric, metric_fn, prediction, typed_metric_fn,
+    MetricScore, MetricSpec, MetricTier, Outcome, Prediction, Record, Scores, Trace, WithSettings,
+    async_trait, example, judge, judge_output, metric, metric_fn, prediction, traced_metric_fn,
+    typed_metric_fn,
 };
 
 pub use crate::stats::harmonic_mean;

@@ -84,26 +84,53 @@ fn defaults_are_shown_as_typed_and_types_are_described() {
 }
 
 #[test]
-fn only_the_first_paragraph_unless_the_metric_is_named() {
+fn a_named_metric_has_its_whole_documentation() {
     let rest = "  No character is folded: \"Paris\" is not \"paris\".\n";
     let first = "same_text\n  Whether the answers are the same string.\n";
     assert!(list(&["same_text"], "80").starts_with(&format!("{first}{rest}")));
-    assert!(list(&[], "80").contains(&format!("{first}  proxy, bool, higher is better, free\n")));
     let builtin = list(&["f1"], "80");
     assert!(!builtin.contains("```") && !builtin.contains("fn main"), "no examples: {builtin}");
 }
 
 #[test]
+fn every_metric_is_one_line_in_its_group() {
+    let text = list(&[], "80");
+    let lines: Vec<&str> = text.lines().collect();
+    let metrics = |line: &&&str| line.starts_with("  ");
+    let names: Vec<&str> =
+        lines.iter().filter(metrics).map(|line| line.split_whitespace().next().unwrap()).collect();
+    let specs: Value = serde_json::from_str(&list(&["--json"], "80")).unwrap();
+    let all: Vec<&str> =
+        specs.as_array().unwrap().iter().map(|spec| spec["name"].as_str().unwrap()).collect();
+    assert_eq!(names, all, "every metric is listed once, in the order of --json");
+    let groups = lines.iter().filter(|line| !metrics(line)).count() - 1;
+    assert!((2..=12).contains(&groups) && names.len() > 60, "{text}");
+    let builtin = names.len() - OWN.len();
+    assert!(builtin + groups < 2 * 40, "the built-in metrics fit two screens of 40 lines: {text}");
+    for (group, first) in [("answers", "answer_exact_match"), ("other", OWN[0])] {
+        let place = lines.iter().position(|line| *line == group).unwrap();
+        assert_eq!(lines[place + 1].split_whitespace().next(), Some(first), "{text}");
+    }
+    let same_text = lines.iter().find(|line| line.starts_with("  same_text ")).unwrap();
+    assert!(same_text.ends_with("  Whether the answers are the same string"), "{same_text}");
+    let hint = format!("{} metrics; `list NAME` shows fields and parameters", names.len());
+    assert_eq!(*lines.last().unwrap(), hint);
+}
+
+#[test]
 fn it_fits_terminals_of_any_width() {
     for width in [20, 29, 30, 40, 60, 80, 100, 200] {
-        let text = list(&[], &width.to_string());
-        let widest = text.lines().max_by_key(|line| line.chars().count()).unwrap();
-        // A name or a type is not wrapped, so it may be longer than the line.
-        let words = widest.split_whitespace().count();
-        let count = widest.chars().count();
-        assert!(count <= width || words == 1, "{width} columns: {widest:?}");
-        for name in ["answer_exact_match", "same_text", "sleeps"] {
-            assert!(text.lines().any(|line| line == name), "{width} columns: no {name}");
+        for args in [&[][..], &OWN] {
+            let text = list(args, &width.to_string());
+            let widest = text.lines().max_by_key(|line| line.chars().count()).unwrap();
+            // A name or a type is not wrapped, so it may be longer than the line.
+            let words = widest.split_whitespace().count();
+            let count = widest.chars().count();
+            assert!(count <= width || words == 1, "{width} columns: {widest:?}");
+            for name in OWN {
+                let is_of = |line: &str| line.split_whitespace().next() == Some(name);
+                assert!(text.lines().any(is_of), "{width} columns: no {name}");
+            }
         }
     }
     assert_eq!(list(&["obeys"], "0").lines().next(), Some("obeys"), "an invalid width");

@@ -6,6 +6,7 @@ mod bad_csv;
 mod bad_input;
 mod floats;
 mod heritage;
+mod instances;
 mod interrupts;
 mod judge;
 mod lists;

@@ -71,20 +71,20 @@ fn a_limit_that_is_too_small_for_the_files_is_named() {
     }
     let folder = tempfile::tempdir().unwrap();
     let rows = folder.path().join("rows.jsonl");
-    let program = format!("print(1)#{}", "x".repeat(2 << 20));
+    let program = format!("print(1)#{}", "x".repeat(9 << 20));
     let row = serde_json::json!({"id": "big", "pred": {"program": program}});
     std::fs::write(&rows, row.to_string()).unwrap();
     for (limits, expected) in [
         (
             r#"{"file_mb": 1}"#,
-            "the limit `file_mb` is too small: expected at least 3 MiB for the file `main.py`, found 1; write a larger limit",
+            "the limit `file_mb` is too small: expected at least 10 MiB for the file `main.py`, found 1; write a larger limit",
         ),
         (
             r#"{"disk_mb": 1}"#,
-            "the limit `disk_mb` is too small: expected at least 3 MiB for the row's files, found 1; write a larger limit",
+            "the limit `disk_mb` is too small: expected at least 10 MiB for the row's files, found 1; write a larger limit",
         ),
         (
-            r#"{"memory_mb": 1}"#,
+            r#"{"memory_mb": 8}"#,
             // Setting up the sandbox may already exceed it.
             "the limit `memory_mb` is too small: expected ",
         ),

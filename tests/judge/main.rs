@@ -5,6 +5,7 @@ mod configured;
 mod diff;
 mod forms;
 mod injection;
+mod instances;
 mod laws;
 mod models;
 mod panel;

@@ -181,6 +181,90 @@ async fn offline_the_shipped_judges_answer_from_token_overlap_and_say_so() {
     assert_eq!(offline(LlmJudge::default(), &gold, &pred).await, 1.0);
 }
 
+/// The judges that compare with a reference response, which may be a list as for string metrics. Their models log the
+/// prompts.
+fn judges_of_references() -> Vec<(Box<dyn Metric>, Arc<ScriptedLm>)> {
+    let f1 = json!({ "reasoning": "", "recall": 1.0, "precision": 1.0 });
+    let ideas = json!({
+        "reasoning": "", "ground_truth_key_ideas": [], "system_response_key_ideas": [],
+        "discussion": "", "recall": 1.0, "precision": 1.0,
+    });
+    let both = ScriptedLm::new()
+        .when("retrieved_context", json!({ "reasoning": "", "groundedness": 1.0 }))
+        .otherwise(json!({ "reasoning": "", "completeness": 1.0 }));
+    let [f1, ideas, both, steps, same, grade] = [
+        says(f1),
+        says(ideas),
+        both,
+        says(json!({ "reasoning": "", "score": 5 })),
+        says(json!({ "reasoning": "", "equivalent": true })),
+        says(json!({ "reasoning": "", "score": 1.0, "feedback": "" })),
+    ]
+    .map(Arc::new);
+    vec![
+        (Box::new(SemanticF1::default().with_lm(Arc::clone(&f1))), f1),
+        (Box::new(DecompositionalSemanticF1::default().with_lm(Arc::clone(&ideas))), ideas),
+        (Box::new(CompleteAndGrounded::default().with_lm(Arc::clone(&both))), both),
+        (Box::new(GEvalCompleteness::default().with_lm(Arc::clone(&steps))), steps),
+        (Box::new(SemanticEquivalence::default().with_lm(Arc::clone(&same))), same),
+        (Box::new(LlmJudge::default().with_lm(Arc::clone(&grade))), grade),
+    ]
+}
+
+#[tokio::test]
+async fn judges_accept_a_list_of_references() {
+    let (_, pred) = rows();
+    let gold = |references: serde_json::Value| {
+        let question = "Where is the Louvre?";
+        example! { "question" => question, "response" => references, "answer" => references }
+    };
+    let prompts = async |references: serde_json::Value| {
+        let mut prompts = Vec::new();
+        for (judge, lm) in judges_of_references() {
+            let scored = judge.evaluate(&gold(references.clone()), &pred).await;
+            assert_eq!(scored.unwrap().value, 1.0, "{}", judge.name());
+            prompts.extend(lm.requests().iter().map(|request| user(request).to_owned()));
+        }
+        prompts
+    };
+    let several = prompts(json!(["By the Seine", "Near Châtelet"])).await;
+    let ungrounded: Vec<_> =
+        several.iter().filter(|prompt| !prompt.contains("retrieved_context")).collect();
+    assert_eq!(ungrounded.len(), 6);
+    for prompt in ungrounded {
+        assert!(prompt.contains("By the Seine") && prompt.contains("Near Châtelet"), "{prompt}");
+    }
+    for prompt in prompts(json!(["By the Seine"])).await {
+        assert!(!prompt.contains("[\n  \"By the Seine"), "one reference is a string: {prompt}");
+    }
+}
+
+#[tokio::test]
+async fn an_empty_list_of_references_is_an_error_without_a_call() {
+    let (_, pred) = rows();
+    let gold = example! { "question" => "Where?", "response" => json!([]), "answer" => json!([]) };
+    for (judge, lm) in judges_of_references() {
+        let error = judge.evaluate(&gold, &pred).await.unwrap_err().to_string();
+        let reason = "expected at least one reference answer, found an empty list";
+        assert!(error.contains(reason), "{}: {error}", judge.name());
+        assert_eq!(lm.requests().len(), 0);
+    }
+}
+
+#[tokio::test]
+async fn offline_the_closest_reference_counts() {
+    let pred = prediction! { "response" => "in Paris", "context" => "in Paris" };
+    let value = async |references: serde_json::Value| {
+        let gold = example! { "question" => "Where?", "response" => references };
+        let judge = SemanticF1::default();
+        let both = unconfigured(judge.evaluate(&gold, &pred)).await.unwrap().value;
+        let judge = GEvalCompleteness::default();
+        (both, unconfigured(judge.evaluate(&gold, &pred)).await.unwrap().value)
+    };
+    assert_eq!(value(json!(["Rome", "in Paris", "Paris on the Seine"])).await, (1.0, 1.0));
+    assert_eq!(value(json!(["Rome"])).await, value(json!("Rome")).await);
+}
+
 #[tokio::test]
 async fn the_headline_says_that_no_model_judged() {
     let (gold, pred) = rows();

@@ -6,7 +6,7 @@ use quote::{quote, quote_spanned};
 
 use syn::Type;
 
-use super::lower::SETTERS;
+use super::lower::{SETTERS, SETTINGS};
 use super::model::Judge;
 use crate::shared::errors::Errors;
 use crate::shared::function::fallback::stub;
@@ -26,10 +26,11 @@ fn parts(judge: &Judge, metric: &Model) -> TokenStream {
         return TokenStream::new();
     }
     let (vis, metric) = (&judge.item.vis, &metric.names.ident);
-    let setters = SETTERS.iter().filter(|name| !judge.has_param(name)).map(|name| {
-        let name = quote::format_ident!("{name}", span = span);
-        quote_spanned!(span=> pub fn #name<T>(self, _: T) -> Self { self })
-    });
+    let setters =
+        SETTERS.iter().chain(&SETTINGS).filter(|name| !judge.has_param(name)).map(|name| {
+            let name = quote::format_ident!("{name}", span = span);
+            quote_spanned!(span=> pub fn #name<T>(self, _: T) -> Self { self })
+        });
     let (input, output) = (judge.part("Input"), judge.part("Output"));
     quote_spanned! {span=>
         #[doc = ""]

@@ -24,6 +24,9 @@ pub(crate) const PANEL: &str = "panel";
 pub(crate) const SETTERS: [&str; 5] =
     ["with_lm", "models", "aggregation", "max_concurrent_judges", "quorum"];
 
+/// The setters of a judge's settings. A parameter of the same name replaces one.
+pub(crate) const SETTINGS: [&str; 3] = ["threshold", "strict", "cost_msats"];
+
 pub(crate) fn metric(judge: &Judge, errors: &mut Errors) -> Option<Model> {
     let span = judge.span();
     let mut attrs = judge.attrs.metric.clone();

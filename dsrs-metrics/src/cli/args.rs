@@ -23,13 +23,13 @@ pub(super) enum Command {
     Agree(AgreeArguments),
 }
 
-/// List the metrics: the fields they read, the score they return, their parameters
+/// List the metrics: one line each, or of named metrics the fields, the score and the parameters
 #[derive(Debug, Args)]
 pub(super) struct ListArguments {
-    /// List only these metrics, with their full documentation
+    /// Show these metrics: documentation, fields that they read, score, parameters
     #[arg(value_name = "NAME")]
     pub(super) names: Vec<String>,
-    /// Print one JSON array
+    /// Print one JSON array, with everything that is known of each metric
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -269,7 +269,7 @@ fn model(text: &str) -> Result<String, &'static str> {
 }
 
 /// Parses `5000 msat` or `5 sat` as millisatoshis.
-fn money(text: &str) -> Result<u64, String> {
+pub(super) fn money(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '_').unwrap_or(text.len());
     let (number, unit) = (text[..split].replace('_', ""), text[split..].trim());

@@ -1,4 +1,4 @@
-//! `list`: prints the specs of metrics as text or JSON.
+//! `list`: prints one line for each metric, the specs of named metrics, or all specs as JSON.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -19,6 +19,10 @@ use crate::core::value_type::TypeHelp;
 const DEFAULT_WIDTH: usize = 100;
 
 pub(super) fn run(registry: &Registry, args: &ListArguments) -> Result<ExitCode, CliError> {
+    if args.names.is_empty() && !args.json {
+        print(&overview(registry, width())).map_err(CliError::StandardOutput)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let metrics = select(registry, &args.names)?;
     let params: Vec<_> = metrics.iter().map(Listed::params).collect();
     let specs = metrics.iter().zip(&params).map(|(metric, params)| metric.spec.with_params(params));
@@ -27,9 +31,8 @@ pub(super) fn run(registry: &Registry, args: &ListArguments) -> Result<ExitCode,
         print_indented_json(&specs).map_err(CliError::StandardOutput)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let full = !args.names.is_empty();
     let width = width();
-    let text: Vec<String> = specs.iter().map(|spec| describe(spec, full, width)).collect();
+    let text: Vec<String> = specs.iter().map(|spec| describe(spec, width)).collect();
     print(&text.join("\n")).map_err(CliError::StandardOutput)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -71,12 +74,46 @@ fn width() -> usize {
     variable.or_else(terminal).filter(|width| *width > 0).unwrap_or(DEFAULT_WIDTH)
 }
 
-/// The name, then documentation, properties, fields and parameters, wrapped to the width. `full`
-/// shows all paragraphs of the documentation instead of the first.
-fn describe(spec: &MetricSpec<'_>, full: bool, width: usize) -> String {
+/// The smallest number of columns for a description; a terminal with fewer gets the names only.
+const MIN_SUMMARY: usize = 15;
+
+/// One line for each metric, in groups: the name, and as much of the documentation as fits.
+fn overview(registry: &Registry, width: usize) -> String {
+    let longest = registry.entries().map(|entry| entry.spec().name.chars().count()).max();
+    let column = longest.unwrap_or(0);
+    let room = width.saturating_sub(column + 4);
+    let mut text = String::new();
+    for (group, metrics) in registry.groups() {
+        wrap(&mut text, width, "", "", group);
+        for spec in metrics.iter().map(|entry| entry.spec()) {
+            let name = spec.name;
+            let summary = if room < MIN_SUMMARY { None } else { summary(spec.doc, room) };
+            let line = summary.map(|summary| format!("  {name:column$}  {summary}\n"));
+            text.push_str(&line.unwrap_or_else(|| format!("  {name}\n")));
+        }
+    }
+    let count = registry.entries().count();
+    let hint = format!("{count} metrics; `list NAME` shows fields and parameters");
+    wrap(&mut text, width, "", "", &hint);
+    text
+}
+
+/// Returns the first sentence of a documentation, shortened to the width between two words.
+fn summary(doc: &str, width: usize) -> Option<String> {
+    let first = paragraphs(doc).into_iter().next()?;
+    let end = first.find(". ").unwrap_or(first.len());
+    let sentence = first[..end].trim_end_matches(['.', ':']);
+    if textwrap::core::display_width(sentence) <= width {
+        return Some(sentence.to_owned());
+    }
+    let lines = textwrap::wrap(sentence, width.saturating_sub(" ..".len()).max(1));
+    Some(format!("{} ..", lines.first()?))
+}
+
+/// The name, then documentation, properties, fields and parameters, wrapped to the width.
+fn describe(spec: &MetricSpec<'_>, width: usize) -> String {
     let mut text = format!("{}\n", spec.name);
-    let shown = if full { usize::MAX } else { 1 };
-    for paragraph in paragraphs(spec.doc).into_iter().take(shown) {
+    for paragraph in paragraphs(spec.doc) {
         wrap(&mut text, width, "  ", "  ", &paragraph);
     }
     wrap(&mut text, width, "  ", "         ", &properties(spec));
@@ -207,7 +244,19 @@ fn wrap(text: &mut String, width: usize, first: &str, others: &str, line: &str) 
 
 #[cfg(test)]
 mod tests {
-    use super::{as_typed, paragraphs};
+    use super::{as_typed, paragraphs, summary};
+
+    #[test]
+    fn a_summary_is_the_first_sentence_cut_between_words() {
+        let doc = "Whether the answer\n is right. Not\n more.\n\nRest.";
+        assert_eq!(summary(doc, 80).as_deref(), Some("Whether the answer is right"));
+        assert_eq!(summary(doc, 27).as_deref(), Some("Whether the answer is right"));
+        assert_eq!(summary(doc, 26).as_deref(), Some("Whether the answer is .."));
+        assert_eq!(summary("Two checks:\n\n- one", 80).as_deref(), Some("Two checks"));
+        assert_eq!(summary("", 80), None);
+        let long = summary("abcdefghijklmnopqrstuvwxyz", 15).unwrap();
+        assert!(long.len() <= 15 && long.ends_with(" .."), "{long}");
+    }
 
     #[test]
     fn each_list_item_is_a_line() {

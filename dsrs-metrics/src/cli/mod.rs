@@ -7,6 +7,7 @@ mod agree;
 mod args;
 mod error;
 mod hint;
+mod instance;
 mod list;
 mod panic_hook;
 mod registry;

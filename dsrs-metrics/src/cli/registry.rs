@@ -1,12 +1,13 @@
 //! The metrics of a command line, by name.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
 
 use super::error::CliError;
 use super::hint::Hint;
+use super::instance;
 use crate::core::metric::Metric;
 use crate::core::params::{Configure, ParamError, Params};
 use crate::core::spec::MetricSpec;
@@ -17,8 +18,8 @@ use crate::metrics;
 #[derive(Default)]
 pub struct Registry {
     entries: IndexMap<String, Entry>,
-    /// The names of built-in metrics, which a metric of the user may replace.
-    builtin: HashSet<String>,
+    /// The built-in metrics, each with its group. A metric of the user may replace them.
+    builtin: HashMap<String, &'static str>,
 }
 
 /// A metric, or how to create it.
@@ -53,11 +54,53 @@ pub enum RegistryError {
     },
 }
 
-#[cfg(feature = "sandbox")]
-fn add_sandboxed(registry: &mut Registry) -> Result<(), RegistryError> {
-    registry.add::<metrics::Sandbox>()?;
-    registry.add::<metrics::TestPass>()?;
-    registry.add::<metrics::VerificationDelta>()
+/// A group of built-in metrics in `list`: its name, and what adds its metrics.
+type Group = (&'static str, fn(&mut Registry) -> Result<(), RegistryError>);
+
+/// The groups of the built-in metrics, in the order of `list`.
+const GROUPS: &[Group] = &[
+    ("answers", add_answers),
+    ("judges", add_judges),
+    ("retrieval-augmented generation", add_rag),
+    #[cfg(feature = "sparql")]
+    ("SPARQL", add_sparql),
+    ("rankings", add_rankings),
+    ("overlap and edit distance", add_overlap),
+    ("format and structure", add_format),
+    ("code", add_code),
+    ("tool calls and agents", add_agents),
+];
+
+fn add_answers(registry: &mut Registry) -> Result<(), RegistryError> {
+    registry.add::<metrics::AnswerExactMatch>()?;
+    registry.add::<metrics::AnswerPassageMatch>()?;
+    registry.add::<metrics::Em>()?;
+    registry.add::<metrics::F1>()?;
+    registry.add::<metrics::HotpotF1>()?;
+    registry.add::<metrics::Precision>()?;
+    registry.add::<metrics::Recall>()?;
+    registry.add::<metrics::NumericMatch>()
+}
+
+fn add_judges(registry: &mut Registry) -> Result<(), RegistryError> {
+    registry.add::<shipped::SemanticF1>()?;
+    registry.add::<shipped::DecompositionalSemanticF1>()?;
+    registry.add::<shipped::CompleteAndGrounded>()?;
+    registry.add::<shipped::LlmJudge>()?;
+    registry.add::<shipped::AnswerRelevance>()?;
+    registry.add::<shipped::AnswerGroundedness>()?;
+    registry.add::<shipped::GEvalCompleteness>()?;
+    registry.add::<shipped::PairwisePreference>()?;
+    registry.add::<shipped::SemanticEquivalence>()
+}
+
+fn add_rag(registry: &mut Registry) -> Result<(), RegistryError> {
+    registry.add::<metrics::IntentAccuracy>()?;
+    registry.add::<metrics::IntentAccuracyWithFallback>()?;
+    registry.add::<metrics::EntityF1>()?;
+    registry.add::<metrics::EntityTypeAccuracy>()?;
+    registry.add::<metrics::AnswerPresent>()?;
+    registry.add::<metrics::SourcesUsed>()
 }
 
 #[cfg(feature = "sparql")]
@@ -69,38 +112,16 @@ fn add_sparql(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add::<metrics::HeritageRagStrict>()
 }
 
-fn add_builtin(registry: &mut Registry) -> Result<(), RegistryError> {
-    registry.add::<metrics::AnswerExactMatch>()?;
-    registry.add::<metrics::AnswerPassageMatch>()?;
-    registry.add::<metrics::Em>()?;
-    registry.add::<metrics::F1>()?;
-    registry.add::<metrics::HotpotF1>()?;
-    registry.add::<metrics::Precision>()?;
-    registry.add::<metrics::Recall>()?;
-    registry.add::<metrics::NumericMatch>()?;
-    registry.add::<shipped::SemanticF1>()?;
-    registry.add::<shipped::DecompositionalSemanticF1>()?;
-    registry.add::<shipped::CompleteAndGrounded>()?;
-    registry.add::<shipped::LlmJudge>()?;
-    registry.add::<shipped::AnswerRelevance>()?;
-    registry.add::<shipped::AnswerGroundedness>()?;
-    registry.add::<shipped::GEvalCompleteness>()?;
-    registry.add::<shipped::PairwisePreference>()?;
-    registry.add::<shipped::SemanticEquivalence>()?;
-    registry.add::<metrics::IntentAccuracy>()?;
-    registry.add::<metrics::IntentAccuracyWithFallback>()?;
-    registry.add::<metrics::EntityF1>()?;
-    registry.add::<metrics::EntityTypeAccuracy>()?;
-    registry.add::<metrics::AnswerPresent>()?;
-    registry.add::<metrics::SourcesUsed>()?;
-    #[cfg(feature = "sparql")]
-    add_sparql(registry)?;
+fn add_rankings(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add::<metrics::PrecisionAtK>()?;
     registry.add::<metrics::RecallAtK>()?;
     registry.add::<metrics::HitRate>()?;
     registry.add::<metrics::ReciprocalRank>()?;
     registry.add::<metrics::AveragePrecision>()?;
-    registry.add::<metrics::Ndcg>()?;
+    registry.add::<metrics::Ndcg>()
+}
+
+fn add_overlap(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add::<metrics::Bleu>()?;
     registry.add::<metrics::Chrf>()?;
     registry.add::<metrics::Rouge1>()?;
@@ -109,23 +130,34 @@ fn add_builtin(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add::<metrics::RougeLsum>()?;
     registry.add::<metrics::Wer>()?;
     registry.add::<metrics::Cer>()?;
-    registry.add::<metrics::EditSimilarity>()?;
+    registry.add::<metrics::EditSimilarity>()
+}
+
+fn add_format(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add::<metrics::JsonFieldAccuracy>()?;
     registry.add::<metrics::Format>()?;
     registry.add::<metrics::Keyword>()?;
-    registry.add::<metrics::Length>()?;
+    registry.add::<metrics::Length>()
+}
+
+#[cfg(feature = "sandbox")]
+fn add_sandboxed(registry: &mut Registry) -> Result<(), RegistryError> {
+    registry.add::<metrics::Sandbox>()?;
+    registry.add::<metrics::TestPass>()?;
+    registry.add::<metrics::VerificationDelta>()
+}
+
+fn add_code(registry: &mut Registry) -> Result<(), RegistryError> {
+    #[cfg(feature = "sandbox")]
+    add_sandboxed(registry)?;
     registry.add::<metrics::Syntax>()?;
+    registry.add::<metrics::Diff>()
+}
+
+fn add_agents(registry: &mut Registry) -> Result<(), RegistryError> {
     #[cfg(feature = "schema")]
     registry.add::<metrics::ToolParamsSchema>()?;
     registry.add::<metrics::WasRepeated>()?;
-    #[cfg(feature = "sandbox")]
-    add_sandboxed(registry)?;
-    registry.add::<metrics::Diff>()?;
-    add_agents(registry)
-}
-
-/// Metrics of coding agents.
-fn add_agents(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add::<metrics::SubtaskPlanning>()?;
     registry.add::<metrics::SubtaskExecution>()?;
     registry.add::<metrics::Synthesis>()?;
@@ -145,9 +177,15 @@ impl Registry {
     #[must_use]
     pub fn builtin() -> Self {
         let mut registry = Self::new();
-        let added = add_builtin(&mut registry);
-        debug_assert_eq!(added, Ok(()), "the names of built-in metrics are unique");
-        registry.builtin = registry.entries.keys().cloned().collect();
+        let mut builtin = HashMap::new();
+        for (group, add) in GROUPS {
+            let before = registry.entries.len();
+            let added = add(&mut registry);
+            debug_assert_eq!(added, Ok(()), "the names of built-in metrics are unique");
+            let names = registry.entries.keys().skip(before);
+            builtin.extend(names.map(|name| (name.clone(), *group)));
+        }
+        registry.builtin = builtin;
         registry
     }
 
@@ -158,7 +196,12 @@ impl Registry {
     /// [`RegistryError`] if the name is a duplicate or invalid.
     pub fn add<M: Metric + Configure + 'static>(&mut self) -> Result<(), RegistryError> {
         let configure = |params: &Params| -> Result<Arc<dyn Metric>, ParamError> {
-            Ok(Arc::new(M::configure(params)?))
+            let (settings, params) = instance::settings(params, &M::SPEC)?;
+            let metric = M::configure(&params)?;
+            match settings {
+                None => Ok(Arc::new(metric)),
+                Some(settings) => Ok(Arc::new(instance::apply(metric, M::SPEC, settings)?)),
+            }
         };
         let entry = Entry::Configurable { spec: M::SPEC, configure, defaults: M::defaults };
         self.insert(M::SPEC.name, entry)
@@ -181,7 +224,7 @@ impl Registry {
             return Err(RegistryError::InvalidName { name });
         }
         // A metric of the user replaces the built-in one of its name, once.
-        if self.entries.contains_key(&name) && !self.builtin.remove(&name) {
+        if self.entries.contains_key(&name) && self.builtin.remove(&name).is_none() {
             return Err(RegistryError::DuplicateName { name });
         }
         self.entries.insert(name, entry);
@@ -194,6 +237,20 @@ impl Registry {
 
     pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {
         self.entries.values()
+    }
+
+    /// Returns the groups and their metrics: the built-in groups, then the metrics of the user.
+    pub(super) fn groups(&self) -> impl Iterator<Item = (&'static str, Vec<&Entry>)> {
+        let groups = GROUPS.iter().map(|(name, _)| (*name, Some(*name)));
+        groups.chain([("other", None)]).filter_map(|(name, group)| {
+            let members = self.entries.iter().filter(|(name, _)| self.group(name) == group);
+            let members: Vec<_> = members.map(|(_, entry)| entry).collect();
+            (!members.is_empty()).then_some((name, members))
+        })
+    }
+
+    fn group(&self, name: &str) -> Option<&'static str> {
+        self.builtin.get(name).copied()
     }
 
     /// Returns the metric of this name, or an error that suggests one.
@@ -227,6 +284,7 @@ impl Entry {
         match self {
             Self::Configurable { configure, .. } => configure(params),
             Self::Fixed(metric) => {
+                instance::reject(params, &metric.spec())?;
                 params.check(&metric.spec())?;
                 Ok(Arc::clone(metric))
             }

@@ -42,7 +42,7 @@ fn one_line(message: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
+    use clap::{CommandFactory, Parser};
 
     use super::one_line;
     use crate::cli::args::Arguments;
@@ -82,5 +82,62 @@ mod tests {
         params.insert(key, value);
         let registry = crate::cli::Registry::builtin();
         assert!(registry.get(metric).unwrap().configure(&params).is_ok(), "{example}");
+    }
+
+    /// The examples after `marker` in a message, up to the end of the clause.
+    fn examples<'a>(message: &'a str, marker: &str) -> Vec<&'a str> {
+        let Some((_, rest)) = message.split_once(marker) else { return Vec::new() };
+        let end = rest.find([';', '\n']).into_iter().chain(rest.find(". ")).min();
+        let clause = &rest[..end.unwrap_or(rest.len())];
+        clause.split(" or ").map(|example| example.trim().trim_matches('"')).collect()
+    }
+
+    /// The arguments that a command needs besides the option in question.
+    fn required(command: &str) -> &'static [&'static str] {
+        match command {
+            "score" => &["score", "-", "-m", "f1"],
+            "agree" => &["agree", "scores.jsonl", "--label", "label"],
+            _ => &["list"],
+        }
+    }
+
+    #[test]
+    fn every_example_in_help_and_errors_of_options_is_valid() {
+        let mut tried = Vec::new();
+        for command in Arguments::command().get_subcommands() {
+            let start = required(command.get_name());
+            for argument in command.get_arguments() {
+                let Some(long) =
+                    argument.get_long().filter(|_| argument.get_action().takes_values())
+                else {
+                    continue;
+                };
+                let option = format!("--{long}");
+                let help = argument.get_long_help().or_else(|| argument.get_help());
+                let help = help.map(ToString::to_string).unwrap_or_default().replace('\n', " ");
+                let parsed = |value: &str| {
+                    let arguments = [&["dsrs-metrics"], start, &[&*option, value]].concat();
+                    Arguments::try_parse_from(arguments)
+                };
+                let rejection = parsed("?").err().map(|error| one_line(&error.to_string()));
+                let of_error = rejection.iter().flat_map(|error| examples(error, "as in "));
+                for example in examples(&help, "e.g. ").into_iter().chain(of_error) {
+                    let error = parsed(example).err().map(|error| error.to_string());
+                    assert_eq!(error, None, "{option} {example}");
+                    tried.push(format!("{option} {example}"));
+                }
+            }
+        }
+        for example in [
+            "--map pred.answer=choices.0.text",
+            "--map gold.answer=answers",
+            "--timeout 2min",
+            "--budget 5000 msat",
+            "--lm openai:gpt-5-mini",
+            "--param f1.profile=folded",
+            "--fail-under f1=0.8",
+        ] {
+            assert!(tried.iter().any(|tried| tried == example), "{example} is not in {tried:?}");
+        }
     }
 }

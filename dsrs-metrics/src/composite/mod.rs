@@ -27,7 +27,7 @@ use crate::core::call::MetricCall;
 use crate::core::dedup::key::Key;
 use crate::core::error::Result;
 use crate::core::interned_names;
-use crate::core::metric::Metric;
+use crate::core::metric::{AcceptanceTest, Metric};
 use crate::core::requirements::Requirement;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::MetricScore;
@@ -226,6 +226,9 @@ impl<G: Sync, P: Sync> Metric<G, P> for Composite<G, P> {
         self.leaves.iter().for_each(|leaf| Metric::<G, P>::requirements(leaf, all));
     }
 }
+
+#[diagnostic::do_not_recommend]
+impl<G: Sync, P: Sync> AcceptanceTest<G, P> for Composite<G, P> {}
 
 impl<G, P> fmt::Debug for Composite<G, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -73,6 +73,7 @@ impl Plan {
             Ok(tree) => tree,
             Err(mistake) => return Answer::Ready(Err(MetricError::failed(name, mistake))),
         };
+        let (spec, call) = (call.spec(spec), call.with_spec(None));
         let Self { names, on_missing, keys, sharing, .. } = self;
         let run = Run { tree, on_missing: *on_missing, components: names, keys, name, spec };
         match sharing {

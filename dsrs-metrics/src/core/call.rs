@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::core::dedup::memo::Memo;
 use crate::core::rows::dynamic::{Example, Prediction, Trace};
+use crate::core::spec::MetricSpec;
 
 /// The arguments of a metric: DSPy's `(gold, pred, trace, pred_name, pred_trace)`.
 ///
@@ -38,12 +39,14 @@ pub struct MetricCall<'a, G = Example, P = Prediction> {
     pub pred_trace: Option<&'a Trace>,
     /// Answers to this call, if metrics of one run are equal or share components.
     pub(crate) memo: Option<&'a Memo>,
+    /// The spec of an instance with settings of its own.
+    pub(crate) spec: Option<&'a MetricSpec<'a>>,
 }
 
 impl<'a, G, P> MetricCall<'a, G, P> {
     /// Creates a call as in evaluation: without a trace.
     pub const fn new(gold: &'a G, pred: &'a P) -> Self {
-        Self { gold, pred, trace: None, pred_name: None, pred_trace: None, memo: None }
+        Self { gold, pred, trace: None, pred_name: None, pred_trace: None, memo: None, spec: None }
     }
 
     /// Sets the trace, as an optimizer does.
@@ -69,14 +72,28 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         MetricCall { memo: self.memo.or(memo), ..self }
     }
 
+    /// Returns the spec to validate the score against: that of the instance if it has its own threshold, strictness
+    /// or cost, otherwise `declared`. A metric that implements [`Metric::answer`](crate::Metric::answer) by hand uses it.
+    #[inline]
+    #[must_use]
+    pub fn spec(&self, declared: &'a MetricSpec<'a>) -> &'a MetricSpec<'a> {
+        self.spec.unwrap_or(declared)
+    }
+
+    /// Sets the spec of an instance. The components of a composite are called without one.
+    pub(crate) const fn with_spec(mut self, spec: Option<&'a MetricSpec<'a>>) -> Self {
+        self.spec = spec;
+        self
+    }
+
     /// Returns the same call with other rows.
     #[doc(hidden)]
     pub const fn over<'b, G2, P2>(self, gold: &'b G2, pred: &'b P2) -> MetricCall<'b, G2, P2>
     where
         'a: 'b,
     {
-        let Self { trace, pred_name, pred_trace, .. } = self;
-        MetricCall { gold, pred, trace, pred_name, pred_trace, memo: None }
+        let Self { trace, pred_name, pred_trace, spec, .. } = self;
+        MetricCall { gold, pred, trace, pred_name, pred_trace, memo: None, spec }
     }
 }
 

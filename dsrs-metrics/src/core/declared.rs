@@ -53,7 +53,12 @@ pub trait Declared: Sized {
 
     /// Returns the largest expected cost of one call of this value, in millisatoshis; see [`Metric::cost_estimate`].
     fn max_cost(&self) -> u64 {
-        Declared::spec(self).cost_msats
+        self.max_cost_of(Declared::spec(self).cost_msats)
+    }
+
+    /// Returns the largest expected cost of one call of this value, if `declared_msats` is the declared cost.
+    fn max_cost_of(&self, declared_msats: u64) -> u64 {
+        declared_msats
     }
 }
 
@@ -65,6 +70,7 @@ pub trait Declaration {
     fn keys(&self, all: &mut Vec<Key>);
     fn requirements(&self, all: &mut Vec<Requirement>);
     fn max_cost(&self) -> u64;
+    fn max_cost_of(&self, declared_msats: u64) -> u64;
 }
 
 #[diagnostic::do_not_recommend]
@@ -87,6 +93,10 @@ impl<M: Declared> Declaration for M {
 
     fn max_cost(&self) -> u64 {
         Declared::max_cost(self)
+    }
+
+    fn max_cost_of(&self, declared_msats: u64) -> u64 {
+        Declared::max_cost_of(self, declared_msats)
     }
 }
 

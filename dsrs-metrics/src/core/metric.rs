@@ -7,14 +7,16 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use crate::core::answer::Answer;
+use crate::core::batch;
 use crate::core::call::MetricCall;
 use crate::core::declared::{Declaration, Declared};
 use crate::core::dedup::key::Key;
-use crate::core::error::Result;
+use crate::core::error::{MetricError, Result};
+use crate::core::objectives::objectives;
 use crate::core::requirements::Requirement;
 use crate::core::return_types::Decided;
 use crate::core::rows::dynamic::{Example, Prediction, Trace};
-use crate::core::score::{FeedbackMetric, Grade, MetricScore, Part, Scored};
+use crate::core::score::{FeedbackMetric, Grade, MetricScore, Scored};
 use crate::core::spec::{MetricSpec, MetricTier};
 
 /// Scores a pair of rows. `G` is the gold row's type and `P` the prediction's; the defaults are the dynamic rows.
@@ -86,7 +88,7 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
     fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {
         Answer::pending(async move {
             let score = self.evaluate(call.gold, call.pred).await?;
-            Scored::validated(score, &self.spec())
+            Scored::validated(score, call.spec(&self.spec()))
         })
     }
 
@@ -105,13 +107,59 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         true
     }
 
-    /// Scores pairs of rows. An error of one pair does not affect the others.
+    /// Scores pairs of rows and returns one result for each, in the same order. An error of one pair does not affect
+    /// the others.
+    ///
+    /// The default scores up to 32 pairs concurrently. A metric that can score several rows with one call overrides it
+    /// together with [`batch_size`](Self::batch_size).
     async fn evaluate_batch(&self, pairs: &[(G, P)]) -> Vec<Result<MetricScore>> {
-        let mut scores = Vec::with_capacity(pairs.len());
-        for (gold, pred) in pairs {
-            scores.push(self.evaluate(gold, pred).await);
-        }
-        scores
+        batch::evaluate(self, pairs).await
+    }
+
+    /// Returns the largest number of rows for one call of [`evaluate_batch`](Self::evaluate_batch) by
+    /// [`Evaluate`](crate::Evaluate), [`Scorer`](crate::Scorer) and the command line; the default, 1, means that they
+    /// score each row with [`answer`](Self::answer).
+    ///
+    /// Concurrent calls are collected, so a batch has at most as many rows as are evaluated concurrently. It owns
+    /// copies of its rows. Rows of types other than [`Example`] and [`Prediction`], calls with a trace and components
+    /// of composites are scored one by one.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::{Evaluate, Pair, Result};
+    ///
+    /// struct Remote;
+    ///
+    /// #[async_trait]
+    /// impl Metric for Remote {
+    ///     fn name(&self) -> &str {
+    ///         "remote"
+    ///     }
+    ///
+    ///     async fn evaluate(&self, gold: &Example, pred: &Prediction) -> Result<MetricScore> {
+    ///         Ok(MetricScore::new(f64::from(gold.get("answer") == pred.get("answer"))))
+    ///     }
+    ///
+    ///     fn batch_size(&self) -> usize {
+    ///         16
+    ///     }
+    ///
+    ///     async fn evaluate_batch(&self, pairs: &[(Example, Prediction)]) -> Vec<Result<MetricScore>> {
+    ///         // One request to a service for all pairs.
+    ///         pairs.iter().map(|_| Ok(MetricScore::new(1.0 / pairs.len() as f64))).collect()
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> std::result::Result<(), dsrs_metrics::EvaluateError> {
+    /// let rows = (0..8).map(|row| Pair::new(row.to_string(), example! {}, prediction! {}));
+    /// let result = Evaluate::builder().metric(Remote).concurrency(8).score(rows).await?;
+    /// assert_eq!(result.score, Some(1.0 / 8.0));
+    /// # Ok(())
+    /// # }
+    /// ```
+    fn batch_size(&self) -> usize {
+        1
     }
 
     /// Scores one call for an optimizer: returns the score without a trace and the verdict with one.
@@ -181,6 +229,9 @@ macro_rules! forward_metric {
             async fn evaluate_batch(&self, pairs: &[(G, P)]) -> Vec<Result<MetricScore>> {
                 (**self).evaluate_batch(pairs).await
             }
+            fn batch_size(&self) -> usize {
+                (**self).batch_size()
+            }
             fn requirements(&self, all: &mut Vec<Requirement>) {
                 (**self).requirements(all);
             }
@@ -203,19 +254,56 @@ forward_metric!(&M => |_| None, Box<M> => |_| None, Arc<M> => |value| Some(Key::
 
 /// A metric with a verdict, which an optimizer can use to accept or reject a trace.
 ///
-/// `#[metric]` implements it for functions that return `bool` or have a `threshold`.
+/// `#[metric]` implements it for functions that return `bool` or have a `threshold`. Closures, run-time composites and
+/// instances with settings of their own have it as well; without a verdict each call returns an error. A metric
+/// written by hand needs one line:
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+///
+/// struct Brevity;
+///
+/// #[async_trait]
+/// impl Metric for Brevity {
+///     fn name(&self) -> &str {
+///         "brevity"
+///     }
+///
+///     fn spec(&self) -> MetricSpec<'_> {
+///         MetricSpec::new("brevity").with_range(0.0, 1.0).with_threshold(0.5)
+///     }
+///
+///     async fn evaluate(&self, _: &Example, pred: &Prediction) -> dsrs_metrics::Result<MetricScore> {
+///         let answer = pred.get("answer").and_then(|answer| answer.as_str()).unwrap_or_default();
+///         Ok(MetricScore::new(1.0 / (1.0 + answer.split(' ').count() as f64)))
+///     }
+/// }
+///
+/// impl AcceptanceTest for Brevity {}
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> dsrs_metrics::Result<()> {
+/// let (gold, trace) = (example! {}, Trace::default());
+/// assert!(Brevity.accepts(&gold, &prediction! { "answer" => "Paris" }, &trace).await?);
+/// assert!(!Brevity.accepts(&gold, &prediction! { "answer" => "in Paris" }, &trace).await?);
+/// # Ok(())
+/// # }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no verdict, so it cannot accept or reject a trace",
     label = "returns no verdict",
-    note = "a metric has a verdict if it returns `bool` or has a threshold: `#[metric(threshold = ..)]`;\na metric from a closure or written by hand has one only at run time"
+    note = "a metric has a verdict if it returns `bool` or has a threshold: `#[metric(threshold = ..)]`;\na metric written by hand needs `impl AcceptanceTest for .. {{}}`"
 )]
 #[async_trait]
 pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> {
     /// Returns whether the pair passes.
     ///
     /// # Errors
-    /// As [`Metric::evaluate`]; an error is not an acceptance.
-    async fn accepts(&self, gold: &G, pred: &P, trace: &Trace) -> Result<bool>;
+    /// As [`Metric::evaluate`]; a score without a verdict. An error is not an acceptance.
+    async fn accepts(&self, gold: &G, pred: &P, trace: &Trace) -> Result<bool> {
+        let scored = self.answer(MetricCall::new(gold, pred).with_trace(trace)).await?;
+        scored.passed.ok_or_else(|| MetricError::failed(self.name(), NO_VERDICT))
+    }
 }
 
 /// A synchronous metric. `G` defers the check to the call of `score`.
@@ -228,57 +316,77 @@ pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> 
 pub trait ScoredAtOnce<G> {}
 
 #[diagnostic::do_not_recommend]
-#[async_trait]
-impl<G: Sync, P: Sync, M> AcceptanceTest<G, P> for M
-where
-    M: Metric<G, P> + Declared<Verdict = Decided>,
+impl<G: Sync, P: Sync, M> AcceptanceTest<G, P> for M where
+    M: Metric<G, P> + Declared<Verdict = Decided>
 {
-    async fn accepts(&self, gold: &G, pred: &P, trace: &Trace) -> Result<bool> {
-        let scored = self.answer(MetricCall::new(gold, pred).with_trace(trace)).await?;
-        Ok(scored.passed == Some(true))
-    }
 }
+
+const NO_VERDICT: &str = "expected a verdict, found a score only; set a threshold";
 
 /// Scores with feedback, for reflective optimizers. Every [`Metric`] is one.
+///
+/// An optimizer that scores one predictor of a program passes the trace, and the name and trace of the predictor:
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> dsrs_metrics::Result<()> {
+/// let metric = traced_metric_fn("steps", |_, _, _, pred_name, pred_trace| {
+///     let (name, steps) = (pred_name.unwrap_or("program"), pred_trace.map_or(0, |it| it.steps.len()));
+///     FeedbackMetric::new(0.5, format!("{name} took {steps} steps"))
+/// });
+/// let (gold, pred, trace) = (example! {}, prediction! {}, Trace::default());
+/// let call = MetricCall::new(&gold, &pred).with_trace(&trace).with_predictor("search", &trace);
+/// assert_eq!(metric.feedback_of(call).await?.feedback, "search took 0 steps");
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 pub trait FeedbackEvaluator<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
-    /// Returns the score and the feedback.
+    /// Returns the score and the feedback of a call.
     ///
     /// # Errors
     /// As [`Metric::evaluate`].
-    async fn feedback_metric(&self, example: &G, prediction: &P) -> Result<FeedbackMetric>;
+    async fn feedback_of(&self, call: MetricCall<'_, G, P>) -> Result<FeedbackMetric>;
 
-    /// Returns the score and the feedback of each objective: one for each named score, or a single one.
+    /// Returns the score and the feedback of each objective of a call: one for each named score, or for each component
+    /// with a score, or a single one. The metadata has its `name`, and its `passed`, `range` and `details` if it has
+    /// them. A verdict of a named score compares its value with the metric's threshold.
     ///
     /// # Errors
     /// As [`Metric::evaluate`].
-    async fn multi_objective_metric(
-        &self,
-        example: &G,
-        prediction: &P,
-    ) -> Result<Vec<FeedbackMetric>>;
-}
+    async fn objectives_of(&self, call: MetricCall<'_, G, P>) -> Result<Vec<FeedbackMetric>>;
 
-#[diagnostic::do_not_recommend]
-#[async_trait]
-impl<G: Sync, P: Sync, M: Metric<G, P> + ?Sized> FeedbackEvaluator<G, P> for M {
+    /// As [`feedback_of`](Self::feedback_of), without a trace.
+    ///
+    /// # Errors
+    /// As [`Metric::evaluate`].
     async fn feedback_metric(&self, example: &G, prediction: &P) -> Result<FeedbackMetric> {
-        Ok(self.answer(MetricCall::new(example, prediction)).await?.into_feedback())
+        self.feedback_of(MetricCall::new(example, prediction)).await
     }
 
+    /// As [`objectives_of`](Self::objectives_of), without a trace.
+    ///
+    /// # Errors
+    /// As [`Metric::evaluate`].
     async fn multi_objective_metric(
         &self,
         example: &G,
         prediction: &P,
     ) -> Result<Vec<FeedbackMetric>> {
-        let scored = self.answer(MetricCall::new(example, prediction)).await?;
-        if scored.parts().is_empty() {
-            return Ok(vec![scored.into_feedback()]);
-        }
-        let objective = |part: &Part| {
-            let feedback = format!("{} is {}.", part.name, part.value);
-            FeedbackMetric::new(part.value, feedback).with_metadata("name", part.name.clone())
-        };
-        Ok(scored.parts().iter().map(objective).collect())
+        self.objectives_of(MetricCall::new(example, prediction)).await
+    }
+}
+
+#[diagnostic::do_not_recommend]
+#[async_trait]
+impl<G: Sync, P: Sync, M: Metric<G, P> + ?Sized> FeedbackEvaluator<G, P> for M {
+    async fn feedback_of(&self, call: MetricCall<'_, G, P>) -> Result<FeedbackMetric> {
+        Ok(self.answer(call).await?.into_feedback())
+    }
+
+    async fn objectives_of(&self, call: MetricCall<'_, G, P>) -> Result<Vec<FeedbackMetric>> {
+        Ok(objectives(self.answer(call).await?, &self.spec()))
     }
 }

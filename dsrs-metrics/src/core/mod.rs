@@ -4,15 +4,20 @@
 //! (`composite`), models (`judge`), runs over many rows (`evaluate`, `scoring`) are built on this module.
 
 pub(crate) mod answer;
+pub(crate) mod batch;
+pub(crate) mod batching;
 pub(crate) mod call;
+pub(crate) mod closure_return;
 pub(crate) mod component_results;
 pub(crate) mod corpus;
 pub(crate) mod declared;
 pub(crate) mod dedup;
 pub(crate) mod error;
 pub(crate) mod fn_metric;
+pub(crate) mod instance;
 pub(crate) mod interned_names;
 pub(crate) mod metric;
+pub(crate) mod objectives;
 pub(crate) mod outcome;
 pub(crate) mod panic;
 pub(crate) mod params;

@@ -51,6 +51,16 @@ pub enum ParamError {
         /// The deserializer's message; empty if it adds nothing to the description.
         reason: String,
     },
+    /// The metric does not support this value of a setting that every metric has: its threshold or strictness.
+    #[error("metric `{metric}`: `{setting}`: {reason}")]
+    Setting {
+        /// The metric's name.
+        metric: String,
+        /// The setting.
+        setting: &'static str,
+        /// What was expected, what was found, and what to write.
+        reason: String,
+    },
 }
 
 /// Displays a text in brackets, and nothing for an empty one.
@@ -80,12 +90,20 @@ impl std::fmt::Display for Known<'_> {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Params {
     values: IndexMap<String, String>,
+    /// The cost of one verdict of a judge, whose panel charges it.
+    pub(crate) cost_msats: Option<u64>,
 }
 
 impl Params {
     /// Sets a parameter; a later value replaces an earlier one.
     pub fn insert(&mut self, name: impl Into<String>, value: impl Into<String>) {
         self.values.insert(name.into(), value.into());
+    }
+
+    /// Removes a parameter, and returns its value.
+    #[cfg(feature = "cli")]
+    pub(crate) fn remove(&mut self, name: &str) -> Option<String> {
+        self.values.shift_remove(name)
     }
 
     /// Returns whether there is a value for this parameter.

@@ -1,21 +1,21 @@
 //! The builder of [`Evaluate`], and the validation of a setup before any row is run.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::{FutureExt, Stream, StreamExt};
-use serde::Serialize;
 
 use super::error::EvaluateError;
 use super::row::{MetricEntry, Plan, RowOptions, sharing};
 use super::source::{RowId, SeenIds};
-use super::{Devset, Evaluate, Options};
+use super::{Devset, Evaluate, Observer, Options, Running};
+use crate::core::batching;
 use crate::core::metric::Metric;
 use crate::core::panic;
-use crate::evaluate::program::Fallible;
-use crate::evaluate::report::{Format, ProgressDisplay, pair_line, real_path};
+use crate::core::rows::pair::Pair;
+use crate::evaluate::program::{Fallible, Program};
+use crate::evaluate::report::{ProgressDisplay, real_path};
 
 /// The default number of rows evaluated concurrently.
 pub(super) const DEFAULT_CONCURRENCY: usize = 32;
@@ -27,16 +27,19 @@ const MAX_FAILURE_SCORE: f64 = 1e300;
 #[must_use]
 pub struct EvaluateBuilder<G, P> {
     metrics: Vec<MetricEntry<'static, G, P>>,
+    /// Whether the metrics are those of another evaluation, which the first metric replaces.
+    inherits_metrics: bool,
     devset: Devset<G>,
     row_id: Option<RowId<G>>,
     row_options: RowOptions,
-    options: Options<G, P>,
+    pub(super) options: Options<G, P>,
 }
 
 impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     pub(super) fn new() -> Self {
         Self {
             metrics: Vec::new(),
+            inherits_metrics: false,
             devset: Devset::None,
             row_id: None,
             row_options: RowOptions::default(),
@@ -44,15 +47,35 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         }
     }
 
+    pub(super) fn from_settings(evaluate: &Evaluate<G, P>) -> Self {
+        Self {
+            metrics: evaluate.plan.metrics.clone(),
+            inherits_metrics: true,
+            devset: evaluate.devset.clone(),
+            row_id: evaluate.row_id.clone(),
+            row_options: evaluate.plan.options,
+            options: evaluate.options.clone(),
+        }
+    }
+
     /// Adds a metric; the first one determines the headline score. Metrics in a `Box` or an `Arc`, also as
     /// `dyn Metric`, are metrics too.
     pub fn metric(mut self, metric: impl Metric<G, P> + 'static) -> Self {
-        self.metrics.push(MetricEntry::new(metric));
+        if std::mem::take(&mut self.inherits_metrics) {
+            self.metrics.clear();
+        }
+        self.metrics.push(MetricEntry::new(batching::batched(Arc::new(metric))));
         self
     }
 
     /// Adds a list of metrics.
-    pub fn metrics<M: Metric<G, P> + 'static>(self, metrics: impl IntoIterator<Item = M>) -> Self {
+    pub fn metrics<M: Metric<G, P> + 'static>(
+        mut self,
+        metrics: impl IntoIterator<Item = M>,
+    ) -> Self {
+        if std::mem::take(&mut self.inherits_metrics) {
+            self.metrics.clear();
+        }
         metrics.into_iter().fold(self, Self::metric)
     }
 
@@ -69,7 +92,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         rows: impl Stream<Item = R> + Send + 'static,
     ) -> Self {
         let rows = rows.map(|row| row.into_result().map(Arc::new));
-        self.devset = Devset::Stream(Mutex::new(Some(rows.fuse().boxed())));
+        self.devset = Devset::Stream(Arc::new(Mutex::new(Some(rows.fuse().boxed()))));
         self
     }
 
@@ -90,6 +113,12 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     /// is a terminal, with [`ProgressDisplay::Always`] in any case.
     pub fn display_progress(mut self, display: impl Into<ProgressDisplay>) -> Self {
         self.options.progress = display.into();
+        self
+    }
+
+    /// Adds an observer, which is called at the start of a run, after each row and at the end.
+    pub fn observer(mut self, observer: impl Observer<G, P> + 'static) -> Self {
+        self.options.observers.push(Arc::new(observer));
         self
     }
 
@@ -158,10 +187,36 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self
     }
 
-    /// Validates the setup.
+    /// Validates the setup and runs a program over the devset once: [`build`](Self::build) and
+    /// [`run`](Evaluate::run).
     ///
     /// # Errors
-    /// There is no metric; two metrics have the same name; a name is reserved by result files or contains a
+    /// [`EvaluateError`], but never because a row fails.
+    pub fn run<Kind: 'static>(
+        self,
+        program: impl Program<G, P, Kind> + 'static,
+    ) -> Running<'static, G, P> {
+        Box::pin(async move { self.build()?.run(program).await })
+    }
+
+    /// Validates the setup and scores rows that already have predictions: [`build`](Self::build) and
+    /// [`score`](Evaluate::score).
+    ///
+    /// # Errors
+    /// [`EvaluateError`], but never because a row fails.
+    pub fn score<R: Fallible<Pair<G, P>>>(
+        self,
+        rows: impl IntoIterator<Item = R, IntoIter: Send + 'static>,
+    ) -> Running<'static, G, P> {
+        let rows = rows.into_iter();
+        Box::pin(async move { self.build()?.score(rows).await })
+    }
+
+    /// Validates the setup. The metrics may also be set for each run, with
+    /// [`to_builder`](Evaluate::to_builder).
+    ///
+    /// # Errors
+    /// Two metrics have the same name; a name is reserved by result files or contains a
     /// dot, comma, white space or control character; the devset is empty; the concurrency or timeout is
     /// zero; the failure score is out of range; two rows have the same id; or two outputs have the same path.
     pub fn build(self) -> Result<Evaluate<G, P>, EvaluateError> {
@@ -183,9 +238,6 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     }
 
     fn check_metrics(&self) -> Result<(), EvaluateError> {
-        if self.metrics.is_empty() {
-            return Err(EvaluateError::NoMetric);
-        }
         self.metrics.iter().try_for_each(|metric| check_name(&metric.name))?;
         let mut names = HashSet::new();
         let duplicate = self.metrics.iter().find(|metric| !names.insert(&metric.name));
@@ -262,66 +314,4 @@ fn check_name(name: &str) -> Result<(), EvaluateError> {
         return Ok(());
     };
     Err(EvaluateError::MetricName { name: name.to_owned(), reason, suggestion })
-}
-
-/// Methods that show or write whole rows. Result files are in input order. They appear under their names
-/// only at the end of the run, and contain the finished rows if it is stopped early. Whether they are
-/// writable is checked before any row is run.
-impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
-    EvaluateBuilder<G, P>
-{
-    /// Writes the rows as CSV: `id`, `gold.FIELD` and `pred.FIELD` if a program was run,
-    /// `attributes.FIELD`, and for each metric `NAME` (its value), `NAME.outcome`, `NAME.passed`,
-    /// `NAME.confidence`, `NAME.details`, `NAME.feedback`, `NAME.cost_msats`, and `NAME.error`,
-    /// `NAME.parts` and `NAME.metadata` if any row has them. Lists and objects are JSON.
-    #[cfg(feature = "csv")]
-    pub fn save_as_csv(self, path: impl Into<PathBuf>) -> Self {
-        self.save_as(Format::Csv, path.into())
-    }
-
-    /// Sets whether strings in CSV files that a spreadsheet would evaluate as a formula get a leading
-    /// apostrophe: those that begin with `=`, `+`, `-`, `@`, a tab or a line break, in cells and in the
-    /// header. By default strings are written unchanged, so that a file can be read back. Use this for
-    /// files that a person opens in a spreadsheet, since rows come from models and data sets.
-    #[cfg(feature = "csv")]
-    pub fn escape_formulas(mut self, escape: bool) -> Self {
-        self.options.escape_formulas = escape;
-        self
-    }
-
-    /// Writes the rows as one JSON array of the objects of
-    /// [`save_as_jsonl`](Self::save_as_jsonl).
-    pub fn save_as_json(self, path: impl Into<PathBuf>) -> Self {
-        self.save_as(Format::Json, path.into())
-    }
-
-    /// Writes the rows as JSON Lines, one object per line:
-    /// `{"id": .., "gold": .., "pred": .., "scores": {"NAME": {"outcome": "scored", "value": 1.0,
-    /// "passed": true, "confidence": 1.0, "details": null, "feedback": null, "cost_msats": 0}}}`.
-    /// `gold` and `pred` are present if a program was run, `attributes` and `traceback` if the row has any,
-    /// and `error`, `parts` and `metadata` of a score if it has any.
-    pub fn save_as_jsonl(self, path: impl Into<PathBuf>) -> Self {
-        self.save_as(Format::JsonLines, path.into())
-    }
-
-    fn save_as(mut self, format: Format, path: PathBuf) -> Self {
-        self.options.outputs.push((format, path));
-        self.options.render_pair = Some(pair_line);
-        self
-    }
-
-    /// Prints the first rows as a table on standard output at the end of the run; all rows if `None`.
-    #[cfg(feature = "report")]
-    pub fn display_table(mut self, rows: impl Into<Option<usize>>) -> Self {
-        self.options.table_rows = rows.into().unwrap_or(usize::MAX);
-        self.options.show_table = Some(print_table);
-        self
-    }
-}
-
-#[cfg(feature = "report")]
-fn print_table<G: Serialize, P: Serialize>(result: &super::EvaluationResult<G, P>, rows: usize) {
-    use std::io::Write;
-    // The result is returned even if standard output is a closed pipe.
-    let _ = writeln!(std::io::stdout(), "{}", result.table(Some(rows)));
 }

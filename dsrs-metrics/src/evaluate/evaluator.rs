@@ -1,5 +1,7 @@
 //! [`Evaluator`]: a module with its own metric.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 
 use super::error::EvaluateError;
@@ -100,7 +102,7 @@ pub trait Evaluator: Module {
                 ..Options::default()
             };
             let plan = Plan {
-                metrics: vec![MetricEntry::new(OwnMetric(self))],
+                metrics: vec![MetricEntry::new(Arc::new(OwnMetric(self)))],
                 options: RowOptions::default(),
                 sharing: None,
             };

@@ -8,6 +8,8 @@ mod collector;
 mod ctrl_c;
 mod error;
 mod evaluator;
+mod observer;
+mod outputs;
 pub(crate) mod program;
 pub(crate) mod report;
 mod result;
@@ -29,6 +31,9 @@ use futures_util::{Stream, StreamExt};
 pub use self::builder::EvaluateBuilder;
 pub use self::error::EvaluateError;
 pub use self::evaluator::Evaluator;
+pub use self::observer::{Observer, RunStart};
+#[cfg(feature = "report")]
+pub use self::outputs::TableRows;
 pub use self::result::{Ending, EvaluationResult};
 pub use self::row::RowResult;
 pub use self::summary::MetricSummary;
@@ -86,7 +91,17 @@ pub type Running<'a, G, P> =
 enum Devset<G> {
     None,
     List(Arc<Vec<Arc<G>>>),
-    Stream(Mutex<Option<GoldStream<G>>>),
+    Stream(Arc<Mutex<Option<GoldStream<G>>>>),
+}
+
+impl<G> Clone for Devset<G> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::None => Self::None,
+            Self::List(rows) => Self::List(Arc::clone(rows)),
+            Self::Stream(rows) => Self::Stream(Arc::clone(rows)),
+        }
+    }
 }
 
 /// Rows without predictions.
@@ -106,6 +121,7 @@ struct Options<G, P> {
     outputs: Vec<(Format, PathBuf)>,
     escape_formulas: bool,
     render_pair: Option<Render<G, P>>,
+    observers: Vec<Arc<dyn Observer<G, P>>>,
     stop_when: Option<Shared<BoxFuture<'static, ()>>>,
     #[cfg(feature = "ctrl-c")]
     stop_on_ctrl_c: bool,
@@ -124,9 +140,21 @@ impl<G, P> Default for Options<G, P> {
             outputs: Vec::new(),
             escape_formulas: false,
             render_pair: None,
+            observers: Vec::new(),
             stop_when: None,
             #[cfg(feature = "ctrl-c")]
             stop_on_ctrl_c: false,
+        }
+    }
+}
+
+impl<G, P> Clone for Options<G, P> {
+    fn clone(&self) -> Self {
+        Self {
+            outputs: self.outputs.clone(),
+            observers: self.observers.clone(),
+            stop_when: self.stop_when.clone(),
+            ..*self
         }
     }
 }
@@ -160,6 +188,36 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     /// ```
     pub fn typed() -> EvaluateBuilder<G, P> {
         EvaluateBuilder::new()
+    }
+
+    /// Returns a builder with these settings, to change some of them for one run: the devset, the metrics, the
+    /// concurrency, what is displayed. The first call of [`metric`](EvaluateBuilder::metric) or
+    /// [`metrics`](EvaluateBuilder::metrics) replaces these metrics.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::Evaluate;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+    /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
+    /// let some = metric_fn("some", |_, pred| pred.get("answer").is_some());
+    /// let program = |_: Example| async { prediction! { "answer" => "42" } };
+    ///
+    /// let evaluate = Evaluate::builder().devset([example! { "answer" => "6" }]).metric(same).build()?;
+    /// assert_eq!(evaluate.run(program).await?.score, Some(0.0));
+    ///
+    /// let test = [example! { "answer" => "42" }];
+    /// let result = evaluate.to_builder().devset(test).concurrency(4).run(program).await?;
+    /// assert_eq!(result.to_string(), "same  100.00% (1/1, 0 failed)");
+    ///
+    /// let result = evaluate.to_builder().metric(some).run(program).await?;
+    /// assert_eq!(result.to_string(), "some  100.00% (1/1, 0 failed)");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn to_builder(&self) -> EvaluateBuilder<G, P> {
+        EvaluateBuilder::from_settings(self)
     }
 
     /// Runs a program over the devset: an async function or closure, or a

@@ -6,7 +6,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
 
+use crate::core::panic;
 use crate::core::rows::dynamic::{Example, Prediction};
 
 /// Any error of a program; `?` converts every error type into it.
@@ -42,6 +45,61 @@ pub trait Module: Send + Sync {
     /// # Errors
     /// Any error of the program; an evaluation counts the row as failed and continues.
     async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError>;
+
+    /// Runs the program on each example, `concurrency` at a time (0 counts as 1), and returns one result for each, in
+    /// the same order: DSPy's `batch`. The program receives the [inputs](Example::inputs) of an example. An error or a
+    /// panic of one run does not affect the others.
+    ///
+    /// ```
+    /// # use dsrs_metrics::prelude::*;
+    /// # use dsrs_metrics::{Module, ProgramError};
+    /// # struct Shout;
+    /// # #[async_trait]
+    /// # impl Module for Shout {
+    /// #     async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError> {
+    /// #         let question = inputs.get("question").and_then(|text| text.as_str());
+    /// #         let question = question.ok_or("there is no question")?;
+    /// #         Ok(prediction! { "answer" => question.to_uppercase() })
+    /// #     }
+    /// # }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let examples = vec![example! { "question" => "why?" }, example! { "note" => "no question" }];
+    /// let answers = Shout.batch(examples, 8).await;
+    /// assert_eq!(answers[0].as_ref().unwrap().get("answer").unwrap(), "WHY?");
+    /// assert_eq!(answers[1].as_ref().unwrap_err().to_string(), "there is no question");
+    /// # }
+    /// ```
+    async fn batch(
+        &self,
+        examples: Vec<Example>,
+        concurrency: usize,
+    ) -> Vec<Result<Prediction, ProgramError>> {
+        let mut results = Vec::with_capacity(examples.len());
+        let mut running = FuturesUnordered::new();
+        for (position, example) in examples.iter().enumerate() {
+            if running.len() == concurrency.max(1) {
+                results.extend(running.next().await);
+            }
+            running.push(async move { (position, forwarded(self, example.inputs()).await) });
+        }
+        while let Some(result) = running.next().await {
+            results.push(result);
+        }
+        results.sort_unstable_by_key(|(position, _)| *position);
+        results.into_iter().map(|(_, result)| result).collect()
+    }
+}
+
+/// Runs a module once; a panic is an error.
+async fn forwarded<M: Module + ?Sized>(
+    module: &M,
+    inputs: Example,
+) -> Result<Prediction, ProgramError> {
+    // The call is made in an async block because it may panic before its first await.
+    let call = panic::catch_async(false, async { module.forward(inputs).await });
+    call.await
+        .unwrap_or_else(|panic| Err(format!("the program panicked: {}", panic.message).into()))
 }
 
 macro_rules! forward_module {
@@ -51,6 +109,13 @@ macro_rules! forward_module {
         impl<M: Module + ?Sized> Module for $pointer {
             async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError> {
                 (**self).forward(inputs).await
+            }
+            async fn batch(
+                &self,
+                examples: Vec<Example>,
+                concurrency: usize,
+            ) -> Vec<Result<Prediction, ProgramError>> {
+                (**self).batch(examples, concurrency).await
             }
         }
     )*};

@@ -9,6 +9,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 use super::error::EvaluateError;
 use super::row::RowResult;
 use super::summary::MetricSummary;
+use crate::core::outcome::Outcome;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::text::shown;
 
@@ -40,6 +41,9 @@ pub struct EvaluationResult<G = Example, P = Prediction> {
     pub ending: Ending,
     /// The duration of the run.
     pub elapsed: Duration,
+    /// The message of the first observer that panicked; it was not called again.
+    pub observer_error: Option<String>,
+    pub(super) failure_score: f64,
     pub(super) names: Vec<String>,
     /// The fields that the metrics read, first metric first.
     pub(crate) reads: Vec<String>,
@@ -88,6 +92,44 @@ impl<G, P> EvaluationResult<G, P> {
     #[must_use]
     pub fn metric(&self, name: &str) -> Option<&MetricSummary> {
         self.metrics.iter().find(|summary| summary.name == name)
+    }
+
+    /// Returns the mean of the first metric times 100, DSPy's score, unrounded; `None` if no row has a score. See
+    /// [`MetricSummary::percent`].
+    #[must_use]
+    pub fn percent(&self) -> Option<f64> {
+        self.metrics.first()?.percent()
+    }
+
+    /// Returns the rows as DSPy's triples of example, prediction and score of the first metric. A failed row has the
+    /// failure score; if its program failed, it has no prediction. A row that is gated, skipped or abstained has no
+    /// score. Empty if `keep_results(false)`.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::Evaluate;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+    /// let result = Evaluate::builder()
+    ///     .devset([example! { "answer" => "4" }, example! { "question" => "Why?" }])
+    ///     .metric(metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer")))
+    ///     .failure_score(-1.0)
+    ///     .run(|row: Example| async move {
+    ///         row.get("answer").ok_or("no answer").map(|_| prediction! { "answer" => "4" })
+    ///     })
+    ///     .await?;
+    /// let scores: Vec<_> = result.triples().map(|(_, pred, score)| (pred.is_some(), score)).collect();
+    /// assert_eq!(scores, [(true, Some(1.0)), (false, Some(-1.0))]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn triples(&self) -> impl ExactSizeIterator<Item = (&G, Option<&P>, Option<f64>)> {
+        self.results.iter().map(|row| {
+            let failed = row.outcomes.first().is_some_and(Outcome::is_failure);
+            let score = row.score().or_else(|| failed.then_some(self.failure_score));
+            (&*row.gold, row.pred.as_ref(), score)
+        })
     }
 
     /// Returns whether every row was evaluated and every file written.

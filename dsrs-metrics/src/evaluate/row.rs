@@ -19,7 +19,7 @@ use crate::core::metric::Metric;
 use crate::core::outcome::Outcome;
 use crate::core::panic::{self, Panic};
 use crate::core::requirements::Requirement;
-use crate::core::rows::dynamic::Fields;
+use crate::core::rows::dynamic::{Example, Fields, Prediction};
 use crate::core::rows::pair::Origin;
 use crate::core::score::Scored;
 use crate::core::spec::ScoreKind;
@@ -28,7 +28,7 @@ use crate::evaluate::program::Program;
 /// One row of a result.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
-pub struct RowResult<G, P> {
+pub struct RowResult<G = Example, P = Prediction> {
     /// The row's id: that of its source, or its position from 0.
     pub id: String,
     /// The labelled example.
@@ -65,16 +65,25 @@ pub(super) struct MetricEntry<'a, G, P> {
     pub(super) kind: ScoreKind,
     /// The fields that it reads, as `gold.NAME` and `pred.NAME`.
     pub(super) reads: Vec<String>,
-    metric: Box<dyn Metric<G, P> + 'a>,
+    metric: Arc<dyn Metric<G, P> + 'a>,
     key: Option<Key>,
 }
 
+impl<G, P> Clone for MetricEntry<'_, G, P> {
+    fn clone(&self) -> Self {
+        let Self { name, kind, reads, metric, key } = self;
+        let (name, reads, key) = (name.clone(), reads.clone(), key.clone());
+        Self { name, kind: *kind, reads, metric: Arc::clone(metric), key }
+    }
+}
+
 impl<'a, G: Sync, P: Sync> MetricEntry<'a, G, P> {
-    pub(super) fn new(metric: impl Metric<G, P> + 'a) -> Self {
+    pub(super) fn new(metric: Arc<dyn Metric<G, P> + 'a>) -> Self {
         let spec = metric.spec();
         let (kind, reads) = (spec.kind, spec.get_input_fields().collect());
-        let (name, key) = (metric.name().to_owned(), metric.key());
-        Self { name, kind, reads, key, metric: Box::new(metric) }
+        // The key of the metric itself, not that of this pointer to it.
+        let (name, key) = (metric.name().to_owned(), (*metric).key());
+        Self { name, kind, reads, key, metric }
     }
 }
 

@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use super::Options;
 use super::collector::{Collector, CollectorOptions};
 use super::error::EvaluateError;
+use super::observer::{Observers, RunStart};
 use super::result::{Ending, EvaluationResult};
 use super::row::{MetricEntry, Plan, RowResult};
 use super::source::Source;
@@ -49,6 +50,7 @@ struct Run<'a, G, P> {
     pool: WorkerPool,
     stop: Arc<Stop>,
     stop_when: Option<Shared<BoxFuture<'static, ()>>>,
+    observers: Observers<G, P>,
     collector: Mutex<Collector<G, P>>,
     /// Set if rows are written.
     render: Option<Render<G, P>>,
@@ -69,6 +71,9 @@ where
     Kind: 'static,
 {
     check_runtime(&plan)?;
+    if plan.metrics.is_empty() {
+        return Err(EvaluateError::NoMetric);
+    }
     requirements::probe(super::row::requirements(&plan.metrics)).await?;
     let stop = Arc::new(Stop::default());
     // Before result files are created, so that no signal leaves one behind.
@@ -85,8 +90,12 @@ where
         let work = async move { run.work(&*program).await };
         workers.spawn(settings.clone().scope(work));
     };
-    supervise(&run, spawn_worker).await?;
-    run.finish(options)
+    run.started(options);
+    let result = match supervise(&run, spawn_worker).await {
+        Ok(()) => run.finish(options),
+        Err(error) => Err(error),
+    };
+    run.ended(result)
 }
 
 /// Runs the evaluation within the calling task, so that program and metrics may borrow.
@@ -220,6 +229,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             source,
             stop,
             stop_when: options.stop_when.clone(),
+            observers: Observers::new(&options.observers),
             render,
             started: Instant::now(),
         })
@@ -237,6 +247,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
                 line.clear();
                 self.render_row(render, &row, &mut line);
             }
+            self.observers.notify(|observer| observer.on_row(&row));
             self.record(index, row, &line);
             // Rows that never wait must yield to timers, signals and other tasks: short ones by tokio's
             // budget, which costs least, long ones when their time slice is over.
@@ -273,6 +284,24 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         }
     }
 
+    fn started(&self, options: &Options<G, P>) {
+        let (_, rows) = self.source.size_hint();
+        let (metrics, concurrency) = (&*self.names, options.concurrency);
+        let start = RunStart { metrics, rows: rows.map(|rows| rows as u64), concurrency };
+        self.observers.notify(|observer| observer.on_start(&start));
+    }
+
+    fn ended(
+        &self,
+        mut result: Result<EvaluationResult<G, P>, EvaluateError>,
+    ) -> Result<EvaluationResult<G, P>, EvaluateError> {
+        self.observers.notify(|observer| observer.on_end(result.as_ref()));
+        if let Ok(result) = &mut result {
+            result.observer_error = self.observers.error();
+        }
+        result
+    }
+
     /// Borrows the run, since a worker that could not be cancelled may still use it.
     fn finish(&self, options: &Options<G, P>) -> Result<EvaluationResult<G, P>, EvaluateError> {
         let stopped = self.stop.is_requested();
@@ -301,6 +330,8 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             elapsed: self.started.elapsed(),
             reads: self.plan.metrics.iter().flat_map(|metric| metric.reads.clone()).collect(),
             names: self.names.clone(),
+            observer_error: None,
+            failure_score: options.failure_score,
         };
         if let Some(show_table) = options.show_table {
             show_table(&result, options.table_rows);

@@ -86,6 +86,12 @@ impl MetricSummary {
         self.scored + self.failed + self.gated + self.skipped + self.abstained
     }
 
+    /// Returns [`mean`](Self::mean) times 100, unrounded. It is a percentage if scores are bools or in [0, 1].
+    #[must_use]
+    pub fn percent(&self) -> Option<f64> {
+        self.mean.map(|mean| 100.0 * mean)
+    }
+
     fn headline_bool(&self, mean: f64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counted = self.scored + self.failed;
         write!(f, "{:.2}% ({}/{counted}", 100.0 * mean, self.ones)

@@ -68,6 +68,9 @@ pub fn panel_default(index: usize, spec: &MetricSpec<'_>) -> Option<String> {
 pub fn read_panel(params: &Params, spec: &MetricSpec<'static>) -> Result<Panel, ParamError> {
     let [models, aggregation, limit, quorum] = &PANEL;
     let mut panel = Panel::new();
+    if let Some(cost_msats) = params.cost_msats {
+        panel = panel.cost_msats(cost_msats);
+    }
     if let Some(Models(models)) = read(params, spec, models)? {
         panel = panel.models(models);
     }

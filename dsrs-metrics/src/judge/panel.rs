@@ -7,6 +7,10 @@ use serde::Deserialize;
 use super::error::JudgeError;
 use super::models::{IntoModel, JudgeModel, Models};
 use super::signature::Signature;
+use crate::core::error::MetricError;
+use crate::core::instance::InstanceSettings;
+use crate::core::requirements::Requirement;
+use crate::core::spec::MetricSpec;
 use crate::lm::LanguageModel;
 
 /// The calls for one question at most: the question, and one repair.
@@ -55,6 +59,8 @@ impl PartialEq for PanelSettings {
 pub struct Panel {
     lm: Option<JudgeModel>,
     settings: PanelSettings,
+    /// Threshold, strictness and cost of the judge.
+    instance: InstanceSettings,
 }
 
 impl Panel {
@@ -99,6 +105,56 @@ impl Panel {
     pub fn quorum(mut self, quorum: usize) -> Self {
         self.settings.quorum = Some(quorum);
         self
+    }
+
+    /// Sets the judge's threshold: the smallest (or, if lower is better, the largest) value that is a pass.
+    #[must_use]
+    pub fn threshold(mut self, threshold: f64) -> Self {
+        self.instance.threshold = Some(threshold);
+        self
+    }
+
+    /// Replaces each score of the judge with 1 (pass) or 0 (fail). The judge must have a threshold.
+    #[must_use]
+    pub fn strict(mut self) -> Self {
+        self.instance.strict = Some(true);
+        self
+    }
+
+    /// Sets the largest expected cost of one verdict of one model, in millisatoshis. The cost of a call without a
+    /// known price is this one.
+    #[must_use]
+    pub fn cost_msats(mut self, cost_msats: u64) -> Self {
+        self.instance.cost_msats = Some(cost_msats);
+        self
+    }
+
+    /// Returns the panel for one of two judges that share its cost and are combined into one score: `index` is 0 or 1.
+    pub(super) fn of_half(mut self, index: u64) -> Self {
+        let cost_msats = self.instance.cost_msats.map(|cost| cost / 2 + (cost % 2) * index);
+        self.instance = InstanceSettings { cost_msats, ..InstanceSettings::default() };
+        self
+    }
+
+    /// Returns the spec of the judge with its own threshold, strictness and cost.
+    ///
+    /// # Errors
+    /// A threshold or strictness that the judge does not support.
+    #[doc(hidden)]
+    pub fn spec<'a>(&self, declared: &MetricSpec<'a>) -> Result<MetricSpec<'a>, MetricError> {
+        self.instance.apply(*declared).map_err(|error| MetricError::failed(declared.name, error))
+    }
+
+    /// As [`spec`](Self::spec), but without invalid settings.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn shown_spec<'a>(&self, declared: MetricSpec<'a>) -> MetricSpec<'a> {
+        self.instance.shown(declared)
+    }
+
+    /// Returns the requirement of a judge with an invalid threshold or strictness.
+    pub(crate) fn invalid_setting(&self, declared: &MetricSpec<'_>) -> Option<Requirement> {
+        Requirement::unless(declared.name, self.instance.apply(*declared).map(|_| ()))
     }
 
     /// Returns how many judges are called per row.

@@ -58,6 +58,7 @@ pub async fn row<J: Judge, K: Kind>(
     spec: &MetricSpec<'static>,
 ) -> Judged<K> {
     let signature = J::signature();
+    let spec = &judge.panel().shown_spec(*spec);
     let contents = judge.shown(input);
     let lms = judge.panel().check(signature, spec.kind == ScoreKind::Bool);
     let (result, cost_msats) = match lms.and_then(|()| judge.panel().resolve(signature)) {
@@ -75,6 +76,7 @@ pub async fn row<J: Judge, K: Kind>(
 impl<J: Judge + Declared> Requires for J {
     fn requirements(&self, all: &mut Vec<Requirement>) {
         let (signature, spec) = (J::signature(), <J as Declared>::SPEC);
+        all.extend(self.panel().invalid_setting(&spec));
         let lms = self.panel().check(signature, spec.kind == ScoreKind::Bool);
         match lms.and_then(|()| self.panel().resolve(signature)) {
             Ok(Some(lms)) => {

@@ -1,9 +1,11 @@
 //! A score that is the weighted mean of named parts, each with the reason why it is below 1.
 
+use std::borrow::Cow;
+
 use crate::core::error::Result;
 use crate::core::requirements::Requirement;
 use crate::core::return_types::{MetricReturn, Undecided};
-use crate::core::score::{MetricScore, Scored, Scores};
+use crate::core::score::{MetricScore, Part, Scored, Scores};
 use crate::core::spec::{MetricSpec, ScoreKind};
 use crate::core::weights::{Weights, check, mean};
 
@@ -16,8 +18,27 @@ pub(super) fn need_weights(metric: &str, weights: &[f64], all: &mut Vec<Requirem
 /// The weighted mean of named parts.
 ///
 /// As the score of a row, each part is a score of its own. The details list the weight, value and
-/// reason of every part. The feedback lists the reasons why parts are below 1.
-#[derive(Debug, Clone, PartialEq)]
+/// reason of every part. The feedback lists the reasons why parts are below 1. A multi-objective
+/// optimizer receives each part with its own reason.
+///
+/// ```
+/// use dsrs_metrics::metrics::Breakdown;
+/// use dsrs_metrics::prelude::*;
+///
+/// /// Whether the answer is short and cites a source.
+/// #[metric(range = 0.0..=1.0, threshold = 0.75)]
+/// fn style(#[pred] answer: &str) -> Breakdown {
+///     let words = answer.split_whitespace().count();
+///     let too_long = (words > 5).then(|| format!("{words} words; write at most 5"));
+///     let uncited = (!answer.contains('[')).then(|| "cite a source as [1]".to_owned());
+///     Breakdown::default().with_check("short", 1.0, too_long).with_check("cited", 3.0, uncited)
+/// }
+///
+/// let score = Style.score(&example! {}, &prediction! { "answer" => "Paris" }).unwrap();
+/// assert_eq!(score.value, 0.25);
+/// assert_eq!(score.details.unwrap(), "short 1, weight 1; cited 0, weight 3: cite a source as [1]");
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Breakdown {
     parts: Vec<BreakdownPart>,
 }
@@ -25,13 +46,40 @@ pub struct Breakdown {
 /// A part of a [`Breakdown`].
 #[derive(Debug, Clone, PartialEq)]
 struct BreakdownPart {
-    name: &'static str,
+    name: Cow<'static, str>,
     weight: f64,
     value: f64,
     reason: Option<String>,
 }
 
 impl Breakdown {
+    /// Adds a part with its weight, its value, and the reason for the value, if there is one.
+    ///
+    /// The score of a row is not finite, and so fails the row, if the weights sum to zero.
+    #[must_use]
+    pub fn with_part(
+        mut self,
+        name: impl Into<Cow<'static, str>>,
+        weight: f64,
+        value: f64,
+        reason: Option<String>,
+    ) -> Self {
+        self.parts.push(BreakdownPart { name: name.into(), weight, value, reason });
+        self
+    }
+
+    /// Adds a part that is 1, or 0 if there is a reason for a failure.
+    #[must_use]
+    pub fn with_check(
+        self,
+        name: impl Into<Cow<'static, str>>,
+        weight: f64,
+        failure: Option<String>,
+    ) -> Self {
+        let value = if failure.is_none() { 1.0 } else { 0.0 };
+        self.with_part(name, weight, value, failure)
+    }
+
     /// Creates a breakdown of parts that pass or fail, each with the reason for a failure.
     pub(super) fn of_checks<const N: usize>(
         weights: Weights<N>,
@@ -47,8 +95,12 @@ impl Breakdown {
         weights: Weights<N>,
         parts: [(&'static str, (f64, Option<String>)); N],
     ) -> Self {
-        let weigh =
-            |(weight, (name, (value, reason)))| BreakdownPart { name, weight, value, reason };
+        let weigh = |(weight, (name, (value, reason)))| BreakdownPart {
+            name: Cow::Borrowed(name),
+            weight,
+            value,
+            reason,
+        };
         Self { parts: weights.as_array().into_iter().zip(parts).map(weigh).collect() }
     }
 
@@ -59,8 +111,8 @@ impl Breakdown {
     }
 
     /// Iterates over the names and values of the parts, in order.
-    pub fn parts(&self) -> impl Iterator<Item = (&'static str, f64)> {
-        self.parts.iter().map(|part| (part.name, part.value))
+    pub fn parts(&self) -> impl Iterator<Item = (&str, f64)> {
+        self.parts.iter().map(|part| (&*part.name, part.value))
     }
 
     /// Returns the reasons why parts are below 1, if there are any.
@@ -94,7 +146,11 @@ impl MetricReturn for Breakdown {
         let score = MetricScore::new(self.value())
             .with_details(self.details())
             .with_cost_msats(spec.cost_msats);
-        let scores = Scores::of(self.parts());
-        Scored::of_parts(score, scores, self.feedback(), spec)
+        let feedback = self.feedback();
+        let scores = Scores::of(self.parts.into_iter().map(|part| {
+            let BreakdownPart { name, value, reason, .. } = part;
+            Part { name: name.into_owned(), value, feedback: reason }
+        }));
+        Scored::of_parts(score, scores, feedback, spec)
     }
 }

@@ -9,6 +9,23 @@ use crate::core::spec::{MetricSpec, ScoreKind, Side};
 /// A verdict, with the reason for a failure.
 ///
 /// It counts like a `bool`. An optimizer reads the reason as feedback.
+///
+/// ```
+/// use dsrs_metrics::metrics::Check;
+/// use dsrs_metrics::prelude::*;
+///
+/// /// Whether the answer has at most 10 characters.
+/// #[metric]
+/// fn short(#[pred] answer: &str) -> Check {
+///     let count = answer.chars().count();
+///     Check::unless((count > 10).then(|| format!("{count} characters; write at most 10")))
+/// }
+///
+/// let (gold, pred) = (example! {}, prediction! { "answer" => "Paris, France" });
+/// let scored = Short.answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap();
+/// assert_eq!(scored.passed, Some(false));
+/// assert_eq!(scored.feedback().unwrap(), "13 characters; write at most 10");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Check {
     /// Whether the row passes.
@@ -27,6 +44,13 @@ impl Check {
     /// Returns a failure with its reason.
     pub fn fail(reason: impl Into<String>) -> Self {
         Self { passed: false, feedback: Some(reason.into()) }
+    }
+
+    /// Sets the feedback, of a pass too.
+    #[must_use]
+    pub fn with_feedback(mut self, feedback: impl Into<String>) -> Self {
+        self.feedback = Some(feedback.into());
+        self
     }
 
     /// Returns a pass, or a failure if there is a reason.

@@ -1,16 +1,20 @@
 //! Isolation by `bwrap`: namespaces of the Linux kernel, without privileges.
 
+use std::collections::HashMap;
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use async_trait::async_trait;
 
 use tempfile::TempPath;
 
 use super::accounting::{Accounting, Mechanism, Meter};
+use super::bind_mounts::BindMounts;
+use super::programs::{Lookup, Programs};
 use super::supervise::Prepared;
 use super::work_dir::{self, FILES, PROGRAM, READ_ONLY};
 use super::{
@@ -46,13 +50,8 @@ const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
 /// The environment of the command. Python does not load packages from the home directory, since a
 /// program could write one that runs in the next Python process.
-const ENVIRONMENT: [(&str, &str); 5] = [
-    ("PATH", PATH),
-    ("HOME", "/box/home"),
-    ("TMPDIR", "/tmp"),
-    ("LANG", "C.UTF-8"),
-    ("PYTHONNOUSERSITE", "1"),
-];
+const ENVIRONMENT: [(&str, &str); 4] =
+    [("HOME", "/box/home"), ("TMPDIR", "/tmp"), ("LANG", "C.UTF-8"), ("PYTHONNOUSERSITE", "1")];
 
 /// What [`INIT`] writes to standard error before it runs the command. Output without it means that
 /// the sandbox was not set up.
@@ -102,8 +101,9 @@ exec "$@" 7</bin/sh </dev/null
 
 /// Runs commands in a sandbox made by bubblewrap (`bwrap`, 0.8 or newer).
 ///
-/// The command sees programs and libraries of the host, read-only, and the paths in
-/// [`Job::readable`]. It can write only to its work directory (`/box/work`), `/tmp` and `/dev/shm`,
+/// The command sees programs and libraries of the host in `/usr` and `/bin`, read-only, and the paths
+/// in [`Job::readable`]. The programs of [`Job::requires`] are found as by the host's `PATH`: the
+/// installation of each is visible too, and nothing else beside it. It can write only to its work directory (`/box/work`), `/tmp` and `/dev/shm`,
 /// all in memory. It has no network, no environment variables of the host, no view of host
 /// processes, no privileges, and cannot create further namespaces. All processes that it started are
 /// dead when [`run`](SandboxProvider::run) returns.
@@ -139,9 +139,18 @@ exec "$@" 7</bin/sh </dev/null
 pub struct Bubblewrap {
     program: PathBuf,
     wanted: Option<Accounting>,
+    /// `PATH`, if it is not that of the current process.
+    path: Option<OsString>,
+    /// The installations of required programs, found once.
+    programs: Arc<Mutex<HashMap<Required, Found>>>,
     /// Determined once, before the first command.
     system: Arc<OnceLock<Result<System, SandboxError>>>,
 }
+
+/// The names of required programs, and [`Job::folder`].
+type Required = (Vec<String>, Option<PathBuf>);
+
+type Found = Result<Programs, SandboxError>;
 
 /// What this system provides, and the files that every sandbox needs.
 #[derive(Debug)]
@@ -165,7 +174,29 @@ impl Bubblewrap {
 
     /// Uses another `bwrap`, by its path.
     pub fn with_program(program: impl Into<PathBuf>) -> Self {
-        Self { program: program.into(), wanted: None, system: Arc::default() }
+        Self {
+            program: program.into(),
+            wanted: None,
+            path: None,
+            programs: Arc::default(),
+            system: Arc::default(),
+        }
+    }
+
+    /// Looks for the programs of [`Job::requires`] in these directories, separated by colons,
+    /// instead of those in the `PATH` of the current process.
+    ///
+    /// ```
+    /// use dsrs_metrics::metrics::{Isolation, TestPass};
+    /// use dsrs_metrics::sandbox::Bubblewrap;
+    ///
+    /// let provider = Bubblewrap::new().with_path("/srv/tests/.venv/bin:/usr/bin:/bin");
+    /// let isolation = Isolation::with_provider(provider);
+    /// let metric = TestPass::builder().command("pytest").isolation(isolation).build();
+    /// ```
+    #[must_use]
+    pub fn with_path(self, path: impl Into<OsString>) -> Self {
+        Self { path: Some(path.into()), programs: Arc::default(), ..self }
     }
 
     /// Limits memory by this mechanism instead of the best that is available. If this system does
@@ -186,6 +217,19 @@ impl Bubblewrap {
         self.system.get_or_init(check).as_ref().map_err(Clone::clone)
     }
 
+    /// Finds the installations of the programs that a job requires, once for all its rows.
+    fn programs(&self, job: &Job) -> Found {
+        let names: Vec<String> = required(job).map(str::to_owned).collect();
+        let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
+        let find = |(names, folder): &Required| {
+            let path = self.path.clone().or_else(|| std::env::var_os("PATH")).unwrap_or_default();
+            let lookup = Lookup { path: &path, folder: folder.as_deref(), system: &SYSTEM_PATHS };
+            lookup.find_all(names.iter().map(String::as_str))
+        };
+        let key = (names, job.folder.clone());
+        programs.entry(key).or_insert_with_key(find).clone()
+    }
+
     /// Writes the job's files and assembles the command, on the thread that supervises it. The
     /// files to keep are written to `archive`.
     fn prepare(&self, job: &Job, archive: Option<&Path>) -> Result<Prepared, SandboxError> {
@@ -196,16 +240,25 @@ impl Bubblewrap {
         if let (Some(archive), Some(user)) = (archive, user) {
             work_dir::give(archive, user)?;
         }
-        let mut command = self.start(&meter, filters, archive);
+        let programs = self.programs(job)?;
+        let is_new = |path: &PathBuf| !job.readable.iter().any(|it| path.starts_with(it));
+        let installed = programs.readable.iter().filter(|path| is_new(path));
+        let paths = job.readable.iter().chain(installed).cloned();
+        let mounts = BindMounts::new(paths, user, staged.path())?;
+        let mut command = self.start(mounts.shell(), &meter, filters, archive);
         // The sandboxed command could read the environment of the outer process, so it is cleared
         // there too.
         let path = std::env::var_os("PATH");
         command.env_clear().envs(path.map(|path| ("PATH", path))).current_dir("/").process_group(0);
-        if let Some(user) = user {
+        if let Some(user) = user.filter(|_| !mounts.starts_as_root()) {
             command.uid(user).gid(user);
         }
-        isolate(&mut command);
-        mount(&mut command, job, staged.path(), mechanism.accounting());
+        isolate(&mut command, &programs.path);
+        if required(job).any(|program| program == "cargo") {
+            // Without it, cargo waits for a network before it reports a missing dependency.
+            command.args(["--setenv", "CARGO_NET_OFFLINE", "true"]);
+        }
+        mount(&mut command, job, staged.path(), &mounts, mechanism.accounting());
         command.args(["--", SHELL, "-c", INIT, SHELL]).args(init_arguments(&job.limits));
         command.arg(&job.command).arg(if job.keep.is_some() { "keep" } else { "" });
         command.args(required(job));
@@ -214,10 +267,15 @@ impl Bubblewrap {
         Ok(Prepared { command, limits, kill, meter, ready: READY, dirs })
     }
 
-    /// The start of the command line, with the filters as open files.
-    fn start(&self, meter: &Meter, filters: &[TempPath], archive: Option<&Path>) -> Command {
+    /// The start of the command line after the shell, with the filters as open files.
+    fn start(
+        &self,
+        mut command: Command,
+        meter: &Meter,
+        filters: &[TempPath],
+        archive: Option<&Path>,
+    ) -> Command {
         const FIRST_DESCRIPTOR: u8 = 3;
-        let mut command = Command::new("/bin/sh");
         let descriptors = FIRST_DESCRIPTOR..;
         let opened: String =
             descriptors.clone().zip(filters).map(|(fd, file)| open(fd, file)).collect();
@@ -238,18 +296,29 @@ fn open(descriptor: u8, file: &Path) -> String {
 }
 
 /// Adds the options for namespaces, privileges and environment.
-fn isolate(bwrap: &mut Command) {
+fn isolate(bwrap: &mut Command, programs: &[PathBuf]) {
     bwrap.args(["--unshare-all", "--unshare-user", "--disable-userns", "--cap-drop", "ALL"]);
     bwrap.args(["--uid", "1000", "--gid", "1000", "--hostname", "sandbox"]);
     bwrap.args(["--die-with-parent", "--new-session", "--as-pid-1", "--clearenv"]);
     for (name, value) in ENVIRONMENT {
         bwrap.args(["--setenv", name, value]);
     }
+    let system = std::env::split_paths(PATH).collect::<Vec<_>>();
+    let programs = programs.iter().filter(|dir| !system.contains(dir));
+    // A directory with a colon in its name cannot be in a `PATH`.
+    let path = std::env::join_paths(programs.chain(&system));
+    bwrap.args(["--setenv", "PATH"]).arg(path.unwrap_or_else(|_| PATH.into()));
 }
 
 /// Adds the options that build the private root file system. The root is remounted read-only at the
 /// end; the work directory, `/tmp` and `/dev/shm` stay writable.
-fn mount(bwrap: &mut Command, job: &Job, staged: &Path, accounting: Accounting) {
+fn mount(
+    bwrap: &mut Command,
+    job: &Job,
+    staged: &Path,
+    readable: &BindMounts,
+    accounting: Accounting,
+) {
     for path in SYSTEM_PATHS {
         match fs::read_link(path) {
             Ok(target) => _ = bwrap.arg("--symlink").arg(target).arg(path),
@@ -275,9 +344,7 @@ fn mount(bwrap: &mut Command, job: &Job, staged: &Path, accounting: Accounting) 
     bwrap.args(["--size", &disk, "--tmpfs", "/box"]);
     bwrap.args(["--dir", "/box/work", "--dir", "/box/home"]);
     bwrap.args(["--size", &disk, "--tmpfs", "/tmp"]);
-    for path in &job.readable {
-        bwrap.arg("--ro-bind").arg(path).arg(path);
-    }
+    readable.bind(bwrap);
     for path in &hidden {
         bwrap.arg("--remount-ro").arg(path);
     }
@@ -354,11 +421,12 @@ impl SandboxProvider for Bubblewrap {
         Ok(report)
     }
 
-    /// Makes a sandbox without files and looks for the required programs.
+    /// Makes a sandbox without the row's files and looks for the required programs.
     async fn preflight(&self, job: &Job) -> Result<(), SandboxError> {
         let requires = required(job).map(str::to_owned).collect();
-        let Job { readable, limits, .. } = job.clone();
-        let job = Job { command: ":".to_owned(), readable, requires, limits, ..Job::default() };
+        let Job { readable, limits, folder, .. } = job.clone();
+        let job =
+            Job { command: ":".to_owned(), readable, requires, limits, folder, ..Job::default() };
         self.run(&job).await.map(drop)
     }
 }
@@ -385,6 +453,10 @@ fn setup_error(report: &Report, limits: &Limits) -> SandboxError {
         _ => {}
     }
     let hint = match message {
+        _ if ["unshare:", "mount:", "setpriv:"].iter().any(|it| message.contains(it)) => {
+            "a program or a path of `readable` is below a directory that only root can enter; install it in a directory \
+             that all users can enter, such as /opt, or run as another user"
+        }
         _ if message.contains("namespace") || message.contains("Operation not permitted") => {
             "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, on Ubuntu \
              kernel.apparmor_restrict_unprivileged_userns=0; in a container, a seccomp profile that allows them)"

@@ -12,12 +12,14 @@
 compile_error!("the feature `sandbox` requires Linux: it isolates with Linux namespaces");
 
 mod accounting;
+mod bind_mounts;
 mod bubblewrap;
 pub mod counts;
 mod kept;
 mod leftovers;
 mod limits;
 mod process_tree;
+mod programs;
 mod seccomp;
 mod supervise;
 mod thread;
@@ -54,7 +56,8 @@ pub struct Job {
     pub folder: Option<PathBuf>,
     /// Further host paths that the command may read, at the same path inside.
     pub readable: Vec<PathBuf>,
-    /// Programs that must exist before the command is run: names, or absolute paths.
+    /// Programs that must exist before the command is run: names, or absolute paths. [`Bubblewrap`]
+    /// looks for names as the host's `PATH` does and makes the installation readable;
     /// [`Unconfined`] does not look for them.
     pub requires: Vec<String>,
     /// A host directory whose content the command can read at `/program`.
@@ -106,10 +109,25 @@ pub enum SandboxError {
     NoIsolation(String),
     /// A program of [`Job::requires`] does not exist in the sandbox.
     #[error(
-        "command `{0}` not found in the sandbox, which contains the host's programs in /usr and /bin, and the paths \
-         listed in `readable`; install it there, or add its directory to `readable` and write its absolute path"
+        "command `{0}` not found in the sandbox, which contains the host's programs in /usr and /bin, the installation \
+         of the command that the host's PATH finds, and the paths listed in `readable`; install it, add its directory to \
+         PATH, or add its installation to `readable` and write its absolute path"
     )]
     MissingProgram(String),
+    /// A program of [`Job::requires`] is a proxy of rustup, or a shim of a similar program, for a
+    /// toolchain that is not installed.
+    #[error(
+        "the toolchain of the command `{program}` is not installed: `{command}` failed with {reason:?}; install that \
+         toolchain, or select another one"
+    )]
+    UnknownToolchain {
+        /// The name of the program.
+        program: String,
+        /// The command that did not find it.
+        command: String,
+        /// The output of that command.
+        reason: String,
+    },
     /// The path of a file leads out of the work directory.
     #[error("invalid path `{0}`: expected a path relative to the work directory, without `..`")]
     InvalidPath(String),

@@ -13,6 +13,7 @@ use super::error::ScorerError;
 use super::set::{BoxedMetric, MetricSet};
 use super::{Inner, Scorer};
 use crate::composite::OnMissing;
+use crate::core::batching;
 use crate::core::dedup::memo::Sharing;
 use crate::core::metric::Metric;
 use crate::core::rows::dynamic::{Example, Prediction};
@@ -84,7 +85,7 @@ impl Default for ScorerBuilder {
     }
 }
 
-impl<G: Send + Sync, P: Send + Sync> ScorerBuilder<G, P> {
+impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
     /// Returns a builder for a scorer over rows of any type.
     pub fn typed() -> Self {
         Self { metrics: Vec::new(), free: Vec::new(), config: ScoringConfig::default() }
@@ -180,7 +181,7 @@ impl<G: Send + Sync, P: Send + Sync> ScorerBuilder<G, P> {
     }
 
     fn with(mut self, tier: Option<MetricTier>, metric: impl Metric<G, P> + 'static) -> Self {
-        self.metrics.push((tier, Arc::new(metric)));
+        self.metrics.push((tier, batching::batched(Arc::new(metric))));
         self
     }
 

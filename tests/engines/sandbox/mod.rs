@@ -12,6 +12,7 @@ mod missing;
 mod preflight;
 mod stages;
 mod table;
+mod toolchains;
 
 use dsrs_metrics::sandbox::{Bubblewrap, Job, Limits, Report, SandboxProvider};
 

@@ -1,12 +1,14 @@
 //! The harness through its public API. Each file tests one guarantee.
 #![allow(clippy::float_cmp, reason = "the promise is that not a single bit differs")]
 
+mod batches;
 mod concurrency;
 mod corpus;
 mod denominators;
 mod failures;
 mod files;
 mod headlines;
+mod per_run;
 mod programs;
 mod setup;
 mod stopping;

@@ -13,10 +13,6 @@ fn rejection(builder: EvaluateBuilder<Example, Prediction>) -> String {
 #[test]
 fn an_invalid_setup_is_rejected() {
     assert_eq!(
-        rejection(Evaluate::builder()),
-        "expected at least one metric, found none; add one with `.metric(..)`"
-    );
-    assert_eq!(
         rejection(scoring().metric(metric_fn("said", |_, _| true))),
         "duplicate metric name `said`; rename one with `#[metric(name = \"..\")]`"
     );
@@ -75,6 +71,12 @@ async fn two_rows_with_the_same_id_are_an_input_error() {
     let error = scoring().build().unwrap().score(pairs).await.unwrap_err();
     let [id, first, second] = ["row0", "1", "3"].map(str::to_owned);
     assert_eq!(error, EvaluateError::DuplicateId { id, first, second });
+}
+
+#[tokio::test]
+async fn a_run_needs_a_metric() {
+    let error = Evaluate::builder().score(saying(&["1"])).await.unwrap_err().to_string();
+    assert_eq!(error, "expected at least one metric, found none; add one with `.metric(..)`");
 }
 
 #[tokio::test]

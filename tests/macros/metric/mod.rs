@@ -1,6 +1,8 @@
 //! Metrics from functions: parameter and return types, verdicts, and rows.
 
+mod closures;
 mod forms;
+mod instances;
 mod non_ascii_names;
 mod rows;
 mod verdicts;

@@ -5,6 +5,9 @@
     reason = "the cases show what may be written"
 )]
 
+use std::rc::Rc;
+use std::sync::Arc;
+
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Configure, FieldError, Fields, MetricErrorKind, Params, Result, Side};
 use serde::Deserialize;
@@ -264,4 +267,62 @@ fn the_error_of_a_missing_field_carries_its_side() {
         error.kind(),
         MetricErrorKind::Field { side: Side::Pred, error: FieldError::Missing { .. } }
     ));
+}
+
+#[metric]
+fn text_of_field(
+    /// The name of the field.
+    #[param(default = "answer")]
+    field: String,
+    #[gold(named_by = field)] wanted: &str,
+    #[pred(named_by = field)] found: &str,
+) -> bool {
+    wanted == found
+}
+
+#[metric(all(ReadsARecord >= 0.5, ReadsNote))]
+struct BothRead;
+
+#[metric]
+fn reads_note(#[gold] note: Option<&str>, #[pred] answer: &str) -> bool {
+    note.is_none() && !answer.is_empty()
+}
+
+#[test]
+fn references_and_smart_pointers_of_a_row_are_rows() -> Result<()> {
+    let (gold, pred) = rows();
+    let (dynamic_gold, dynamic_pred) = dynamic_rows();
+    let (shared, boxed) = (Arc::new(dynamic_gold.clone()), Box::new(dynamic_pred.clone()));
+    let (local, lent) = (Rc::new(gold.clone()), &pred);
+    assert_eq!(ReadsARecord.score(&shared, &boxed)?.value, 0.5);
+    assert_eq!(ReadsARecord.score(&local, &lent)?.value, 0.5);
+    assert_eq!(ReadsARecord.score(&Rc::new(dynamic_gold.clone()), &&dynamic_pred)?.value, 0.5);
+    assert_eq!(ReadsARecord.score(&&Arc::new(gold.clone()), &Box::new(pred.clone()))?.value, 0.5);
+    assert_eq!(BothRead.score(&shared, &boxed)?.value, 1.0);
+    let as_object: &dyn Metric<Arc<Gold>, Box<Answer<String>>> = &ReadsARecord;
+    let (gold, pred) = (Arc::new(gold), Box::new(pred));
+    assert_eq!(as_object.answer(MetricCall::new(&gold, &pred)).ready().unwrap()?.score.value, 0.5);
+    assert_eq!(<Arc<Gold> as Record>::FIELDS.len(), 4);
+    Ok(())
+}
+
+#[derive(Record)]
+struct Reply {
+    answer: String,
+}
+
+#[test]
+fn configured_fields_are_found_behind_pointers() -> Result<()> {
+    let metric = TextOfField::builder().field("answer").build();
+    let (gold, pred) = (example! { "answer" => "a" }, Reply { answer: "b".to_owned() });
+    assert_eq!(metric.score(&Arc::new(gold.clone()), &Rc::new(pred))?.value, 0.0);
+    assert_eq!(metric.score(&Rc::new(gold.clone()), &Box::new(gold))?.value, 1.0);
+    Ok(())
+}
+
+#[test]
+fn a_missing_field_behind_a_pointer_is_named() {
+    let error = ReadsNote.score(&Arc::new(example! {}), &Arc::new(prediction! { "text" => "" }));
+    let message = error.unwrap_err().to_string();
+    assert_eq!(message, "metric `reads_note`: no field `pred.answer`; it has `text`");
 }

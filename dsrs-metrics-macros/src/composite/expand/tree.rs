@@ -25,10 +25,14 @@ pub(super) struct Tree {
     pub(super) shape: TokenStream,
 }
 
+/// The settings of a judge's builder that are not its parameters.
+const SETTINGS: [&str; 3] = ["threshold", "strict", "cost_msats"];
+
 pub(super) fn tree(cx: &Context<'_>) -> Tree {
     let mut writer = Writer { cx, items: leaves::components(cx), constants: 0 };
     let Node { derived, shape } = writer.expression(cx.root);
     writer.fields_are_known();
+    writer.settings_are_params();
     writer.settings(&derived);
     Tree { items: writer.items, derived, shape }
 }
@@ -97,6 +101,20 @@ impl Writer<'_> {
                 let index = Literal::usize_unsuffixed(index);
                 let args = quote_spanned!(self.cx.span=> #component, &__SPECS[#index], #key);
                 self.rule(ends(value), "field_is_known", &args);
+            }
+        }
+    }
+
+    /// Requires that an argument is a parameter where it could also be a setting of a judge, which the rules do not see.
+    fn settings_are_params(&mut self) {
+        for (index, leaf) in self.cx.leaves.iter().enumerate() {
+            for (key, _) in &leaf.args {
+                let name = key.unraw().to_string();
+                if SETTINGS.contains(&&*name) {
+                    let index = Literal::usize_unsuffixed(index);
+                    let args = quote_spanned!(self.cx.span=> &__SPECS[#index], #name);
+                    self.rule((key.span(), key.span()), "is_param", &args);
+                }
             }
         }
     }

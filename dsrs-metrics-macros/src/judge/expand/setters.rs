@@ -22,8 +22,11 @@ pub(super) fn setters(cx: &Context<'_>) -> TokenStream {
     let builder = format_ident!("{ident}Builder", span = *span);
     let panel = format_ident!("{PANEL}", span = *span);
     let params = expand::builder_params(metric);
-    let with_lm = with_lm_method(cx, &panel);
-    let of_builder = all(cx).into_iter().map(|Setter { name, argument, call, doc }| {
+    let with_lm = method(cx, &panel, "with_lm", with_lm(cx));
+    let settings =
+        settings(cx).into_iter().map(|(name, setting)| method(cx, &panel, name, setting));
+    let own = settings_of_builder(cx);
+    let of_builder = all(cx).into_iter().chain(own).map(|Setter { name, argument, call, doc }| {
         let name = format_ident!("{name}", span = *span);
         quote_spanned! {*span=>
             #[doc = #doc]
@@ -41,6 +44,7 @@ pub(super) fn setters(cx: &Context<'_>) -> TokenStream {
 
         impl #ident {
             #with_lm
+            #(#settings)*
 
             /// Returns the number of judges that evaluate a row.
             #[must_use]
@@ -51,14 +55,15 @@ pub(super) fn setters(cx: &Context<'_>) -> TokenStream {
     }
 }
 
-/// Emits `with_lm` for a judge that is already built.
-fn with_lm_method(cx: &Context<'_>, panel: &Ident) -> TokenStream {
+/// Emits a setter for a judge that is already built.
+fn method(cx: &Context<'_>, panel: &Ident, name: &str, setter: Setter) -> TokenStream {
     let (span, vis) = (cx.span, &cx.judge.item.vis);
-    let Setter { argument, call, doc, .. } = with_lm(cx);
+    let Setter { argument, call, doc, .. } = setter;
+    let name = format_ident!("{name}", span = span);
     quote_spanned! {span=>
         #[doc = #doc]
         #[must_use]
-        #vis fn with_lm(mut self, #argument) -> Self {
+        #vis fn #name(mut self, #argument) -> Self {
             self.#panel = self.#panel #call;
             self
         }
@@ -73,6 +78,36 @@ fn with_lm(cx: &Context<'_>) -> Setter {
         call: quote_spanned!(*span=> .with_lm(lm)),
         doc: "Sets the model for every judge of the panel that names none.",
     }
+}
+
+/// The setters for threshold, strictness and cost, each with its name on a judge that is already built.
+fn settings(cx: &Context<'_>) -> [(&'static str, Setter); 3] {
+    let span = cx.span;
+    let threshold = Setter {
+        name: "threshold",
+        argument: quote_spanned!(span=> threshold: ::core::primitive::f64),
+        call: quote_spanned!(span=> .threshold(threshold)),
+        doc: "Sets the smallest (or, if lower is better, the largest) value that is a pass.",
+    };
+    let strict = Setter {
+        name: "strict",
+        argument: TokenStream::new(),
+        call: quote_spanned!(span=> .strict()),
+        doc: "Replaces each score with 1 (pass) or 0 (fail). The judge must have a threshold.",
+    };
+    let cost = Setter {
+        name: "cost_msats",
+        argument: quote_spanned!(span=> cost_msats: ::core::primitive::u64),
+        call: quote_spanned!(span=> .cost_msats(cost_msats)),
+        doc: "Sets the largest expected cost of one verdict of one model, in millisatoshis.",
+    };
+    [("with_threshold", threshold), ("strict", strict), ("with_cost_msats", cost)]
+}
+
+/// The setters of the settings for the builder. A parameter of the same name replaces one.
+fn settings_of_builder(cx: &Context<'_>) -> impl Iterator<Item = Setter> {
+    let settings = settings(cx).into_iter().map(|(_, setting)| setting);
+    settings.filter(|setting| !cx.judge.has_param(setting.name))
 }
 
 fn all(cx: &Context<'_>) -> [Setter; 5] {

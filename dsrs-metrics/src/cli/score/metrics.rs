@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 use crate::cli::args::ScoreArguments;
 use crate::cli::error::CliError;
 use crate::cli::hint::Hint;
+use crate::cli::instance::SETTINGS;
 use crate::cli::registry::{Entry, Registry};
 use crate::core::metric::Metric;
 use crate::core::params::{ParamError, Params};
@@ -55,7 +56,7 @@ fn not_in_run(option: String, name: &str, args: &ScoreArguments) -> CliError {
 fn param_error(error: ParamError) -> CliError {
     let hint = match &error {
         ParamError::Unknown { param, known, .. } => {
-            Hint::nearest(param, known.iter().map(String::as_str))
+            Hint::nearest(param, known.iter().map(String::as_str).chain(SETTINGS))
         }
         _ => Hint::None,
     };

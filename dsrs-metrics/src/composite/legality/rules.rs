@@ -95,6 +95,30 @@ pub const fn field_is_known(part: &str, spec: &MetricSpec<'_>, param: &str) -> O
     None
 }
 
+/// An argument of a judge must be one of its parameters: the compiler does not see the settings of an instance.
+#[must_use]
+pub const fn is_param(spec: &MetricSpec<'_>, argument: &str) -> Option<Sentence> {
+    let (mut index, mut is_judge) = (0, false);
+    while index < spec.params.len() {
+        let name = spec.params[index].name;
+        if same(name, argument) {
+            return None;
+        }
+        is_judge |= same(name, "max_concurrent_judges");
+        index += 1;
+    }
+    if !is_judge {
+        // The builder has no such method, which rustc reports.
+        return None;
+    }
+    let found =
+        says("a component of `#[metric]` has the ").text(argument).text(" of its declaration");
+    Some(match same(argument, "threshold") {
+        true => found.text("; write `").text(spec.name).text(" >= 0.5` for another one"),
+        false => found.text("; write it in `Composite::builder` for another one"),
+    })
+}
+
 /// The proxies of a gate must be proxy metrics.
 #[must_use]
 pub const fn is_proxy(part: &str, derived: &Derived) -> Option<Sentence> {

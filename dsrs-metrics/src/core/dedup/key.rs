@@ -4,6 +4,8 @@ use std::any::{Any, TypeId};
 use std::fmt;
 use std::sync::Arc;
 
+use crate::core::instance::InstanceSettings;
+
 /// The identity of a metric. Two metrics with equal keys return the same answer to the same call.
 #[derive(Clone)]
 #[doc(hidden)]
@@ -17,6 +19,8 @@ enum Kind {
     Configured(Arc<dyn Erased>),
     /// One value that is used in several places, by its address. The caller keeps the value alive.
     Shared(usize),
+    /// A metric with settings of its own.
+    Instance(Arc<Key>, InstanceSettings),
 }
 
 impl Key {
@@ -32,6 +36,10 @@ impl Key {
         Self(Kind::Configured(Arc::new(metric.clone())))
     }
 
+    pub(crate) fn of_instance(metric: Self, settings: InstanceSettings) -> Self {
+        Self(Kind::Instance(Arc::new(metric), settings))
+    }
+
     pub(crate) fn of_shared<T: ?Sized>(value: &Arc<T>) -> Self {
         Self(Kind::Shared(Arc::as_ptr(value).cast::<()>().addr()))
     }
@@ -45,6 +53,9 @@ impl PartialEq for Key {
                 Arc::ptr_eq(one, other) || one.is_same(&**other)
             }
             (Kind::Shared(one), Kind::Shared(other)) => one == other,
+            (Kind::Instance(one, set), Kind::Instance(other, also_set)) => {
+                one == other && set == also_set
+            }
             _ => false,
         }
     }
@@ -55,6 +66,9 @@ impl fmt::Debug for Key {
         match &self.0 {
             Kind::Type(id) => f.debug_tuple("Type").field(id).finish(),
             Kind::Configured(_) => f.write_str("Configured(..)"),
+            Kind::Instance(metric, settings) => {
+                f.debug_tuple("Instance").field(metric).field(settings).finish()
+            }
             Kind::Shared(address) => f.debug_tuple("Shared").field(address).finish(),
         }
     }

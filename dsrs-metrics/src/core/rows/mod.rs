@@ -1,5 +1,6 @@
 //! Rows, and how metric parameters are read from their fields.
 
+mod behind;
 pub(crate) mod by_name;
 pub(crate) mod dynamic;
 pub(crate) mod fields;

@@ -120,19 +120,22 @@ pub struct Part {
     pub name: String,
     /// The value, in the metric's declared range.
     pub value: f64,
+    /// Feedback on this score alone, for multi-objective optimizers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub feedback: Option<String>,
 }
 
 impl Scores {
     /// Creates the scores with the headline score.
     pub fn new(name: impl Into<String>, value: f64) -> Self {
-        let parts = vec![Part { name: name.into(), value }];
+        let parts = vec![Part { name: name.into(), value, feedback: None }];
         Self { parts, positions: HashMap::new() }
     }
 
     /// Creates scores without a headline score.
-    pub(crate) fn of(parts: impl Iterator<Item = (&'static str, f64)>) -> Self {
+    pub(crate) fn of(parts: impl Iterator<Item = Part>) -> Self {
         let mut scores = Self { parts: Vec::new(), positions: HashMap::new() };
-        parts.for_each(|(name, value)| scores.push(Part { name: name.to_owned(), value }));
+        parts.for_each(|part| scores.push(part));
         scores
     }
 
@@ -142,7 +145,22 @@ impl Scores {
         let name = name.into();
         match self.position(&name) {
             Some(position) => self.parts[position].value = value,
-            None => self.push(Part { name, value }),
+            None => self.push(Part { name, value, feedback: None }),
+        }
+        self
+    }
+
+    /// Adds feedback to the score that was added last.
+    ///
+    /// ```
+    /// use dsrs_metrics::Scores;
+    ///
+    /// let scores = Scores::new("f1", 0.5).with("recall", 0.25).with_feedback("missing: Paris, Rome, Oslo");
+    /// ```
+    #[must_use]
+    pub fn with_feedback(mut self, feedback: impl Into<String>) -> Self {
+        if let Some(part) = self.parts.last_mut() {
+            part.feedback = Some(feedback.into());
         }
         self
     }

@@ -1,7 +1,7 @@
 //! Relevance, groundedness and equivalence of answers, each a yes-or-no verdict.
 
 use super::lexical;
-use super::texts::TextOrList;
+use super::texts::{References, TextOrList};
 use crate::judge::configured::PANEL;
 use dsrs_metrics::judge;
 
@@ -56,7 +56,7 @@ pub struct EquivalenceOfAnswers {
         gold = "answer",
         desc = "the expected answer; if there are several, each is acceptable"
     )]
-    expected: TextOrList,
+    expected: References,
     #[input(pred = "answer", desc = "the actual answer")]
     actual: TextOrList,
     #[output(desc = "whether the two answers have the same meaning")]

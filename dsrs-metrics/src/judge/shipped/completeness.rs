@@ -1,6 +1,7 @@
 //! Completeness as in G-Eval: evaluation steps that the judge follows, and a grade that is normalized to [0, 1].
 
 use super::lexical;
+use super::texts::References;
 use crate::judge::rescale;
 use dsrs_metrics::judge;
 
@@ -21,8 +22,11 @@ use dsrs_metrics::judge;
 pub struct CompletenessOfResponse {
     #[input(gold, desc = "the question")]
     question: String,
-    #[input(gold = "response", desc = "the expected response")]
-    expected_response: String,
+    #[input(
+        gold = "response",
+        desc = "the expected response; if there are several, each is acceptable"
+    )]
+    expected_response: References,
     #[input(pred = "response", desc = "the response to evaluate")]
     generated_response: String,
     /// The evaluation steps.

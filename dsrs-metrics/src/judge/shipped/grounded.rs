@@ -2,7 +2,7 @@
 //! because it agrees with the ground truth.
 
 use super::lexical;
-use super::texts::TextOrList;
+use super::texts::{References, TextOrList};
 use crate::core::requirements::{Requirement, Requires};
 use crate::judge::{IntoModel, Judge, Judged, Untrusted, row};
 use crate::stats::harmonic_mean;
@@ -14,8 +14,11 @@ use dsrs_metrics::{judge, metric};
 pub struct AnswerCompleteness {
     #[input(gold, desc = "the question")]
     question: String,
-    #[input(gold = "response", desc = "a correct and complete response")]
-    ground_truth: String,
+    #[input(
+        gold = "response",
+        desc = "a correct and complete response; if there are several, each is acceptable"
+    )]
+    ground_truth: References,
     #[input(pred = "response", desc = "the response to judge")]
     system_response: String,
     #[output(range = 0.0..=1.0, desc = "fraction (out of 1.0) of the ground truth covered by the system response")]
@@ -48,20 +51,20 @@ pub struct ResponseGroundedness {
 )]
 pub async fn complete_and_grounded(
     #[gold] question: String,
-    #[gold("response")] ground_truth: String,
+    #[gold("response")] ground_truth: References,
     #[pred("response")] system_response: String,
     #[pred("context")] retrieved_context: TextOrList,
     /// The models that judge, and how their answers are aggregated.
     #[param(default)]
     panel: judge::Panel,
 ) -> Judged<f64> {
-    let complete = AnswerCompletenessJudge { panel: panel.clone() };
+    let complete = AnswerCompletenessJudge { panel: panel.clone().of_half(0) };
     let about_truth = AnswerCompletenessInput {
         question: question.clone().into(),
         ground_truth: ground_truth.into(),
         system_response: system_response.clone().into(),
     };
-    let grounded = ResponseGroundednessJudge { panel };
+    let grounded = ResponseGroundednessJudge { panel: panel.of_half(1) };
     let about_context = ResponseGroundednessInput {
         question: question.into(),
         retrieved_context: Untrusted::new(retrieved_context),
@@ -81,8 +84,10 @@ pub async fn complete_and_grounded(
 
 impl Requires for CompleteAndGrounded {
     fn requirements(&self, all: &mut Vec<Requirement>) {
-        Requires::requirements(&AnswerCompletenessJudge { panel: self.panel.clone() }, all);
-        Requires::requirements(&ResponseGroundednessJudge { panel: self.panel.clone() }, all);
+        all.extend(self.panel.invalid_setting(&Self::SPEC));
+        let panel = |index| self.panel.clone().of_half(index);
+        Requires::requirements(&AnswerCompletenessJudge { panel: panel(0) }, all);
+        Requires::requirements(&ResponseGroundednessJudge { panel: panel(1) }, all);
     }
 
     /// Both judges have the same panel.
@@ -96,6 +101,54 @@ impl CompleteAndGrounded {
     #[must_use]
     pub fn with_lm(mut self, lm: impl IntoModel) -> Self {
         self.panel = self.panel.with_lm(lm);
+        self
+    }
+
+    /// Sets the smallest score that is a pass.
+    #[must_use]
+    pub fn with_threshold(mut self, threshold: f64) -> Self {
+        self.panel = self.panel.threshold(threshold);
+        self
+    }
+
+    /// Replaces each score with 1 (pass) or 0 (fail).
+    #[must_use]
+    pub fn strict(mut self) -> Self {
+        self.panel = self.panel.strict();
+        self
+    }
+
+    /// Sets the largest expected cost of both calls for one model, in millisatoshis.
+    #[must_use]
+    pub fn with_cost_msats(mut self, cost_msats: u64) -> Self {
+        self.panel = self.panel.cost_msats(cost_msats);
+        self
+    }
+}
+
+impl CompleteAndGroundedBuilder {
+    /// Sets the model.
+    pub fn with_lm(self, lm: impl IntoModel) -> Self {
+        self.change(|panel| panel.with_lm(lm))
+    }
+
+    /// Sets the smallest score that is a pass.
+    pub fn threshold(self, threshold: f64) -> Self {
+        self.change(|panel| panel.threshold(threshold))
+    }
+
+    /// Replaces each score with 1 (pass) or 0 (fail).
+    pub fn strict(self) -> Self {
+        self.change(judge::Panel::strict)
+    }
+
+    /// Sets the largest expected cost of both calls for one model, in millisatoshis.
+    pub fn cost_msats(self, cost_msats: u64) -> Self {
+        self.change(|panel| panel.cost_msats(cost_msats))
+    }
+
+    fn change(mut self, set: impl FnOnce(judge::Panel) -> judge::Panel) -> Self {
+        self.panel = Some(set(self.panel.take().unwrap_or_default()));
         self
     }
 }

@@ -26,6 +26,18 @@ fn best_f1(texts: &[String], references: &[String]) -> f64 {
     pairs.map(|(text, reference)| f1_score(text, reference)).fold(0.0, f64::max)
 }
 
+/// Returns the reference with the largest F1 with the response, the first of equal ones.
+fn closest(inputs: &[Option<&str>], references: usize, response: &str) -> String {
+    let mut best: Option<(f64, String)> = None;
+    for reference in texts(inputs, references) {
+        let score = f1_score(response, &reference);
+        if best.as_ref().is_none_or(|(highest, _)| score > *highest) {
+            best = Some((score, reference));
+        }
+    }
+    best.map(|(_, reference)| reference).unwrap_or_default()
+}
+
 fn answer(words: &str, fields: Value) -> Map<String, Value> {
     let mut answer = Map::new();
     answer.insert("reasoning".to_owned(), json!(words));
@@ -38,8 +50,9 @@ fn answer(words: &str, fields: Value) -> Map<String, Value> {
 /// Returns the recall and precision of the response's tokens, compared with the ground truth.
 #[must_use]
 pub fn recall_and_precision(inputs: &[Option<&str>]) -> Map<String, Value> {
-    let (truth, response) = (text(inputs, 1), text(inputs, 2));
-    let (recall, precision) = (recall_score(response, truth), precision_score(response, truth));
+    let response = text(inputs, 2);
+    let truth = closest(inputs, 1, response);
+    let (recall, precision) = (recall_score(response, &truth), precision_score(response, &truth));
     let words = format!(
         "The response contains {:.0}% of the ground truth's tokens; {:.0}% of its own tokens are in the ground truth.",
         100.0 * recall,
@@ -57,10 +70,17 @@ pub fn recall_and_precision(inputs: &[Option<&str>]) -> Map<String, Value> {
     )
 }
 
+/// Returns the largest fraction of a ground truth's tokens that are in the response.
+fn recall(inputs: &[Option<&str>]) -> f64 {
+    let response = text(inputs, 2);
+    let shares = texts(inputs, 1).into_iter().map(|truth| recall_score(response, &truth));
+    shares.fold(0.0, f64::max)
+}
+
 /// Returns the fraction of the ground truth's tokens that are in the response.
 #[must_use]
 pub fn completeness(inputs: &[Option<&str>]) -> Map<String, Value> {
-    let share = recall_score(text(inputs, 2), text(inputs, 1));
+    let share = recall(inputs);
     let words =
         format!("The response contains {:.0}% of the ground truth's tokens.", 100.0 * share);
     answer(&words, json!({ "completeness": share }))
@@ -105,7 +125,7 @@ pub fn grade(inputs: &[Option<&str>]) -> Map<String, Value> {
 /// The share of the truth's tokens that stand in the response, on a scale from 1 to 5.
 #[must_use]
 pub fn completeness_of_five(inputs: &[Option<&str>]) -> Map<String, Value> {
-    let share = recall_score(text(inputs, 2), text(inputs, 1));
+    let share = recall(inputs);
     let words =
         format!("The response contains {:.0}% of the ground truth's tokens.", 100.0 * share);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "in 1..=5")]

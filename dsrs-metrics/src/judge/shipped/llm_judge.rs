@@ -1,7 +1,7 @@
 //! A general judge with a configurable system prompt and criteria.
 
 use super::lexical;
-use super::texts::TextOrList;
+use super::texts::References;
 use dsrs_metrics::judge;
 
 /// Evaluate an answer by each of the criteria, in the role that the system prompt describes. If there is a question,
@@ -20,7 +20,7 @@ pub struct GradeByCriteria {
         gold = "answer",
         desc = "the correct answer; if there are several, each is acceptable"
     )]
-    reference: Option<TextOrList>,
+    reference: Option<References>,
     #[input(pred, desc = "the answer to evaluate")]
     answer: String,
     /// The role of the judge.

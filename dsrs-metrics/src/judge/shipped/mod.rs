@@ -1,6 +1,9 @@
 //! The judges of the library, defined with `#[judge]` like any other. Without a configured model they fall back to
 //! the offline lexical judge ([`lexical`]), and every result says so.
 //!
+//! A gold response or answer that a judge compares with is a string or a list of which each is acceptable
+//! ([`References`]), as for string metrics.
+//!
 //! | judge | reads | returns |
 //! | --- | --- | --- |
 //! | [`SemanticF1`], [`DecompositionalSemanticF1`] | `gold.question`, `gold.response`, `pred.response` | F1 of recall and precision of ideas |
@@ -29,4 +32,4 @@ pub use self::grounded::*;
 pub use self::llm_judge::*;
 pub use self::preference::*;
 pub use self::semantic_f1::*;
-pub use self::texts::TextOrList;
+pub use self::texts::{References, TextOrList};

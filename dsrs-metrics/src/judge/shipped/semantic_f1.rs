@@ -1,6 +1,7 @@
 //! DSPy's `SemanticF1`: recall and precision of ideas, judged in one call.
 
 use super::lexical;
+use super::texts::References;
 use crate::stats::harmonic_mean;
 use dsrs_metrics::judge;
 
@@ -19,8 +20,11 @@ use dsrs_metrics::judge;
 pub struct SemanticRecallPrecision {
     #[input(gold, desc = "the question")]
     question: String,
-    #[input(gold = "response", desc = "a correct and complete response")]
-    ground_truth: String,
+    #[input(
+        gold = "response",
+        desc = "a correct and complete response; if there are several, each is acceptable"
+    )]
+    ground_truth: References,
     #[input(pred = "response", desc = "the response to judge")]
     system_response: String,
     #[output(range = 0.0..=1.0, desc = "fraction (out of 1.0) of the ground truth covered by the system response")]
@@ -43,8 +47,11 @@ pub struct SemanticRecallPrecision {
 pub struct DecompositionalRecallPrecision {
     #[input(gold, desc = "the question")]
     question: String,
-    #[input(gold = "response", desc = "a correct and complete response")]
-    ground_truth: String,
+    #[input(
+        gold = "response",
+        desc = "a correct and complete response; if there are several, each is acceptable"
+    )]
+    ground_truth: References,
     #[input(pred = "response", desc = "the response to judge")]
     system_response: String,
     #[output(desc = "enumeration of the key ideas in the ground truth")]

@@ -35,6 +35,72 @@ impl<'r> Give<'r, Owned<TextOrList>> for Vec<String> {
     }
 }
 
+/// Reference answers of a judge: one string, or a list of which each is acceptable. An empty list cannot be read from a
+/// row, because there is nothing to compare with.
+///
+/// ```
+/// use dsrs_metrics::judge::shipped::References;
+///
+/// let one: References = serde_json::from_str(r#"["Paris"]"#).unwrap();
+/// assert_eq!(one, References::from("Paris".to_owned()));
+/// assert!(serde_json::from_str::<References>("[]").is_err());
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "TextOrList", into = "TextOrList")]
+pub struct References(TextOrList);
+
+impl From<String> for References {
+    fn from(reference: String) -> Self {
+        Self(TextOrList::Text(reference))
+    }
+}
+
+/// A list of one reference is that reference, so that both make the same prompt.
+impl From<Vec<String>> for References {
+    fn from(mut references: Vec<String>) -> Self {
+        match &mut references[..] {
+            [one] => Self(TextOrList::Text(std::mem::take(one))),
+            _ => Self(TextOrList::List(references)),
+        }
+    }
+}
+
+impl TryFrom<TextOrList> for References {
+    type Error = &'static str;
+
+    fn try_from(references: TextOrList) -> Result<Self, Self::Error> {
+        match references {
+            TextOrList::List(list) if list.is_empty() => {
+                Err("expected at least one reference answer, found an empty list")
+            }
+            TextOrList::List(list) => Ok(list.into()),
+            TextOrList::Text(text) => Ok(text.into()),
+        }
+    }
+}
+
+impl From<References> for TextOrList {
+    fn from(references: References) -> Self {
+        references.0
+    }
+}
+
+impl<'r> Give<'r, Owned<References>> for String {
+    fn give(&'r self) -> References {
+        self.clone().into()
+    }
+}
+
+impl<'r> Give<'r, Owned<References>> for Vec<String> {
+    fn give(&'r self) -> References {
+        self.clone().into()
+    }
+}
+
+impl ValueType for References {
+    const HELP: TypeHelp = TypeHelp::new("a string or list of strings");
+}
+
 impl ValueType for TextOrList {
     const HELP: TypeHelp = TypeHelp::new("a string or list of strings");
 }

@@ -25,7 +25,9 @@ use crate::core::rows::by_name;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::MetricScore;
 use crate::core::spec::{MetricSpec, MetricTier, Side};
-use crate::judge::shipped::{EquivalenceOfAnswersInput, SemanticEquivalence, TextOrList};
+use crate::judge::shipped::{
+    EquivalenceOfAnswersInput, References, SemanticEquivalence, TextOrList,
+};
 use crate::judge::{self, IntoModel, Judged, Panel, Untrusted};
 use crate::syntax::Language;
 
@@ -168,13 +170,9 @@ impl Diff {
     async fn judged(&self, gold: &Example, pred: &Prediction) -> Result<Judged<bool>, Unscored> {
         let expected = expected(field::value(&gold.data, Side::Gold, &self.field)?)?;
         let found = field::text(&pred.data, Side::Pred, &self.field)?;
-        let mut expected: Vec<String> = expected.into_iter().map(Into::into).collect();
-        let expected = match &mut expected[..] {
-            [one] => TextOrList::Text(std::mem::take(one)),
-            _ => TextOrList::List(expected),
-        };
+        let expected: Vec<String> = expected.into_iter().map(Into::into).collect();
         let input = EquivalenceOfAnswersInput {
-            expected: Untrusted::new(expected),
+            expected: Untrusted::new(References::from(expected)),
             actual: Untrusted::new(TextOrList::Text(found.into_owned())),
         };
         Ok(judge::row(&self.judge(), &input, const { &SemanticEquivalence::SPEC }).await)
@@ -219,11 +217,13 @@ impl Metric for Diff {
     fn answer<'a>(&'a self, call: MetricCall<'a>) -> Answer<'a> {
         let diff = match self.compared(call.gold, call.pred) {
             Ok(Check { passed: false, feedback: Some(diff) }) if self.is_semantic() => diff,
-            compared => return Answer::Ready(compared.into_scored(&Self::SPEC)),
+            compared => {
+                return Answer::Ready(compared.into_scored(call.spec(const { &Self::SPEC })));
+            }
         };
         Answer::pending(async move {
             let judged = self.judged(call.gold, call.pred).await;
-            let scored = judged.into_scored(&Metric::spec(self))?;
+            let scored = judged.into_scored(call.spec(&Metric::spec(self)))?;
             Ok(scored.with_findings(&diff))
         })
     }

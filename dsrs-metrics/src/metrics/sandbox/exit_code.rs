@@ -15,7 +15,7 @@ use crate::sandbox::Limits;
 /// of its output. The fields that `files` names become files of the work directory, in which
 /// `/bin/sh` runs the command; files without a field of the prediction are read-only. The command
 /// has no network, no environment of the host, and of the host's files only its programs and
-/// libraries; time, memory, processes, files and output are limited, and no process survives the
+/// libraries in `/usr`, and the installation of the command that the host's `PATH` finds; time, memory, processes, files and output are limited, and no process survives the
 /// row. See [`Bubblewrap`](crate::sandbox::Bubblewrap). If this isolation is not available, or the
 /// command does not exist, no row is scored and an error says what to install.
 ///

@@ -102,6 +102,8 @@ impl CommandSettings<'_> {
         let programs = commands.into_iter().flatten().filter_map(program_of);
         Job {
             requires: programs.map(str::to_owned).collect(),
+            // It may name a toolchain.
+            folder: (!self.folder.is_empty()).then(|| self.folder.into()),
             // No file is written to it in the preflight check.
             keep: self.check_command().map(|_| Path::new(FILES).to_owned()),
             ..self.job()

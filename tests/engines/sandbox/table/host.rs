@@ -7,6 +7,16 @@ pub(super) const HOST: &[(&str, &str)] = &[
     ("read passwords", "escaped(open('/etc/shadow').read())"),
     ("read the users", "escaped(open('/etc/passwd').read())"),
     ("list home directories", "escaped(os.listdir('/home'), os.listdir('/root'))"),
+    (
+        "find a file of a home directory that is not part of a toolchain",
+        "private = {'.bashrc', '.profile', '.bash_history', '.netrc', '.gitconfig', '.ssh', '.cache', '.config', '.aws', 'credentials.toml', 'settings.toml', 'registry'}\n\
+         for top in ('/root', '/home'):\n\
+         \x20   for folder, folders, files in os.walk(top):\n\
+         \x20       if '/toolchains/' in folder or '/versions/' in folder: folders.clear(); continue\n\
+         \x20       found = private & {*folders, *files}\n\
+         \x20       if found: escaped(folder, found)\n\
+         print('refused')",
+    ),
     ("list configuration below /usr/local", "if os.listdir('/usr/local/etc'): escaped()"),
     ("list sources below /usr/local", "if os.listdir('/usr/local/src'): escaped()"),
     ("list the sources of the host", "if os.listdir('/usr/src'): escaped()"),
@@ -67,7 +77,7 @@ pub(super) const HOST: &[(&str, &str)] = &[
     ),
     (
         "find variables of the host",
-        "if set(os.environ) - {'HOME', 'LANG', 'PATH', 'PWD', 'TMPDIR', 'LC_CTYPE', 'PYTHONNOUSERSITE'}: escaped(dict(os.environ))",
+        "if set(os.environ) - {'HOME', 'LANG', 'PATH', 'PWD', 'TMPDIR', 'LC_CTYPE', 'PYTHONNOUSERSITE', 'CARGO_NET_OFFLINE'}: escaped(dict(os.environ))",
     ),
     (
         "find an open file of the host",

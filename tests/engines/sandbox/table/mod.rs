@@ -79,7 +79,15 @@ fn assert_contained(name: &str, printed: &str) {
 /// Runs attacks that are attempts of a moment, in one sandbox.
 #[track_caller]
 fn assert_all_contained(all: &[(&str, String)]) {
-    let report = run_beside_honest(&Bubblewrap::new(), &[attacks(all)]).pop().unwrap();
+    assert_all_contained_with(&[], all);
+}
+
+/// As [`assert_all_contained`], in a sandbox with the installations of these programs.
+#[track_caller]
+fn assert_all_contained_with(requires: &[&str], all: &[(&str, String)]) {
+    let requires = requires.iter().map(|&program| program.to_owned()).collect();
+    let job = Job { requires, ..attacks(all) };
+    let report = run_beside_honest(&Bubblewrap::new(), &[job]).pop().unwrap();
     assert_eq!(report.termination, Termination::Exited(0), "{}\n{}", report.stdout, report.stderr);
     let printed: Vec<(String, String)> =
         report.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -164,6 +172,9 @@ fn trap_25_attempts_to_reach_the_host_are_contained() {
     };
     let all: Vec<_> = host::HOST.iter().map(|&(name, code)| (name, replace(code))).collect();
     assert_all_contained(&all);
+    let mut programs = vec!["python3", "cargo", "node"];
+    programs.retain(|program| super::toolchains::is_installed(program));
+    assert_all_contained_with(&programs, &all);
     tcp.set_nonblocking(true).unwrap();
     udp.set_nonblocking(true).unwrap();
     by_name.set_nonblocking(true).unwrap();

@@ -68,9 +68,9 @@ fn identity(cx: &Context<'_>) -> TokenStream {
     // The cost of a judge depends on its panel, which is a parameter.
     let max_cost = (!definition::is_unit(cx)).then(|| {
         quote_spanned! {*span=>
-            fn max_cost(&self) -> ::core::primitive::u64 {
+            fn max_cost_of(&self, declared_msats: ::core::primitive::u64) -> ::core::primitive::u64 {
                 use #private::RequiresNothing as _;
-                #private::Requiring(self).max_cost(Self::SPEC.cost_msats)
+                #private::Requiring(self).max_cost(declared_msats)
             }
         }
     });

@@ -266,12 +266,15 @@ fn escaped(text: &str) -> String {
     text.replace('{', "{{").replace('}', "}}")
 }
 
-/// Returns `G: Reads<'row, T> + ..` for each generic row, with `for<'row>` if `any_lifetime`.
+/// Returns `G: Reads<'row, T> + ..` for each generic row, with `for<'row>` if `any_lifetime`. A synchronous call for one
+/// lifetime does not send its rows, so they may be behind an `Rc`.
 pub(super) fn bounds(cx: &Context<'_>, any_lifetime: bool) -> TokenStream {
     let Context { span, row, .. } = cx;
     let (_, ty_generics, _) = cx.split();
     let arguments = trait_arguments(&ty_generics, row);
     let for_any = any_lifetime.then(|| quote_spanned!(*span=> for<#row>));
+    let is_sent = any_lifetime || cx.model.is_async();
+    let sync = is_sent.then(|| quote_spanned!(*span=> ::core::marker::Sync));
     let bound = |side: Side| {
         let ty = cx.row_type(side);
         let traits = uses(cx, side).into_iter().map(|field| {
@@ -282,7 +285,7 @@ pub(super) fn bounds(cx: &Context<'_>, any_lifetime: bool) -> TokenStream {
             let ident = field.trait_ident(cx);
             quote_spanned!(field.param.span=> #for_any #ident<#arguments>)
         });
-        quote_spanned!(*span=> #ty: #(#traits +)* ::core::marker::Sync,)
+        quote_spanned!(*span=> #ty: #(#traits +)* #sync,)
     };
     cx.open_sides().map(bound).collect()
 }

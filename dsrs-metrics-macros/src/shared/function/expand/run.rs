@@ -7,7 +7,7 @@ use quote::{format_ident, quote, quote_spanned};
 use super::context::Context;
 use super::definition::{copied, owned_default};
 use super::fields::{FieldUse, bounds, is_looked_up, uses};
-use super::spec;
+use super::spec::{self, panel_field as panel};
 use crate::shared::function::model::Model;
 use crate::shared::function::param::{Binding, FieldParam, Param};
 use crate::shared::function::role::DefaultValue;
@@ -25,7 +25,7 @@ pub(super) fn run(cx: &Context<'_>) -> TokenStream {
     let readings =
         Side::BOTH.into_iter().flat_map(|side| uses(cx, side)).map(|field| reading(cx, &field));
     let readings: TokenStream = readings.collect();
-    let (call, spec) = (call(cx), cx.spec_ref());
+    let (call, spec) = (call(cx), spec_of_call(cx));
     let into_scored = spec::returns(cx, "into_scored", &syn::Lifetime::new("'_", *span));
     let (keyword, lifetime) = match model.is_async() {
         true => (quote_spanned!(*span=> async), quote_spanned!(*span=> #row)),
@@ -39,10 +39,25 @@ pub(super) fn run(cx: &Context<'_>) -> TokenStream {
         where
             #bounds
         {
-            let __spec = #spec;
+            #spec
             #readings
             #into_scored(#call, __spec)
         }
+    }
+}
+
+/// Returns the statement that binds `__spec`, which the score is validated against. An instance with settings of its own
+/// passes its spec in the call; a judge stores its settings in its panel.
+fn spec_of_call(cx: &Context<'_>) -> TokenStream {
+    let Context { span, .. } = cx;
+    let spec = cx.spec_ref();
+    let spec = quote_spanned!(*span=> __call.spec(#spec));
+    let Some(panel) = panel(cx) else { return quote_spanned!(*span=> let __spec = #spec;) };
+    quote_spanned! {*span=>
+        let __spec = &match self.#panel.spec(#spec) {
+            ::core::result::Result::Ok(spec) => spec,
+            ::core::result::Result::Err(error) => return ::core::result::Result::Err(error),
+        };
     }
 }
 

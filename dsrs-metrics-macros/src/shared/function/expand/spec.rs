@@ -23,7 +23,12 @@ pub(super) fn readers(cx: &Context<'_>) -> TokenStream {
     spec_readers(&cx.paths(), vis, &expression(cx), own.as_ref(), &cost)
 }
 
-/// Returns the spec of one instance, if a parameter names a field.
+/// Returns the parameter that is the panel of a judge.
+pub(super) fn panel_field<'a>(cx: &'a Context<'_>) -> Option<&'a Ident> {
+    cx.model.configs().find(|(_, param, _)| is_panel(&param.ty)).map(|(name, ..)| name)
+}
+
+/// Returns the spec of one instance, if a parameter names a field, or is a panel with the settings of a judge.
 pub(super) fn own(cx: &Context<'_>) -> Option<TokenStream> {
     let Context { span, private, .. } = cx;
     let names = Side::BOTH.into_iter().flat_map(|side| uses(cx, side)).filter_map(|field| {
@@ -32,8 +37,11 @@ pub(super) fn own(cx: &Context<'_>) -> Option<TokenStream> {
         Some(quote_spanned!(*span=> (#place, &*self.#by)))
     });
     let names: Vec<_> = names.collect();
-    (!names.is_empty())
-        .then(|| quote_spanned!(*span=> #private::configured(Self::SPEC, &[#(#names),*])))
+    let named = (!names.is_empty())
+        .then(|| quote_spanned!(*span=> #private::configured(Self::SPEC, &[#(#names),*])));
+    let Some(panel) = panel_field(cx) else { return named };
+    let named = named.unwrap_or_else(|| quote_spanned!(*span=> Self::SPEC));
+    Some(quote_spanned!(*span=> self.#panel.shown_spec(#named)))
 }
 
 /// Returns the side of a field and its index among the fields of that side.

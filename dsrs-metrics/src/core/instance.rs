@@ -1,0 +1,304 @@
+//! Settings of one instance of a metric: threshold, strictness and cost, which override those of its declaration.
+//!
+//! [`Instance`] applies them to any metric. A judge stores them in its panel, since they are part of its configuration.
+
+use std::fmt;
+
+use async_trait::async_trait;
+
+use crate::core::answer::Answer;
+use crate::core::call::MetricCall;
+use crate::core::declared::Declared;
+use crate::core::dedup::key::Key;
+use crate::core::error::{MetricError, Result};
+use crate::core::metric::{AcceptanceTest, Metric, ScoredAtOnce};
+use crate::core::requirements::Requirement;
+use crate::core::score::{MetricScore, Scored};
+use crate::core::spec::{Direction, MetricSpec, MetricTier, ScoreKind, ScoreRange};
+
+/// Threshold, strictness and cost of one instance; `None` is the value of the declaration.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct InstanceSettings {
+    pub(crate) threshold: Option<f64>,
+    pub(crate) strict: Option<bool>,
+    pub(crate) cost_msats: Option<u64>,
+}
+
+/// A setting of an instance that its metric does not support.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+pub(crate) enum SettingError {
+    #[error(
+        "expected no threshold for a metric that returns `bool`, found {0:?}; remove the threshold"
+    )]
+    ThresholdOfBool(f64),
+    #[error("expected a finite threshold, found {0:?}; write a number such as 0.5")]
+    NotFinite(f64),
+    #[error("expected a threshold in the range {range}, found {threshold:?}; write one within it")]
+    OutOfRange { threshold: f64, range: ScoreRange },
+    #[error(
+        "expected a threshold that some scores fail, found {threshold:?}, which every score in the range {range} passes; write a {other} one"
+    )]
+    CannotFail { threshold: f64, range: ScoreRange, other: &'static str },
+    #[error(
+        "expected a number for `strict`, found a metric that returns `bool`, whose scores are 0 and 1; remove `strict`"
+    )]
+    StrictBool,
+    #[error(
+        "expected a threshold for `strict`, found none; set a threshold as well, such as {0:?}"
+    )]
+    StrictWithoutThreshold(f64),
+}
+
+impl SettingError {
+    /// Returns the setting to change, as on the command line.
+    #[cfg(feature = "cli")]
+    pub(crate) const fn setting(&self) -> &'static str {
+        match self {
+            Self::StrictBool | Self::StrictWithoutThreshold(_) => "strict",
+            _ => "threshold",
+        }
+    }
+}
+
+impl InstanceSettings {
+    /// Returns the spec with these settings.
+    ///
+    /// # Errors
+    /// A setting that a metric with this spec does not support.
+    pub(crate) fn apply<'a>(
+        &self,
+        mut spec: MetricSpec<'a>,
+    ) -> std::result::Result<MetricSpec<'a>, SettingError> {
+        if let Some(threshold) = self.threshold {
+            validate(threshold, &spec)?;
+            spec.threshold = Some(threshold);
+        }
+        match self.strict {
+            Some(true) if spec.kind == ScoreKind::Bool => return Err(SettingError::StrictBool),
+            Some(true) if spec.threshold.is_none() => {
+                let middle = spec.range.map_or(0.5, |range| range.min / 2.0 + range.max / 2.0);
+                return Err(SettingError::StrictWithoutThreshold(middle));
+            }
+            Some(strict) => spec.strict = strict,
+            None => {}
+        }
+        spec.cost_msats = self.cost_msats.unwrap_or(spec.cost_msats);
+        Ok(spec)
+    }
+
+    /// Returns the spec with these settings, or unchanged if a setting is invalid.
+    pub(crate) fn shown<'a>(&self, spec: MetricSpec<'a>) -> MetricSpec<'a> {
+        self.apply(spec).unwrap_or(spec)
+    }
+}
+
+/// Applies the rules that the macros apply to a threshold.
+#[expect(clippy::float_cmp, reason = "only the end of the range itself is passed by every score")]
+fn validate(threshold: f64, spec: &MetricSpec<'_>) -> std::result::Result<(), SettingError> {
+    if spec.kind == ScoreKind::Bool {
+        return Err(SettingError::ThresholdOfBool(threshold));
+    }
+    if !threshold.is_finite() {
+        return Err(SettingError::NotFinite(threshold));
+    }
+    let Some(range) = spec.range else { return Ok(()) };
+    if !range.contains(threshold) {
+        return Err(SettingError::OutOfRange { threshold, range });
+    }
+    let (always, other) = match spec.direction {
+        Direction::HigherIsBetter => (range.min, "larger"),
+        Direction::LowerIsBetter => (range.max, "smaller"),
+    };
+    if threshold == always {
+        return Err(SettingError::CannotFail { threshold, range, other });
+    }
+    Ok(())
+}
+
+/// Changes threshold, strictness and cost of one instance of a metric. Every metric of `#[metric]` has these methods;
+/// a judge has its own, which return the judge.
+///
+/// The attribute sets the default, and the spec of the instance shows the change. Equal settings are part of what makes
+/// two metrics equal. An invalid setting is reported before the first row, and by every call.
+///
+/// ```
+/// use dsrs_metrics::metrics::F1;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "in Paris" });
+/// assert_eq!(F1::default().score(&gold, &pred)?.value, 2.0 / 3.0);
+///
+/// let f1 = F1::default().with_threshold(0.8);
+/// assert_eq!((f1.spec().threshold, f1.spec().is_success(0.9)), (Some(0.8), Some(true)));
+/// assert_eq!(f1.strict().score(&gold, &pred)?.value, 0.0);
+///
+/// let error = F1::default().with_threshold(1.5).score(&gold, &pred).unwrap_err();
+/// let message = "expected a threshold in the range 0.0..=1.0, found 1.5; write one within it";
+/// assert!(error.to_string().contains(message));
+/// # Ok(())
+/// # }
+/// ```
+pub trait WithSettings: Declared {
+    /// Sets the smallest (or, if lower is better, the largest) value that is a pass.
+    fn with_threshold(self, threshold: f64) -> Instance<Self> {
+        Instance::of(self).with_threshold(threshold)
+    }
+
+    /// Replaces each score with 1 (pass) or 0 (fail). The metric must have a threshold.
+    fn strict(self) -> Instance<Self> {
+        Instance::of(self).strict()
+    }
+
+    /// Sets the largest expected cost of one call, in millisatoshis.
+    fn with_cost_msats(self, cost_msats: u64) -> Instance<Self> {
+        Instance::of(self).with_cost_msats(cost_msats)
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<M: Declared> WithSettings for M {}
+
+/// A metric with its own threshold, strictness or cost, created by [`WithSettings`].
+#[derive(Clone)]
+#[must_use]
+pub struct Instance<M> {
+    metric: M,
+    /// The spec of the metric's type.
+    declared: MetricSpec<'static>,
+    settings: InstanceSettings,
+    /// The spec of the instance, which scores are validated against.
+    spec: std::result::Result<MetricSpec<'static>, SettingError>,
+}
+
+impl<M: Declared> Instance<M> {
+    fn of(metric: M) -> Self {
+        Self::new(metric, M::SPEC, InstanceSettings::default())
+    }
+}
+
+impl<M> Instance<M> {
+    /// Applies settings to a metric whose type has the spec `declared`.
+    pub(crate) fn new(
+        metric: M,
+        declared: MetricSpec<'static>,
+        settings: InstanceSettings,
+    ) -> Self {
+        Self { metric, declared, settings, spec: settings.apply(declared) }
+    }
+
+    /// Returns the instance, or the error of an invalid setting.
+    #[cfg(feature = "cli")]
+    pub(crate) fn checked(self) -> std::result::Result<Self, SettingError> {
+        self.spec.map(|_| self)
+    }
+
+    /// Sets the smallest (or, if lower is better, the largest) value that is a pass.
+    pub fn with_threshold(self, threshold: f64) -> Self {
+        let settings = InstanceSettings { threshold: Some(threshold), ..self.settings };
+        Self::new(self.metric, self.declared, settings)
+    }
+
+    /// Replaces each score with 1 (pass) or 0 (fail). The metric must have a threshold.
+    pub fn strict(self) -> Self {
+        let settings = InstanceSettings { strict: Some(true), ..self.settings };
+        Self::new(self.metric, self.declared, settings)
+    }
+
+    /// Sets the largest expected cost of one call, in millisatoshis.
+    pub fn with_cost_msats(self, cost_msats: u64) -> Self {
+        let settings = InstanceSettings { cost_msats: Some(cost_msats), ..self.settings };
+        Self::new(self.metric, self.declared, settings)
+    }
+
+    /// Returns the spec of the instance. Where a parameter names a field, [`Metric::spec`] has that name.
+    #[must_use]
+    pub fn spec(&self) -> MetricSpec<'static> {
+        self.spec.unwrap_or(self.declared)
+    }
+
+    /// Scores one pair of rows, if the metric is synchronous.
+    ///
+    /// # Errors
+    /// As [`Metric::evaluate`]; an invalid setting.
+    pub fn score<G: Sync, P: Sync>(&self, gold: &G, pred: &P) -> Result<MetricScore>
+    where
+        M: Metric<G, P> + ScoredAtOnce<G>,
+    {
+        let is_late = || Err(MetricError::failed(self.declared.name, "it has to be awaited"));
+        let answer = Metric::<G, P>::answer(self, MetricCall::new(gold, pred)).ready();
+        Ok(answer.unwrap_or_else(is_late)?.score)
+    }
+}
+
+impl<M: fmt::Debug> fmt::Debug for Instance<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut instance = f.debug_struct("Instance");
+        instance.field("metric", &self.metric).field("settings", &self.settings);
+        instance.finish_non_exhaustive()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+#[async_trait]
+impl<G: Sync, P: Sync, M: Metric<G, P>> Metric<G, P> for Instance<M> {
+    fn name(&self) -> &str {
+        self.metric.name()
+    }
+
+    fn tier(&self) -> MetricTier {
+        self.metric.tier()
+    }
+
+    fn cost_estimate(&self) -> u64 {
+        match (self.settings.cost_msats, self.metric.declaration()) {
+            (None, _) => self.metric.cost_estimate(),
+            (Some(cost_msats), None) => cost_msats,
+            (Some(cost_msats), Some(declared)) => declared.max_cost_of(cost_msats),
+        }
+    }
+
+    async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore> {
+        let scored: Scored = self.answer(MetricCall::new(gold, pred)).await?;
+        Ok(scored.score)
+    }
+
+    fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {
+        match &self.spec {
+            Ok(spec) => self.metric.answer(call.with_spec(Some(spec))),
+            Err(error) => Answer::Ready(Err(MetricError::failed(self.declared.name, error))),
+        }
+    }
+
+    fn spec(&self) -> MetricSpec<'_> {
+        self.settings.shown(self.metric.spec())
+    }
+
+    fn can_evaluate(&self, gold: &G, pred: &P) -> bool {
+        self.metric.can_evaluate(gold, pred)
+    }
+
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        all.extend(Requirement::unless(self.declared.name, self.spec.map(|_| ())));
+        self.metric.requirements(all);
+    }
+
+    fn key(&self) -> Option<Key> {
+        Some(Key::of_instance(self.metric.key()?, self.settings))
+    }
+
+    /// The metric's components have keys of their own. The metric itself is evaluated only with the settings.
+    fn keys(&self, all: &mut Vec<Key>) {
+        let (start, own) = (all.len(), self.metric.key());
+        self.metric.keys(all);
+        if let (Some(own), Some(first)) = (own, all.get(start))
+            && own == *first
+        {
+            all.remove(start);
+        }
+        all.extend(Metric::<G, P>::key(self));
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<G: Sync, P: Sync, M: Metric<G, P>> AcceptanceTest<G, P> for Instance<M> {}

@@ -1,0 +1,120 @@
+//! [`Observer`]: callbacks at the start of a run, after each row and at the end.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::error::EvaluateError;
+use super::result::EvaluationResult;
+use super::row::RowResult;
+use crate::core::panic;
+use crate::core::rows::dynamic::{Example, Prediction};
+
+/// Observes a run: DSPy's callbacks. Every method does nothing by default.
+///
+/// Workers call [`on_row`](Self::on_row) concurrently, in the order in which rows finish, so it should return quickly.
+/// An observer that panics is not called again in that run; the run continues, and
+/// [`EvaluationResult::observer_error`] has the message.
+///
+/// ```
+/// use std::sync::atomic::{AtomicUsize, Ordering};
+/// use std::sync::Arc;
+///
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::{Evaluate, Observer, Pair, RowResult};
+///
+/// #[derive(Default)]
+/// struct Failures(AtomicUsize);
+///
+/// impl Observer for Failures {
+///     fn on_row(&self, row: &RowResult) {
+///         self.0.fetch_add(usize::from(row.is_failure()), Ordering::Relaxed);
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+/// let failures = Arc::new(Failures::default());
+/// let metric = metric_fn("exact", |gold, pred| gold.get("answer") == pred.get("answer"));
+/// let evaluate = Evaluate::builder().metric(metric).observer(Arc::clone(&failures)).build()?;
+/// let pair = Pair::new("q1", example! { "answer" => 4 }, prediction! { "answer" => 4 });
+/// evaluate.score([pair]).await?;
+/// assert_eq!(failures.0.load(Ordering::Relaxed), 0);
+/// # Ok(())
+/// # }
+/// ```
+pub trait Observer<G = Example, P = Prediction>: Send + Sync {
+    /// Called once, after all checks and before the first row.
+    fn on_start(&self, run: &RunStart<'_>) {
+        let _ = run;
+    }
+
+    /// Called with each finished row.
+    fn on_row(&self, row: &RowResult<G, P>) {
+        let _ = row;
+    }
+
+    /// Called once after the last row, with the result that the run returns, or with the error that leaves it without
+    /// one. It is not called if [`on_start`](Self::on_start) was not, or if the run is dropped.
+    fn on_end(&self, result: Result<&EvaluationResult<G, P>, &EvaluateError>) {
+        let _ = result;
+    }
+}
+
+impl<G, P, O: Observer<G, P> + ?Sized> Observer<G, P> for Arc<O> {
+    fn on_start(&self, run: &RunStart<'_>) {
+        (**self).on_start(run);
+    }
+
+    fn on_row(&self, row: &RowResult<G, P>) {
+        (**self).on_row(row);
+    }
+
+    fn on_end(&self, result: Result<&EvaluationResult<G, P>, &EvaluateError>) {
+        (**self).on_end(result);
+    }
+}
+
+/// What is known of a run before its first row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RunStart<'a> {
+    /// The names of the metrics, in the order of [`RowResult::outcomes`].
+    pub metrics: &'a [String],
+    /// The number of rows, or `None` if it is not known before they are read.
+    pub rows: Option<u64>,
+    /// The largest number of rows that are evaluated concurrently.
+    pub concurrency: usize,
+}
+
+/// The message of an observer's panic.
+type Failure = Mutex<Option<String>>;
+
+/// The observers of one run. One that panics is removed.
+pub(super) struct Observers<G, P> {
+    all: Vec<(Arc<dyn Observer<G, P>>, Failure)>,
+}
+
+impl<G, P> Observers<G, P> {
+    pub(super) fn new(all: &[Arc<dyn Observer<G, P>>]) -> Self {
+        let all = all.iter().map(|observer| (Arc::clone(observer), Mutex::new(None)));
+        Self { all: all.collect() }
+    }
+
+    /// Calls every observer that has not panicked.
+    pub(super) fn notify(&self, call: impl Fn(&dyn Observer<G, P>)) {
+        for (observer, failure) in &self.all {
+            let lock = || failure.lock().unwrap_or_else(PoisonError::into_inner);
+            if lock().is_some() {
+                continue;
+            }
+            if let Err(panic) = panic::catch(false, || call(&**observer)) {
+                lock().get_or_insert(format!("an observer panicked: {}", panic.message));
+            }
+        }
+    }
+
+    /// Returns the message of the first observer that panicked.
+    pub(super) fn error(&self) -> Option<String> {
+        let mut failures = self.all.iter().map(|(_, failure)| failure);
+        failures.find_map(|failure| failure.lock().unwrap_or_else(PoisonError::into_inner).clone())
+    }
+}
