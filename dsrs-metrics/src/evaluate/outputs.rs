@@ -102,8 +102,8 @@ fn print_table<G: Serialize, P: Serialize>(result: &super::EvaluationResult<G, P
 #[cfg(all(test, feature = "report"))]
 mod tests {
     use super::*;
-    use crate::evaluate::Evaluate;
     use crate::core::rows::dynamic::{Example, Prediction};
+    use crate::evaluate::Evaluate;
 
     #[test]
     fn true_displays_all_rows_and_false_none() {

@@ -207,7 +207,7 @@ async fn an_invalid_setting_is_reported_before_the_first_row_and_by_every_call()
 #[tokio::test]
 async fn closures_check_their_threshold_in_any_order_of_the_setters() {
     let closure =
-        || metric_fn("share", |_, pred| pred.get("value").and_then(|value| value.as_f64()));
+        || metric_fn("share", |_, pred| pred.get("value").and_then(serde_json::Value::as_f64));
     let wide = closure().with_threshold(5.0).with_range(0.0, 10.0);
     assert_eq!(both(&wide, 5.0).await, (5.0, Some(true)));
     assert_eq!(both(&wide.strict(), 4.0).await, (0.0, Some(false)));
@@ -234,7 +234,9 @@ impl Metric for ByHand {
     }
 
     async fn evaluate(&self, _: &Example, pred: &Prediction) -> Result<MetricScore> {
-        Ok(MetricScore::new(pred.get("value").and_then(|value| value.as_f64()).unwrap_or_default()))
+        Ok(MetricScore::new(
+            pred.get("value").and_then(serde_json::Value::as_f64).unwrap_or_default(),
+        ))
     }
 }
 
@@ -242,7 +244,8 @@ impl AcceptanceTest for ByHand {}
 
 #[tokio::test]
 async fn every_metric_with_a_threshold_is_an_acceptance_test() {
-    let closure = metric_fn("share", |_, pred| pred.get("value").and_then(|value| value.as_f64()));
+    let closure =
+        metric_fn("share", |_, pred| pred.get("value").and_then(serde_json::Value::as_f64));
     let composite = weighted([(component(Share::default()), 1.0)]);
     let composite = Composite::builder("blend", composite).threshold(0.6).build().unwrap();
     let tests: [Box<dyn AcceptanceTest>; 4] = [
