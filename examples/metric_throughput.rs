@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release --example metric_throughput [SECONDS_EACH]`
 
-mod reference;
+mod word_baseline;
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use dsrs_metrics::metrics as m;
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::text::{BleuTokens, RougeTokens};
 
-use reference::Rows;
+use word_baseline::Rows;
 
 /// The number of distinct rows, which is larger than the caches of any metric.
 const ROWS: usize = 256;
@@ -197,17 +197,17 @@ fn overlap() -> Vec<Measured> {
 fn main() {
     let seconds = std::env::args().nth(1).and_then(|seconds| seconds.parse().ok()).unwrap_or(0.5);
     let time = Duration::from_secs_f64(seconds);
-    println!("{}", reference::head());
+    println!("{}", word_baseline::head());
     for (what, metrics, rows) in table() {
-        let loops = reference::of_words(&rows, time);
+        let loops = word_baseline::of_words(&rows, time);
         for Measured { params, metric } in metrics {
-            let per_second = reference::per_second(&rows, time, |gold, pred| {
+            let per_second = word_baseline::per_second(&rows, time, |gold, pred| {
                 let scored = metric.answer(MetricCall::new(gold, pred)).ready();
                 let scored = scored.expect("built-in metrics need not be awaited");
                 black_box(scored.unwrap_or_else(|error| panic!("{error}")));
             });
             let name = format!("{} {params}", metric.name());
-            println!("{}", reference::line(&name, what, per_second, loops));
+            println!("{}", word_baseline::line(&name, what, per_second, loops));
         }
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p dsrs-metrics-examples --features proxies --example proxy_throughput`
 
-mod reference;
+mod word_baseline;
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -20,16 +20,16 @@ const PYTHON: &str = "def has_close(numbers: list, threshold: float) -> bool:\n 
 
 fn measure(name: &str, metric: &impl Metric, gold: &Example, pred: &Prediction) {
     let (rows, time) = (vec![(gold.clone(), pred.clone()); 64], Duration::from_secs(1));
-    let loops = reference::of_words(&rows, time);
-    let per_second = reference::per_second(&rows, time, |gold, pred| {
+    let loops = word_baseline::of_words(&rows, time);
+    let per_second = word_baseline::per_second(&rows, time, |gold, pred| {
         let scored = metric.answer(MetricCall::new(gold, pred)).ready();
         assert!(black_box(scored).is_some_and(|scored| scored.is_ok()), "{name}");
     });
-    println!("{}", reference::line(name, "", per_second, loops));
+    println!("{}", word_baseline::line(name, "", per_second, loops));
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    println!("{}", reference::head());
+    println!("{}", word_baseline::head());
     let items: Vec<_> = (0..20).map(|n| format!("{{\"id\": {n}, \"name\": \"item\"}}")).collect();
     let json = format!("{{\"items\": [{}]}}", items.join(", "));
     let (gold, code) = (example! { "answer" => PYTHON }, prediction! { "answer" => PYTHON });
