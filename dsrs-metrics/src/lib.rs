@@ -150,7 +150,7 @@ pub use crate::evaluate::{
     Observer, RowResult, RunStart, Running,
 };
 pub use crate::scoring::{
-    AggregationError, AggregationMethod, BoxedMetric, BudgetReport, MetricSet, OnMissing, Rank,
-    Rollout, Rollouts, RowScore, RowStatus, Scorer, ScorerBuilder, ScorerError, ScoringConfig,
-    ScoringResult, ScoringSummary, Spending,
+    AggregationError, AggregationMethod, BoxedMetric, BudgetReport, FinalScore, MetricSet,
+    OnMissing, Rank, Rollout, RolloutNumber, Rollouts, RowScore, RowStatus, Scorer, ScorerBuilder,
+    ScorerError, ScoringConfig, ScoringResult, ScoringSummary, Spending,
 };
