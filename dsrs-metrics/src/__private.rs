@@ -91,6 +91,16 @@ where
     Box::pin(async move { score(answer.await) })
 }
 
+/// The error of a metric that requires the steps of the program, in a call without them.
+///
+/// # Errors
+/// Always.
+#[cold]
+pub fn missing_trace<T>(spec: &MetricSpec<'_>) -> Result<T> {
+    const MISSING: &str = "expected the trace of the program, found none; return a `ProgramOutput` with a trace from the program, or make the parameter an `Option`";
+    Err(MetricError::failed(spec.name, MISSING))
+}
+
 /// The score of an answer.
 ///
 /// # Errors

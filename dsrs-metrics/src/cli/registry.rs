@@ -69,6 +69,7 @@ const GROUPS: &[Group] = &[
     ("format and structure", add_format),
     ("code", add_code),
     ("tool calls and agents", add_agents),
+    ("run of the program", add_program),
 ];
 
 fn add_answers(registry: &mut Registry) -> Result<(), RegistryError> {
@@ -164,6 +165,12 @@ fn add_agents(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add::<metrics::ToolStepUtility>()?;
     registry.add::<metrics::Combined>()?;
     registry.add::<metrics::OutcomeCoupled>()
+}
+
+fn add_program(registry: &mut Registry) -> Result<(), RegistryError> {
+    registry.add::<metrics::Latency>()?;
+    registry.add::<metrics::Tokens>()?;
+    registry.add::<metrics::Cost>()
 }
 
 impl Registry {

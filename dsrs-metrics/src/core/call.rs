@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::core::dedup::memo::Memo;
+use crate::core::program_run::ProgramRun;
 use crate::core::rows::dynamic::{Example, Prediction, Trace};
 use crate::core::spec::MetricSpec;
 
@@ -37,6 +38,9 @@ pub struct MetricCall<'a, G = Example, P = Prediction> {
     pub pred_name: Option<&'a str>,
     /// That predictor's part of the trace.
     pub pred_trace: Option<&'a Trace>,
+    /// What the program returned about the run that made the prediction. It is for information: unlike
+    /// [`trace`](Self::trace), it does not turn the score into a verdict.
+    pub run: Option<&'a ProgramRun>,
     /// Answers to this call, if metrics of one run are equal or share components.
     pub(crate) memo: Option<&'a Memo>,
     /// The spec of an instance with settings of its own.
@@ -46,7 +50,16 @@ pub struct MetricCall<'a, G = Example, P = Prediction> {
 impl<'a, G, P> MetricCall<'a, G, P> {
     /// Creates a call as in evaluation: without a trace.
     pub const fn new(gold: &'a G, pred: &'a P) -> Self {
-        Self { gold, pred, trace: None, pred_name: None, pred_trace: None, memo: None, spec: None }
+        Self {
+            gold,
+            pred,
+            trace: None,
+            pred_name: None,
+            pred_trace: None,
+            run: None,
+            memo: None,
+            spec: None,
+        }
     }
 
     /// Sets the trace, as an optimizer does.
@@ -62,6 +75,19 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         self.pred_name = Some(name);
         self.pred_trace = Some(trace);
         self
+    }
+
+    /// Sets the run of the program that made the prediction, as [`Evaluate`](crate::Evaluate) does.
+    #[must_use]
+    pub const fn with_run(mut self, run: &'a ProgramRun) -> Self {
+        self.run = Some(run);
+        self
+    }
+
+    /// Returns the steps of the program: the optimizer's trace, or else the one that the program returned.
+    #[must_use]
+    pub fn program_trace(&self) -> Option<&'a Trace> {
+        self.trace.or_else(|| self.run?.trace.as_ref())
     }
 
     /// Sets the memo, unless the call already has one.
@@ -92,8 +118,8 @@ impl<'a, G, P> MetricCall<'a, G, P> {
     where
         'a: 'b,
     {
-        let Self { trace, pred_name, pred_trace, spec, .. } = self;
-        MetricCall { gold, pred, trace, pred_name, pred_trace, memo: None, spec }
+        let Self { trace, pred_name, pred_trace, run, spec, .. } = self;
+        MetricCall { gold, pred, trace, pred_name, pred_trace, run, memo: None, spec }
     }
 }
 
@@ -109,6 +135,7 @@ impl<G, P> fmt::Debug for MetricCall<'_, G, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut call = f.debug_struct("MetricCall");
         call.field("tracing", &self.trace.is_some()).field("pred_name", &self.pred_name);
+        call.field("run", &self.run.is_some());
         call.finish_non_exhaustive()
     }
 }

@@ -92,11 +92,13 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         })
     }
 
-    /// Returns the metric's declaration.
+    /// Returns the metric's declaration. That of a metric written by hand has the name, tier and cost of the other
+    /// methods and the range [0, 1]; a score outside it is an error. Override it for another range, or for a direction,
+    /// a threshold or fields.
     fn spec(&self) -> MetricSpec<'_> {
         let by_hand = || {
             let spec = MetricSpec::new(self.name()).with_tier(self.tier()).with_async();
-            spec.with_cost_msats(self.cost_estimate())
+            spec.with_cost_msats(self.cost_estimate()).with_range(0.0, 1.0)
         };
         self.declaration().map_or_else(by_hand, Declaration::spec)
     }

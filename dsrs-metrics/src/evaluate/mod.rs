@@ -18,6 +18,7 @@ mod run;
 mod source;
 mod stop;
 mod summary;
+mod totals;
 mod worker_pool;
 
 use std::fmt;
@@ -37,6 +38,7 @@ pub use self::outputs::TableRows;
 pub use self::result::{Ending, EvaluationResult};
 pub use self::row::RowResult;
 pub use self::summary::MetricSummary;
+pub use self::totals::ProgramTotals;
 
 use self::row::Plan;
 use self::run::Predicted;

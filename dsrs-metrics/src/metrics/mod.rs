@@ -17,6 +17,7 @@ pub mod edits;
 mod field;
 mod input_limits;
 pub mod overlap;
+pub mod program;
 pub mod proxies;
 pub mod rag;
 pub mod retrieval;
@@ -38,7 +39,7 @@ pub use self::sandbox::*;
 pub use self::sparql::*;
 #[doc(hidden)]
 pub use self::{
-    agents::*, answers::*, diff::*, edits::*, overlap::*, proxies::*, rag::*, retrieval::*,
-    structured::*, tool_calls::*,
+    agents::*, answers::*, diff::*, edits::*, overlap::*, program::*, proxies::*, rag::*,
+    retrieval::*, structured::*, tool_calls::*,
 };
 pub use crate::json::equality::same_value;

@@ -10,6 +10,7 @@ mod files;
 mod headlines;
 mod per_run;
 mod programs;
+mod runs;
 mod setup;
 mod stopping;
 mod summing;

@@ -69,7 +69,7 @@ fn numbers_out_of_range_are_rejected() {
     assert_eq!(rejection(cheap().num_rollouts(0)), ScorerError::ZeroRollouts);
     assert_eq!(rejection(cheap().budget_msats(0)), ScorerError::ZeroBudget);
     let half = rejection(cheap().aggregation(AggregationMethod::TrimmedMean(0.5)));
-    assert_eq!(half, ScorerError::Aggregation(AggregationError::Trim { fraction: 0.5 }));
+    assert_eq!(half, ScorerError::Aggregation(AggregationError::Trim { percent: 0.5 }));
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn the_defaults_are_those_of_the_config_and_it_round_trips() {
     assert_eq!(scorer.config(), &ScoringConfig::default());
     let config = ScoringConfig {
         threshold: 0.25,
-        aggregation: AggregationMethod::TrimmedMean(0.1),
+        aggregation: AggregationMethod::TrimmedMean(10.0),
         ..ScoringConfig::default()
     };
     let json = serde_json::to_string(&config).unwrap();

@@ -27,6 +27,7 @@ impl Binding {
                 }
                 Self::Config(Config { default })
             }
+            Some(RoleAttr { role: Role::Trace, .. }) => steps(ungrouped(&typed.ty), errors),
             Some(role) => Self::field(role, ident, typed, attrs, errors),
             None => Self::by_name(ident, typed, errors),
         }
@@ -89,9 +90,30 @@ impl Binding {
                 ty,
                 errors,
             ),
+            "run" => run(ty, errors),
             _ => unbound(typed, ty, errors),
         }
     }
+}
+
+/// Binds `#[trace] steps: Option<&Trace>` or `#[trace] steps: &Trace`.
+fn steps(ty: &Type, errors: &mut Errors) -> Binding {
+    let is_required = is_ref(ty, "Trace");
+    if !is_required && !is_optional_ref(ty, "Trace") {
+        let found = as_written(ty);
+        errors.at(ty, format!("expected `Option<&Trace>` or `&Trace` for a `#[trace]`, found `{found}`; write `Option<&Trace>`, or `&Trace` if the metric requires a trace"));
+        return Binding::Nothing;
+    }
+    Binding::Steps { is_required }
+}
+
+/// Binds `run: Option<&ProgramRun>`.
+fn run(ty: &Type, errors: &mut Errors) -> Binding {
+    if !is_optional_ref(ty, "ProgramRun") {
+        errors.at(ty, "`run` is reserved for the run of the program; write `run: Option<&ProgramRun>`, or `#[gold]` or `#[pred]` to read a field of that name");
+        return Binding::Nothing;
+    }
+    Binding::Run
 }
 
 fn row(side: Side, name: &str, ty: &Type, errors: &mut Errors) -> Binding {
@@ -221,8 +243,9 @@ fn check_field(
 }
 
 fn is_optional_ref(ty: &Type, name: &str) -> bool {
-    match option_of(ty) {
-        Some(Type::Reference(reference)) => last_segment_is(&reference.elem, name),
-        _ => false,
-    }
+    option_of(ty).is_some_and(|ty| is_ref(ty, name))
+}
+
+fn is_ref(ty: &Type, name: &str) -> bool {
+    matches!(ty, Type::Reference(reference) if last_segment_is(&reference.elem, name))
 }

@@ -38,6 +38,10 @@ pub(crate) enum Binding {
     Row(Side),
     /// `trace: Option<&Trace>`.
     Trace,
+    /// `#[trace] steps: Option<&Trace>`, or `#[trace] steps: &Trace`, which is required.
+    Steps { is_required: bool },
+    /// `run: Option<&ProgramRun>`.
+    Run,
     /// `pred_name: Option<&str>`.
     PredName,
     /// `pred_trace: Option<&Trace>`.

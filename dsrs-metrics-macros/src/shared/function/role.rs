@@ -1,4 +1,4 @@
-//! The attributes of a parameter: `#[gold(..)]`, `#[pred(..)]` and `#[param(..)]`.
+//! The attributes of a parameter: `#[gold(..)]`, `#[pred(..)]`, `#[param(..)]` and `#[trace]`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::ext::IdentExt as _;
@@ -15,10 +15,11 @@ pub(crate) enum Role {
     Gold,
     Pred,
     Param,
+    Trace,
 }
 
 impl Role {
-    const ALL: [Self; 3] = [Self::Gold, Self::Pred, Self::Param];
+    const ALL: [Self; 4] = [Self::Gold, Self::Pred, Self::Param, Self::Trace];
 
     fn of(attr: &Attribute) -> Option<Self> {
         Self::ALL.into_iter().find(|role| attr.path().is_ident(role.name()))
@@ -34,11 +35,12 @@ impl Role {
             Self::Gold => "gold",
             Self::Pred => "pred",
             Self::Param => "param",
+            Self::Trace => "trace",
         }
     }
 }
 
-/// `#[gold(..)]`, `#[pred(..)]` or `#[param(..)]` as written.
+/// `#[gold(..)]`, `#[pred(..)]`, `#[param(..)]` or `#[trace]` as written.
 pub(crate) struct RoleAttr {
     pub(crate) role: Role,
     pub(crate) rename: Option<LitStr>,
@@ -85,6 +87,10 @@ impl RoleAttr {
             }
             syn::Meta::NameValue(pair) => {
                 let (role, value) = (role.name(), as_written(&pair.value));
+                if parsed.role == Role::Trace {
+                    errors.at(&pair.value, arguments_of_trace(&format!("= {value}")));
+                    return parsed;
+                }
                 let write = match role {
                     "param" => format!("default = {value}"),
                     _ => {
@@ -103,6 +109,10 @@ impl RoleAttr {
         seen: &mut Seen,
         errors: &mut Errors,
     ) -> syn::Result<()> {
+        if self.role == Role::Trace {
+            let found = list::to_comma(input)?;
+            return Err(Error::new_spanned(&found, arguments_of_trace(&as_written(&found))));
+        }
         if input.peek(LitStr) && self.role != Role::Param {
             let rename: LitStr = input.parse()?;
             if self.rename.is_some() {
@@ -180,6 +190,10 @@ fn unreadable_default(found: &str) -> String {
             .to_owned();
     }
     format!("expected an expression, found `{found}`; write `default = value`")
+}
+
+fn arguments_of_trace(found: &str) -> String {
+    format!("expected no arguments for `#[trace]`, found `{found}`; write `#[trace]`")
 }
 
 fn two_roles(first: Role, second: Role) -> String {

@@ -56,7 +56,7 @@ impl fmt::Debug for Memo {
 }
 
 /// The addresses of everything that a call refers to. A call with other rows or another trace is another call.
-type Address = [usize; 5];
+type Address = [usize; 6];
 
 fn address<G, P>(call: &MetricCall<'_, G, P>) -> Address {
     let trace = |trace: Option<&Trace>| trace.map_or(0, |trace| ptr::from_ref(trace).addr());
@@ -66,6 +66,7 @@ fn address<G, P>(call: &MetricCall<'_, G, P>) -> Address {
         trace(call.trace),
         call.pred_name.map_or(0, |name| name.as_ptr().addr()),
         trace(call.pred_trace),
+        call.run.map_or(0, |run| ptr::from_ref(run).addr()),
     ]
 }
 

@@ -138,6 +138,9 @@ fn argument(cx: &Context<'_>, index: usize, param: &Param) -> TokenStream {
             quote_spanned!(start=> #call.#side)
         }
         Binding::Trace => quote_spanned!(span=> __call.trace),
+        Binding::Steps { is_required: false } => quote_spanned!(span=> __call.program_trace()),
+        Binding::Steps { is_required: true } => required_trace(cx),
+        Binding::Run => quote_spanned!(span=> __call.run),
         Binding::PredName => quote_spanned!(span=> __call.pred_name),
         Binding::PredTrace => quote_spanned!(span=> __call.pred_trace),
         Binding::Config(_) => config(cx, param),
@@ -149,6 +152,17 @@ fn argument(cx: &Context<'_>, index: usize, param: &Param) -> TokenStream {
             if is_looked_up(cx, *side) { lent(cx, field) } else { direct(cx, field) }
         }
         Binding::Nothing => TokenStream::new(),
+    }
+}
+
+/// The steps of the program for a parameter that requires them, or an error if there are none.
+fn required_trace(cx: &Context<'_>) -> TokenStream {
+    let Context { span, private, .. } = cx;
+    quote_spanned! {*span=>
+        match __call.program_trace() {
+            ::core::option::Option::Some(trace) => trace,
+            ::core::option::Option::None => return #private::missing_trace(__spec),
+        }
     }
 }
 
