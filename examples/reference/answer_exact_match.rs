@@ -16,7 +16,8 @@ pub(crate) fn run() -> Result {
 
     // "frac (float, optional) .. `1.0` means EM": it is the default. `trace` is unused, so the verdict is the bool.
     let metric = AnswerExactMatch::default();
-    let scored = metric.answer(MetricCall::new(&example, &pred).with_trace(&Trace::default()));
+    let trace = Trace::default();
+    let scored = metric.answer(MetricCall::new(&example, &pred).with_trace(&trace));
     assert_eq!(scored.ready().ok_or("asynchronous")??.passed, Some(true));
 
     // raise ValueError(f"Invalid answer type: {type(example.answer)}")

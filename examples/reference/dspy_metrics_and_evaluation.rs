@@ -132,10 +132,9 @@ async fn the_trace_turns_a_score_into_a_verdict() -> Result {
 
 /// A model that replies with this recall and precision.
 fn replies(recall: f64, precision: f64) -> ScriptedLm {
-    ScriptedLm::new().otherwise(json!({
-        "reasoning": "Compared idea by idea.", "recall": recall, "precision": precision,
-        "ground_truth_key_ideas": ["a"], "system_response_key_ideas": ["a"], "discussion": "They overlap.",
-    }))
+    let reasoning = "Compared idea by idea.";
+    ScriptedLm::new()
+        .otherwise(json!({ "reasoning": reasoning, "recall": recall, "precision": precision }))
 }
 
 /// "Built-in metrics for strings and tokens".
@@ -177,7 +176,11 @@ async fn semantic_f1() -> Result {
     let judge = SemanticF1::builder().threshold(0.7).with_lm(replies(0.5, 1.0)).build();
     assert_eq!(judge.evaluate(&gold, &pred).await?.value, 2.0 / 3.0);
     assert!(!judge.accepts(&gold, &pred, &trace).await?);
-    let judge = DecompositionalSemanticF1::default().with_lm(replies(1.0, 1.0));
+    let ideas = json!({
+        "reasoning": "", "ground_truth_key_ideas": ["Paris"], "system_response_key_ideas": ["Paris"],
+        "discussion": "The same idea.", "recall": 1.0, "precision": 1.0,
+    });
+    let judge = DecompositionalSemanticF1::default().with_lm(ScriptedLm::new().otherwise(ideas));
     assert!(judge.accepts(&gold, &pred, &trace).await?);
     assert_eq!(SemanticF1::SPEC.threshold, Some(0.66));
     Ok(())

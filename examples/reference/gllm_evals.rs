@@ -7,6 +7,7 @@ use dsrs_metrics::judge::shipped::GEvalCompleteness;
 use dsrs_metrics::lm::{LanguageModel as _, LmRequest, ReplySchema, ScriptedLm};
 use dsrs_metrics::metrics::{F1, Ndcg};
 use dsrs_metrics::prelude::*;
+use dsrs_metrics::retrieval::Cutoffs;
 use serde_json::json;
 
 use crate::{Result, passed};
@@ -48,7 +49,7 @@ fn attributes() -> Result {
     assert_eq!((spec.is_success(0.5), spec.is_success(0.49)), (Some(true), Some(false)));
 
     // "If True, binarizes score to 1.0 or 0.0".
-    let (gold, pred) = (example! { "answer" => "a b" }, prediction! { "answer" => "b c" });
+    let (gold, pred) = (example! { "answer" => "x y" }, prediction! { "answer" => "y z" });
     assert_eq!(metric.evaluate_now(&gold, &pred)?, 0.5);
     assert_eq!(F1::default().with_threshold(0.5).strict().evaluate_now(&gold, &pred)?, 1.0);
 
@@ -132,7 +133,7 @@ async fn evaluate_one_or_many() -> Result {
 fn multi_output() -> Result {
     let gold = example! { "relevant" => ["a", "b"] };
     let pred = prediction! { "retrieved" => ["a", "c", "b"] };
-    let metric = Ndcg::builder().k([1, 3]).build();
+    let metric = Ndcg::builder().k(Cutoffs::new([1, 3])?).build();
     let scored = metric.answer(MetricCall::new(&gold, &pred)).ready().ok_or("asynchronous")??;
     let parts: Vec<&str> = scored.parts().iter().map(|part| part.name.as_str()).collect();
     assert_eq!(parts, ["ndcg@1", "ndcg@3"]);

@@ -214,10 +214,15 @@ async fn judges() -> Result {
         )
     };
 
-    let score = AnswerRelevanceJudge::default().with_lm(lm()).evaluate(&example, &pred).await?;
+    let score =
+        AnswerRelevanceJudgeJudge::default().with_lm(lm()).evaluate(&example, &pred).await?;
     assert_eq!((score.value, score.details.as_deref()), (1.0, Some("It names the year.")));
     assert_eq!(
-        AnswerGroundednessJudge::default().with_lm(lm()).evaluate(&example, &pred).await?.value,
+        AnswerGroundednessJudgeJudge::default()
+            .with_lm(lm())
+            .evaluate(&example, &pred)
+            .await?
+            .value,
         1.0
     );
 

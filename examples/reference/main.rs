@@ -21,9 +21,22 @@ fn passed(document: &str, example: &str) {
 
 #[tokio::main]
 async fn main() -> Result {
-    dspy_metrics_and_evaluation::run().await?;
-    answer_exact_match::run()?;
-    dsrs_metrics_document::run().await?;
-    heritage_rag::run().await?;
-    gllm_evals::run().await
+    let only = std::env::args().nth(1);
+    let runs = |document: &str| only.as_deref().is_none_or(|only| only == document);
+    if runs("dspy_metrics_and_evaluation") {
+        dspy_metrics_and_evaluation::run().await?;
+    }
+    if runs("answer_exact_match") {
+        answer_exact_match::run()?;
+    }
+    if runs("dsrs_metrics_document") {
+        dsrs_metrics_document::run().await?;
+    }
+    if runs("heritage_rag") {
+        heritage_rag::run().await?;
+    }
+    if runs("gllm_evals") {
+        gllm_evals::run().await?;
+    }
+    Ok(())
 }

@@ -107,7 +107,7 @@ pub(super) async fn run() -> Result {
 
     // Without a declared range it is [0, 1].
     let scorer = ScorerBuilder::new().metric(metric).build()?;
-    assert_eq!(scorer.score(&gold, &pred).await?.score(), Some(1.0));
+    assert_eq!(scorer.score(&gold, &pred).await?.value, 1.0);
 
     let examples = vec![
         example! { "question" => "a", "expected_answer" => "a" },

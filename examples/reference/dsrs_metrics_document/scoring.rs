@@ -4,7 +4,8 @@ use dsrs_metrics::lm::ScriptedLm;
 use dsrs_metrics::metrics::Format;
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{
-    AggregationMethod, Module, ProgramError, RowStatus, ScorerBuilder, ScoringConfig, Settings,
+    AggregationMethod, Module, ProgramError, RolloutNumber, RowStatus, ScorerBuilder,
+    ScoringConfig, Settings,
 };
 use serde_json::json;
 
@@ -24,16 +25,18 @@ pub(super) async fn run() -> Result {
     Ok(())
 }
 
-/// "Scorer": three attempts of a module, of which the second one is wrong.
-async fn scorer() -> Result {
-    struct Attempts;
-    #[async_trait]
-    impl Module for Attempts {
-        async fn forward(&self, _: Example) -> Result<Prediction, ProgramError> {
-            Ok(prediction! { "answer" => "Paris" })
-        }
-    }
+/// A module whose second attempt is wrong.
+struct Attempts;
 
+#[async_trait]
+impl Module for Attempts {
+    async fn forward(&self, _: Example) -> Result<Prediction, ProgramError> {
+        let RolloutNumber(number) = *Settings::get().ok_or("expected a rollout")?;
+        Ok(prediction! { "answer" => ["Paris", "Lyon", "Paris"][number] })
+    }
+}
+
+async fn scorer() -> Result {
     let scorer = ScorerBuilder::new()
         .with_default_proxy_metrics() // Format, Length, Syntax
         .with_default_truth_metrics() // LlmJudge, Diff
@@ -47,31 +50,30 @@ async fn scorer() -> Result {
     let output = prediction! { "answer" => "Paris" };
     let score = judge().scope(scorer.score(&input, &output)).await?;
     // The mean of the judge, 0.5, and of the diff, 1.
-    assert_eq!(score.score(), Some(0.75));
+    assert_eq!(score.value, 0.75);
+
+    // "Attempts per example": the module runs three times; the median of 0.75, 0.25 and 0.75.
+    let row = judge().scope(scorer.run_row(&Attempts, &input)).await;
+    assert_eq!((row.rollouts.len(), row.score()), (3, Some(0.75)));
+    let result = judge().scope(scorer.run(Attempts, vec![input], 8)).await?;
+    assert_eq!((result.summary.rollouts, result.summary.mean), (3, Some(0.75)));
     Ok(())
 }
 
 /// "Scoring Flow": a row whose proxies are below the threshold calls no truth metric.
 async fn flow() -> Result {
+    let expensive = metric_fn("expensive", |_, _| 1.0).with_range(0.0, 1.0);
     let scorer = ScorerBuilder::new()
         .proxy(Format::builder().require_valid_json(true).build())
-        .truth(
-            metric_fn("expensive", |_, _| 1.0)
-                .with_tier(MetricTier::Truth)
-                .with_cost_msats(500)
-                .with_range(0.0, 1.0),
-        )
+        .truth(expensive.with_tier(MetricTier::Truth).with_cost_msats(500))
         .threshold(0.5)
         .build()?;
     let gated = scorer.score(&example! {}, &prediction! { "answer" => "not JSON" }).await?;
-    assert_eq!(gated.score(), None);
-    assert!(matches!(gated.status, RowStatus::Gated { .. }), "{:?}", gated.status);
-    assert_eq!(
-        (gated.rollouts[0].proxy, gated.spending.spent_msats, gated.spending.saved_msats),
-        (Some(0.0), 0, 500)
-    );
+    assert!(matches!(gated.row.status, RowStatus::Gated { .. }), "{:?}", gated.row.status);
+    assert_eq!((gated.value, gated.row.rollouts[0].proxy), (0.0, Some(0.0)));
+    assert_eq!((gated.row.spending.spent_msats, gated.row.spending.saved_msats), (0, 500));
     let passed = scorer.score(&example! {}, &prediction! { "answer" => "[1]" }).await?;
-    assert_eq!((passed.score(), passed.spending.spent_msats), (Some(1.0), 500));
+    assert_eq!((passed.value, passed.row.spending.spent_msats), (1.0, 500));
     Ok(())
 }
 
