@@ -45,6 +45,17 @@ fn a_metric_belongs_to_the_tier_of_its_spec() {
 }
 
 #[test]
+fn a_set_lists_its_proxies_before_its_truth_metrics() {
+    let mut set = MetricSet::new();
+    set.add(ScriptedMetric::truth("b", 1));
+    set.add(ScriptedMetric::proxy("a"));
+    set.add(ScriptedMetric::truth("c", 1));
+    let names: Vec<_> = set.all().map(|metric| metric.name().to_owned()).collect();
+    assert_eq!(names, ["a", "b", "c"]);
+    assert_eq!((set.proxy().len(), set.truth().len()), (1, 2));
+}
+
+#[test]
 fn every_metric_needs_a_range_that_can_be_normalized() {
     let number = |name: &str| metric_fn(name, |_, _| 1.0);
     let truth = MetricTier::Truth;

@@ -1,5 +1,6 @@
 //! Metrics from functions: parameter and return types, verdicts, and rows.
 
+mod by_hand;
 mod closures;
 mod forms;
 mod instances;
