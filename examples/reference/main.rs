@@ -5,6 +5,8 @@
 //! ```sh
 //! cargo run -p dsrs-metrics-examples --features reference --example reference
 //! ```
+//!
+//! With the name of a module, such as `-- heritage_rag`, only that document is run.
 
 mod answer_exact_match;
 mod dspy_metrics_and_evaluation;
@@ -22,6 +24,16 @@ fn passed(document: &str, example: &str) {
 #[tokio::main]
 async fn main() -> Result {
     let only = std::env::args().nth(1);
+    let documents = [
+        "dspy_metrics_and_evaluation",
+        "answer_exact_match",
+        "dsrs_metrics_document",
+        "heritage_rag",
+        "gllm_evals",
+    ];
+    if let Some(unknown) = only.as_deref().filter(|only| !documents.contains(only)) {
+        return Err(format!("expected one of {documents:?}, found {unknown:?}").into());
+    }
     let runs = |document: &str| only.as_deref().is_none_or(|only| only == document);
     if runs("dspy_metrics_and_evaluation") {
         dspy_metrics_and_evaluation::run().await?;

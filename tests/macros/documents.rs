@@ -1,6 +1,6 @@
 //! The README and the guide: their length, their examples, and the messages that they quote.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -193,4 +193,31 @@ fn the_conformance_page_has_every_capability_and_its_state() {
     let [as_documented, differs, not_built, capabilities] = all;
     let line = format!("| all | {as_documented} | {differs} | {not_built} | {capabilities} |");
     assert!(page.contains(&line), "expected the line {line}");
+}
+
+/// The page of the reference documents' examples lists each port once, and nothing else.
+#[test]
+fn the_page_of_the_reference_examples_lists_every_port() {
+    let folder = root().join("examples/reference");
+    let page = fs::read_to_string(folder.join("README.md")).unwrap();
+    let listed = page.lines().filter(|line| line.starts_with('|')).map(cells);
+    let listed = listed.filter_map(|row| row[1].strip_prefix('`')?.strip_suffix('`'));
+    let listed: BTreeSet<&str> = listed.map(|path| path.rsplit("::").next().unwrap()).collect();
+
+    let mut ports = BTreeSet::new();
+    let sources: Vec<String> =
+        files(&folder, "rs").into_iter().map(|file| fs::read_to_string(file).unwrap()).collect();
+    for source in &sources {
+        // What `run` calls: `name()?;`, `name().await?;`, `name();`.
+        let calls = source.lines().filter_map(|line| line.trim().split_once("()"));
+        let calls = calls.filter(|(_, rest)| [";", "?;", ".await?;", ".await"].contains(rest));
+        ports.extend(
+            calls.map(|(name, _)| name).filter(|name| source.contains(&format!("fn {name}()"))),
+        );
+    }
+    // Files whose `run` is the port itself.
+    ports.insert("run");
+    // The choice of the programs that need the sandbox.
+    ports.insert("programs");
+    assert_eq!(listed, ports);
 }
