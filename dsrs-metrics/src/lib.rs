@@ -123,6 +123,8 @@ pub use crate::core::fn_metric::{
     FiveArguments, FnMetric, TwoArguments, metric_fn, traced_metric_fn, typed_metric_fn,
 };
 pub use crate::core::instance::{Instance, WithSettings};
+#[doc(hidden)]
+pub use crate::core::metric::HasVerdict;
 pub use crate::core::metric::{AcceptanceTest, FeedbackEvaluator, Metric, ScoredAtOnce};
 pub use crate::core::outcome::Outcome;
 pub use crate::core::params::{Configure, ParamError, Params};
@@ -158,3 +160,5 @@ pub use crate::scoring::{
     OnMissing, Rank, Rollout, RolloutNumber, Rollouts, RowScore, RowStatus, Scorer, ScorerBuilder,
     ScorerError, ScoringConfig, ScoringResult, ScoringSummary, Spending,
 };
+/// A JSON value, the value of a field and of a metadata entry: `serde_json::Value`.
+pub use serde_json::Value;

@@ -8,6 +8,7 @@ mod injection;
 mod instances;
 mod laws;
 mod models;
+mod names;
 mod panel;
 mod probes;
 mod replies;

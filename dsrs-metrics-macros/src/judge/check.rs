@@ -64,7 +64,12 @@ fn check_names(judge: &mut Judge, errors: &mut Errors) {
     if let Some(name) = judge.attrs.metric.struct_name.take_if(|name| shadows_prelude(name)) {
         errors.at(&name, format!("the judge's struct `{name}` would shadow the prelude's `{name}`; write `struct = {name}Judge`"));
     }
-    if let Some(name) = judge.attrs.metric.struct_name.take_if(|name| *name == *ident) {
+    if let Some(name) = judge
+        .attrs
+        .metric
+        .struct_name
+        .take_if(|name| *name == *ident && !ident.to_string().ends_with("Judge"))
+    {
         errors.at(&name, format!("`{name}` is already the name of the signature; write `struct = {name}Judge`, or remove `struct`"));
     }
     let inputs = judge.inputs.iter().map(|input| &input.field);

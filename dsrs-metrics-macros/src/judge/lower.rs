@@ -32,7 +32,7 @@ pub(crate) fn metric(judge: &Judge, errors: &mut Errors) -> Option<Model> {
     let mut attrs = judge.attrs.metric.clone();
     attrs.tier = Some(proc_macro2::Ident::new("truth", span));
     attrs.name.get_or_insert_with(|| LitStr::new(&metric_name(judge), span));
-    attrs.struct_name.get_or_insert_with(|| judge.part("Judge"));
+    attrs.struct_name.get_or_insert_with(|| judge.default_metric());
     let struct_name = attrs.struct_name.clone()?;
     let function = function(judge, &attrs, &struct_name);
     let function = Function::parse(function, errors)?;

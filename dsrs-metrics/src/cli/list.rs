@@ -5,11 +5,13 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use heck::ToSnakeCase;
+use serde::Serialize;
 use terminal_size::{Width, terminal_size};
 use textwrap::Options;
 
 use super::args::ListArguments;
 use super::error::CliError;
+use super::instance::{Setting, accepted};
 use super::registry::{Entry, Registry};
 use super::stdio::{print, print_indented_json};
 use crate::core::spec::{MetricSpec, MetricTier, ParamSpec, ScoreKind};
@@ -28,13 +30,23 @@ pub(super) fn run(registry: &Registry, args: &ListArguments) -> Result<ExitCode,
     let specs = metrics.iter().zip(&params).map(|(metric, params)| metric.spec.with_params(params));
     let specs: Vec<MetricSpec<'_>> = specs.collect();
     if args.json {
-        print_indented_json(&specs).map_err(CliError::StandardOutput)?;
+        let listed: Vec<_> =
+            specs.iter().map(|spec| ListedSpec { spec, settings: accepted(spec) }).collect();
+        print_indented_json(&listed).map_err(CliError::StandardOutput)?;
         return Ok(ExitCode::SUCCESS);
     }
     let width = width();
     let text: Vec<String> = specs.iter().map(|spec| describe(spec, width)).collect();
     print(&text.join("\n")).map_err(CliError::StandardOutput)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A spec in `list --json`, with the settings that every metric has.
+#[derive(Serialize)]
+struct ListedSpec<'a> {
+    #[serde(flatten)]
+    spec: &'a MetricSpec<'a>,
+    settings: Vec<Setting>,
 }
 
 /// A metric and the defaults of its parameters as a user types them.
@@ -133,6 +145,11 @@ fn describe(spec: &MetricSpec<'_>, width: usize) -> String {
         let doc = doc.map_or(String::new(), |doc| format!(" - {doc}"));
         let param = format!("{}: {}{default}{doc}", param.name, type_name(param.help, param.ty));
         wrap(&mut text, width, "  param  ", "         ", &param);
+    }
+    for Setting { name, ty, default, doc } in accepted(spec) {
+        let default = default.map_or(", optional".to_owned(), |default| format!(" = {default}"));
+        let setting = format!("{name}: {ty}{default} - {doc}");
+        wrap(&mut text, width, "  param  ", "         ", &setting);
     }
     text
 }

@@ -317,11 +317,21 @@ pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> 
 #[doc(hidden)]
 pub trait ScoredAtOnce<G> {}
 
+/// A metric of `#[metric]` or `#[judge]` with the verdict `V`. It is a bound of its own, so that the error of a method
+/// call is the message below, without the associated type.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no verdict, so it cannot accept or reject a trace",
+    label = "returns no verdict",
+    note = "a metric has a verdict if it returns `bool` or has a threshold: `#[metric(threshold = ..)]`;\na metric written by hand needs `impl AcceptanceTest for .. {{}}`"
+)]
+#[doc(hidden)]
+pub trait HasVerdict<V = Decided> {}
+
 #[diagnostic::do_not_recommend]
-impl<G: Sync, P: Sync, M> AcceptanceTest<G, P> for M where
-    M: Metric<G, P> + Declared<Verdict = Decided>
-{
-}
+impl<M: Declared> HasVerdict<M::Verdict> for M {}
+
+#[diagnostic::do_not_recommend]
+impl<G: Sync, P: Sync, M: Metric<G, P> + HasVerdict> AcceptanceTest<G, P> for M {}
 
 const NO_VERDICT: &str = "expected a verdict, found a score only; set a threshold";
 

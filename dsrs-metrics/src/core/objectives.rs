@@ -48,7 +48,7 @@ fn described<const N: usize>(
 ) -> FeedbackMetric {
     for (key, value) in entries {
         if let Some(value) = value {
-            objective.metadata.entry(key).or_insert(value);
+            objective.metadata.entry(key.to_owned()).or_insert(value);
         }
     }
     objective

@@ -16,6 +16,7 @@ pub mod diff;
 pub mod edits;
 mod field;
 mod input_limits;
+mod language;
 pub mod overlap;
 pub mod program;
 pub mod proxies;
@@ -30,6 +31,7 @@ pub mod tool_calls;
 
 pub use breakdown::Breakdown;
 pub use check::{Check, Unscored};
+pub use language::LanguageSetting;
 
 #[cfg(feature = "sandbox")]
 #[doc(hidden)]

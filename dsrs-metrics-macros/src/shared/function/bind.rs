@@ -21,11 +21,11 @@ impl Binding {
         errors: &mut Errors,
     ) -> Self {
         match role {
-            Some(RoleAttr { role: Role::Param, default, .. }) => {
+            Some(RoleAttr { role: Role::Param, default, into, .. }) => {
                 if ident.is_none() {
                     errors.at(&typed.pat, "expected a plain name for a `#[param]`, found a pattern; write `name: Type`, the name is used in the builder and on the command line");
                 }
-                Self::Config(Config { default })
+                Self::Config(Config { default, into })
             }
             Some(RoleAttr { role: Role::Trace, .. }) => steps(ungrouped(&typed.ty), errors),
             Some(role) => Self::field(role, ident, typed, attrs, errors),

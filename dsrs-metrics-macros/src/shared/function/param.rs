@@ -28,6 +28,8 @@ pub(crate) struct FieldParam {
 /// A `#[param]`.
 pub(crate) struct Config {
     pub(crate) default: Option<DefaultValue>,
+    /// Whether its setter accepts every type that converts into its type.
+    pub(crate) into: bool,
 }
 
 /// The binding of a parameter.

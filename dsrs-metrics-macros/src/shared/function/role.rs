@@ -47,6 +47,8 @@ pub(crate) struct RoleAttr {
     /// The `#[param]` whose value is the name of the field.
     pub(crate) named_by: Option<Ident>,
     pub(crate) default: Option<DefaultValue>,
+    /// Whether the setter of a `#[param]` accepts every type that converts into its type.
+    pub(crate) into: bool,
 }
 
 /// `default` or `default = expr`.
@@ -76,7 +78,7 @@ impl RoleAttr {
     }
 
     fn parse(role: Role, attr: &Attribute, errors: &mut Errors) -> Self {
-        let mut parsed = Self { role, rename: None, named_by: None, default: None };
+        let mut parsed = Self { role, rename: None, named_by: None, default: None, into: false };
         match &attr.meta {
             syn::Meta::Path(_) => {}
             syn::Meta::List(list) => {
@@ -131,6 +133,11 @@ impl RoleAttr {
             self.named_by = Some(list::value(&key, input, syn::parse::Parse::parse, explain)?);
             return Ok(());
         }
+        if key == "into" && self.role == Role::Param && !input.peek(Token![=]) {
+            seen.note(&key, errors);
+            self.into = true;
+            return Ok(());
+        }
         if key != "default" {
             return Err(wrong());
         }
@@ -150,7 +157,7 @@ impl RoleAttr {
         let role = self.role.name();
         if self.role == Role::Param {
             return format!(
-                "expected `default` or `default = value` in `#[param]`, found `{found}`; the name of a `#[param]` is the name of the parameter"
+                "expected `default`, `default = value` or `into` in `#[param]`, found `{found}`; the name of a `#[param]` is the name of the parameter"
             );
         }
         let meant = meant_name(found);

@@ -184,7 +184,7 @@ impl Scored {
         FeedbackMetric {
             score: value,
             feedback: feedback.unwrap_or_else(|| format!("The score is {value}.")),
-            metadata,
+            metadata: metadata.into_iter().collect(),
         }
     }
 
@@ -240,6 +240,9 @@ impl Scored {
         spec: &MetricSpec<'_>,
     ) -> Result<Self> {
         let FeedbackMetric { feedback, metadata, .. } = critique;
+        let mut metadata: Vec<_> = metadata.into_iter().collect();
+        metadata.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+        let metadata = metadata.into_iter().collect();
         let critique = Critique { feedback: Some(feedback), metadata, ..Critique::default() };
         let note = Note::Critique(Box::new(critique));
         Self { score, passed: None, note }.checked(spec.name, spec)
@@ -284,6 +287,17 @@ impl Scored {
         for text in feedback.into_iter().chain(&mut self.score.details) {
             shown::truncate(text, MAX_EXPLANATION);
         }
+    }
+
+    /// Validates a score again, against a spec with another threshold or strictness, and with another cost.
+    #[cfg(feature = "cli")]
+    pub(crate) fn validated_again(
+        mut self,
+        cost_msats: Option<u64>,
+        spec: &MetricSpec<'_>,
+    ) -> Result<Self> {
+        self.score.cost_msats = cost_msats.unwrap_or(self.score.cost_msats);
+        self.checked(spec.name, spec)
     }
 
     fn checked(mut self, name: &str, spec: &MetricSpec<'_>) -> Result<Self> {

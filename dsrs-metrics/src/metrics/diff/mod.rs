@@ -13,6 +13,7 @@ pub use self::builder::DiffBuilder;
 use self::compare::{NO_LANGUAGE, compare, expected};
 use super::check::{Check, Unscored};
 use super::field;
+use super::language::LanguageSetting;
 use crate::core::answer::Answer;
 use crate::core::call::MetricCall;
 use crate::core::declared::{Declared, GoldRows, PredRows};
@@ -29,7 +30,6 @@ use crate::judge::shipped::{
     EquivalenceOfAnswersInput, References, SemanticEquivalence, TextOrList,
 };
 use crate::judge::{self, IntoModel, Judged, Panel, Untrusted};
-use crate::syntax::Language;
 
 /// How much two strings may differ and still count as equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -41,7 +41,8 @@ pub enum DiffStrictness {
     /// White space: a run of it counts as one space, and it is trimmed at both ends. `a b` is not equal to `ab`.
     #[default]
     NormalizedWhitespace,
-    /// Layout and comments: the syntax trees must be equal. Requires a language, and the feature `syntax`.
+    /// Layout and comments: the syntax trees must be equal, for 10 msat per row. Requires a language, and the feature
+    /// `syntax`.
     AstEquivalent,
     /// Everything but the meaning, which the judge [`SemanticEquivalence`] compares, for at most 50 msat per row.
     Semantic,
@@ -52,7 +53,7 @@ pub enum DiffStrictness {
 /// Passes or fails. Reads the string `gold.answer` and `pred.answer`, or the field set by `field`, on both sides. If gold is
 /// a list, the answer must equal any of its strings, and the diff is with the first. `ast_equivalent` compares syntax trees
 /// in the given `language` (`rust`, `python`, `javascript`, `typescript`, `json`, `sql`, `bash`), by the rules of
-/// [`Language::compare`]. An answer that does not parse fails; an expected answer that does not parse is an error.
+/// [`Language::compare`](crate::syntax::Language::compare). An answer that does not parse fails; an expected answer that does not parse is an error.
 ///
 /// ```
 /// use dsrs_metrics::metrics::{Diff, DiffStrictness};
@@ -95,7 +96,7 @@ pub struct Diff {
     /// How much may differ.
     pub strictness: DiffStrictness,
     /// The language of both sides, for [`DiffStrictness::AstEquivalent`].
-    pub language: Option<Language>,
+    pub language: LanguageSetting,
     /// The field that is compared, on both sides.
     pub field: String,
     /// The panel of judges, for [`DiffStrictness::Semantic`].
@@ -142,6 +143,24 @@ impl Diff {
         Ok(self.answer(MetricCall::new(gold, pred)).await?.score)
     }
 
+    /// Returns the spec at this strictness, with its cost.
+    const fn declared(&self) -> &'static MetricSpec<'static> {
+        match self.strictness {
+            DiffStrictness::Semantic => {
+                const { &Self::SPEC.with_cost_msats(SemanticEquivalence::SPEC.cost_msats).with_async() }
+            }
+            _ => self.without_call(),
+        }
+    }
+
+    /// Returns the spec of an answer without a call of a model.
+    const fn without_call(&self) -> &'static MetricSpec<'static> {
+        match self.strictness {
+            DiffStrictness::AstEquivalent => &Self::SPEC,
+            _ => const { &Self::SPEC.with_cost_msats(0) },
+        }
+    }
+
     fn is_semantic(&self) -> bool {
         self.strictness == DiffStrictness::Semantic
     }
@@ -151,11 +170,12 @@ impl Diff {
         if self.strictness != DiffStrictness::AstEquivalent {
             return None;
         }
-        let parsed = match self.language {
-            Some(language) => {
+        let parsed = match self.language.language() {
+            Ok(Some(language)) => {
                 language.first_error("").map(|_| ()).map_err(|error| error.to_string())
             }
-            None => Err(NO_LANGUAGE.to_owned()),
+            Ok(None) => Err(NO_LANGUAGE.to_owned()),
+            Err(unknown) => Err(unknown),
         };
         Requirement::unless(Self::SPEC.name, parsed)
     }
@@ -163,7 +183,8 @@ impl Diff {
     fn compared(&self, gold: &Example, pred: &Prediction) -> Result<Check, Unscored> {
         let expected = expected(field::value(&gold.data, Side::Gold, &self.field)?)?;
         let found = field::text(&pred.data, Side::Pred, &self.field)?;
-        compare(self.strictness, self.language, &expected, &found)
+        let language = self.language.language().map_err(Unscored::Because)?;
+        compare(self.strictness, language, &expected, &found)
     }
 
     /// Returns the judge's result for answers that differ.
@@ -200,14 +221,16 @@ impl Metric for Diff {
     }
 
     fn cost_estimate(&self) -> u64 {
-        if self.is_semantic() { Declared::max_cost(&self.judge()) } else { 0 }
+        if self.is_semantic() {
+            Declared::max_cost(&self.judge())
+        } else {
+            self.declared().cost_msats
+        }
     }
 
     fn spec(&self) -> MetricSpec<'_> {
         let fields = [Side::Gold, Side::Pred].map(|side| ((side, 0), &*self.field));
-        let cost_msats = if self.is_semantic() { SemanticEquivalence::SPEC.cost_msats } else { 0 };
-        let spec = by_name::configured(Self::SPEC, &fields).with_cost_msats(cost_msats);
-        if self.is_semantic() { spec.with_async() } else { spec }
+        by_name::configured(*self.declared(), &fields)
     }
 
     async fn evaluate(&self, gold: &Example, pred: &Prediction) -> Result<MetricScore> {
@@ -218,7 +241,7 @@ impl Metric for Diff {
         let diff = match self.compared(call.gold, call.pred) {
             Ok(Check { passed: false, feedback: Some(diff) }) if self.is_semantic() => diff,
             compared => {
-                return Answer::Ready(compared.into_scored(call.spec(const { &Self::SPEC })));
+                return Answer::Ready(compared.into_scored(call.spec(self.without_call())));
             }
         };
         Answer::pending(async move {
@@ -252,6 +275,10 @@ impl Declared for Diff {
     type Start = DiffBuilder;
 
     const SPEC: MetricSpec<'static> = Self::SPEC;
+
+    fn spec(&self) -> MetricSpec<'static> {
+        *self.declared()
+    }
 
     fn start() -> DiffBuilder {
         Self::builder()

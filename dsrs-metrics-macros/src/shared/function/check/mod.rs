@@ -21,13 +21,6 @@ pub(crate) fn check(model: &Model, errors: &mut Errors) {
     }
 }
 
-/// Whether two parameters have one name. rustc reports that for the function, so no metric is
-/// emitted.
-pub(crate) fn repeats_a_param(model: &Model) -> bool {
-    let names: Vec<_> = model.params.iter().filter_map(|param| param.ident.as_ref()).collect();
-    names.iter().enumerate().any(|(index, name)| names[..index].contains(name))
-}
-
 fn check_names(model: &Model, errors: &mut Errors) {
     let ident = &model.names.ident;
     let function = &model.function.sig.ident;
