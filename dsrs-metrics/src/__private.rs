@@ -16,6 +16,7 @@ pub use crate::core::rows::fields::{
 pub use crate::core::rows::provide::{Give, GiveOptional};
 pub use crate::core::value_type::{Described, Undescribed};
 pub use crate::judge::configured::{PANEL, panel_default, read_panel};
+pub use crate::judge::forward::{forward, read_input, read_input_or};
 pub use serde::{self, Deserialize};
 pub use serde_json::{Value, json};
 pub use std::sync::{LazyLock, OnceLock};
@@ -25,8 +26,11 @@ use crate::core::answer::Answer;
 use crate::core::call::MetricCall;
 use crate::core::error::{MetricError, Result};
 use crate::core::metric::Metric;
+use crate::core::program_run::ProgramOutput;
+use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::{MetricScore, Scored};
 use crate::core::spec::{Direction, MetricSpec, ScoreKind, ScoreRange};
+use crate::evaluate::program::{Module, ProgramError};
 
 /// Thresholds, ranges and directions are for numbers.
 #[must_use]
@@ -97,8 +101,22 @@ where
 /// Always.
 #[cold]
 pub fn missing_trace<T>(spec: &MetricSpec<'_>) -> Result<T> {
-    const MISSING: &str = "expected the trace of the program, found none; return a `ProgramOutput` with a trace from the program, or make the parameter an `Option`";
+    const MISSING: &str = "expected the trace of the program, found none; return a `ProgramOutput` with a trace from the program, or make it an `Option`";
     Err(MetricError::failed(spec.name, MISSING))
+}
+
+/// The future of `Module::forward`.
+pub type Forward<'a> =
+    futures_util::future::BoxFuture<'a, std::result::Result<Prediction, ProgramError>>;
+
+/// The future of `Module::forward_traced`.
+pub type ForwardTraced<'a> =
+    futures_util::future::BoxFuture<'a, std::result::Result<ProgramOutput, ProgramError>>;
+
+/// `Module::forward` of a module that implements `Module::forward_traced`.
+#[must_use]
+pub fn forwarded<M: Module>(module: &M, inputs: Example) -> Forward<'_> {
+    Box::pin(async move { Ok(module.forward_traced(inputs).await?.prediction) })
 }
 
 /// The score of an answer.

@@ -106,6 +106,21 @@ fn check_input(input: &Input, errors: &mut Errors) {
         errors.at_span(input.attr.span, format!("missing source of the input `{ident}`; write `#[input(gold)]` for the labelled example, `#[input(pred)]` for the prediction, or `#[param]` for configuration"));
     }
     check_owned(ty, errors);
+    if input.attr.source == Some(Source::Trace) {
+        check_trace(input, errors);
+    }
+}
+
+fn check_trace(input: &Input, errors: &mut Errors) {
+    let ty = &input.field.ty;
+    let plain = option_of(ty).unwrap_or(ty);
+    if !last_segment_is(plain, "Trace") && !matches!(plain, Type::Reference(_)) {
+        let found = as_written(ty);
+        errors.at(ty, format!("expected `Trace` or `Option<Trace>` for a trace, found `{found}`; write `Option<Trace>`, or `Trace` if the judge requires one"));
+    }
+    if let Some(default) = &input.attr.default {
+        errors.at(default, "`default` is not supported for a trace; write `Option<Trace>`");
+    }
 }
 
 fn check_owned(ty: &Type, errors: &mut Errors) {

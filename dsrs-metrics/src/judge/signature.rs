@@ -9,6 +9,7 @@ use super::models::JudgeModel;
 use super::offline::Offline;
 use super::panel::{Aggregation, PanelSettings};
 use super::prompt::system;
+use super::prompt_settings::PromptSettings;
 use super::untrusted::Content;
 use crate::core::spec::{MetricSpec, ScoreRange};
 use crate::lm::{ReplySchema, Sampling};
@@ -23,6 +24,8 @@ pub struct Signature {
     pub(super) purpose: String,
     pub(super) instruction: String,
     pub(super) inputs: Vec<(&'static str, &'static str)>,
+    /// The inputs that are traces.
+    pub(super) traces: Vec<&'static str>,
     pub(super) outputs: Vec<OutputSpec>,
     pub(super) temperature: f64,
     pub(super) max_tokens: Option<u32>,
@@ -116,6 +119,7 @@ impl Signature {
             purpose: format!("judge {} version {}", spec.name, spec.version),
             instruction: instruction.to_owned(),
             inputs: Vec::new(),
+            traces: Vec::new(),
             outputs: Vec::new(),
             temperature: 0.0,
             max_tokens: None,
@@ -178,11 +182,15 @@ impl Signature {
     }
 
     /// Returns the system message, which is built once for a judge without configuration.
-    pub(super) fn system(&self, configured: &[(&'static str, Content)]) -> String {
-        if configured.is_empty() {
-            return self.plain_system.get_or_init(|| system(self, configured)).clone();
+    pub(super) fn system(
+        &self,
+        configured: &[(&'static str, Content)],
+        settings: Option<&PromptSettings>,
+    ) -> String {
+        if configured.is_empty() && settings.is_none() {
+            return self.plain_system.get_or_init(|| system(self, configured, None)).clone();
         }
-        system(self, configured)
+        system(self, configured, settings)
     }
 
     /// Returns the sampling parameters; each draw has its own seed, since equal requests get equal replies.
@@ -250,6 +258,12 @@ impl Signature {
     #[must_use]
     pub fn input(mut self, name: &'static str, desc: &'static str) -> Self {
         self.inputs.push((name, desc));
+        self
+    }
+
+    #[must_use]
+    pub fn trace(mut self, name: &'static str) -> Self {
+        self.traces.push(name);
         self
     }
 

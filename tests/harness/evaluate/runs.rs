@@ -141,7 +141,7 @@ async fn a_metric_that_requires_a_trace_names_what_to_return() {
     let error = LongestStep.score(&example! {}, &prediction! {}).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "metric `longest_step`: expected the trace of the program, found none; return a `ProgramOutput` with a trace from the program, or make the parameter an `Option`"
+        "metric `longest_step`: expected the trace of the program, found none; return a `ProgramOutput` with a trace from the program, or make it an `Option`"
     );
 }
 

@@ -1,7 +1,8 @@
 //! Expands a checked judge into the struct as written, its `Input` and `Output`, the metric, and
-//! the `Judge` impl that connects them.
+//! the `Judge` impl that connects them; and the judge as a `Module`.
 
 mod context;
+mod module;
 mod output;
 mod setters;
 mod signature;
@@ -18,7 +19,8 @@ pub(crate) fn expand(judge: &Judge, metric: &Model) -> TokenStream {
     let cx = &Context::new(judge, metric);
     let item = item(judge, &metric.names.ident);
     let (input, output) = (input(cx), output::definition(cx));
-    let parts = [output::reading(cx), signature::judge(cx), setters::setters(cx)];
+    let parts =
+        [output::reading(cx), signature::judge(cx), setters::setters(cx), module::module(cx)];
     let metric = function::expand_hidden(metric, &quote!(#(#parts)*));
     quote!(#item #input #output #metric)
 }

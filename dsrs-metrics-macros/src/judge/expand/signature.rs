@@ -64,6 +64,9 @@ fn shows(cx: &Context<'_>, input: &Input) -> TokenStream {
     let ty = &input.field.ty;
     let (start, end) = ends(ty);
     let runtime = names::runtime(cx.metric.attrs.krate.as_ref(), start);
+    if input.attr.source == Some(Source::Trace) {
+        return quote_spanned!(start=> #runtime::judge::shown_trace::<#ty>);
+    }
     let borrow = matches!(input.attr.source, Some(Source::Param)).then(|| quote!(&));
     let trait_ = quote_spanned!(start=> #runtime::judge::Shown);
     let shown = quote_spanned!(end=> ::shown);
@@ -77,7 +80,9 @@ fn signature(cx: &Context<'_>) -> TokenStream {
     let instruction = &judge.instruction;
     let inputs = cx.shown().map(|input| {
         let (name, desc) = (input.field.name(), &input.field.desc);
-        quote_spanned!(*span=> .input(#name, #desc))
+        let trace = (input.attr.source == Some(Source::Trace))
+            .then(|| quote_spanned!(*span=> .trace(#name)));
+        quote_spanned!(*span=> .input(#name, #desc) #trace)
     });
     let reasoning = adds_reasoning(cx).then(|| quote_spanned!(*span=> .reasoning()));
     let own_first =
