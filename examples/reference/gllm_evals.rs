@@ -136,7 +136,7 @@ fn multi_output() -> Result {
     let metric = Ndcg::builder().k(Cutoffs::new([1, 3])?).build();
     let scored = metric.answer(MetricCall::new(&gold, &pred)).ready().ok_or("asynchronous")??;
     let parts: Vec<&str> = scored.parts().iter().map(|part| part.name.as_str()).collect();
-    assert_eq!(parts, ["ndcg@1", "ndcg@3"]);
+    assert_eq!(parts, ["at_1", "at_3"]);
     assert_eq!(scored.parts()[0].value, 1.0);
     Ok(())
 }

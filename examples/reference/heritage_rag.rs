@@ -214,15 +214,10 @@ async fn judges() -> Result {
         )
     };
 
-    let score =
-        AnswerRelevanceJudgeJudge::default().with_lm(lm()).evaluate(&example, &pred).await?;
+    let score = AnswerRelevanceJudge::default().with_lm(lm()).evaluate(&example, &pred).await?;
     assert_eq!((score.value, score.details.as_deref()), (1.0, Some("It names the year.")));
     assert_eq!(
-        AnswerGroundednessJudgeJudge::default()
-            .with_lm(lm())
-            .evaluate(&example, &pred)
-            .await?
-            .value,
+        AnswerGroundednessJudge::default().with_lm(lm()).evaluate(&example, &pred).await?.value,
         1.0
     );
 

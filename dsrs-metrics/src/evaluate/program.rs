@@ -264,14 +264,6 @@ pub trait Program<G, P, Kind>: Send + Sync {
     /// Runs the program on the inputs of one row, and returns the prediction with what the program returns about its
     /// run.
     fn output(&self, gold: &G) -> impl Future<Output = Result<ProgramOutput<P>, String>> + Send;
-
-    /// Runs the program on the inputs of one row.
-    fn predict(&self, gold: &G) -> impl Future<Output = Result<P, String>> + Send
-    where
-        G: Sync,
-    {
-        async { self.output(gold).await.map(|output| output.prediction) }
-    }
 }
 
 /// Marks a [`Program`] that is a function.
@@ -356,7 +348,7 @@ mod tests {
 
     fn error_message<Kind>(program: &impl Program<Example, Prediction, Kind>) -> String {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(program.predict(&Example::default())).unwrap_err()
+        runtime.block_on(program.output(&Example::default())).unwrap_err()
     }
 
     #[test]

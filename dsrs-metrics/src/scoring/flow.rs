@@ -15,6 +15,7 @@ use super::spending::Spending;
 use crate::core::call::MetricCall;
 use crate::core::dedup::memo::Memo;
 use crate::core::outcome::Outcome;
+use crate::core::program_run::ProgramRun;
 
 /// The outcomes of one tier, rollout by rollout.
 type TierOutcomes = Vec<Vec<Outcome>>;
@@ -22,17 +23,23 @@ type TierOutcomes = Vec<Vec<Outcome>>;
 impl<G: Send + Sync, P: Send + Sync> Inner<G, P> {
     pub(super) async fn score(&self, gold: &G, preds: &[P]) -> RowScore {
         let mut spending = Spending::default();
-        let preds: Vec<&P> = preds.iter().collect();
-        let rollouts = self.rollouts(gold, &preds, &mut spending).await;
+        let calls: Vec<_> = preds.iter().map(|pred| MetricCall::new(gold, pred)).collect();
+        let rollouts = self.rollouts(&calls, &mut spending).await;
         self.row(rollouts, spending)
     }
 
     /// Scores the runs of a program on one example. A run that failed is a rollout without a score.
-    pub(super) async fn score_runs(&self, gold: &G, runs: &[Result<P, String>]) -> RowScore {
+    pub(super) async fn score_runs(
+        &self,
+        gold: &G,
+        runs: &[Result<(P, ProgramRun), String>],
+    ) -> RowScore {
         let mut spending = Spending::default();
-        let preds: Vec<&P> = runs.iter().filter_map(|run| run.as_ref().ok()).collect();
-        let mut scored = self.rollouts(gold, &preds, &mut spending).await.into_iter();
-        let rollout = |run: &Result<P, String>| match run {
+        let finished = runs.iter().filter_map(|run| run.as_ref().ok());
+        let calls: Vec<_> =
+            finished.map(|(pred, run)| MetricCall::new(gold, pred).with_run(run)).collect();
+        let mut scored = self.rollouts(&calls, &mut spending).await.into_iter();
+        let rollout = |run: &Result<_, String>| match run {
             Ok(_) => scored.next(),
             Err(error) => Some(self.failed_run(error)),
         };
@@ -46,14 +53,17 @@ impl<G: Send + Sync, P: Send + Sync> Inner<G, P> {
         RowScore { status, rollouts, expected: self.config.num_rollouts, spending }
     }
 
-    async fn rollouts(&self, gold: &G, preds: &[&P], spending: &mut Spending) -> Vec<Rollout> {
-        let calls: Vec<_> = preds.iter().map(|pred| MetricCall::new(gold, *pred)).collect();
+    async fn rollouts(
+        &self,
+        calls: &[MetricCall<'_, G, P>],
+        spending: &mut Spending,
+    ) -> Vec<Rollout> {
         let memos: Vec<_> = calls.iter().map(|call| self.memo(call)).collect();
         let calls: Vec<_> =
             calls.iter().zip(&memos).map(|(call, memo)| call.with_memo(memo.as_ref())).collect();
         match self.call_tier(&self.proxies, &calls, spending).await {
             Ok(proxies) => self.after_proxies(&calls, proxies, spending).await,
-            Err(budget) => preds.iter().map(|_| self.skipped(budget)).collect(),
+            Err(budget) => calls.iter().map(|_| self.skipped(budget)).collect(),
         }
     }
 

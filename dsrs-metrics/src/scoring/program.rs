@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 
 use super::error::ScorerError;
 use super::row::RowScore;
@@ -92,9 +93,13 @@ impl<G: Send + Sync, P: Send + Sync> Inner<G, P> {
             // The semaphore is never closed, so there is always a permit.
             let _permit = permits.acquire().await;
             // The call is made in an async block because it may panic before its first await.
-            let prediction = async { program.predict(gold).await };
-            let prediction = Settings::new().with(RolloutNumber(number)).scope(prediction);
-            let result = panic::catch_async(false, prediction).await;
+            let output = async {
+                let started = Instant::now();
+                let (prediction, run) = program.output(gold).await?.into_parts();
+                Ok((prediction, run.measured(started.elapsed())))
+            };
+            let output = Settings::new().with(RolloutNumber(number)).scope(output);
+            let result = panic::catch_async(false, output).await;
             result.unwrap_or_else(|panic| Err(format!("it panicked: {}", panic.message)))
         };
         let runs = join_all((0..self.config.num_rollouts).map(run)).await;

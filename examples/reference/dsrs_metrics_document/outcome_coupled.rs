@@ -84,8 +84,7 @@ async fn optimization() -> Result {
         r#"{"tool": "edit", "step_utility": 1, "tests_before": 3, "tests_after": 3, "was_repeated": false, "params_valid": true}"#,
     )?;
     // Training examples include outcome labels
-    let examples = load_jsonl_with_labels(&file, &OutcomeCoupledScorer::default())?
-        .collect::<Result<Vec<_>, _>>()?;
+    let examples = load_jsonl_with_labels(&file).await?;
     std::fs::remove_dir_all(folder)?;
     assert_eq!(examples[0].labels.outcome_score, 0.9);
 

@@ -29,7 +29,7 @@ async fn llm_judge() -> Result {
     }));
     let metric = LlmJudge::builder()
         .system_prompt("You are an expert code reviewer...")
-        .criteria(["Correctness", "Completeness", "Code quality"].map(str::to_owned).to_vec())
+        .criteria(vec!["Correctness", "Completeness", "Code quality"])
         .with_lm(lm)
         .build();
 
@@ -54,8 +54,7 @@ async fn diff() -> Result {
     let same = json!({ "reasoning": "Both return 1.", "equivalent": true });
     let cost = |strictness, output: &'static str| {
         let same = same.clone();
-        let metric =
-            Diff::builder().strictness(strictness).language(dsrs_metrics::syntax::Language::Rust);
+        let metric = Diff::builder().strictness(strictness).language("rust");
         let metric = metric.with_lm(ScriptedLm::new().cost(50).otherwise(same)).build();
         let (input, output) = (input.clone(), prediction! { "answer" => output });
         async move {

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::{ScriptedMetric, cheap_and_dear};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{
-    AggregationMethod, Module, OnMissing, Outcome, ProgramError, RolloutNumber, RowStatus, Scorer,
-    Settings,
+    AggregationMethod, Module, OnMissing, Outcome, ProgramError, ProgramOutput, ProgramRun,
+    ProgramUsage, RolloutNumber, RowStatus, Scorer, Settings,
 };
 
 /// Returns the score of the current rollout, from the input `scores`; fails at -1 and panics at -2.
@@ -118,4 +118,25 @@ async fn a_run_without_rows_or_concurrency_is_an_error() {
     assert_eq!(none, dsrs_metrics::ScorerError::NoRows);
     let zero = scorer.run(Guess::default(), vec![gold([0.0])], 0).await.unwrap_err();
     assert_eq!(zero.to_string(), "`concurrency` must be at least 1, found 0");
+}
+
+/// The tokens of the program, as a share of 100.
+#[metric(range = 0.0..=1.0)]
+fn tokens_of_100(pred: &Prediction, run: Option<&ProgramRun>) -> Option<f64> {
+    let _ = pred;
+    Some(run?.usage?.tokens() as f64 / 100.0)
+}
+
+#[tokio::test]
+async fn metrics_read_the_usage_of_each_rollout() {
+    let scorer = Scorer::builder().metric(TokensOf100).aggregation(AggregationMethod::Max);
+    let scorer = scorer.num_rollouts(3).build().unwrap();
+    let program = |_: Example| async {
+        let RolloutNumber(number) = *Settings::get().unwrap();
+        ProgramOutput::new(prediction! {}).with_usage(ProgramUsage::new(20, 10 * number as u64))
+    };
+    let row = scorer.run_row(&program, &gold([0.0])).await;
+    let scores: Vec<_> = row.rollouts.iter().map(|rollout| rollout.status.score()).collect();
+    assert_eq!(scores, [Some(0.2), Some(0.3), Some(0.4)]);
+    assert_eq!(row.score(), Some(0.4));
 }
