@@ -51,13 +51,13 @@ impl FeedbackEvaluator for Feedback {
             FeedbackMetric {
                 score: 1.0,
                 feedback: "Exact match with expected answer.".to_string(),
-                metadata: HashMap::<String, Value>::new().into_iter().collect(),
+                metadata: HashMap::new(),
             }
         } else {
             FeedbackMetric {
                 score: 0.0,
                 feedback: format!("Mismatch: expected '{expected}', got '{actual}'"),
-                metadata: HashMap::<String, Value>::new().into_iter().collect(),
+                metadata: HashMap::new(),
             }
         })
     }
