@@ -68,7 +68,7 @@ async fn syntax() -> Result {
     let metric = Syntax::builder()
         .check_balanced_brackets(true)
         .check_balanced_quotes(true)
-        .language("rust")
+        .language(Some("rust"))
         .field("code")
         .build();
 
