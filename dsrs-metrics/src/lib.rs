@@ -19,6 +19,13 @@
 #[allow(unused_extern_crates)]
 extern crate self as dsrs_metrics;
 
+/// The path that errors about a JSON value show. In a public module the variant `Value::String` would make rustc write
+/// `std::string::String` for `String`.
+#[doc(hidden)]
+pub mod value {
+    pub use serde_json::Value;
+}
+
 pub mod agreement;
 #[cfg(feature = "cli")]
 pub mod cli;
@@ -160,5 +167,3 @@ pub use crate::scoring::{
     OnMissing, Rank, Rollout, RolloutNumber, Rollouts, RowScore, RowStatus, Scorer, ScorerBuilder,
     ScorerError, ScoringConfig, ScoringResult, ScoringSummary, Spending,
 };
-/// A JSON value, the value of a field and of a metadata entry: `serde_json::Value`.
-pub use serde_json::Value;

@@ -7,7 +7,7 @@ use serde_json::json;
 
 /// Judge whether the answer is relevant to the question.
 #[judge(cost = "3 msat")]
-pub struct AnswerRelevanceJudge {
+pub(crate) struct AnswerRelevanceJudge {
     #[input(gold, desc = "the question")]
     question: String,
     #[input(pred, desc = "the answer to evaluate")]

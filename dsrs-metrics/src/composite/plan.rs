@@ -60,11 +60,9 @@ impl Plan {
         Self { tree: Ok(Tree::new(node)), names, on_missing, keys, sharing: Sharing::among(all) }
     }
 
-    /// Returns the requirement of a composite that cannot be evaluated.
-    #[must_use]
-    pub fn requirement(&self, composite: &str) -> Option<Requirement> {
-        let invalid = self.tree.as_ref().map(|_| ());
-        Requirement::unless(composite, invalid)
+    /// Adds the requirement of a composite that cannot be evaluated.
+    pub fn requirements(&self, composite: &str, all: &mut Vec<Requirement>) {
+        all.extend(Requirement::unless(composite, self.tree.as_ref().map(|_| ())));
     }
 
     pub(super) fn names(&self) -> &'static [&'static str] {

@@ -50,6 +50,10 @@ impl Metric for SaidLater {
         "said_later"
     }
 
+    fn spec(&self) -> MetricSpec<'_> {
+        MetricSpec::new("said_later").with_range(0.0, 1e6).with_async()
+    }
+
     async fn evaluate(
         &self,
         gold: &Example,

@@ -55,7 +55,7 @@ fn statics(cx: &Context<'_>, tree: &Tree) -> TokenStream {
         }
 
         fn __requirements(all: &mut #private::Requirements) {
-            all.extend(__PLAN.requirement(__SPEC.name));
+            __PLAN.requirements(__SPEC.name, all);
             #(#all_requirements;)*
         }
 

@@ -53,7 +53,8 @@ pub enum DiffStrictness {
 /// Passes or fails. Reads the string `gold.answer` and `pred.answer`, or the field set by `field`, on both sides. If gold is
 /// a list, the answer must equal any of its strings, and the diff is with the first. `ast_equivalent` compares syntax trees
 /// in the given `language` (`rust`, `python`, `javascript`, `typescript`, `json`, `sql`, `bash`), by the rules of
-/// [`Language::compare`](crate::syntax::Language::compare). An answer that does not parse fails; an expected answer that does not parse is an error.
+/// [`Language::compare`](crate::syntax::Language::compare). An answer that does not parse fails; an expected answer that
+/// does not parse is an error.
 ///
 /// ```
 /// use dsrs_metrics::metrics::{Diff, DiffStrictness};
@@ -165,17 +166,16 @@ impl Diff {
         self.strictness == DiffStrictness::Semantic
     }
 
-    /// Returns the requirement of a language, if it is missing or cannot be parsed.
+    /// Returns the requirement of a language, if it is unknown, or missing or without a parser where it is needed.
     fn missing_language(&self) -> Option<Requirement> {
-        if self.strictness != DiffStrictness::AstEquivalent {
-            return None;
-        }
+        let parses = self.strictness == DiffStrictness::AstEquivalent;
         let parsed = match self.language.language() {
+            Err(unknown) => Err(unknown),
+            Ok(_) if !parses => Ok(()),
             Ok(Some(language)) => {
                 language.first_error("").map(|_| ()).map_err(|error| error.to_string())
             }
             Ok(None) => Err(NO_LANGUAGE.to_owned()),
-            Err(unknown) => Err(unknown),
         };
         Requirement::unless(Self::SPEC.name, parsed)
     }
