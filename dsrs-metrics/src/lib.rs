@@ -147,7 +147,7 @@ pub use crate::evaluate::report::ProgressDisplay;
 pub use crate::evaluate::report::ResultTable;
 pub use crate::evaluate::{
     Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, Evaluator, MetricSummary,
-    Observer, RowResult, RunStart, Running,
+    Observer, RowResult, RunStart, Running, UnknownField,
 };
 pub use crate::scoring::{
     AggregationError, AggregationMethod, BoxedMetric, BudgetReport, MetricSet, OnMissing, Rank,

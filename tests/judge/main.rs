@@ -3,6 +3,7 @@
 mod answers;
 mod configured;
 mod diff;
+mod field_table;
 mod forms;
 mod injection;
 mod instances;
@@ -13,3 +14,4 @@ mod probes;
 mod replies;
 mod setup;
 mod shipped;
+mod without_answer;

@@ -3,6 +3,7 @@
 mod closures;
 mod forms;
 mod instances;
+mod missing;
 mod non_ascii_names;
 mod rows;
 mod verdicts;
