@@ -3,7 +3,8 @@
 pub use crate::composite::compiled;
 pub use crate::core::declared::{Declaration, First, Of, OfNoMetric};
 pub use crate::core::dedup::key::{Configured, Key};
-pub use crate::core::error::{FieldError, unreadable_field};
+pub use crate::core::error::{FieldError, is_scored, unreadable_field};
+pub use crate::core::missing::Absent;
 pub use crate::core::params::{Typed, Untyped, read_param};
 pub use crate::core::probe::{Compared, NotComparable, RequiresNothing, Requiring};
 pub use crate::core::requirements::{Requirement, Requires};
@@ -11,7 +12,7 @@ pub use crate::core::return_types::{Decided, Undecided};
 pub use crate::core::rows::by_name::{Given, Opaque, Serialized, Shown, configured};
 pub use crate::core::rows::fields::{
     Field, Get, GetOptional, Name, Owned, Raw, ReadValue, Ref, Slice, Text, Want, read,
-    read_optional, read_row,
+    read_optional, read_or_note, read_row,
 };
 pub use crate::core::rows::provide::{Give, GiveOptional};
 pub use crate::core::value_type::{Described, Undescribed};
@@ -74,6 +75,19 @@ pub const fn range_is_not_empty(spec: &MetricSpec<'_>) -> bool {
     match spec.range {
         Some(ScoreRange { min, max }) => min.is_finite() && max.is_finite() && min < max,
         None => true,
+    }
+}
+
+/// The score of a prediction without a field is one that the metric may return.
+#[must_use]
+pub const fn missing_is_a_score(spec: &MetricSpec<'_>) -> bool {
+    match (spec.missing, spec.range) {
+        (Some(score), _) if matches!(spec.kind, ScoreKind::Bool) => score == 0.0 || score == 1.0,
+        (Some(score), Some(range)) => {
+            score.is_finite() && (!range_is_not_empty(spec) || range.contains(score))
+        }
+        (Some(score), None) => score.is_finite(),
+        (None, _) => true,
     }
 }
 

@@ -160,7 +160,7 @@ pub use crate::evaluate::report::ProgressDisplay;
 pub use crate::evaluate::report::ResultTable;
 pub use crate::evaluate::{
     Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, Evaluator, MetricSummary,
-    Observer, ProgramTotals, RowResult, RunStart, Running,
+    Observer, ProgramTotals, RowResult, RunStart, Running, UnknownField,
 };
 pub use crate::scoring::{
     AggregationError, AggregationMethod, BoxedMetric, BudgetReport, FinalScore, MetricSet,

@@ -79,7 +79,7 @@ fn defaults_are_shown_as_typed_and_types_are_described() {
     let ndcg = list(&["ndcg"], "100");
     for line in [
         "  reads  gold.relevant: list of ids or map from id to grade\n",
-        "  reads  pred.retrieved: ranked list of ids or map from id to score\n",
+        "  reads  pred.retrieved: ranked list of ids or map from id to score, may be missing\n",
         "  param  gain: Gain = linear - ",
     ] {
         assert!(ndcg.contains(line), "{line:?} is not in {ndcg}");

@@ -10,7 +10,7 @@ use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Evaluate, Pair, Scored};
 use serde_json::json;
 
-use super::setup::{Grade5Judge, grade, rows, says};
+use super::setup::{Grade5Judge, complete, grade, grounded, rows, says};
 
 fn louvre() -> (Example, Prediction) {
     let gold = example! { "question" => "Where is the Louvre?", "response" => "in Paris" };
@@ -51,8 +51,8 @@ async fn a_judge_has_its_own_threshold() {
 async fn complete_and_grounded_has_its_own_threshold_and_shares_its_cost() {
     let lm = || {
         ScriptedLm::new()
-            .when("retrieved_context", json!({ "reasoning": "g", "groundedness": 1.0 }))
-            .otherwise(json!({ "reasoning": "c", "completeness": 0.4 }))
+            .when("retrieved_context", grounded("g", 1.0))
+            .otherwise(complete("c", 0.4))
     };
     assert_eq!(scored(&CompleteAndGrounded::default().with_lm(lm())).await.passed, Some(false));
     let judge = CompleteAndGrounded::builder().threshold(0.5).cost_msats(51).with_lm(lm()).build();

@@ -3,6 +3,7 @@
 mod answers;
 mod configured;
 mod diff;
+mod field_table;
 mod forms;
 mod injection;
 mod instances;
@@ -17,3 +18,4 @@ mod replies;
 mod setup;
 mod shipped;
 mod traces;
+mod without_answer;

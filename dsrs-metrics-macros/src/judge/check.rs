@@ -14,7 +14,7 @@ use crate::shared::errors::Errors;
 use crate::shared::names::{self, shadows_prelude};
 use crate::shared::tokens::as_written;
 use crate::shared::types::{is_integer, last_segment_is, option_of};
-use crate::shared::values::{bounds, check_range, literal};
+use crate::shared::values::{bounds, check_range, check_score as check_constant, literal};
 
 pub(crate) fn check(judge: &mut Judge, errors: &mut Errors) {
     check_signature(judge, errors);
@@ -30,6 +30,7 @@ pub(crate) fn check(judge: &mut Judge, errors: &mut Errors) {
     check_panel(judge, errors);
     check_pairwise(judge, errors);
     check_score(judge, errors);
+    check_empty(judge, errors);
     check_expression(judge, errors);
 }
 
@@ -344,6 +345,20 @@ fn check_pairwise(judge: &Judge, errors: &mut Errors) {
     }
     if judge.score.as_ref().is_some_and(|score| score.is_verdict) {
         errors.at_span(*span, "a pairwise judge may answer a tie, which is not a `bool`; score with an output of type `Preference`, or a number in 0.0..=1.0");
+    }
+}
+
+/// Checks the score of a row whose prediction has an empty input.
+fn check_empty(judge: &Judge, errors: &mut Errors) {
+    let Some(empty) = &judge.attrs.empty else { return };
+    check_constant("empty", empty, judge.attrs.metric.range.as_ref(), errors);
+    let is_verdict = judge.score.as_ref().is_some_and(|score| score.is_verdict);
+    if is_verdict && literal(empty).is_some_and(|score| score != 0.0 && score != 1.0) {
+        let found = as_written(empty);
+        errors.at(empty, format!("expected `true` or `false` for a `bool` score, found `{found}`; write `empty = false`"));
+    }
+    if !judge.inputs.iter().any(|input| input.attr.source == Some(Source::Pred)) {
+        errors.at(empty, "`empty` has no effect, since no input is from the prediction; remove it, or write `#[input(pred)]` before a field");
     }
 }
 

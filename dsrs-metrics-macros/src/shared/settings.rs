@@ -16,6 +16,7 @@ pub(crate) struct Settings {
     pub(crate) range: Option<Expr>,
     pub(crate) lower_is_better: Option<Span>,
     pub(crate) strict: Option<Span>,
+    pub(crate) missing: Option<Expr>,
     pub(crate) on_missing: Option<Ident>,
     pub(crate) name: Option<LitStr>,
     pub(crate) struct_name: Option<Ident>,
@@ -63,6 +64,7 @@ keys! {
     COST Cost "cost", "cost = \"100 msat\"", "a string with a unit" => cost;
     BUDGET Cost "budget", "budget = \"600 msat\"", "a string with a unit" => budget;
     THRESHOLD Other "threshold", "threshold = 0.5", "a number" => threshold;
+    MISSING Other "missing", "missing = 0.0", "a number, `true` or `false`" => missing;
     ON_MISSING Other "on_missing", "on_missing = skip", "`fail`, `skip` or `zero`" => on_missing;
     NAME Text "name", "name = \"exact_match\"", "a string" => name;
     STRUCT Ident "struct", "struct = ExactMatch", "an identifier" => struct_name;

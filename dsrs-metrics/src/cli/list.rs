@@ -130,7 +130,11 @@ fn describe(spec: &MetricSpec<'_>, width: usize) -> String {
     }
     wrap(&mut text, width, "  ", "         ", &properties(spec));
     for (side, field) in spec.get_input_spec() {
-        let optional = if field.required { "" } else { ", optional" };
+        let optional = match (field.required, field.may_be_missing) {
+            (true, false) => "",
+            (true, true) => ", may be missing",
+            (false, _) => ", optional",
+        };
         let field = format!("{side}.{}: {}{optional}", field.name, type_name(field.help, field.ty));
         wrap(&mut text, width, "  reads  ", "         ", &field);
     }

@@ -113,11 +113,16 @@ fn fields(specs: &[MetricSpec<'_>], side: Side) -> Vec<FieldSpec<'static>> {
     let all = specs.iter().flat_map(MetricSpec::get_input_spec);
     for (_, field) in all.filter(|(of, _)| *of == side) {
         match fields.iter_mut().find(|known| known.name == field.name) {
-            Some(known) => known.required |= field.required,
+            Some(known) => {
+                let is_needed = known.is_needed() || field.is_needed();
+                known.required |= field.required;
+                known.may_be_missing = known.required && !is_needed;
+            }
             None => fields.push(FieldSpec {
                 name: interned_names::intern(field.name),
                 ty: interned_names::intern(field.ty),
                 required: field.required,
+                may_be_missing: field.may_be_missing,
                 help: field.help,
             }),
         }

@@ -91,6 +91,14 @@ impl ComponentResult {
         self.outcome.as_deref()
     }
 
+    /// Returns the error of a component that failed.
+    pub(crate) fn error(&self) -> Option<&MetricError> {
+        match self.outcome.as_deref() {
+            Some(Outcome::MetricFailed { error }) => Some(error),
+            _ => None,
+        }
+    }
+
     /// Returns the outcome, if the component was evaluated.
     pub(crate) fn outcome(&self) -> Option<Cow<'_, Outcome>> {
         if let Some(outcome) = &self.outcome {

@@ -300,11 +300,17 @@ forward_metric!(&M => |_| None, Box<M> => |_| None, Arc<M> => |value| Some(Key::
 pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> {
     /// Returns whether the pair passes.
     ///
+    /// A prediction that lacks a field which the metric requires, or has `null` there, does not pass.
+    ///
     /// # Errors
-    /// As [`Metric::evaluate`]; a score without a verdict. An error is not an acceptance.
+    /// As [`Metric::evaluate`], except for a missing field of the prediction; a score without a verdict. An error is not
+    /// an acceptance.
     async fn accepts(&self, gold: &G, pred: &P, trace: &Trace) -> Result<bool> {
-        let scored = self.answer(MetricCall::new(gold, pred).with_trace(trace)).await?;
-        scored.passed.ok_or_else(|| MetricError::failed(self.name(), NO_VERDICT))
+        match self.answer(MetricCall::new(gold, pred).with_trace(trace)).await {
+            Ok(scored) => scored.passed.ok_or_else(|| MetricError::failed(self.name(), NO_VERDICT)),
+            Err(error) if error.is_missing_from_prediction() => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 }
 

@@ -17,6 +17,7 @@ pub(crate) mod fn_metric;
 pub(crate) mod instance;
 pub(crate) mod interned_names;
 pub(crate) mod metric;
+pub(crate) mod missing;
 pub(crate) mod objectives;
 pub(crate) mod outcome;
 pub(crate) mod panic;

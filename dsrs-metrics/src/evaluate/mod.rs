@@ -8,6 +8,7 @@ mod collector;
 mod ctrl_c;
 mod error;
 mod evaluator;
+mod missing;
 mod observer;
 mod outputs;
 pub(crate) mod program;
@@ -32,6 +33,7 @@ use futures_util::{Stream, StreamExt};
 pub use self::builder::EvaluateBuilder;
 pub use self::error::EvaluateError;
 pub use self::evaluator::Evaluator;
+pub use self::missing::UnknownField;
 pub use self::observer::{Observer, RunStart};
 #[cfg(feature = "report")]
 pub use self::outputs::TableRows;

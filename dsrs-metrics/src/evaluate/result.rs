@@ -26,7 +26,7 @@ const SHOWN_PARTS: usize = 20;
 #[non_exhaustive]
 pub struct EvaluationResult<G = Example, P = Prediction> {
     /// The first metric's headline: the percentage of true in [0, 100], or the mean. `None` if no row has
-    /// a score.
+    /// a score, or if no prediction has a field that the metric reads (see [`MetricSummary::unknown_fields`]).
     pub score: Option<f64>,
     /// The rows in input order; empty if `keep_results(false)`.
     pub results: Vec<RowResult<G, P>>,
@@ -149,8 +149,14 @@ impl<G, P> EvaluationResult<G, P> {
     /// Returns the score, or an error that explains why there is none.
     ///
     /// # Errors
+    /// [`EvaluateError::UnknownField`] if no prediction has a field that the metric reads;
     /// [`EvaluateError::NothingScored`], with the error of the first failed row.
     pub fn try_score(&self) -> Result<f64, EvaluateError> {
+        let first = self.metrics.first();
+        if let Some(field) = first.and_then(|summary| summary.unknown_fields.first()) {
+            let metric = self.names.first().cloned().unwrap_or_default();
+            return Err(EvaluateError::UnknownField { metric, field: field.clone() });
+        }
         self.score.ok_or_else(|| EvaluateError::NothingScored {
             metric: self.names.first().cloned().unwrap_or_default(),
             rows: self.rows,

@@ -105,7 +105,7 @@ pub(super) fn system(
         text.push_str(&format!("\n\nAdditional context:\n{context}"));
     }
     for (name, content) in configured {
-        if let Content(Some(content)) = content {
+        if let Some(content) = &content.text {
             text.push_str(&format!("\n\n`{name}`:\n{content}"));
         }
     }
@@ -140,7 +140,7 @@ pub(super) fn user(signature: &Signature, inputs: &[Content]) -> String {
     let code = fence_code(&signature.purpose, inputs);
     let mut text = format!("{HEADER}{code}.\n");
     for ((name, _), content) in signature.inputs.iter().zip(inputs) {
-        match &content.0 {
+        match &content.text {
             Some(content) => {
                 text.push_str(&format!("\n[[{name} {code}]]\n{content}\n[[/{name} {code}]]\n"));
             }
@@ -155,10 +155,11 @@ pub(super) fn user(signature: &Signature, inputs: &[Content]) -> String {
 /// cache); the next hash if the content contains the code in any disguise.
 fn fence_code(purpose: &str, inputs: &[Content]) -> String {
     let folded: Vec<String> =
-        inputs.iter().filter_map(|input| input.0.as_deref()).map(folded).collect();
+        inputs.iter().filter_map(|input| input.text.as_deref()).map(folded).collect();
     let candidates = (0_u64..).map(|attempt| {
         let mut hash = Sha256::new().chain_update(KEY).chain_update(attempt.to_le_bytes());
-        for text in std::iter::once(purpose).chain(inputs.iter().filter_map(|i| i.0.as_deref())) {
+        for text in std::iter::once(purpose).chain(inputs.iter().filter_map(|i| i.text.as_deref()))
+        {
             hash.update(u64::try_from(text.len()).unwrap_or(u64::MAX).to_le_bytes());
             hash.update(text);
         }

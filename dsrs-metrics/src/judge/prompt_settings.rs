@@ -74,7 +74,7 @@ fn message<J: Judge>(demo: &Example) -> Result<Demo, String> {
     }
     let contents: Vec<Content> =
         inputs().map(|name| content(signature, name, demo.get(name))).collect::<Result<_, _>>()?;
-    if contents.iter().all(|content| content.0.is_none()) {
+    if contents.iter().all(|content| content.text.is_none()) {
         let known: Vec<_> = inputs().collect();
         return Err(format!("expected an input, found none; write `{}`", known.join("`, `")));
     }

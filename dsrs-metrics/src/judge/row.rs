@@ -71,6 +71,9 @@ pub(super) async fn judgement<J: Judge>(
 ) -> (Result<Judgement, JudgeError>, u64) {
     let signature = J::signature();
     let contents = judge.shown(input);
+    if let Some(judgement) = of_empty_input(signature, &contents) {
+        return (Ok(judgement), 0);
+    }
     let demos = check(judge, spec);
     match demos.and_then(|demos| Ok((demos, judge.panel().resolve(signature)?))) {
         Err(error) => (Err(error), 0),
@@ -86,6 +89,16 @@ pub(super) async fn judgement<J: Judge>(
 fn check<J: Judge>(judge: &J, spec: &MetricSpec<'_>) -> Result<Vec<Demo>, JudgeError> {
     judge.panel().check(J::signature(), spec.kind == ScoreKind::Bool)?;
     demos(judge)
+}
+
+/// Returns the score of a row with an empty input, if the judge scores it without a model.
+fn of_empty_input(signature: &Signature, contents: &[Content]) -> Option<Judgement> {
+    let (value, inputs) = signature.empty?;
+    let is_blank = |index: &&usize| contents.get(**index).is_some_and(|input| input.is_blank);
+    let (name, _) = signature.inputs.get(*inputs.iter().find(is_blank)?)?;
+    let details = Some(format!("`{name}` is empty; no model was called"));
+    let (feedback, metadata) = (None, Map::new());
+    Some(Judgement { value, confidence: 1.0, details, feedback, metadata, lost: None })
 }
 
 /// Requires the models of the panel. A judge with an offline fallback requires none if none is configured.
@@ -114,7 +127,7 @@ fn offline<J: Judge>(
     contents: &[Content],
 ) -> Result<Judgement, JudgeError> {
     let signature = J::signature();
-    let texts: Vec<Option<&str>> = contents.iter().map(|content| content.0.as_deref()).collect();
+    let texts: Vec<Option<&str>> = contents.iter().map(|content| content.text.as_deref()).collect();
     let mut answer = answer.answer(&texts);
     // One function may serve several judges, and returns no reasoning.
     answer.retain(|name, _| signature.output_spec(name).is_some());

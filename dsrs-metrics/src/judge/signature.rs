@@ -32,6 +32,8 @@ pub struct Signature {
     pub(super) pairwise: Option<(usize, usize)>,
     pub(super) panel: PanelSettings,
     pub(super) offline: Option<Offline>,
+    /// The score of a row without a call if one of these inputs is empty.
+    pub(super) empty: Option<(f64, &'static [usize])>,
     name: String,
     reply: OnceLock<Arc<ReplySchema>>,
     plain_system: OnceLock<String>,
@@ -126,6 +128,7 @@ impl Signature {
             pairwise: None,
             panel: PanelSettings::default(),
             offline: None,
+            empty: None,
             name: spec.name.to_owned(),
             reply: OnceLock::new(),
             plain_system: OnceLock::new(),
@@ -147,6 +150,11 @@ impl Signature {
     #[must_use]
     pub fn instruction(&self) -> &str {
         &self.instruction
+    }
+
+    /// Iterates over the names of the inputs, in the order of the prompt.
+    pub fn inputs(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.inputs.iter().map(|(name, _)| *name)
     }
 
     /// Returns the JSON schema of the answer.
@@ -324,6 +332,12 @@ impl Signature {
     #[must_use]
     pub fn quorum(mut self, quorum: usize) -> Self {
         self.panel.quorum = Some(quorum);
+        self
+    }
+
+    #[must_use]
+    pub fn empty(mut self, score: f64, inputs: &'static [usize]) -> Self {
+        self.empty = Some((score, inputs));
         self
     }
 

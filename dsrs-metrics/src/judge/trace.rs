@@ -43,7 +43,9 @@ impl TraceInput for Option<Trace> {
 /// like another step.
 #[must_use]
 pub fn shown_trace<T: TraceInput>(trace: &Untrusted<T>) -> Content {
-    Content(trace.get().trace().map(|trace| whole(trace).unwrap_or_else(|| shortened(trace))))
+    let trace = trace.get().trace();
+    let text = trace.map(|trace| whole(trace).unwrap_or_else(|| shortened(trace)));
+    Content { text, is_blank: trace.is_some_and(|trace| trace.steps.is_empty()) }
 }
 
 /// Returns the whole trace, or `None` if it is longer than the limit.

@@ -2,6 +2,7 @@
 //! row.
 
 use crate::core::error::{FieldError, MetricError, Result};
+use crate::core::missing::MissingFields;
 use crate::core::return_types::{Decided, MetricReturn};
 use crate::core::score::{FeedbackMetric, MetricScore, Scored};
 use crate::core::spec::{MetricSpec, ScoreKind, Side};
@@ -153,6 +154,17 @@ impl<T: MetricReturn> MetricReturn for Result<T, Unscored> {
     type Verdict = T::Verdict;
 
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
-        self.map_err(|error| error.of(spec.name))?.into_scored(spec)
+        match self {
+            Ok(score) => score.into_scored(spec),
+            // The lowest score of every built-in metric that reads fields by name.
+            Err(Unscored::Field { side: Side::Pred, error }) => {
+                let missing = MissingFields::of_error(error, spec);
+                match missing {
+                    Ok(missing) => Scored::without_fields(0.0, missing, spec),
+                    Err(error) => Err(error.of(spec.name, Side::Pred)),
+                }
+            }
+            Err(error) => Err(error.of(spec.name)),
+        }
     }
 }

@@ -85,7 +85,7 @@ fn words_bounded(prediction: &str, references: &[String]) -> Result<(), String> 
 #[metric(lower_is_better)]
 pub fn wer(
     #[gold] answer: StrOrList<'_>,
-    #[pred("answer")] prediction: &str,
+    #[pred("answer", missing)] prediction: &str,
     /// Whether case is ignored.
     #[param(default = false)]
     lowercase: bool,
@@ -119,7 +119,7 @@ pub fn wer(
 #[metric(lower_is_better)]
 pub fn cer(
     #[gold] answer: StrOrList<'_>,
-    #[pred("answer")] prediction: &str,
+    #[pred("answer", missing)] prediction: &str,
     /// Whether case is ignored.
     #[param(default = false)]
     lowercase: bool,
@@ -150,7 +150,7 @@ pub fn cer(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0)]
+#[metric(range = 0.0..=1.0, missing = 0.0)]
 pub fn edit_similarity(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,

@@ -41,7 +41,7 @@ use super::input_limits::{are_short, bounded_pairs};
 #[metric(range = 0.0..=1.0)]
 pub fn bleu(
     #[gold] answer: StrOrList<'_>,
-    #[pred("answer")] prediction: &str,
+    #[pred("answer", missing)] prediction: &str,
     /// How strings are split into words: `13a`, `zh`, `char` or `none`.
     #[param(default = BleuTokens::V13a)]
     tokens: BleuTokens,
@@ -97,7 +97,7 @@ impl Requires for Bleu {
 #[metric(range = 0.0..=1.0)]
 pub fn chrf(
     #[gold] answer: StrOrList<'_>,
-    #[pred("answer")] prediction: &str,
+    #[pred("answer", missing)] prediction: &str,
     /// The longest n-gram of characters, at most 16.
     #[param(default = 6)]
     char_order: usize,
@@ -196,7 +196,7 @@ macro_rules! rouge_metric {
         $(#[$($attribute)*])*
         pub fn $name(
             #[gold] answer: StrOrList<'_>,
-            #[pred("answer")] prediction: &str,
+            #[pred("answer", missing)] prediction: &str,
             /// What is a word: `ascii`, as in `rouge-score`, or `unicode`, for all scripts.
             #[param(default = RougeTokens::Ascii)]
             tokens: RougeTokens,

@@ -35,7 +35,7 @@ macro_rules! metric_at_k {
         $(#[$($attribute)*])*
         pub fn $name(
             #[gold] relevant: Relevant<'_>,
-            #[pred] retrieved: Retrieved<'_>,
+            #[pred(missing)] retrieved: Retrieved<'_>,
             /// The cutoff ranks, `[10,1,3,5]` by default; the first is the headline.
             #[param(default = Cutoffs::default())]
             k: Cutoffs,
@@ -129,7 +129,7 @@ metric_at_k! {
 #[metric(name = "mrr", range = 0.0..=1.0)]
 pub fn reciprocal_rank(
     #[gold] relevant: Relevant<'_>,
-    #[pred] retrieved: Retrieved<'_>,
+    #[pred(missing)] retrieved: Retrieved<'_>,
     /// The last rank that counts; the whole list by default.
     #[param]
     depth: Option<NonZeroUsize>,
@@ -159,7 +159,7 @@ pub fn reciprocal_rank(
 #[metric(name = "map", range = 0.0..=1.0)]
 pub fn average_precision(
     #[gold] relevant: Relevant<'_>,
-    #[pred] retrieved: Retrieved<'_>,
+    #[pred(missing)] retrieved: Retrieved<'_>,
     /// The last rank that counts; the whole list by default.
     #[param]
     depth: Option<NonZeroUsize>,
@@ -191,7 +191,7 @@ pub fn average_precision(
 #[metric(range = 0.0..=1.0)]
 pub fn ndcg(
     #[gold] relevant: Relevant<'_>,
-    #[pred] retrieved: Retrieved<'_>,
+    #[pred(missing)] retrieved: Retrieved<'_>,
     /// The cutoff ranks, `[10,1,3,5]` by default; the first is the headline.
     #[param(default = Cutoffs::default())]
     k: Cutoffs,

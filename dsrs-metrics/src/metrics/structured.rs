@@ -46,7 +46,7 @@ fn parsed(value: &Value) -> serde_json::Result<Cow<'_, Value>> {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0)]
+#[metric(range = 0.0..=1.0, missing = 0.0)]
 pub fn json_field_accuracy(
     #[gold] answer: &Value,
     #[pred("answer")] prediction: &Value,

@@ -8,6 +8,7 @@ mod denominators;
 mod failures;
 mod files;
 mod headlines;
+mod missing;
 mod per_run;
 mod programs;
 mod runs;

@@ -4,6 +4,7 @@ mod by_hand;
 mod closures;
 mod forms;
 mod instances;
+mod missing;
 mod non_ascii_names;
 mod rows;
 mod verdicts;

@@ -12,7 +12,7 @@ use crate::judge::model::{Field, Input, Output};
 use crate::judge::score::checked;
 use crate::shared::names;
 use crate::shared::tokens::ends;
-use crate::shared::values::{bounds, number};
+use crate::shared::values::{self, bounds, number};
 
 pub(super) fn judge(cx: &Context<'_>) -> TokenStream {
     let Context { span, runtime, private, input, output, metric, .. } = cx;
@@ -157,6 +157,14 @@ fn options(cx: &Context<'_>) -> TokenStream {
         };
         let (first, second) = (index(&pair.first), index(&pair.second));
         calls.extend(quote_spanned!(*span=> .pairwise(#first, #second)));
+    }
+    if let Some(empty) = &attrs.empty {
+        let value = values::score(empty);
+        let from_prediction = cx.shown().enumerate();
+        let from_prediction = from_prediction
+            .filter(|(_, input)| input.attr.source == Some(Source::Pred))
+            .map(|(index, _)| Literal::usize_unsuffixed(index));
+        calls.extend(quote_spanned!(*span=> .empty(#value, &[#(#from_prediction),*])));
     }
     if let Some(offline) = &attrs.offline {
         let function = at(

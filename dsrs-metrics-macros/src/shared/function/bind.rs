@@ -5,7 +5,7 @@ use syn::ext::IdentExt as _;
 use syn::{PatType, Type, TypeReference};
 
 use super::param::{Binding, Config, FieldParam};
-use super::role::{Role, RoleAttr};
+use super::role::{DefaultValue, Role, RoleAttr};
 use super::side::Side;
 use crate::shared::errors::Errors;
 use crate::shared::settings::Settings;
@@ -34,7 +34,7 @@ impl Binding {
     }
 
     fn field(
-        attr: RoleAttr,
+        mut attr: RoleAttr,
         ident: Option<&Ident>,
         typed: &PatType,
         attrs: &Settings,
@@ -54,8 +54,18 @@ impl Binding {
                 return Self::Nothing;
             }
         };
-        let default = attr.default;
-        let field = FieldParam { name, name_span, renamed, named_by: attr.named_by, default };
+        if let (Some(default), Some(_)) = (&attr.default, &attr.missing) {
+            errors.at_span(default.span, "`default` and `missing` on one field; write `missing` if a prediction without the field is counted");
+        }
+        let is_counted = attr.missing.is_some();
+        if is_counted && option_of(ungrouped(&typed.ty)).is_none() && attr.named_by.is_none() {
+            attr.default = attr.missing.take();
+        }
+        if let Some(missing) = &attr.missing {
+            check_missing(missing, attr.named_by.is_some(), errors);
+        }
+        let (named_by, default) = (attr.named_by, attr.default);
+        let field = FieldParam { name, name_span, renamed, named_by, default, is_counted };
         check_field(side, &field, typed, attrs, errors);
         Self::Field(side, field)
     }
@@ -208,6 +218,18 @@ fn unbound(typed: &PatType, ty: &Type, errors: &mut Errors) -> Binding {
     Binding::Nothing
 }
 
+/// Checks a `missing` that has no value to use: of an `Option`, or of a field whose name is configurable.
+fn check_missing(missing: &DefaultValue, is_named: bool, errors: &mut Errors) {
+    if is_named {
+        errors.at_span(missing.span, "`missing` is not supported with `named_by`; write `#[metric(missing = 0.0)]` for the score of a prediction without the field");
+    } else if missing.expr.is_some() {
+        errors.at_span(
+            missing.span,
+            "an `Option` is `None` if the prediction has no such field; write `missing` alone",
+        );
+    }
+}
+
 fn check_field(
     side: Side,
     field: &FieldParam,
@@ -228,7 +250,9 @@ fn check_field(
     if side.declared(attrs).is_none() {
         return;
     }
-    if let Some(default) = &field.default {
+    if field.is_counted {
+        errors.at_span(field.name_span, "`missing` is not supported for a typed row; remove `pred = ..`, the metric still scores every row that derives `Record`");
+    } else if let Some(default) = &field.default {
         errors.at_span(default.span, "`default` is not supported for a typed row; make the field an `Option` in the row's type and here");
     }
     if field.renamed && !is_ident(&field.name) {

@@ -49,9 +49,11 @@ pub(crate) struct RoleAttr {
     pub(crate) default: Option<DefaultValue>,
     /// Whether the setter of a `#[param]` accepts every type that converts into its type.
     pub(crate) into: bool,
+    /// `missing` or `missing = expr`.
+    pub(crate) missing: Option<DefaultValue>,
 }
 
-/// `default` or `default = expr`.
+/// `default` or `default = expr`; the same of `missing`.
 pub(crate) struct DefaultValue {
     pub(crate) span: Span,
     pub(crate) expr: Option<Expr>,
@@ -78,7 +80,8 @@ impl RoleAttr {
     }
 
     fn parse(role: Role, attr: &Attribute, errors: &mut Errors) -> Self {
-        let mut parsed = Self { role, rename: None, named_by: None, default: None, into: false };
+        let (rename, named_by, default, missing) = (None, None, None, None);
+        let mut parsed = Self { role, rename, named_by, default, into: false, missing };
         match &attr.meta {
             syn::Meta::Path(_) => {}
             syn::Meta::List(list) => {
@@ -138,17 +141,27 @@ impl RoleAttr {
             self.into = true;
             return Ok(());
         }
-        if key != "default" {
+        let is_missing = key == "missing" && self.role != Role::Param;
+        if key != "default" && !is_missing {
             return Err(wrong());
         }
         seen.note(&key, errors);
         let expr = match input.parse::<Option<Token![=]>>()? {
             Some(_) => {
-                Some(list::value(&key, input, syn::parse::Parse::parse, unreadable_default)?)
+                let explain = |found: &str| unreadable_value(&key, found);
+                Some(list::value(&key, input, syn::parse::Parse::parse, explain)?)
             }
             None => None,
         };
-        self.default = Some(DefaultValue { span: key.span(), expr });
+        if is_missing && self.role == Role::Gold {
+            return Err(Error::new(key.span(), MISSING_GOLD));
+        }
+        let value = Some(DefaultValue { span: key.span(), expr });
+        if is_missing {
+            self.missing = value;
+        } else {
+            self.default = value;
+        }
         Ok(())
     }
 
@@ -165,6 +178,9 @@ impl RoleAttr {
             Some(name) => format!(
                 "expected the field name as a string, found `{found}`; write `#[{role}(\"{name}\")]`"
             ),
+            None if self.role == Role::Pred => format!(
+                "expected a field name, `default`, `missing` or `named_by` in `#[pred]`, found `{found}`; write `#[pred(\"field\")]` or `#[pred(default = value)]`"
+            ),
             None => format!(
                 "expected a field name, `default` or `named_by` in `#[{role}]`, found `{found}`; write `#[{role}(\"field\")]` or `#[{role}(default = value)]`"
             ),
@@ -174,6 +190,8 @@ impl RoleAttr {
 
 const NAMED_BY: &str =
     "expected the name of a `#[param]` after `named_by`; write `named_by = field`";
+
+const MISSING_GOLD: &str = "`missing` is not supported in `#[gold]`, since a gold row without a field is an error of the data set; write `#[gold(default)]` or an `Option` for a field that a row may omit";
 
 /// Returns the field name in `answer`, `"answer"`, `rename = "answer"` or `name = "answer"`.
 fn meant_name(found: &str) -> Option<String> {
@@ -191,12 +209,11 @@ fn meant_name(found: &str) -> Option<String> {
     is_name.then(|| name.value())
 }
 
-fn unreadable_default(found: &str) -> String {
+fn unreadable_value(key: &Ident, found: &str) -> String {
     if found.is_empty() {
-        return "missing value after `default =`; write `default = value`, or `default` alone"
-            .to_owned();
+        return format!("missing value after `{key} =`; write `{key} = value`, or `{key}` alone");
     }
-    format!("expected an expression, found `{found}`; write `default = value`")
+    format!("expected an expression, found `{found}`; write `{key} = value`")
 }
 
 fn arguments_of_trace(found: &str) -> String {

@@ -8,6 +8,7 @@ use super::{FeedbackMetric, Grade, MAX_EXPLANATION, MetricScore, Part, Scores};
 use crate::core::component_results::{Component, Components};
 use crate::core::corpus::CorpusCounts;
 use crate::core::error::{MetricError, MetricErrorKind, Result};
+use crate::core::missing::MissingFields;
 use crate::core::spec::{MetricSpec, ScoreKind};
 use crate::text::shown;
 
@@ -38,6 +39,7 @@ pub(crate) struct Critique {
     parts: Vec<Part>,
     corpus: Option<CorpusCounts>,
     lost: Option<LostJudges>,
+    missing: Option<Box<MissingFields>>,
 }
 
 /// The judges of a panel that returned no verdict, although the row has a score.
@@ -105,6 +107,75 @@ impl Scored {
             critique.lost = lost;
         }
         self
+    }
+
+    /// Returns the names of the fields that the prediction lacks, or in which it has `null`, and without which the metric
+    /// scored it: `missing` of `#[metric]` or `#[pred]`. For a composite, those of its components.
+    ///
+    /// ```
+    /// use dsrs_metrics::metrics::IntentAccuracy;
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// let (gold, pred) = (example! { "expected_intent" => "temporal" }, prediction! {});
+    /// let scored = IntentAccuracy.answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap();
+    /// assert_eq!((scored.score.value, scored.missing_fields()), (0.0, vec!["intent"]));
+    /// assert_eq!(scored.feedback().unwrap(), "the prediction has no field `intent`");
+    /// ```
+    #[must_use]
+    pub fn missing_fields(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        self.each_missing(&mut |missing| {
+            for field in missing.iter() {
+                if !names.contains(&&*field.name) {
+                    names.push(&field.name);
+                }
+            }
+        });
+        names
+    }
+
+    /// Calls a function with the missing fields of the metric, or of each component.
+    pub(crate) fn each_missing<'a>(&'a self, call: &mut dyn FnMut(&'a MissingFields)) {
+        match &self.note {
+            Note::None => {}
+            Note::Critique(critique) => critique.missing.as_deref().into_iter().for_each(call),
+            Note::Composite(components) => {
+                components.scored().for_each(|scored| scored.each_missing(call));
+            }
+        }
+    }
+
+    /// Marks a score that was computed with values in the place of missing fields, and explains it.
+    #[cold]
+    pub(crate) fn with_missing(mut self, missing: Box<MissingFields>) -> Self {
+        let mut critique = match self.note {
+            Note::Critique(critique) => critique,
+            note => {
+                debug_assert!(matches!(note, Note::None), "fields are read by a component");
+                Box::default()
+            }
+        };
+        let own = critique.feedback.take();
+        // The details of a metric that has feedback may be left out.
+        if own.is_none() || self.score.details.is_some() {
+            self.score.details = missing.explained(self.score.details.take());
+        }
+        critique.feedback = missing.explained(own);
+        critique.missing = Some(missing);
+        self.note = Note::Critique(critique);
+        self.limit_explanations();
+        self
+    }
+
+    /// Returns the score of a prediction that lacks fields, without calling the metric and without cost.
+    #[cold]
+    pub(crate) fn without_fields(
+        value: f64,
+        missing: MissingFields,
+        spec: &MetricSpec<'_>,
+    ) -> Result<Self> {
+        let scored = Self::validated(MetricScore::new(value), spec)?;
+        Ok(scored.with_missing(Box::new(missing)))
     }
 
     /// Returns the named scores, if the metric returns several.

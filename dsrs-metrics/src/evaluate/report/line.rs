@@ -136,6 +136,8 @@ struct OutcomeLine<'a> {
     details: Option<&'a str>,
     feedback: Option<Cow<'a, str>>,
     cost_msats: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    missing: Vec<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -161,6 +163,7 @@ impl<'a> OutcomeLine<'a> {
             details: scored.and_then(|scored| scored.score.details.as_deref()),
             feedback: scored.and_then(Scored::feedback),
             cost_msats: outcome.cost_msats(),
+            missing: scored.map(Scored::missing_fields).unwrap_or_default(),
             error: outcome.error(),
             gated_by: match outcome {
                 Outcome::Gated { by } => Some(by),

@@ -109,7 +109,7 @@ give_written! {
 /// # Ok(())
 /// # }
 /// ```
-#[metric]
+#[metric(missing = false)]
 pub fn numeric_match(
     #[gold] answer: StrOrNumber<'_>,
     #[pred("answer")] prediction: StrOrNumber<'_>,

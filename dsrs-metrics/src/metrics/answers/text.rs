@@ -28,7 +28,7 @@ use crate::metrics::check::within;
 /// # Ok(())
 /// # }
 /// ```
-#[metric]
+#[metric(missing = false)]
 pub fn answer_exact_match(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
@@ -63,7 +63,7 @@ impl Requires for AnswerExactMatch {
 /// # Ok(())
 /// # }
 /// ```
-#[metric]
+#[metric(missing = false)]
 pub fn answer_passage_match(
     #[gold] answer: StrOrList<'_>,
     #[pred] context: StrOrList<'_>,
@@ -86,7 +86,7 @@ pub fn answer_passage_match(
 /// # Ok(())
 /// # }
 /// ```
-#[metric]
+#[metric(missing = false)]
 pub fn em(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
@@ -112,7 +112,7 @@ pub fn em(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0)]
+#[metric(range = 0.0..=1.0, missing = 0.0)]
 pub fn f1(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
@@ -137,7 +137,7 @@ pub fn f1(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0)]
+#[metric(range = 0.0..=1.0, missing = 0.0)]
 pub fn hotpot_f1(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
@@ -162,7 +162,7 @@ pub fn hotpot_f1(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0)]
+#[metric(range = 0.0..=1.0, missing = 0.0)]
 pub fn precision(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
@@ -186,7 +186,7 @@ pub fn precision(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0)]
+#[metric(range = 0.0..=1.0, missing = 0.0)]
 pub fn recall(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,

@@ -50,7 +50,8 @@ const COMPARED: ParamSpec<'static> = ParamSpec {
 /// The compared field, on each side.
 const GOLD: FieldSpec<'static> =
     FieldSpec::new(FIELD, "StrOrList<'_>", true).with_help(StrOrList::HELP);
-const PRED: FieldSpec<'static> = FieldSpec::new(FIELD, "&str", true).with_help(str::HELP);
+const PRED: FieldSpec<'static> =
+    FieldSpec::new(FIELD, "&str", true).or_missing().with_help(str::HELP);
 
 const PARAMS: [ParamSpec<'static>; 7] = {
     let [models, aggregation, limit, quorum] = PANEL;

@@ -130,7 +130,7 @@ impl Diff {
     /// Scores one pair of rows, if no model has to be called.
     ///
     /// # Errors
-    /// A missing field, an expected answer that does not parse, or a difference that requires a call of a model.
+    /// A missing gold field, an expected answer that does not parse, or a difference that requires a call of a model.
     pub fn score(&self, gold: &Example, pred: &Prediction) -> Result<MetricScore> {
         let pending = || Err(MetricError::failed(Self::SPEC.name, MUST_BE_AWAITED));
         Ok(self.answer(MetricCall::new(gold, pred)).ready().unwrap_or_else(pending)?.score)

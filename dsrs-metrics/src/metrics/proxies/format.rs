@@ -29,7 +29,7 @@ use crate::metrics::check::{Check, Unscored};
 /// # Ok(())
 /// # }
 /// ```
-#[metric]
+#[metric(missing = false)]
 pub fn format(
     #[pred(named_by = field)] text: &str,
     /// Whether an empty output fails.

@@ -30,7 +30,7 @@ use crate::text::{count_tokens, count_words};
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0, threshold = 1.0)]
+#[metric(range = 0.0..=1.0, threshold = 1.0, missing = 0.0)]
 #[expect(clippy::too_many_arguments, reason = "two bounds per unit")]
 pub fn length(
     #[pred(named_by = field)] text: &str,

@@ -32,7 +32,7 @@ use crate::syntax::{BalanceOptions, check_balance};
 /// # Ok(())
 /// # }
 /// ```
-#[metric]
+#[metric(missing = false)]
 pub fn syntax(
     #[pred(named_by = field)] text: &str,
     /// Whether to check that `()`, `[]` and `{}` match.

@@ -33,7 +33,7 @@ fn label(text: &str) -> String {
 /// # }
 /// ```
 #[metric]
-pub fn intent_accuracy(#[gold] expected_intent: &str, #[pred] intent: &str) -> bool {
+pub fn intent_accuracy(#[gold] expected_intent: &str, #[pred(missing)] intent: &str) -> bool {
     label(expected_intent) == label(intent)
 }
 
@@ -63,7 +63,7 @@ fn related_intents() -> Vec<(String, String)> {
 #[metric(range = 0.0..=1.0)]
 pub fn intent_accuracy_with_fallback(
     #[gold] expected_intent: &str,
-    #[pred] intent: &str,
+    #[pred(missing)] intent: &str,
     /// Pairs of related intents, as in `[["temporal", "entity_lookup"]]`.
     #[param(default = related_intents())]
     related: Vec<(String, String)>,
@@ -95,7 +95,8 @@ impl Requires for IntentAccuracyWithFallback {
 /// searches each expected entity separately, so that one prediction can count for several. The
 /// similarity is `rapidfuzz.fuzz.ratio / 100` of the names in lower case, in NFC, without white
 /// space at their ends. The score is 1 if both lists are empty, 0 if one is. A string is a list
-/// separated by commas. The score of the corpus is the same formula over the sums of all rows
+/// separated by commas, and repetitions count once, as in the document; `distinct = false` compares lists, in which
+/// each repetition counts. The score of the corpus is the same formula over the sums of all rows
 /// (micro F1). A row with more than 16 million pairs of entities, such as 4,001 × 4,001, or more
 /// than 4,000 million pairs of their characters, is an error.
 ///
@@ -111,15 +112,15 @@ impl Requires for IntentAccuracyWithFallback {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0)]
+#[metric(range = 0.0..=1.0, version = 2)]
 pub fn entity_f1(
     #[gold] expected_entities: StrOrList<'_>,
-    #[pred] entities: StrOrList<'_>,
+    #[pred(missing)] entities: StrOrList<'_>,
     /// The lowest similarity, in [0, 1], of names of the same entity; 1 accepts equal names only.
     #[param(default = 0.8)]
     similarity: f64,
     /// Whether repetitions of an entity within a list count once, as in the document, or each.
-    #[param(default = false)]
+    #[param(default = true)]
     distinct: bool,
 ) -> Result<WithCorpus<f64>, String> {
     let (expected, predicted) = (listed(&expected_entities), listed(&entities));
@@ -161,7 +162,7 @@ fn listed<'a>(entities: &'a StrOrList<'_>) -> Vec<&'a str> {
 /// Whether the entity's type is exactly the expected one.
 ///
 /// A missing type is replaced by `missing`, which is `institution` in the document. If `missing` is
-/// empty, a row without a type is an error.
+/// empty, a row without a type is an error. A prediction without a type is counted.
 ///
 /// ```
 /// use dsrs_metrics::metrics::EntityTypeAccuracy;
@@ -178,7 +179,7 @@ fn listed<'a>(entities: &'a StrOrList<'_>) -> Vec<&'a str> {
 #[metric]
 pub fn entity_type_accuracy(
     #[gold] expected_entity_type: Option<&str>,
-    #[pred] entity_type: Option<&str>,
+    #[pred(missing)] entity_type: Option<&str>,
     /// The type of an entity without one; empty if every entity must have a type.
     #[param(default = "institution")]
     missing: &str,

@@ -206,7 +206,7 @@ fn share(counts: Counts, is_success: bool) -> f64 {
 pub async fn verification_delta(
     example: &Example,
     pred: &Prediction,
-    #[gold] tests_passing: u64,
+    #[gold(default = 0)] tests_passing: u64,
     /// The command line for `/bin/sh`.
     #[param(default = "cargo test")]
     command: &str,

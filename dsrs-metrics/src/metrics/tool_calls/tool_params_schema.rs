@@ -32,7 +32,8 @@ const MAX_MESSAGE_BYTES: usize = 400;
 ///
 /// A pass or a failure; the feedback has the JSON pointer of every error, up to ten. Reads
 /// `pred.tool`, `pred.params`, and the schemas by tool from the parameter `schemas`, or from
-/// `gold.schemas` if a row has its own tools. A tool without a schema is unknown and fails.
+/// `gold.schemas` if a row has its own tools. A tool without a schema is unknown and fails; so does a
+/// missing `tool`.
 /// Parameters that are a string are parsed as JSON if possible, since models often write them so.
 /// The draft of a schema is that of its `$schema`: 4, 6, 7, 2019-09 or 2020-12, which is the
 /// default. `format` is an annotation, as in Python's `jsonschema`. Nothing is fetched: a `$ref`
@@ -61,7 +62,7 @@ const MAX_MESSAGE_BYTES: usize = 400;
 /// ```
 #[metric]
 pub fn tool_params_schema(
-    #[pred] tool: &str,
+    #[pred(missing)] tool: &str,
     #[pred] params: Option<&Value>,
     #[gold("schemas")] own: Option<&Value>,
     /// The schemas: a JSON object from the name of a tool to its schema.

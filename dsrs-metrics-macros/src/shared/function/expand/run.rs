@@ -25,8 +25,12 @@ pub(super) fn run(cx: &Context<'_>) -> TokenStream {
     let readings =
         Side::BOTH.into_iter().flat_map(|side| uses(cx, side)).map(|field| reading(cx, &field));
     let readings: TokenStream = readings.collect();
-    let (call, spec) = (call(cx), spec_of_call(cx));
+    let (call, spec, absent) = (call(cx), spec_of_call(cx), absent(cx));
     let into_scored = spec::returns(cx, "into_scored", &syn::Lifetime::new("'_", *span));
+    let mut score = quote_spanned!(*span=> #into_scored(#call, __spec));
+    if !absent.is_empty() {
+        score = quote_spanned!(*span=> __absent.mark(#score));
+    }
     let (keyword, lifetime) = match model.is_async() {
         true => (quote_spanned!(*span=> async), quote_spanned!(*span=> #row)),
         false => (quote_spanned!(*span=> #[inline]), TokenStream::new()),
@@ -40,8 +44,9 @@ pub(super) fn run(cx: &Context<'_>) -> TokenStream {
             #bounds
         {
             #spec
+            #absent
             #readings
-            #into_scored(#call, __spec)
+            #score
         }
     }
 }
@@ -61,6 +66,16 @@ fn spec_of_call(cx: &Context<'_>) -> TokenStream {
     }
 }
 
+/// Returns the statement that binds `__absent`, which collects missing fields that are counted.
+fn absent(cx: &Context<'_>) -> TokenStream {
+    let Context { span, private, .. } = cx;
+    let is_counted = uses(cx, Side::Pred).iter().any(|field| field.field.is_counted);
+    match is_counted {
+        true => quote_spanned!(*span=> let mut __absent = #private::Absent::default();),
+        false => TokenStream::new(),
+    }
+}
+
 fn held(field: &FieldUse<'_>, cx: &Context<'_>) -> Ident {
     format_ident!("__held_{}", field.index, span = cx.span)
 }
@@ -76,7 +91,9 @@ fn reading(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
     }
     let Context { span, .. } = cx;
     let row = side_ident(field.side, cx);
-    let (held, got) = (held(field, cx), got(cx, field, &quote_spanned!(*span=> __call.#row)));
+    let row = quote_spanned!(*span=> __call.#row);
+    let got = if field.field.is_counted { noted(cx, field, &row) } else { got(cx, field, &row) };
+    let held = held(field, cx);
     let (side, private) = (side_variant(cx, field.side), &cx.private);
     quote_spanned! {*span=>
         let #held = match #got {
@@ -105,6 +122,16 @@ pub(super) fn got(cx: &Context<'_>, field: &FieldUse<'_>, row: &TokenStream) -> 
     let (name, want) = field.name_and_want(cx, &syn::Lifetime::new("'_", *span));
     let spec = field.spec(cx);
     quote_spanned!(*span=> #private::#read::<#name, #want, _>(#row, #spec))
+}
+
+/// The look-up of a field in `row` that is added to `__absent` if the row does not have it.
+fn noted(cx: &Context<'_>, field: &FieldUse<'_>, row: &TokenStream) -> TokenStream {
+    let Context { span, private, .. } = cx;
+    let (name, want) = field.name_and_want(cx, &syn::Lifetime::new("'_", *span));
+    let (spec, is_visible) = (field.spec(cx), field.is_option);
+    quote_spanned! {*span=>
+        #private::read_or_note::<#name, #want, _>(#row, #spec, &mut __absent, #is_visible)
+    }
 }
 
 /// The call of the user's function.
