@@ -4,6 +4,7 @@ pub use crate::composite::compiled;
 pub use crate::core::declared::{Declaration, First, Of, OfNoMetric};
 pub use crate::core::dedup::key::{Configured, Key};
 pub use crate::core::error::{FieldError, unreadable_field};
+pub use crate::core::explanation::{Explanation, explained};
 pub use crate::core::params::{Typed, Untyped, read_param};
 pub use crate::core::probe::{Compared, NotComparable, RequiresNothing, Requiring};
 pub use crate::core::requirements::{Requirement, Requires};
@@ -97,7 +98,7 @@ where
 /// The answer's error.
 #[inline]
 pub fn score(answer: Result<Scored>) -> Result<MetricScore> {
-    answer.map(|scored| scored.score)
+    answer.map(Scored::into_score)
 }
 
 /// The score of a synchronous metric's answer.

@@ -37,6 +37,7 @@ impl Attribute for MetricAttrs {
         Key::STRUCT,
         Key::GOLD,
         Key::PRED,
+        Key::EXPLAIN,
         Key::VERSION,
         Key::CRATE,
     ];

@@ -301,7 +301,8 @@ pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> 
     /// # Errors
     /// As [`Metric::evaluate`]; a score without a verdict. An error is not an acceptance.
     async fn accepts(&self, gold: &G, pred: &P, trace: &Trace) -> Result<bool> {
-        let scored = self.answer(MetricCall::new(gold, pred).with_trace(trace)).await?;
+        let call = MetricCall::new(gold, pred).with_trace(trace).without_explanation();
+        let scored = self.answer(call).await?;
         scored.passed.ok_or_else(|| MetricError::failed(self.name(), NO_VERDICT))
     }
 }

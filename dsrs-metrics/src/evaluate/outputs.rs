@@ -44,7 +44,8 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
     /// `{"id": .., "gold": .., "pred": .., "scores": {"NAME": {"outcome": "scored", "value": 1.0,
     /// "passed": true, "confidence": 1.0, "details": null, "feedback": null, "cost_msats": 0}}}`.
     /// `gold` and `pred` are present if a program was run, `attributes` and `traceback` if the row has any,
-    /// and `error`, `parts` and `metadata` of a score if it has any.
+    /// and `error`, `parts` and `metadata` of a score if it has any. `details` explains the score, unless `feedback`
+    /// does.
     pub fn save_as_jsonl(self, path: impl Into<PathBuf>) -> Self {
         self.save_as(Format::JsonLines, path.into())
     }

@@ -6,6 +6,7 @@ use quote::{format_ident, quote, quote_spanned};
 
 use super::context::Context;
 use super::definition::{copied, owned_default};
+use super::explain;
 use super::fields::{FieldUse, bounds, is_looked_up, uses};
 use super::spec::{self, panel_field as panel};
 use crate::shared::function::model::Model;
@@ -22,11 +23,10 @@ pub(super) fn run(cx: &Context<'_>) -> TokenStream {
     let row_params = cx.row_params();
     let (gold, pred) = (cx.row_type(Side::Gold), cx.row_type(Side::Pred));
     let bounds = bounds(cx, false);
-    let readings =
-        Side::BOTH.into_iter().flat_map(|side| uses(cx, side)).map(|field| reading(cx, &field));
-    let readings: TokenStream = readings.collect();
-    let (call, spec) = (call(cx), spec_of_call(cx));
-    let into_scored = spec::returns(cx, "into_scored", &syn::Lifetime::new("'_", *span));
+    let (readings, spec) = (readings(cx), spec_of_call(cx));
+    let (call, into_scored) =
+        (call(cx), spec::returns(cx, "into_scored", &syn::Lifetime::new("'_", *span)));
+    let scored = explain::if_read(cx, quote_spanned!(*span=> #into_scored(#call, __spec)));
     let (keyword, lifetime) = match model.is_async() {
         true => (quote_spanned!(*span=> async), quote_spanned!(*span=> #row)),
         false => (quote_spanned!(*span=> #[inline]), TokenStream::new()),
@@ -41,14 +41,20 @@ pub(super) fn run(cx: &Context<'_>) -> TokenStream {
         {
             #spec
             #readings
-            #into_scored(#call, __spec)
+            #scored
         }
     }
 }
 
+/// Returns the statements that read the fields that are looked up.
+pub(super) fn readings(cx: &Context<'_>) -> TokenStream {
+    let fields = Side::BOTH.into_iter().flat_map(|side| uses(cx, side));
+    fields.map(|field| reading(cx, &field)).collect()
+}
+
 /// Returns the statement that binds `__spec`, which the score is validated against. An instance with settings of its own
 /// passes its spec in the call; a judge stores its settings in its panel.
-fn spec_of_call(cx: &Context<'_>) -> TokenStream {
+pub(super) fn spec_of_call(cx: &Context<'_>) -> TokenStream {
     let Context { span, .. } = cx;
     let spec = cx.spec_ref();
     let spec = quote_spanned!(*span=> __call.spec(#spec));
@@ -112,8 +118,7 @@ fn call(cx: &Context<'_>) -> TokenStream {
     let Context { model, .. } = cx;
     let function = &model.function.sig.ident;
     let turbofish = turbofish(model);
-    let arguments =
-        model.params.iter().enumerate().map(|(index, param)| argument(cx, index, param));
+    let arguments = arguments(cx);
     let call = quote_spanned!(cx.span=> #function #turbofish(#(#arguments),*));
     if model.is_async() { quote_spanned!(cx.span=> #call.await) } else { call }
 }
@@ -126,6 +131,12 @@ fn turbofish(model: &Model) -> TokenStream {
     });
     let params: Vec<_> = params.collect();
     if params.is_empty() { TokenStream::new() } else { quote!(::<#(#params),*>) }
+}
+
+/// Returns the arguments of the user's function.
+pub(super) fn arguments(cx: &Context<'_>) -> impl Iterator<Item = TokenStream> {
+    let params = cx.model.params.iter().enumerate();
+    params.map(|(index, param)| argument(cx, index, param))
 }
 
 fn argument(cx: &Context<'_>, index: usize, param: &Param) -> TokenStream {
