@@ -3,6 +3,7 @@
 use crate::core::requirements::{Requirement, Requires};
 use crate::metric;
 use crate::metrics::check::{Check, Unscored};
+use crate::metrics::explained::proxies as explained;
 use crate::syntax::{BalanceOptions, Language, check_balance};
 
 /// Whether brackets and quotes are balanced or, with a language, whether the code parses without
@@ -28,7 +29,7 @@ use crate::syntax::{BalanceOptions, Language, check_balance};
 /// # Ok(())
 /// # }
 /// ```
-#[metric]
+#[metric(explain = explained::syntax)]
 pub fn syntax(
     #[pred(named_by = field)] text: &str,
     /// Whether to check that `()`, `[]` and `{}` match.
