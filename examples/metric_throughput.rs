@@ -1,11 +1,10 @@
 //! Rows per second of each built-in metric, on one thread, without the harness; and its time relative to a loop that
-//! counts the words of the same rows.
+//! counts the words of the same rows; and the time that an explanation adds to a row if it is read.
 //!
 //! `cargo run --release --example metric_throughput [SECONDS_EACH]`
 
 mod word_baseline;
 
-use std::hint::black_box;
 use std::time::Duration;
 
 use dsrs_metrics::metrics as m;
@@ -201,13 +200,8 @@ fn main() {
     for (what, metrics, rows) in table() {
         let loops = word_baseline::of_words(&rows, time);
         for Measured { params, metric } in metrics {
-            let per_second = word_baseline::per_second(&rows, time, |gold, pred| {
-                let scored = metric.answer(MetricCall::new(gold, pred)).ready();
-                let scored = scored.expect("built-in metrics need not be awaited");
-                black_box(scored.unwrap_or_else(|error| panic!("{error}")));
-            });
             let name = format!("{} {params}", metric.name());
-            println!("{}", word_baseline::line(&name, what, per_second, loops));
+            println!("{}", word_baseline::measured(&name, what, &*metric, &rows, time, loops));
         }
     }
 }

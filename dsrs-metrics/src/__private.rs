@@ -4,6 +4,7 @@ pub use crate::composite::compiled;
 pub use crate::core::declared::{Declaration, First, Of, OfNoMetric};
 pub use crate::core::dedup::key::{Configured, Key};
 pub use crate::core::error::{FieldError, is_scored, unreadable_field};
+pub use crate::core::explanation::{Explanation, explained};
 pub use crate::core::missing::Absent;
 pub use crate::core::params::{Typed, Untyped, read_param};
 pub use crate::core::probe::{Compared, NotComparable, RequiresNothing, Requiring};
@@ -139,7 +140,7 @@ pub fn forwarded<M: Module>(module: &M, inputs: Example) -> Forward<'_> {
 /// The answer's error.
 #[inline]
 pub fn score(answer: Result<Scored>) -> Result<MetricScore> {
-    answer.map(|scored| scored.score)
+    answer.map(Scored::into_score)
 }
 
 /// The score of a synchronous metric's answer.

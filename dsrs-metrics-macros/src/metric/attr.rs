@@ -38,6 +38,7 @@ impl Attribute for MetricAttrs {
         Key::STRUCT,
         Key::GOLD,
         Key::PRED,
+        Key::EXPLAIN,
         Key::VERSION,
         Key::CRATE,
     ];

@@ -23,6 +23,8 @@ pub(crate) struct Settings {
     pub(crate) gold: Option<Type>,
     pub(crate) pred: Option<Type>,
     pub(crate) version: Option<LitStr>,
+    /// The function that explains a score.
+    pub(crate) explain: Option<Path>,
     pub(crate) krate: Option<Path>,
     /// The keys whose values could not be parsed: they are not reported as missing.
     pub(crate) unreadable: Vec<&'static str>,
@@ -70,6 +72,7 @@ keys! {
     STRUCT Ident "struct", "struct = ExactMatch", "an identifier" => struct_name;
     GOLD Type "gold", "gold = RowType", "a type" => gold;
     PRED Type "pred", "pred = RowType", "a type" => pred;
+    EXPLAIN Ident "explain", "explain = explain_score", "the path of a function" => explain;
 }
 
 impl<A> Key<A> {

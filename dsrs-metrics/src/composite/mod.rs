@@ -214,7 +214,7 @@ impl<G: Sync, P: Sync> Metric<G, P> for Composite<G, P> {
     }
 
     async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore> {
-        Ok(self.answer(MetricCall::new(gold, pred)).await?.score)
+        Ok(self.answer(MetricCall::new(gold, pred)).await?.into_score())
     }
 
     fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {

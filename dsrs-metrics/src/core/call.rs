@@ -45,21 +45,47 @@ pub struct MetricCall<'a, G = Example, P = Prediction> {
     pub(crate) memo: Option<&'a Memo>,
     /// The spec of an instance with settings of its own.
     pub(crate) spec: Option<&'a MetricSpec<'a>>,
+    /// Whether details and feedback of the answer are read.
+    pub(crate) is_explained: bool,
 }
 
 impl<'a, G, P> MetricCall<'a, G, P> {
     /// Creates a call as in evaluation: without a trace.
     pub const fn new(gold: &'a G, pred: &'a P) -> Self {
-        Self {
-            gold,
-            pred,
-            trace: None,
-            pred_name: None,
-            pred_trace: None,
-            run: None,
-            memo: None,
-            spec: None,
-        }
+        let (trace, pred_name, pred_trace, run) = (None, None, None, None);
+        let (memo, spec) = (None, None);
+        Self { gold, pred, trace, pred_name, pred_trace, run, memo, spec, is_explained: true }
+    }
+
+    /// Declares that details and feedback of the answer are not read, so that the metric need not explain its score.
+    ///
+    /// ```
+    /// use dsrs_metrics::metrics::Em;
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> dsrs_metrics::Result<()> {
+    /// let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "Lyon" });
+    /// let call = MetricCall::new(&gold, &pred);
+    /// let scored = Em::default().answer(call).await?;
+    /// assert_eq!(scored.score.details.as_deref(), Some("expected \"Paris\", found \"Lyon\""));
+    /// let scored = Em::default().answer(call.without_explanation()).await?;
+    /// assert_eq!(scored.score.details, None);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub const fn without_explanation(mut self) -> Self {
+        self.is_explained = false;
+        self
+    }
+
+    /// Returns whether details and feedback of the answer are read. A metric that implements
+    /// [`Metric::answer`](crate::Metric::answer) by hand need not write them otherwise.
+    #[inline]
+    #[must_use]
+    pub const fn is_explained(&self) -> bool {
+        self.is_explained
     }
 
     /// Sets the trace, as an optimizer does.
@@ -118,8 +144,8 @@ impl<'a, G, P> MetricCall<'a, G, P> {
     where
         'a: 'b,
     {
-        let Self { trace, pred_name, pred_trace, run, spec, .. } = self;
-        MetricCall { gold, pred, trace, pred_name, pred_trace, run, memo: None, spec }
+        let Self { trace, pred_name, pred_trace, run, spec, is_explained, .. } = self;
+        MetricCall { gold, pred, trace, pred_name, pred_trace, run, memo: None, spec, is_explained }
     }
 }
 

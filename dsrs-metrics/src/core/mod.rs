@@ -13,6 +13,7 @@ pub(crate) mod corpus;
 pub(crate) mod declared;
 pub(crate) mod dedup;
 pub(crate) mod error;
+pub(crate) mod explanation;
 pub(crate) mod fn_metric;
 pub(crate) mod instance;
 pub(crate) mod interned_names;

@@ -227,7 +227,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         let plan = Plan {
             sharing: sharing(&self.metrics),
             metrics: self.metrics,
-            options: self.row_options,
+            options: RowOptions { is_explained: self.options.shows_rows(), ..self.row_options },
         };
         Ok(Evaluate {
             plan: Arc::new(plan),

@@ -131,6 +131,13 @@ struct Options<G, P> {
     stop_on_ctrl_c: bool,
 }
 
+impl<G, P> Options<G, P> {
+    /// Returns whether rows are kept, written or passed to an observer, so that the details of their scores can be read.
+    fn shows_rows(&self) -> bool {
+        self.keep_results || !self.outputs.is_empty() || !self.observers.is_empty()
+    }
+}
+
 impl<G, P> Default for Options<G, P> {
     fn default() -> Self {
         Self {

@@ -46,7 +46,8 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
     /// "passed": true, "confidence": 1.0, "details": null, "feedback": null, "cost_msats": 0}}}`.
     /// `gold` and `pred` are present if a program was run, `latency_s`, `input_tokens`, `output_tokens` and `cost_msats`
     /// after them if it returned them, `attributes` and `traceback` if the row has any,
-    /// and `error`, `parts` and `metadata` of a score if it has any.
+    /// and `error`, `parts` and `metadata` of a score if it has any. `details` explains the score, unless `feedback`
+    /// does.
     pub fn save_as_jsonl(self, path: impl Into<PathBuf>) -> Self {
         self.save_as(Format::JsonLines, path.into())
     }

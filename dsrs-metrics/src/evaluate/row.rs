@@ -102,6 +102,8 @@ pub(super) struct RowOptions {
     pub(super) timeout: Option<Duration>,
     pub(super) resubmit_after: Option<Duration>,
     pub(super) traceback: bool,
+    /// Whether details and feedback of the scores are read.
+    pub(super) is_explained: bool,
 }
 
 /// How every row is evaluated.
@@ -167,6 +169,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         }
         if let Some(pred) = &row.pred {
             let call = MetricCall { run: row.run.as_deref(), ..MetricCall::new(&*row.gold, pred) };
+            let call = if self.options.is_explained { call } else { call.without_explanation() };
             let memo = self.sharing.as_ref().map(|sharing| sharing.memo(&call));
             let call = call.with_memo(memo.as_ref());
             (row.outcomes, row.traceback) = self.score(call, deadline).await;

@@ -76,6 +76,29 @@ impl MetricReturn for Check {
     }
 }
 
+/// A score with details that are not its feedback, for metrics whose details are only known during the call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explained<T> {
+    /// The score, which may have feedback.
+    pub score: T,
+    /// The details; `None` leaves those of the score.
+    pub details: Option<String>,
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: MetricReturn> MetricReturn for Explained<T> {
+    const KIND: ScoreKind = T::KIND;
+    type Verdict = T::Verdict;
+
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+        let scored = self.score.into_scored(spec)?;
+        Ok(match self.details {
+            Some(details) => scored.explained(details),
+            None => scored,
+        })
+    }
+}
+
 /// The reason why a built-in metric cannot score a row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Unscored {

@@ -14,6 +14,7 @@ mod breakdown;
 mod check;
 pub mod diff;
 pub mod edits;
+mod explained;
 mod field;
 mod input_limits;
 mod language;

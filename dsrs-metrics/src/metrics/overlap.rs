@@ -16,6 +16,7 @@ use crate::text::{
 
 use super::StrOrList;
 use super::check::{at_least, within};
+use super::explained::overlap as explained;
 use super::input_limits::{are_short, bounded_pairs};
 
 /// Sentence BLEU with any number of references, in [0, 1]; corpus BLEU beside the mean.
@@ -38,7 +39,7 @@ use super::input_limits::{are_short, bounded_pairs};
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0)]
+#[metric(range = 0.0..=1.0, explain = explained::bleu)]
 pub fn bleu(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer", missing)] prediction: &str,
@@ -94,7 +95,7 @@ impl Requires for Bleu {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0)]
+#[metric(range = 0.0..=1.0, explain = explained::chrf)]
 pub fn chrf(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer", missing)] prediction: &str,
@@ -230,7 +231,7 @@ rouge_metric! {
     /// # Ok(())
     /// # }
     /// ```
-    #[metric(name = "rouge_1", range = 0.0..=1.0)]
+    #[metric(name = "rouge_1", range = 0.0..=1.0, explain = explained::rouge)]
     fn rouge1 = Rouge::N(1);
 }
 
@@ -252,7 +253,7 @@ rouge_metric! {
     /// # Ok(())
     /// # }
     /// ```
-    #[metric(name = "rouge_2", range = 0.0..=1.0)]
+    #[metric(name = "rouge_2", range = 0.0..=1.0, explain = explained::rouge)]
     fn rouge2 = Rouge::N(2);
 }
 
@@ -275,7 +276,7 @@ rouge_metric! {
     /// # Ok(())
     /// # }
     /// ```
-    #[metric(range = 0.0..=1.0)]
+    #[metric(range = 0.0..=1.0, explain = explained::rouge)]
     fn rouge_l = Rouge::L;
 }
 
@@ -299,7 +300,7 @@ rouge_metric! {
     /// # Ok(())
     /// # }
     /// ```
-    #[metric(range = 0.0..=1.0)]
+    #[metric(range = 0.0..=1.0, explain = explained::rouge)]
     fn rouge_lsum = Rouge::Lsum;
 }
 

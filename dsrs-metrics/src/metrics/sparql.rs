@@ -31,12 +31,17 @@ use crate::sparql::{QueryLimits, SparqlStore, check_query};
 /// # Ok(())
 /// # }
 /// ```
-#[metric]
+#[metric(explain = explain_valid)]
 pub fn sparql_syntax_valid(#[pred(missing)] sparql_query: &str) -> Result<Check, Unscored> {
     match check_query(sparql_query) {
         Ok(()) => Ok(Check::pass()),
         Err(error) => fail_or_unscored(&error, error.is_query_error()),
     }
+}
+
+/// A failure has its reason.
+fn explain_valid(_: &str, score: f64) -> Option<&'static str> {
+    (score > 0.0).then_some("the query is valid SPARQL")
 }
 
 /// An error that the query caused fails the row; after any other error the row has no score.
@@ -97,7 +102,7 @@ pub async fn sparql_executes(
 ) -> Result<Check, Unscored> {
     let limits = QueryLimits { timeout: Duration::from_secs(timeout_secs), max_results };
     match data.execute(sparql_query, limits).await {
-        Ok(_) => Ok(Check::pass()),
+        Ok(_) => Ok(Check::pass().with_feedback("the query runs without an error")),
         Err(error) => fail_or_unscored(&error, error.is_query_error()),
     }
 }
@@ -139,7 +144,9 @@ pub async fn sparql_returns_results(
     // One result is enough to decide.
     let limits = QueryLimits { timeout: Duration::from_secs(timeout_secs), max_results: 1 };
     match data.execute(sparql_query, limits).await {
-        Ok(results) if results.has_results() => Ok(Check::pass()),
+        Ok(results) if results.has_results() => {
+            Ok(Check::pass().with_feedback("the query returns results"))
+        }
         Ok(_) => Ok(Check::fail("the query returns no results")),
         Err(error) => fail_or_unscored(&error, error.is_query_error()),
     }

@@ -199,9 +199,9 @@ fn more_equal_or_fewer_passing_tests() {
         .file("test_it.py", FileSource::Text(TESTS.to_owned()))
         .build();
     let pred = prediction! { "code" => "def f(x): return x" };
-    for (before, value, delta) in [(0, 1.0, "+1"), (1, 0.5, "+0"), (2, 0.0, "-1")] {
+    for (before, value, delta) in [(0, 1.0, "1"), (1, 0.5, "0"), (2, 0.0, "-1")] {
         let score = scored(&metric, &example! { "tests_passing" => before }, &pred).score;
-        let details = format!("tests passing before: {before}, after: 1, delta: {delta}");
+        let details = format!("Tests before: {before}, after: 1, delta: {delta}");
         assert_eq!((score.value, score.confidence, score.cost_msats), (value, 0.9, 500));
         assert_eq!(score.details, Some(details));
     }
@@ -223,7 +223,7 @@ fn trap_29_unreadable_counts_are_a_failure_and_a_crash_counts_as_no_passing_test
                     its last lines: \"compiling\\nall good\"";
     assert!(error.starts_with(expected), "{error}");
     assert_eq!(run("echo '24 passed; 0 failed'").unwrap().value, 1.0);
-    let before = "tests passing before: 3, after: 0, delta: -3; the tests did not finish: ";
+    let before = "Tests before: 3, after: 0, delta: -3; the tests did not finish: ";
     for (command, reason) in [
         ("echo error: no tests >&2; exit 101", "exit code 101, expected 0\nerror: no tests"),
         ("echo '9 passed in 1s'; exec sleep 60", "stopped after 2 s\n9 passed in 1s"),

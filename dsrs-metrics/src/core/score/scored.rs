@@ -28,6 +28,8 @@ pub struct Scored {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Note {
     None,
+    /// The details of the score are the metric's feedback, so that one text is stored once.
+    Feedback,
     Critique(Box<Critique>),
     Composite(Components),
 }
@@ -35,6 +37,8 @@ pub(crate) enum Note {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Critique {
     feedback: Option<String>,
+    /// As [`Note::Feedback`].
+    shares_details: bool,
     metadata: Map<String, Value>,
     parts: Vec<Part>,
     corpus: Option<CorpusCounts>,
@@ -52,15 +56,55 @@ pub(crate) struct LostJudges {
 }
 
 impl Scored {
-    /// Returns the metric's feedback, if there is any. For a composite, this is the feedback of its components,
-    /// worst first.
+    /// Returns the metric's feedback, if there is any; the details of the score explain a score without feedback. For a
+    /// composite, this is the feedback of its components, worst first.
     #[must_use]
     pub fn feedback(&self) -> Option<Cow<'_, str>> {
+        let details = || self.score.details.as_deref().map(Cow::Borrowed);
         match &self.note {
             Note::None => None,
+            Note::Feedback => details(),
+            Note::Critique(critique) if critique.shares_details => details(),
             Note::Critique(critique) => critique.feedback.as_deref().map(Cow::Borrowed),
             Note::Composite(components) => components.worst_first().map(Cow::Owned),
         }
+    }
+
+    /// Returns the details of the score, unless they are also its feedback.
+    pub(crate) fn own_details(&self) -> Option<&str> {
+        let details = self.score.details.as_deref();
+        details.filter(|details| self.feedback().as_deref() != Some(*details))
+    }
+
+    /// Returns the score, whose details are those of the components if the metric is a composite.
+    #[inline]
+    #[must_use]
+    pub fn into_score(self) -> MetricScore {
+        match &self.note {
+            Note::Composite(components) => {
+                let details = components.worst_first();
+                MetricScore { details: self.score.details.or(details), ..self.score }
+            }
+            _ => self.score,
+        }
+    }
+
+    /// Sets the details of the score, which are cut off if they are too long. Its previous ones become its feedback.
+    pub(crate) fn explained(mut self, mut details: String) -> Self {
+        shown::truncate(&mut details, MAX_EXPLANATION);
+        let Some(previous) = self.score.details.replace(details) else { return self };
+        match &mut self.note {
+            Note::None | Note::Feedback => {
+                let critique = Critique { feedback: Some(previous), ..Critique::default() };
+                self.note = Note::Critique(Box::new(critique));
+            }
+            Note::Critique(critique) => {
+                critique.feedback.get_or_insert(previous);
+                critique.shares_details = false;
+            }
+            Note::Composite(_) => {}
+        }
+        self
     }
 
     /// Iterates over the outcomes of the components that were evaluated, if the metric is a composite.
@@ -92,7 +136,7 @@ impl Scored {
     /// take precedence.
     pub(crate) fn lost_judges(&self) -> Option<&LostJudges> {
         match &self.note {
-            Note::None => None,
+            Note::None | Note::Feedback => None,
             Note::Critique(critique) => critique.lost.as_ref(),
             Note::Composite(components) => {
                 let lost = || components.scored().filter_map(Self::lost_judges);
@@ -137,7 +181,7 @@ impl Scored {
     /// Calls a function with the missing fields of the metric, or of each component.
     pub(crate) fn each_missing<'a>(&'a self, call: &mut dyn FnMut(&'a MissingFields)) {
         match &self.note {
-            Note::None => {}
+            Note::None | Note::Feedback => {}
             Note::Critique(critique) => critique.missing.as_deref().into_iter().for_each(call),
             Note::Composite(components) => {
                 components.scored().for_each(|scored| scored.each_missing(call));
@@ -148,19 +192,24 @@ impl Scored {
     /// Marks a score that was computed with values in the place of missing fields, and explains it.
     #[cold]
     pub(crate) fn with_missing(mut self, missing: Box<MissingFields>) -> Self {
+        let own = self.feedback().map(Cow::into_owned);
+        let details = self.score.details.take();
         let mut critique = match self.note {
             Note::Critique(critique) => critique,
             note => {
-                debug_assert!(matches!(note, Note::None), "fields are read by a component");
+                let is_composite = matches!(note, Note::Composite(_));
+                debug_assert!(!is_composite, "fields are read by a component");
                 Box::default()
             }
         };
-        let own = critique.feedback.take();
-        // The details of a metric that has feedback may be left out.
-        if own.is_none() || self.score.details.is_some() {
-            self.score.details = missing.explained(self.score.details.take());
+        critique.shares_details = own == details;
+        if critique.shares_details {
+            self.score.details = missing.explained(details);
+        } else {
+            // The details of a metric that has feedback may be left out.
+            self.score.details = details.and_then(|details| missing.explained(Some(details)));
+            critique.feedback = missing.explained(own);
         }
-        critique.feedback = missing.explained(own);
         critique.missing = Some(missing);
         self.note = Note::Critique(critique);
         self.limit_explanations();
@@ -194,8 +243,10 @@ impl Scored {
     /// Sets the row's contribution to the corpus's score.
     pub(crate) fn with_corpus(mut self, counts: CorpusCounts) -> Self {
         match &mut self.note {
-            Note::None => {
-                let critique = Critique { corpus: Some(counts), ..Critique::default() };
+            Note::None | Note::Feedback => {
+                let shares_details = matches!(self.note, Note::Feedback);
+                let critique =
+                    Critique { shares_details, corpus: Some(counts), ..Critique::default() };
                 self.note = Note::Critique(Box::new(critique));
             }
             Note::Critique(critique) => critique.corpus = Some(counts),
@@ -204,15 +255,15 @@ impl Scored {
         self
     }
 
-    /// Adds findings from before the judge was called: they are appended to the details, and become the feedback of
-    /// a row that does not pass if it has none.
+    /// Adds findings from before the judge was called: they are appended to the details, which are the feedback of a
+    /// row that does not pass if it has none.
     pub(crate) fn with_findings(mut self, findings: &str) -> Self {
         let details = match self.score.details.take() {
             Some(details) => format!("{details}\n{findings}"),
             None => findings.to_owned(),
         };
         if let (Some(false), Note::Critique(critique)) = (self.passed, &mut self.note) {
-            critique.feedback.get_or_insert_with(|| details.clone());
+            critique.shares_details = critique.feedback.is_none();
         }
         self.score.details = Some(details);
         self
@@ -265,7 +316,7 @@ impl Scored {
     pub fn grade(self, tracing: bool) -> Grade {
         match self.passed {
             Some(passed) if tracing => Grade::Verdict(passed),
-            _ => Grade::Score(self.score),
+            _ => Grade::Score(self.into_score()),
         }
     }
 
@@ -311,11 +362,16 @@ impl Scored {
         spec: &MetricSpec<'_>,
     ) -> Result<Self> {
         let FeedbackMetric { feedback, metadata, .. } = critique;
-        let mut metadata: Vec<_> = metadata.into_iter().collect();
-        metadata.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
-        let metadata = metadata.into_iter().collect();
-        let critique = Critique { feedback: Some(feedback), metadata, ..Critique::default() };
-        let note = Note::Critique(Box::new(critique));
+        let score = score.with_details(feedback);
+        let note = if metadata.is_empty() {
+            Note::Feedback
+        } else {
+            let mut metadata: Vec<_> = metadata.into_iter().collect();
+            metadata.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+            let metadata = metadata.into_iter().collect();
+            let critique = Critique { metadata, shares_details: true, ..Critique::default() };
+            Note::Critique(Box::new(critique))
+        };
         Self { score, passed: None, note }.checked(spec.name, spec)
     }
 

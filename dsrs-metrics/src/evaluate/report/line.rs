@@ -160,7 +160,7 @@ impl<'a> OutcomeLine<'a> {
             value: outcome.value(),
             passed: scored.and_then(|scored| scored.passed),
             confidence: scored.map(|scored| scored.score.confidence),
-            details: scored.and_then(|scored| scored.score.details.as_deref()),
+            details: scored.and_then(Scored::own_details),
             feedback: scored.and_then(Scored::feedback),
             cost_msats: outcome.cost_msats(),
             missing: scored.map(Scored::missing_fields).unwrap_or_default(),

@@ -48,6 +48,19 @@ pub enum DiffStrictness {
     Semantic,
 }
 
+impl DiffStrictness {
+    /// Returns the explanation of a pass.
+    const fn passed(self) -> &'static str {
+        match self {
+            Self::Exact => "the answer is identical",
+            Self::NormalizedWhitespace | Self::Semantic => {
+                "the answer is identical except for white space"
+            }
+            Self::AstEquivalent => "the syntax trees are equal",
+        }
+    }
+}
+
 /// Whether the answer equals the expected one, with a line diff in the feedback if it does not.
 ///
 /// Passes or fails. Reads the string `gold.answer` and `pred.answer`, or the field set by `field`, on both sides. If gold is
@@ -133,7 +146,7 @@ impl Diff {
     /// A missing gold field, an expected answer that does not parse, or a difference that requires a call of a model.
     pub fn score(&self, gold: &Example, pred: &Prediction) -> Result<MetricScore> {
         let pending = || Err(MetricError::failed(Self::SPEC.name, MUST_BE_AWAITED));
-        Ok(self.answer(MetricCall::new(gold, pred)).ready().unwrap_or_else(pending)?.score)
+        Ok(self.answer(MetricCall::new(gold, pred)).ready().unwrap_or_else(pending)?.into_score())
     }
 
     /// Scores one pair of rows.
@@ -141,7 +154,7 @@ impl Diff {
     /// # Errors
     /// As [`score`](Self::score), and the error or abstention of a judge without a verdict.
     pub async fn evaluate(&self, gold: &Example, pred: &Prediction) -> Result<MetricScore> {
-        Ok(self.answer(MetricCall::new(gold, pred)).await?.score)
+        Ok(self.answer(MetricCall::new(gold, pred)).await?.into_score())
     }
 
     /// Returns the spec at this strictness, with its cost.
@@ -180,11 +193,11 @@ impl Diff {
         Requirement::unless(Self::SPEC.name, parsed)
     }
 
-    fn compared(&self, gold: &Example, pred: &Prediction) -> Result<Check, Unscored> {
-        let expected = expected(field::value(&gold.data, Side::Gold, &self.field)?)?;
-        let found = field::text(&pred.data, Side::Pred, &self.field)?;
+    fn compared(&self, call: MetricCall<'_>) -> Result<Check, Unscored> {
+        let expected = expected(field::value(&call.gold.data, Side::Gold, &self.field)?)?;
+        let found = field::text(&call.pred.data, Side::Pred, &self.field)?;
         let language = self.language.language().map_err(Unscored::Because)?;
-        compare(self.strictness, language, &expected, &found)
+        compare(self.strictness, language, &expected, &found, call.is_explained())
     }
 
     /// Returns the judge's result for answers that differ.
@@ -238,16 +251,22 @@ impl Metric for Diff {
     }
 
     fn answer<'a>(&'a self, call: MetricCall<'a>) -> Answer<'a> {
-        let diff = match self.compared(call.gold, call.pred) {
-            Ok(Check { passed: false, feedback: Some(diff) }) if self.is_semantic() => diff,
+        let diff = match self.compared(call) {
+            Ok(Check { passed: false, feedback: diff }) if self.is_semantic() => diff,
             compared => {
-                return Answer::Ready(compared.into_scored(call.spec(self.without_call())));
+                let scored = compared.into_scored(call.spec(self.without_call()));
+                return Answer::Ready(scored.map(|scored| match scored.passed {
+                    Some(true) if call.is_explained() => {
+                        scored.explained(self.strictness.passed().to_owned())
+                    }
+                    _ => scored,
+                }));
             }
         };
         Answer::pending(async move {
             let judged = self.judged(call.gold, call.pred).await;
             let scored = judged.into_scored(call.spec(&Metric::spec(self)))?;
-            Ok(scored.with_findings(&diff))
+            Ok(diff.iter().fold(scored, |scored, diff| scored.with_findings(diff)))
         })
     }
 

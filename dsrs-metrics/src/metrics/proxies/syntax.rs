@@ -3,6 +3,7 @@
 use crate::core::requirements::{Requirement, Requires};
 use crate::metric;
 use crate::metrics::check::{Check, Unscored};
+use crate::metrics::explained::proxies as explained;
 use crate::metrics::language::LanguageSetting;
 use crate::syntax::{BalanceOptions, check_balance};
 
@@ -32,7 +33,7 @@ use crate::syntax::{BalanceOptions, check_balance};
 /// # Ok(())
 /// # }
 /// ```
-#[metric(missing = false)]
+#[metric(missing = false, explain = explained::syntax)]
 pub fn syntax(
     #[pred(named_by = field)] text: &str,
     /// Whether to check that `()`, `[]` and `{}` match.

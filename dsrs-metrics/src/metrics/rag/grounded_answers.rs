@@ -10,6 +10,7 @@ use super::understanding::{EntityF1, IntentAccuracy};
 use crate::metric;
 use crate::metrics::answers::StrOrList;
 use crate::metrics::check::Check;
+use crate::metrics::explained::rag as explained;
 #[cfg(feature = "sparql")]
 use crate::metrics::sparql::SparqlSyntaxValid;
 
@@ -28,7 +29,7 @@ use crate::metrics::sparql::SparqlSyntaxValid;
 /// # Ok(())
 /// # }
 /// ```
-#[metric]
+#[metric(explain = explained::answer_present)]
 pub fn answer_present(#[pred(missing)] answer: Option<StrOrList<'_>>) -> Check {
     check_not_blank("answer", answer)
 }
@@ -49,7 +50,7 @@ pub fn answer_present(#[pred(missing)] answer: Option<StrOrList<'_>>) -> Check {
 /// # Ok(())
 /// # }
 /// ```
-#[metric]
+#[metric(explain = explained::sources_used)]
 pub fn sources_used(#[pred(missing)] sources_used: Option<StrOrList<'_>>) -> Check {
     check_not_blank("sources_used", sources_used)
 }

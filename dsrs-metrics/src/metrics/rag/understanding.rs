@@ -11,6 +11,7 @@ use crate::text::{EntityCounts, NormalForm};
 
 use crate::metrics::answers::StrOrList;
 use crate::metrics::check::within;
+use crate::metrics::explained::rag as explained;
 use crate::metrics::input_limits::{bounded_comparisons, bounded_pairs};
 
 /// Returns the form in which labels are compared: NFC, lower case, without white space at the ends.
@@ -32,7 +33,7 @@ fn label(text: &str) -> String {
 /// # Ok(())
 /// # }
 /// ```
-#[metric]
+#[metric(explain = explained::intent_accuracy)]
 pub fn intent_accuracy(#[gold] expected_intent: &str, #[pred(missing)] intent: &str) -> bool {
     label(expected_intent) == label(intent)
 }
@@ -60,7 +61,7 @@ fn related_intents() -> Vec<(String, String)> {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0)]
+#[metric(range = 0.0..=1.0, explain = explained::intent_accuracy_with_fallback)]
 pub fn intent_accuracy_with_fallback(
     #[gold] expected_intent: &str,
     #[pred(missing)] intent: &str,
@@ -112,7 +113,7 @@ impl Requires for IntentAccuracyWithFallback {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0, version = 2)]
+#[metric(range = 0.0..=1.0, version = 2, explain = explained::entity_f1)]
 pub fn entity_f1(
     #[gold] expected_entities: StrOrList<'_>,
     #[pred(missing)] entities: StrOrList<'_>,
@@ -152,7 +153,7 @@ fn micro_f1(counts: &[u64]) -> Option<f64> {
 }
 
 /// Splits a string at commas; a list is returned unchanged.
-fn listed<'a>(entities: &'a StrOrList<'_>) -> Vec<&'a str> {
+pub(in crate::metrics) fn listed<'a>(entities: &'a StrOrList<'_>) -> Vec<&'a str> {
     match entities.as_one() {
         Some(text) => text.split(',').collect(),
         None => entities.iter().map(|entity| &**entity).collect(),
@@ -176,7 +177,7 @@ fn listed<'a>(entities: &'a StrOrList<'_>) -> Vec<&'a str> {
 /// # Ok(())
 /// # }
 /// ```
-#[metric]
+#[metric(explain = explained::entity_type_accuracy)]
 pub fn entity_type_accuracy(
     #[gold] expected_entity_type: Option<&str>,
     #[pred(missing)] entity_type: Option<&str>,

@@ -15,6 +15,7 @@ use crate::core::value_type::{TypeHelp, ValueType};
 use crate::json::depth::{self, TooDeep};
 use crate::metric;
 use crate::metrics::check::{Check, Unscored};
+use crate::text::shown;
 
 /// The maximum number of backtracking steps of a pattern on one string. Patterns may have
 /// look-around and backreferences, which need backtracking; catastrophic backtracking is stopped by
@@ -60,7 +61,7 @@ const MAX_MESSAGE_BYTES: usize = 400;
 /// # Ok(())
 /// # }
 /// ```
-#[metric]
+#[metric(explain = explain_params)]
 pub fn tool_params_schema(
     #[pred(missing)] tool: &str,
     #[pred] params: Option<&Value>,
@@ -90,6 +91,16 @@ pub fn tool_params_schema(
         Ok(()) => validate(validator, &params),
         Err(too_much) => Ok(Check::fail(too_much)),
     }
+}
+
+fn explain_params(
+    tool: &str,
+    _: Option<&Value>,
+    _: Option<&Value>,
+    _: &ToolSchemas,
+    score: f64,
+) -> String {
+    format!("Tool: {}, Params valid: {}", shown::name(tool), score == 1.0)
 }
 
 /// The parameters, parsed if they are a string that contains JSON.

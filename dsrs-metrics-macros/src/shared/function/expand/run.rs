@@ -6,6 +6,7 @@ use quote::{format_ident, quote, quote_spanned};
 
 use super::context::Context;
 use super::definition::{copied, owned_default};
+use super::explain;
 use super::fields::{FieldUse, bounds, is_looked_up, uses};
 use super::spec::{self, panel_field as panel};
 use crate::shared::function::model::Model;
@@ -22,14 +23,12 @@ pub(super) fn run(cx: &Context<'_>) -> TokenStream {
     let row_params = cx.row_params();
     let (gold, pred) = (cx.row_type(Side::Gold), cx.row_type(Side::Pred));
     let bounds = bounds(cx, false);
-    let readings =
-        Side::BOTH.into_iter().flat_map(|side| uses(cx, side)).map(|field| reading(cx, &field));
-    let readings: TokenStream = readings.collect();
-    let (call, spec, absent) = (call(cx), spec_of_call(cx), absent(cx));
-    let into_scored = spec::returns(cx, "into_scored", &syn::Lifetime::new("'_", *span));
-    let mut score = quote_spanned!(*span=> #into_scored(#call, __spec));
+    let (readings, spec, absent) = (readings(cx), spec_of_call(cx), absent(cx));
+    let (call, into_scored) =
+        (call(cx), spec::returns(cx, "into_scored", &syn::Lifetime::new("'_", *span)));
+    let mut scored = explain::if_read(cx, quote_spanned!(*span=> #into_scored(#call, __spec)));
     if !absent.is_empty() {
-        score = quote_spanned!(*span=> __absent.mark(#score));
+        scored = quote_spanned!(*span=> let __scored = { #scored }; __absent.mark(__scored));
     }
     let (keyword, lifetime) = match model.is_async() {
         true => (quote_spanned!(*span=> async), quote_spanned!(*span=> #row)),
@@ -46,14 +45,20 @@ pub(super) fn run(cx: &Context<'_>) -> TokenStream {
             #spec
             #absent
             #readings
-            #score
+            #scored
         }
     }
 }
 
+/// Returns the statements that read the fields that are looked up.
+pub(super) fn readings(cx: &Context<'_>) -> TokenStream {
+    let fields = Side::BOTH.into_iter().flat_map(|side| uses(cx, side));
+    fields.map(|field| reading(cx, &field)).collect()
+}
+
 /// Returns the statement that binds `__spec`, which the score is validated against. An instance with settings of its own
 /// passes its spec in the call; a judge stores its settings in its panel.
-fn spec_of_call(cx: &Context<'_>) -> TokenStream {
+pub(super) fn spec_of_call(cx: &Context<'_>) -> TokenStream {
     let Context { span, .. } = cx;
     let spec = cx.spec_ref();
     let spec = quote_spanned!(*span=> __call.spec(#spec));
@@ -67,7 +72,7 @@ fn spec_of_call(cx: &Context<'_>) -> TokenStream {
 }
 
 /// Returns the statement that binds `__absent`, which collects missing fields that are counted.
-fn absent(cx: &Context<'_>) -> TokenStream {
+pub(super) fn absent(cx: &Context<'_>) -> TokenStream {
     let Context { span, private, .. } = cx;
     let is_counted = uses(cx, Side::Pred).iter().any(|field| field.field.is_counted);
     match is_counted {
@@ -139,8 +144,7 @@ fn call(cx: &Context<'_>) -> TokenStream {
     let Context { model, .. } = cx;
     let function = &model.function.sig.ident;
     let turbofish = turbofish(model);
-    let arguments =
-        model.params.iter().enumerate().map(|(index, param)| argument(cx, index, param));
+    let arguments = arguments(cx);
     let call = quote_spanned!(cx.span=> #function #turbofish(#(#arguments),*));
     if model.is_async() { quote_spanned!(cx.span=> #call.await) } else { call }
 }
@@ -153,6 +157,12 @@ fn turbofish(model: &Model) -> TokenStream {
     });
     let params: Vec<_> = params.collect();
     if params.is_empty() { TokenStream::new() } else { quote!(::<#(#params),*>) }
+}
+
+/// Returns the arguments of the user's function.
+pub(super) fn arguments(cx: &Context<'_>) -> impl Iterator<Item = TokenStream> {
+    let params = cx.model.params.iter().enumerate();
+    params.map(|(index, param)| argument(cx, index, param))
 }
 
 fn argument(cx: &Context<'_>, index: usize, param: &Param) -> TokenStream {
