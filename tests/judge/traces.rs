@@ -114,7 +114,7 @@ async fn a_trace_larger_than_the_limit_is_shortened_in_the_prompt() {
     let model = lm();
     let judge = UsefulStepsJudge::default().with_lm(Arc::clone(&model));
     let (gold, pred) = (example! { "question" => "Where?" }, prediction! {});
-    let long = "x".repeat(1 << 20);
+    let long = "x".repeat(1 << 16);
     let steps = (0..200).map(|number| step(&format!("p{number}"), &long)).collect();
     let trace = Trace { steps };
     let call = MetricCall::new(&gold, &pred).with_trace(&trace);
@@ -125,8 +125,8 @@ async fn a_trace_larger_than_the_limit_is_shortened_in_the_prompt() {
     assert!(shown.contains("\nstep 200 of 200: \"p199\"\n"));
     let lines: Vec<_> = shown.lines().filter(|line| line.starts_with("[..")).collect();
     let shown_steps = shown.lines().filter(|line| line.starts_with("step ")).count();
-    // A step has a MiB of text, and some bytes around it.
-    let (left_out, bytes) = (200 - shown_steps, (200 - shown_steps) << 20);
+    // A step has 64 KiB of text, and some bytes around it.
+    let (left_out, bytes) = (200 - shown_steps, (200 - shown_steps) << 16);
     assert_eq!(lines.len(), 1);
     let numbers: Vec<usize> = lines[0].split(' ').filter_map(|word| word.parse().ok()).collect();
     assert_eq!(numbers[0], left_out);

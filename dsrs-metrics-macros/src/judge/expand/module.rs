@@ -1,7 +1,7 @@
 //! The `Module` impl: the judge as a program, from an example with its inputs to a prediction with its outputs.
 
 use proc_macro2::{TokenStream, TokenTree};
-use quote::{ToTokens as _, quote, quote_spanned};
+use quote::quote_spanned;
 use syn::Lifetime;
 
 use super::context::Context;
@@ -66,13 +66,15 @@ fn read_input(cx: &Context<'_>, input: &Input) -> TokenStream {
     };
     // `default`, or `default = expr`.
     let written: TokenStream = default.clone().into_iter().skip(2).collect();
-    let default = if written.is_empty() {
-        quote_spanned!(*span=> ::core::default::Default::default)
-    } else if is_string(ty) && is_text(&written) {
-        quote_spanned!(*span=> || #private::string::ToString::to_string(#written))
+    let value = if is_string(ty) && is_text(&written) {
+        quote_spanned!(*span=> #private::string::ToString::to_string(#written))
     } else {
-        let written = written.to_token_stream();
-        quote!(|| #written)
+        written
+    };
+    // In the form of the metric's default, so that rustc reports a wrong type once.
+    let default = match value.is_empty() {
+        true => quote_spanned!(*span=> ::core::default::Default::default),
+        false => quote_spanned!(*span=> || { let default: #ty = #value; default }),
     };
     quote_spanned!(*span=> #private::read_input_or::<#ty>(&inputs, #name, #default))
 }
