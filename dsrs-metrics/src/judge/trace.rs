@@ -184,7 +184,7 @@ mod tests {
 
     fn shown(steps: impl IntoIterator<Item = TraceStep>) -> String {
         let trace = Trace { steps: steps.into_iter().collect() };
-        shown_trace(&Untrusted::new(trace)).0.unwrap()
+        shown_trace(&Untrusted::new(trace)).text.unwrap()
     }
 
     #[test]
@@ -199,7 +199,7 @@ mod tests {
             r#"outputs: {"text":"é"}"#,
         ];
         assert_eq!(text.lines().collect::<Vec<_>>(), expected);
-        assert_eq!(shown_trace(&Untrusted::new(None::<Trace>)).0, None);
+        assert_eq!(shown_trace(&Untrusted::new(None::<Trace>)).text, None);
         assert_eq!(shown([]), "");
     }
 

@@ -138,7 +138,7 @@ fn reused(answer: &Result<Scored>) -> Result<Scored> {
 mod tests {
     use super::Sharing;
     use crate::core::call::MetricCall;
-    use crate::core::metric::Metric as _;
+    use crate::core::metric::Metric;
     use crate::core::rows::dynamic::{Example, Prediction};
     use crate::metrics::Em;
     use crate::{example, prediction};
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn an_answer_without_an_explanation_is_not_reused_where_one_is_read() {
         let metric = Em::default();
-        let key = metric.key();
+        let key = Metric::<Example, Prediction>::key(&metric);
         let keys = vec![key.clone().unwrap(); 2];
         let sharing = Sharing::among(&keys).unwrap();
         let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "Lyon" });
