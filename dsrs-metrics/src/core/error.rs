@@ -316,6 +316,7 @@ impl FieldError {
 /// The error, unless the metric scores predictions without the field.
 #[cold]
 #[doc(hidden)]
+#[expect(clippy::boxed_local, reason = "reading a field returns a boxed error")]
 pub fn unreadable_field(
     error: Box<FieldError>,
     spec: &MetricSpec<'_>,

@@ -39,7 +39,7 @@ fn title_length(
 /// How many tags there are.
 #[metric(range = 0.0..=10.0, threshold = 1.0)]
 fn tags(
-    #[pred(missing)] tags: Vec<String>,
+    #[pred(missing)] tags: &[String],
     #[pred(missing = "en")] language: &str,
     #[pred(missing)] note: Option<&str>,
     #[pred] hint: Option<&str>,
