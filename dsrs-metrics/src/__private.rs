@@ -4,7 +4,7 @@ pub use crate::composite::compiled;
 pub use crate::core::declared::{Declaration, First, Of, OfNoMetric};
 pub use crate::core::dedup::key::{Configured, Key};
 pub use crate::core::error::{FieldError, is_scored, unreadable_field};
-pub use crate::core::explanation::{Explanation, explained};
+pub use crate::core::explanation::explained;
 pub use crate::core::missing::Absent;
 pub use crate::core::params::{Typed, Untyped, read_param};
 pub use crate::core::probe::{Compared, NotComparable, RequiresNothing, Requiring};

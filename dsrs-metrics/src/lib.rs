@@ -126,6 +126,7 @@ pub use crate::core::declared::{
     WithoutParameters,
 };
 pub use crate::core::error::{FieldError, MetricError, MetricErrorKind, Result};
+pub use crate::core::explanation::Explanation;
 pub use crate::core::fn_metric::{
     FiveArguments, FnMetric, TwoArguments, metric_fn, traced_metric_fn, typed_metric_fn,
 };

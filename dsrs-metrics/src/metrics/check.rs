@@ -77,6 +77,7 @@ impl MetricReturn for Check {
 }
 
 /// A score with details that are not its feedback, for metrics whose details are only known during the call.
+#[cfg(feature = "sandbox")]
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explained<T> {
     /// The score, which may have feedback.
@@ -85,6 +86,7 @@ pub struct Explained<T> {
     pub details: Option<String>,
 }
 
+#[cfg(feature = "sandbox")]
 #[diagnostic::do_not_recommend]
 impl<T: MetricReturn> MetricReturn for Explained<T> {
     const KIND: ScoreKind = T::KIND;

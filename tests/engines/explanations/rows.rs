@@ -502,55 +502,26 @@ pub(super) fn passes() -> Vec<(Case, Option<&'static str>)> {
     let present = "the answer has 5 characters";
     let identical = "the answer is identical except for white space";
     let passage = prediction! { "context" => ["The Louvre.", "It is in Paris."] };
-    let case = |metric: Box<dyn Metric>, gold, pred, details| Case { metric, gold, pred, details };
     vec![
-        (
-            case(Box::new(m::WasRepeated), history(), call("b.rs".into()), "Was repeated: false"),
-            None,
-        ),
-        (
-            case(Box::new(m::WasRepeated), history(), call("a.rs".into()), "Was repeated: true"),
-            again,
-        ),
+        (case(m::WasRepeated, history(), call("b.rs".into()), "Was repeated: false"), None),
+        (case(m::WasRepeated, history(), call("a.rs".into()), "Was repeated: true"), again),
+        (case(tool(), example! {}, call("a.rs".into()), "Tool: read, Params valid: true"), None),
+        (case(tool(), example! {}, call(5.into()), "Tool: read, Params valid: false"), invalid),
+        (case(m::Em::default(), gold("Paris"), pred("paris!"), "exact match with \"Paris\""), None),
         (
             case(
-                Box::new(tool()),
-                example! {},
-                call("a.rs".into()),
-                "Tool: read, Params valid: true",
-            ),
-            None,
-        ),
-        (
-            case(Box::new(tool()), example! {}, call(5.into()), "Tool: read, Params valid: false"),
-            invalid,
-        ),
-        (
-            case(
-                Box::new(m::Em::default()),
-                gold("Paris"),
-                pred("paris!"),
-                "exact match with \"Paris\"",
-            ),
-            None,
-        ),
-        (
-            case(
-                Box::new(m::AnswerPassageMatch::default()),
+                m::AnswerPassageMatch::default(),
                 gold(json!(["Lyon", "Paris"])),
                 passage,
                 "passage 2 contains \"Paris\"",
             ),
             None,
         ),
-        (case(Box::new(valid), example! {}, pred("[1]"), json), None),
-        (case(Box::new(m::Syntax::default()), example! {}, pred("f(a)"), balanced), None),
-        (case(Box::new(m::AnswerPresent), example! {}, pred("Paris"), present), None),
-        (
-            case(Box::new(m::SparqlSyntaxValid), example! {}, query, "the query is valid SPARQL"),
-            None,
-        ),
-        (case(Box::new(m::Diff::default()), gold("a b"), pred("a  b"), identical), None),
+        (case(valid, example! {}, pred("[1]"), json), None),
+        (case(m::Syntax::default(), example! {}, pred("f(a)"), balanced), None),
+        (case(m::AnswerPresent, example! {}, pred("Paris"), present), None),
+        (case(m::SparqlSyntaxValid, example! {}, query, "the query is valid SPARQL"), None),
+        (case(m::Diff::default(), gold("a b"), pred("a  b"), identical), None),
     ]
 }
 

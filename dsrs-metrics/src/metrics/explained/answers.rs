@@ -60,7 +60,7 @@ fn compared(
 ) -> String {
     let closest = best(answers, |answer| score(profile, prediction, answer));
     let Some(reference) = answers.get(closest) else { return String::new() };
-    let words = Words::new(profile.tokens(reference), profile.tokens(prediction)).describe();
+    let words = Words::new(&profile.tokens(reference), &profile.tokens(prediction)).describe();
     match answers.len() {
         1 => words,
         _ => format!("closest to {}: {words}", quoted(reference)),

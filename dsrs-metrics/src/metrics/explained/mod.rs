@@ -71,10 +71,9 @@ struct Words {
 }
 
 impl Words {
-    fn new(expected: Vec<String>, predicted: Vec<String>) -> Self {
-        let counts = (expected.len(), predicted.len());
-        let (missing, extra) = (without(&expected, &predicted), without(&predicted, &expected));
-        Self { expected: counts.0, predicted: counts.1, missing, extra }
+    fn new(expected: &[String], predicted: &[String]) -> Self {
+        let (missing, extra) = (without(expected, predicted), without(predicted, expected));
+        Self { expected: expected.len(), predicted: predicted.len(), missing, extra }
     }
 
     /// Returns the F1 of the words in common.

@@ -11,6 +11,7 @@ use crate::text::{
     BleuOptions, BleuSmoothing, BleuTokens, ChrfOptions, NormalForm, RougeOptions, RougeTokens,
 };
 
+#[expect(clippy::too_many_arguments, reason = "the parameters of the metric function")]
 pub(in crate::metrics) fn bleu(
     answer: StrOrList<'_>,
     prediction: &str,
@@ -42,6 +43,7 @@ pub(in crate::metrics) fn bleu(
     ]))
 }
 
+#[expect(clippy::too_many_arguments, reason = "the parameters of the metric function")]
 pub(in crate::metrics) fn chrf(
     answer: StrOrList<'_>,
     prediction: &str,
@@ -74,7 +76,7 @@ pub(in crate::metrics) fn rouge(
 ) -> Option<String> {
     let options = RougeOptions { tokens, use_stemmer };
     let ours = options.words(prediction);
-    let words = |reference: &str| Words::new(options.words(reference), ours.clone());
+    let words = |reference: &str| Words::new(&options.words(reference), &ours);
     let closest = best(&answer, |reference| words(reference).f1());
     let reference = answer.get(closest)?;
     let words = words(reference);

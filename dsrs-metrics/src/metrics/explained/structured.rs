@@ -12,6 +12,7 @@ use crate::metrics::structured::{Compared, compared};
 use crate::structured::ListOrder;
 use crate::text::shown;
 
+#[expect(clippy::too_many_arguments, reason = "the parameters of the metric function")]
 pub(in crate::metrics) fn json_field_accuracy(
     answer: &Value,
     prediction: &Value,

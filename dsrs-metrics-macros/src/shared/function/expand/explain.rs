@@ -38,9 +38,11 @@ pub(super) fn explain(cx: &Context<'_>) -> TokenStream {
     let signature = quote_spanned!(*span=> fn(#(#types,)* ::core::primitive::f64) -> _);
     let arguments = arguments(cx);
     let (start, end) = ends(path);
+    let at_path = start.resolved_at(*span);
+    let explanation = quote_spanned!(at_path=> __explain(#(#arguments,)* __score));
     let into_details = {
         let details = quote_spanned!(end=> ::into_details);
-        quote_spanned!(start=> #private::Explanation #details)
+        quote_spanned!(start=> #runtime::Explanation #details)
     };
     quote_spanned! {*span=>
         #[cold]
@@ -55,8 +57,9 @@ pub(super) fn explain(cx: &Context<'_>) -> TokenStream {
             #spec
             #absent
             #readings
+            let __score = __scored.score.value;
             let __explain: #signature = #path;
-            let __details = #into_details(__explain(#(#arguments,)* __scored.score.value));
+            let __details = #into_details(#explanation);
             ::core::result::Result::Ok(#private::explained(__scored, __details))
         }
     }

@@ -1,6 +1,6 @@
 use dsrs_metrics::prelude::*;
 
-#[metric(explain = |share, _| share.to_string())]
+#[metric(explain = 0.5)]
 fn share(#[pred] share: f64) -> f64 {
     share
 }
