@@ -54,7 +54,8 @@ fn attributes() -> Result {
     assert_eq!(F1::default().with_threshold(0.5).strict().evaluate_now(&gold, &pred)?, 1.0);
 
     assert!(metric.can_evaluate(&gold, &pred));
-    assert!(!metric.can_evaluate(&gold, &prediction! {}));
+    assert!(!metric.can_evaluate(&gold, &prediction! { "answer" => 5 }));
+    assert!(!metric.can_evaluate(&example! {}, &pred));
     let fields: Vec<String> = spec.get_input_fields().collect();
     assert_eq!(fields, ["gold.answer", "pred.answer"]);
     let types: Vec<(String, bool)> = spec

@@ -4,6 +4,7 @@
 //! compared.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use dsrs_metrics::judge::shipped::{AnswerGroundedness, AnswerRelevance};
 use dsrs_metrics::lm::ScriptedLm;
@@ -205,35 +206,33 @@ struct AnswerGroundednessJudge {
     reasoning: String,
 }
 
+/// A model that answers yes.
+fn yes(output: &str) -> ScriptedLm {
+    ScriptedLm::new().otherwise(json!({ "reasoning": "It names the year.", output: true }))
+}
+
 async fn judges() -> Result {
     let example = example! { "question" => "When did the Louvre open?" };
     let pred = prediction! { "answer" => "In 1793.", "context" => "The Louvre opened in 1793." };
-    let lm = || {
-        ScriptedLm::new().otherwise(
-            json!({ "reasoning": "It names the year.", "relevant": true, "grounded": true }),
-        )
-    };
 
-    let score = AnswerRelevanceJudge::default().with_lm(lm()).evaluate(&example, &pred).await?;
+    let judge = AnswerRelevanceJudge::default().with_lm(yes("relevant"));
+    let score = judge.evaluate(&example, &pred).await?;
     assert_eq!((score.value, score.details.as_deref()), (1.0, Some("It names the year.")));
-    assert_eq!(
-        AnswerGroundednessJudge::default().with_lm(lm()).evaluate(&example, &pred).await?.value,
-        1.0
-    );
+    let judge = AnswerGroundednessJudge::default().with_lm(yes("grounded"));
+    assert_eq!(judge.evaluate(&example, &pred).await?.value, 1.0);
 
     // answer_relevance_llm and answer_groundedness_llm: an empty answer or context is 0.0 without a call.
-    let model = std::sync::Arc::new(lm());
-    let relevance = AnswerRelevance::default().with_lm(std::sync::Arc::clone(&model));
-    let groundedness = AnswerGroundedness::default().with_lm(std::sync::Arc::clone(&model));
-    for empty in
-        [prediction! { "answer" => "", "context" => "The Louvre opened in 1793." }, prediction! {}]
-    {
+    let (relevant, grounded) = (Arc::new(yes("relevant")), Arc::new(yes("grounded")));
+    let relevance = AnswerRelevance::default().with_lm(Arc::clone(&relevant));
+    let groundedness = AnswerGroundedness::default().with_lm(Arc::clone(&grounded));
+    let without_answer = prediction! { "answer" => "", "context" => "The Louvre opened in 1793." };
+    for empty in [without_answer, prediction! {}] {
         assert_eq!(relevance.evaluate(&example, &empty).await?.value, 0.0);
         assert_eq!(groundedness.evaluate(&example, &empty).await?.value, 0.0);
     }
     let without_context = prediction! { "answer" => "In 1793.", "context" => "" };
     assert_eq!(groundedness.evaluate(&example, &without_context).await?.value, 0.0);
-    assert_eq!(model.calls(), 0);
+    assert_eq!((relevant.calls(), grounded.calls()), (0, 0));
     assert_eq!(relevance.evaluate(&example, &pred).await?.value, 1.0);
     assert_eq!(groundedness.evaluate(&example, &pred).await?.value, 1.0);
     Ok(())

@@ -10,7 +10,7 @@ use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Evaluate, Pair, TraceStep};
 use serde_json::json;
 
-use super::setup::{Grade5Judge, PoliteJudge, grade, polite, says};
+use super::setup::{Grade5Judge, PoliteJudge, complete, grade, grounded, polite, says};
 
 fn demo(answer: &str, polite: bool) -> Example {
     example! { "answer" => answer, "polite" => polite, "reasoning" => "a greeting" }
@@ -153,8 +153,8 @@ async fn an_invalid_prompt_is_reported_before_any_call() {
 async fn two_judges_with_one_score_share_context_but_no_instruction() {
     let model = Arc::new(
         ScriptedLm::new()
-            .when("retrieved_context", json!({ "reasoning": "g", "groundedness": 1.0 }))
-            .otherwise(json!({ "reasoning": "c", "completeness": 1.0 })),
+            .when("retrieved_context", grounded("g", 1.0))
+            .otherwise(complete("c", 1.0)),
     );
     let judge = |panel: Panel| {
         CompleteAndGrounded::builder().panel(panel).with_lm(Arc::clone(&model)).build()

@@ -125,8 +125,9 @@ fn a_string_is_a_list_separated_by_commas() {
 fn a_prediction_without_entities_has_none() {
     let gold = example! { "expected_entities" => ["a"] };
     let score = EntityF1::default().score(&gold, &prediction! {}).unwrap();
-    let words = Some("the prediction has no field `entities`");
-    assert_eq!((score.value, score.details.as_deref()), (0.0, words));
+    let words =
+        "the prediction has no field `entities`\n0 of 1 expected entity found; missing: \"a\"";
+    assert_eq!((score.value, score.details.as_deref()), (0.0, Some(words)));
 }
 
 #[test]

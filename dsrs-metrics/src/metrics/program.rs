@@ -18,7 +18,7 @@ use dsrs_metrics::metric;
 /// # Ok(())
 /// # }
 /// ```
-#[metric(lower_is_better)]
+#[metric(lower_is_better, explain = explain_latency)]
 pub fn latency(run: Option<&ProgramRun>, #[pred] latency_s: Option<f64>) -> Result<f64, String> {
     if let Some(latency) = run.and_then(|run| run.latency) {
         return Ok(latency.as_secs_f64());
@@ -47,17 +47,13 @@ pub fn latency(run: Option<&ProgramRun>, #[pred] latency_s: Option<f64>) -> Resu
 /// # Ok(())
 /// # }
 /// ```
-#[metric(lower_is_better)]
+#[metric(lower_is_better, explain = explain_tokens)]
 pub fn tokens(
     run: Option<&ProgramRun>,
     #[pred] input_tokens: Option<u64>,
     #[pred] output_tokens: Option<u64>,
 ) -> Result<f64, String> {
-    let of_row = || {
-        input_tokens.or(output_tokens)?;
-        Some(ProgramUsage::new(input_tokens.unwrap_or(0), output_tokens.unwrap_or(0)))
-    };
-    match run.and_then(|run| run.usage).or_else(of_row) {
+    match usage(run, input_tokens, output_tokens) {
         Some(usage) => Ok(number(usage.tokens())),
         None => Err("expected the tokens of the program, found none; return a `ProgramOutput` with a usage from the program, or map the fields with the numbers: --map pred.input_tokens=PATH --map pred.output_tokens=PATH".to_owned()),
     }
@@ -78,7 +74,7 @@ pub fn tokens(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(lower_is_better)]
+#[metric(lower_is_better, explain = explain_cost)]
 pub fn cost(run: Option<&ProgramRun>, #[pred] cost_msats: Option<u64>) -> Result<f64, String> {
     match (run.and_then(|run| run.usage), cost_msats) {
         (Some(ProgramUsage { cost_msats: Some(cost_msats), .. }), _) | (_, Some(cost_msats)) => {
@@ -87,6 +83,37 @@ pub fn cost(run: Option<&ProgramRun>, #[pred] cost_msats: Option<u64>) -> Result
         (Some(_), None) => Err("expected the cost of the program, found a usage of unknown cost; set it with `ProgramUsage::with_cost_msats`".to_owned()),
         (None, None) => Err("expected the cost of the program, found none; return a `ProgramOutput` with a usage from the program, or map the field with the millisatoshis: --map pred.cost_msats=PATH".to_owned()),
     }
+}
+
+/// Returns the usage that the program returned, or else that of the row.
+fn usage(
+    run: Option<&ProgramRun>,
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+) -> Option<ProgramUsage> {
+    let of_row = || {
+        input_tokens.or(output_tokens)?;
+        Some(ProgramUsage::new(input_tokens.unwrap_or(0), output_tokens.unwrap_or(0)))
+    };
+    run.and_then(|run| run.usage).or_else(of_row)
+}
+
+fn explain_latency(_: Option<&ProgramRun>, _: Option<f64>, seconds: f64) -> String {
+    format!("{seconds} s")
+}
+
+fn explain_tokens(
+    run: Option<&ProgramRun>,
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    _: f64,
+) -> Option<String> {
+    let ProgramUsage { input_tokens, output_tokens, .. } = usage(run, input_tokens, output_tokens)?;
+    Some(format!("{input_tokens} tokens of prompts and {output_tokens} of replies"))
+}
+
+fn explain_cost(_: Option<&ProgramRun>, _: Option<u64>, msats: f64) -> String {
+    format!("{msats} msat")
 }
 
 #[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 tokens or msat")]

@@ -14,9 +14,29 @@ use serde_json::{Value, json};
 use super::{Case, case};
 
 pub(super) fn cases() -> Vec<Case> {
-    let families =
-        [answers(), judged(), rag(), sparql(), rankings(), overlap(), format(), agents()];
+    let families = [
+        answers(),
+        judged(),
+        rag(),
+        sparql(),
+        rankings(),
+        overlap(),
+        format(),
+        agents(),
+        program(),
+    ];
     families.into_iter().flatten().collect()
+}
+
+fn program() -> Vec<Case> {
+    let run = || {
+        prediction! { "latency_s" => 1.5, "input_tokens" => 120, "output_tokens" => 8, "cost_msats" => 40 }
+    };
+    vec![
+        case(m::Latency, example! {}, run(), "1.5 s"),
+        case(m::Tokens, example! {}, run(), "120 tokens of prompts and 8 of replies"),
+        case(m::Cost, example! {}, run(), "40 msat"),
+    ]
 }
 
 fn gold(answer: impl Into<Value>) -> Example {
@@ -96,8 +116,17 @@ fn judged() -> Vec<Case> {
         "discussion": "a", "recall": 0.5, "precision": 0.5,
     });
     let both = ScriptedLm::new()
-        .when("retrieved_context", json!({ "reasoning": "all claims", "groundedness": 1.0 }))
-        .otherwise(json!({ "reasoning": "no river", "completeness": 0.5 }));
+        .when(
+            "retrieved_context",
+            json!({
+                "reasoning": "all claims", "system_response_claims": ["a"], "discussion": "a",
+                "groundedness": 1.0,
+            }),
+        )
+        .otherwise(json!({
+            "reasoning": "no river", "ground_truth_key_ideas": ["a", "b"],
+            "system_response_key_ideas": ["a"], "discussion": "a", "completeness": 0.5,
+        }));
     let half = json!({ "reasoning": "the river is missing", "recall": 0.5, "precision": 1.0 });
     let grade =
         json!({ "reasoning": "wrong city", "score": 0.25, "feedback": "name the right city" });

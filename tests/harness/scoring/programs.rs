@@ -130,7 +130,7 @@ fn tokens_of_100(pred: &Prediction, run: Option<&ProgramRun>) -> Option<f64> {
 #[tokio::test]
 async fn metrics_read_the_usage_of_each_rollout() {
     let scorer = Scorer::builder().metric(TokensOf100).aggregation(AggregationMethod::Max);
-    let scorer = scorer.num_rollouts(3).build().unwrap();
+    let scorer = scorer.threshold(0.0).num_rollouts(3).build().unwrap();
     let program = |_: Example| async {
         let RolloutNumber(number) = *Settings::get().unwrap();
         ProgramOutput::new(prediction! {}).with_usage(ProgramUsage::new(20, 10 * number as u64))
