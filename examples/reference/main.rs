@@ -8,6 +8,12 @@
 //!
 //! With the name of a module, such as `-- heritage_rag`, only that document is run.
 
+#![allow(
+    clippy::redundant_closure_for_method_calls,
+    clippy::collapsible_if,
+    reason = "written as in the documents"
+)]
+
 mod answer_exact_match;
 mod dspy_metrics_and_evaluation;
 mod dsrs_metrics_document;

@@ -1,4 +1,5 @@
-//! A row for each built-in metric that it does not score best, with the details of the score.
+//! A row for each built-in metric that it does not score best, with the details of the score. The file is long because it
+//! is one table.
 
 use std::num::NonZeroUsize;
 

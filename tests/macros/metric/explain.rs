@@ -133,6 +133,11 @@ fn a_composite_passes_it_on_to_its_components() {
 
 /// Every kind of parameter.
 #[metric(explain = explain_all::<T, N>, threshold = 0.5, strict)]
+#[expect(
+    clippy::too_many_arguments,
+    clippy::needless_pass_by_value,
+    reason = "every kind of parameter"
+)]
 fn all<T: Clone + std::fmt::Debug + serde::de::DeserializeOwned + Send + Sync, const N: usize>(
     gold: &Example,
     trace: Option<&Trace>,
@@ -149,7 +154,11 @@ fn all<T: Clone + std::fmt::Debug + serde::de::DeserializeOwned + Send + Sync, c
     if owned.len() == N { 0.75 } else { 0.25 }
 }
 
-#[expect(clippy::too_many_arguments, reason = "every kind of parameter")]
+#[expect(
+    clippy::too_many_arguments,
+    clippy::needless_pass_by_value,
+    reason = "the parameters of the metric"
+)]
 fn explain_all<T: std::fmt::Debug, const N: usize>(
     gold: &Example,
     trace: Option<&Trace>,

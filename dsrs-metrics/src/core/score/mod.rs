@@ -1,9 +1,10 @@
 //! The score of one row, as metrics return it.
 //!
-//! `scored.rs` validates it against the metric's spec. Outcomes without a score are in `outcome.rs`;
-//! aggregation over rows is in `evaluate/`.
+//! `scored.rs` has the score with its verdict and explanation, and `validated.rs` validates it against the metric's
+//! spec. Outcomes without a score are in `outcome.rs`; aggregation over rows is in `evaluate/`.
 
 mod scored;
+mod validated;
 
 use std::collections::{BTreeMap, HashMap};
 
