@@ -219,7 +219,34 @@ fn paragraphs(doc: &str) -> Vec<String> {
         }
     }
     paragraphs.retain(|paragraph| !paragraph.is_empty());
-    paragraphs
+    paragraphs.iter().map(|paragraph| without_links(paragraph)).collect()
+}
+
+/// Returns a text with each Markdown link, `[text](target)`, as its text alone.
+fn without_links(text: &str) -> String {
+    let (mut plain, mut rest) = (String::new(), text);
+    while let Some((before, after)) = rest.split_once("](") {
+        match before.rfind('[') {
+            Some(open) => plain.extend([&before[..open], &before[open + 1..]]),
+            None => plain.push_str(before),
+        }
+        rest = after_target(after);
+    }
+    plain + rest
+}
+
+/// Returns what follows the parenthesis that closes the target of a link. A target may have parentheses, as `f()`.
+fn after_target(text: &str) -> &str {
+    let mut open = 0_usize;
+    for (at, character) in text.char_indices() {
+        match character {
+            '(' => open += 1,
+            ')' if open == 0 => return &text[at + 1..],
+            ')' => open -= 1,
+            _ => {}
+        }
+    }
+    ""
 }
 
 fn properties(spec: &MetricSpec<'_>) -> String {
@@ -277,6 +304,12 @@ mod tests {
         assert_eq!(summary("", 80), None);
         let long = summary("abcdefghijklmnopqrstuvwxyz", 15).unwrap();
         assert!(long.len() <= 15 && long.ends_with(" .."), "{long}");
+    }
+
+    #[test]
+    fn a_link_is_shown_as_its_text() {
+        let doc = "See [`run`](crate::run()) and\n [the guide](https://a.b/c), [0, 1] (or less).";
+        assert_eq!(paragraphs(doc), ["See `run` and the guide, [0, 1] (or less)."]);
     }
 
     #[test]

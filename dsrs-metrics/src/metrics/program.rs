@@ -5,8 +5,8 @@ use dsrs_metrics::metric;
 
 /// The duration of the program's run in seconds, in [0, inf); lower is better.
 ///
-/// With a program, it is the latency that the program [returned](crate::ProgramOutput::with_latency), or else the one
-/// that [`Evaluate`](crate::Evaluate) measured. For finished predictions, it is the field `latency_s`.
+/// With a program, it is the latency that the program returned in a `ProgramOutput`, or else the one that `Evaluate`
+/// measured. For finished predictions, it is the field `latency_s`.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Latency;
@@ -34,8 +34,8 @@ pub fn latency(run: Option<&ProgramRun>, #[pred] latency_s: Option<f64>) -> Resu
 
 /// The tokens of the program's prompts and replies together, in [0, inf); lower is better.
 ///
-/// With a program, they are those of the usage that it [returned](crate::ProgramOutput::with_usage). For finished
-/// predictions, they are the sum of the fields `input_tokens` and `output_tokens`, of which one may be missing.
+/// With a program, they are those of the usage that it returned in a `ProgramOutput`. For finished predictions, they are
+/// the sum of the fields `input_tokens` and `output_tokens`, of which one may be missing.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Tokens;
@@ -61,8 +61,8 @@ pub fn tokens(
 
 /// The cost of the program's run in millisatoshis, in [0, inf); lower is better.
 ///
-/// With a program, it is the cost in the usage that it [returned](crate::ProgramOutput::with_usage). For finished
-/// predictions, it is the field `cost_msats`. The cost of metrics is not included.
+/// With a program, it is the cost in the usage that it returned in a `ProgramOutput`. For finished predictions, it is the
+/// field `cost_msats`. The cost of metrics is not included.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Cost;
