@@ -1,18 +1,17 @@
 //! Rows per second of each built-in metric, on one thread, without the harness; and its time relative to a loop that
-//! counts the words of the same rows.
+//! counts the words of the same rows; and the time that an explanation adds to a row if it is read.
 //!
 //! `cargo run --release --example metric_throughput [SECONDS_EACH]`
 
-mod reference;
+mod word_baseline;
 
-use std::hint::black_box;
 use std::time::Duration;
 
 use dsrs_metrics::metrics as m;
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::text::{BleuTokens, RougeTokens};
 
-use reference::Rows;
+use word_baseline::Rows;
 
 /// The number of distinct rows, which is larger than the caches of any metric.
 const ROWS: usize = 256;
@@ -197,17 +196,12 @@ fn overlap() -> Vec<Measured> {
 fn main() {
     let seconds = std::env::args().nth(1).and_then(|seconds| seconds.parse().ok()).unwrap_or(0.5);
     let time = Duration::from_secs_f64(seconds);
-    println!("{}", reference::head());
+    println!("{}", word_baseline::head());
     for (what, metrics, rows) in table() {
-        let loops = reference::of_words(&rows, time);
+        let loops = word_baseline::of_words(&rows, time);
         for Measured { params, metric } in metrics {
-            let per_second = reference::per_second(&rows, time, |gold, pred| {
-                let scored = metric.answer(MetricCall::new(gold, pred)).ready();
-                let scored = scored.expect("built-in metrics need not be awaited");
-                black_box(scored.unwrap_or_else(|error| panic!("{error}")));
-            });
             let name = format!("{} {params}", metric.name());
-            println!("{}", reference::line(&name, what, per_second, loops));
+            println!("{}", word_baseline::measured(&name, what, &*metric, &rows, time, loops));
         }
     }
 }

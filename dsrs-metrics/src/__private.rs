@@ -3,7 +3,9 @@
 pub use crate::composite::compiled;
 pub use crate::core::declared::{Declaration, First, Of, OfNoMetric};
 pub use crate::core::dedup::key::{Configured, Key};
-pub use crate::core::error::{FieldError, unreadable_field};
+pub use crate::core::error::{FieldError, is_scored, unreadable_field};
+pub use crate::core::explanation::explained;
+pub use crate::core::missing::Absent;
 pub use crate::core::params::{Typed, Untyped, read_param};
 pub use crate::core::probe::{Compared, NotComparable, RequiresNothing, Requiring};
 pub use crate::core::requirements::{Requirement, Requires};
@@ -11,11 +13,12 @@ pub use crate::core::return_types::{Decided, Undecided};
 pub use crate::core::rows::by_name::{Given, Opaque, Serialized, Shown, configured};
 pub use crate::core::rows::fields::{
     Field, Get, GetOptional, Name, Owned, Raw, ReadValue, Ref, Slice, Text, Want, read,
-    read_optional, read_row,
+    read_optional, read_or_note, read_row,
 };
 pub use crate::core::rows::provide::{Give, GiveOptional};
 pub use crate::core::value_type::{Described, Undescribed};
 pub use crate::judge::configured::{PANEL, panel_default, read_panel};
+pub use crate::judge::forward::{forward, read_input, read_input_or};
 pub use serde::{self, Deserialize};
 pub use serde_json::{Value, json};
 pub use std::sync::{LazyLock, OnceLock};
@@ -25,8 +28,11 @@ use crate::core::answer::Answer;
 use crate::core::call::MetricCall;
 use crate::core::error::{MetricError, Result};
 use crate::core::metric::Metric;
+use crate::core::program_run::ProgramOutput;
+use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::{MetricScore, Scored};
 use crate::core::spec::{Direction, MetricSpec, ScoreKind, ScoreRange};
+use crate::evaluate::program::{Module, ProgramError};
 
 /// Thresholds, ranges and directions are for numbers.
 #[must_use]
@@ -73,6 +79,19 @@ pub const fn range_is_not_empty(spec: &MetricSpec<'_>) -> bool {
     }
 }
 
+/// The score of a prediction without a field is one that the metric may return.
+#[must_use]
+pub const fn missing_is_a_score(spec: &MetricSpec<'_>) -> bool {
+    match (spec.missing, spec.range) {
+        (Some(score), _) if matches!(spec.kind, ScoreKind::Bool) => score == 0.0 || score == 1.0,
+        (Some(score), Some(range)) => {
+            score.is_finite() && (!range_is_not_empty(spec) || range.contains(score))
+        }
+        (Some(score), None) => score.is_finite(),
+        (None, _) => true,
+    }
+}
+
 /// Requirements of metrics. The name is unique so that rustc suggests nothing else if the crate's path is wrong.
 pub type Requirements = Vec<Requirement>;
 
@@ -91,13 +110,37 @@ where
     Box::pin(async move { score(answer.await) })
 }
 
+/// The error of a metric that requires the steps of the program, in a call without them.
+///
+/// # Errors
+/// Always.
+#[cold]
+pub fn missing_trace<T>(spec: &MetricSpec<'_>) -> Result<T> {
+    const MISSING: &str = "expected the trace of the program, found none; return a `ProgramOutput` with a trace from the program, or make it an `Option`";
+    Err(MetricError::failed(spec.name, MISSING))
+}
+
+/// The future of `Module::forward`.
+pub type Forward<'a> =
+    futures_util::future::BoxFuture<'a, std::result::Result<Prediction, ProgramError>>;
+
+/// The future of `Module::forward_traced`.
+pub type ForwardTraced<'a> =
+    futures_util::future::BoxFuture<'a, std::result::Result<ProgramOutput, ProgramError>>;
+
+/// `Module::forward` of a module that implements `Module::forward_traced`.
+#[must_use]
+pub fn forwarded<M: Module>(module: &M, inputs: Example) -> Forward<'_> {
+    Box::pin(async move { Ok(module.forward_traced(inputs).await?.prediction) })
+}
+
 /// The score of an answer.
 ///
 /// # Errors
 /// The answer's error.
 #[inline]
 pub fn score(answer: Result<Scored>) -> Result<MetricScore> {
-    answer.map(|scored| scored.score)
+    answer.map(Scored::into_score)
 }
 
 /// The score of a synchronous metric's answer.

@@ -19,6 +19,13 @@
 #[allow(unused_extern_crates)]
 extern crate self as dsrs_metrics;
 
+/// The path that errors about a JSON value show. In a public module the variant `Value::String` would make rustc write
+/// `std::string::String` for `String`.
+#[doc(hidden)]
+pub mod value {
+    pub use serde_json::Value;
+}
+
 pub mod agreement;
 #[cfg(feature = "cli")]
 pub mod cli;
@@ -52,6 +59,7 @@ pub mod guide {
         ($($(#[$summary:meta])* $page:ident: $file:literal $(if $feature:literal)?;)*) => {$(
             $(#[$summary])*
             #[doc = "\n"]
+            #[doc = "[write_a_metric]: crate::guide::write_a_metric"]
             #[doc = "[rows]: crate::guide::rows"]
             #[doc = "[evaluate]: crate::guide::evaluate"]
             #[doc = "[composites]: crate::guide::composites"]
@@ -118,13 +126,17 @@ pub use crate::core::declared::{
     WithoutParameters,
 };
 pub use crate::core::error::{FieldError, MetricError, MetricErrorKind, Result};
+pub use crate::core::explanation::Explanation;
 pub use crate::core::fn_metric::{
     FiveArguments, FnMetric, TwoArguments, metric_fn, traced_metric_fn, typed_metric_fn,
 };
 pub use crate::core::instance::{Instance, WithSettings};
+#[doc(hidden)]
+pub use crate::core::metric::HasVerdict;
 pub use crate::core::metric::{AcceptanceTest, FeedbackEvaluator, Metric, ScoredAtOnce};
 pub use crate::core::outcome::Outcome;
 pub use crate::core::params::{Configure, ParamError, Params};
+pub use crate::core::program_run::{ProgramOutput, ProgramRun, ProgramUsage};
 pub use crate::core::requirements::Requirement;
 pub use crate::core::return_types::MetricReturn;
 #[doc(hidden)]
@@ -141,16 +153,18 @@ pub use crate::core::value_type::{TypeHelp, ValueType};
 pub use crate::core::weights::{InvalidWeights, Weights};
 #[cfg(feature = "report")]
 pub use crate::evaluate::TableRows;
-pub use crate::evaluate::program::{ByCall, ByForward, Fallible, Module, Program, ProgramError};
+pub use crate::evaluate::program::{
+    ByCall, ByForward, Fallible, Module, Program, ProgramError, ProgramReturn,
+};
 pub use crate::evaluate::report::ProgressDisplay;
 #[cfg(feature = "report")]
 pub use crate::evaluate::report::ResultTable;
 pub use crate::evaluate::{
     Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, Evaluator, MetricSummary,
-    Observer, RowResult, RunStart, Running,
+    Observer, ProgramTotals, RowResult, RunStart, Running, UnknownField,
 };
 pub use crate::scoring::{
-    AggregationError, AggregationMethod, BoxedMetric, BudgetReport, MetricSet, OnMissing, Rank,
-    Rollout, Rollouts, RowScore, RowStatus, Scorer, ScorerBuilder, ScorerError, ScoringConfig,
-    ScoringResult, ScoringSummary, Spending,
+    AggregationError, AggregationMethod, BoxedMetric, BudgetReport, FinalScore, MetricSet,
+    OnMissing, Rank, Rollout, RolloutNumber, Rollouts, RowScore, RowStatus, Scorer, ScorerBuilder,
+    ScorerError, ScoringConfig, ScoringResult, ScoringSummary, Spending,
 };

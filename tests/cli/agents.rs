@@ -80,12 +80,15 @@ fn each_check_is_a_named_score() {
         "subtask_planning.verbs=[\"add\",\"hop\"]",
     ];
     assert_eq!(scored(rows, &given)["subtask_planning"], 1.0);
-    let synthesis = "{\"pred\": {\"success\": true}}";
+    // `null` shows that the names of the fields are right.
+    let synthesis = "{\"pred\": {\"success\": true}}\n\
+                     {\"pred\": {\"success\": true, \"summary\": null, \"modified_files\": null, \"confidence\": null}}";
     assert_eq!(scored(synthesis, &["-m", "synthesis"])["synthesis"], 0.25);
     let both = ["score", "-", "-m", "synthesis,subtask_execution", "--max-errors", "9"];
     let ran = piped(synthesis, &both);
-    assert_eq!(ran.code, Some(1), "a metric failed on every row");
-    assert!(ran.err.ends_with("\nsubtask_execution: the only row failed\n"), "{}", ran.err);
+    assert_eq!(ran.code, Some(2), "no row has the fields of the second metric");
+    let words = "\nsubtask_execution: no prediction has a field `result`; the first prediction has `success`; ";
+    assert!(ran.err.contains(words), "{}", ran.err);
 }
 
 #[test]

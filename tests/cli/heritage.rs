@@ -53,7 +53,7 @@ fn the_composite_lists_the_fields_of_its_components() {
     assert_eq!((&listed[0]["tier"], &listed[0]["threshold"]), (&json!("proxy"), &json!(0.8)));
     let shown = Ran::from(scorer().args(["list", "sources_used"]).output().unwrap()).out;
     assert!(
-        shown.contains("  reads  pred.sources_used: string or list of strings, optional\n"),
+        shown.contains("  reads  pred.sources_used: string or list of strings, may be missing\n"),
         "{shown}"
     );
 }

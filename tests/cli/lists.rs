@@ -41,12 +41,16 @@ distance
   reads  gold.answer: number
   reads  pred.answer: number
   param  scale: number = 1.0 - what counts as 1
+  param  threshold: number, optional - The largest score that is a pass.
+  param  strict: bool = false - Whether a score becomes 1 (pass) or 0 (fail).
+  param  cost: cost = 0 msat - The largest expected cost of one call.
 
 short_note
   Whether the note is short; without a note it abstains.
   proxy, bool, higher is better, free
   reads  pred.note: string, optional
   param  limit: whole number, 0 or more, required
+  param  cost: cost = 0 msat - The largest expected cost of one call.
 ";
     assert_eq!(list(&["distance", "short_note"], "79"), expected);
 }
@@ -75,7 +79,7 @@ fn defaults_are_shown_as_typed_and_types_are_described() {
     let ndcg = list(&["ndcg"], "100");
     for line in [
         "  reads  gold.relevant: list of ids or map from id to grade\n",
-        "  reads  pred.retrieved: ranked list of ids or map from id to score\n",
+        "  reads  pred.retrieved: ranked list of ids or map from id to score, may be missing\n",
         "  param  gain: Gain = linear - ",
     ] {
         assert!(ndcg.contains(line), "{line:?} is not in {ndcg}");

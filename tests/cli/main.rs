@@ -11,6 +11,7 @@ mod interrupts;
 mod judge;
 mod lists;
 mod metrics_table;
+mod missing;
 mod names;
 mod proxies;
 mod real_rows;

@@ -29,7 +29,23 @@ fn every_proxy_is_listed_with_its_cost() {
     for name in ["format", "keyword", "length", "syntax", "tool_params_schema", "was_repeated"] {
         assert_eq!((&spec(name)["tier"], &spec(name)["cost_msats"]), (&"proxy".into(), &0.into()));
     }
-    assert_eq!((&spec("diff")["tier"], &spec("diff")["cost_msats"]), (&"truth".into(), &0.into()));
+    // The most expensive comparison without a language model.
+    assert_eq!((&spec("diff")["tier"], &spec("diff")["cost_msats"]), (&"truth".into(), &10.into()));
+    let settings = |name: &str| {
+        let settings = spec(name)["settings"].as_array().unwrap().iter();
+        settings.map(|it| (it["name"].clone(), it["default"].clone())).collect::<Vec<_>>()
+    };
+    let no = Value::Null;
+    assert_eq!(
+        settings("length"),
+        [
+            ("threshold".into(), "1.0".into()),
+            ("strict".into(), "false".into()),
+            ("cost".into(), "0 msat".into())
+        ]
+    );
+    assert_eq!(settings("format"), [("cost".into(), "0 msat".into())]);
+    assert_eq!(settings("f1")[0], ("threshold".into(), no));
     for name in ["sandbox", "test_pass", "verification_delta"] {
         assert_eq!(
             (&spec(name)["tier"], &spec(name)["cost_msats"]),

@@ -38,8 +38,9 @@ fn a_command_and_its_files_are_parameters() {
     let known = ["cgroup_v2", "cgroup_v1", "per_task"];
     assert!(accounting.len() == 1 && known.iter().any(|it| accounting[0] == *it), "{summary}");
     let metric = &summary["metrics"]["sandbox"];
-    assert_eq!((&metric["scored"], &metric["failed"]), (&3.into(), &1.into()), "{summary}");
-    assert_eq!((&metric["kind"], &metric["mean_scored"]), (&"bool".into(), &(1.0 / 3.0).into()));
+    assert_eq!((&metric["scored"], &metric["failed"]), (&4.into(), &0.into()), "{summary}");
+    assert_eq!((&metric["kind"], &metric["mean_scored"]), (&"bool".into(), &0.25.into()));
+    assert_eq!(metric["missing_fields"]["program"], 1);
     let lines = std::fs::read_to_string(&out).unwrap();
     let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let score = |at: usize| &lines[at]["scores"]["sandbox"];
@@ -47,7 +48,7 @@ fn a_command_and_its_files_are_parameters() {
     assert_eq!(score(1)["feedback"], "exit code 2, expected 0");
     let feedback = score(2)["feedback"].as_str().unwrap();
     assert!(feedback.contains("FileNotFoundError"), "{feedback}");
-    assert_eq!(score(3)["outcome"], "metric_failed");
+    assert_eq!((&score(3)["value"], &score(3)["missing"][0]), (&0.0.into(), &"program".into()));
 }
 
 /// A run without a sandboxed command has no such key.

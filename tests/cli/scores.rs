@@ -383,3 +383,33 @@ recall_at_k.at_2  1.0000 (mean of 2/3, 0 failed, 1 abstained)
     let json: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(json["metrics"]["wer"]["corpus"], 3.0 / 7.0);
 }
+
+#[test]
+fn latency_tokens_and_cost_are_read_from_rows_by_mapping() {
+    let rows = concat!(
+        r#"{"id":"a","gold":{},"pred":{"answer":"x"},"usage":{"s":0.5,"prompt":120,"completion":8,"msat":40}}"#,
+        "\n",
+        r#"{"id":"b","gold":{},"pred":{"answer":"y"},"usage":{"s":1.5,"prompt":80,"completion":2,"msat":20}}"#,
+        "\n",
+    );
+    let folder = Folder::with("rows.jsonl", rows);
+    let metrics = ["score", "rows.jsonl", "-m", "latency,tokens,cost", "--json"];
+    let map = [
+        "--map",
+        "pred.latency_s=usage.s",
+        "--map",
+        "pred.input_tokens=usage.prompt",
+        "--map",
+        "pred.output_tokens=usage.completion",
+        "--map",
+        "pred.cost_msats=usage.msat",
+    ];
+    let ran = folder.run(&[&metrics[..], &map[..]].concat());
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let report: Value = serde_json::from_str(&ran.out).unwrap();
+    let means = ["latency", "tokens", "cost"].map(|name| report["metrics"][name]["mean"].as_f64());
+    assert_eq!(means, [Some(1.0), Some(105.0), Some(30.0)]);
+    let ran = folder.run(&["score", "rows.jsonl", "-m", "tokens"]);
+    assert!(ran.err.contains("expected the tokens of the program, found none"), "{ran:?}");
+    assert!(ran.err.contains("--map pred.input_tokens=PATH"), "{ran:?}");
+}

@@ -1,5 +1,6 @@
 //! The parameters of a panel on the command line.
 
+use dsrs_metrics::judge::shipped::LlmJudge;
 use dsrs_metrics::lm::ScriptedLm;
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Configure as _, Params};
@@ -76,4 +77,11 @@ fn the_spec_contains_the_parameters_of_the_panel_with_the_judges_defaults() {
     params.insert("models", "default");
     let judge = ShortJudge::configure(&params).unwrap();
     assert_eq!((judge.words, judge.num_judges()), (3, 1));
+}
+
+#[test]
+fn the_general_judge_costs_100_msat_unless_another_cost_is_set() {
+    let cost = |judge: &LlmJudge| (judge.spec().cost_msats, judge.cost_estimate());
+    assert_eq!(cost(&LlmJudge::default()), (100, 200), "its reply may have to be repaired");
+    assert_eq!(cost(&LlmJudge::builder().cost_msats(50).build()), (50, 100));
 }

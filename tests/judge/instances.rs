@@ -10,7 +10,7 @@ use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Evaluate, Pair, Scored};
 use serde_json::json;
 
-use super::setup::{Grade5Judge, grade, rows, says};
+use super::setup::{Grade5Judge, complete, grade, grounded, rows, says};
 
 fn louvre() -> (Example, Prediction) {
     let gold = example! { "question" => "Where is the Louvre?", "response" => "in Paris" };
@@ -51,8 +51,8 @@ async fn a_judge_has_its_own_threshold() {
 async fn complete_and_grounded_has_its_own_threshold_and_shares_its_cost() {
     let lm = || {
         ScriptedLm::new()
-            .when("retrieved_context", json!({ "reasoning": "g", "groundedness": 1.0 }))
-            .otherwise(json!({ "reasoning": "c", "completeness": 0.4 }))
+            .when("retrieved_context", grounded("g", 1.0))
+            .otherwise(complete("c", 0.4))
     };
     assert_eq!(scored(&CompleteAndGrounded::default().with_lm(lm())).await.passed, Some(false));
     let judge = CompleteAndGrounded::builder().threshold(0.5).cost_msats(51).with_lm(lm()).build();
@@ -122,4 +122,37 @@ async fn an_invalid_setting_of_a_judge_calls_no_model() {
     let judge = SemanticF1::builder().threshold(1.5).with_lm(lm()).build();
     let error = judge.evaluate(&gold, &pred).await.unwrap_err().to_string();
     assert!(error.contains("found 1.5; write one within it"), "{error}");
+}
+
+fn lenient() -> Panel {
+    Panel::new().threshold(0.5).with_lm(lm())
+}
+
+#[metric(min(semantic_f1(panel = lenient())))]
+struct OwnThreshold;
+
+#[metric(all(semantic_f1(panel = Panel::new().strict())))]
+struct OwnStrictness;
+
+#[metric(min(semantic_f1(panel = Panel::new().cost_msats(7).with_lm(lm()))))]
+struct OwnCost;
+
+#[tokio::test]
+async fn a_declared_composite_rejects_a_threshold_in_the_panel_of_a_component() {
+    let (gold, pred) = louvre();
+    let message = |setting| {
+        format!(
+            "the component `semantic_f1` has a `{setting}` of its own, which a declared composite does not support; \
+             write `semantic_f1 >= 0.5` in the expression, or use `Composite::builder`"
+        )
+    };
+    let error = OwnThreshold.evaluate(&gold, &pred).await.unwrap_err().to_string();
+    assert_eq!(error, format!("metric `own_threshold`: {}", message("threshold")));
+    let error = OwnStrictness.evaluate(&gold, &pred).await.unwrap_err().to_string();
+    assert_eq!(error, format!("metric `own_strictness`: {}", message("strict")));
+    assert_eq!(OwnCost.evaluate(&gold, &pred).await.unwrap().value, 0.8 / 1.4);
+    let rows = vec![Pair::new("0", gold, pred)];
+    let run = Evaluate::builder().metric(OwnThreshold).build().unwrap();
+    let error = run.score(rows).await.unwrap_err().to_string();
+    assert!(error.contains(&message("threshold")), "{error}");
 }

@@ -55,6 +55,22 @@ pub(crate) fn recall_precision(recall: f64, precision: f64) -> Value {
     json!({ "reasoning": "because", "recall": recall, "precision": precision })
 }
 
+/// An answer of the first call of `CompleteAndGrounded`.
+pub(crate) fn complete(reasoning: &str, completeness: f64) -> Value {
+    json!({
+        "reasoning": reasoning, "ground_truth_key_ideas": ["Paris"], "system_response_key_ideas": ["Paris"],
+        "discussion": "", "completeness": completeness,
+    })
+}
+
+/// An answer of the second call.
+pub(crate) fn grounded(reasoning: &str, groundedness: f64) -> Value {
+    json!({
+        "reasoning": reasoning, "system_response_claims": ["It is in Paris."], "discussion": "",
+        "groundedness": groundedness,
+    })
+}
+
 pub(crate) fn grade(score: i64) -> Value {
     json!({ "reasoning": "because", "score": score })
 }

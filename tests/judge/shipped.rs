@@ -12,7 +12,7 @@ use dsrs_metrics::lm::{LmRequest, ScriptedLm};
 use dsrs_metrics::prelude::*;
 use serde_json::json;
 
-use super::setup::{says, unconfigured, user};
+use super::setup::{complete, grounded, says, unconfigured, user};
 
 fn rows() -> (Example, Prediction) {
     let gold = example! {
@@ -49,8 +49,8 @@ async fn complete_and_grounded_makes_two_calls_with_separate_inputs() {
     let (gold, pred) = rows();
     let lm = ScriptedLm::new()
         .cost(7)
-        .when("retrieved_context", json!({ "reasoning": "g", "groundedness": 1.0 }))
-        .otherwise(json!({ "reasoning": "c", "completeness": 0.5 }));
+        .when("retrieved_context", grounded("g", 1.0))
+        .otherwise(complete("c", 0.5));
     let lm = Arc::new(lm);
     let judge = CompleteAndGrounded::default().with_lm(Arc::clone(&lm));
     let scored = judge.answer(MetricCall::new(&gold, &pred)).await.unwrap();
@@ -61,9 +61,24 @@ async fn complete_and_grounded_makes_two_calls_with_separate_inputs() {
     let sees = |request: &LmRequest, text: &str| user(request).contains(text);
     assert!(sees(&requests[0], "on the Seine") && !sees(&requests[0], "museum"));
     assert!(!sees(&requests[1], "on the Seine") && sees(&requests[1], "museum"));
-    let half = ScriptedLm::new()
-        .when("retrieved_context", "no idea")
-        .otherwise(json!({ "reasoning": "c", "completeness": 0.5 }));
+    let asks = |request: &LmRequest, fields: &[&str]| {
+        let system = &request.messages[0].content;
+        let places: Vec<_> =
+            fields.iter().map(|field| system.rfind(&format!("`{field}`"))).collect();
+        assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{places:?} in {system}");
+    };
+    asks(
+        &requests[0],
+        &[
+            "reasoning",
+            "ground_truth_key_ideas",
+            "system_response_key_ideas",
+            "discussion",
+            "completeness",
+        ],
+    );
+    asks(&requests[1], &["reasoning", "system_response_claims", "discussion", "groundedness"]);
+    let half = ScriptedLm::new().when("retrieved_context", "no idea").otherwise(complete("c", 0.5));
     let error = CompleteAndGrounded::default().with_lm(half).evaluate(&gold, &pred).await;
     assert!(error.unwrap_err().to_string().contains("returned no verdict"));
 }
@@ -73,8 +88,8 @@ async fn the_confidence_of_two_questions_is_the_smaller_one() {
     let (gold, pred) = rows();
     let model = |completeness: f64| {
         ScriptedLm::new()
-            .when("retrieved_context", json!({ "reasoning": "g", "groundedness": 1.0 }))
-            .otherwise(json!({ "reasoning": "c", "completeness": completeness }))
+            .when("retrieved_context", grounded("g", 1.0))
+            .otherwise(complete("c", completeness))
     };
     let panel = Panel::new().models([model(0.25), model(0.75)]);
     let score = CompleteAndGrounded { panel }.evaluate(&gold, &pred).await.unwrap();
@@ -189,9 +204,8 @@ fn judges_of_references() -> Vec<(Box<dyn Metric>, Arc<ScriptedLm>)> {
         "reasoning": "", "ground_truth_key_ideas": [], "system_response_key_ideas": [],
         "discussion": "", "recall": 1.0, "precision": 1.0,
     });
-    let both = ScriptedLm::new()
-        .when("retrieved_context", json!({ "reasoning": "", "groundedness": 1.0 }))
-        .otherwise(json!({ "reasoning": "", "completeness": 1.0 }));
+    let both =
+        ScriptedLm::new().when("retrieved_context", grounded("", 1.0)).otherwise(complete("", 1.0));
     let [f1, ideas, both, steps, same, grade] = [
         says(f1),
         says(ideas),

@@ -8,6 +8,7 @@ mod faults;
 mod judge_budget;
 mod judge_command_line;
 mod judge_faults;
+mod judge_prompts;
 mod kept;
 mod keys;
 mod killed;

@@ -2,6 +2,7 @@
 
 mod data;
 mod entities;
+mod exact_match;
 mod hostile;
 mod laws;
 mod numbers;

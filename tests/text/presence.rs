@@ -117,10 +117,12 @@ fn strict_requires_everything_except_sources() {
 fn a_row_with_an_unreadable_field_has_no_score() {
     let mut pred = reply();
     pred.data.remove("entities");
+    assert_eq!(scored(&HeritageRag, &gold(), &pred).unwrap().score.value, 0.75);
+    pred.data.insert("entities", 7);
     let error = scored(&HeritageRag, &gold(), &pred).unwrap_err().to_string();
     assert!(
         error.starts_with(
-            "metric `heritage_rag`: its component `entity_f1` has no score: metric `entity_f1`: no field `pred.entities`"
+            "metric `heritage_rag`: its component `entity_f1` has no score: metric `entity_f1`: field `pred.entities`: expected"
         ),
         "{error}"
     );

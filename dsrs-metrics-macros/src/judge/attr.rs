@@ -25,6 +25,7 @@ pub(crate) struct JudgeAttrs {
     pub(crate) max_concurrent: Option<LitInt>,
     pub(crate) quorum: Option<LitInt>,
     pub(crate) offline: Option<Path>,
+    pub(crate) empty: Option<Expr>,
 }
 
 /// `pairwise(first, second)`.
@@ -111,6 +112,10 @@ impl Attribute for JudgeAttrs {
         own("offline", "offline = path::to::function", "the path to a function", |judge, it, _| {
             it.value_with(&mut judge.offline, Path::parse_mod_style)
         }),
+        own("empty", "empty = 0.0", "a number, `true` or `false`", |judge, it, _| {
+            it.value(&mut judge.empty)
+        }),
+        Key::MISSING,
         Key::THRESHOLD,
         Key::COST,
         Key::RANGE,

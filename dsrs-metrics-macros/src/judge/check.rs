@@ -14,7 +14,7 @@ use crate::shared::errors::Errors;
 use crate::shared::names::{self, shadows_prelude};
 use crate::shared::tokens::as_written;
 use crate::shared::types::{is_integer, last_segment_is, option_of};
-use crate::shared::values::{bounds, check_range, literal};
+use crate::shared::values::{bounds, check_range, check_score as check_constant, literal};
 
 pub(crate) fn check(judge: &mut Judge, errors: &mut Errors) {
     check_signature(judge, errors);
@@ -30,6 +30,7 @@ pub(crate) fn check(judge: &mut Judge, errors: &mut Errors) {
     check_panel(judge, errors);
     check_pairwise(judge, errors);
     check_score(judge, errors);
+    check_empty(judge, errors);
     check_expression(judge, errors);
 }
 
@@ -64,7 +65,12 @@ fn check_names(judge: &mut Judge, errors: &mut Errors) {
     if let Some(name) = judge.attrs.metric.struct_name.take_if(|name| shadows_prelude(name)) {
         errors.at(&name, format!("the judge's struct `{name}` would shadow the prelude's `{name}`; write `struct = {name}Judge`"));
     }
-    if let Some(name) = judge.attrs.metric.struct_name.take_if(|name| *name == *ident) {
+    if let Some(name) = judge
+        .attrs
+        .metric
+        .struct_name
+        .take_if(|name| *name == *ident && !ident.to_string().ends_with("Judge"))
+    {
         errors.at(&name, format!("`{name}` is already the name of the signature; write `struct = {name}Judge`, or remove `struct`"));
     }
     let inputs = judge.inputs.iter().map(|input| &input.field);
@@ -101,6 +107,21 @@ fn check_input(input: &Input, errors: &mut Errors) {
         errors.at_span(input.attr.span, format!("missing source of the input `{ident}`; write `#[input(gold)]` for the labelled example, `#[input(pred)]` for the prediction, or `#[param]` for configuration"));
     }
     check_owned(ty, errors);
+    if input.attr.source == Some(Source::Trace) {
+        check_trace(input, errors);
+    }
+}
+
+fn check_trace(input: &Input, errors: &mut Errors) {
+    let ty = &input.field.ty;
+    let plain = option_of(ty).unwrap_or(ty);
+    if !last_segment_is(plain, "Trace") && !matches!(plain, Type::Reference(_)) {
+        let found = as_written(ty);
+        errors.at(ty, format!("expected `Trace` or `Option<Trace>` for a trace, found `{found}`; write `Option<Trace>`, or `Trace` if the judge requires one"));
+    }
+    if let Some(default) = &input.attr.default {
+        errors.at(default, "`default` is not supported for a trace; write `Option<Trace>`");
+    }
 }
 
 fn check_owned(ty: &Type, errors: &mut Errors) {
@@ -324,6 +345,20 @@ fn check_pairwise(judge: &Judge, errors: &mut Errors) {
     }
     if judge.score.as_ref().is_some_and(|score| score.is_verdict) {
         errors.at_span(*span, "a pairwise judge may answer a tie, which is not a `bool`; score with an output of type `Preference`, or a number in 0.0..=1.0");
+    }
+}
+
+/// Checks the score of a row whose prediction has an empty input.
+fn check_empty(judge: &Judge, errors: &mut Errors) {
+    let Some(empty) = &judge.attrs.empty else { return };
+    check_constant("empty", empty, judge.attrs.metric.range.as_ref(), errors);
+    let is_verdict = judge.score.as_ref().is_some_and(|score| score.is_verdict);
+    if is_verdict && literal(empty).is_some_and(|score| score != 0.0 && score != 1.0) {
+        let found = as_written(empty);
+        errors.at(empty, format!("expected `true` or `false` for a `bool` score, found `{found}`; write `empty = false`"));
+    }
+    if !judge.inputs.iter().any(|input| input.attr.source == Some(Source::Pred)) {
+        errors.at(empty, "`empty` has no effect, since no input is from the prediction; remove it, or write `#[input(pred)]` before a field");
     }
 }
 

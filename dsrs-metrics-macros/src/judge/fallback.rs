@@ -14,7 +14,11 @@ use crate::shared::function::model::Model;
 use crate::shared::types::ungrouped;
 
 pub(crate) fn expand(judge: &Judge, metric: &Model, errors: Errors) -> TokenStream {
-    let item = without_references(judge);
+    let mut item = without_references(judge);
+    if judge.is_named_as_metric(&metric.names.ident) {
+        item =
+            quote!(#[doc(hidden)] #[allow(unreachable_pub, missing_docs)] const _: () = { #item };);
+    }
     let parts = parts(judge, metric);
     let metric = stub(metric, errors);
     quote!(#item #parts #metric)

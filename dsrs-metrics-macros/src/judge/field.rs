@@ -17,6 +17,7 @@ pub(crate) enum Source {
     Gold,
     Pred,
     Param,
+    Trace,
 }
 
 impl Source {
@@ -25,6 +26,7 @@ impl Source {
             Self::Gold => "gold",
             Self::Pred => "pred",
             Self::Param => "param",
+            Self::Trace => "trace",
         }
     }
 }
@@ -133,7 +135,8 @@ impl FieldAttr {
 
 /// Reports `#[gold]` or `#[pred]`, which are attributes of `#[metric]`.
 fn of_metric(attr: &SynAttribute, errors: &mut Errors) -> Option<FieldAttr> {
-    let source = ["gold", "pred"].into_iter().find(|source| attr.path().is_ident(source))?;
+    let source =
+        ["gold", "pred", "trace"].into_iter().find(|source| attr.path().is_ident(source))?;
     errors.at(
         attr.path(),
         format!("expected `#[input({source})]`, found `#[{source}]`; write `#[input({source})]`"),
@@ -193,12 +196,16 @@ impl InputAttr {
             return Ok(());
         }
         let found = list::to_comma(&items.fork())?;
-        if source == Source::Param {
+        let without_name = match source {
+            Source::Param => {
+                Some("the name of a parameter is the name of its field; write `#[input(param)]`")
+            }
+            Source::Trace => Some("a trace has no field name; write `#[input(trace)]`"),
+            Source::Gold | Source::Pred => None,
+        };
+        if let Some(message) = without_name {
             list::to_comma(items)?;
-            errors.at(
-                found,
-                "the name of a parameter is the name of its field; write `#[input(param)]`",
-            );
+            errors.at(found, message);
             return Ok(());
         }
         let explain = |found: &str| {
@@ -226,6 +233,7 @@ impl Attribute for InputAttr {
         source(Source::Gold, |input, it, errors| input.sourced(Source::Gold, it, errors)),
         source(Source::Pred, |input, it, errors| input.sourced(Source::Pred, it, errors)),
         source(Source::Param, |input, it, errors| input.sourced(Source::Param, it, errors)),
+        source(Source::Trace, |input, it, errors| input.sourced(Source::Trace, it, errors)),
         Key::new("default", Kind::Other, "default", "", |input, it, _| input.default(it)),
         desc(|input, it, _| description(it, &mut input.desc)),
     ];
@@ -262,14 +270,15 @@ fn unknown_source(name: &str) -> String {
     let source = match name {
         "prediction" | "output" | "response" => Some("pred"),
         "example" | "label" | "expected" | "truth" => Some("gold"),
-        _ => names::nearest(name, &["gold", "pred", "param"]),
+        "steps" | "run" | "program" => Some("trace"),
+        _ => names::nearest(name, &["gold", "pred", "param", "trace"]),
     };
     match source {
         Some(source) => {
             format!("unknown source `{name}`; write `#[input({source})]`")
         }
         None => format!(
-            "unknown key `{name}` in `#[input]`; expected `gold`, `pred`, `param`, `default` or `desc = \"..\"`"
+            "unknown key `{name}` in `#[input]`; expected `gold`, `pred`, `trace`, `param`, `default` or `desc = \"..\"`"
         ),
     }
 }

@@ -16,6 +16,7 @@ use crate::shared::function::model::Model;
 use crate::shared::names;
 use crate::shared::settings::Settings;
 use crate::shared::tokens::as_written;
+use crate::shared::types::option_of;
 
 /// The field of a judge for its panel of models.
 pub(crate) const PANEL: &str = "panel";
@@ -25,14 +26,15 @@ pub(crate) const SETTERS: [&str; 5] =
     ["with_lm", "models", "aggregation", "max_concurrent_judges", "quorum"];
 
 /// The setters of a judge's settings. A parameter of the same name replaces one.
-pub(crate) const SETTINGS: [&str; 3] = ["threshold", "strict", "cost_msats"];
+pub(crate) const SETTINGS: [&str; 6] =
+    ["threshold", "strict", "cost_msats", "instruction", "demos", "context"];
 
 pub(crate) fn metric(judge: &Judge, errors: &mut Errors) -> Option<Model> {
     let span = judge.span();
     let mut attrs = judge.attrs.metric.clone();
     attrs.tier = Some(proc_macro2::Ident::new("truth", span));
     attrs.name.get_or_insert_with(|| LitStr::new(&metric_name(judge), span));
-    attrs.struct_name.get_or_insert_with(|| judge.part("Judge"));
+    attrs.struct_name.get_or_insert_with(|| judge.default_metric());
     let struct_name = attrs.struct_name.clone()?;
     let function = function(judge, &attrs, &struct_name);
     let function = Function::parse(function, errors)?;
@@ -84,13 +86,15 @@ fn function(judge: &Judge, attrs: &Settings, metric: &syn::Ident) -> TokenStream
     });
     let (vis, input) = (&judge.item.vis, judge.part("Input"));
     let ident = format_ident!("__judge", span = span);
-    let params = judge.inputs.iter().map(param);
+    let params = judge.inputs.iter().map(|input| param(input, &runtime));
     let panel = format_ident!("{PANEL}", span = span);
-    let of = |params: bool| {
-        let fits = move |input: &&Input| (input.attr.source == Some(Source::Param)) == params;
-        judge.inputs.iter().filter(fits).map(|input| &input.field.ident)
-    };
-    let (configs, rows) = (of(true), of(false));
+    let configs = judge.inputs.iter().filter(|input| input.attr.source == Some(Source::Param));
+    let configs = configs.map(|input| &input.field.ident);
+    let rows = judge.inputs.iter().filter(|input| input.attr.source != Some(Source::Param));
+    let rows = rows.map(|input| {
+        let (name, value) = (&input.field.ident, row_value(input));
+        quote_spanned!(span=> #name: #runtime::judge::Untrusted::new(#value))
+    });
     let verdict = judge.score.as_ref().is_some_and(|score| score.is_verdict);
     let kind = if verdict { quote_spanned!(span=> bool) } else { quote_spanned!(span=> f64) };
     quote_spanned! {span=>
@@ -101,14 +105,31 @@ fn function(judge: &Judge, attrs: &Settings, metric: &syn::Ident) -> TokenStream
             #[param(default)] #panel: #runtime::judge::Panel,
         ) -> #runtime::judge::Judged<::core::primitive::#kind> {
             let __judge = #metric { #(#configs,)* #panel };
-            let __input = #input { #(#rows: #runtime::judge::Untrusted::new(#rows),)* };
+            let __input = #input { #(#rows,)* };
             #runtime::judge::row(&__judge, &__input, &#metric::SPEC).await
         }
     }
 }
 
-fn param(input: &Input) -> TokenStream {
+/// Returns the value of an input from its parameter: a trace is borrowed from the call.
+fn row_value(input: &Input) -> TokenStream {
+    let Field { ident, ty, .. } = &input.field;
+    match input.attr.source {
+        Some(Source::Trace) if option_of(ty).is_some() => quote!(#ident.cloned()),
+        Some(Source::Trace) => quote!(::core::clone::Clone::clone(#ident)),
+        _ => quote!(#ident),
+    }
+}
+
+fn param(input: &Input, runtime: &TokenStream) -> TokenStream {
     let Field { ident, ty, docs, .. } = &input.field;
+    if input.attr.source == Some(Source::Trace) {
+        let trace = format_ident!("Trace", span = input.attr.span);
+        let trace = quote!(&#runtime::#trace);
+        let ty =
+            if option_of(ty).is_some() { quote!(::core::option::Option<#trace>) } else { trace };
+        return quote!(#(#docs)* #[trace] #ident: #ty);
+    }
     let default = &input.attr.default;
     let source = input.attr.source.unwrap_or(Source::Pred);
     let role = format_ident!("{}", source.name(), span = input.attr.span);

@@ -89,6 +89,18 @@ impl Judge {
         quote::format_ident!("{}{part}", self.item.ident.unraw(), span = self.item.ident.span())
     }
 
+    /// Returns the name of the metric if `struct` sets none: that of the struct with the suffix `Judge`, unless it has
+    /// this suffix already.
+    pub(crate) fn default_metric(&self) -> Ident {
+        let is_judge = self.item.ident.unraw().to_string().ends_with("Judge");
+        self.part(if is_judge { "" } else { "Judge" })
+    }
+
+    /// Whether the metric has the name of the struct, which is then not emitted beside it.
+    pub(crate) fn is_named_as_metric(&self, metric: &Ident) -> bool {
+        self.item.ident == *metric
+    }
+
     pub(crate) fn span(&self) -> Span {
         self.item.ident.span()
     }

@@ -33,10 +33,12 @@ impl Attribute for MetricAttrs {
         Key::RANGE,
         Key::LOWER_IS_BETTER,
         Key::STRICT,
+        Key::MISSING,
         Key::NAME,
         Key::STRUCT,
         Key::GOLD,
         Key::PRED,
+        Key::EXPLAIN,
         Key::VERSION,
         Key::CRATE,
     ];

@@ -1,6 +1,7 @@
 //! `#[metric]` on a function.
 
 mod attr;
+mod repeated;
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -18,15 +19,17 @@ pub(crate) fn expand(args: TokenStream, item: &TokenStream) -> TokenStream {
         return quote!(#item #errors);
     };
     let attrs = attr::parse(args, &mut errors);
-    let model = Model::new(function, attrs, &mut errors);
+    let mut model = Model::new(function, attrs, &mut errors);
     check::check(&model, &mut errors);
+    repeated::check(&model, &mut errors);
     if model.function.is_associated() {
         let (function, errors) = (model.function.stripped(), errors.finish());
         return quote!(#function #errors);
     }
-    if errors.is_empty() && !check::repeats_a_param(&model) {
+    if errors.is_empty() {
         expand::expand(&model)
     } else {
+        repeated::discard(&mut model);
         fallback::expand(&model, errors)
     }
 }

@@ -16,12 +16,15 @@ pub(crate) struct Settings {
     pub(crate) range: Option<Expr>,
     pub(crate) lower_is_better: Option<Span>,
     pub(crate) strict: Option<Span>,
+    pub(crate) missing: Option<Expr>,
     pub(crate) on_missing: Option<Ident>,
     pub(crate) name: Option<LitStr>,
     pub(crate) struct_name: Option<Ident>,
     pub(crate) gold: Option<Type>,
     pub(crate) pred: Option<Type>,
     pub(crate) version: Option<LitStr>,
+    /// The function that explains a score.
+    pub(crate) explain: Option<Path>,
     pub(crate) krate: Option<Path>,
     /// The keys whose values could not be parsed: they are not reported as missing.
     pub(crate) unreadable: Vec<&'static str>,
@@ -63,11 +66,13 @@ keys! {
     COST Cost "cost", "cost = \"100 msat\"", "a string with a unit" => cost;
     BUDGET Cost "budget", "budget = \"600 msat\"", "a string with a unit" => budget;
     THRESHOLD Other "threshold", "threshold = 0.5", "a number" => threshold;
+    MISSING Other "missing", "missing = 0.0", "a number, `true` or `false`" => missing;
     ON_MISSING Other "on_missing", "on_missing = skip", "`fail`, `skip` or `zero`" => on_missing;
     NAME Text "name", "name = \"exact_match\"", "a string" => name;
     STRUCT Ident "struct", "struct = ExactMatch", "an identifier" => struct_name;
     GOLD Type "gold", "gold = RowType", "a type" => gold;
     PRED Type "pred", "pred = RowType", "a type" => pred;
+    EXPLAIN Ident "explain", "explain = explain_score", "the path of a function" => explain;
 }
 
 impl<A> Key<A> {

@@ -128,10 +128,20 @@ pub(crate) fn ungrouped(ty: &Type) -> &Type {
 
 /// Returns `T` of `Option<T>`. Any path that ends in `Option` is taken for the standard one.
 pub(crate) fn option_of(ty: &Type) -> Option<&Type> {
+    only_argument(ty, "Option")
+}
+
+/// Returns `T` of `Vec<T>`.
+pub(crate) fn vec_of(ty: &Type) -> Option<&Type> {
+    only_argument(ty, "Vec")
+}
+
+/// Returns `T` of `name<T>`.
+fn only_argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
     let Type::Path(path) = ungrouped(ty) else {
         return None;
     };
-    let last = path.path.segments.last().filter(|last| last.ident == "Option")?;
+    let last = path.path.segments.last().filter(|last| last.ident == name)?;
     let PathArguments::AngleBracketed(arguments) = &last.arguments else {
         return None;
     };

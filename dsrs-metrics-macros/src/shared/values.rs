@@ -174,6 +174,47 @@ pub(crate) fn number(expr: &Expr) -> TokenStream {
     if value.is_sign_negative() { quote_spanned!(expr.span()=> -#number) } else { quote!(#number) }
 }
 
+/// Returns the score in `missing = 0.0` or `missing = false` as an `f64`.
+pub(crate) fn score(expr: &Expr) -> TokenStream {
+    match boolean(expr) {
+        Some(value) => {
+            let mut number = Literal::f64_unsuffixed(f64::from(u8::from(value)));
+            number.set_span(expr.span());
+            quote!(#number)
+        }
+        None => number(expr),
+    }
+}
+
+/// Returns the value of `true` or `false`.
+fn boolean(expr: &Expr) -> Option<bool> {
+    match expr {
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Bool(value) => Some(value.value()),
+            _ => None,
+        },
+        Expr::Group(group) => boolean(&group.expr),
+        Expr::Paren(paren) => boolean(&paren.expr),
+        _ => None,
+    }
+}
+
+/// Checks the score in `missing = 0.0`: a number in the range, or a `bool`. Rustc checks constants.
+pub(crate) fn check_score(key: &str, expr: &Expr, range: Option<&Expr>, errors: &mut Errors) {
+    if boolean(expr).is_some() {
+        return;
+    }
+    check_number(expr, &format!("{key} = 0.0"), errors);
+    let bounds = range.and_then(bounds);
+    let ends = bounds.and_then(|(min, max)| Some((literal(min)?, literal(max)?)));
+    if let (Some(value), Some((min, max))) = (literal(expr), ends)
+        && min <= max
+        && !(min..=max).contains(&value)
+    {
+        errors.at(expr, format!("the score `{key} = {value:?}` is outside the range {min:?}..={max:?}; write a score within it"));
+    }
+}
+
 /// Returns a string literal, also inside the invisible groups that macros add.
 pub(crate) fn text(expr: &Expr) -> Option<&LitStr> {
     match expr {

@@ -13,6 +13,10 @@ use crate::evaluate::EvaluateError;
 pub(super) enum CliError {
     #[error("unknown metric `{name}`{hint}")]
     UnknownMetric { name: String, hint: Hint },
+    #[error(
+        "metric `{name}` needs the feature `{feature}`, which this program was built without; build it with `cargo install dsrs-metrics --features cli,{feature}`, or enable the feature `{feature}` of the dependency `dsrs-metrics`"
+    )]
+    MissingFeature { name: String, feature: &'static str },
     #[error("duplicate metric `{name}`; name it once")]
     DuplicateMetric { name: String },
     #[error("{option}: `{name}` is not a metric of this run{hint}")]

@@ -4,11 +4,23 @@
 
 use std::fmt::Display;
 use std::str::FromStr;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde::Serialize;
 
 use super::args::money;
+use crate::core::answer::Answer;
+use crate::core::call::MetricCall;
+use crate::core::dedup::key::Key;
+use crate::core::error::MetricError;
 use crate::core::instance::{Instance, InstanceSettings};
+use crate::core::metric::Metric;
 use crate::core::params::{ParamError, Params};
-use crate::core::spec::MetricSpec;
+use crate::core::requirements::Requirement;
+use crate::core::rows::dynamic::{Example, Prediction};
+use crate::core::score::{MetricScore, Scored};
+use crate::core::spec::{MetricSpec, MetricTier, ScoreKind};
 
 /// The settings that every metric has.
 pub(super) const SETTINGS: [&str; 3] = ["threshold", "strict", "cost"];
@@ -19,7 +31,7 @@ pub(super) const SETTINGS: [&str; 3] = ["threshold", "strict", "cost"];
 /// [`ParamError::WrongType`].
 pub(super) fn settings(
     params: &Params,
-    declared: &MetricSpec<'static>,
+    declared: &MetricSpec<'_>,
 ) -> Result<(Option<InstanceSettings>, Params), ParamError> {
     let mut rest = params.clone();
     let mut take = |name| if has_param(declared, name) { None } else { rest.remove(name) };
@@ -56,20 +68,142 @@ pub(super) fn apply<M>(
     })
 }
 
-/// Rejects the settings of a metric that was created in code.
+/// Applies the settings to a metric that was created in code.
 ///
 /// # Errors
-/// [`ParamError::Setting`] for the first of them.
-pub(super) fn reject(params: &Params, spec: &MetricSpec<'_>) -> Result<(), ParamError> {
-    let given = |name: &&str| params.has(name) && !has_param(spec, name);
-    let Some(setting) = SETTINGS.into_iter().find(given) else { return Ok(()) };
-    Err(ParamError::Setting {
-        metric: spec.name.to_owned(),
-        setting,
-        reason:
-            "expected a metric of `Registry::add`, found one that was created in code; set it there"
-                .to_owned(),
-    })
+/// [`ParamError::Setting`] for a setting that the metric does not support.
+pub(super) fn adjust(
+    metric: Arc<dyn Metric>,
+    settings: InstanceSettings,
+) -> Result<Arc<dyn Metric>, ParamError> {
+    let spec = metric.spec();
+    let rejected = |setting, reason| {
+        Err(ParamError::Setting { metric: spec.name.to_owned(), setting, reason })
+    };
+    if spec.strict && settings.strict == Some(false) {
+        return rejected("strict", IS_STRICT.to_owned());
+    }
+    if spec.strict && settings.threshold.is_some() {
+        return rejected("threshold", IS_STRICT.to_owned());
+    }
+    if let Err(error) = settings.apply(spec) {
+        return rejected(error.setting(), error.to_string());
+    }
+    Ok(Arc::new(Adjusted { metric, settings }))
+}
+
+const IS_STRICT: &str = "expected a metric that is not strict, found one that was created in code and is strict, so its scores are 0 and 1 already; set it there";
+
+/// A metric that was created in code, with settings of the command line. They are applied to its score, since a metric
+/// may implement [`Metric::answer`] without them.
+struct Adjusted {
+    metric: Arc<dyn Metric>,
+    settings: InstanceSettings,
+}
+
+impl Adjusted {
+    fn adjusted(&self, scored: Result<Scored, MetricError>) -> Result<Scored, MetricError> {
+        let declared = self.metric.spec();
+        let scored = scored?;
+        let cost =
+            self.settings.cost_msats.filter(|_| scored.score.cost_msats == declared.cost_msats);
+        scored.validated_again(cost, &self.settings.shown(declared))
+    }
+}
+
+#[async_trait]
+impl Metric for Adjusted {
+    fn name(&self) -> &str {
+        self.metric.name()
+    }
+
+    fn tier(&self) -> MetricTier {
+        self.metric.tier()
+    }
+
+    fn cost_estimate(&self) -> u64 {
+        self.settings.cost_msats.unwrap_or_else(|| self.metric.cost_estimate())
+    }
+
+    async fn evaluate(
+        &self,
+        gold: &Example,
+        pred: &Prediction,
+    ) -> Result<MetricScore, MetricError> {
+        Ok(self.answer(MetricCall::new(gold, pred)).await?.score)
+    }
+
+    fn answer<'a>(&'a self, call: MetricCall<'a>) -> Answer<'a> {
+        match self.metric.answer(call.with_spec(None)) {
+            Answer::Ready(scored) => Answer::Ready(self.adjusted(scored)),
+            Answer::Pending(scored) => Answer::pending(async { self.adjusted(scored.await) }),
+        }
+    }
+
+    fn spec(&self) -> MetricSpec<'_> {
+        self.settings.shown(self.metric.spec())
+    }
+
+    fn can_evaluate(&self, gold: &Example, pred: &Prediction) -> bool {
+        self.metric.can_evaluate(gold, pred)
+    }
+
+    async fn evaluate_batch(
+        &self,
+        pairs: &[(Example, Prediction)],
+    ) -> Vec<Result<MetricScore, MetricError>> {
+        self.metric.evaluate_batch(pairs).await
+    }
+
+    fn batch_size(&self) -> usize {
+        self.metric.batch_size()
+    }
+
+    fn requirements(&self, all: &mut Vec<Requirement>) {
+        self.metric.requirements(all);
+    }
+
+    fn key(&self) -> Option<Key> {
+        Some(Key::of_instance((*self.metric).key()?, self.settings))
+    }
+}
+
+/// Returns the settings that a metric accepts on the command line, as parameters, with their defaults: those of its spec.
+pub(super) fn accepted(spec: &MetricSpec<'_>) -> Vec<Setting> {
+    let [threshold, strict, cost] = SETTINGS;
+    let direction = if spec.higher_is_better() { "smallest" } else { "largest" };
+    let number = [
+        Setting {
+            name: threshold,
+            ty: "number",
+            default: spec.threshold.map(|threshold| format!("{threshold:?}")),
+            doc: format!("The {direction} score that is a pass."),
+        },
+        Setting {
+            name: strict,
+            ty: "bool",
+            default: Some(spec.strict.to_string()),
+            doc: "Whether a score becomes 1 (pass) or 0 (fail).".to_owned(),
+        },
+    ];
+    let cost = Setting {
+        name: cost,
+        ty: "cost",
+        default: Some(format!("{} msat", spec.cost_msats)),
+        doc: "The largest expected cost of one call.".to_owned(),
+    };
+    let number = number.into_iter().filter(|_| spec.kind == ScoreKind::Number);
+    number.chain([cost]).filter(|setting| !has_param(spec, setting.name)).collect()
+}
+
+/// A setting of a metric in `list`.
+#[derive(Debug, PartialEq, Serialize)]
+pub(super) struct Setting {
+    pub(super) name: &'static str,
+    #[serde(rename = "type")]
+    pub(super) ty: &'static str,
+    pub(super) default: Option<String>,
+    pub(super) doc: String,
 }
 
 fn has_param(spec: &MetricSpec<'_>, name: &str) -> bool {
@@ -98,9 +232,15 @@ fn read<T, E: Display>(
 
 #[cfg(test)]
 mod tests {
-    use super::{reject, settings};
+    use std::sync::Arc;
+
+    use super::{accepted, adjust, settings};
+    use crate::core::fn_metric::metric_fn;
+    use crate::core::instance::InstanceSettings;
+    use crate::core::metric::Metric;
     use crate::core::params::Params;
-    use crate::core::spec::{MetricSpec, ParamSpec};
+    use crate::core::rows::dynamic::{Example, Prediction};
+    use crate::core::spec::{MetricSpec, ParamSpec, ScoreKind};
     use crate::core::value_type::TypeHelp;
 
     const THRESHOLD: ParamSpec<'static> = ParamSpec {
@@ -124,18 +264,55 @@ mod tests {
         let given = params("threshold", "0.5");
         let (none, rest) = settings(&given, &spec).unwrap();
         assert!(none.is_none() && rest.has("threshold"));
-        assert_eq!(reject(&given, &spec), Ok(()));
         let (some, rest) = settings(&given, &MetricSpec::new("x")).unwrap();
         assert_eq!(some.unwrap().threshold, Some(0.5));
         assert!(!rest.has("threshold"));
     }
 
+    fn score_of(metric: &Arc<dyn Metric>) -> (f64, u64) {
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let (gold, pred) = (Example::default(), Prediction::default());
+        let score = runtime.block_on(metric.evaluate(&gold, &pred)).unwrap();
+        (score.value, score.cost_msats)
+    }
+
     #[test]
-    fn a_metric_that_was_created_in_code_has_its_settings_there() {
-        let error = reject(&params("strict", "true"), &MetricSpec::new("x")).unwrap_err();
+    fn settings_apply_to_a_metric_that_was_created_in_code() {
+        let half = || -> Arc<dyn Metric> {
+            Arc::new(metric_fn("half", |_, _| 0.5).with_range(0.0, 1.0).with_cost_msats(7))
+        };
+        let strict = |threshold| InstanceSettings {
+            threshold: Some(threshold),
+            strict: Some(true),
+            cost_msats: Some(9),
+        };
+        assert_eq!(score_of(&half()), (0.5, 7));
+        for (threshold, value) in [(0.5, 1.0), (0.6, 0.0)] {
+            let metric = adjust(half(), strict(threshold)).unwrap();
+            assert_eq!(score_of(&metric), (value, 9));
+            let spec = metric.spec();
+            assert_eq!((spec.threshold, spec.strict, spec.cost_msats), (Some(threshold), true, 9));
+        }
+        let error = adjust(half(), strict(1.5)).err().unwrap().to_string();
         assert_eq!(
-            error.to_string(),
-            "metric `x`: `strict`: expected a metric of `Registry::add`, found one that was created in code; set it there"
+            error,
+            "metric `half`: `threshold`: expected a threshold in the range 0.0..=1.0, found 1.5; write one within it"
         );
+        let is_strict =
+            metric_fn("half", |_, _| 0.5).with_range(0.0, 1.0).with_threshold(0.5).strict();
+        let error = adjust(Arc::new(is_strict), strict(0.6)).err().unwrap().to_string();
+        assert!(
+            error.starts_with("metric `half`: `threshold`: expected a metric that is not strict")
+        );
+    }
+
+    #[test]
+    fn a_setting_that_the_metric_does_not_accept_is_not_listed() {
+        let names = |spec: &MetricSpec<'_>| -> Vec<&str> {
+            accepted(spec).into_iter().map(|setting| setting.name).collect()
+        };
+        assert_eq!(names(&MetricSpec::new("x")), ["threshold", "strict", "cost"]);
+        assert_eq!(names(&MetricSpec::new("x").with_kind(ScoreKind::Bool)), ["cost"]);
+        assert_eq!(names(&MetricSpec::new("x").with_params(&[THRESHOLD])), ["strict", "cost"]);
     }
 }

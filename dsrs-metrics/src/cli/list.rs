@@ -5,11 +5,13 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use heck::ToSnakeCase;
+use serde::Serialize;
 use terminal_size::{Width, terminal_size};
 use textwrap::Options;
 
 use super::args::ListArguments;
 use super::error::CliError;
+use super::instance::{Setting, accepted};
 use super::registry::{Entry, Registry};
 use super::stdio::{print, print_indented_json};
 use crate::core::spec::{MetricSpec, MetricTier, ParamSpec, ScoreKind};
@@ -28,13 +30,23 @@ pub(super) fn run(registry: &Registry, args: &ListArguments) -> Result<ExitCode,
     let specs = metrics.iter().zip(&params).map(|(metric, params)| metric.spec.with_params(params));
     let specs: Vec<MetricSpec<'_>> = specs.collect();
     if args.json {
-        print_indented_json(&specs).map_err(CliError::StandardOutput)?;
+        let listed: Vec<_> =
+            specs.iter().map(|spec| ListedSpec { spec, settings: accepted(spec) }).collect();
+        print_indented_json(&listed).map_err(CliError::StandardOutput)?;
         return Ok(ExitCode::SUCCESS);
     }
     let width = width();
     let text: Vec<String> = specs.iter().map(|spec| describe(spec, width)).collect();
     print(&text.join("\n")).map_err(CliError::StandardOutput)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A spec in `list --json`, with the settings that every metric has.
+#[derive(Serialize)]
+struct ListedSpec<'a> {
+    #[serde(flatten)]
+    spec: &'a MetricSpec<'a>,
+    settings: Vec<Setting>,
 }
 
 /// A metric and the defaults of its parameters as a user types them.
@@ -118,7 +130,11 @@ fn describe(spec: &MetricSpec<'_>, width: usize) -> String {
     }
     wrap(&mut text, width, "  ", "         ", &properties(spec));
     for (side, field) in spec.get_input_spec() {
-        let optional = if field.required { "" } else { ", optional" };
+        let optional = match (field.required, field.may_be_missing) {
+            (true, false) => "",
+            (true, true) => ", may be missing",
+            (false, _) => ", optional",
+        };
         let field = format!("{side}.{}: {}{optional}", field.name, type_name(field.help, field.ty));
         wrap(&mut text, width, "  reads  ", "         ", &field);
     }
@@ -133,6 +149,11 @@ fn describe(spec: &MetricSpec<'_>, width: usize) -> String {
         let doc = doc.map_or(String::new(), |doc| format!(" - {doc}"));
         let param = format!("{}: {}{default}{doc}", param.name, type_name(param.help, param.ty));
         wrap(&mut text, width, "  param  ", "         ", &param);
+    }
+    for Setting { name, ty, default, doc } in accepted(spec) {
+        let default = default.map_or(", optional".to_owned(), |default| format!(" = {default}"));
+        let setting = format!("{name}: {ty}{default} - {doc}");
+        wrap(&mut text, width, "  param  ", "         ", &setting);
     }
     text
 }
@@ -198,7 +219,34 @@ fn paragraphs(doc: &str) -> Vec<String> {
         }
     }
     paragraphs.retain(|paragraph| !paragraph.is_empty());
-    paragraphs
+    paragraphs.iter().map(|paragraph| without_links(paragraph)).collect()
+}
+
+/// Returns a text with each Markdown link, `[text](target)`, as its text alone.
+fn without_links(text: &str) -> String {
+    let (mut plain, mut rest) = (String::new(), text);
+    while let Some((before, after)) = rest.split_once("](") {
+        match before.rfind('[') {
+            Some(open) => plain.extend([&before[..open], &before[open + 1..]]),
+            None => plain.push_str(before),
+        }
+        rest = after_target(after);
+    }
+    plain + rest
+}
+
+/// Returns what follows the parenthesis that closes the target of a link. A target may have parentheses, as `f()`.
+fn after_target(text: &str) -> &str {
+    let mut open = 0_usize;
+    for (at, character) in text.char_indices() {
+        match character {
+            '(' => open += 1,
+            ')' if open == 0 => return &text[at + 1..],
+            ')' => open -= 1,
+            _ => {}
+        }
+    }
+    ""
 }
 
 fn properties(spec: &MetricSpec<'_>) -> String {
@@ -256,6 +304,12 @@ mod tests {
         assert_eq!(summary("", 80), None);
         let long = summary("abcdefghijklmnopqrstuvwxyz", 15).unwrap();
         assert!(long.len() <= 15 && long.ends_with(" .."), "{long}");
+    }
+
+    #[test]
+    fn a_link_is_shown_as_its_text() {
+        let doc = "See [`run`](crate::run()) and\n [the guide](https://a.b/c), [0, 1] (or less).";
+        assert_eq!(paragraphs(doc), ["See `run` and the guide, [0, 1] (or less)."]);
     }
 
     #[test]

@@ -54,6 +54,23 @@ pub enum RegistryError {
     },
 }
 
+/// The built-in metrics that need a feature, the feature, and whether it is enabled.
+const FEATURES: &[(&[&str], &str, bool)] = &[
+    (&["sandbox", "test_pass", "verification_delta"], "sandbox", cfg!(feature = "sandbox")),
+    (&["tool_params_schema"], "schema", cfg!(feature = "schema")),
+    (
+        &[
+            "sparql_syntax_valid",
+            "sparql_executes",
+            "sparql_returns_results",
+            "heritage_rag",
+            "heritage_rag_strict",
+        ],
+        "sparql",
+        cfg!(feature = "sparql"),
+    ),
+];
+
 /// A group of built-in metrics in `list`: its name, and what adds its metrics.
 type Group = (&'static str, fn(&mut Registry) -> Result<(), RegistryError>);
 
@@ -69,6 +86,7 @@ const GROUPS: &[Group] = &[
     ("format and structure", add_format),
     ("code", add_code),
     ("tool calls and agents", add_agents),
+    ("run of the program", add_program),
 ];
 
 fn add_answers(registry: &mut Registry) -> Result<(), RegistryError> {
@@ -166,6 +184,12 @@ fn add_agents(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add::<metrics::OutcomeCoupled>()
 }
 
+fn add_program(registry: &mut Registry) -> Result<(), RegistryError> {
+    registry.add::<metrics::Latency>()?;
+    registry.add::<metrics::Tokens>()?;
+    registry.add::<metrics::Cost>()
+}
+
 impl Registry {
     /// Returns a registry without metrics.
     #[must_use]
@@ -207,8 +231,8 @@ impl Registry {
         self.insert(M::SPEC.name, entry)
     }
 
-    /// Adds a metric without parameters, for example a closure. It replaces a built-in metric of
-    /// its name.
+    /// Adds a metric without parameters, for example a closure. Its threshold, strictness and cost are
+    /// set with `--param` too. It replaces a built-in metric of its name.
     ///
     /// # Errors
     /// [`RegistryError`] if the name is a duplicate or invalid.
@@ -253,10 +277,20 @@ impl Registry {
         self.builtin.get(name).copied()
     }
 
+    /// Returns the feature without which a built-in metric is not in this program.
+    fn missing_feature(&self, name: &str) -> Option<&'static str> {
+        let has_builtin = !self.builtin.is_empty();
+        let needs = |(names, _, enabled): &&(&[&str], _, _)| !enabled && names.contains(&name);
+        FEATURES.iter().find(needs).filter(|_| has_builtin).map(|(_, feature, _)| *feature)
+    }
+
     /// Returns the metric of this name, or an error that suggests one.
     pub(super) fn find(&self, name: &str) -> Result<&Entry, CliError> {
         self.get(name).ok_or_else(|| {
             let known = self.entries.keys().map(String::as_str);
+            if let Some(feature) = self.missing_feature(name) {
+                return CliError::MissingFeature { name: name.to_owned(), feature };
+            }
             let hint = Hint::nearest(name, known).or(Hint::Instead("see `list` for all metrics"));
             CliError::UnknownMetric { name: name.to_owned(), hint }
         })
@@ -284,9 +318,10 @@ impl Entry {
         match self {
             Self::Configurable { configure, .. } => configure(params),
             Self::Fixed(metric) => {
-                instance::reject(params, &metric.spec())?;
+                let (settings, params) = instance::settings(params, &metric.spec())?;
                 params.check(&metric.spec())?;
-                Ok(Arc::clone(metric))
+                let metric = Arc::clone(metric);
+                settings.map_or(Ok(Arc::clone(&metric)), |it| instance::adjust(metric, it))
             }
         }
     }
@@ -295,5 +330,28 @@ impl Entry {
 impl std::fmt::Debug for Registry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_set().entries(self.entries.keys()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{FEATURES, Registry};
+
+    #[test]
+    fn a_metric_of_a_disabled_feature_is_an_error_that_names_the_feature() {
+        let registry = Registry::builtin();
+        for (names, feature, enabled) in FEATURES {
+            for name in *names {
+                let error = registry.find(name).err().map(|error| error.to_string());
+                let message = format!(
+                    "metric `{name}` needs the feature `{feature}`, which this program was built without; build it \
+                     with `cargo install dsrs-metrics --features cli,{feature}`, or enable the feature `{feature}` of \
+                     the dependency `dsrs-metrics`"
+                );
+                assert_eq!(error, (!enabled).then_some(message));
+            }
+        }
+        let unknown = Registry::new().find("heritage_rag").err().unwrap().to_string();
+        assert_eq!(unknown, "unknown metric `heritage_rag`; see `list` for all metrics");
     }
 }

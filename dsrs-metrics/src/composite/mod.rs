@@ -113,11 +113,16 @@ fn fields(specs: &[MetricSpec<'_>], side: Side) -> Vec<FieldSpec<'static>> {
     let all = specs.iter().flat_map(MetricSpec::get_input_spec);
     for (_, field) in all.filter(|(of, _)| *of == side) {
         match fields.iter_mut().find(|known| known.name == field.name) {
-            Some(known) => known.required |= field.required,
+            Some(known) => {
+                let is_needed = known.is_needed() || field.is_needed();
+                known.required |= field.required;
+                known.may_be_missing = known.required && !is_needed;
+            }
             None => fields.push(FieldSpec {
                 name: interned_names::intern(field.name),
                 ty: interned_names::intern(field.ty),
                 required: field.required,
+                may_be_missing: field.may_be_missing,
                 help: field.help,
             }),
         }
@@ -209,7 +214,7 @@ impl<G: Sync, P: Sync> Metric<G, P> for Composite<G, P> {
     }
 
     async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore> {
-        Ok(self.answer(MetricCall::new(gold, pred)).await?.score)
+        Ok(self.answer(MetricCall::new(gold, pred)).await?.into_score())
     }
 
     fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {

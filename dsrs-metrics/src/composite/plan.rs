@@ -13,6 +13,7 @@ use crate::core::dedup::memo::Sharing;
 use crate::core::error::MetricError;
 use crate::core::interned_names;
 use crate::core::metric::Metric;
+use crate::core::requirements::Requirement;
 use crate::core::spec::MetricSpec;
 
 /// The computation of a composite's score from those of its components.
@@ -29,17 +30,20 @@ pub struct Plan {
 
 impl Plan {
     /// Creates the plan of a composite that was checked at compile time. `all` are the keys of the components and of their
-    /// components.
+    /// components, `specs` the specs of the components as they are configured.
     #[must_use]
     pub fn declared(
         expression: Shape<Named>,
         on_missing: OnMissing,
         keys: Vec<Option<Key>>,
         all: &[Key],
+        specs: &[MetricSpec<'_>],
     ) -> Self {
         let mut leaves = Leaves::new(on_missing);
         // The compiler has checked all rules. If one is violated nevertheless, every row reports it.
         let tree = resolve(expression, &mut leaves).map(|(node, _)| Tree::new(node));
+        let own_setting = leaves.all.iter().find_map(|leaf| own_setting(leaf, specs));
+        let tree = own_setting.map_or(tree, Err);
         let name = |leaf: &Named| format!("{}{}", leaf.spec.name, leaf.configured);
         let names: Vec<String> = leaves.all.iter().map(name).collect();
         let names = interned_names::intern_all(names.iter().map(String::as_str));
@@ -54,6 +58,11 @@ impl Plan {
         all: &[Key],
     ) -> Self {
         Self { tree: Ok(Tree::new(node)), names, on_missing, keys, sharing: Sharing::among(all) }
+    }
+
+    /// Adds the requirement of a composite that cannot be evaluated.
+    pub fn requirements(&self, composite: &str, all: &mut Vec<Requirement>) {
+        all.extend(Requirement::unless(composite, self.tree.as_ref().map(|_| ())));
     }
 
     pub(super) fn names(&self) -> &'static [&'static str] {
@@ -81,6 +90,17 @@ impl Plan {
             _ => run.answer(leaves, call),
         }
     }
+}
+
+/// Returns the error of a component with a threshold or strictness of its own, which the compiler did not see.
+fn own_setting(leaf: &Named, specs: &[MetricSpec<'_>]) -> Option<Mistake> {
+    let (declared, own) = (leaf.spec, specs.get(leaf.index)?);
+    let setting = match (own.threshold == declared.threshold, own.strict == declared.strict) {
+        (true, true) => return None,
+        (false, _) => "threshold",
+        (true, false) => "strict",
+    };
+    Some(Mistake::OwnSetting { component: declared.name.to_owned(), setting })
 }
 
 /// Evaluates a composite that uses a metric in several places, outside of a run: it has to memoize by itself.

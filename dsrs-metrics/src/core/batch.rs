@@ -40,6 +40,6 @@ where
         scores.push(scored);
     }
     scores.sort_unstable_by_key(|(position, _)| *position);
-    let score = |(_, scored): (usize, Result<Scored>)| scored.map(|scored| scored.score);
+    let score = |(_, scored): (usize, Result<Scored>)| scored.map(Scored::into_score);
     scores.into_iter().map(score).collect()
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::core::dedup::memo::Memo;
+use crate::core::program_run::ProgramRun;
 use crate::core::rows::dynamic::{Example, Prediction, Trace};
 use crate::core::spec::MetricSpec;
 
@@ -37,16 +38,54 @@ pub struct MetricCall<'a, G = Example, P = Prediction> {
     pub pred_name: Option<&'a str>,
     /// That predictor's part of the trace.
     pub pred_trace: Option<&'a Trace>,
+    /// What the program returned about the run that made the prediction. It is for information: unlike
+    /// [`trace`](Self::trace), it does not turn the score into a verdict.
+    pub run: Option<&'a ProgramRun>,
     /// Answers to this call, if metrics of one run are equal or share components.
     pub(crate) memo: Option<&'a Memo>,
     /// The spec of an instance with settings of its own.
     pub(crate) spec: Option<&'a MetricSpec<'a>>,
+    /// Whether details and feedback of the answer are read.
+    pub(crate) is_explained: bool,
 }
 
 impl<'a, G, P> MetricCall<'a, G, P> {
     /// Creates a call as in evaluation: without a trace.
     pub const fn new(gold: &'a G, pred: &'a P) -> Self {
-        Self { gold, pred, trace: None, pred_name: None, pred_trace: None, memo: None, spec: None }
+        let (trace, pred_name, pred_trace, run) = (None, None, None, None);
+        let (memo, spec) = (None, None);
+        Self { gold, pred, trace, pred_name, pred_trace, run, memo, spec, is_explained: true }
+    }
+
+    /// Declares that details and feedback of the answer are not read, so that the metric need not explain its score.
+    ///
+    /// ```
+    /// use dsrs_metrics::metrics::Em;
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> dsrs_metrics::Result<()> {
+    /// let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "Lyon" });
+    /// let call = MetricCall::new(&gold, &pred);
+    /// let scored = Em::default().answer(call).await?;
+    /// assert_eq!(scored.score.details.as_deref(), Some("expected \"Paris\", found \"Lyon\""));
+    /// let scored = Em::default().answer(call.without_explanation()).await?;
+    /// assert_eq!(scored.score.details, None);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub const fn without_explanation(mut self) -> Self {
+        self.is_explained = false;
+        self
+    }
+
+    /// Returns whether details and feedback of the answer are read. A metric that implements
+    /// [`Metric::answer`](crate::Metric::answer) by hand need not write them otherwise.
+    #[inline]
+    #[must_use]
+    pub const fn is_explained(&self) -> bool {
+        self.is_explained
     }
 
     /// Sets the trace, as an optimizer does.
@@ -62,6 +101,19 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         self.pred_name = Some(name);
         self.pred_trace = Some(trace);
         self
+    }
+
+    /// Sets the run of the program that made the prediction, as [`Evaluate`](crate::Evaluate) does.
+    #[must_use]
+    pub const fn with_run(mut self, run: &'a ProgramRun) -> Self {
+        self.run = Some(run);
+        self
+    }
+
+    /// Returns the steps of the program: the optimizer's trace, or else the one that the program returned.
+    #[must_use]
+    pub fn program_trace(&self) -> Option<&'a Trace> {
+        self.trace.or_else(|| self.run?.trace.as_ref())
     }
 
     /// Sets the memo, unless the call already has one.
@@ -92,8 +144,8 @@ impl<'a, G, P> MetricCall<'a, G, P> {
     where
         'a: 'b,
     {
-        let Self { trace, pred_name, pred_trace, spec, .. } = self;
-        MetricCall { gold, pred, trace, pred_name, pred_trace, memo: None, spec }
+        let Self { trace, pred_name, pred_trace, run, spec, is_explained, .. } = self;
+        MetricCall { gold, pred, trace, pred_name, pred_trace, run, memo: None, spec, is_explained }
     }
 }
 
@@ -109,6 +161,7 @@ impl<G, P> fmt::Debug for MetricCall<'_, G, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut call = f.debug_struct("MetricCall");
         call.field("tracing", &self.trace.is_some()).field("pred_name", &self.pred_name);
+        call.field("run", &self.run.is_some());
         call.finish_non_exhaustive()
     }
 }

@@ -91,6 +91,14 @@ impl ComponentResult {
         self.outcome.as_deref()
     }
 
+    /// Returns the error of a component that failed.
+    pub(crate) fn error(&self) -> Option<&MetricError> {
+        match self.outcome.as_deref() {
+            Some(Outcome::MetricFailed { error }) => Some(error),
+            _ => None,
+        }
+    }
+
     /// Returns the outcome, if the component was evaluated.
     pub(crate) fn outcome(&self) -> Option<Cow<'_, Outcome>> {
         if let Some(outcome) = &self.outcome {
@@ -191,6 +199,9 @@ impl Components {
 
     /// Returns the components' feedback, one line each: first those without a score, then by ascending value.
     pub(crate) fn worst_first(&self) -> Option<String> {
+        if self.results.iter().all(ComponentResult::is_plain) {
+            return None;
+        }
         let mut lines: Vec<(f64, String)> = self.iter().filter_map(|it| line(&it)).collect();
         lines.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         let lines: Vec<String> = lines.into_iter().map(|(_, line)| line).collect();

@@ -5,6 +5,8 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::core::missing::MissingFields;
+use crate::core::score::Scored;
 use crate::core::spec::{MetricSpec, ScoreRange, Side};
 use crate::text::shown;
 
@@ -111,6 +113,13 @@ pub enum FieldError {
         /// The fields that the row has instead.
         present: Vec<String>,
     },
+    /// The value of the field is `null`.
+    Null {
+        /// The field.
+        field: Cow<'static, str>,
+        /// The type as the metric's author wrote it, or a description of it.
+        expected: Cow<'static, str>,
+    },
     /// The field has a value of another type.
     WrongType {
         /// The field.
@@ -186,6 +195,46 @@ impl MetricError {
     pub fn cost_msats(&self) -> u64 {
         self.0.cost_msats
     }
+
+    /// Returns whether the metric, or the component that left a composite without a score, requires a field that the
+    /// prediction does not have, or whose value is `null`.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// #[metric]
+    /// fn is_short(#[pred] answer: &str) -> bool {
+    ///     answer.len() < 10
+    /// }
+    ///
+    /// let error = |pred| IsShort.score(&example! {}, &pred).unwrap_err();
+    /// assert!(error(prediction! {}).is_missing_from_prediction());
+    /// assert!(error(prediction! { "answer" => () }).is_missing_from_prediction());
+    /// assert!(!error(prediction! { "answer" => 7 }).is_missing_from_prediction());
+    /// ```
+    #[must_use]
+    pub fn is_missing_from_prediction(&self) -> bool {
+        match self.kind() {
+            MetricErrorKind::Field { side: Side::Pred, error } => !error.is_of_type(),
+            MetricErrorKind::Row { side: Side::Pred, reason, .. } => {
+                // The messages of serde for a struct's field.
+                reason.starts_with("missing field ") || reason.starts_with("invalid type: null, ")
+            }
+            MetricErrorKind::MissingComponent { .. } => {
+                let component = self.source().and_then(|source| source.downcast_ref::<Self>());
+                component.is_some_and(Self::is_missing_from_prediction)
+            }
+            _ => false,
+        }
+    }
+
+    /// Sets the error of the component that left a composite without a score.
+    pub(crate) fn with_component_error(mut self, error: Option<Self>) -> Self {
+        if let Some(error) = error {
+            self.0.source = Some(Arc::new(error));
+        }
+        self
+    }
 }
 
 impl PartialEq for MetricError {
@@ -220,6 +269,9 @@ impl fmt::Display for MetricError {
             Kind::Field { side, error: FieldError::Missing { field, present } } => {
                 write!(f, ": no field `{side}.{field}`{}", AmongFields(present))
             }
+            Kind::Field { side, error: FieldError::Null { field, expected } } => {
+                write!(f, ": field `{side}.{field}`: expected {expected}, found null")
+            }
             Kind::Field { side, error: FieldError::WrongType { field, expected, found } } => {
                 write!(f, ": field `{side}.{field}`: expected {expected}, found {found}")
             }
@@ -246,21 +298,46 @@ impl fmt::Display for MetricError {
 }
 
 impl FieldError {
+    /// Whether the field has a value, of another type.
+    const fn is_of_type(&self) -> bool {
+        matches!(self, Self::WrongType { .. })
+    }
+
     /// Adds the metric and the side of the row.
     pub(crate) fn of(self, metric: &str, side: Side) -> MetricError {
         MetricError::new(metric, MetricErrorKind::Field { side, error: self })
     }
 }
 
-/// Returns a field error as the error of the metric, with the side of the row.
+/// Returns a field error as the error of the metric, with the side of the row. A metric that scores predictions without
+/// the field returns that score instead.
 ///
 /// # Errors
-/// Always.
+/// The error, unless the metric scores predictions without the field.
 #[cold]
 #[doc(hidden)]
 #[expect(clippy::boxed_local, reason = "reading a field returns a boxed error")]
-pub fn unreadable_field<T>(error: Box<FieldError>, spec: &MetricSpec<'_>, side: Side) -> Result<T> {
-    Err(error.of(spec.name, side))
+pub fn unreadable_field(
+    error: Box<FieldError>,
+    spec: &MetricSpec<'_>,
+    side: Side,
+) -> Result<Scored> {
+    let Some(score) = spec.missing.filter(|_| side == Side::Pred) else {
+        return Err(error.of(spec.name, side));
+    };
+    match MissingFields::of_error(*error, spec) {
+        Ok(missing) => Scored::without_fields(score, missing, spec),
+        Err(error) => Err(error.of(spec.name, side)),
+    }
+}
+
+/// Returns whether a metric that scores predictions without the field can score the row.
+#[doc(hidden)]
+pub fn is_scored<T>(read: &Result<T, Box<FieldError>>) -> bool {
+    match read {
+        Ok(_) => true,
+        Err(error) => matches!(**error, FieldError::Missing { .. } | FieldError::Null { .. }),
+    }
 }
 
 struct AmongFields<'a>(&'a [String]);

@@ -204,7 +204,7 @@ impl<F> FnMetric<F> {
         R: MetricReturn,
     {
         self.usable()?;
-        Ok((self.score)(gold, pred).into_scored(&self.named_spec())?.score)
+        Ok((self.score)(gold, pred).into_scored(&self.named_spec())?.into_score())
     }
 }
 
@@ -240,7 +240,7 @@ macro_rules! closure_metric {
             }
 
             async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore> {
-                Ok(self.answer(MetricCall::new(gold, pred)).await?.score)
+                Ok(self.answer(MetricCall::new(gold, pred)).await?.into_score())
             }
 
             fn requirements(&self, all: &mut Vec<Requirement>) {

@@ -227,7 +227,7 @@ impl<M> Instance<M> {
     {
         let is_late = || Err(MetricError::failed(self.declared.name, "it has to be awaited"));
         let answer = Metric::<G, P>::answer(self, MetricCall::new(gold, pred)).ready();
-        Ok(answer.unwrap_or_else(is_late)?.score)
+        Ok(answer.unwrap_or_else(is_late)?.into_score())
     }
 }
 
@@ -260,7 +260,7 @@ impl<G: Sync, P: Sync, M: Metric<G, P>> Metric<G, P> for Instance<M> {
 
     async fn evaluate(&self, gold: &G, pred: &P) -> Result<MetricScore> {
         let scored: Scored = self.answer(MetricCall::new(gold, pred)).await?;
-        Ok(scored.score)
+        Ok(scored.into_score())
     }
 
     fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {

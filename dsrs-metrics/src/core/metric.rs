@@ -92,11 +92,13 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         })
     }
 
-    /// Returns the metric's declaration.
+    /// Returns the metric's declaration. That of a metric written by hand has the name, tier and cost of the other
+    /// methods and the range [0, 1]; a score outside it is an error. Override it for another range, or for a direction,
+    /// a threshold or fields.
     fn spec(&self) -> MetricSpec<'_> {
         let by_hand = || {
             let spec = MetricSpec::new(self.name()).with_tier(self.tier()).with_async();
-            spec.with_cost_msats(self.cost_estimate())
+            spec.with_cost_msats(self.cost_estimate()).with_range(0.0, 1.0)
         };
         self.declaration().map_or_else(by_hand, Declaration::spec)
     }
@@ -298,11 +300,18 @@ forward_metric!(&M => |_| None, Box<M> => |_| None, Arc<M> => |value| Some(Key::
 pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> {
     /// Returns whether the pair passes.
     ///
+    /// A prediction that lacks a field which the metric requires, or has `null` there, does not pass.
+    ///
     /// # Errors
-    /// As [`Metric::evaluate`]; a score without a verdict. An error is not an acceptance.
+    /// As [`Metric::evaluate`], except for a missing field of the prediction; a score without a verdict. An error is not
+    /// an acceptance.
     async fn accepts(&self, gold: &G, pred: &P, trace: &Trace) -> Result<bool> {
-        let scored = self.answer(MetricCall::new(gold, pred).with_trace(trace)).await?;
-        scored.passed.ok_or_else(|| MetricError::failed(self.name(), NO_VERDICT))
+        let call = MetricCall::new(gold, pred).with_trace(trace).without_explanation();
+        match self.answer(call).await {
+            Ok(scored) => scored.passed.ok_or_else(|| MetricError::failed(self.name(), NO_VERDICT)),
+            Err(error) if error.is_missing_from_prediction() => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 }
 
@@ -315,11 +324,21 @@ pub trait AcceptanceTest<G: Sync = Example, P: Sync = Prediction>: Metric<G, P> 
 #[doc(hidden)]
 pub trait ScoredAtOnce<G> {}
 
+/// A metric of `#[metric]` or `#[judge]` with the verdict `V`. It is a bound of its own, so that the error of a method
+/// call is the message below, without the associated type.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no verdict, so it cannot accept or reject a trace",
+    label = "returns no verdict",
+    note = "a metric has a verdict if it returns `bool` or has a threshold: `#[metric(threshold = ..)]`;\na metric written by hand needs `impl AcceptanceTest for .. {{}}`"
+)]
+#[doc(hidden)]
+pub trait HasVerdict<V = Decided> {}
+
 #[diagnostic::do_not_recommend]
-impl<G: Sync, P: Sync, M> AcceptanceTest<G, P> for M where
-    M: Metric<G, P> + Declared<Verdict = Decided>
-{
-}
+impl<M: Declared> HasVerdict<M::Verdict> for M {}
+
+#[diagnostic::do_not_recommend]
+impl<G: Sync, P: Sync, M: Metric<G, P> + HasVerdict> AcceptanceTest<G, P> for M {}
 
 const NO_VERDICT: &str = "expected a verdict, found a score only; set a threshold";
 

@@ -13,7 +13,7 @@ pub(crate) fn objectives(scored: Scored, spec: &MetricSpec<'_>) -> Vec<FeedbackM
     }
     let of_component = |name: &str, scored: &Scored| {
         let passed = scored.passed.map(Value::from);
-        let details = scored.score.details.clone().map(Value::from);
+        let details = scored.own_details().map(Value::from);
         let objective = scored.clone().into_feedback().with_metadata("name", name);
         described(objective, [("passed", passed), ("details", details)])
     };
@@ -25,7 +25,7 @@ pub(crate) fn objectives(scored: Scored, spec: &MetricSpec<'_>) -> Vec<FeedbackM
         return objectives;
     }
     let passed = scored.passed.map(Value::from);
-    let details = scored.score.details.clone().map(Value::from);
+    let details = scored.own_details().map(Value::from);
     let described_by = [("passed", passed), ("details", details), ("range", range(spec))];
     vec![described(scored.into_feedback().with_metadata("name", spec.name), described_by)]
 }
@@ -48,7 +48,7 @@ fn described<const N: usize>(
 ) -> FeedbackMetric {
     for (key, value) in entries {
         if let Some(value) = value {
-            objective.metadata.entry(key).or_insert(value);
+            objective.metadata.entry(key.to_owned()).or_insert(value);
         }
     }
     objective

@@ -72,8 +72,12 @@ pub struct FieldSpec<'a> {
     /// The type as the metric's author wrote it, e.g. `&str`.
     #[serde(rename = "type")]
     pub ty: &'a str,
-    /// Whether a row without the field cannot be scored.
+    /// Whether a row without the field is an error, or is counted as a row without it (see
+    /// [`may_be_missing`](Self::may_be_missing)).
     pub required: bool,
+    /// Whether a prediction without the required field is scored, and counted: `missing` of `#[metric]` or `#[pred]`.
+    #[serde(skip_serializing_if = "is_false")]
+    pub may_be_missing: bool,
     /// The description of the type for users who do not read Rust, if it has one.
     #[serde(skip)]
     pub help: TypeHelp,
@@ -83,7 +87,19 @@ impl<'a> FieldSpec<'a> {
     /// Creates the spec of a field.
     #[must_use]
     pub const fn new(name: &'a str, ty: &'a str, required: bool) -> Self {
-        Self { name, ty, required, help: TypeHelp::NONE }
+        Self { name, ty, required, may_be_missing: false, help: TypeHelp::NONE }
+    }
+
+    /// Declares that a prediction without the required field is scored and counted.
+    #[must_use]
+    pub const fn or_missing(mut self) -> Self {
+        self.may_be_missing = true;
+        self
+    }
+
+    /// Returns whether a row without the field is an error.
+    pub(crate) const fn is_needed(&self) -> bool {
+        self.required && !self.may_be_missing
     }
 
     /// Sets the description of the type.
@@ -92,6 +108,11 @@ impl<'a> FieldSpec<'a> {
         self.help = help;
         self
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "required by serde")]
+fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 /// One configuration value of a metric: a `#[param]`.
@@ -113,6 +134,13 @@ pub struct ParamSpec<'a> {
     #[doc(hidden)]
     #[serde(skip)]
     pub names: &'a [(Side, usize)],
+}
+
+impl ParamSpec<'_> {
+    /// Returns whether the parameter is the name of the prediction's field at this position.
+    pub(crate) fn names_prediction(&self, position: usize) -> bool {
+        self.names.contains(&(Side::Pred, position))
+    }
 }
 
 /// A metric's declaration: everything that is known about it before it runs.
@@ -152,6 +180,9 @@ pub struct MetricSpec<'a> {
     pub direction: Direction,
     /// Whether each score is replaced with 1 (pass) or 0 (fail) before it is reported or combined.
     pub strict: bool,
+    /// The score of a prediction that lacks a required field, or has `null` there; `None` if that is an error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing: Option<f64>,
     /// Whether the metric is asynchronous.
     pub is_async: bool,
     /// The fields read from the gold example.
@@ -178,6 +209,7 @@ impl<'a> MetricSpec<'a> {
             range: None,
             direction: Direction::HigherIsBetter,
             strict: false,
+            missing: None,
             is_async: false,
             gold: &[],
             pred: &[],
@@ -245,6 +277,13 @@ impl<'a> MetricSpec<'a> {
         self
     }
 
+    /// Sets the score of a prediction that lacks a required field. A metric written by hand returns it itself.
+    #[must_use]
+    pub const fn with_missing(mut self, score: f64) -> Self {
+        self.missing = Some(score);
+        self
+    }
+
     /// Declares the metric as asynchronous.
     #[must_use]
     pub const fn with_async(mut self) -> Self {
@@ -297,12 +336,12 @@ impl<'a> MetricSpec<'a> {
         gold.chain(self.pred.iter().map(|field| (Side::Pred, *field)))
     }
 
-    /// Returns whether the rows have every required field. The fields' types are checked by
-    /// [`Metric::can_evaluate`](crate::Metric::can_evaluate).
+    /// Returns whether the rows have every required field, except those without which a prediction is scored. The
+    /// fields' types are checked by [`Metric::can_evaluate`](crate::Metric::can_evaluate).
     #[must_use]
     pub fn can_evaluate(&self, gold: &Example, pred: &Prediction) -> bool {
         let has = |row: &Fields, fields: &[FieldSpec<'_>]| {
-            fields.iter().all(|field| !field.required || row.contains_key(field.name))
+            fields.iter().all(|field| !field.is_needed() || row.contains_key(field.name))
         };
         has(&gold.data, self.gold) && has(&pred.data, self.pred)
     }

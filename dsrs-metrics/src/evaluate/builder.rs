@@ -227,7 +227,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         let plan = Plan {
             sharing: sharing(&self.metrics),
             metrics: self.metrics,
-            options: self.row_options,
+            options: RowOptions { is_explained: self.options.shows_rows(), ..self.row_options },
         };
         Ok(Evaluate {
             plan: Arc::new(plan),
@@ -292,7 +292,17 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
 }
 
 /// Names of result columns that do not belong to a metric.
-const RESERVED: [&str; 5] = ["id", "gold", "pred", "attributes", "traceback"];
+const RESERVED: [&str; 9] = [
+    "id",
+    "gold",
+    "pred",
+    "latency_s",
+    "input_tokens",
+    "output_tokens",
+    "cost_msats",
+    "attributes",
+    "traceback",
+];
 
 /// Rejects names that would collide with other columns, such as `NAME.PART` or `NAME.passed`.
 fn check_name(name: &str) -> Result<(), EvaluateError> {

@@ -4,6 +4,7 @@
 use super::error::EvaluateError;
 use super::row::RowResult;
 use super::summary::{MetricSummary, Tally};
+use super::totals::ProgramTotals;
 use crate::core::outcome::Outcome;
 use crate::evaluate::report::{Progress, ResultFiles};
 
@@ -11,6 +12,7 @@ pub(super) struct Collector<G, P> {
     pub(super) tallies: Vec<Tally>,
     pub(super) rows: u64,
     failed_rows: u64,
+    program: ProgramTotals,
     /// Rows in the order in which they finished, and the position of each in the input.
     results: Vec<RowResult<G, P>>,
     positions: Vec<u64>,
@@ -40,6 +42,7 @@ impl<G, P> Collector<G, P> {
             tallies,
             rows: 0,
             failed_rows: 0,
+            program: ProgramTotals::default(),
             results: Vec::with_capacity(kept),
             positions: Vec::with_capacity(kept),
             options,
@@ -53,6 +56,9 @@ impl<G, P> Collector<G, P> {
         self.rows += 1;
         for (tally, outcome) in self.tallies.iter_mut().zip(&row.outcomes) {
             tally.record(index, outcome);
+        }
+        if let Some(run) = &row.run {
+            self.program.add(run);
         }
         if row.is_failure() {
             self.record_failure(index, &row);
@@ -112,6 +118,7 @@ impl<G, P> Collector<G, P> {
             results,
             summaries: summaries.collect(),
             failed_rows: self.failed_rows,
+            program: self.program,
             first_error: self.first_error.take().map(|(_, error)| error),
         }
     }
@@ -122,6 +129,7 @@ pub(super) struct Finished<G, P> {
     /// For each metric its own summary, then the summaries of its named scores.
     pub(super) summaries: Vec<Vec<MetricSummary>>,
     pub(super) failed_rows: u64,
+    pub(super) program: ProgramTotals,
     pub(super) first_error: Option<String>,
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::missing::UnknownField;
 use crate::core::requirements::NotReady;
 
 /// An error in the setup of an evaluation, or one that leaves it without a result.
@@ -118,6 +119,14 @@ pub enum EvaluateError {
         failed: u64,
         /// The error of the first failed row.
         first_error: Option<String>,
+    },
+    /// No prediction has a field that the metric reads, so the name of the field is wrong.
+    #[error("metric `{metric}`: {field}")]
+    UnknownField {
+        /// The metric.
+        metric: String,
+        /// The field, with the most similar name.
+        field: UnknownField,
     },
     /// A worker task panicked outside the user's program and metrics: in `Drop` of a row, or because of a
     /// bug in this library.

@@ -8,6 +8,7 @@ mod collector;
 mod ctrl_c;
 mod error;
 mod evaluator;
+mod missing;
 mod observer;
 mod outputs;
 pub(crate) mod program;
@@ -18,6 +19,7 @@ mod run;
 mod source;
 mod stop;
 mod summary;
+mod totals;
 mod worker_pool;
 
 use std::fmt;
@@ -31,12 +33,14 @@ use futures_util::{Stream, StreamExt};
 pub use self::builder::EvaluateBuilder;
 pub use self::error::EvaluateError;
 pub use self::evaluator::Evaluator;
+pub use self::missing::UnknownField;
 pub use self::observer::{Observer, RunStart};
 #[cfg(feature = "report")]
 pub use self::outputs::TableRows;
 pub use self::result::{Ending, EvaluationResult};
 pub use self::row::RowResult;
 pub use self::summary::MetricSummary;
+pub use self::totals::ProgramTotals;
 
 use self::row::Plan;
 use self::run::Predicted;
@@ -125,6 +129,13 @@ struct Options<G, P> {
     stop_when: Option<Shared<BoxFuture<'static, ()>>>,
     #[cfg(feature = "ctrl-c")]
     stop_on_ctrl_c: bool,
+}
+
+impl<G, P> Options<G, P> {
+    /// Returns whether rows are kept, written or passed to an observer, so that the details of their scores can be read.
+    fn shows_rows(&self) -> bool {
+        self.keep_results || !self.outputs.is_empty() || !self.observers.is_empty()
+    }
 }
 
 impl<G, P> Default for Options<G, P> {

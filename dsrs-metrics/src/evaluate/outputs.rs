@@ -15,7 +15,8 @@ use crate::evaluate::report::{Format, pair_line};
 impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
     EvaluateBuilder<G, P>
 {
-    /// Writes the rows as CSV: `id`, `gold.FIELD` and `pred.FIELD` if a program was run,
+    /// Writes the rows as CSV: `id`, `gold.FIELD` and `pred.FIELD` if a program was run, `latency_s`, `input_tokens`,
+    /// `output_tokens` and `cost_msats` if it returned them ([`ProgramOutput`](crate::ProgramOutput)),
     /// `attributes.FIELD`, and for each metric `NAME` (its value), `NAME.outcome`, `NAME.passed`,
     /// `NAME.confidence`, `NAME.details`, `NAME.feedback`, `NAME.cost_msats`, and `NAME.error`,
     /// `NAME.parts` and `NAME.metadata` if any row has them. Lists and objects are JSON.
@@ -43,8 +44,10 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
     /// Writes the rows as JSON Lines, one object per line:
     /// `{"id": .., "gold": .., "pred": .., "scores": {"NAME": {"outcome": "scored", "value": 1.0,
     /// "passed": true, "confidence": 1.0, "details": null, "feedback": null, "cost_msats": 0}}}`.
-    /// `gold` and `pred` are present if a program was run, `attributes` and `traceback` if the row has any,
-    /// and `error`, `parts` and `metadata` of a score if it has any.
+    /// `gold` and `pred` are present if a program was run, `latency_s`, `input_tokens`, `output_tokens` and `cost_msats`
+    /// after them if it returned them, `attributes` and `traceback` if the row has any,
+    /// and `error`, `parts` and `metadata` of a score if it has any. `details` explains the score, unless `feedback`
+    /// does.
     pub fn save_as_jsonl(self, path: impl Into<PathBuf>) -> Self {
         self.save_as(Format::JsonLines, path.into())
     }

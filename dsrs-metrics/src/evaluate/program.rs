@@ -10,6 +10,7 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 
 use crate::core::panic;
+use crate::core::program_run::ProgramOutput;
 use crate::core::rows::dynamic::{Example, Prediction};
 
 /// Any error of a program; `?` converts every error type into it.
@@ -45,6 +46,43 @@ pub trait Module: Send + Sync {
     /// # Errors
     /// Any error of the program; an evaluation counts the row as failed and continues.
     async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError>;
+
+    /// Runs the program once and returns its prediction with its trace, usage and latency. [`Evaluate`](crate::Evaluate)
+    /// calls it and hands them to the metrics; the default calls [`forward`](Self::forward) and returns none of them.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::{Module, ProgramError, ProgramOutput, TraceStep};
+    ///
+    /// struct Shout;
+    ///
+    /// #[async_trait]
+    /// impl Module for Shout {
+    ///     async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError> {
+    ///         Ok(self.forward_traced(inputs).await?.prediction)
+    ///     }
+    ///
+    ///     async fn forward_traced(&self, inputs: Example) -> Result<ProgramOutput, ProgramError> {
+    ///         let question = inputs.get("question").and_then(|text| text.as_str());
+    ///         let answer = question.ok_or("there is no question")?.to_uppercase();
+    ///         let outputs = prediction! { "answer" => answer };
+    ///         let step = TraceStep { predictor: "upper".to_owned(), inputs, outputs: outputs.clone() };
+    ///         Ok(ProgramOutput::new(outputs).with_trace(Trace { steps: vec![step] }))
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let output = Shout.forward_traced(example! { "question" => "why?" }).await.unwrap();
+    /// assert_eq!(output.trace.unwrap().steps[0].predictor, "upper");
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`forward`](Self::forward).
+    async fn forward_traced(&self, inputs: Example) -> Result<ProgramOutput, ProgramError> {
+        self.forward(inputs).await.map(ProgramOutput::new)
+    }
 
     /// Runs the program on each example, `concurrency` at a time (0 counts as 1), and returns one result for each, in
     /// the same order: DSPy's `batch`. The program receives the [inputs](Example::inputs) of an example. An error or a
@@ -110,6 +148,9 @@ macro_rules! forward_module {
             async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError> {
                 (**self).forward(inputs).await
             }
+            async fn forward_traced(&self, inputs: Example) -> Result<ProgramOutput, ProgramError> {
+                (**self).forward_traced(inputs).await
+            }
             async fn batch(
                 &self,
                 examples: Vec<Example>,
@@ -153,6 +194,45 @@ impl<T, E: fmt::Display + 'static> Fallible<T> for Result<T, E> {
     }
 }
 
+/// What a program may return: the prediction, a [`ProgramOutput`] with its trace, usage and latency, or a `Result` of
+/// either.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not what a program returns for the prediction `{P}`",
+    label = "neither `{P}`, `ProgramOutput<{P}>`, nor a `Result` of these",
+    note = "return a `{P}`, a `ProgramOutput<{P}>`, or a `Result` of one whose error implements `Display` and borrows nothing"
+)]
+pub trait ProgramReturn<P> {
+    /// Returns the output, or the message of the error as [`Fallible::into_result`] does.
+    ///
+    /// # Errors
+    /// The message of the error.
+    fn into_output(self) -> Result<ProgramOutput<P>, String>;
+}
+
+impl<P> ProgramReturn<P> for P {
+    fn into_output(self) -> Result<ProgramOutput<P>, String> {
+        Ok(ProgramOutput::new(self))
+    }
+}
+
+impl<P> ProgramReturn<P> for ProgramOutput<P> {
+    fn into_output(self) -> Result<Self, String> {
+        Ok(self)
+    }
+}
+
+impl<P, E: fmt::Display + 'static> ProgramReturn<P> for Result<P, E> {
+    fn into_output(self) -> Result<ProgramOutput<P>, String> {
+        Fallible::<P>::into_result(self).map(ProgramOutput::new)
+    }
+}
+
+impl<P, E: fmt::Display + 'static> ProgramReturn<P> for Result<ProgramOutput<P>, E> {
+    fn into_output(self) -> Result<ProgramOutput<P>, String> {
+        Fallible::<ProgramOutput<P>>::into_result(self)
+    }
+}
+
 /// Returns the error in a box, whose `Display` would not show its causes. `Box<dyn Error>` does not
 /// implement `Error`, so there cannot be one impl for errors and another for boxes.
 fn boxed<E: 'static>(error: &E) -> Option<&dyn Error> {
@@ -166,8 +246,8 @@ fn boxed<E: 'static>(error: &E) -> Option<&dyn Error> {
     error.downcast_ref::<Box<dyn Error>>().map(|error| &**error)
 }
 
-/// A program that an evaluation can run: an async function or closure from a gold row to a prediction (or to a
-/// `Result` of one), or a [`Module`].
+/// A program that an evaluation can run: an async function or closure from a gold row to a prediction, to a
+/// [`ProgramOutput`] or to a `Result` of either ([`ProgramReturn`]), or a [`Module`].
 ///
 /// A gold row of type [`Example`] is passed with its [inputs](Example::inputs) only: the fields that
 /// [`with_inputs`](Example::with_inputs) named. If it was never called on the example, these are
@@ -178,11 +258,12 @@ fn boxed<E: 'static>(error: &E) -> Option<&dyn Error> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a program from `{G}` to `{P}`",
     label = "not a program from `{G}` to `{P}`",
-    note = "write `|row: {G}| async move {{ .. }}` or `async fn program(row: {G}) -> {P}`, returning `{P}` or `Result<{P}, E>` with `E: Display`,\nor implement `Module`; the future must be `Send`"
+    note = "write `|row: {G}| async move {{ .. }}` or `async fn program(row: {G}) -> {P}`, returning `{P}`, `ProgramOutput<{P}>` or a `Result` of one with `E: Display`,\nor implement `Module`; the future must be `Send`"
 )]
 pub trait Program<G, P, Kind>: Send + Sync {
-    /// Runs the program on the inputs of one row.
-    fn predict(&self, gold: &G) -> impl Future<Output = Result<P, String>> + Send;
+    /// Runs the program on the inputs of one row, and returns the prediction with what the program returns about its
+    /// run.
+    fn output(&self, gold: &G) -> impl Future<Output = Result<ProgramOutput<P>, String>> + Send;
 }
 
 /// Marks a [`Program`] that is a function.
@@ -199,19 +280,19 @@ where
     G: Clone + Sync + 'static,
     F: Fn(G) -> Fut + Send + Sync,
     Fut: Future + Send,
-    Fut::Output: Fallible<P>,
+    Fut::Output: ProgramReturn<P>,
 {
-    fn predict(&self, gold: &G) -> impl Future<Output = Result<P, String>> + Send {
+    fn output(&self, gold: &G) -> impl Future<Output = Result<ProgramOutput<P>, String>> + Send {
         let answer = self(inputs(gold));
-        async move { answer.await.into_result() }
+        async move { answer.await.into_output() }
     }
 }
 
 #[diagnostic::do_not_recommend]
 impl<M: Module> Program<Example, Prediction, ByForward> for M {
-    async fn predict(&self, gold: &Example) -> Result<Prediction, String> {
-        let prediction = self.forward(gold.inputs()).await;
-        prediction.map_err(|error| with_causes(&*error))
+    async fn output(&self, gold: &Example) -> Result<ProgramOutput, String> {
+        let output = self.forward_traced(gold.inputs()).await;
+        output.map_err(|error| with_causes(&*error))
     }
 }
 
@@ -267,7 +348,7 @@ mod tests {
 
     fn error_message<Kind>(program: &impl Program<Example, Prediction, Kind>) -> String {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(program.predict(&Example::default())).unwrap_err()
+        runtime.block_on(program.output(&Example::default())).unwrap_err()
     }
 
     #[test]

@@ -9,6 +9,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 use super::error::EvaluateError;
 use super::row::RowResult;
 use super::summary::MetricSummary;
+use super::totals::ProgramTotals;
 use crate::core::outcome::Outcome;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::text::shown;
@@ -25,12 +26,14 @@ const SHOWN_PARTS: usize = 20;
 #[non_exhaustive]
 pub struct EvaluationResult<G = Example, P = Prediction> {
     /// The first metric's headline: the percentage of true in [0, 100], or the mean. `None` if no row has
-    /// a score.
+    /// a score, or if no prediction has a field that the metric reads (see [`MetricSummary::unknown_fields`]).
     pub score: Option<f64>,
     /// The rows in input order; empty if `keep_results(false)`.
     pub results: Vec<RowResult<G, P>>,
     /// The summary of each metric, followed by the summaries of its named scores, if it has any.
     pub metrics: Vec<MetricSummary>,
+    /// Tokens, cost and latency of the program, over all rows.
+    pub program: ProgramTotals,
     /// The number of finished rows.
     pub rows: u64,
     /// The number of rows in which the program or any metric failed.
@@ -146,8 +149,14 @@ impl<G, P> EvaluationResult<G, P> {
     /// Returns the score, or an error that explains why there is none.
     ///
     /// # Errors
+    /// [`EvaluateError::UnknownField`] if no prediction has a field that the metric reads;
     /// [`EvaluateError::NothingScored`], with the error of the first failed row.
     pub fn try_score(&self) -> Result<f64, EvaluateError> {
+        let first = self.metrics.first();
+        if let Some(field) = first.and_then(|summary| summary.unknown_fields.first()) {
+            let metric = self.names.first().cloned().unwrap_or_default();
+            return Err(EvaluateError::UnknownField { metric, field: field.clone() });
+        }
         self.score.ok_or_else(|| EvaluateError::NothingScored {
             metric: self.names.first().cloned().unwrap_or_default(),
             rows: self.rows,
@@ -158,14 +167,18 @@ impl<G, P> EvaluationResult<G, P> {
 }
 
 /// `{"rows": N, "metrics": {"NAME": {"score": .., "mean": .., ..}}, "ending": .., "elapsed_s": ..}`,
-/// floats unrounded, without the rows; the ending is `complete`, `max_errors`, `stopped` or
+/// floats unrounded, without the rows; after `metrics` there is `program`, if the program returned usage or latency. The ending is `complete`, `max_errors`, `stopped` or
 /// `output_failed`. All but `elapsed_s` is the same at any concurrency, except where `max_errors`, a
 /// stop or a timeout ends a run or a row early.
 impl<G, P> Serialize for EvaluationResult<G, P> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut report = serializer.serialize_struct("EvaluationResult", 4)?;
+        let mut report = serializer.serialize_struct("EvaluationResult", 5)?;
         report.serialize_field("rows", &self.rows)?;
         report.serialize_field("metrics", &ByName(&self.metrics))?;
+        match self.program.is_reported() {
+            true => report.serialize_field("program", &self.program)?,
+            false => report.skip_field("program")?,
+        }
         report.serialize_field("ending", self.ending.name())?;
         report.serialize_field("elapsed_s", &self.elapsed.as_secs_f64())?;
         report.end()

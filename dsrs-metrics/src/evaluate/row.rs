@@ -18,6 +18,7 @@ use crate::core::error::{MetricError, MetricErrorKind};
 use crate::core::metric::Metric;
 use crate::core::outcome::Outcome;
 use crate::core::panic::{self, Panic};
+use crate::core::program_run::ProgramRun;
 use crate::core::requirements::Requirement;
 use crate::core::rows::dynamic::{Example, Fields, Prediction};
 use crate::core::rows::pair::Origin;
@@ -35,6 +36,8 @@ pub struct RowResult<G = Example, P = Prediction> {
     pub gold: Arc<G>,
     /// The prediction; `None` if the program failed.
     pub pred: Option<P>,
+    /// Trace, usage and latency of the program; `None` if the row came with its prediction, or if the program failed.
+    pub run: Option<Box<ProgramRun>>,
     /// The outcome of each metric, in the order of the metrics.
     pub outcomes: Vec<Outcome>,
     /// All other fields of the row.
@@ -99,6 +102,8 @@ pub(super) struct RowOptions {
     pub(super) timeout: Option<Duration>,
     pub(super) resubmit_after: Option<Duration>,
     pub(super) traceback: bool,
+    /// Whether details and feedback of the scores are read.
+    pub(super) is_explained: bool,
 }
 
 /// How every row is evaluated.
@@ -145,6 +150,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             id: input.id.unwrap_or_else(|| index.to_string()),
             gold: input.gold,
             pred: input.pred,
+            run: None,
             outcomes: Vec::new(),
             attributes: input.attributes,
             origin: input.origin,
@@ -152,7 +158,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         };
         if row.pred.is_none() {
             match self.predict(&row.gold, program, deadline).await {
-                Ok(pred) => row.pred = Some(pred),
+                Ok((pred, run)) => (row.pred, row.run) = (Some(pred), Some(Box::new(run))),
                 Err((error, traceback)) => {
                     let error: Arc<str> = error.into();
                     let failed = |_: &_| Outcome::ProgramFailed { error: Arc::clone(&error) };
@@ -162,7 +168,8 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             }
         }
         if let Some(pred) = &row.pred {
-            let call = MetricCall::new(&*row.gold, pred);
+            let call = MetricCall { run: row.run.as_deref(), ..MetricCall::new(&*row.gold, pred) };
+            let call = if self.options.is_explained { call } else { call.without_explanation() };
             let memo = self.sharing.as_ref().map(|sharing| sharing.memo(&call));
             let call = call.with_memo(memo.as_ref());
             (row.outcomes, row.traceback) = self.score(call, deadline).await;
@@ -175,11 +182,15 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         gold: &G,
         program: &impl Program<G, P, Kind>,
         deadline: Option<Instant>,
-    ) -> Result<P, (String, Option<String>)> {
+    ) -> Result<(P, ProgramRun), (String, Option<String>)> {
         // The call is made in an async block because it may panic before its first await.
-        let start = |_| async { program.predict(gold).await };
+        let start = |_| async {
+            let started = Instant::now();
+            let (prediction, run) = program.output(gold).await?.into_parts();
+            Ok((prediction, run.measured(started.elapsed())))
+        };
         match self.attempt(start, Result::is_ok, deadline).await {
-            Ok(prediction) => prediction.map_err(|error| (error, None)),
+            Ok(output) => output.map_err(|error| (error, None)),
             Err(Failure::Panicked(panic)) => {
                 let error = format!("the program panicked: {}", panic.message);
                 Err((error, panic.traceback))

@@ -25,6 +25,7 @@ use super::stop::Stop;
 use super::summary::Tally;
 use super::worker_pool::WorkerPool;
 use crate::core::panic;
+use crate::core::program_run::ProgramOutput;
 use crate::core::requirements;
 use crate::core::settings::Settings;
 use crate::evaluate::program::Program;
@@ -37,7 +38,7 @@ const TIME_SLICE: Duration = Duration::from_millis(5);
 pub(super) struct Predicted;
 
 impl<G: Sync, P> Program<G, P, Predicted> for Predicted {
-    async fn predict(&self, _: &G) -> Result<P, String> {
+    async fn output(&self, _: &G) -> Result<ProgramOutput<P>, String> {
         Err("the row has no prediction".to_owned())
     }
 }
@@ -318,6 +319,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             score: finished.summaries[0][0].score,
             results: finished.results,
             metrics: finished.summaries.into_iter().flatten().collect(),
+            program: finished.program,
             rows: collector.rows,
             failed_rows: finished.failed_rows,
             first_error: finished.first_error,

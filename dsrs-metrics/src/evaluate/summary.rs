@@ -1,15 +1,18 @@
 //! Counts and means over rows, with the denominator of each.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use indexmap::IndexMap;
 use serde::Serialize;
 
+use super::missing::{MissingTally, UnknownField};
 use crate::core::corpus::CorpusCounts;
 use crate::core::outcome::Outcome;
 use crate::core::score::Scored;
 use crate::core::spec::ScoreKind;
 use crate::stats::exact_sum::ExactSum;
+use crate::text::shown;
 
 /// The summary of one metric, or of one of its named scores, over all rows.
 ///
@@ -30,7 +33,7 @@ pub struct MetricSummary {
     #[serde(skip)]
     pub name: String,
     /// The headline: the percentage of true in [0, 100] for a bool, the mean for a number. `None`
-    /// if no row has a score.
+    /// if no row has a score, or if no prediction has a field that the metric reads.
     pub score: Option<f64>,
     /// The mean, where a failed row counts as the failure score.
     pub mean: Option<f64>,
@@ -55,6 +58,16 @@ pub struct MetricSummary {
     /// Rows scored by the offline lexical judge, because no model is configured.
     #[serde(skip_serializing_if = "is_zero")]
     pub judged_offline: u64,
+    /// Scored rows whose prediction lacks a field that the metric reads, or has `null` there; see
+    /// [`Scored::missing_fields`].
+    #[serde(skip_serializing_if = "is_zero")]
+    pub missing: u64,
+    /// The number of these rows by field. A row may lack several fields.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub missing_fields: BTreeMap<String, u64>,
+    /// The fields that none of the scored predictions has: their names are wrong, so there is no headline.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unknown_fields: Vec<UnknownField>,
     /// Rows with a score from fewer judges than the panel has, because a judge returned no verdict.
     #[serde(skip_serializing_if = "is_zero")]
     pub judged_in_part: u64,
@@ -86,10 +99,12 @@ impl MetricSummary {
         self.scored + self.failed + self.gated + self.skipped + self.abstained
     }
 
-    /// Returns [`mean`](Self::mean) times 100, unrounded. It is a percentage if scores are bools or in [0, 1].
+    /// Returns [`mean`](Self::mean) times 100, unrounded. It is a percentage if scores are bools or in [0, 1]. `None` if
+    /// there is no [`score`](Self::score).
     #[must_use]
     pub fn percent(&self) -> Option<f64> {
-        self.mean.map(|mean| 100.0 * mean)
+        let mean = self.mean.filter(|_| self.unknown_fields.is_empty());
+        mean.map(|mean| 100.0 * mean)
     }
 
     fn headline_bool(&self, mean: f64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -106,6 +121,9 @@ impl MetricSummary {
 /// `0.8632 (mean of 1190/1190, 0 failed)`.
 impl fmt::Display for MetricSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(unknown) = self.unknown_fields.first() {
+            return write!(f, "not scored: {unknown} (0/{} rows)", self.rows());
+        }
         match (self.mean, self.kind) {
             (None, _) => write!(f, "not enough rows (0/{} scored", self.rows())?,
             (Some(mean), ScoreKind::Bool) => self.headline_bool(mean, f)?,
@@ -119,6 +137,10 @@ impl fmt::Display for MetricSummary {
             [(self.gated, "gated"), (self.skipped, "skipped"), (self.abstained, "abstained")];
         for (count, what) in unscored.into_iter().filter(|(count, _)| *count > 0) {
             write!(f, ", {count} {what}")?;
+        }
+        if self.missing > 0 {
+            let names = shown::names(self.missing_fields.keys().map(String::as_str));
+            write!(f, ", {} without {names}", self.missing)?;
         }
         match self.mean_scored.filter(|_| self.mean != self.mean_scored) {
             Some(mean) if self.kind == ScoreKind::Bool => {
@@ -151,6 +173,7 @@ pub(crate) struct Tally {
     parts: IndexMap<String, PartTally>,
     corpus: Option<CorpusCounts>,
     first_lost_judge: Option<(u64, Box<str>)>,
+    missing: MissingTally,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -186,6 +209,7 @@ impl Tally {
             parts: IndexMap::new(),
             corpus: None,
             first_lost_judge: None,
+            missing: MissingTally::default(),
         }
     }
 
@@ -209,6 +233,7 @@ impl Tally {
         counts.ones += u64::from(scored.score.value >= 1.0);
         self.sum.add(scored.score.value);
         self.record_lost_judges(row, scored);
+        self.missing.record(row, scored);
         match (&mut self.corpus, scored.corpus()) {
             (Some(sums), Some(counts)) => sums.merge(counts),
             (sums @ None, Some(counts)) => *sums = Some(counts.clone()),
@@ -241,6 +266,8 @@ impl Tally {
 
     /// Returns the metric's summary, then one for each named score, by first occurrence.
     pub(crate) fn summaries(&self, failure_score: f64) -> Vec<MetricSummary> {
+        let own = self.summary(failure_score);
+        let unknown_fields = own.unknown_fields.clone();
         let mut parts: Vec<_> = self.parts.iter().collect();
         parts.sort_by_key(|(_, part)| part.first);
         let part = |(name, part): (&String, &PartTally)| {
@@ -256,9 +283,11 @@ impl Tally {
                 ..self.counts
             };
             let name = format!("{}.{name}", self.name);
-            summary(name, ScoreKind::Number, counts, &part.sum, failure_score)
+            let part = summary(name, ScoreKind::Number, counts, &part.sum, failure_score);
+            let score = part.score.filter(|_| unknown_fields.is_empty());
+            MetricSummary { score, unknown_fields: unknown_fields.clone(), ..part }
         };
-        let mut summaries = vec![self.summary(failure_score)];
+        let mut summaries = vec![own];
         summaries.extend(parts.into_iter().map(part));
         summaries
     }
@@ -268,7 +297,20 @@ impl Tally {
         let corpus = self.corpus.as_ref().and_then(CorpusCounts::score);
         let own = summary(self.name.clone(), self.kind, self.counts, &self.sum, failure_score);
         let first_lost_judge = self.first_lost_judge.as_ref().map(|(_, error)| error.to_string());
-        MetricSummary { corpus, first_lost_judge, ..own }
+        let unknown_fields = match self.counts.abstained {
+            0 => self.missing.unknown(self.counts.scored),
+            // The row of an abstention may have the field.
+            _ => Vec::new(),
+        };
+        MetricSummary {
+            corpus,
+            first_lost_judge,
+            score: own.score.filter(|_| unknown_fields.is_empty()),
+            missing: self.missing.rows(),
+            missing_fields: self.missing.by_field(),
+            unknown_fields,
+            ..own
+        }
     }
 }
 
@@ -305,6 +347,9 @@ fn summary(
         judged_in_part: counts.judged_in_part,
         judged_without_quorum: counts.judged_without_quorum,
         first_lost_judge: None,
+        missing: 0,
+        missing_fields: BTreeMap::new(),
+        unknown_fields: Vec::new(),
         corpus: None,
         failure_score,
         ones: counts.ones,

@@ -25,6 +25,12 @@ pub enum JudgeError {
     /// The settings of the panel are invalid; checked before any model is called.
     #[error("{0}")]
     Panel(String),
+    /// The instruction, a demonstration or the extra context is invalid; checked before any model is called.
+    #[error("{0}")]
+    Prompt(String),
+    /// An input is missing or has another type, in a judge that is run as a [`Module`](crate::Module).
+    #[error("{0}")]
+    Input(String),
     /// The judge names a model that cannot be connected to.
     #[error(
         "cannot connect to the model `{id}`; build with feature `lm`, or set a model with `.with_lm(..)`"

@@ -42,17 +42,20 @@
 pub(crate) mod configured;
 mod error;
 mod fold;
+pub(crate) mod forward;
 mod judged;
 mod model_call;
 mod models;
 mod offline;
 mod panel;
 mod prompt;
+mod prompt_settings;
 mod reply;
 mod row;
 mod score;
 pub mod shipped;
 mod signature;
+mod trace;
 mod unsupported_params;
 mod untrusted;
 
@@ -66,7 +69,7 @@ pub use self::offline::AnswersOffline;
 #[doc(hidden)]
 pub use self::offline::Offline;
 pub use self::panel::{Aggregation, Panel};
-pub use self::prompt::{Fenced, Prompt};
+pub use self::prompt::{Demo, Fenced, Prompt};
 pub use self::reply::{Answer, JudgeOutput, Reply};
 pub use self::row::Judge;
 #[doc(hidden)]
@@ -75,4 +78,7 @@ pub use self::row::row;
 pub use self::score::{Overflow, Whole};
 pub use self::score::{Preference, Worth, rescale};
 pub use self::signature::{OutputSpec, Signature};
+pub use self::trace::MAX_TRACE_BYTES;
+#[doc(hidden)]
+pub use self::trace::{TraceInput, shown_trace};
 pub use self::untrusted::{Content, Shown, Untrusted};

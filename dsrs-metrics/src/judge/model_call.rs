@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::error::JudgeError;
-use super::prompt::Prompt;
+use super::prompt::{Demo, Prompt};
 use super::reply::{Flaw, Reply};
 use super::row::Judge;
 use super::score::score;
@@ -64,8 +64,11 @@ pub(super) async fn call_model<J: Judge>(
     omitted.iter().for_each(|parameter| {
         parameter.remove_from(&mut sampling);
     });
-    let request = LmRequest::new(signature.purpose.clone())
-        .system(prompt.system.clone())
+    let request = LmRequest::new(signature.purpose.clone()).system(prompt.system.clone());
+    let request = prompt.demos.iter().fold(request, |request, Demo { user, assistant }| {
+        request.user(user.clone()).assistant(assistant.clone())
+    });
+    let request = request
         .user(prompt.user.clone())
         .with_schema(signature.reply_schema())
         .with_sampling(sampling)

@@ -6,10 +6,12 @@ use serde::Deserialize;
 
 use super::error::JudgeError;
 use super::models::{IntoModel, JudgeModel, Models};
+use super::prompt_settings::PromptSettings;
 use super::signature::Signature;
 use crate::core::error::MetricError;
 use crate::core::instance::InstanceSettings;
 use crate::core::requirements::Requirement;
+use crate::core::rows::dynamic::Example;
 use crate::core::spec::MetricSpec;
 use crate::lm::LanguageModel;
 
@@ -61,6 +63,8 @@ pub struct Panel {
     settings: PanelSettings,
     /// Threshold, strictness and cost of the judge.
     instance: InstanceSettings,
+    /// Instruction, demonstrations and context of the judge.
+    prompt: Option<Arc<PromptSettings>>,
 }
 
 impl Panel {
@@ -129,10 +133,53 @@ impl Panel {
         self
     }
 
+    /// Sets the instruction, in place of the doc comment of the judge's signature.
+    #[must_use]
+    pub fn instruction(self, instruction: impl Into<String>) -> Self {
+        let instruction = Some(instruction.into());
+        self.prompted(|prompt| prompt.instruction = instruction)
+    }
+
+    /// Sets the demonstrations: examples with the inputs of the judge and its outputs, under the names of the
+    /// signature's fields. An output `reasoning` that the judge adds itself may be left out.
+    #[must_use]
+    pub fn demos(self, demos: impl IntoIterator<Item = Example>) -> Self {
+        let demos = demos.into_iter().collect();
+        self.prompted(|prompt| prompt.demos = demos)
+    }
+
+    /// Sets extra context, which follows the instruction. Like the instruction it is trusted: text of others belongs into an
+    /// input.
+    #[must_use]
+    pub fn context(self, context: impl Into<String>) -> Self {
+        let context = Some(context.into());
+        self.prompted(|prompt| prompt.context = context)
+    }
+
+    fn prompted(mut self, set: impl FnOnce(&mut PromptSettings)) -> Self {
+        set(Arc::make_mut(self.prompt.get_or_insert_default()));
+        self
+    }
+
+    /// Returns instruction, demonstrations and context, if any is set.
+    pub(super) fn prompt(&self) -> Option<&PromptSettings> {
+        self.prompt.as_deref()
+    }
+
+    /// Returns the instruction of the judge: its own, or that of its signature.
+    #[must_use]
+    pub fn instruction_of<'a>(&'a self, signature: &'a Signature) -> &'a str {
+        let own = self.prompt().and_then(|prompt| prompt.instruction.as_deref());
+        own.unwrap_or(&signature.instruction)
+    }
+
     /// Returns the panel for one of two judges that share its cost and are combined into one score: `index` is 0 or 1.
     pub(super) fn of_half(mut self, index: u64) -> Self {
         let cost_msats = self.instance.cost_msats.map(|cost| cost / 2 + (cost % 2) * index);
         self.instance = InstanceSettings { cost_msats, ..InstanceSettings::default() };
+        if self.prompt.is_some() {
+            self = self.prompted(|prompt| prompt.is_half = true);
+        }
         self
     }
 
@@ -201,6 +248,7 @@ impl Panel {
 
     /// Validates the settings.
     pub(super) fn check(&self, signature: &Signature, is_bool: bool) -> Result<(), JudgeError> {
+        self.prompt().map_or(Ok(()), PromptSettings::check)?;
         let (judges, quorum) = (self.num_judges(signature), self.quorum_of(signature));
         if !(1..=judges).contains(&quorum) {
             return Err(JudgeError::Panel(match judges {

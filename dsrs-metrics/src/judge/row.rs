@@ -12,7 +12,8 @@ use super::judged::{Judged, Judgement, Kind};
 use super::model_call::{CallResult, Calls, Verdict, call_model};
 use super::offline::Offline;
 use super::panel::Panel;
-use super::prompt::Prompt;
+use super::prompt::{Demo, Prompt};
+use super::prompt_settings::demos;
 use super::reply::{JudgeOutput, Reply};
 use super::score::{Overflow, score};
 use super::signature::Signature;
@@ -57,19 +58,47 @@ pub async fn row<J: Judge, K: Kind>(
     input: &J::Input,
     spec: &MetricSpec<'static>,
 ) -> Judged<K> {
+    let spec = judge.panel().shown_spec(*spec);
+    let (result, cost_msats) = judgement(judge, input, &spec).await;
+    Judged::new(result, cost_msats)
+}
+
+/// Returns the judgement of one row, and its cost in millisatoshis.
+pub(super) async fn judgement<J: Judge>(
+    judge: &J,
+    input: &J::Input,
+    spec: &MetricSpec<'static>,
+) -> (Result<Judgement, JudgeError>, u64) {
     let signature = J::signature();
-    let spec = &judge.panel().shown_spec(*spec);
     let contents = judge.shown(input);
-    let lms = judge.panel().check(signature, spec.kind == ScoreKind::Bool);
-    let (result, cost_msats) = match lms.and_then(|()| judge.panel().resolve(signature)) {
+    if let Some(judgement) = of_empty_input(signature, &contents) {
+        return (Ok(judgement), 0);
+    }
+    let demos = check(judge, spec);
+    match demos.and_then(|demos| Ok((demos, judge.panel().resolve(signature)?))) {
         Err(error) => (Err(error), 0),
-        Ok(Some(lms)) => call_all(judge, &lms, contents, spec).await,
-        Ok(None) => match &signature.offline {
+        Ok((demos, Some(lms))) => call_all(judge, &lms, &demos, contents, spec).await,
+        Ok((_, None)) => match &signature.offline {
             Some(answer) => (offline(judge, answer, &contents), 0),
             None => (Err(JudgeError::NoModel), 0),
         },
-    };
-    Judged::new(result, cost_msats)
+    }
+}
+
+/// Validates the settings of a judge and returns its demonstrations.
+fn check<J: Judge>(judge: &J, spec: &MetricSpec<'_>) -> Result<Vec<Demo>, JudgeError> {
+    judge.panel().check(J::signature(), spec.kind == ScoreKind::Bool)?;
+    demos(judge)
+}
+
+/// Returns the score of a row with an empty input, if the judge scores it without a model.
+fn of_empty_input(signature: &Signature, contents: &[Content]) -> Option<Judgement> {
+    let (value, inputs) = signature.empty?;
+    let is_blank = |index: &&usize| contents.get(**index).is_some_and(|input| input.is_blank);
+    let (name, _) = signature.inputs.get(*inputs.iter().find(is_blank)?)?;
+    let details = Some(format!("`{name}` is empty; no model was called"));
+    let (feedback, metadata) = (None, Map::new());
+    Some(Judgement { value, confidence: 1.0, details, feedback, metadata, lost: None })
 }
 
 /// Requires the models of the panel. A judge with an offline fallback requires none if none is configured.
@@ -77,8 +106,7 @@ impl<J: Judge + Declared> Requires for J {
     fn requirements(&self, all: &mut Vec<Requirement>) {
         let (signature, spec) = (J::signature(), <J as Declared>::SPEC);
         all.extend(self.panel().invalid_setting(&spec));
-        let lms = self.panel().check(signature, spec.kind == ScoreKind::Bool);
-        match lms.and_then(|()| self.panel().resolve(signature)) {
+        match check(self, &spec).and_then(|_| self.panel().resolve(signature)) {
             Ok(Some(lms)) => {
                 all.extend(lms.into_iter().map(|lm| Requirement::model(spec.name, lm)));
             }
@@ -99,7 +127,7 @@ fn offline<J: Judge>(
     contents: &[Content],
 ) -> Result<Judgement, JudgeError> {
     let signature = J::signature();
-    let texts: Vec<Option<&str>> = contents.iter().map(|content| content.0.as_deref()).collect();
+    let texts: Vec<Option<&str>> = contents.iter().map(|content| content.text.as_deref()).collect();
     let mut answer = answer.answer(&texts);
     // One function may serve several judges, and returns no reasoning.
     answer.retain(|name, _| signature.output_spec(name).is_some());
@@ -137,11 +165,12 @@ struct Opinion {
 async fn call_all<J: Judge>(
     judge: &J,
     lms: &[Arc<dyn LanguageModel>],
+    demos: &[Demo],
     contents: Vec<Content>,
     spec: &MetricSpec<'static>,
 ) -> (Result<Judgement, JudgeError>, u64) {
     let signature = J::signature();
-    let prompts = prompts(signature, &judge.configured(), contents);
+    let prompts = prompts(judge, demos, contents);
     let mut questions = Vec::with_capacity(lms.len() * prompts.len());
     for (index, lm) in lms.iter().enumerate() {
         for prompt in &prompts {
@@ -194,15 +223,14 @@ fn report_omitted(judgement: &mut Judgement, omitted: &UnsupportedParams) {
 }
 
 /// Returns the prompt, or both orders of a pair.
-fn prompts(
-    signature: &Signature,
-    configured: &[(&'static str, Content)],
-    mut contents: Vec<Content>,
-) -> Vec<Prompt> {
-    let mut prompts = vec![Prompt::new(signature, configured, &contents)];
+fn prompts<J: Judge>(judge: &J, demos: &[Demo], mut contents: Vec<Content>) -> Vec<Prompt> {
+    let (signature, configured) = (J::signature(), judge.configured());
+    let settings = judge.panel().prompt();
+    let prompt = |contents: &[_]| Prompt::new(signature, &configured, settings, demos, contents);
+    let mut prompts = vec![prompt(&contents)];
     if let Some((first, second)) = signature.pairwise {
         contents.swap(first, second);
-        prompts.push(Prompt::new(signature, configured, &contents));
+        prompts.push(prompt(&contents));
     }
     prompts
 }

@@ -9,6 +9,7 @@ use super::models::JudgeModel;
 use super::offline::Offline;
 use super::panel::{Aggregation, PanelSettings};
 use super::prompt::system;
+use super::prompt_settings::PromptSettings;
 use super::untrusted::Content;
 use crate::core::spec::{MetricSpec, ScoreRange};
 use crate::lm::{ReplySchema, Sampling};
@@ -23,12 +24,16 @@ pub struct Signature {
     pub(super) purpose: String,
     pub(super) instruction: String,
     pub(super) inputs: Vec<(&'static str, &'static str)>,
+    /// The inputs that are traces.
+    pub(super) traces: Vec<&'static str>,
     pub(super) outputs: Vec<OutputSpec>,
     pub(super) temperature: f64,
     pub(super) max_tokens: Option<u32>,
     pub(super) pairwise: Option<(usize, usize)>,
     pub(super) panel: PanelSettings,
     pub(super) offline: Option<Offline>,
+    /// The score of a row without a call if one of these inputs is empty.
+    pub(super) empty: Option<(f64, &'static [usize])>,
     name: String,
     reply: OnceLock<Arc<ReplySchema>>,
     plain_system: OnceLock<String>,
@@ -116,12 +121,14 @@ impl Signature {
             purpose: format!("judge {} version {}", spec.name, spec.version),
             instruction: instruction.to_owned(),
             inputs: Vec::new(),
+            traces: Vec::new(),
             outputs: Vec::new(),
             temperature: 0.0,
             max_tokens: None,
             pairwise: None,
             panel: PanelSettings::default(),
             offline: None,
+            empty: None,
             name: spec.name.to_owned(),
             reply: OnceLock::new(),
             plain_system: OnceLock::new(),
@@ -143,6 +150,11 @@ impl Signature {
     #[must_use]
     pub fn instruction(&self) -> &str {
         &self.instruction
+    }
+
+    /// Iterates over the names of the inputs, in the order of the prompt.
+    pub fn inputs(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.inputs.iter().map(|(name, _)| *name)
     }
 
     /// Returns the JSON schema of the answer.
@@ -178,11 +190,15 @@ impl Signature {
     }
 
     /// Returns the system message, which is built once for a judge without configuration.
-    pub(super) fn system(&self, configured: &[(&'static str, Content)]) -> String {
-        if configured.is_empty() {
-            return self.plain_system.get_or_init(|| system(self, configured)).clone();
+    pub(super) fn system(
+        &self,
+        configured: &[(&'static str, Content)],
+        settings: Option<&PromptSettings>,
+    ) -> String {
+        if configured.is_empty() && settings.is_none() {
+            return self.plain_system.get_or_init(|| system(self, configured, None)).clone();
         }
-        system(self, configured)
+        system(self, configured, settings)
     }
 
     /// Returns the sampling parameters; each draw has its own seed, since equal requests get equal replies.
@@ -254,6 +270,12 @@ impl Signature {
     }
 
     #[must_use]
+    pub fn trace(mut self, name: &'static str) -> Self {
+        self.traces.push(name);
+        self
+    }
+
+    #[must_use]
     pub fn reasoning(self) -> Self {
         let desc = "think step by step before you answer, in a few sentences";
         self.output(OutputSpec::new("reasoning", desc, json!({ "type": "string" })))
@@ -310,6 +332,12 @@ impl Signature {
     #[must_use]
     pub fn quorum(mut self, quorum: usize) -> Self {
         self.panel.quorum = Some(quorum);
+        self
+    }
+
+    #[must_use]
+    pub fn empty(mut self, score: f64, inputs: &'static [usize]) -> Self {
+        self.empty = Some((score, inputs));
         self
     }
 

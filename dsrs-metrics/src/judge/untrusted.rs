@@ -78,7 +78,33 @@ trait Trusted {}
 
 /// The form of a value in a prompt: a string as it is, anything else as JSON.
 #[derive(Clone, PartialEq)]
-pub struct Content(pub(super) Option<String>);
+pub struct Content {
+    pub(super) text: Option<String>,
+    /// Whether the value is there, and has nothing but white space.
+    pub(super) is_blank: bool,
+}
+
+impl Content {
+    fn of(value: Value) -> Self {
+        let is_blank = !value.is_null() && is_blank(&value);
+        let text = match value {
+            Value::Null => None,
+            Value::String(text) => Some(text),
+            value => Some(format!("{value:#}")),
+        };
+        Self { text, is_blank }
+    }
+}
+
+/// Whether a value is `null`, a string of white space only, or a list of such values.
+fn is_blank(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.iter().all(is_blank),
+        _ => false,
+    }
+}
 
 impl fmt::Debug for Content {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -105,10 +131,11 @@ impl<T: Serialize> Shown for T {
         // A value that cannot be written as JSON (a map whose keys are not strings) must not look absent, so the
         // prompt contains the error.
         match serde_json::to_value(&value.0) {
-            Ok(Value::Null) => Content(None),
-            Ok(Value::String(text)) => Content(Some(text)),
-            Ok(value) => Content(Some(format!("{value:#}"))),
-            Err(error) => Content(Some(format!("(not representable as JSON: {error})"))),
+            Ok(value) => Content::of(value),
+            Err(error) => Content {
+                text: Some(format!("(not representable as JSON: {error})")),
+                is_blank: false,
+            },
         }
     }
 }

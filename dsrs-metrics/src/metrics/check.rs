@@ -2,6 +2,7 @@
 //! row.
 
 use crate::core::error::{FieldError, MetricError, Result};
+use crate::core::missing::MissingFields;
 use crate::core::return_types::{Decided, MetricReturn};
 use crate::core::score::{FeedbackMetric, MetricScore, Scored};
 use crate::core::spec::{MetricSpec, ScoreKind, Side};
@@ -72,6 +73,31 @@ impl MetricReturn for Check {
         };
         let score = MetricScore::new(value).with_cost_msats(spec.cost_msats);
         Scored::of_feedback(score, FeedbackMetric::new(value, feedback), spec)
+    }
+}
+
+/// A score with details that are not its feedback, for metrics whose details are only known during the call.
+#[cfg(feature = "sandbox")]
+#[derive(Debug, Clone, PartialEq)]
+pub struct Explained<T> {
+    /// The score, which may have feedback.
+    pub score: T,
+    /// The details; `None` leaves those of the score.
+    pub details: Option<String>,
+}
+
+#[cfg(feature = "sandbox")]
+#[diagnostic::do_not_recommend]
+impl<T: MetricReturn> MetricReturn for Explained<T> {
+    const KIND: ScoreKind = T::KIND;
+    type Verdict = T::Verdict;
+
+    fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
+        let scored = self.score.into_scored(spec)?;
+        Ok(match self.details {
+            Some(details) => scored.explained(details),
+            None => scored,
+        })
     }
 }
 
@@ -153,6 +179,17 @@ impl<T: MetricReturn> MetricReturn for Result<T, Unscored> {
     type Verdict = T::Verdict;
 
     fn into_scored(self, spec: &MetricSpec<'_>) -> Result<Scored> {
-        self.map_err(|error| error.of(spec.name))?.into_scored(spec)
+        match self {
+            Ok(score) => score.into_scored(spec),
+            // The lowest score of every built-in metric that reads fields by name.
+            Err(Unscored::Field { side: Side::Pred, error }) => {
+                let missing = MissingFields::of_error(error, spec);
+                match missing {
+                    Ok(missing) => Scored::without_fields(0.0, missing, spec),
+                    Err(error) => Err(error.of(spec.name, Side::Pred)),
+                }
+            }
+            Err(error) => Err(error.of(spec.name)),
+        }
     }
 }

@@ -9,6 +9,7 @@ use crate::metric;
 use crate::text::{EditCounts, EditDistance, NoReferences, NormalForm, split};
 
 use super::StrOrList;
+use super::explained::edits as explained;
 use super::input_limits::{are_short, bounded_pairs, without_common_ends};
 
 /// Returns the rate of a row, with the counts for the rate of the corpus.
@@ -27,7 +28,7 @@ fn prepared(text: &str, form: NormalForm, lowercase: bool) -> String {
 }
 
 /// Returns the prediction and the references in the form in which they are compared.
-fn sides(
+pub(super) fn sides(
     prediction: &str,
     answer: &[impl AsRef<str>],
     form: NormalForm,
@@ -82,10 +83,10 @@ fn words_bounded(prediction: &str, references: &[String]) -> Result<(), String> 
 /// # Ok(())
 /// # }
 /// ```
-#[metric(lower_is_better)]
+#[metric(lower_is_better, explain = explained::wer)]
 pub fn wer(
     #[gold] answer: StrOrList<'_>,
-    #[pred("answer")] prediction: &str,
+    #[pred("answer", missing)] prediction: &str,
     /// Whether case is ignored.
     #[param(default = false)]
     lowercase: bool,
@@ -116,10 +117,10 @@ pub fn wer(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(lower_is_better)]
+#[metric(lower_is_better, explain = explained::cer)]
 pub fn cer(
     #[gold] answer: StrOrList<'_>,
-    #[pred("answer")] prediction: &str,
+    #[pred("answer", missing)] prediction: &str,
     /// Whether case is ignored.
     #[param(default = false)]
     lowercase: bool,
@@ -150,7 +151,7 @@ pub fn cer(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0)]
+#[metric(range = 0.0..=1.0, missing = 0.0, explain = explained::edit_similarity)]
 pub fn edit_similarity(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,

@@ -14,9 +14,12 @@ mod breakdown;
 mod check;
 pub mod diff;
 pub mod edits;
+mod explained;
 mod field;
 mod input_limits;
+mod language;
 pub mod overlap;
+pub mod program;
 pub mod proxies;
 pub mod rag;
 pub mod retrieval;
@@ -29,6 +32,7 @@ pub mod tool_calls;
 
 pub use breakdown::Breakdown;
 pub use check::{Check, Unscored};
+pub use language::LanguageSetting;
 
 #[cfg(feature = "sandbox")]
 #[doc(hidden)]
@@ -38,7 +42,7 @@ pub use self::sandbox::*;
 pub use self::sparql::*;
 #[doc(hidden)]
 pub use self::{
-    agents::*, answers::*, diff::*, edits::*, overlap::*, proxies::*, rag::*, retrieval::*,
-    structured::*, tool_calls::*,
+    agents::*, answers::*, diff::*, edits::*, overlap::*, program::*, proxies::*, rag::*,
+    retrieval::*, structured::*, tool_calls::*,
 };
 pub use crate::json::equality::same_value;

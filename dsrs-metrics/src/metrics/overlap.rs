@@ -16,6 +16,7 @@ use crate::text::{
 
 use super::StrOrList;
 use super::check::{at_least, within};
+use super::explained::overlap as explained;
 use super::input_limits::{are_short, bounded_pairs};
 
 /// Sentence BLEU with any number of references, in [0, 1]; corpus BLEU beside the mean.
@@ -38,10 +39,10 @@ use super::input_limits::{are_short, bounded_pairs};
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0)]
+#[metric(range = 0.0..=1.0, explain = explained::bleu)]
 pub fn bleu(
     #[gold] answer: StrOrList<'_>,
-    #[pred("answer")] prediction: &str,
+    #[pred("answer", missing)] prediction: &str,
     /// How strings are split into words: `13a`, `zh`, `char` or `none`.
     #[param(default = BleuTokens::V13a)]
     tokens: BleuTokens,
@@ -94,10 +95,10 @@ impl Requires for Bleu {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0)]
+#[metric(range = 0.0..=1.0, explain = explained::chrf)]
 pub fn chrf(
     #[gold] answer: StrOrList<'_>,
-    #[pred("answer")] prediction: &str,
+    #[pred("answer", missing)] prediction: &str,
     /// The longest n-gram of characters, at most 16.
     #[param(default = 6)]
     char_order: usize,
@@ -196,7 +197,7 @@ macro_rules! rouge_metric {
         $(#[$($attribute)*])*
         pub fn $name(
             #[gold] answer: StrOrList<'_>,
-            #[pred("answer")] prediction: &str,
+            #[pred("answer", missing)] prediction: &str,
             /// What is a word: `ascii`, as in `rouge-score`, or `unicode`, for all scripts.
             #[param(default = RougeTokens::Ascii)]
             tokens: RougeTokens,
@@ -230,7 +231,7 @@ rouge_metric! {
     /// # Ok(())
     /// # }
     /// ```
-    #[metric(name = "rouge_1", range = 0.0..=1.0)]
+    #[metric(name = "rouge_1", range = 0.0..=1.0, explain = explained::rouge)]
     fn rouge1 = Rouge::N(1);
 }
 
@@ -252,7 +253,7 @@ rouge_metric! {
     /// # Ok(())
     /// # }
     /// ```
-    #[metric(name = "rouge_2", range = 0.0..=1.0)]
+    #[metric(name = "rouge_2", range = 0.0..=1.0, explain = explained::rouge)]
     fn rouge2 = Rouge::N(2);
 }
 
@@ -275,7 +276,7 @@ rouge_metric! {
     /// # Ok(())
     /// # }
     /// ```
-    #[metric(range = 0.0..=1.0)]
+    #[metric(range = 0.0..=1.0, explain = explained::rouge)]
     fn rouge_l = Rouge::L;
 }
 
@@ -299,7 +300,7 @@ rouge_metric! {
     /// # Ok(())
     /// # }
     /// ```
-    #[metric(range = 0.0..=1.0)]
+    #[metric(range = 0.0..=1.0, explain = explained::rouge)]
     fn rouge_lsum = Rouge::Lsum;
 }
 

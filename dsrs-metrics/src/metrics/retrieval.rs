@@ -12,6 +12,7 @@ use std::num::NonZeroUsize;
 use crate::core::score::Scores;
 use crate::core::value_type::{TypeHelp, ValueType};
 use crate::metric;
+use crate::metrics::explained::retrieval as explained;
 use crate::retrieval::{Cutoffs, Gain, Ranking, Relevant, Retrieved};
 
 /// Returns a score at each rank, the first as the headline. `None` without relevant documents.
@@ -35,7 +36,7 @@ macro_rules! metric_at_k {
         $(#[$($attribute)*])*
         pub fn $name(
             #[gold] relevant: Relevant<'_>,
-            #[pred] retrieved: Retrieved<'_>,
+            #[pred(missing)] retrieved: Retrieved<'_>,
             /// The cutoff ranks, `[10,1,3,5]` by default; the first is the headline.
             #[param(default = Cutoffs::default())]
             k: Cutoffs,
@@ -65,7 +66,7 @@ metric_at_k! {
     /// # Ok(())
     /// # }
     /// ```
-    #[metric(range = 0.0..=1.0)]
+    #[metric(range = 0.0..=1.0, explain = explained::at_k)]
     fn precision_at_k = Ranking::precision_at;
 }
 
@@ -86,7 +87,7 @@ metric_at_k! {
     /// # Ok(())
     /// # }
     /// ```
-    #[metric(range = 0.0..=1.0)]
+    #[metric(range = 0.0..=1.0, explain = explained::at_k)]
     fn recall_at_k = Ranking::recall_at;
 }
 
@@ -107,7 +108,7 @@ metric_at_k! {
     /// # Ok(())
     /// # }
     /// ```
-    #[metric(range = 0.0..=1.0)]
+    #[metric(range = 0.0..=1.0, explain = explained::at_k)]
     fn hit_rate = |ranking, k| f64::from(u8::from(ranking.hit_at(k)));
 }
 
@@ -126,10 +127,10 @@ metric_at_k! {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(name = "mrr", range = 0.0..=1.0)]
+#[metric(name = "mrr", range = 0.0..=1.0, explain = explained::to_depth)]
 pub fn reciprocal_rank(
     #[gold] relevant: Relevant<'_>,
-    #[pred] retrieved: Retrieved<'_>,
+    #[pred(missing)] retrieved: Retrieved<'_>,
     /// The last rank that counts; the whole list by default.
     #[param]
     depth: Option<NonZeroUsize>,
@@ -156,10 +157,10 @@ pub fn reciprocal_rank(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(name = "map", range = 0.0..=1.0)]
+#[metric(name = "map", range = 0.0..=1.0, explain = explained::to_depth)]
 pub fn average_precision(
     #[gold] relevant: Relevant<'_>,
-    #[pred] retrieved: Retrieved<'_>,
+    #[pred(missing)] retrieved: Retrieved<'_>,
     /// The last rank that counts; the whole list by default.
     #[param]
     depth: Option<NonZeroUsize>,
@@ -188,10 +189,10 @@ pub fn average_precision(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0)]
+#[metric(range = 0.0..=1.0, explain = explained::ndcg)]
 pub fn ndcg(
     #[gold] relevant: Relevant<'_>,
-    #[pred] retrieved: Retrieved<'_>,
+    #[pred(missing)] retrieved: Retrieved<'_>,
     /// The cutoff ranks, `[10,1,3,5]` by default; the first is the headline.
     #[param(default = Cutoffs::default())]
     k: Cutoffs,

@@ -31,12 +31,17 @@ use crate::sparql::{QueryLimits, SparqlStore, check_query};
 /// # Ok(())
 /// # }
 /// ```
-#[metric]
-pub fn sparql_syntax_valid(#[pred] sparql_query: Option<&str>) -> Result<Check, Unscored> {
-    match check_query(sparql_query.unwrap_or_default()) {
+#[metric(explain = explain_valid)]
+pub fn sparql_syntax_valid(#[pred(missing)] sparql_query: &str) -> Result<Check, Unscored> {
+    match check_query(sparql_query) {
         Ok(()) => Ok(Check::pass()),
         Err(error) => fail_or_unscored(&error, error.is_query_error()),
     }
+}
+
+/// A failure has its reason.
+fn explain_valid(_: &str, score: f64) -> Option<&'static str> {
+    (score > 0.0).then_some("the query is valid SPARQL")
 }
 
 /// An error that the query caused fails the row; after any other error the row has no score.
@@ -84,7 +89,7 @@ fn fail_or_unscored(error: &dyn Display, is_query_error: bool) -> Result<Check, 
 /// On the command line: `--param sparql_executes.data=examples/data/heritage/heritage.ttl`.
 #[metric(tier = truth)]
 pub async fn sparql_executes(
-    #[pred] sparql_query: Option<&str>,
+    #[pred(missing)] sparql_query: &str,
     /// The RDF file, a JSON list of RDF files, or the URL of an endpoint.
     #[param]
     data: &SparqlStore,
@@ -96,8 +101,8 @@ pub async fn sparql_executes(
     max_results: usize,
 ) -> Result<Check, Unscored> {
     let limits = QueryLimits { timeout: Duration::from_secs(timeout_secs), max_results };
-    match data.execute(sparql_query.unwrap_or_default(), limits).await {
-        Ok(_) => Ok(Check::pass()),
+    match data.execute(sparql_query, limits).await {
+        Ok(_) => Ok(Check::pass().with_feedback("the query runs without an error")),
         Err(error) => fail_or_unscored(&error, error.is_query_error()),
     }
 }
@@ -128,7 +133,7 @@ pub async fn sparql_executes(
 /// ```
 #[metric(tier = truth)]
 pub async fn sparql_returns_results(
-    #[pred] sparql_query: Option<&str>,
+    #[pred(missing)] sparql_query: &str,
     /// The RDF file, a JSON list of RDF files, or the URL of an endpoint.
     #[param]
     data: &SparqlStore,
@@ -138,8 +143,10 @@ pub async fn sparql_returns_results(
 ) -> Result<Check, Unscored> {
     // One result is enough to decide.
     let limits = QueryLimits { timeout: Duration::from_secs(timeout_secs), max_results: 1 };
-    match data.execute(sparql_query.unwrap_or_default(), limits).await {
-        Ok(results) if results.has_results() => Ok(Check::pass()),
+    match data.execute(sparql_query, limits).await {
+        Ok(results) if results.has_results() => {
+            Ok(Check::pass().with_feedback("the query returns results"))
+        }
         Ok(_) => Ok(Check::fail("the query returns no results")),
         Err(error) => fail_or_unscored(&error, error.is_query_error()),
     }

@@ -9,10 +9,11 @@ use crate::core::requirements::{Requirement, Requires};
 use crate::core::score::Scores;
 use crate::json::depth::{self, TooDeep};
 use crate::metric;
-use crate::structured::{FieldCounts, FieldOptions, ListOrder};
+use crate::structured::{FieldCounts, FieldOptions, FieldReport, ListOrder};
 use crate::text::NormalForm;
 
 use super::check::at_least;
+use super::explained::structured as explained;
 use super::input_limits::bounded_pairing;
 
 /// Returns the value, parsed if it is a string.
@@ -46,7 +47,7 @@ fn parsed(value: &Value) -> serde_json::Result<Cow<'_, Value>> {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0)]
+#[metric(range = 0.0..=1.0, missing = 0.0, explain = explained::json_field_accuracy)]
 pub fn json_field_accuracy(
     #[gold] answer: &Value,
     #[pred("answer")] prediction: &Value,
@@ -67,6 +68,41 @@ pub fn json_field_accuracy(
     #[param(default = ListOrder::Ordered)]
     lists: ListOrder,
 ) -> Result<WithCorpus<Scores>, String> {
+    let tolerances = [abs_tolerance, rel_tolerance];
+    let Compared { report, .. } =
+        compared(answer, prediction, fields, tolerances, ignore_case, lists)?;
+    let counts = report.counts;
+    let scores = Scores::new("accuracy", counts.accuracy())
+        .with("precision", counts.precision())
+        .with("recall", counts.recall());
+    let scores = report.fields().fold(scores, |scores, (path, share)| {
+        scores.with(if path.is_empty() { "/" } else { path }, share)
+    });
+    let sums = [counts.correct, counts.expected, counts.predicted, counts.extra];
+    Ok(WithCorpus::new(scores, CorpusCounts::new(sums, micro_accuracy)))
+}
+
+/// Both sides as JSON values, and the comparison of their fields.
+pub(super) struct Compared<'a> {
+    pub(super) gold: Cow<'a, Value>,
+    pub(super) pred: Cow<'a, Value>,
+    pub(super) report: FieldReport,
+    /// Why the prediction is not JSON.
+    pub(super) invalid: Option<serde_json::Error>,
+}
+
+/// Compares the fields of both sides.
+///
+/// # Errors
+/// A path that is not a pointer; gold that is not JSON; values that are nested too deep or take too long to compare.
+pub(super) fn compared<'a>(
+    answer: &'a Value,
+    prediction: &'a Value,
+    fields: &[String],
+    [abs_tolerance, rel_tolerance]: [f64; 2],
+    ignore_case: bool,
+    lists: ListOrder,
+) -> Result<Compared<'a>, String> {
     let options =
         FieldOptions { abs_tolerance, rel_tolerance, ignore_case, lists, form: NormalForm::Nfc };
     fields.iter().try_for_each(|field| pointer(field))?;
@@ -77,9 +113,10 @@ pub fn json_field_accuracy(
     }
     let gold =
         parsed(answer).map_err(|error| format!("`gold.answer` is not valid JSON: {error}"))?;
-    let pred = parsed(prediction);
-    let is_json = pred.is_ok();
-    let pred = pred.unwrap_or(Cow::Owned(Value::Null));
+    let (pred, invalid) = match parsed(prediction) {
+        Ok(pred) => (pred, None),
+        Err(error) => (Cow::Owned(Value::Null), Some(error)),
+    };
     if lists == ListOrder::Unordered {
         bounded_pairing(&pred, &gold)?;
     }
@@ -87,19 +124,11 @@ pub fn json_field_accuracy(
         [] => options.compare(&pred, &gold),
         fields => options.compare_at(&pred, &gold, fields),
     };
-    if !is_json {
+    if invalid.is_some() {
         report.counts.predicted += 1;
         report.counts.extra += 1;
     }
-    let counts = report.counts;
-    let scores = Scores::new("accuracy", counts.accuracy())
-        .with("precision", counts.precision())
-        .with("recall", counts.recall());
-    let scores = report.fields().fold(scores, |scores, (path, share)| {
-        scores.with(if path.is_empty() { "/" } else { path }, share)
-    });
-    let sums = [counts.correct, counts.expected, counts.predicted, counts.extra];
-    Ok(WithCorpus::new(scores, CorpusCounts::new(sums, micro_accuracy)))
+    Ok(Compared { gold, pred, report, invalid })
 }
 
 impl Requires for JsonFieldAccuracy {

@@ -69,6 +69,14 @@ impl<'a> Relevant<'a> {
         self.grades().count()
     }
 
+    /// Returns the ids of the relevant documents, sorted.
+    pub(crate) fn ids(&self) -> Vec<&str> {
+        let relevant = self.0.iter().filter(|(_, grade)| **grade > 0.0);
+        let mut ids: Vec<&str> = relevant.map(|(id, _)| &**id).collect();
+        ids.sort_unstable();
+        ids
+    }
+
     /// Iterates over the grades of the relevant documents, in arbitrary order.
     pub(super) fn grades(&self) -> impl Iterator<Item = f64> {
         self.0.values().copied().filter(|grade| *grade > 0.0)

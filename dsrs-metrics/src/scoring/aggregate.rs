@@ -22,8 +22,9 @@ pub enum AggregationMethod {
     Min,
     /// The highest value.
     Max,
-    /// The average without this fraction, in [0, 0.5), of the values at each end: of `n` values,
-    /// `floor(fraction * n)` at each end are excluded, as in SciPy's `trim_mean`.
+    /// The average without this percentage of the values at each end: 0, or at least 1 and below 50. Of `n` values,
+    /// `floor(percent * n / 100)` at each end are excluded. SciPy's `trim_mean` takes a fraction instead of a percentage,
+    /// so a value between 0 and 1 is rejected.
     TrimmedMean(f64),
 }
 
@@ -42,12 +43,22 @@ pub enum AggregationError {
         /// The value.
         value: f64,
     },
-    /// The fraction is not in [0, 0.5).
-    #[error("the fraction of a trimmed mean must be in [0, 0.5), found {fraction:?}")]
+    /// The percentage of a trimmed mean is neither 0 nor in [1, 50).
+    #[error(
+        "expected a percentage of the values at each end that is 0, or at least 1 and below 50, found \
+         {percent:?}; write `TrimmedMean({})`", suggested(*percent)
+    )]
     Trim {
-        /// The fraction.
-        fraction: f64,
+        /// The percentage.
+        percent: f64,
     },
+}
+
+/// Returns a valid percentage: that of a value which looks like a fraction, or else 10.
+fn suggested(percent: f64) -> String {
+    let of_fraction = percent * 100.0;
+    let is_fraction = percent < 0.5 && of_fraction >= 1.0;
+    if is_fraction { format!("{:?}", of_fraction.round()) } else { "10.0".to_owned() }
 }
 
 impl AggregationMethod {
@@ -62,12 +73,13 @@ impl AggregationMethod {
     /// assert_eq!(AggregationMethod::Mean.aggregate(&values), Ok(0.525));
     /// assert_eq!(AggregationMethod::Min.aggregate(&values), Ok(0.1));
     /// assert_eq!(AggregationMethod::Max.aggregate(&values), Ok(0.9));
-    /// assert_eq!(AggregationMethod::TrimmedMean(0.25).aggregate(&values), Ok(0.55));
+    /// assert_eq!(AggregationMethod::TrimmedMean(25.0).aggregate(&values), Ok(0.55));
     /// assert_eq!(AggregationMethod::Mean.aggregate(&[]), Err(AggregationError::Empty));
     /// ```
     ///
     /// # Errors
-    /// There are no values, a value is NaN or infinite, or the fraction is outside [0, 0.5).
+    /// There are no values, a value is NaN or infinite, or the percentage of a
+    /// trimmed mean is invalid.
     pub fn aggregate(&self, values: &[f64]) -> Result<f64, AggregationError> {
         self.check()?;
         let not_finite = values.iter().position(|value| !value.is_finite());
@@ -83,15 +95,15 @@ impl AggregationMethod {
             ([.., max], Self::Max) => Ok(*max),
             (sorted, Self::Median) => Ok(median(sorted)),
             (sorted, Self::Mean) => Ok(mean(sorted)),
-            (sorted, Self::TrimmedMean(fraction)) => Ok(mean(trimmed(sorted, *fraction))),
+            (sorted, Self::TrimmedMean(percent)) => Ok(mean(trimmed(sorted, *percent))),
         }
     }
 
     /// Validates the method's own parameters.
     pub(super) fn check(&self) -> Result<(), AggregationError> {
         match *self {
-            Self::TrimmedMean(fraction) if !(0.0..0.5).contains(&fraction) => {
-                Err(AggregationError::Trim { fraction })
+            Self::TrimmedMean(percent) if percent != 0.0 && !(1.0..50.0).contains(&percent) => {
+                Err(AggregationError::Trim { percent })
             }
             _ => Ok(()),
         }
@@ -112,15 +124,15 @@ fn mean(sorted: &[f64]) -> f64 {
     sum.mean(sorted.len() as u64).clamp(sorted[0], sorted[sorted.len() - 1])
 }
 
-/// Returns sorted values without the given fraction at each end. At least one remains, since the product
-/// with a fraction below one half never rounds up to half the number of values.
-fn trimmed(sorted: &[f64], fraction: f64) -> &[f64] {
+/// Returns sorted values without the given percentage at each end. At least one remains.
+fn trimmed(sorted: &[f64], percent: f64) -> &[f64] {
     #[expect(
         clippy::cast_precision_loss,
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "a fraction below one half of a number of rollouts"
+        reason = "less than half of a number of rollouts"
     )]
-    let cut = (fraction * sorted.len() as f64) as usize;
+    let cut = (percent * sorted.len() as f64 / 100.0) as usize;
+    let cut = cut.min(sorted.len().saturating_sub(1) / 2);
     &sorted[cut..sorted.len() - cut]
 }

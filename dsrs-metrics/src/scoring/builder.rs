@@ -26,8 +26,8 @@ pub struct ScoringConfig {
     /// The smallest proxy mean, in [0, 1], at which the truth metrics are evaluated; the default is 0.5. At
     /// 0 every row with a proxy score passes the gate.
     pub threshold: f64,
-    /// The number of rollouts that each row should have; the default is 1. Rows with fewer are counted as
-    /// [`short`](super::ScoringSummary::short).
+    /// The number of rollouts of each row; the default is 1. [`Scorer::run`] runs the program as often for each example.
+    /// If predictions are given instead, rows with fewer are counted as [`short`](super::ScoringSummary::short).
     pub num_rollouts: usize,
     /// How the scores of the rollouts of one row are aggregated; the default is the median.
     pub aggregation: AggregationMethod,
@@ -158,7 +158,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> ScorerBuilder<G, P> {
     ///
     /// # Errors
     /// There is no metric; two metrics have the same name; a metric is in the wrong tier or has no range;
-    /// the threshold is outside [0, 1]; there are no rollouts; the fraction of a trimmed mean is invalid;
+    /// the threshold is outside [0, 1]; there are no rollouts; the percentage of a trimmed mean is invalid;
     /// the budget is 0; or, with a budget, a truth metric declares no cost and is not
     /// [`free`](Self::free).
     pub fn build(self) -> Result<Scorer<G, P>, ScorerError> {

@@ -1,6 +1,7 @@
 //! Errors in the setup or run of a scorer. A row without a score is not such an error: it is counted.
 
 use super::aggregate::AggregationError;
+use super::row::RowScore;
 use crate::core::requirements::NotReady;
 use crate::core::spec::{MetricTier, ScoreRange};
 
@@ -82,6 +83,12 @@ pub enum ScorerError {
         metric: String,
         /// What is wrong and what to set, in one line.
         reason: String,
+    },
+    /// A row has no score: a metric or the program failed, or the budget does not cover it.
+    #[error("{}", row.status)]
+    NoScore {
+        /// The row, with the outcome of each metric and the cost.
+        row: Box<RowScore>,
     },
     /// The concurrency is 0.
     #[error("`concurrency` must be at least 1, found 0")]

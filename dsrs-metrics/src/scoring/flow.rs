@@ -2,6 +2,8 @@
 //!
 //! Rows are distributed to workers in `run.rs`; one call is in `call.rs`.
 
+use std::sync::Arc;
+
 use futures_util::future::{Either, join_all};
 
 use super::Inner;
@@ -13,6 +15,7 @@ use super::spending::Spending;
 use crate::core::call::MetricCall;
 use crate::core::dedup::memo::Memo;
 use crate::core::outcome::Outcome;
+use crate::core::program_run::ProgramRun;
 
 /// The outcomes of one tier, rollout by rollout.
 type TierOutcomes = Vec<Vec<Outcome>>;
@@ -21,19 +24,56 @@ impl<G: Send + Sync, P: Send + Sync> Inner<G, P> {
     pub(super) async fn score(&self, gold: &G, preds: &[P]) -> RowScore {
         let mut spending = Spending::default();
         let calls: Vec<_> = preds.iter().map(|pred| MetricCall::new(gold, pred)).collect();
+        let rollouts = self.rollouts(&calls, &mut spending).await;
+        self.row(rollouts, spending)
+    }
+
+    /// Scores the runs of a program on one example. A run that failed is a rollout without a score.
+    pub(super) async fn score_runs(
+        &self,
+        gold: &G,
+        runs: &[Result<(P, ProgramRun), String>],
+    ) -> RowScore {
+        let mut spending = Spending::default();
+        let finished = runs.iter().filter_map(|run| run.as_ref().ok());
+        let calls: Vec<_> =
+            finished.map(|(pred, run)| MetricCall::new(gold, pred).with_run(run)).collect();
+        let mut scored = self.rollouts(&calls, &mut spending).await.into_iter();
+        let rollout = |run: &Result<_, String>| match run {
+            Ok(_) => scored.next(),
+            Err(error) => Some(self.failed_run(error)),
+        };
+        let rollouts = runs.iter().filter_map(rollout).collect();
+        self.row(rollouts, spending)
+    }
+
+    fn row(&self, rollouts: Vec<Rollout>, spending: Spending) -> RowScore {
+        let (aggregation, on_missing) = (self.config.aggregation, self.config.on_missing);
+        let status = combine(&rollouts, aggregation, on_missing);
+        RowScore { status, rollouts, expected: self.config.num_rollouts, spending }
+    }
+
+    async fn rollouts(
+        &self,
+        calls: &[MetricCall<'_, G, P>],
+        spending: &mut Spending,
+    ) -> Vec<Rollout> {
         let memos: Vec<_> = calls.iter().map(|call| self.memo(call)).collect();
         let calls: Vec<_> =
             calls.iter().zip(&memos).map(|(call, memo)| call.with_memo(memo.as_ref())).collect();
-        let rollouts = match self.call_tier(&self.proxies, &calls, &mut spending).await {
-            Ok(proxies) => self.after_proxies(&calls, proxies, &mut spending).await,
-            Err(budget) => preds.iter().map(|_| self.skipped(budget)).collect(),
-        };
-        RowScore {
-            status: combine(&rollouts, self.config.aggregation, self.config.on_missing),
-            rollouts,
-            expected: self.config.num_rollouts,
-            spending,
+        match self.call_tier(&self.proxies, &calls, spending).await {
+            Ok(proxies) => self.after_proxies(&calls, proxies, spending).await,
+            Err(budget) => calls.iter().map(|_| self.skipped(budget)).collect(),
         }
+    }
+
+    /// Returns the rollout of a run in which the program failed.
+    fn failed_run(&self, error: &str) -> Rollout {
+        let error: Arc<str> = error.into();
+        let reason = format!("the program failed: {error}");
+        let failed = || Outcome::ProgramFailed { error: Arc::clone(&error) };
+        let outcomes = self.proxies.iter().chain(&self.truth).map(|_| failed()).collect();
+        Rollout { status: RowStatus::Failed { reason }, passed: false, proxy: None, outcomes }
     }
 
     /// Returns the memo of one rollout; each rollout is a different row and has its own.

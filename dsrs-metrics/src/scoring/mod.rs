@@ -7,10 +7,12 @@ mod aggregate;
 mod budget;
 mod builder;
 mod call;
+mod default_metrics;
 mod error;
 mod flow;
 mod gate;
 mod normalization;
+mod program;
 mod row;
 mod row_status;
 mod run;
@@ -26,7 +28,8 @@ pub use self::aggregate::{AggregationError, AggregationMethod};
 pub use self::budget::BudgetReport;
 pub use self::builder::{ScorerBuilder, ScoringConfig};
 pub use self::error::ScorerError;
-pub use self::row::{Rollout, RowScore};
+pub use self::program::RolloutNumber;
+pub use self::row::{FinalScore, Rollout, RowScore};
 pub use self::row_status::{Rank, RowStatus};
 pub use self::run::{Rollouts, ScoringResult};
 pub use self::set::{BoxedMetric, MetricSet};
@@ -97,7 +100,7 @@ use crate::core::rows::dynamic::{Example, Prediction};
 /// assert_eq!((row.gated(), row.spending.saved_msats, row.spending.spent_msats), (1, 100, 200));
 ///
 /// // 50 msat are left.
-/// let row = scorer.score(&gold, &prediction! { "answer" => "Paris" }).await;
+/// let row = scorer.score_row(&gold, &prediction! { "answer" => "Paris" }).await;
 /// assert_eq!(row.status, RowStatus::Skipped { budget: 250 });
 /// # Ok(())
 /// # }
@@ -139,13 +142,47 @@ impl<G: Send + Sync, P: Send + Sync> Scorer<G, P> {
         Ok(requirements::probe(required).await?)
     }
 
-    /// Scores a row with one rollout. A row without a score is not an error: its
-    /// [status](RowScore::status) gives the reason.
-    pub async fn score(&self, gold: &G, pred: &P) -> RowScore {
-        self.inner.score(gold, slice::from_ref(pred)).await
+    /// Scores one prediction. The prediction is the only rollout of its row, whatever
+    /// [`num_rollouts`](ScoringConfig::num_rollouts) is; [`run`](Self::run) runs a program several times.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::{AggregationMethod, RowStatus, ScorerBuilder};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dsrs_metrics::ScorerError> {
+    /// let scorer = ScorerBuilder::new()
+    ///     .with_default_proxy_metrics()
+    ///     .with_default_truth_metrics()
+    ///     .threshold(0.5)
+    ///     .num_rollouts(3)
+    ///     .aggregation(AggregationMethod::Median)
+    ///     .build()?;
+    /// let input = example! { "question" => "Capital of France?", "answer" => "Paris" };
+    ///
+    /// let score = scorer.score(&input, &prediction! { "answer" => "Paris" }).await?;
+    /// assert_eq!(score.value, 1.0);
+    ///
+    /// let score = scorer.score(&input, &prediction! { "answer" => ")" }).await?;
+    /// assert_eq!(score.row.status, RowStatus::Scored { score: 0.0 }, "two of three proxies pass");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`ScorerError::NoScore`] with the row, if a metric failed or the budget does not cover the row. A row that the
+    /// proxies rejected has the value 0, see [`FinalScore`].
+    pub async fn score(&self, gold: &G, pred: &P) -> Result<FinalScore, ScorerError> {
+        self.score_row(gold, pred).await.into_score()
     }
 
-    /// Scores all rollouts of one row and aggregates their scores.
+    /// As [`score`](Self::score), but a row without a score is not an error: its [status](RowScore::status) gives the
+    /// reason.
+    pub async fn score_row(&self, gold: &G, pred: &P) -> RowScore {
+        RowScore { expected: 1, ..self.inner.score(gold, slice::from_ref(pred)).await }
+    }
+
+    /// Scores all rollouts of one row and aggregates their scores. A row without a score is not an error.
     pub async fn score_rollouts(&self, gold: &G, preds: &[P]) -> RowScore {
         self.inner.score(gold, preds).await
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::aggregate::AggregationMethod;
+use super::error::ScorerError;
 use super::row_status::{Rank, RowStatus};
 use super::spending::Spending;
 use crate::composite::OnMissing;
@@ -38,7 +39,33 @@ pub struct RowScore {
     pub spending: Spending,
 }
 
+/// The score of a row as a number, returned by [`Scorer::score`](super::Scorer::score).
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct FinalScore {
+    /// The score in [0, 1]. A row that the proxies rejected has 0, as in every mean, and not the mean of its proxies:
+    /// that could exceed the score of a row that passed. [`status`](RowScore::status) has that mean, and
+    /// [`rank`](RowScore::rank) orders rejected rows by it.
+    pub value: f64,
+    /// The row: its status, the outcome of each metric, and the cost.
+    pub row: RowScore,
+}
+
 impl RowScore {
+    /// Returns the row with its score as a number.
+    ///
+    /// # Errors
+    /// [`ScorerError::NoScore`] with the row, if it was skipped for the budget or a metric failed.
+    pub fn into_score(self) -> Result<FinalScore, ScorerError> {
+        match self.status {
+            RowStatus::Scored { score } => Ok(FinalScore { value: score, row: self }),
+            RowStatus::Gated { .. } => Ok(FinalScore { value: 0.0, row: self }),
+            RowStatus::Skipped { .. } | RowStatus::Failed { .. } => {
+                Err(ScorerError::NoScore { row: Box::new(self) })
+            }
+        }
+    }
+
     /// Returns the score in [0, 1] of a row that passed the gate; `None` if it was gated or skipped, or a
     /// metric failed. [`status`](Self::status) tells these apart.
     #[must_use]
@@ -77,7 +104,7 @@ impl RowScore {
         self.count(|status| matches!(status, RowStatus::Gated { .. }))
     }
 
-    /// Returns the number of rollouts without a score because a metric failed or abstained.
+    /// Returns the number of rollouts without a score because the program or a metric failed, or a metric abstained.
     #[must_use]
     pub fn failed(&self) -> usize {
         self.count(|status| matches!(status, RowStatus::Failed { .. }))

@@ -29,9 +29,9 @@ pub enum RowStatus {
         /// The budget, in millisatoshis.
         budget: u64,
     },
-    /// A metric failed or abstained, so the row has no score.
+    /// The program or a metric failed, or a metric abstained, so the row has no score.
     Failed {
-        /// Which metrics, and why.
+        /// What failed, and why.
         reason: String,
     },
 }

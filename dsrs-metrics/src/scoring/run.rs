@@ -106,32 +106,44 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Scorer<G, P> {
         rows: impl IntoIterator<Item = R, IntoIter: Send + 'static>,
         concurrency: usize,
     ) -> Result<ScoringResult, ScorerError> {
+        self.check_run(concurrency).await?;
+        let rows = panic::catch(false, || rows.into_iter().map(Into::into))
+            .map_err(|panic| ScorerError::Rows { message: panic.message })?;
+        self.run_workers(rows, concurrency, |inner, row: Rollouts<G, P>| async move {
+            inner.score(&row.gold, &row.preds).await
+        })
+        .await
+    }
+
+    /// Checks what every run needs, before its first row.
+    pub(super) async fn check_run(&self, concurrency: usize) -> Result<(), ScorerError> {
         if concurrency == 0 {
             return Err(ScorerError::ZeroConcurrency);
         }
         Handle::try_current().map_err(|_| ScorerError::Runtime)?;
-        self.probe().await?;
-        let rows = panic::catch(false, || rows.into_iter().map(Into::into))
-            .map_err(|panic| ScorerError::Rows { message: panic.message })?;
+        self.probe().await
+    }
+
+    /// Scores rows on workers, each row with `score`.
+    pub(super) async fn run_workers<R, Scoring>(
+        &self,
+        rows: impl Iterator<Item = R> + Send + 'static,
+        concurrency: usize,
+        score: impl Fn(Arc<Inner<G, P>>, R) -> Scoring + Clone + Send + 'static,
+    ) -> Result<ScoringResult, ScorerError>
+    where
+        R: Send + 'static,
+        Scoring: Future<Output = RowScore> + Send + 'static,
+    {
         let (_, most) = rows.size_hint();
         let workers = concurrency.min(most.unwrap_or(usize::MAX).max(1));
         let queue = Arc::new(Queue { rows: Mutex::new(Some(rows.enumerate())) });
-        self.run_workers(queue, workers).await
-    }
-
-    async fn run_workers<I>(
-        &self,
-        queue: Arc<Queue<I>>,
-        workers: usize,
-    ) -> Result<ScoringResult, ScorerError>
-    where
-        I: Iterator<Item = (usize, Rollouts<G, P>)> + Send + 'static,
-    {
         let settings = Settings::current();
         let mut tasks = JoinSet::new();
         for _ in 0..workers {
-            let (inner, queue) = (Arc::clone(&self.inner), Arc::clone(&queue));
-            tasks.spawn(settings.clone().scope(async move { inner.work(&queue).await }));
+            let (inner, queue, score) =
+                (Arc::clone(&self.inner), Arc::clone(&queue), score.clone());
+            tasks.spawn(settings.clone().scope(work(inner, queue, score)));
         }
         let mut rows = Vec::new();
         while let Some(worker) = tasks.join_next().await {
@@ -164,20 +176,26 @@ impl<T, I: Iterator<Item = T>> Queue<I> {
 
 type Numbered = Vec<(usize, RowScore)>;
 
-impl<G: Send + Sync, P: Send + Sync> Inner<G, P> {
-    async fn work<I>(&self, queue: &Queue<I>) -> Result<Numbered, ScorerError>
-    where
-        I: Iterator<Item = (usize, Rollouts<G, P>)>,
-    {
-        let mut finished = Vec::new();
-        while let Some((index, row)) = queue.pull()? {
-            finished.push((index, self.score(&row.gold, &row.preds).await));
-            // Rows that never wait must yield to timers and other tasks.
-            tokio::task::consume_budget().await;
-        }
-        Ok(finished)
+/// Takes rows and scores them until there are none.
+async fn work<G, P, R, I, Scoring>(
+    inner: Arc<Inner<G, P>>,
+    queue: Arc<Queue<I>>,
+    score: impl Fn(Arc<Inner<G, P>>, R) -> Scoring,
+) -> Result<Numbered, ScorerError>
+where
+    I: Iterator<Item = (usize, R)>,
+    Scoring: Future<Output = RowScore>,
+{
+    let mut finished = Vec::new();
+    while let Some((index, row)) = queue.pull()? {
+        finished.push((index, score(Arc::clone(&inner), row).await));
+        // Rows that never wait must yield to timers and other tasks.
+        tokio::task::consume_budget().await;
     }
+    Ok(finished)
+}
 
+impl<G, P> Inner<G, P> {
     fn result(&self, rows: Numbered) -> Result<ScoringResult, ScorerError> {
         if rows.is_empty() {
             return Err(ScorerError::NoRows);

@@ -35,7 +35,7 @@ pub struct ScoringSummary {
     pub gated: u64,
     /// The number of rows not covered by the budget.
     pub skipped: u64,
-    /// The number of rows without a score because a metric failed or abstained.
+    /// The number of rows without a score because the program or a metric failed, or a metric abstained.
     pub failed: u64,
     /// The number of rows with fewer rollouts than configured.
     pub short: u64,
@@ -45,7 +45,7 @@ pub struct ScoringSummary {
     pub rollouts: u64,
     /// The number of rollouts rejected by the proxies.
     pub rollouts_gated: u64,
-    /// The number of rollouts without a score because a metric failed or abstained.
+    /// The number of rollouts without a score because the program or a metric failed, or a metric abstained.
     pub rollouts_failed: u64,
     /// The mean, in [0, 1], where gated and failed rows count as 0. `None` if no row was scored or gated.
     pub mean: Option<f64>,

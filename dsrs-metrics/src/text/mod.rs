@@ -15,7 +15,6 @@ mod edits;
 mod numbers;
 mod overlap;
 pub(crate) mod shown;
-#[cfg(any(feature = "cli", feature = "lm"))]
 pub(crate) mod suggest;
 mod unicode;
 mod words;

@@ -55,6 +55,17 @@ pub(crate) fn name(name: &str) -> Cow<'_, str> {
     }
 }
 
+/// Quotes a string as a Rust literal, and replaces its end by `…` if it is longer than 80 characters.
+pub(crate) fn quoted(text: &str) -> String {
+    match text.char_indices().nth(MAX_NAME) {
+        None => format!("{text:?}"),
+        Some(_) => {
+            let start = text.char_indices().nth(MAX_NAME - 1).map_or(0, |(end, _)| end);
+            format!("{:?}…", &text[..start])
+        }
+    }
+}
+
 /// Lists names for a message: `` `a`, `b` `` or, of more than 20, `` `a`, .. and 80 more ``.
 pub(crate) fn names<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     let more = names.len().saturating_sub(MAX_NAMES);
@@ -76,7 +87,7 @@ pub(crate) fn truncate(text: &mut String, limit: usize) {
 
 #[cfg(test)]
 mod tests {
-    use super::{escaped, is_unsafe, name, names, truncate};
+    use super::{escaped, is_unsafe, name, names, quoted, truncate};
 
     #[test]
     fn everything_that_a_terminal_may_obey_is_escaped() {
@@ -105,6 +116,13 @@ mod tests {
             "{listed}"
         );
         assert_eq!(names(["a", "b\n"].into_iter()), "`a`, `b\\n`");
+    }
+
+    #[test]
+    fn a_quoted_string_is_bounded_and_escaped() {
+        assert_eq!(quoted("a \"b\"\n\u{1b}\u{202e}"), r#""a \"b\"\n\u{1b}\u{202e}""#);
+        assert_eq!(quoted(&"é".repeat(80)), format!("\"{}\"", "é".repeat(80)));
+        assert_eq!(quoted(&"é".repeat(81)), format!("\"{}\"…", "é".repeat(79)));
     }
 
     #[test]

@@ -31,7 +31,7 @@ fn load(
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("tool_calls.jsonl");
     fs::write(&file, content).unwrap();
-    load_jsonl_with_labels(file, scorer).unwrap().collect()
+    scorer.load_jsonl(file).unwrap().collect()
 }
 
 /// The error in the second of three rows.
@@ -182,7 +182,7 @@ fn lines_that_are_no_rows() {
 
 #[test]
 fn a_missing_file_is_an_error() {
-    let error = load_jsonl_with_labels("no/such.jsonl", &OutcomeCoupledScorer::default());
+    let error = OutcomeCoupledScorer::default().load_jsonl("no/such.jsonl");
     let error = error.unwrap_err().to_string();
     assert!(error.starts_with("no/such.jsonl: "), "{error}");
 }
@@ -194,6 +194,28 @@ fn a_long_file_is_read_row_by_row() {
     // The last row is invalid, which does not affect a reader of the others.
     let content = format!("{}{{", format!("{}\n", row()).repeat(1000));
     fs::write(&file, content).unwrap();
-    let rows = load_jsonl_with_labels(&file, &OutcomeCoupledScorer::default()).unwrap();
+    let rows = OutcomeCoupledScorer::default().load_jsonl(&file).unwrap();
     assert_eq!(rows.take(1000).filter_map(Result::ok).count(), 1000);
+}
+
+#[test]
+fn the_function_of_the_document_reads_all_rows_with_the_default_weights() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("tool_calls.jsonl");
+    fs::write(&file, format!("{}\n{}\n", row(), with("was_repeated", json!(true)))).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let examples = runtime.block_on(load_jsonl_with_labels(&file)).unwrap();
+    let scores: Vec<_> = examples.iter().map(|example| example.labels.outcome_score).collect();
+    let expected: Vec<_> = OutcomeCoupledScorer::default().load_jsonl(&file).unwrap().collect();
+    let expected: Vec<_> =
+        expected.into_iter().map(|example| example.unwrap().labels.outcome_score).collect();
+    assert_eq!((scores.len(), &scores), (2, &expected));
+    assert!(scores[0] > scores[1]);
+
+    let without_runtime = futures_util::FutureExt::now_or_never(load_jsonl_with_labels(&file));
+    assert_eq!(without_runtime.unwrap().unwrap(), examples);
+
+    fs::write(&file, format!("{}\n{{\n", row())).unwrap();
+    let error = runtime.block_on(load_jsonl_with_labels(&file)).unwrap_err().to_string();
+    assert!(error.contains("tool_calls.jsonl:2:1: invalid JSON"), "{error}");
 }

@@ -84,15 +84,10 @@ fn trap_10_reasoning_is_measured_in_characters() {
 }
 
 #[test]
-fn a_row_of_another_kind_is_an_error_not_a_zero() {
+fn a_row_of_another_kind_is_0_and_names_all_fields() {
     assert_eq!(
-        error(&SubtaskExecution::default(), &prediction! { "answer" => "x" }),
-        "metric `subtask_execution`: the row has none of the fields `pred.result`, `pred.reasoning`"
-    );
-    assert_eq!(
-        error(&ToolStepUtility::default(), &prediction! { "confidence" => Value::Null }),
-        "metric `tool_step_utility`: the row has none of the fields `pred.step_utility`, `pred.should_continue`, \
-         `pred.next_action_hint`, `pred.confidence`"
+        components(&SubtaskExecution::default(), &prediction! { "answer" => "x" }),
+        (vec![0.0; 3], "`result` is missing; `reasoning` is missing".to_owned())
     );
     let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
     assert_eq!(

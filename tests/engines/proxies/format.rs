@@ -3,7 +3,7 @@
 use dsrs_metrics::metrics::Format;
 use dsrs_metrics::prelude::*;
 
-use super::{error_of, evaluate, scored};
+use super::{evaluate, scored};
 
 fn json() -> Format {
     Format::builder().require_valid_json(true).build()
@@ -72,10 +72,9 @@ fn one_field_or_the_whole_prediction() {
     assert_eq!(summary.score(&example! {}, &pred).unwrap().value, 1.0);
     let whole = Format::builder().field("*").required_fields(["summary", "n"]).build();
     assert_eq!(whole.score(&example! {}, &pred).unwrap().value, 1.0);
-    assert_eq!(
-        error_of(&Format::default(), &pred),
-        "metric `format`: no field `pred.answer`; it has `summary`, `n`"
-    );
+    let score = Format::default().score(&example! {}, &pred).unwrap();
+    let words = Some("the prediction has no field `answer`");
+    assert_eq!((score.value, score.details.as_deref()), (0.0, words));
     let number = prediction! { "answer" => 12.5 };
     assert_eq!(json().score(&example! {}, &number).unwrap().value, 1.0);
     let nothing = prediction! { "answer" => None::<u8> };

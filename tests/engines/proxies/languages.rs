@@ -1,6 +1,7 @@
 //! `syntax` with a language: its parser decides.
 
-use dsrs_metrics::metrics::Syntax;
+use dsrs_metrics::metrics::{Diff, DiffStrictness, Syntax};
+use dsrs_metrics::prelude::*;
 use dsrs_metrics::syntax::Language;
 use dsrs_metrics::{Configure, Params};
 
@@ -45,6 +46,47 @@ fn the_feedback_has_the_position() {
     );
     let feedback = evaluate(&syntax(Language::Rust), "fn f() {\n    let x = 1\n    g();\n}").1;
     assert!(feedback.starts_with("line 2, column "), "{feedback}");
+}
+
+#[test]
+fn a_language_is_set_by_value_or_by_name() {
+    let rust = syntax(Language::Rust);
+    let by_name = Syntax::builder().check_balanced_brackets(true).language(Some("rust")).build();
+    assert_eq!(by_name.language, rust.language);
+    assert_eq!(Syntax::builder().language("rs").build().language, rust.language);
+    let some = Syntax::builder().language(Some(Language::Rust)).build();
+    assert_eq!(some.language, rust.language);
+    let none = Syntax::builder().language(None::<Language>).build();
+    assert_eq!(none.language.language(), Ok(None));
+    assert_eq!(evaluate(&by_name, "fn f() {").0, 0.0);
+
+    let unknown = Syntax::builder().language("cobol").build();
+    let message = "metric `syntax`: expected a language, found `cobol`; write `rust`, `python`, `javascript`, \
+                   `typescript`, `json`, `sql` or `bash`";
+    let error = unknown.score(&example! {}, &prediction! { "answer" => "x" }).unwrap_err();
+    assert_eq!(error.to_string(), message);
+    let mut required = Vec::new();
+    Metric::<Example, Prediction>::requirements(&unknown, &mut required);
+    assert_eq!(required.len(), 1, "an error before the first row");
+    let diff = Diff::builder().strictness(DiffStrictness::AstEquivalent).language("cobol").build();
+    let (gold, pred) = (example! { "answer" => "x" }, prediction! { "answer" => "y" });
+    let error = diff.score(&gold, &pred).unwrap_err().to_string();
+    assert_eq!(error, message.replace("syntax", "diff"));
+}
+
+#[test]
+fn a_comparison_of_syntax_trees_costs_10_msat() {
+    let cost = |strictness| {
+        let diff = Diff::builder().strictness(strictness).language("python").build();
+        let (gold, pred) = (example! { "answer" => "x = 1" }, prediction! { "answer" => "x  = 1" });
+        let reported = diff.score(&gold, &pred).unwrap().cost_msats;
+        assert_eq!((diff.cost_estimate(), Metric::spec(&diff).cost_msats), (reported, reported));
+        reported
+    };
+    assert_eq!(cost(DiffStrictness::Exact), 0);
+    assert_eq!(cost(DiffStrictness::NormalizedWhitespace), 0);
+    assert_eq!(cost(DiffStrictness::AstEquivalent), 10);
+    assert_eq!(Diff::builder().strictness(DiffStrictness::Semantic).build().cost_estimate(), 100);
 }
 
 #[test]

@@ -70,13 +70,20 @@ fn tokens_by_rule() {
 }
 
 #[test]
-fn missing_and_contradictory_bounds_are_errors() {
+fn without_bounds_every_output_that_is_not_empty_has_the_right_length() {
+    let score =
+        |text: &str| Length::default().score(&example! {}, &prediction! { "answer" => text });
+    assert_eq!(score("x").unwrap().value, 1.0);
+    assert_eq!(score("").unwrap().value, 0.0);
+    let any = Length::builder().min_chars(0).build();
+    assert_eq!(any.score(&example! {}, &prediction! { "answer" => "" }).unwrap().value, 1.0);
+    let short = Length::builder().max_words(2).build();
+    assert_eq!(short.score(&example! {}, &prediction! { "answer" => "" }).unwrap().value, 1.0);
+}
+
+#[test]
+fn contradictory_bounds_are_errors() {
     let pred = prediction! { "answer" => "x" };
-    assert_eq!(
-        error_of(&Length::default(), &pred),
-        "metric `length`: no bounds are configured; set `min_chars`, `max_chars`, `min_words`, `max_words`, \
-         `min_tokens` or `max_tokens`"
-    );
     let none = Length::builder().min_words(3).max_words(2).build();
     assert_eq!(
         error_of(&none, &pred),

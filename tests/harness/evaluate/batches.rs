@@ -147,8 +147,9 @@ async fn an_override_is_used_by_the_scorer() {
     let remote = std::sync::Arc::new(Remote::default());
     let scorer = Scorer::builder().metric(remote.clone()).build().unwrap();
     let rows: Vec<Pair> = saying(&["0.5"; 40]);
-    let scored =
-        futures_util::future::join_all(rows.iter().map(|row| scorer.score(&row.gold, &row.pred)));
+    let scored = futures_util::future::join_all(
+        rows.iter().map(|row| scorer.score_row(&row.gold, &row.pred)),
+    );
     assert_eq!(scored.await.len(), 40);
     let sizes = remote.sizes();
     assert_eq!((sizes.iter().sum::<usize>(), sizes.len()), (40, 5), "{sizes:?}");
@@ -183,8 +184,8 @@ async fn a_cancelled_leader_does_not_keep_the_others_waiting() {
     let remote = std::sync::Arc::new(Remote::default());
     let scorer = Scorer::builder().metric(remote.clone()).build().unwrap();
     let rows = saying(&["0.5", "1"]);
-    let mut first = Box::pin(scorer.score(&rows[0].gold, &rows[0].pred));
-    let mut second = Box::pin(scorer.score(&rows[1].gold, &rows[1].pred));
+    let mut first = Box::pin(scorer.score_row(&rows[0].gold, &rows[0].pred));
+    let mut second = Box::pin(scorer.score_row(&rows[1].gold, &rows[1].pred));
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     assert!(first.as_mut().poll(&mut context).is_pending());
     assert!(second.as_mut().poll(&mut context).is_pending());

@@ -58,11 +58,21 @@ async fn the_order_of_rows_does_not_matter() {
 
 #[tokio::test]
 async fn failed_rows_are_excluded_and_reported() {
-    let missing = Pair::new("2", example! { "answer" => "a" }, prediction! {});
+    let number = Pair::new("2", example! { "answer" => "a" }, prediction! { "answer" => 1 });
     let result =
-        scored(Wer::default(), vec![row(0, "a b", "a b"), row(1, "a b", "a x"), missing], 1).await;
+        scored(Wer::default(), vec![row(0, "a b", "a b"), row(1, "a b", "a x"), number], 1).await;
     let line = result.metrics[0].to_string();
     assert!(line.ends_with("; corpus 0.2500 over the 2 scored"), "{line}");
+}
+
+#[tokio::test]
+async fn a_missing_answer_counts_as_an_empty_one() {
+    let missing = Pair::new("2", example! { "answer" => "a" }, prediction! {});
+    let result = scored(Wer::default(), vec![row(0, "a b", "a b"), missing], 1).await;
+    assert_eq!(
+        result.metrics[0].to_string(),
+        "0.5000 (mean of 2/2, 0 failed, 1 without `answer`); corpus 0.3333"
+    );
 }
 
 #[tokio::test]

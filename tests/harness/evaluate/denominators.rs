@@ -92,6 +92,19 @@ async fn both_means_are_shown_only_where_they_differ() {
 }
 
 #[tokio::test]
+async fn feedback_does_not_enter_the_mean() {
+    let told = metric_fn("told", |_, pred| {
+        let value = if pred.get("say").unwrap() == "good" { 1.0 } else { 0.25 };
+        FeedbackMetric::new(value, "0.5 is better")
+    });
+    let evaluate = Evaluate::builder().metric(told).build().unwrap();
+    let result = evaluate.score(saying(&["good", "bad"])).await.unwrap();
+    assert_eq!(result.to_string(), "told  0.6250 (mean of 2/2, 0 failed)");
+    let feedback = result.results[1].outcomes[0].scored().unwrap().feedback();
+    assert_eq!(feedback.as_deref(), Some("0.5 is better"), "it is kept with the row");
+}
+
+#[tokio::test]
 async fn named_scores_have_their_own_summaries_in_order_of_first_occurrence() {
     let parts = metric_fn("f1", |_, pred| {
         let precision = pred.get("precision")?.as_f64()?;

@@ -8,8 +8,10 @@ mod denominators;
 mod failures;
 mod files;
 mod headlines;
+mod missing;
 mod per_run;
 mod programs;
+mod runs;
 mod setup;
 mod stopping;
 mod summing;
@@ -47,6 +49,10 @@ struct SaidLater;
 impl Metric for SaidLater {
     fn name(&self) -> &'static str {
         "said_later"
+    }
+
+    fn spec(&self) -> MetricSpec<'_> {
+        MetricSpec::new("said_later").with_range(0.0, 1e6).with_async()
     }
 
     async fn evaluate(

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::scoring;
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, EvaluateError, Evaluator, Module, ProgramError};
+use dsrs_metrics::{Evaluate, EvaluateError, Evaluator, MetricError, Module, ProgramError};
 
 struct Echo;
 
@@ -124,4 +124,52 @@ async fn trap_15_an_evaluators_mean_over_no_scores_is_an_error() {
     let error = Graded("a").evaluate(vec![example! { "n" => 0 }]).await.unwrap_err();
     let text = "not enough rows: none of 1 has a score under `metric` (1 failed, first error: row `0`: no zero)";
     assert_eq!(error.to_string(), text);
+}
+
+/// The custom evaluator in the document of dsrs.
+struct Answering;
+
+#[async_trait]
+impl Module for Answering {
+    async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError> {
+        let confidence = inputs.get("confidence").cloned();
+        Ok(prediction! { "answer" => "4", "explanation" => "2 + 2", "confidence" => confidence })
+    }
+}
+
+impl Evaluator for Answering {
+    async fn metric(
+        &self,
+        example: &Example,
+        prediction: &Prediction,
+    ) -> dsrs_metrics::Result<f64> {
+        let no_answer = || MetricError::failed("metric", "no expected answer");
+        let expected = example.get("expected_answer").ok_or_else(no_answer)?;
+        let mut score = 0.0;
+        if prediction.get("answer") == Some(expected) {
+            score += 0.5;
+        }
+        if prediction.data.contains_key("explanation") {
+            score += 0.25;
+        }
+        if let Some(confidence) = prediction.get("confidence").and_then(serde_json::Value::as_f64)
+            && (0.0..=1.0).contains(&confidence)
+        {
+            score += 0.25;
+        }
+        Ok(score)
+    }
+}
+
+#[tokio::test]
+async fn the_custom_evaluator_of_the_document_averages_its_metric() {
+    assert_eq!((Answering::MAX_CONCURRENCY, Answering::DISPLAY_PROGRESS), (32, true));
+    let right = example! { "expected_answer" => "4", "confidence" => 0.9 };
+    let wrong = example! { "expected_answer" => "5", "confidence" => 90 };
+    assert_eq!(Answering.evaluate(vec![right.clone(), wrong.clone()]).await.unwrap(), 0.625);
+    let unlabelled = example! { "confidence" => 0.9 };
+    let result = Answering.evaluate_rows(vec![right, unlabelled]).await.unwrap();
+    assert_eq!((result.score, result.metrics[0].failed), (Some(0.5), 1));
+    let error = "row `1`: metric `metric`: no expected answer";
+    assert_eq!(result.first_error.as_deref(), Some(error));
 }

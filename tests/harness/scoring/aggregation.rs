@@ -15,10 +15,10 @@ fn known_values() {
         (Min, &odd, 0.1),
         (Max, &odd, 0.9),
         (TrimmedMean(0.0), &even, 0.4),
-        (TrimmedMean(0.25), &even, 0.30000000000000004),
-        (TrimmedMean(0.24), &even, 0.4),
-        (TrimmedMean(0.4), &odd, 0.3),
-        (TrimmedMean(0.4), &[0.7, 0.2], 0.44999999999999996),
+        (TrimmedMean(25.0), &even, 0.30000000000000004),
+        (TrimmedMean(24.0), &even, 0.4),
+        (TrimmedMean(40.0), &odd, 0.3),
+        (TrimmedMean(40.0), &[0.7, 0.2], 0.44999999999999996),
     ];
     for (method, values, expected) in cases {
         assert_eq!(method.aggregate(values), Ok(expected), "{method:?} of {values:?}");
@@ -28,7 +28,7 @@ fn known_values() {
 #[test]
 fn trimming_just_below_one_half_leaves_something() {
     let values: Vec<f64> = (0..1_000).map(f64::from).collect();
-    let almost_half = TrimmedMean(0.5_f64.next_down());
+    let almost_half = TrimmedMean(50.0_f64.next_down());
     assert_eq!(almost_half.aggregate(&values), Ok(499.5));
     for count in 1..=values.len() {
         let middle = Median.aggregate(&values[..count]);
@@ -38,7 +38,7 @@ fn trimming_just_below_one_half_leaves_something() {
 
 #[test]
 fn the_sign_of_a_zero_does_not_depend_on_the_method() {
-    for method in [Median, Mean, Min, Max, TrimmedMean(0.1)] {
+    for method in [Median, Mean, Min, Max, TrimmedMean(10.0)] {
         for values in [&[-0.0][..], &[0.0, -0.0], &[-0.0, 0.0]] {
             let zero = method.aggregate(values).unwrap();
             assert_eq!(zero.to_bits(), 0, "{method:?} of {values:?}");
@@ -48,17 +48,34 @@ fn the_sign_of_a_zero_does_not_depend_on_the_method() {
 
 #[test]
 fn trap_03_no_values_and_nan_are_errors_and_not_numbers() {
-    for method in [Median, Mean, Min, Max, TrimmedMean(0.1)] {
+    for method in [Median, Mean, Min, Max, TrimmedMean(10.0)] {
         assert_eq!(method.aggregate(&[]), Err(Error::Empty));
         for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             let error = method.aggregate(&[0.5, bad]).unwrap_err();
             assert!(matches!(error, Error::NotFinite { position: 1, .. }), "{error:?}");
         }
     }
-    for fraction in [-0.1, 0.5, 1.0, f64::INFINITY] {
-        assert_eq!(TrimmedMean(fraction).aggregate(&[1.0]), Err(Error::Trim { fraction }));
+    for percent in [-0.1, 0.1, 1.0_f64.next_down(), 50.0, f64::INFINITY] {
+        assert_eq!(TrimmedMean(percent).aggregate(&[1.0]), Err(Error::Trim { percent }));
     }
     assert!(matches!(TrimmedMean(f64::NAN).aggregate(&[1.0]), Err(Error::Trim { .. })));
+}
+
+#[test]
+fn a_trimmed_mean_takes_the_percentage_of_the_document_and_rejects_a_fraction() {
+    let values = [0.0, 0.2, 0.3, 0.4, 0.5, 0.5, 0.6, 0.7, 0.8, 0.0];
+    assert_eq!(TrimmedMean(10.0).aggregate(&values), Ok(0.4), "without the first 0.0 and 0.8");
+    assert_eq!(TrimmedMean(9.0).aggregate(&values), Ok(0.4), "of 0.9 values, none");
+    let message = |percent: f64| TrimmedMean(percent).aggregate(&values).unwrap_err().to_string();
+    let expected = |found: &str, write: &str| {
+        format!(
+            "expected a percentage of the values at each end that is 0, or at least 1 and below 50, found {found}; \
+             write `TrimmedMean({write})`"
+        )
+    };
+    assert_eq!(message(0.25), expected("0.25", "25.0"));
+    assert_eq!(message(0.001), expected("0.001", "10.0"));
+    assert_eq!(message(50.0), expected("50.0", "10.0"));
 }
 
 #[test]
@@ -73,7 +90,7 @@ fn a_mean_of_equal_values_is_that_value() {
 }
 
 fn methods() -> impl Strategy<Value = AggregationMethod> {
-    let trimmed = (0.0..0.5_f64).prop_map(TrimmedMean);
+    let trimmed = (1.0..50.0_f64).prop_map(TrimmedMean);
     prop_oneof![Just(Median), Just(Mean), Just(Min), Just(Max), trimmed]
 }
 

@@ -101,9 +101,9 @@ async fn calls_that_fail_or_panic_release_their_reservations() {
             ScriptedMetric::truth("dear", 100)
         };
         let scorer = Scorer::builder().metric(dear).budget_msats(100).build().unwrap();
-        let row = scorer.score(&example! {}, &prediction! { "dear" => word }).await;
+        let row = scorer.score_row(&example! {}, &prediction! { "dear" => word }).await;
         assert_eq!((row.failed(), row.spending.returned_msats), (1, 100), "{word}");
-        let row = scorer.score(&example! {}, &prediction! { "dear" => 1.0 }).await;
+        let row = scorer.score_row(&example! {}, &prediction! { "dear" => 1.0 }).await;
         assert_eq!(row.score(), Some(1.0));
         let limit = Some(100);
         let report = scorer.budget();
@@ -139,7 +139,7 @@ async fn a_dropped_future_releases_unspent_reservations() {
     let pred = prediction! { "dear" => (1.0, 30) };
     {
         let (gold, running) = (example! {}, scorer.clone());
-        let row = running.score(&gold, &pred);
+        let row = running.score_row(&gold, &pred);
         let gave_up = tokio::time::timeout(Duration::from_secs(1), row).await.unwrap_err();
         assert_eq!(gave_up.to_string(), "deadline has elapsed");
     }
@@ -164,7 +164,7 @@ async fn amounts_that_overflow_are_not_covered() {
         [ScriptedMetric::truth("dear", u64::MAX), ScriptedMetric::truth("other", u64::MAX)];
     let scorer = Scorer::builder().metrics(metrics.clone()).budget_msats(u64::MAX).build().unwrap();
     let pred = prediction! { "dear" => 1.0, "other" => 1.0 };
-    let row = scorer.score(&example! {}, &pred).await;
+    let row = scorer.score_row(&example! {}, &pred).await;
     assert_eq!(row.status, RowStatus::Skipped { budget: u64::MAX });
 
     let scorer = Scorer::builder().metrics(metrics).num_rollouts(2).build().unwrap();
@@ -250,7 +250,7 @@ async fn run_dropping(scorer: &Scorer, rows: Vec<dsrs_metrics::Pair>, concurrenc
         let (scorer, permits) = (scorer.clone(), permits.clone());
         tasks.spawn(async move {
             let _permit = permits.acquire().await.unwrap();
-            let scoring = scorer.score(&row.gold, &row.pred);
+            let scoring = scorer.score_row(&row.gold, &row.pred);
             tokio::time::timeout(Duration::from_millis(20), scoring).await.is_err()
         });
     }

@@ -39,7 +39,7 @@ async fn a_gated_row_names_the_proxies_and_its_truth_metrics_are_not_called() {
     let scorer = Scorer::builder().metrics(names.map(ScriptedMetric::proxy)).metric(dear.clone());
     let scorer = scorer.threshold(0.8).build().unwrap();
     let pred = prediction! { "zeal" => 0.5, "form" => 0.0, "size" => 1.0, "dear" => 1.0 };
-    let row = scorer.score(&example! {}, &pred).await;
+    let row = scorer.score_row(&example! {}, &pred).await;
     let by = "form, zeal".to_owned();
     assert_eq!(row.status, RowStatus::Gated { proxy: 0.5, by: by.clone() });
     assert_eq!(row.rollouts[0].outcomes[3], Outcome::Gated { by });
@@ -61,7 +61,7 @@ async fn the_threshold_itself_passes() {
         let scorer =
             Scorer::builder().metrics(names.map(ScriptedMetric::proxy)).threshold(threshold);
         let pred = prediction! { "a" => cheap, "b" => cheap, "c" => cheap };
-        let row = scorer.build().unwrap().score(&example! {}, &pred).await;
+        let row = scorer.build().unwrap().score_row(&example! {}, &pred).await;
         assert_eq!(row.score().is_some(), passes, "{cheap} at {threshold}");
     }
 }
@@ -82,11 +82,11 @@ async fn every_metric_counts_by_its_own_range_and_direction() {
     }
     let scorer = Scorer::builder().metric(Stars).metric(Errors).metric(FewErrors);
     let scorer = scorer.threshold(0.8).build().unwrap();
-    let row = scorer.score(&example! {}, &prediction! { "stars" => 5, "errors" => 20 }).await;
+    let row = scorer.score_row(&example! {}, &prediction! { "stars" => 5, "errors" => 20 }).await;
     assert_eq!((row.rollouts[0].proxy, row.score()), (Some(0.95), Some(1.0)));
-    let row = scorer.score(&example! {}, &prediction! { "stars" => 5, "errors" => 50 }).await;
+    let row = scorer.score_row(&example! {}, &prediction! { "stars" => 5, "errors" => 50 }).await;
     assert_eq!((row.rollouts[0].proxy, row.score()), (Some(0.875), Some(0.0)));
-    let row = scorer.score(&example! {}, &prediction! { "stars" => 3, "errors" => 0 }).await;
+    let row = scorer.score_row(&example! {}, &prediction! { "stars" => 3, "errors" => 0 }).await;
     let by = "stars".to_owned();
     assert_eq!(row.status, RowStatus::Gated { proxy: 0.75, by });
 }
@@ -94,13 +94,13 @@ async fn every_metric_counts_by_its_own_range_and_direction() {
 #[tokio::test]
 async fn without_truth_metrics_the_proxies_are_the_score_and_without_proxies_there_is_no_gate() {
     let scorer = Scorer::builder().metric(ScriptedMetric::proxy("cheap")).build().unwrap();
-    let row = scorer.score(&example! {}, &prediction! { "cheap" => 0.75 }).await;
+    let row = scorer.score_row(&example! {}, &prediction! { "cheap" => 0.75 }).await;
     assert_eq!(row.score(), Some(0.75));
-    let row = scorer.score(&example! {}, &prediction! { "cheap" => 0.25 }).await;
+    let row = scorer.score_row(&example! {}, &prediction! { "cheap" => 0.25 }).await;
     assert_eq!((row.score(), row.gated()), (None, 1));
 
     let scorer = Scorer::builder().metric(ScriptedMetric::truth("dear", 0)).build().unwrap();
-    let row = scorer.score(&example! {}, &prediction! { "dear" => 0.25 }).await;
+    let row = scorer.score_row(&example! {}, &prediction! { "dear" => 0.25 }).await;
     assert_eq!((row.score(), row.rollouts[0].proxy), (Some(0.25), None));
 }
 
@@ -192,7 +192,7 @@ proptest! {
         let scorer = Scorer::builder().metrics(metrics).threshold(threshold).build().unwrap();
         let rank = |a: f64| {
             let pred = prediction! { "a" => a, "b" => b, "c" => truth };
-            block_on(scorer.score(&example! {}, &pred)).rank()
+            block_on(scorer.score_row(&example! {}, &pred)).rank()
         };
         prop_assert!(rank((a + more).min(1.0)) >= rank(a));
     }

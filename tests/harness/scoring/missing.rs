@@ -23,7 +23,7 @@ async fn a_failed_proxy_leaves_the_row_without_a_score_and_is_named() {
     for (word, reason) in BROKEN {
         let (scorer, dear) = scorer(OnMissing::Fail);
         let pred = prediction! { "a" => 1.0, "b" => word, "dear" => 1.0 };
-        let row = scorer.score(&example! {}, &pred).await;
+        let row = scorer.score_row(&example! {}, &pred).await;
         assert_eq!(row.status, RowStatus::Failed { reason: reason.to_owned() });
         assert_eq!((row.score(), row.rollouts[0].proxy, dear.calls()), (None, None, 0));
         assert_eq!(row.rollouts[0].outcomes[2], Outcome::Gated { by: "b".to_owned() });
@@ -36,11 +36,11 @@ async fn a_failed_proxy_can_be_excluded_or_count_as_0() {
     for (word, _) in BROKEN {
         let pred = prediction! { "a" => 1.0, "b" => word, "dear" => 0.5 };
         let (skipping, dear) = scorer(OnMissing::Skip);
-        let row = skipping.score(&example! {}, &pred).await;
+        let row = skipping.score_row(&example! {}, &pred).await;
         assert_eq!((row.rollouts[0].proxy, row.score(), dear.calls()), (Some(1.0), Some(0.5), 1));
 
         let (counting, dear) = scorer(OnMissing::Zero);
-        let row = counting.score(&example! {}, &pred).await;
+        let row = counting.score_row(&example! {}, &pred).await;
         let by = "b".to_owned();
         assert_eq!((row.status, dear.calls()), (RowStatus::Gated { proxy: 0.5, by }, 0));
     }
@@ -50,7 +50,7 @@ async fn a_failed_proxy_can_be_excluded_or_count_as_0() {
 async fn if_every_proxy_fails_the_row_does_not_pass() {
     let pred = prediction! { "a" => "abstain", "b" => "panic", "dear" => 1.0 };
     let (scorer, dear) = scorer(OnMissing::Skip);
-    let row = scorer.score(&example! {}, &pred).await;
+    let row = scorer.score_row(&example! {}, &pred).await;
     let reason = "metric `a` abstained; metric `b` panicked: told to panic".to_owned();
     assert_eq!((row.status, dear.calls()), (RowStatus::Failed { reason }, 0));
 }
@@ -61,7 +61,7 @@ async fn trap_09_a_truth_metric_that_is_missing_does_not_change_the_mean_unnotic
     let pred = prediction! { "x" => 1.0, "y" => "fail" };
     let score = async |on_missing| {
         let scorer = Scorer::builder().metrics(truth.clone()).on_missing(on_missing);
-        scorer.build().unwrap().score(&example! {}, &pred).await
+        scorer.build().unwrap().score_row(&example! {}, &pred).await
     };
     let row = score(OnMissing::Fail).await;
     assert_eq!(row.status.to_string(), "no score: metric `y`: told to fail");
@@ -75,12 +75,12 @@ async fn trap_09_nan_and_scores_out_of_range_are_failures_and_never_clamped() {
     let (scorer, ..) = cheap_and_dear();
     let scorer = scorer.build().unwrap();
     let pred = prediction! { "cheap" => 1.0, "dear" => "nan" };
-    let row = scorer.score(&example! {}, &pred).await;
+    let row = scorer.score_row(&example! {}, &pred).await;
     let reason = "metric `dear`: the score NaN is not a finite number".to_owned();
     assert_eq!(row.status, RowStatus::Failed { reason });
 
     let pred = prediction! { "cheap" => 5.0, "dear" => 1.0 };
-    let row = scorer.score(&example! {}, &pred).await;
+    let row = scorer.score_row(&example! {}, &pred).await;
     let error = &row.rollouts[0].outcomes[0];
     assert!(matches!(
         error,
@@ -111,7 +111,7 @@ async fn a_score_changed_after_validation_is_validated_again() {
         }
     }
     let scorer = Scorer::builder().metric(Tampering).build().unwrap();
-    let row = scorer.score(&example! {}, &prediction! {}).await;
+    let row = scorer.score_row(&example! {}, &prediction! {}).await;
     let reason = "metric `tampering`: the score NaN is outside the declared range 0.0..=1.0";
     assert_eq!(row.status, RowStatus::Failed { reason: reason.to_owned() });
 }

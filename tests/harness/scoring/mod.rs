@@ -4,8 +4,10 @@
 
 mod aggregation;
 mod budget;
+mod document;
 mod gate;
 mod missing;
+mod programs;
 mod rollouts;
 mod rows;
 mod setup;

@@ -45,6 +45,17 @@ fn a_metric_belongs_to_the_tier_of_its_spec() {
 }
 
 #[test]
+fn a_set_lists_its_proxies_before_its_truth_metrics() {
+    let mut set = MetricSet::new();
+    set.add(ScriptedMetric::truth("b", 1));
+    set.add(ScriptedMetric::proxy("a"));
+    set.add(ScriptedMetric::truth("c", 1));
+    let names: Vec<_> = set.all().map(|metric| metric.name().to_owned()).collect();
+    assert_eq!(names, ["a", "b", "c"]);
+    assert_eq!((set.proxy().len(), set.truth().len()), (1, 2));
+}
+
+#[test]
 fn every_metric_needs_a_range_that_can_be_normalized() {
     let number = |name: &str| metric_fn(name, |_, _| 1.0);
     let truth = MetricTier::Truth;
@@ -69,7 +80,7 @@ fn numbers_out_of_range_are_rejected() {
     assert_eq!(rejection(cheap().num_rollouts(0)), ScorerError::ZeroRollouts);
     assert_eq!(rejection(cheap().budget_msats(0)), ScorerError::ZeroBudget);
     let half = rejection(cheap().aggregation(AggregationMethod::TrimmedMean(0.5)));
-    assert_eq!(half, ScorerError::Aggregation(AggregationError::Trim { fraction: 0.5 }));
+    assert_eq!(half, ScorerError::Aggregation(AggregationError::Trim { percent: 0.5 }));
 }
 
 #[test]
@@ -95,7 +106,7 @@ fn the_defaults_are_those_of_the_config_and_it_round_trips() {
     assert_eq!(scorer.config(), &ScoringConfig::default());
     let config = ScoringConfig {
         threshold: 0.25,
-        aggregation: AggregationMethod::TrimmedMean(0.1),
+        aggregation: AggregationMethod::TrimmedMean(10.0),
         ..ScoringConfig::default()
     };
     let json = serde_json::to_string(&config).unwrap();

@@ -274,7 +274,7 @@ async fn a_paid_call_that_fails_is_charged() {
     assert_eq!((result.metrics[0].failed, result.metrics[0].cost_msats), (1, 70));
 
     let scorer = Scorer::builder().metric(Judge).budget_msats(100).build().unwrap();
-    let row = scorer.score(&gold, &pred).await;
+    let row = scorer.score_row(&gold, &pred).await;
     assert_eq!((row.score(), row.spending.spent_msats), (None, 70));
     assert_eq!((scorer.budget().spent, scorer.budget().available()), (70, Some(30)));
     assert_eq!(calls(20), 4);

@@ -1,8 +1,11 @@
 //! Metrics from functions: parameter and return types, verdicts, and rows.
 
+mod by_hand;
 mod closures;
+mod explain;
 mod forms;
 mod instances;
+mod missing;
 mod non_ascii_names;
 mod rows;
 mod verdicts;

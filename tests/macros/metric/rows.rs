@@ -216,6 +216,27 @@ fn parameters_are_fields_with_a_builder() -> Result<()> {
 }
 
 #[metric]
+fn brief(
+    #[pred] answer: &str,
+    #[param(into)] most: Option<u32>,
+    #[param(default = 1.0, into)] weight: f64,
+) -> f64 {
+    let is_brief = answer.chars().count() <= most.map_or(usize::MAX, |most| most as usize);
+    if is_brief { weight } else { 0.0 }
+}
+
+#[test]
+fn a_setter_of_a_parameter_with_into_converts_its_argument() {
+    let score = |metric: Brief| {
+        metric.score(&example! {}, &prediction! { "answer" => "Paris" }).unwrap().value
+    };
+    assert_eq!(score(Brief::builder().most(5_u32).build()), 1.0);
+    assert_eq!(score(Brief::builder().most(Some(4)).build()), 0.0);
+    assert_eq!(score(Brief::builder().most(None).build()), 1.0);
+    assert_eq!(score(Brief::builder().weight(0.5_f32).build()), 0.5);
+}
+
+#[metric]
 fn defaulted(#[param(default = 0.8)] similarity: f64) -> f64 {
     similarity
 }

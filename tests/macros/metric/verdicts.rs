@@ -1,7 +1,7 @@
 //! Verdicts: thresholds, strictness, direction, and the result for an optimizer.
 
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Direction, Result, ScoreKind};
+use dsrs_metrics::{Direction, Result, ScoreKind, Side};
 
 #[metric(threshold = 0.0)]
 fn gain(#[pred] delta: f64) -> f64 {
@@ -84,6 +84,24 @@ fn the_spec_is_a_constant() {
     assert_eq!((range.min, range.max), (-1.0, 1.0));
     let required: Vec<_> = Gain::SPEC.required_fields().collect();
     assert_eq!(required, ["pred.delta"]);
+}
+
+#[test]
+fn the_input_spec_has_side_type_and_requirement_of_every_field() {
+    #[metric]
+    fn same(#[gold] answer: &str, #[pred("text")] given: Option<&str>) -> bool {
+        given == Some(answer)
+    }
+    let fields = Same::SPEC.get_input_spec();
+    let fields: Vec<_> =
+        fields.map(|(side, field)| (side, field.name, field.ty, field.required)).collect();
+    assert_eq!(
+        fields,
+        [(Side::Gold, "answer", "&str", true), (Side::Pred, "text", "Option<&str>", false)]
+    );
+    let names: Vec<_> = Same::SPEC.get_input_fields().collect();
+    assert_eq!(names, ["gold.answer", "pred.text"]);
+    assert!(Same::SPEC.higher_is_better() && !Same::SPEC.strict_mode());
 }
 
 #[tokio::test]

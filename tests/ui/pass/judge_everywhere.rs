@@ -62,7 +62,7 @@ mod outer {
     }
 
     pub fn names() -> [&'static str; 2] {
-        let outer = inner::ToOuterJudge::builder().criteria(vec![]).build();
+        let outer = inner::ToOuterJudge::builder().criteria(["clear"]).build();
         [inner::ToParentJudge::SPEC.name, outer.name()]
     }
 }

@@ -38,13 +38,14 @@ fn statics(cx: &Context<'_>, tree: &Tree) -> TokenStream {
     let all_keys = of_components(cx, "keys");
     let all_requirements = of_components(cx, "requirements");
     let costs = of_components(cx, "max_cost");
+    let specs = of_components(cx, "spec");
     let (count, bounds) = (Literal::usize_unsuffixed(cx.leaves.len()), bounds(cx));
     quote_spanned! {*span=>
         static __PLAN: #private::LazyLock<#compiled::Plan> = #private::LazyLock::new(|| {
             let mut all = #private::vec::Vec::new();
             __keys(&mut all);
             let keys = #private::vec![#(#keys),*];
-            #compiled::Plan::declared(#shape, #runtime::OnMissing::#on_missing, keys, &all)
+            #compiled::Plan::declared(#shape, #runtime::OnMissing::#on_missing, keys, &all, &[#(#specs),*])
         });
         static __COMPONENTS: #private::LazyLock<(#(#aliases,)*)> =
             #private::LazyLock::new(|| (#(#values,)*));
@@ -54,6 +55,7 @@ fn statics(cx: &Context<'_>, tree: &Tree) -> TokenStream {
         }
 
         fn __requirements(all: &mut #private::Requirements) {
+            __PLAN.requirements(__SPEC.name, all);
             #(#all_requirements;)*
         }
 
@@ -82,7 +84,7 @@ fn of_components(cx: &Context<'_>, method: &str) -> Vec<TokenStream> {
         let index = Literal::usize_unsuffixed(index);
         let runtime = names::runtime(cx.attrs.krate.as_ref(), leaf.span);
         let all =
-            (method != "key" && method != "max_cost").then(|| quote_spanned!(cx.span=> , all));
+            (method == "keys" || method == "requirements").then(|| quote_spanned!(cx.span=> , all));
         quote_spanned!(leaf.span=> <#alias as #runtime::Declared>::#method(&__COMPONENTS.#index #all))
     };
     cx.leaves.iter().enumerate().map(call).collect()

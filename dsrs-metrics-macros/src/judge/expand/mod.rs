@@ -1,7 +1,8 @@
 //! Expands a checked judge into the struct as written, its `Input` and `Output`, the metric, and
-//! the `Judge` impl that connects them.
+//! the `Judge` impl that connects them; and the judge as a `Module`.
 
 mod context;
+mod module;
 mod output;
 mod setters;
 mod signature;
@@ -16,19 +17,29 @@ use crate::shared::function::model::Model;
 
 pub(crate) fn expand(judge: &Judge, metric: &Model) -> TokenStream {
     let cx = &Context::new(judge, metric);
-    let item = item(judge);
+    let item = item(judge, &metric.names.ident);
     let (input, output) = (input(cx), output::definition(cx));
-    let parts = [output::reading(cx), signature::judge(cx), setters::setters(cx)];
+    let parts =
+        [output::reading(cx), signature::judge(cx), setters::setters(cx), module::module(cx)];
     let metric = function::expand_hidden(metric, &quote!(#(#parts)*));
     quote!(#item #input #output #metric)
 }
 
-/// Returns the struct as written, without warnings that it is never constructed.
-fn item(judge: &Judge) -> TokenStream {
+/// Returns the struct as written, without warnings that it is never constructed. If the metric has its name, it is in a
+/// scope of its own, so that its types and derives are still checked.
+fn item(judge: &Judge, metric: &syn::Ident) -> TokenStream {
     let item = &judge.item;
-    quote_spanned! {judge.span()=>
+    let item = quote_spanned! {judge.span()=>
         #[allow(dead_code, missing_debug_implementations, missing_copy_implementations)]
         #item
+    };
+    if !judge.is_named_as_metric(metric) {
+        return item;
+    }
+    quote_spanned! {judge.span()=>
+        #[doc(hidden)]
+        #[allow(unreachable_pub, missing_docs, clippy::all, clippy::pedantic)]
+        const _: () = { #item };
     }
 }
 

@@ -46,6 +46,12 @@ pub(super) fn setters(cx: &Context<'_>) -> TokenStream {
             #with_lm
             #(#settings)*
 
+            /// Returns the instruction: the one that is set, or the doc comment of the signature.
+            #[must_use]
+            #vis fn instruction(&self) -> &::core::primitive::str {
+                self.#panel.instruction_of(<Self as #runtime::judge::Judge>::signature())
+            }
+
             /// Returns the number of judges that evaluate a row.
             #[must_use]
             #vis fn num_judges(&self) -> ::core::primitive::usize {
@@ -80,8 +86,8 @@ fn with_lm(cx: &Context<'_>) -> Setter {
     }
 }
 
-/// The setters for threshold, strictness and cost, each with its name on a judge that is already built.
-fn settings(cx: &Context<'_>) -> [(&'static str, Setter); 3] {
+/// The setters for threshold, strictness, cost and prompt, each with its name on a judge that is already built.
+fn settings(cx: &Context<'_>) -> [(&'static str, Setter); 6] {
     let span = cx.span;
     let threshold = Setter {
         name: "threshold",
@@ -101,7 +107,41 @@ fn settings(cx: &Context<'_>) -> [(&'static str, Setter); 3] {
         call: quote_spanned!(span=> .cost_msats(cost_msats)),
         doc: "Sets the largest expected cost of one verdict of one model, in millisatoshis.",
     };
-    [("with_threshold", threshold), ("strict", strict), ("with_cost_msats", cost)]
+    let [instruction, demos, context] = prompt_settings(cx);
+    [
+        ("with_threshold", threshold),
+        ("strict", strict),
+        ("with_cost_msats", cost),
+        ("with_instruction", instruction),
+        ("with_demos", demos),
+        ("with_context", context),
+    ]
+}
+
+/// The setters for what is added to the prompt.
+fn prompt_settings(cx: &Context<'_>) -> [Setter; 3] {
+    let Context { span, runtime, private, .. } = cx;
+    let text = quote_spanned!(*span=> impl ::core::convert::Into<#private::string::String>);
+    [
+        Setter {
+            name: "instruction",
+            argument: quote_spanned!(*span=> instruction: #text),
+            call: quote_spanned!(*span=> .instruction(instruction)),
+            doc: "Sets the instruction, in place of the doc comment of the signature.",
+        },
+        Setter {
+            name: "demos",
+            argument: quote_spanned!(*span=> demos: impl ::core::iter::IntoIterator<Item = #runtime::Example>),
+            call: quote_spanned!(*span=> .demos(demos)),
+            doc: "Sets the demonstrations: examples with the judge's inputs and outputs, by the names of its fields.",
+        },
+        Setter {
+            name: "context",
+            argument: quote_spanned!(*span=> context: #text),
+            call: quote_spanned!(*span=> .context(context)),
+            doc: "Sets extra context, which follows the instruction and is trusted like it.",
+        },
+    ]
 }
 
 /// The setters of the settings for the builder. A parameter of the same name replaces one.

@@ -12,7 +12,7 @@ use crate::judge::model::{Field, Input, Output};
 use crate::judge::score::checked;
 use crate::shared::names;
 use crate::shared::tokens::ends;
-use crate::shared::values::{bounds, number};
+use crate::shared::values::{self, bounds, number};
 
 pub(super) fn judge(cx: &Context<'_>) -> TokenStream {
     let Context { span, runtime, private, input, output, metric, .. } = cx;
@@ -64,6 +64,9 @@ fn shows(cx: &Context<'_>, input: &Input) -> TokenStream {
     let ty = &input.field.ty;
     let (start, end) = ends(ty);
     let runtime = names::runtime(cx.metric.attrs.krate.as_ref(), start);
+    if input.attr.source == Some(Source::Trace) {
+        return quote_spanned!(start=> #runtime::judge::shown_trace::<#ty>);
+    }
     let borrow = matches!(input.attr.source, Some(Source::Param)).then(|| quote!(&));
     let trait_ = quote_spanned!(start=> #runtime::judge::Shown);
     let shown = quote_spanned!(end=> ::shown);
@@ -77,7 +80,9 @@ fn signature(cx: &Context<'_>) -> TokenStream {
     let instruction = &judge.instruction;
     let inputs = cx.shown().map(|input| {
         let (name, desc) = (input.field.name(), &input.field.desc);
-        quote_spanned!(*span=> .input(#name, #desc))
+        let trace = (input.attr.source == Some(Source::Trace))
+            .then(|| quote_spanned!(*span=> .trace(#name)));
+        quote_spanned!(*span=> .input(#name, #desc) #trace)
     });
     let reasoning = adds_reasoning(cx).then(|| quote_spanned!(*span=> .reasoning()));
     let own_first =
@@ -152,6 +157,14 @@ fn options(cx: &Context<'_>) -> TokenStream {
         };
         let (first, second) = (index(&pair.first), index(&pair.second));
         calls.extend(quote_spanned!(*span=> .pairwise(#first, #second)));
+    }
+    if let Some(empty) = &attrs.empty {
+        let value = values::score(empty);
+        let from_prediction = cx.shown().enumerate();
+        let from_prediction = from_prediction
+            .filter(|(_, input)| input.attr.source == Some(Source::Pred))
+            .map(|(index, _)| Literal::usize_unsuffixed(index));
+        calls.extend(quote_spanned!(*span=> .empty(#value, &[#(#from_prediction),*])));
     }
     if let Some(offline) = &attrs.offline {
         let function = at(

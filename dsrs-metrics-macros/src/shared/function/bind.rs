@@ -5,7 +5,7 @@ use syn::ext::IdentExt as _;
 use syn::{PatType, Type, TypeReference};
 
 use super::param::{Binding, Config, FieldParam};
-use super::role::{Role, RoleAttr};
+use super::role::{DefaultValue, Role, RoleAttr};
 use super::side::Side;
 use crate::shared::errors::Errors;
 use crate::shared::settings::Settings;
@@ -21,19 +21,20 @@ impl Binding {
         errors: &mut Errors,
     ) -> Self {
         match role {
-            Some(RoleAttr { role: Role::Param, default, .. }) => {
+            Some(RoleAttr { role: Role::Param, default, into, .. }) => {
                 if ident.is_none() {
                     errors.at(&typed.pat, "expected a plain name for a `#[param]`, found a pattern; write `name: Type`, the name is used in the builder and on the command line");
                 }
-                Self::Config(Config { default })
+                Self::Config(Config { default, into })
             }
+            Some(RoleAttr { role: Role::Trace, .. }) => steps(ungrouped(&typed.ty), errors),
             Some(role) => Self::field(role, ident, typed, attrs, errors),
             None => Self::by_name(ident, typed, errors),
         }
     }
 
     fn field(
-        attr: RoleAttr,
+        mut attr: RoleAttr,
         ident: Option<&Ident>,
         typed: &PatType,
         attrs: &Settings,
@@ -53,8 +54,18 @@ impl Binding {
                 return Self::Nothing;
             }
         };
-        let default = attr.default;
-        let field = FieldParam { name, name_span, renamed, named_by: attr.named_by, default };
+        if let (Some(default), Some(_)) = (&attr.default, &attr.missing) {
+            errors.at_span(default.span, "`default` and `missing` on one field; write `missing` if a prediction without the field is counted");
+        }
+        let is_counted = attr.missing.is_some();
+        if is_counted && option_of(ungrouped(&typed.ty)).is_none() && attr.named_by.is_none() {
+            attr.default = attr.missing.take();
+        }
+        if let Some(missing) = &attr.missing {
+            check_missing(missing, attr.named_by.is_some(), errors);
+        }
+        let (named_by, default) = (attr.named_by, attr.default);
+        let field = FieldParam { name, name_span, renamed, named_by, default, is_counted };
         check_field(side, &field, typed, attrs, errors);
         Self::Field(side, field)
     }
@@ -89,9 +100,30 @@ impl Binding {
                 ty,
                 errors,
             ),
+            "run" => run(ty, errors),
             _ => unbound(typed, ty, errors),
         }
     }
+}
+
+/// Binds `#[trace] steps: Option<&Trace>` or `#[trace] steps: &Trace`.
+fn steps(ty: &Type, errors: &mut Errors) -> Binding {
+    let is_required = is_ref(ty, "Trace");
+    if !is_required && !is_optional_ref(ty, "Trace") {
+        let found = as_written(ty);
+        errors.at(ty, format!("expected `Option<&Trace>` or `&Trace` for a `#[trace]`, found `{found}`; write `Option<&Trace>`, or `&Trace` if the metric requires a trace"));
+        return Binding::Nothing;
+    }
+    Binding::Steps { is_required }
+}
+
+/// Binds `run: Option<&ProgramRun>`.
+fn run(ty: &Type, errors: &mut Errors) -> Binding {
+    if !is_optional_ref(ty, "ProgramRun") {
+        errors.at(ty, "`run` is reserved for the run of the program; write `run: Option<&ProgramRun>`, or `#[gold]` or `#[pred]` to read a field of that name");
+        return Binding::Nothing;
+    }
+    Binding::Run
 }
 
 fn row(side: Side, name: &str, ty: &Type, errors: &mut Errors) -> Binding {
@@ -186,6 +218,18 @@ fn unbound(typed: &PatType, ty: &Type, errors: &mut Errors) -> Binding {
     Binding::Nothing
 }
 
+/// Checks a `missing` that has no value to use: of an `Option`, or of a field whose name is configurable.
+fn check_missing(missing: &DefaultValue, is_named: bool, errors: &mut Errors) {
+    if is_named {
+        errors.at_span(missing.span, "`missing` is not supported with `named_by`; write `#[metric(missing = 0.0)]` for the score of a prediction without the field");
+    } else if missing.expr.is_some() {
+        errors.at_span(
+            missing.span,
+            "an `Option` is `None` if the prediction has no such field; write `missing` alone",
+        );
+    }
+}
+
 fn check_field(
     side: Side,
     field: &FieldParam,
@@ -206,7 +250,9 @@ fn check_field(
     if side.declared(attrs).is_none() {
         return;
     }
-    if let Some(default) = &field.default {
+    if field.is_counted {
+        errors.at_span(field.name_span, "`missing` is not supported for a typed row; remove `pred = ..`, the metric still scores every row that derives `Record`");
+    } else if let Some(default) = &field.default {
         errors.at_span(default.span, "`default` is not supported for a typed row; make the field an `Option` in the row's type and here");
     }
     if field.renamed && !is_ident(&field.name) {
@@ -221,8 +267,9 @@ fn check_field(
 }
 
 fn is_optional_ref(ty: &Type, name: &str) -> bool {
-    match option_of(ty) {
-        Some(Type::Reference(reference)) => last_segment_is(&reference.elem, name),
-        _ => false,
-    }
+    option_of(ty).is_some_and(|ty| is_ref(ty, name))
+}
+
+fn is_ref(ty: &Type, name: &str) -> bool {
+    matches!(ty, Type::Reference(reference) if last_segment_is(&reference.elem, name))
 }

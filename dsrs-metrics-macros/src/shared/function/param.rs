@@ -5,6 +5,7 @@ use syn::{Attribute, Type};
 
 use super::role::DefaultValue;
 use super::side::Side;
+use crate::shared::types::option_of;
 
 /// A parameter of the function.
 pub(crate) struct Param {
@@ -15,6 +16,18 @@ pub(crate) struct Param {
     pub(crate) binding: Binding,
 }
 
+impl Param {
+    /// Whether the parameter reads a field of this side that a row must have.
+    pub(crate) fn is_required(&self, of: Side) -> bool {
+        match &self.binding {
+            Binding::Field(side, field) => {
+                *side == of && field.default.is_none() && option_of(&self.ty).is_none()
+            }
+            _ => false,
+        }
+    }
+}
+
 /// A field of a row that a parameter reads.
 pub(crate) struct FieldParam {
     pub(crate) name: String,
@@ -22,12 +35,17 @@ pub(crate) struct FieldParam {
     pub(crate) renamed: bool,
     /// The `#[param]` whose value is the name of the field; `name` is its default.
     pub(crate) named_by: Option<Ident>,
+    /// The value of a field that the row does not have.
     pub(crate) default: Option<DefaultValue>,
+    /// Whether a row without the field is counted: `default` is the value of `missing`.
+    pub(crate) is_counted: bool,
 }
 
 /// A `#[param]`.
 pub(crate) struct Config {
     pub(crate) default: Option<DefaultValue>,
+    /// Whether its setter accepts every type that converts into its type.
+    pub(crate) into: bool,
 }
 
 /// The binding of a parameter.
@@ -38,6 +56,10 @@ pub(crate) enum Binding {
     Row(Side),
     /// `trace: Option<&Trace>`.
     Trace,
+    /// `#[trace] steps: Option<&Trace>`, or `#[trace] steps: &Trace`, which is required.
+    Steps { is_required: bool },
+    /// `run: Option<&ProgramRun>`.
+    Run,
     /// `pred_name: Option<&str>`.
     PredName,
     /// `pred_trace: Option<&Trace>`.

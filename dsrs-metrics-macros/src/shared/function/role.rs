@@ -1,4 +1,4 @@
-//! The attributes of a parameter: `#[gold(..)]`, `#[pred(..)]` and `#[param(..)]`.
+//! The attributes of a parameter: `#[gold(..)]`, `#[pred(..)]`, `#[param(..)]` and `#[trace]`.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::ext::IdentExt as _;
@@ -15,10 +15,11 @@ pub(crate) enum Role {
     Gold,
     Pred,
     Param,
+    Trace,
 }
 
 impl Role {
-    const ALL: [Self; 3] = [Self::Gold, Self::Pred, Self::Param];
+    const ALL: [Self; 4] = [Self::Gold, Self::Pred, Self::Param, Self::Trace];
 
     fn of(attr: &Attribute) -> Option<Self> {
         Self::ALL.into_iter().find(|role| attr.path().is_ident(role.name()))
@@ -34,20 +35,25 @@ impl Role {
             Self::Gold => "gold",
             Self::Pred => "pred",
             Self::Param => "param",
+            Self::Trace => "trace",
         }
     }
 }
 
-/// `#[gold(..)]`, `#[pred(..)]` or `#[param(..)]` as written.
+/// `#[gold(..)]`, `#[pred(..)]`, `#[param(..)]` or `#[trace]` as written.
 pub(crate) struct RoleAttr {
     pub(crate) role: Role,
     pub(crate) rename: Option<LitStr>,
     /// The `#[param]` whose value is the name of the field.
     pub(crate) named_by: Option<Ident>,
     pub(crate) default: Option<DefaultValue>,
+    /// Whether the setter of a `#[param]` accepts every type that converts into its type.
+    pub(crate) into: bool,
+    /// `missing` or `missing = expr`.
+    pub(crate) missing: Option<DefaultValue>,
 }
 
-/// `default` or `default = expr`.
+/// `default` or `default = expr`; the same of `missing`.
 pub(crate) struct DefaultValue {
     pub(crate) span: Span,
     pub(crate) expr: Option<Expr>,
@@ -74,7 +80,8 @@ impl RoleAttr {
     }
 
     fn parse(role: Role, attr: &Attribute, errors: &mut Errors) -> Self {
-        let mut parsed = Self { role, rename: None, named_by: None, default: None };
+        let (rename, named_by, default, missing) = (None, None, None, None);
+        let mut parsed = Self { role, rename, named_by, default, into: false, missing };
         match &attr.meta {
             syn::Meta::Path(_) => {}
             syn::Meta::List(list) => {
@@ -85,6 +92,10 @@ impl RoleAttr {
             }
             syn::Meta::NameValue(pair) => {
                 let (role, value) = (role.name(), as_written(&pair.value));
+                if parsed.role == Role::Trace {
+                    errors.at(&pair.value, arguments_of_trace(&format!("= {value}")));
+                    return parsed;
+                }
                 let write = match role {
                     "param" => format!("default = {value}"),
                     _ => {
@@ -103,6 +114,10 @@ impl RoleAttr {
         seen: &mut Seen,
         errors: &mut Errors,
     ) -> syn::Result<()> {
+        if self.role == Role::Trace {
+            let found = list::to_comma(input)?;
+            return Err(Error::new_spanned(&found, arguments_of_trace(&as_written(&found))));
+        }
         if input.peek(LitStr) && self.role != Role::Param {
             let rename: LitStr = input.parse()?;
             if self.rename.is_some() {
@@ -121,17 +136,32 @@ impl RoleAttr {
             self.named_by = Some(list::value(&key, input, syn::parse::Parse::parse, explain)?);
             return Ok(());
         }
-        if key != "default" {
+        if key == "into" && self.role == Role::Param && !input.peek(Token![=]) {
+            seen.note(&key, errors);
+            self.into = true;
+            return Ok(());
+        }
+        let is_missing = key == "missing" && self.role != Role::Param;
+        if key != "default" && !is_missing {
             return Err(wrong());
         }
         seen.note(&key, errors);
         let expr = match input.parse::<Option<Token![=]>>()? {
             Some(_) => {
-                Some(list::value(&key, input, syn::parse::Parse::parse, unreadable_default)?)
+                let explain = |found: &str| unreadable_value(&key, found);
+                Some(list::value(&key, input, syn::parse::Parse::parse, explain)?)
             }
             None => None,
         };
-        self.default = Some(DefaultValue { span: key.span(), expr });
+        if is_missing && self.role == Role::Gold {
+            return Err(Error::new(key.span(), MISSING_GOLD));
+        }
+        let value = Some(DefaultValue { span: key.span(), expr });
+        if is_missing {
+            self.missing = value;
+        } else {
+            self.default = value;
+        }
         Ok(())
     }
 
@@ -140,13 +170,16 @@ impl RoleAttr {
         let role = self.role.name();
         if self.role == Role::Param {
             return format!(
-                "expected `default` or `default = value` in `#[param]`, found `{found}`; the name of a `#[param]` is the name of the parameter"
+                "expected `default`, `default = value` or `into` in `#[param]`, found `{found}`; the name of a `#[param]` is the name of the parameter"
             );
         }
         let meant = meant_name(found);
         match meant {
             Some(name) => format!(
                 "expected the field name as a string, found `{found}`; write `#[{role}(\"{name}\")]`"
+            ),
+            None if self.role == Role::Pred => format!(
+                "expected a field name, `default`, `missing` or `named_by` in `#[pred]`, found `{found}`; write `#[pred(\"field\")]` or `#[pred(default = value)]`"
             ),
             None => format!(
                 "expected a field name, `default` or `named_by` in `#[{role}]`, found `{found}`; write `#[{role}(\"field\")]` or `#[{role}(default = value)]`"
@@ -157,6 +190,8 @@ impl RoleAttr {
 
 const NAMED_BY: &str =
     "expected the name of a `#[param]` after `named_by`; write `named_by = field`";
+
+const MISSING_GOLD: &str = "`missing` is not supported in `#[gold]`, since a gold row without a field is an error of the data set; write `#[gold(default)]` or an `Option` for a field that a row may omit";
 
 /// Returns the field name in `answer`, `"answer"`, `rename = "answer"` or `name = "answer"`.
 fn meant_name(found: &str) -> Option<String> {
@@ -174,12 +209,15 @@ fn meant_name(found: &str) -> Option<String> {
     is_name.then(|| name.value())
 }
 
-fn unreadable_default(found: &str) -> String {
+fn unreadable_value(key: &Ident, found: &str) -> String {
     if found.is_empty() {
-        return "missing value after `default =`; write `default = value`, or `default` alone"
-            .to_owned();
+        return format!("missing value after `{key} =`; write `{key} = value`, or `{key}` alone");
     }
-    format!("expected an expression, found `{found}`; write `default = value`")
+    format!("expected an expression, found `{found}`; write `{key} = value`")
+}
+
+fn arguments_of_trace(found: &str) -> String {
+    format!("expected no arguments for `#[trace]`, found `{found}`; write `#[trace]`")
 }
 
 fn two_roles(first: Role, second: Role) -> String {

@@ -31,7 +31,12 @@ pub(super) fn violations(
         |name: &str| registry.get(name).is_none_or(|entry| entry.spec().higher_is_better());
     let violation = |threshold: &MetricThreshold| {
         let MetricThreshold { name, score: limit } = threshold;
-        let score = result.metric(name).and_then(|summary| summary.score);
+        let summary = result.metric(name);
+        if summary.is_some_and(|summary| !summary.unknown_fields.is_empty()) {
+            // Reported as an invalid name.
+            return None;
+        }
+        let score = summary.and_then(|summary| summary.score);
         match (score, higher_is_better(threshold.metric())) {
             (None, true) => Some(format!("{name}: no row was scored; expected at least {limit}")),
             (None, false) => Some(format!("{name}: no row was scored; expected at most {limit}")),

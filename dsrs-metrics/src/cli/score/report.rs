@@ -13,8 +13,13 @@ use crate::cli::args::ScoreArguments;
 use crate::cli::error::CliError;
 use crate::cli::registry::Registry;
 use crate::cli::stdio::{print, print_error, print_json};
+use crate::core::spec::Side;
 use crate::data::Mapping;
-use crate::evaluate::{Ending, EvaluationResult};
+use crate::evaluate::{Ending, EvaluationResult, UnknownField};
+use crate::text::shown;
+
+/// The exit code of bad usage or input.
+const USAGE: u8 = 2;
 
 /// The exit code that shells use for a program that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
@@ -36,6 +41,10 @@ pub(super) fn report(
     if !args.quiet {
         warn(result, unused, args);
         models.excess_warning().into_iter().for_each(print_error);
+    }
+    let unknown = unknown_fields(result, &args.mappings);
+    for line in &unknown {
+        print_error(line);
     }
     let mut violations = fail_under::violations(registry, result, &args.fail_under);
     violations.extend(all_failed(result, args));
@@ -62,6 +71,7 @@ pub(super) fn report(
             ));
             ExitCode::FAILURE
         }
+        _ if !unknown.is_empty() => ExitCode::from(USAGE),
         _ if violations.is_empty() => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
     })
@@ -111,6 +121,30 @@ fn warn(result: &EvaluationResult, unused: &[Mapping], args: &ScoreArguments) {
     for warning in fail_under::fractions_of_percent(result, &args.fail_under) {
         print_error(warning);
     }
+}
+
+/// A line for each field that a metric reads and no row has.
+fn unknown_fields(result: &EvaluationResult, mappings: &[Mapping]) -> Vec<String> {
+    let metrics = result.metric_names().filter_map(|name| result.metric(name));
+    let all = metrics
+        .flat_map(|metric| metric.unknown_fields.iter().map(move |field| (&metric.name, field)));
+    let line = |(metric, field): (&String, &UnknownField)| {
+        // The suggestion is a question.
+        let end = if field.nearest.is_some() { "" } else { ";" };
+        match mappings.iter().find(|mapping| mapping.sets(Side::Pred, &field.name)) {
+            Some(mapping) => {
+                let path = mapping.path();
+                format!("{metric}: {field}{end} --map names `{path}`, which no row has")
+            }
+            None => {
+                let name = shown::name(&field.name);
+                format!(
+                    "{metric}: {field}{end} if the rows have it elsewhere, write --map pred.{name}=PATH"
+                )
+            }
+        }
+    };
+    all.map(line).collect()
 }
 
 /// A line for each metric that failed on every row, such as a sandbox without isolation or a model

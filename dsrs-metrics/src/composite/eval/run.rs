@@ -209,7 +209,14 @@ impl<'a> Row<'a> {
     fn error(self) -> MetricError {
         let cost = self.results.iter().map(ComponentResult::cost_msats);
         let cost_msats = cost.fold(0, u64::saturating_add);
-        MetricError::new(self.run.name, self.reason()).with_cost_msats(cost_msats)
+        let error = MetricError::new(self.run.name, self.reason()).with_cost_msats(cost_msats);
+        match (error.kind(), &self.missing) {
+            (MetricErrorKind::MissingComponent { .. }, Missing::Leaf(index)) => {
+                let of_component = self.results[*index].error().cloned();
+                error.with_component_error(of_component)
+            }
+            _ => error,
+        }
     }
 
     fn reason(&self) -> MetricErrorKind {

@@ -39,6 +39,16 @@ pub enum Mistake {
         /// Its weight.
         weight: f64,
     },
+    /// A component of a declared composite has a threshold or strictness of its own, which the compiler does not see.
+    #[error(
+        "the component `{component}` has a `{setting}` of its own, which a declared composite does not support; write `{component} >= 0.5` in the expression, or use `Composite::builder`"
+    )]
+    OwnSetting {
+        /// The component.
+        component: String,
+        /// `threshold` or `strict`.
+        setting: &'static str,
+    },
     /// A component stands twice in one combination.
     #[error("duplicate component `{component}` in `{within}`; use it once")]
     Twice {

@@ -105,8 +105,8 @@ pub const fn count(specs: &[MetricSpec<'static>], side: Side) -> usize {
     total
 }
 
-/// Returns the fields of one side. A field's type is that of the first component that reads it, and it is required
-/// if any component requires it.
+/// Returns the fields of one side. A field's type is that of the first component that reads it. It is required if any
+/// component requires it, and may be missing unless that is an error for any.
 #[must_use]
 pub const fn union<const N: usize>(
     specs: &[MetricSpec<'static>],
@@ -121,7 +121,9 @@ pub const fn union<const N: usize>(
         while field < all.len() {
             if is_first(specs, side, (spec, field)) {
                 union[len] = all[field];
-                union[len].required = is_required(specs, side, all[field].name);
+                let (required, is_needed) = is_required(specs, side, all[field].name);
+                union[len].required = required;
+                union[len].may_be_missing = required && !is_needed;
                 len += 1;
             }
             field += 1;
@@ -149,18 +151,21 @@ const fn is_first(specs: &[MetricSpec<'static>], side: Side, at: (usize, usize))
     true
 }
 
-const fn is_required(specs: &[MetricSpec<'static>], side: Side, name: &str) -> bool {
+/// Returns whether any component requires a field, and whether a row without it is an error for any.
+const fn is_required(specs: &[MetricSpec<'static>], side: Side, name: &str) -> (bool, bool) {
+    let (mut required, mut is_needed) = (false, false);
     let mut spec = 0;
     while spec < specs.len() {
         let all = fields(&specs[spec], side);
         let mut field = 0;
         while field < all.len() {
-            if all[field].required && same(all[field].name, name) {
-                return true;
+            if same(all[field].name, name) {
+                required |= all[field].required;
+                is_needed |= all[field].is_needed();
             }
             field += 1;
         }
         spec += 1;
     }
-    false
+    (required, is_needed)
 }

@@ -55,8 +55,9 @@ impl fmt::Debug for Memo {
     }
 }
 
-/// The addresses of everything that a call refers to. A call with other rows or another trace is another call.
-type Address = [usize; 5];
+/// The addresses of everything that a call refers to, and whether its explanation is read. A call with other rows or
+/// another trace is another call, and an answer without an explanation is not reused where one is read.
+type Address = [usize; 7];
 
 fn address<G, P>(call: &MetricCall<'_, G, P>) -> Address {
     let trace = |trace: Option<&Trace>| trace.map_or(0, |trace| ptr::from_ref(trace).addr());
@@ -66,6 +67,8 @@ fn address<G, P>(call: &MetricCall<'_, G, P>) -> Address {
         trace(call.trace),
         call.pred_name.map_or(0, |name| name.as_ptr().addr()),
         trace(call.pred_trace),
+        call.run.map_or(0, |run| ptr::from_ref(run).addr()),
+        usize::from(call.is_explained),
     ]
 }
 
@@ -128,5 +131,34 @@ fn reused(answer: &Result<Scored>) -> Result<Scored> {
     match answer {
         Ok(scored) => Ok(scored.clone().without_cost()),
         Err(error) => Err(error.clone().with_cost_msats(0)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Sharing;
+    use crate::core::call::MetricCall;
+    use crate::core::metric::Metric;
+    use crate::core::rows::dynamic::{Example, Prediction};
+    use crate::metrics::Em;
+    use crate::{example, prediction};
+
+    #[test]
+    fn an_answer_without_an_explanation_is_not_reused_where_one_is_read() {
+        let metric = Em::default();
+        let key = Metric::<Example, Prediction>::key(&metric);
+        let keys = vec![key.clone().unwrap(); 2];
+        let sharing = Sharing::among(&keys).unwrap();
+        let (gold, pred) = (example! { "answer" => "Paris" }, prediction! { "answer" => "Lyon" });
+        let call = MetricCall::<Example, Prediction>::new(&gold, &pred);
+        let details = |call: MetricCall<'_>| {
+            let answer = super::answer(&metric, key.as_ref(), call).ready().unwrap().unwrap();
+            answer.score.details.is_some()
+        };
+        let memo = sharing.memo(&call.without_explanation());
+        let call = call.with_memo(Some(&memo));
+        assert!(!details(call.without_explanation()));
+        assert!(details(call));
+        assert!(!details(call.without_explanation()));
     }
 }

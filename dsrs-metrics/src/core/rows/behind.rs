@@ -27,6 +27,10 @@ macro_rules! rows_behind {
             ) -> Result<Option<W::Held>, Box<FieldError>> {
                 R::get_optional(self, field)
             }
+
+            fn present(&self) -> Option<Vec<String>> {
+                R::present(self)
+            }
         }
 
         #[diagnostic::do_not_recommend]

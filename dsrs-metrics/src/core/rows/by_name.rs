@@ -15,10 +15,12 @@ use crate::core::rows::fields::Record;
 use crate::core::spec::{FieldSpec, MetricSpec, Side};
 use crate::json::depth::{self, TooDeep};
 
+const EXPECTED: &str = "a string, or a value that can be written as JSON";
+
 /// The name that selects the whole row instead of one field.
 pub(crate) const WHOLE: &str = "*";
 
-/// A row that returns a field by name as a string: a string unchanged, `null` as an empty string, anything else as JSON.
+/// A row that returns a field by name as a string: a string unchanged, `null` as missing, anything else as JSON.
 /// `*` returns the whole row as JSON, unless a field has that name.
 #[diagnostic::on_unimplemented(
     message = "the fields of `{Self}` cannot be found by their names, which a metric's parameter says",
@@ -29,7 +31,7 @@ pub trait NamedFields {
     /// Returns the field as a string.
     ///
     /// # Errors
-    /// [`FieldError`] if the field is missing, or if it cannot be written as a string.
+    /// [`FieldError`] if the field is missing or `null`, or if it cannot be written as a string.
     fn text_of(&self, name: &str) -> Result<Cow<'_, str>, Box<FieldError>>;
 }
 
@@ -59,6 +61,7 @@ impl NamedFields for Prediction {
 /// Returns a field of a dynamic row as a string; see [`NamedFields`].
 pub(crate) fn in_fields<'r>(row: &'r Fields, name: &str) -> Result<Cow<'r, str>, Box<FieldError>> {
     match row.get(name) {
+        Some(Value::Null) => Err(null(name)),
         Some(value) => to_string(value).map_err(|TooDeep| unreadable(name, &TooDeep)),
         None if name == WHOLE => {
             let is_deep = row.iter().any(|(_, value)| depth::is_too_deep(value));
@@ -75,6 +78,9 @@ impl<R: Record> NamedFields for R {
             Some(Given::Text(text)) => Ok(Cow::Borrowed(text)),
             Some(given) => {
                 let value = value(name, given)?;
+                if value.is_null() {
+                    return Err(null(name));
+                }
                 to_string(&value)
                     .map(|text| Cow::Owned(text.into_owned()))
                     .map_err(|TooDeep| unreadable(name, &TooDeep))
@@ -118,13 +124,14 @@ fn missing(name: &str, present: Vec<String>) -> Box<FieldError> {
     Box::new(FieldError::Missing { field: name.to_owned().into(), present })
 }
 
+fn null(name: &str) -> Box<FieldError> {
+    let field = name.to_owned().into();
+    Box::new(FieldError::Null { field, expected: EXPECTED.into() })
+}
+
 fn unreadable(name: &str, found: &dyn std::fmt::Display) -> Box<FieldError> {
     let (field, found) = (name.to_owned().into(), found.to_string());
-    Box::new(FieldError::WrongType {
-        field,
-        expected: "a string, or a value that can be written as JSON".into(),
-        found,
-    })
+    Box::new(FieldError::WrongType { field, expected: EXPECTED.into(), found })
 }
 
 /// Returns a value as a string.

@@ -14,6 +14,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::core::error::{FieldError, MetricError, MetricErrorKind};
+use crate::core::missing::Absent;
 use crate::core::rows::by_name::Given;
 use crate::core::rows::dynamic::{Example, Fields, Prediction};
 use crate::core::rows::text_cell::{Cell, read_fields};
@@ -101,6 +102,11 @@ pub trait GetOptional<'r, N, W: Want<'r>> {
         &'r self,
         field: &FieldSpec<'static>,
     ) -> Result<Option<W::Held>, Box<FieldError>>;
+
+    /// Returns the names of the row's fields; `None` for a record, which has all of its fields.
+    fn present(&self) -> Option<Vec<String>> {
+        None
+    }
 }
 
 /// The form that a parameter requires. `Held` is the value that lives during the call.
@@ -264,6 +270,25 @@ pub fn read_optional<'r, N, W: Want<'r>, R: GetOptional<'r, N, W>>(
     row.get_optional(field)
 }
 
+/// Reads the field `N` of a prediction like [`read_optional`], and adds a field that is missing or null to `absent`;
+/// `is_visible` is true if the function gets `None` for it.
+///
+/// # Errors
+/// [`FieldError`] if the field has another type.
+#[inline]
+pub fn read_or_note<'r, N, W: Want<'r>, R: GetOptional<'r, N, W>>(
+    row: &'r R,
+    field: &FieldSpec<'static>,
+    absent: &mut Absent,
+    is_visible: bool,
+) -> Result<Option<W::Held>, Box<FieldError>> {
+    let held = row.get_optional(field)?;
+    if held.is_none() {
+        absent.add(field, row.present(), is_visible);
+    }
+    Ok(held)
+}
+
 /// Reads a whole row as a user's type.
 ///
 /// # Errors
@@ -286,7 +311,9 @@ fn read_value<'r, W: ReadValue<'r>>(
     field: &FieldSpec<'static>,
 ) -> Result<W::Held, Box<FieldError>> {
     W::read(value, textual).map_err(|error| {
+        let (name, expected) = (field.name.into(), field.help.or_type(field.ty).into());
         let found = match value {
+            Value::Null => return Box::new(FieldError::Null { field: name, expected }),
             // The deserializer's message names the element that is wrong.
             Value::Array(_) | Value::Object(_) => format!("{} ({error})", found(value)),
             Value::String(_) if textual && is_specific(&error) => {
@@ -294,11 +321,7 @@ fn read_value<'r, W: ReadValue<'r>>(
             }
             _ => found(value),
         };
-        Box::new(FieldError::WrongType {
-            field: field.name.into(),
-            expected: field.help.or_type(field.ty).into(),
-            found,
-        })
+        Box::new(FieldError::WrongType { field: name, expected, found })
     })
 }
 
@@ -333,6 +356,10 @@ macro_rules! dynamic_row {
                     Some(Value::String(text)) if self.data.textual && text.is_empty() => Ok(None),
                     Some(value) => read_value::<W>(value, self.data.textual, field).map(Some),
                 }
+            }
+
+            fn present(&self) -> Option<Vec<String>> {
+                Some(self.keys().map(str::to_owned).collect())
             }
         }
     )*};

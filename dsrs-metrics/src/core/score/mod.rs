@@ -1,14 +1,15 @@
 //! The score of one row, as metrics return it.
 //!
-//! `scored.rs` validates it against the metric's spec. Outcomes without a score are in `outcome.rs`;
-//! aggregation over rows is in `evaluate/`.
+//! `scored.rs` has the score with its verdict and explanation, and `validated.rs` validates it against the metric's
+//! spec. Outcomes without a score are in `outcome.rs`; aggregation over rows is in `evaluate/`.
 
 mod scored;
+mod validated;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
-use serde::Serialize;
-use serde_json::{Map, Value};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 pub use scored::Scored;
 pub(crate) use scored::{LostJudges, Note};
@@ -71,20 +72,31 @@ impl MetricScore {
 }
 
 /// A score with feedback as a string, for reflective optimizers.
+///
+/// ```
+/// use std::collections::HashMap;
+///
+/// use dsrs_metrics::FeedbackMetric;
+///
+/// let literal = FeedbackMetric { score: 1.0, feedback: "Exact match.".to_string(), metadata: HashMap::new() };
+/// assert_eq!(literal, FeedbackMetric::new(1.0, "Exact match."));
+/// assert_eq!(literal.with_metadata("length", 5).metadata["length"], 5);
+/// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FeedbackMetric {
     /// The value, in the metric's declared range.
     pub score: f64,
     /// The feedback; cut off after 64 KiB in a result.
     pub feedback: String,
-    /// Additional structured data.
-    pub metadata: Map<String, Value>,
+    /// Additional structured data; sorted by key in a result.
+    #[serde(serialize_with = "sorted")]
+    pub metadata: HashMap<String, Value>,
 }
 
 impl FeedbackMetric {
     /// Creates a score with feedback and no metadata.
     pub fn new(score: f64, feedback: impl Into<String>) -> Self {
-        Self { score, feedback: feedback.into(), metadata: Map::new() }
+        Self { score, feedback: feedback.into(), metadata: HashMap::new() }
     }
 
     /// Adds a metadata entry.
@@ -93,6 +105,11 @@ impl FeedbackMetric {
         self.metadata.insert(key.into(), value.into());
         self
     }
+}
+
+/// Serializes entries in the order of their keys, so that equal values have equal bytes.
+fn sorted<S: Serializer>(entries: &HashMap<String, Value>, to: S) -> Result<S::Ok, S::Error> {
+    entries.iter().collect::<BTreeMap<_, _>>().serialize(to)
 }
 
 /// Several named scores from one call; the first is the headline.

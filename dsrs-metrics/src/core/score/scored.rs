@@ -1,14 +1,15 @@
-//! A metric's score, validated against its spec: finite, in range, with its verdict.
+//! A metric's score for one row, with its explanation. How it is created and validated is in `validated.rs`.
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::{FeedbackMetric, Grade, MAX_EXPLANATION, MetricScore, Part, Scores};
+use super::{FeedbackMetric, Grade, MAX_EXPLANATION, MetricScore, Part};
 use crate::core::component_results::{Component, Components};
 use crate::core::corpus::CorpusCounts;
-use crate::core::error::{MetricError, MetricErrorKind, Result};
-use crate::core::spec::{MetricSpec, ScoreKind};
+use crate::core::error::Result;
+use crate::core::missing::MissingFields;
+use crate::core::spec::MetricSpec;
 use crate::text::shown;
 
 /// A metric's score for one row, validated against its spec: finite, in range, 0 or 1 if the metric is
@@ -27,17 +28,22 @@ pub struct Scored {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Note {
     None,
+    /// The details of the score are the metric's feedback, so that one text is stored once.
+    Feedback,
     Critique(Box<Critique>),
     Composite(Components),
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Critique {
-    feedback: Option<String>,
-    metadata: Map<String, Value>,
-    parts: Vec<Part>,
-    corpus: Option<CorpusCounts>,
-    lost: Option<LostJudges>,
+    pub(super) feedback: Option<String>,
+    /// As [`Note::Feedback`].
+    pub(super) shares_details: bool,
+    pub(super) metadata: Map<String, Value>,
+    pub(super) parts: Vec<Part>,
+    pub(super) corpus: Option<CorpusCounts>,
+    pub(super) lost: Option<LostJudges>,
+    pub(super) missing: Option<Box<MissingFields>>,
 }
 
 /// The judges of a panel that returned no verdict, although the row has a score.
@@ -50,15 +56,55 @@ pub(crate) struct LostJudges {
 }
 
 impl Scored {
-    /// Returns the metric's feedback, if there is any. For a composite, this is the feedback of its components,
-    /// worst first.
+    /// Returns the metric's feedback, if there is any; the details of the score explain a score without feedback. For a
+    /// composite, this is the feedback of its components, worst first.
     #[must_use]
     pub fn feedback(&self) -> Option<Cow<'_, str>> {
+        let details = || self.score.details.as_deref().map(Cow::Borrowed);
         match &self.note {
             Note::None => None,
+            Note::Feedback => details(),
+            Note::Critique(critique) if critique.shares_details => details(),
             Note::Critique(critique) => critique.feedback.as_deref().map(Cow::Borrowed),
             Note::Composite(components) => components.worst_first().map(Cow::Owned),
         }
+    }
+
+    /// Returns the details of the score, unless they are also its feedback.
+    pub(crate) fn own_details(&self) -> Option<&str> {
+        let details = self.score.details.as_deref();
+        details.filter(|details| self.feedback().as_deref() != Some(*details))
+    }
+
+    /// Returns the score, whose details are those of the components if the metric is a composite.
+    #[inline]
+    #[must_use]
+    pub fn into_score(self) -> MetricScore {
+        match &self.note {
+            Note::Composite(components) => {
+                let details = components.worst_first();
+                MetricScore { details: self.score.details.or(details), ..self.score }
+            }
+            _ => self.score,
+        }
+    }
+
+    /// Sets the details of the score, which are cut off if they are too long. Its previous ones become its feedback.
+    pub(crate) fn explained(mut self, mut details: String) -> Self {
+        shown::truncate(&mut details, MAX_EXPLANATION);
+        let Some(previous) = self.score.details.replace(details) else { return self };
+        match &mut self.note {
+            Note::None | Note::Feedback => {
+                let critique = Critique { feedback: Some(previous), ..Critique::default() };
+                self.note = Note::Critique(Box::new(critique));
+            }
+            Note::Critique(critique) => {
+                critique.feedback.get_or_insert(previous);
+                critique.shares_details = false;
+            }
+            Note::Composite(_) => {}
+        }
+        self
     }
 
     /// Iterates over the outcomes of the components that were evaluated, if the metric is a composite.
@@ -90,7 +136,7 @@ impl Scored {
     /// take precedence.
     pub(crate) fn lost_judges(&self) -> Option<&LostJudges> {
         match &self.note {
-            Note::None => None,
+            Note::None | Note::Feedback => None,
             Note::Critique(critique) => critique.lost.as_ref(),
             Note::Composite(components) => {
                 let lost = || components.scored().filter_map(Self::lost_judges);
@@ -105,6 +151,80 @@ impl Scored {
             critique.lost = lost;
         }
         self
+    }
+
+    /// Returns the names of the fields that the prediction lacks, or in which it has `null`, and without which the metric
+    /// scored it: `missing` of `#[metric]` or `#[pred]`. For a composite, those of its components.
+    ///
+    /// ```
+    /// use dsrs_metrics::metrics::IntentAccuracy;
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// let (gold, pred) = (example! { "expected_intent" => "temporal" }, prediction! {});
+    /// let scored = IntentAccuracy.answer(MetricCall::new(&gold, &pred)).ready().unwrap().unwrap();
+    /// assert_eq!((scored.score.value, scored.missing_fields()), (0.0, vec!["intent"]));
+    /// assert_eq!(scored.feedback().unwrap(), "the prediction has no field `intent`");
+    /// ```
+    #[must_use]
+    pub fn missing_fields(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        self.each_missing(&mut |missing| {
+            for field in missing.iter() {
+                if !names.contains(&&*field.name) {
+                    names.push(&field.name);
+                }
+            }
+        });
+        names
+    }
+
+    /// Calls a function with the missing fields of the metric, or of each component.
+    pub(crate) fn each_missing<'a>(&'a self, call: &mut dyn FnMut(&'a MissingFields)) {
+        match &self.note {
+            Note::None | Note::Feedback => {}
+            Note::Critique(critique) => critique.missing.as_deref().into_iter().for_each(call),
+            Note::Composite(components) => {
+                components.scored().for_each(|scored| scored.each_missing(call));
+            }
+        }
+    }
+
+    /// Marks a score that was computed with values in the place of missing fields, and explains it.
+    #[cold]
+    pub(crate) fn with_missing(mut self, missing: Box<MissingFields>) -> Self {
+        let own = self.feedback().map(Cow::into_owned);
+        let details = self.score.details.take();
+        let mut critique = match self.note {
+            Note::Critique(critique) => critique,
+            note => {
+                let is_composite = matches!(note, Note::Composite(_));
+                debug_assert!(!is_composite, "fields are read by a component");
+                Box::default()
+            }
+        };
+        critique.shares_details = own == details;
+        if critique.shares_details {
+            self.score.details = missing.explained(details);
+        } else {
+            // The details of a metric that has feedback may be left out.
+            self.score.details = details.and_then(|details| missing.explained(Some(details)));
+            critique.feedback = missing.explained(own);
+        }
+        critique.missing = Some(missing);
+        self.note = Note::Critique(critique);
+        self.limit_explanations();
+        self
+    }
+
+    /// Returns the score of a prediction that lacks fields, without calling the metric and without cost.
+    #[cold]
+    pub(crate) fn without_fields(
+        value: f64,
+        missing: MissingFields,
+        spec: &MetricSpec<'_>,
+    ) -> Result<Self> {
+        let scored = Self::validated(MetricScore::new(value), spec)?;
+        Ok(scored.with_missing(Box::new(missing)))
     }
 
     /// Returns the named scores, if the metric returns several.
@@ -123,8 +243,10 @@ impl Scored {
     /// Sets the row's contribution to the corpus's score.
     pub(crate) fn with_corpus(mut self, counts: CorpusCounts) -> Self {
         match &mut self.note {
-            Note::None => {
-                let critique = Critique { corpus: Some(counts), ..Critique::default() };
+            Note::None | Note::Feedback => {
+                let shares_details = matches!(self.note, Note::Feedback);
+                let critique =
+                    Critique { shares_details, corpus: Some(counts), ..Critique::default() };
                 self.note = Note::Critique(Box::new(critique));
             }
             Note::Critique(critique) => critique.corpus = Some(counts),
@@ -133,15 +255,15 @@ impl Scored {
         self
     }
 
-    /// Adds findings from before the judge was called: they are appended to the details, and become the feedback of
-    /// a row that does not pass if it has none.
+    /// Adds findings from before the judge was called: they are appended to the details, which are the feedback of a
+    /// row that does not pass if it has none.
     pub(crate) fn with_findings(mut self, findings: &str) -> Self {
         let details = match self.score.details.take() {
             Some(details) => format!("{details}\n{findings}"),
             None => findings.to_owned(),
         };
         if let (Some(false), Note::Critique(critique)) = (self.passed, &mut self.note) {
-            critique.feedback.get_or_insert_with(|| details.clone());
+            critique.shares_details = critique.feedback.is_none();
         }
         self.score.details = Some(details);
         self
@@ -184,7 +306,7 @@ impl Scored {
         FeedbackMetric {
             score: value,
             feedback: feedback.unwrap_or_else(|| format!("The score is {value}.")),
-            metadata,
+            metadata: metadata.into_iter().collect(),
         }
     }
 
@@ -194,157 +316,7 @@ impl Scored {
     pub fn grade(self, tracing: bool) -> Grade {
         match self.passed {
             Some(passed) if tracing => Grade::Verdict(passed),
-            _ => Grade::Score(self.score),
+            _ => Grade::Score(self.into_score()),
         }
     }
-
-    /// Validates a number or bool, with the spec's cost. Most metrics return one, so it is constructed without
-    /// intermediate values.
-    #[inline]
-    pub(crate) fn of_value(value: f64, spec: &MetricSpec<'_>) -> Result<Self> {
-        let paid = |error: MetricError| error.with_cost_msats(spec.cost_msats);
-        let (value, passed) = validate(value, 1.0, spec.name, spec).map_err(paid)?;
-        let score = MetricScore::new(value).with_cost_msats(spec.cost_msats);
-        Ok(Self { score, passed, note: Note::None })
-    }
-
-    /// Validates a raw score against the spec.
-    ///
-    /// # Errors
-    /// [`MetricErrorKind::NotFinite`] and [`MetricErrorKind::OutOfRange`]; [`MetricErrorKind::Failed`] for a
-    /// bool that is neither 0 nor 1.
-    pub(crate) fn validated(score: MetricScore, spec: &MetricSpec<'_>) -> Result<Self> {
-        Self { score, passed: None, note: Note::None }.checked(spec.name, spec)
-    }
-
-    /// Validates a composite's score, and adds the results of its components. The name is a separate argument, so
-    /// that the spec is not copied for every row.
-    #[inline]
-    pub(crate) fn of_components(
-        value: f64,
-        components: Components,
-        name: &str,
-        spec: &MetricSpec<'_>,
-    ) -> Result<Self> {
-        let (cost_msats, confidence) = components.numbers();
-        let paid = |error: MetricError| error.with_cost_msats(cost_msats);
-        let (value, passed) = validate(value, confidence, name, spec).map_err(paid)?;
-        let score = MetricScore { value, confidence, details: None, cost_msats };
-        Ok(Self { score, passed, note: Note::Composite(components) })
-    }
-
-    /// Validates a score with feedback.
-    pub(crate) fn of_feedback(
-        score: MetricScore,
-        critique: FeedbackMetric,
-        spec: &MetricSpec<'_>,
-    ) -> Result<Self> {
-        let FeedbackMetric { feedback, metadata, .. } = critique;
-        let critique = Critique { feedback: Some(feedback), metadata, ..Critique::default() };
-        let note = Note::Critique(Box::new(critique));
-        Self { score, passed: None, note }.checked(spec.name, spec)
-    }
-
-    /// Validates a judge's score, with its feedback if there is any.
-    pub(crate) fn of_judgement(
-        score: MetricScore,
-        feedback: Option<String>,
-        metadata: Map<String, Value>,
-        spec: &MetricSpec<'_>,
-    ) -> Result<Self> {
-        let critique = Critique { feedback, metadata, ..Critique::default() };
-        let note = Note::Critique(Box::new(critique));
-        Self { score, passed: None, note }.checked(spec.name, spec)
-    }
-
-    /// Validates several named scores, with feedback if there is any.
-    pub(crate) fn of_parts(
-        score: MetricScore,
-        scores: Scores,
-        feedback: Option<String>,
-        spec: &MetricSpec<'_>,
-    ) -> Result<Self> {
-        // Parts first: the headline is one of them, and a part's error names it.
-        if let Some(part) = scores.parts.iter().find(|part| !is_in(part.value, spec)) {
-            let name = format!("{}.{}", spec.name, part.name);
-            let error = invalid(part.value, 1.0, &name, spec);
-            return Err(error.with_cost_msats(score.cost_msats));
-        }
-        let critique = Critique { feedback, parts: scores.parts, ..Critique::default() };
-        let note = Note::Critique(Box::new(critique));
-        Self { score, passed: None, note }.checked(spec.name, spec)
-    }
-
-    /// Cuts off details and feedback that are too long.
-    fn limit_explanations(&mut self) {
-        let feedback = match &mut self.note {
-            Note::Critique(critique) => critique.feedback.as_mut(),
-            _ => None,
-        };
-        for text in feedback.into_iter().chain(&mut self.score.details) {
-            shown::truncate(text, MAX_EXPLANATION);
-        }
-    }
-
-    fn checked(mut self, name: &str, spec: &MetricSpec<'_>) -> Result<Self> {
-        self.limit_explanations();
-        let MetricScore { value, confidence, cost_msats, .. } = self.score;
-        let paid = |error: MetricError| error.with_cost_msats(cost_msats);
-        let (value, passed) = validate(value, confidence, name, spec).map_err(paid)?;
-        Ok(Self { score: MetricScore { value, ..self.score }, passed, note: self.note })
-    }
-}
-
-/// Validates a value against the spec, and returns it with its verdict.
-#[inline]
-pub(crate) fn validate(
-    value: f64,
-    confidence: f64,
-    name: &str,
-    spec: &MetricSpec<'_>,
-) -> Result<(f64, Option<bool>)> {
-    if !is_in(value, spec) || !is_bool(value, spec) || !is_fraction(confidence) {
-        return Err(invalid(value, confidence, name, spec));
-    }
-    let passed = spec.verdict(value);
-    match passed {
-        Some(passed) if spec.strict => Ok((f64::from(u8::from(passed)), Some(passed))),
-        passed => Ok((value, passed)),
-    }
-}
-
-/// Returns whether a value is finite and in the declared range.
-#[inline]
-fn is_in(value: f64, spec: &MetricSpec<'_>) -> bool {
-    value.is_finite() && spec.range.is_none_or(|range| range.contains(value))
-}
-
-/// Returns whether a bool metric's value is 0 or 1. Its headline is the percentage of rows that are true.
-#[expect(clippy::float_cmp, reason = "any other value is wrong, however near")]
-#[inline]
-fn is_bool(value: f64, spec: &MetricSpec<'_>) -> bool {
-    spec.kind == ScoreKind::Number || value == 0.0 || value == 1.0
-}
-
-#[inline]
-fn is_fraction(confidence: f64) -> bool {
-    (0.0..=1.0).contains(&confidence)
-}
-
-/// Returns the error for an invalid score.
-#[cold]
-fn invalid(value: f64, confidence: f64, name: &str, spec: &MetricSpec<'_>) -> MetricError {
-    let kind = match spec.range {
-        _ if !value.is_finite() => MetricErrorKind::NotFinite { value },
-        Some(range) if !range.contains(value) => MetricErrorKind::OutOfRange { value, range },
-        _ if !is_bool(value, spec) => {
-            let message = format!("a boolean metric returned {value:?}; expected 0 or 1");
-            MetricErrorKind::Failed { message }
-        }
-        _ => {
-            let message = format!("the confidence {confidence:?} is outside 0.0..=1.0");
-            MetricErrorKind::Failed { message }
-        }
-    };
-    MetricError::new(name, kind)
 }

@@ -1,4 +1,5 @@
 //! Results as CSV. Columns: `id`; `gold.FIELD` and `pred.FIELD` if the run made predictions;
+//! `latency_s`, `input_tokens`, `output_tokens` and `cost_msats` if the program returned them;
 //! `attributes.FIELD` for each attribute; for each metric `NAME` (the value), then
 //! `NAME.outcome`, `NAME.passed`, `NAME.confidence`, `NAME.details`, `NAME.feedback`,
 //! `NAME.cost_msats`, and keys that only some rows have, such as `NAME.error` and `NAME.parts`.
@@ -21,6 +22,10 @@ struct Line {
     id: String,
     gold: Option<Side>,
     pred: Option<Side>,
+    latency_s: Option<Value>,
+    input_tokens: Option<Value>,
+    output_tokens: Option<Value>,
+    cost_msats: Option<Value>,
     #[serde(default)]
     attributes: Cells,
     scores: IndexMap<String, Cells>,
@@ -48,6 +53,14 @@ impl Line {
             let cells = side.map_or_else(Cells::new, |side| side.cells(name));
             groups.insert(name.to_owned(), cells);
         }
+        let run = [
+            ("latency_s", self.latency_s),
+            ("input_tokens", self.input_tokens),
+            ("output_tokens", self.output_tokens),
+            ("cost_msats", self.cost_msats),
+        ];
+        let run = run.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        groups.insert("run".to_owned(), run.collect());
         let attributes = prefixed("attributes", self.attributes);
         groups.insert("attributes".to_owned(), attributes);
         for (name, mut score) in self.scores {

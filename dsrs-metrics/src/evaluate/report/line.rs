@@ -7,6 +7,7 @@ use serde::ser::{SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
 use crate::core::outcome::Outcome;
+use crate::core::program_run::ProgramRun;
 use crate::core::rows::dynamic::Fields;
 use crate::core::score::{Part, Scored};
 use crate::evaluate::RowResult;
@@ -21,7 +22,7 @@ pub(crate) fn score_line<G, P>(row: &RowResult<G, P>, metrics: &[String], line: 
     debug_assert!(written.is_ok(), "a score line contains only strings and numbers");
 }
 
-/// `{"id": .., "gold": .., "pred": .., "scores": {..}}`
+/// `{"id": .., "gold": .., "pred": .., "scores": {..}}`, and what the program returned about its run
 pub(crate) fn pair_line<G: Serialize, P: Serialize>(
     row: &RowResult<G, P>,
     metrics: &[String],
@@ -64,6 +65,7 @@ fn write<G, P>(
         id: &row.id,
         gold: pair.map(|(gold, _)| gold),
         pred: pair.map(|(_, pred)| pred.as_ref()),
+        run: row.run.as_deref().map(RunLine::new).unwrap_or_default(),
         attributes: (!row.attributes.is_empty()).then_some(&row.attributes),
         scores: ScoresByName { metrics, outcomes: &row.outcomes },
         traceback: row.traceback.as_deref(),
@@ -78,11 +80,38 @@ struct Line<'a, G, P> {
     gold: Option<&'a G>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pred: Option<Option<&'a P>>,
+    #[serde(flatten)]
+    run: RunLine,
     #[serde(skip_serializing_if = "Option::is_none")]
     attributes: Option<&'a Fields>,
     scores: ScoresByName<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     traceback: Option<&'a str>,
+}
+
+/// Latency and usage of the program, as it returned them. A latency that the harness measured is not written, so that
+/// the same rows give the same file.
+#[derive(Default, Serialize)]
+struct RunLine {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    latency_s: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost_msats: Option<u64>,
+}
+
+impl RunLine {
+    fn new(run: &ProgramRun) -> Self {
+        Self {
+            latency_s: run.returned_latency().map(|latency| latency.as_secs_f64()),
+            input_tokens: run.usage.map(|usage| usage.input_tokens),
+            output_tokens: run.usage.map(|usage| usage.output_tokens),
+            cost_msats: run.usage.and_then(|usage| usage.cost_msats),
+        }
+    }
 }
 
 struct ScoresByName<'a> {
@@ -107,6 +136,8 @@ struct OutcomeLine<'a> {
     details: Option<&'a str>,
     feedback: Option<Cow<'a, str>>,
     cost_msats: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    missing: Vec<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -129,9 +160,10 @@ impl<'a> OutcomeLine<'a> {
             value: outcome.value(),
             passed: scored.and_then(|scored| scored.passed),
             confidence: scored.map(|scored| scored.score.confidence),
-            details: scored.and_then(|scored| scored.score.details.as_deref()),
+            details: scored.and_then(Scored::own_details),
             feedback: scored.and_then(Scored::feedback),
             cost_msats: outcome.cost_msats(),
+            missing: scored.map(Scored::missing_fields).unwrap_or_default(),
             error: outcome.error(),
             gated_by: match outcome {
                 Outcome::Gated { by } => Some(by),

@@ -14,6 +14,8 @@ const _: () = assert!(AnswerRelevance::SPEC.params.len() == PANEL.len());
     name = "answer_relevance",
     struct = AnswerRelevance,
     cost = "100 msat",
+    missing = false,
+    empty = false,
     offline = lexical::relevant
 )]
 pub struct RelevanceOfAnswer {
@@ -32,6 +34,8 @@ pub struct RelevanceOfAnswer {
     name = "answer_groundedness",
     struct = AnswerGroundedness,
     cost = "100 msat",
+    missing = false,
+    empty = false,
     offline = lexical::grounded
 )]
 pub struct GroundednessOfAnswer {
@@ -49,6 +53,7 @@ pub struct GroundednessOfAnswer {
     name = "semantic_equivalence",
     struct = SemanticEquivalence,
     cost = "50 msat",
+    missing = false,
     offline = lexical::equivalent
 )]
 pub struct EquivalenceOfAnswers {

@@ -17,6 +17,7 @@ use dsrs_metrics::judge;
     range = 0.0..=1.0,
     threshold = 0.5,
     cost = "100 msat",
+    missing = 0.0,
     offline = lexical::completeness_of_five
 )]
 pub struct CompletenessOfResponse {

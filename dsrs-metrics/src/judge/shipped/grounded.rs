@@ -10,7 +10,7 @@ use dsrs_metrics::{judge, metric};
 
 /// Estimate the completeness of a system's response, compared with the ground truth. First enumerate the key ideas in
 /// each, discuss their overlap, and then report completeness. Additional ideas in the response do not count.
-#[judge(score = completeness, cost = "100 msat", offline = lexical::completeness)]
+#[judge(score = completeness, cost = "100 msat", missing = 0.0, offline = lexical::completeness)]
 pub struct AnswerCompleteness {
     #[input(gold, desc = "the question")]
     question: String,
@@ -21,6 +21,14 @@ pub struct AnswerCompleteness {
     ground_truth: References,
     #[input(pred = "response", desc = "the response to judge")]
     system_response: String,
+    #[output(desc = "the key ideas in the ground truth, one for each item")]
+    ground_truth_key_ideas: Vec<String>,
+    #[output(desc = "the key ideas in the system response, one for each item")]
+    system_response_key_ideas: Vec<String>,
+    #[output(
+        desc = "which ideas of the ground truth the system response contains, and which it lacks"
+    )]
+    discussion: String,
     #[output(range = 0.0..=1.0, desc = "fraction (out of 1.0) of the ground truth covered by the system response")]
     completeness: f64,
 }
@@ -28,7 +36,7 @@ pub struct AnswerCompleteness {
 /// Estimate the groundedness of a system's response in the retrieved context. First enumerate the non-trivial or
 /// check-worthy claims in the response, then discuss to which extent each can be deduced from the retrieved context
 /// and basic common sense, and then report groundedness.
-#[judge(score = groundedness, cost = "100 msat", offline = lexical::groundedness)]
+#[judge(score = groundedness, cost = "100 msat", missing = 0.0, offline = lexical::groundedness)]
 pub struct ResponseGroundedness {
     #[input(gold, desc = "the question")]
     question: String,
@@ -36,6 +44,12 @@ pub struct ResponseGroundedness {
     retrieved_context: TextOrList,
     #[input(pred = "response", desc = "the response to judge")]
     system_response: String,
+    #[output(
+        desc = "the claims in the system response that are worth checking, one for each item"
+    )]
+    system_response_claims: Vec<String>,
+    #[output(desc = "which claims the retrieved context supports, and which it does not")]
+    discussion: String,
     #[output(range = 0.0..=1.0, desc = "fraction (out of 1.0) of the system response supported by the retrieved context")]
     groundedness: f64,
 }
@@ -46,6 +60,7 @@ pub struct ResponseGroundedness {
     struct = CompleteAndGrounded,
     tier = truth,
     cost = "200 msat",
+    missing = 0.0,
     threshold = 0.66,
     range = 0.0..=1.0
 )]

@@ -83,7 +83,15 @@ pub fn completeness(inputs: &[Option<&str>]) -> Map<String, Value> {
     let share = recall(inputs);
     let words =
         format!("The response contains {:.0}% of the ground truth's tokens.", 100.0 * share);
-    answer(&words, json!({ "completeness": share }))
+    answer(
+        &words,
+        json!({
+            "ground_truth_key_ideas": [],
+            "system_response_key_ideas": [],
+            "discussion": "",
+            "completeness": share,
+        }),
+    )
 }
 
 /// Returns the fraction of the response's tokens that are in the context.
@@ -91,7 +99,7 @@ pub fn completeness(inputs: &[Option<&str>]) -> Map<String, Value> {
 pub fn groundedness(inputs: &[Option<&str>]) -> Map<String, Value> {
     let share = precision_score(text(inputs, 2), text(inputs, 1));
     let words = format!("{:.0}% of the response's tokens are in the context.", 100.0 * share);
-    answer(&words, json!({ "groundedness": share }))
+    answer(&words, json!({ "system_response_claims": [], "discussion": "", "groundedness": share }))
 }
 
 /// Returns whether at least [`ENOUGH`] of the answer's tokens are in the context.

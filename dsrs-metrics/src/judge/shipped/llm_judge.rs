@@ -11,6 +11,7 @@ use dsrs_metrics::judge;
     struct = LlmJudge,
     cost = "100 msat",
     threshold = 0.5,
+    missing = 0.0,
     offline = lexical::grade
 )]
 pub struct GradeByCriteria {

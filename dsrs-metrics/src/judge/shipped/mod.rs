@@ -15,6 +15,10 @@
 //! | [`PairwisePreference`] | `gold.question`, `gold.response`, `pred.response` | whether the prediction is the better answer; it passes if preferred in one order and not worse in the other |
 //! | [`SemanticEquivalence`] | `gold.answer`, `pred.answer` | whether both have the same meaning |
 //!
+//! The [guide](crate::guide::judges) compares the fields of each judge with those of its original. A prediction without a
+//! field that a judge reads scores 0 without a call, and so does an empty answer or context under the judges of the
+//! heritage document, [`AnswerRelevance`] and [`AnswerGroundedness`].
+//!
 //! [`Diff`](crate::metrics::Diff) uses [`SemanticEquivalence`] at the strictness `semantic`.
 
 mod answers;

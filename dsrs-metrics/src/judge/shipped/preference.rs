@@ -16,6 +16,7 @@ use dsrs_metrics::judge;
     pairwise(response_1, response_2),
     cost = "200 msat",
     threshold = 0.75,
+    missing = 0.0,
     offline = lexical::preference
 )]
 pub struct PreferenceOfResponses {

@@ -15,6 +15,7 @@ use dsrs_metrics::judge;
     range = 0.0..=1.0,
     threshold = 0.66,
     cost = "100 msat",
+    missing = 0.0,
     offline = lexical::recall_and_precision
 )]
 pub struct SemanticRecallPrecision {
@@ -42,6 +43,7 @@ pub struct SemanticRecallPrecision {
     range = 0.0..=1.0,
     threshold = 0.66,
     cost = "150 msat",
+    missing = 0.0,
     offline = lexical::recall_and_precision
 )]
 pub struct DecompositionalRecallPrecision {

@@ -35,17 +35,6 @@ impl<'a> JsonField<'a> {
     }
 }
 
-/// Returns an error if the row has none of the fields: it is of another kind, and not a bad reply.
-pub(super) fn require_any<const N: usize>(
-    fields: [(&str, Option<&Value>); N],
-) -> Result<(), Unscored> {
-    if fields.iter().any(|(_, value)| value.is_some()) {
-        return Ok(());
-    }
-    let names = fields.map(|(field, _)| format!("`pred.{field}`"));
-    Err(Unscored::Because(format!("the row has none of the fields {}", names.join(", "))))
-}
-
 pub(super) fn missing(field: &str) -> String {
     format!("`{field}` is missing")
 }

@@ -30,8 +30,8 @@ use crate::text::Searchable;
 ///
 /// The formula is `subtask_planning_metric` of the `dsrs` document, with these clarifications and
 /// corrections: an empty plan scores 0 instead of 0.25, "Address" does not start with the verb
-/// "add", and `Makefile` is a path. A row without `subtasks`, or with JSON nested deeper than 127
-/// levels, is an error; any other value that is not a plan scores 0.
+/// "add", and `Makefile` is a path. A row with JSON nested deeper than 127 levels is an error; a
+/// missing plan, or any other value that is not one, scores 0.
 ///
 /// ```
 /// use dsrs_metrics::metrics::SubtaskPlanning;
@@ -48,7 +48,7 @@ use crate::text::Searchable;
 /// ```
 #[metric(range = 0.0..=1.0)]
 pub fn subtask_planning(
-    #[pred] subtasks: &Value,
+    #[pred(missing)] subtasks: Option<&Value>,
     /// The weights of the checks: subtasks, actions, targets, instructions.
     #[param(default = [0.25, 0.25, 0.25, 0.25])]
     weights: [f64; 4],
@@ -67,6 +67,9 @@ pub fn subtask_planning(
     verbs: Vec<String>,
 ) -> Result<Breakdown, Unscored> {
     let weights = Weights::new(weights).map_err(Unscored::because)?;
+    let Some(subtasks) = subtasks else {
+        return Ok(invalid_plan(weights, missing("subtasks")));
+    };
     let plan = match JsonField::parse("subtasks", subtasks)? {
         JsonField::Valid(plan) => plan,
         JsonField::Invalid(reason) => return Ok(invalid_plan(weights, reason)),

@@ -4,8 +4,7 @@
 use serde_json::Value;
 
 use super::checks::{
-    JsonField, boolean, first_failure, is_nonblank_string, missing, number_in, require_any,
-    substantive,
+    JsonField, boolean, first_failure, is_nonblank_string, missing, number_in, substantive,
 };
 use crate::core::requirements::{Requirement, Requires};
 use crate::core::weights::Weights;
@@ -15,8 +14,7 @@ use crate::metrics::check::Unscored;
 
 /// Whether the result of a subtask is well-formed: three checks, weighted 0.33, 0.33 and 0.34.
 ///
-/// In [0, 1]. A field that is missing or `null` fails its check; a row with neither field is an
-/// error.
+/// In [0, 1]. A field that is missing or `null` fails its check.
 ///
 /// - `result`: `pred.result` is a JSON value, or a string that contains one;
 /// - `edit_or_command`: the result has the different strings `old_string` and `new_string`, or a
@@ -46,8 +44,8 @@ use crate::metrics::check::Unscored;
 /// ```
 #[metric(range = 0.0..=1.0)]
 pub fn subtask_execution(
-    #[pred] result: Option<&Value>,
-    #[pred] reasoning: Option<&Value>,
+    #[pred(missing)] result: Option<&Value>,
+    #[pred(missing)] reasoning: Option<&Value>,
     /// The weights of the checks: result, edit_or_command, reasoning.
     #[param(default = [0.33, 0.33, 0.34])]
     weights: [f64; 3],
@@ -56,7 +54,6 @@ pub fn subtask_execution(
     min_reasoning_chars: u64,
 ) -> Result<Breakdown, Unscored> {
     let weights = Weights::new(weights).map_err(Unscored::because)?;
-    require_any([("result", result), ("reasoning", reasoning)])?;
     let reasoning = substantive("reasoning", reasoning, min_reasoning_chars);
     let score = |reason: Option<String>| (if reason.is_none() { 1.0 } else { 0.0 }, reason);
     let (result, change) =
@@ -92,8 +89,7 @@ fn no_edit_or_command(result: &Value) -> Option<String> {
 
 /// Whether the synthesis of a task is well-formed: four checks, weighted 0.25 each.
 ///
-/// In [0, 1]. A field that is missing or `null` fails its check; a row with none of the four is an
-/// error.
+/// In [0, 1]. A field that is missing or `null` fails its check.
 ///
 /// - `success`: `pred.success` is a boolean, or a string with one;
 /// - `summary`: `pred.summary` is a string of at least `min_summary_chars` characters, counted as
@@ -122,10 +118,10 @@ fn no_edit_or_command(result: &Value) -> Option<String> {
 /// ```
 #[metric(range = 0.0..=1.0)]
 pub fn synthesis(
-    #[pred] success: Option<&Value>,
-    #[pred] summary: Option<&Value>,
-    #[pred] modified_files: Option<&Value>,
-    #[pred] confidence: Option<&Value>,
+    #[pred(missing)] success: Option<&Value>,
+    #[pred(missing)] summary: Option<&Value>,
+    #[pred(missing)] modified_files: Option<&Value>,
+    #[pred(missing)] confidence: Option<&Value>,
     /// The weights of the checks: success, summary, modified_files, confidence.
     #[param(default = [0.25, 0.25, 0.25, 0.25])]
     weights: [f64; 4],
@@ -134,12 +130,6 @@ pub fn synthesis(
     min_summary_chars: u64,
 ) -> Result<Breakdown, Unscored> {
     let weights = Weights::new(weights).map_err(Unscored::because)?;
-    require_any([
-        ("success", success),
-        ("summary", summary),
-        ("modified_files", modified_files),
-        ("confidence", confidence),
-    ])?;
     Ok(Breakdown::of_checks(
         weights,
         [
@@ -175,8 +165,7 @@ fn invalid_files(files: Option<&Value>) -> Result<Option<String>, Unscored> {
 
 /// Whether the assessment of a tool call is well-formed: four checks, weighted 0.25 each.
 ///
-/// In [0, 1]. A field that is missing or `null` fails its check; a row with none of the four is an
-/// error.
+/// In [0, 1]. A field that is missing or `null` fails its check.
 ///
 /// - `step_utility`: `pred.step_utility` is a number from `min_utility` to `max_utility`, or a
 ///   string with one;
@@ -205,10 +194,10 @@ fn invalid_files(files: Option<&Value>) -> Result<Option<String>, Unscored> {
 #[metric(range = 0.0..=1.0)]
 #[expect(clippy::too_many_arguments, reason = "four fields and the parameters of their checks")]
 pub fn tool_step_utility(
-    #[pred] step_utility: Option<&Value>,
-    #[pred] should_continue: Option<&Value>,
-    #[pred] next_action_hint: Option<&Value>,
-    #[pred] confidence: Option<&Value>,
+    #[pred(missing)] step_utility: Option<&Value>,
+    #[pred(missing)] should_continue: Option<&Value>,
+    #[pred(missing)] next_action_hint: Option<&Value>,
+    #[pred(missing)] confidence: Option<&Value>,
     /// The weights of the checks: step_utility, should_continue, next_action_hint, confidence.
     #[param(default = [0.25, 0.25, 0.25, 0.25])]
     weights: [f64; 4],
@@ -223,12 +212,6 @@ pub fn tool_step_utility(
     min_hint_chars: u64,
 ) -> Result<Breakdown, Unscored> {
     let weights = Weights::new(weights).map_err(Unscored::because)?;
-    require_any([
-        ("step_utility", step_utility),
-        ("should_continue", should_continue),
-        ("next_action_hint", next_action_hint),
-        ("confidence", confidence),
-    ])?;
     let utility = interval(min_utility, max_utility).map_err(Unscored::Because)?;
     Ok(Breakdown::of_checks(
         weights,

@@ -14,6 +14,7 @@ use crate::core::value_type::{TypeHelp, ValueType};
 use crate::json::describe::shown;
 use crate::metric;
 use crate::metrics::check::at_least;
+use crate::metrics::explained::answers as explained;
 use crate::text::{DecimalMark, NumericOptions};
 
 /// A string, or a number in its written form.
@@ -109,7 +110,7 @@ give_written! {
 /// # Ok(())
 /// # }
 /// ```
-#[metric]
+#[metric(missing = false, explain = explained::numeric_match)]
 pub fn numeric_match(
     #[gold] answer: StrOrNumber<'_>,
     #[pred("answer")] prediction: StrOrNumber<'_>,

@@ -48,6 +48,13 @@ impl<'a> StrOrList<'a> {
     }
 }
 
+/// An empty list.
+impl Default for StrOrList<'_> {
+    fn default() -> Self {
+        Self(Strings::Many(Vec::new()))
+    }
+}
+
 impl<'a> std::ops::Deref for StrOrList<'a> {
     type Target = [Cow<'a, str>];
 

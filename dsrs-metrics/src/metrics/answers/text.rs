@@ -10,6 +10,7 @@ use crate::text::{NoReferences, Profile};
 
 use crate::metrics::answers::StrOrList;
 use crate::metrics::check::within;
+use crate::metrics::explained::answers as explained;
 
 /// Exact match with any of the reference answers after normalization; dspy's `answer_exact_match`.
 ///
@@ -28,7 +29,7 @@ use crate::metrics::check::within;
 /// # Ok(())
 /// # }
 /// ```
-#[metric]
+#[metric(missing = false, explain = explained::answer_exact_match)]
 pub fn answer_exact_match(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
@@ -63,7 +64,7 @@ impl Requires for AnswerExactMatch {
 /// # Ok(())
 /// # }
 /// ```
-#[metric]
+#[metric(missing = false, explain = explained::answer_passage_match)]
 pub fn answer_passage_match(
     #[gold] answer: StrOrList<'_>,
     #[pred] context: StrOrList<'_>,
@@ -86,7 +87,7 @@ pub fn answer_passage_match(
 /// # Ok(())
 /// # }
 /// ```
-#[metric]
+#[metric(missing = false, explain = explained::em)]
 pub fn em(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
@@ -112,7 +113,7 @@ pub fn em(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0)]
+#[metric(range = 0.0..=1.0, missing = 0.0, explain = explained::f1)]
 pub fn f1(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
@@ -137,7 +138,7 @@ pub fn f1(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0)]
+#[metric(range = 0.0..=1.0, missing = 0.0, explain = explained::hotpot_f1)]
 pub fn hotpot_f1(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
@@ -162,7 +163,7 @@ pub fn hotpot_f1(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0)]
+#[metric(range = 0.0..=1.0, missing = 0.0, explain = explained::precision)]
 pub fn precision(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,
@@ -186,7 +187,7 @@ pub fn precision(
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0)]
+#[metric(range = 0.0..=1.0, missing = 0.0, explain = explained::recall)]
 pub fn recall(
     #[gold] answer: StrOrList<'_>,
     #[pred("answer")] prediction: &str,

@@ -7,15 +7,18 @@ use crate::core::value_type::{TypeHelp, ValueType as _};
 use crate::judge::configured::{PANEL, read_panel};
 use crate::judge::{Aggregation, IntoModel, Panel};
 use crate::metrics::answers::StrOrList;
-use crate::syntax::Language;
+use crate::metrics::language::LanguageSetting;
 
 const DOC: &str = "Whether the answer equals the expected one, with a line diff in the feedback if it does not.
 
 Reads the strings `gold.answer` and `pred.answer`, or the field set by `field`, on both sides. If gold is a list, the answer must equal any of its strings.
 
-`semantic` calls a language model, for at most 50 msat per row. Strings that differ only in white space are equal without a call.";
+`ast_equivalent` costs 10 msat per row. `semantic` calls a language model, for at most 50 msat per row. Strings that differ only in white space are equal without a call.";
 
 const FIELD: &str = "answer";
+
+/// The cost of one comparison of syntax trees, in millisatoshis.
+const AST_MSATS: u64 = 10;
 
 const STRICTNESS: ParamSpec<'static> = ParamSpec {
     name: "strictness",
@@ -47,7 +50,8 @@ const COMPARED: ParamSpec<'static> = ParamSpec {
 /// The compared field, on each side.
 const GOLD: FieldSpec<'static> =
     FieldSpec::new(FIELD, "StrOrList<'_>", true).with_help(StrOrList::HELP);
-const PRED: FieldSpec<'static> = FieldSpec::new(FIELD, "&str", true).with_help(str::HELP);
+const PRED: FieldSpec<'static> =
+    FieldSpec::new(FIELD, "&str", true).or_missing().with_help(str::HELP);
 
 const PARAMS: [ParamSpec<'static>; 7] = {
     let [models, aggregation, limit, quorum] = PANEL;
@@ -56,11 +60,12 @@ const PARAMS: [ParamSpec<'static>; 7] = {
 };
 
 impl Diff {
-    /// The metric's spec at all strictnesses but [`DiffStrictness::Semantic`].
-    /// [`Metric::spec`](crate::Metric::spec) returns that of a value, with its cost.
+    /// The metric's spec at all strictnesses but [`DiffStrictness::Semantic`], with the cost of the most expensive,
+    /// [`DiffStrictness::AstEquivalent`]. [`Metric::spec`](crate::Metric::spec) returns that of a value, with its cost.
     pub const SPEC: MetricSpec<'static> = MetricSpec::new("diff")
         .with_doc(DOC)
         .with_tier(MetricTier::Truth)
+        .with_cost_msats(AST_MSATS)
         .with_kind(ScoreKind::Bool)
         .with_fields(&[GOLD], &[PRED])
         .with_params(&PARAMS);
@@ -71,7 +76,7 @@ impl Diff {
 #[must_use = "a builder does nothing before `build`"]
 pub struct DiffBuilder {
     strictness: DiffStrictness,
-    language: Option<Language>,
+    language: LanguageSetting,
     field: Option<String>,
     panel: Panel,
 }
@@ -83,9 +88,9 @@ impl DiffBuilder {
         self
     }
 
-    /// Sets the language of both sides, for [`DiffStrictness::AstEquivalent`].
-    pub fn language(mut self, language: Language) -> Self {
-        self.language = Some(language);
+    /// Sets the language of both sides, or its name, for [`DiffStrictness::AstEquivalent`].
+    pub fn language(mut self, language: impl Into<LanguageSetting>) -> Self {
+        self.language = language.into();
         self
     }
 
@@ -141,7 +146,7 @@ impl Configure for Diff {
         params.check(spec)?;
         Ok(Self {
             strictness: read_param(params, spec, &STRICTNESS, Some(DiffStrictness::default))?,
-            language: read_param(params, spec, &LANGUAGE, Some(|| None))?,
+            language: read_param(params, spec, &LANGUAGE, Some(LanguageSetting::default))?,
             field: read_param(params, spec, &COMPARED, Some(|| FIELD.to_owned()))?,
             panel: read_panel(params, spec)?,
         })

@@ -13,6 +13,7 @@ pub use self::builder::DiffBuilder;
 use self::compare::{NO_LANGUAGE, compare, expected};
 use super::check::{Check, Unscored};
 use super::field;
+use super::language::LanguageSetting;
 use crate::core::answer::Answer;
 use crate::core::call::MetricCall;
 use crate::core::declared::{Declared, GoldRows, PredRows};
@@ -29,7 +30,6 @@ use crate::judge::shipped::{
     EquivalenceOfAnswersInput, References, SemanticEquivalence, TextOrList,
 };
 use crate::judge::{self, IntoModel, Judged, Panel, Untrusted};
-use crate::syntax::Language;
 
 /// How much two strings may differ and still count as equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -41,10 +41,24 @@ pub enum DiffStrictness {
     /// White space: a run of it counts as one space, and it is trimmed at both ends. `a b` is not equal to `ab`.
     #[default]
     NormalizedWhitespace,
-    /// Layout and comments: the syntax trees must be equal. Requires a language, and the feature `syntax`.
+    /// Layout and comments: the syntax trees must be equal, for 10 msat per row. Requires a language, and the feature
+    /// `syntax`.
     AstEquivalent,
     /// Everything but the meaning, which the judge [`SemanticEquivalence`] compares, for at most 50 msat per row.
     Semantic,
+}
+
+impl DiffStrictness {
+    /// Returns the explanation of a pass.
+    const fn passed(self) -> &'static str {
+        match self {
+            Self::Exact => "the answer is identical",
+            Self::NormalizedWhitespace | Self::Semantic => {
+                "the answer is identical except for white space"
+            }
+            Self::AstEquivalent => "the syntax trees are equal",
+        }
+    }
 }
 
 /// Whether the answer equals the expected one, with a line diff in the feedback if it does not.
@@ -52,7 +66,8 @@ pub enum DiffStrictness {
 /// Passes or fails. Reads the string `gold.answer` and `pred.answer`, or the field set by `field`, on both sides. If gold is
 /// a list, the answer must equal any of its strings, and the diff is with the first. `ast_equivalent` compares syntax trees
 /// in the given `language` (`rust`, `python`, `javascript`, `typescript`, `json`, `sql`, `bash`), by the rules of
-/// [`Language::compare`]. An answer that does not parse fails; an expected answer that does not parse is an error.
+/// [`Language::compare`](crate::syntax::Language::compare). An answer that does not parse fails; an expected answer that
+/// does not parse is an error.
 ///
 /// ```
 /// use dsrs_metrics::metrics::{Diff, DiffStrictness};
@@ -95,7 +110,7 @@ pub struct Diff {
     /// How much may differ.
     pub strictness: DiffStrictness,
     /// The language of both sides, for [`DiffStrictness::AstEquivalent`].
-    pub language: Option<Language>,
+    pub language: LanguageSetting,
     /// The field that is compared, on both sides.
     pub field: String,
     /// The panel of judges, for [`DiffStrictness::Semantic`].
@@ -128,10 +143,10 @@ impl Diff {
     /// Scores one pair of rows, if no model has to be called.
     ///
     /// # Errors
-    /// A missing field, an expected answer that does not parse, or a difference that requires a call of a model.
+    /// A missing gold field, an expected answer that does not parse, or a difference that requires a call of a model.
     pub fn score(&self, gold: &Example, pred: &Prediction) -> Result<MetricScore> {
         let pending = || Err(MetricError::failed(Self::SPEC.name, MUST_BE_AWAITED));
-        Ok(self.answer(MetricCall::new(gold, pred)).ready().unwrap_or_else(pending)?.score)
+        Ok(self.answer(MetricCall::new(gold, pred)).ready().unwrap_or_else(pending)?.into_score())
     }
 
     /// Scores one pair of rows.
@@ -139,31 +154,50 @@ impl Diff {
     /// # Errors
     /// As [`score`](Self::score), and the error or abstention of a judge without a verdict.
     pub async fn evaluate(&self, gold: &Example, pred: &Prediction) -> Result<MetricScore> {
-        Ok(self.answer(MetricCall::new(gold, pred)).await?.score)
+        Ok(self.answer(MetricCall::new(gold, pred)).await?.into_score())
+    }
+
+    /// Returns the spec at this strictness, with its cost.
+    const fn declared(&self) -> &'static MetricSpec<'static> {
+        match self.strictness {
+            DiffStrictness::Semantic => {
+                const { &Self::SPEC.with_cost_msats(SemanticEquivalence::SPEC.cost_msats).with_async() }
+            }
+            _ => self.without_call(),
+        }
+    }
+
+    /// Returns the spec of an answer without a call of a model.
+    const fn without_call(&self) -> &'static MetricSpec<'static> {
+        match self.strictness {
+            DiffStrictness::AstEquivalent => &Self::SPEC,
+            _ => const { &Self::SPEC.with_cost_msats(0) },
+        }
     }
 
     fn is_semantic(&self) -> bool {
         self.strictness == DiffStrictness::Semantic
     }
 
-    /// Returns the requirement of a language, if it is missing or cannot be parsed.
+    /// Returns the requirement of a language, if it is unknown, or missing or without a parser where it is needed.
     fn missing_language(&self) -> Option<Requirement> {
-        if self.strictness != DiffStrictness::AstEquivalent {
-            return None;
-        }
-        let parsed = match self.language {
-            Some(language) => {
+        let parses = self.strictness == DiffStrictness::AstEquivalent;
+        let parsed = match self.language.language() {
+            Err(unknown) => Err(unknown),
+            Ok(_) if !parses => Ok(()),
+            Ok(Some(language)) => {
                 language.first_error("").map(|_| ()).map_err(|error| error.to_string())
             }
-            None => Err(NO_LANGUAGE.to_owned()),
+            Ok(None) => Err(NO_LANGUAGE.to_owned()),
         };
         Requirement::unless(Self::SPEC.name, parsed)
     }
 
-    fn compared(&self, gold: &Example, pred: &Prediction) -> Result<Check, Unscored> {
-        let expected = expected(field::value(&gold.data, Side::Gold, &self.field)?)?;
-        let found = field::text(&pred.data, Side::Pred, &self.field)?;
-        compare(self.strictness, self.language, &expected, &found)
+    fn compared(&self, call: MetricCall<'_>) -> Result<Check, Unscored> {
+        let expected = expected(field::value(&call.gold.data, Side::Gold, &self.field)?)?;
+        let found = field::text(&call.pred.data, Side::Pred, &self.field)?;
+        let language = self.language.language().map_err(Unscored::Because)?;
+        compare(self.strictness, language, &expected, &found, call.is_explained())
     }
 
     /// Returns the judge's result for answers that differ.
@@ -200,14 +234,16 @@ impl Metric for Diff {
     }
 
     fn cost_estimate(&self) -> u64 {
-        if self.is_semantic() { Declared::max_cost(&self.judge()) } else { 0 }
+        if self.is_semantic() {
+            Declared::max_cost(&self.judge())
+        } else {
+            self.declared().cost_msats
+        }
     }
 
     fn spec(&self) -> MetricSpec<'_> {
         let fields = [Side::Gold, Side::Pred].map(|side| ((side, 0), &*self.field));
-        let cost_msats = if self.is_semantic() { SemanticEquivalence::SPEC.cost_msats } else { 0 };
-        let spec = by_name::configured(Self::SPEC, &fields).with_cost_msats(cost_msats);
-        if self.is_semantic() { spec.with_async() } else { spec }
+        by_name::configured(*self.declared(), &fields)
     }
 
     async fn evaluate(&self, gold: &Example, pred: &Prediction) -> Result<MetricScore> {
@@ -215,16 +251,22 @@ impl Metric for Diff {
     }
 
     fn answer<'a>(&'a self, call: MetricCall<'a>) -> Answer<'a> {
-        let diff = match self.compared(call.gold, call.pred) {
-            Ok(Check { passed: false, feedback: Some(diff) }) if self.is_semantic() => diff,
+        let diff = match self.compared(call) {
+            Ok(Check { passed: false, feedback: diff }) if self.is_semantic() => diff,
             compared => {
-                return Answer::Ready(compared.into_scored(call.spec(const { &Self::SPEC })));
+                let scored = compared.into_scored(call.spec(self.without_call()));
+                return Answer::Ready(scored.map(|scored| match scored.passed {
+                    Some(true) if call.is_explained() => {
+                        scored.explained(self.strictness.passed().to_owned())
+                    }
+                    _ => scored,
+                }));
             }
         };
         Answer::pending(async move {
             let judged = self.judged(call.gold, call.pred).await;
             let scored = judged.into_scored(call.spec(&Metric::spec(self)))?;
-            Ok(scored.with_findings(&diff))
+            Ok(diff.iter().fold(scored, |scored, diff| scored.with_findings(diff)))
         })
     }
 
@@ -252,6 +294,10 @@ impl Declared for Diff {
     type Start = DiffBuilder;
 
     const SPEC: MetricSpec<'static> = Self::SPEC;
+
+    fn spec(&self) -> MetricSpec<'static> {
+        *self.declared()
+    }
 
     fn start() -> DiffBuilder {
         Self::builder()

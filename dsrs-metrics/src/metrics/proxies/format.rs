@@ -7,6 +7,7 @@ use serde::de::IgnoredAny;
 
 use crate::metric;
 use crate::metrics::check::{Check, Unscored};
+use crate::metrics::explained::proxies as explained;
 
 /// Whether the output is not empty, is valid JSON, and has the required fields.
 ///
@@ -29,7 +30,7 @@ use crate::metrics::check::{Check, Unscored};
 /// # Ok(())
 /// # }
 /// ```
-#[metric]
+#[metric(missing = false, explain = explained::format)]
 pub fn format(
     #[pred(named_by = field)] text: &str,
     /// Whether an empty output fails.

@@ -29,7 +29,7 @@ use crate::text::Searchable;
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0, threshold = 1.0)]
+#[metric(range = 0.0..=1.0, threshold = 1.0, missing = 0.0)]
 pub fn keyword(
     #[pred(named_by = field)] text: &str,
     /// Keywords that the output must contain.

@@ -12,9 +12,9 @@ use crate::text::{count_tokens, count_words};
 /// length` above a maximum, and the lowest of these if several bounds are violated. Without
 /// `partial_credit` a score below 1 becomes 0. Characters are Unicode scalar values, as in Python's
 /// `len`, not bytes; words are those of [`count_words`], tokens those of [`count_tokens`], a
-/// documented approximation. Reads `pred.answer` as a string, or the field that `field` names (`*`
-/// for the whole prediction as JSON). A configuration without bounds, or with a minimum above its
-/// maximum, is an error before the first row.
+/// documented approximation. Without any bound the minimum is one character: an empty output scores 0, and any other
+/// 1. Reads `pred.answer` as a string, or the field that `field` names (`*` for the whole prediction as JSON). A
+/// minimum above its maximum is an error before the first row.
 ///
 /// ```
 /// use dsrs_metrics::metrics::Length;
@@ -26,10 +26,11 @@ use crate::text::{count_tokens, count_words};
 /// assert_eq!(score("東京都です")?.value, 1.0);
 /// assert_eq!(score("ja")?.value, 0.5);
 /// assert_eq!(score("sixteen letters!")?.value, 0.5);
+/// assert_eq!(Length::default().score(&example! {}, &prediction! { "answer" => "Paris" })?.value, 1.0);
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0, threshold = 1.0)]
+#[metric(range = 0.0..=1.0, threshold = 1.0, missing = 0.0)]
 #[expect(clippy::too_many_arguments, reason = "two bounds per unit")]
 pub fn length(
     #[pred(named_by = field)] text: &str,
@@ -79,12 +80,14 @@ impl Requires for Length {
     }
 }
 
-/// The minimum and maximum in each unit.
+/// The minimum and maximum in each unit. Without any, the minimum is one character.
 fn bounds(
     chars: [Option<u64>; 2],
     words: [Option<u64>; 2],
     tokens: [Option<u64>; 2],
 ) -> [Bounds; 3] {
+    let unbounded = [chars, words, tokens].iter().flatten().all(Option::is_none);
+    let chars = if unbounded { [Some(1), None] } else { chars };
     let bounds = |unit, count, [min, max]: [Option<u64>; 2]| Bounds { unit, count, min, max };
     [
         bounds("characters", count_chars as fn(&str) -> usize, chars),
@@ -129,10 +132,6 @@ impl Bounds {
 }
 
 fn validate(bounds: &[Bounds]) -> Result<(), String> {
-    if !bounds.iter().any(Bounds::is_set) {
-        let message = "no bounds are configured; set `min_chars`, `max_chars`, `min_words`, `max_words`, `min_tokens` or `max_tokens`";
-        return Err(message.to_owned());
-    }
     for Bounds { unit, min, max, .. } in bounds {
         if let (Some(min), Some(max)) = (min, max)
             && min > max

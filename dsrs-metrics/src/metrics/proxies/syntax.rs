@@ -3,7 +3,9 @@
 use crate::core::requirements::{Requirement, Requires};
 use crate::metric;
 use crate::metrics::check::{Check, Unscored};
-use crate::syntax::{BalanceOptions, Language, check_balance};
+use crate::metrics::explained::proxies as explained;
+use crate::metrics::language::LanguageSetting;
+use crate::syntax::{BalanceOptions, check_balance};
 
 /// Whether brackets and quotes are balanced or, with a language, whether the code parses without
 /// error.
@@ -25,10 +27,13 @@ use crate::syntax::{BalanceOptions, Language, check_balance};
 /// let score = |code: &str| metric.score(&example! {}, &prediction! { "answer" => code });
 /// assert_eq!(score("f(\"a)\") // :)")?.value, 1.0);
 /// assert_eq!(score("f(a]")?.value, 0.0);
+///
+/// let rust = Syntax::builder().language("rust").build();
+/// assert_eq!(rust.language.language(), Ok(Some(dsrs_metrics::syntax::Language::Rust)));
 /// # Ok(())
 /// # }
 /// ```
-#[metric]
+#[metric(missing = false, explain = explained::syntax)]
 pub fn syntax(
     #[pred(named_by = field)] text: &str,
     /// Whether to check that `()`, `[]` and `{}` match.
@@ -38,13 +43,13 @@ pub fn syntax(
     #[param(default = true)]
     check_balanced_quotes: bool,
     /// The language whose parser checks the code, instead of brackets and quotes.
-    #[param]
-    language: Option<Language>,
+    #[param(default, into)]
+    language: &LanguageSetting,
     /// The field of the prediction to check, or `*` for the whole prediction.
     #[param(default = "answer")]
     field: &str,
 ) -> Result<Check, Unscored> {
-    let error = match language {
+    let error = match language.language().map_err(Unscored::Because)? {
         Some(language) => language.first_error(text).map_err(Unscored::because)?,
         None => {
             let (brackets, quotes) = (check_balanced_brackets, check_balanced_quotes);
@@ -56,13 +61,14 @@ pub fn syntax(
 
 impl Requires for Syntax {
     fn requirements(&self, all: &mut Vec<Requirement>) {
-        let configured = match self.language {
+        let configured = match self.language.language() {
             // Fails if this build has no parser for the language.
-            Some(language) => {
+            Ok(Some(language)) => {
                 language.first_error("").map(|_| ()).map_err(|error| error.to_string())
             }
-            None if self.check_balanced_brackets || self.check_balanced_quotes => Ok(()),
-            None => Err(NOTHING_TO_CHECK.to_owned()),
+            Err(unknown) => Err(unknown),
+            Ok(None) if self.check_balanced_brackets || self.check_balanced_quotes => Ok(()),
+            Ok(None) => Err(NOTHING_TO_CHECK.to_owned()),
         };
         all.extend(Requirement::unless(Self::SPEC.name, configured));
     }

@@ -10,6 +10,7 @@ use super::understanding::{EntityF1, IntentAccuracy};
 use crate::metric;
 use crate::metrics::answers::StrOrList;
 use crate::metrics::check::Check;
+use crate::metrics::explained::rag as explained;
 #[cfg(feature = "sparql")]
 use crate::metrics::sparql::SparqlSyntaxValid;
 
@@ -28,8 +29,8 @@ use crate::metrics::sparql::SparqlSyntaxValid;
 /// # Ok(())
 /// # }
 /// ```
-#[metric]
-pub fn answer_present(#[pred] answer: Option<StrOrList<'_>>) -> Check {
+#[metric(explain = explained::answer_present)]
+pub fn answer_present(#[pred(missing)] answer: Option<StrOrList<'_>>) -> Check {
     check_not_blank("answer", answer)
 }
 
@@ -49,8 +50,8 @@ pub fn answer_present(#[pred] answer: Option<StrOrList<'_>>) -> Check {
 /// # Ok(())
 /// # }
 /// ```
-#[metric]
-pub fn sources_used(#[pred] sources_used: Option<StrOrList<'_>>) -> Check {
+#[metric(explain = explained::sources_used)]
+pub fn sources_used(#[pred(missing)] sources_used: Option<StrOrList<'_>>) -> Check {
     check_not_blank("sources_used", sources_used)
 }
 
@@ -69,8 +70,8 @@ fn check_not_blank(field: &str, strings: Option<StrOrList<'_>>) -> Check {
 /// in [0, 1], and a pass from 0.8 on: the document's `heritage_rag_metric`, whose
 /// verdict depends on whether there is a trace. The documentation of each component states how it
 /// differs from the document: the query is read by a parser, and one predicted entity counts for
-/// one expected entity. The feedback is that of the components, worst first. A row that lacks the
-/// score of a component has no score.
+/// one expected entity. The feedback is that of the components, worst first. A component whose field the
+/// prediction lacks scores 0, or as its documentation states: `{intent, answer}` is 0.4.
 ///
 /// ```
 /// use dsrs_metrics::metrics::HeritageRag;

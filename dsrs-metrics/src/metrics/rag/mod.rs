@@ -9,6 +9,7 @@ mod understanding;
 pub use grounded_answers::{AnswerPresent, SourcesUsed, answer_present, sources_used};
 #[cfg(feature = "sparql")]
 pub use grounded_answers::{HeritageRag, HeritageRagStrict};
+pub(super) use understanding::listed;
 pub use understanding::{
     EntityF1, EntityTypeAccuracy, IntentAccuracy, IntentAccuracyWithFallback, entity_f1,
     entity_type_accuracy, intent_accuracy, intent_accuracy_with_fallback,

@@ -11,6 +11,7 @@ use crate::text::{EntityCounts, NormalForm};
 
 use crate::metrics::answers::StrOrList;
 use crate::metrics::check::within;
+use crate::metrics::explained::rag as explained;
 use crate::metrics::input_limits::{bounded_comparisons, bounded_pairs};
 
 /// Returns the form in which labels are compared: NFC, lower case, without white space at the ends.
@@ -32,8 +33,8 @@ fn label(text: &str) -> String {
 /// # Ok(())
 /// # }
 /// ```
-#[metric]
-pub fn intent_accuracy(#[gold] expected_intent: &str, #[pred] intent: &str) -> bool {
+#[metric(explain = explained::intent_accuracy)]
+pub fn intent_accuracy(#[gold] expected_intent: &str, #[pred(missing)] intent: &str) -> bool {
     label(expected_intent) == label(intent)
 }
 
@@ -60,10 +61,10 @@ fn related_intents() -> Vec<(String, String)> {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0)]
+#[metric(range = 0.0..=1.0, explain = explained::intent_accuracy_with_fallback)]
 pub fn intent_accuracy_with_fallback(
     #[gold] expected_intent: &str,
-    #[pred] intent: &str,
+    #[pred(missing)] intent: &str,
     /// Pairs of related intents, as in `[["temporal", "entity_lookup"]]`.
     #[param(default = related_intents())]
     related: Vec<(String, String)>,
@@ -95,7 +96,8 @@ impl Requires for IntentAccuracyWithFallback {
 /// searches each expected entity separately, so that one prediction can count for several. The
 /// similarity is `rapidfuzz.fuzz.ratio / 100` of the names in lower case, in NFC, without white
 /// space at their ends. The score is 1 if both lists are empty, 0 if one is. A string is a list
-/// separated by commas. The score of the corpus is the same formula over the sums of all rows
+/// separated by commas, and repetitions count once, as in the document; `distinct = false` compares lists, in which
+/// each repetition counts. The score of the corpus is the same formula over the sums of all rows
 /// (micro F1). A row with more than 16 million pairs of entities, such as 4,001 × 4,001, or more
 /// than 4,000 million pairs of their characters, is an error.
 ///
@@ -111,15 +113,15 @@ impl Requires for IntentAccuracyWithFallback {
 /// # Ok(())
 /// # }
 /// ```
-#[metric(range = 0.0..=1.0)]
+#[metric(range = 0.0..=1.0, version = 2, explain = explained::entity_f1)]
 pub fn entity_f1(
     #[gold] expected_entities: StrOrList<'_>,
-    #[pred] entities: StrOrList<'_>,
+    #[pred(missing)] entities: StrOrList<'_>,
     /// The lowest similarity, in [0, 1], of names of the same entity; 1 accepts equal names only.
     #[param(default = 0.8)]
     similarity: f64,
     /// Whether repetitions of an entity within a list count once, as in the document, or each.
-    #[param(default = false)]
+    #[param(default = true)]
     distinct: bool,
 ) -> Result<WithCorpus<f64>, String> {
     let (expected, predicted) = (listed(&expected_entities), listed(&entities));
@@ -151,7 +153,7 @@ fn micro_f1(counts: &[u64]) -> Option<f64> {
 }
 
 /// Splits a string at commas; a list is returned unchanged.
-fn listed<'a>(entities: &'a StrOrList<'_>) -> Vec<&'a str> {
+pub(in crate::metrics) fn listed<'a>(entities: &'a StrOrList<'_>) -> Vec<&'a str> {
     match entities.as_one() {
         Some(text) => text.split(',').collect(),
         None => entities.iter().map(|entity| &**entity).collect(),
@@ -161,7 +163,7 @@ fn listed<'a>(entities: &'a StrOrList<'_>) -> Vec<&'a str> {
 /// Whether the entity's type is exactly the expected one.
 ///
 /// A missing type is replaced by `missing`, which is `institution` in the document. If `missing` is
-/// empty, a row without a type is an error.
+/// empty, a row without a type is an error. A prediction without a type is counted.
 ///
 /// ```
 /// use dsrs_metrics::metrics::EntityTypeAccuracy;
@@ -175,10 +177,10 @@ fn listed<'a>(entities: &'a StrOrList<'_>) -> Vec<&'a str> {
 /// # Ok(())
 /// # }
 /// ```
-#[metric]
+#[metric(explain = explained::entity_type_accuracy)]
 pub fn entity_type_accuracy(
     #[gold] expected_entity_type: Option<&str>,
-    #[pred] entity_type: Option<&str>,
+    #[pred(missing)] entity_type: Option<&str>,
     /// The type of an entity without one; empty if every entity must have a type.
     #[param(default = "institution")]
     missing: &str,

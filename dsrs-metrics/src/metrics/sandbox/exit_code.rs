@@ -6,7 +6,7 @@ use super::isolation::Isolation;
 use crate::core::requirements::{Requirement, Requires};
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::metric;
-use crate::metrics::check::{Check, Unscored, within};
+use crate::metrics::check::{Check, Explained, Unscored, within};
 use crate::sandbox::Limits;
 
 /// Whether a command over the row's files exits with the expected code, isolated from the host.
@@ -99,7 +99,7 @@ pub async fn sandbox(
     /// The isolation provider: `bubblewrap`.
     #[param(default)]
     isolation: &Isolation,
-) -> Result<Check, Unscored> {
+) -> Result<Explained<Check>, Unscored> {
     let settings = CommandSettings {
         command,
         files,
@@ -112,7 +112,10 @@ pub async fn sandbox(
         check_files,
     };
     let ran = settings.run(example, pred).await?;
-    Ok(Check::unless(settings.failure(&ran, expected_exit_code)))
+    let score = Check::unless(settings.failure(&ran, expected_exit_code));
+    let passed = || format!("exit code {expected_exit_code}\n{}", ran.output());
+    let details = score.passed.then(|| passed().trim_end().to_owned());
+    Ok(Explained { score, details })
 }
 
 command_metric!(Sandbox, SandboxBuilder<C>);

@@ -1,6 +1,6 @@
 //! Test results: whether all tests pass, and whether more pass than before.
 
-use super::command::{CommandSettings, command_metric};
+use super::command::{CommandSettings, command_metric, tail};
 use super::files::SandboxFiles;
 use super::isolation::Isolation;
 use super::stages::Ran;
@@ -8,7 +8,7 @@ use crate::core::requirements::{Requirement, Requires};
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::{FeedbackMetric, MetricScore};
 use crate::metric;
-use crate::metrics::check::Unscored;
+use crate::metrics::check::{Explained, Unscored};
 use crate::sandbox::counts::{self, Counts};
 use crate::sandbox::{Limits, Report, Termination, on_thread};
 
@@ -82,7 +82,7 @@ pub async fn test_pass(
     /// The isolation provider: `bubblewrap`.
     #[param(default)]
     isolation: &Isolation,
-) -> Result<FeedbackMetric, Unscored> {
+) -> Result<Explained<FeedbackMetric>, Unscored> {
     let settings = CommandSettings {
         command,
         files,
@@ -96,7 +96,11 @@ pub async fn test_pass(
     };
     let ran = settings.run(example, pred).await?;
     let failure = settings.failure(&ran, 0);
-    Ok(score(&count(ran).await?, failure, partial_credit))
+    let output = tail(&ran.report.stdout).to_owned();
+    let score = score(&count(ran).await?, failure, partial_credit);
+    let is_shown = output.trim().is_empty() || score.feedback.ends_with(&output);
+    let details = (!is_shown).then(|| format!("{}\n{output}", score.feedback));
+    Ok(Explained { score, details })
 }
 
 /// What is known about the tests of a row.
@@ -206,7 +210,7 @@ fn share(counts: Counts, is_success: bool) -> f64 {
 pub async fn verification_delta(
     example: &Example,
     pred: &Prediction,
-    #[gold] tests_passing: u64,
+    #[gold(default = 0)] tests_passing: u64,
     /// The command line for `/bin/sh`.
     #[param(default = "cargo test")]
     command: &str,
@@ -274,8 +278,7 @@ fn delta(before: u64, after: u64, crash: &str) -> MetricScore {
         std::cmp::Ordering::Less => 0.0,
     };
     let delta = i128::from(after) - i128::from(before);
-    let details =
-        format!("tests passing before: {before}, after: {after}, delta: {delta:+}{crash}");
+    let details = format!("Tests before: {before}, after: {after}, delta: {delta}{crash}");
     MetricScore::new(value).with_confidence(0.9).with_details(details).with_cost_msats(500)
 }
 

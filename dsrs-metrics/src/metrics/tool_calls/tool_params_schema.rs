@@ -15,6 +15,7 @@ use crate::core::value_type::{TypeHelp, ValueType};
 use crate::json::depth::{self, TooDeep};
 use crate::metric;
 use crate::metrics::check::{Check, Unscored};
+use crate::text::shown;
 
 /// The maximum number of backtracking steps of a pattern on one string. Patterns may have
 /// look-around and backreferences, which need backtracking; catastrophic backtracking is stopped by
@@ -32,7 +33,8 @@ const MAX_MESSAGE_BYTES: usize = 400;
 ///
 /// A pass or a failure; the feedback has the JSON pointer of every error, up to ten. Reads
 /// `pred.tool`, `pred.params`, and the schemas by tool from the parameter `schemas`, or from
-/// `gold.schemas` if a row has its own tools. A tool without a schema is unknown and fails.
+/// `gold.schemas` if a row has its own tools. A tool without a schema is unknown and fails; so does a
+/// missing `tool`.
 /// Parameters that are a string are parsed as JSON if possible, since models often write them so.
 /// The draft of a schema is that of its `$schema`: 4, 6, 7, 2019-09 or 2020-12, which is the
 /// default. `format` is an annotation, as in Python's `jsonschema`. Nothing is fetched: a `$ref`
@@ -59,9 +61,9 @@ const MAX_MESSAGE_BYTES: usize = 400;
 /// # Ok(())
 /// # }
 /// ```
-#[metric]
+#[metric(explain = explain_params)]
 pub fn tool_params_schema(
-    #[pred] tool: &str,
+    #[pred(missing)] tool: &str,
     #[pred] params: Option<&Value>,
     #[gold("schemas")] own: Option<&Value>,
     /// The schemas: a JSON object from the name of a tool to its schema.
@@ -89,6 +91,16 @@ pub fn tool_params_schema(
         Ok(()) => validate(validator, &params),
         Err(too_much) => Ok(Check::fail(too_much)),
     }
+}
+
+fn explain_params(
+    tool: &str,
+    _: Option<&Value>,
+    _: Option<&Value>,
+    _: &ToolSchemas,
+    score: f64,
+) -> String {
+    format!("Tool: {}, Params valid: {}", shown::name(tool), score == 1.0)
 }
 
 /// The parameters, parsed if they are a string that contains JSON.

@@ -12,7 +12,7 @@ use crate::metrics::check::Check;
 /// A pass (1) if the call is not repeated. Reads `pred.tool`, `pred.params`, and the `tool` and
 /// `params` of earlier calls from the list `gold.execution_history`. Parameters are compared as
 /// JSON values: neither the order of keys nor the notation of numbers (`1`, `1.0`, `1e0`) matters.
-/// A missing `params` equals `null`.
+/// A missing `params` or `tool` equals `null`, and a row without a history has no earlier calls.
 ///
 /// ```
 /// use dsrs_metrics::metrics::WasRepeated;
@@ -28,17 +28,21 @@ use crate::metrics::check::Check;
 /// # Ok(())
 /// # }
 /// ```
-#[metric]
+#[metric(explain = explain_repetition)]
 pub fn was_repeated(
-    #[gold] execution_history: &[Value],
-    #[pred] tool: &Value,
+    #[gold(default = &[])] execution_history: &[Value],
+    #[pred(missing)] tool: Option<&Value>,
     #[pred] params: Option<&Value>,
 ) -> Check {
-    let params = params.unwrap_or(&Value::Null);
+    let (tool, params) = (tool.unwrap_or(&Value::Null), params.unwrap_or(&Value::Null));
     let is_same = |call: &Value| {
         let field = |name| call.get(name).unwrap_or(&Value::Null);
         same_value(field("tool"), tool) && same_value(field("params"), params)
     };
     let earlier = execution_history.iter().position(is_same);
     Check::unless(earlier.map(|at| format!("the same call was made before, as call {}", at + 1)))
+}
+
+fn explain_repetition(_: &[Value], _: Option<&Value>, _: Option<&Value>, score: f64) -> String {
+    format!("Was repeated: {}", score == 0.0)
 }

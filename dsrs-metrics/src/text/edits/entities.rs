@@ -40,10 +40,7 @@ impl EntityCounts {
         expected: &[E],
         similarity: f64,
     ) -> Self {
-        let expected: Vec<_> =
-            expected.iter().filter_map(|entity| named(entity.as_ref())).collect();
-        let predicted: Vec<_> =
-            predicted.iter().filter_map(|entity| named(entity.as_ref())).collect();
+        let (predicted, expected) = (all_named(predicted, false), all_named(expected, false));
         Self::of_named(&predicted, &expected, similarity)
     }
 
@@ -54,30 +51,36 @@ impl EntityCounts {
         expected: &[E],
         similarity: f64,
     ) -> Self {
-        let mut expected: Vec<_> =
-            expected.iter().filter_map(|entity| named(entity.as_ref())).collect();
-        let mut predicted: Vec<_> =
-            predicted.iter().filter_map(|entity| named(entity.as_ref())).collect();
-        for side in [&mut expected, &mut predicted] {
-            side.sort_unstable();
-            side.dedup();
-        }
+        let (predicted, expected) = (all_named(predicted, true), all_named(expected, true));
         Self::of_named(&predicted, &expected, similarity)
     }
 
     fn of_named(predicted: &[Vec<char>], expected: &[Vec<char>], similarity: f64) -> Self {
-        let alike: Vec<Vec<usize>> = expected
-            .iter()
-            .map(|entity| {
-                let alike = |at: &usize| are_alike(entity, &predicted[*at], similarity);
-                (0..predicted.len()).filter(alike).collect()
-            })
-            .collect();
+        let alike = all_alike(predicted, expected, similarity);
         Self {
             found: largest_matching(&alike, predicted.len()) as u64,
             expected: expected.len() as u64,
             predicted: predicted.len() as u64,
         }
+    }
+
+    /// Returns the expected entities without a predicted one in such a matching, and the predicted ones without an
+    /// expected one, in the form in which they are compared.
+    pub(crate) fn unmatched<P: AsRef<str>, E: AsRef<str>>(
+        predicted: &[P],
+        expected: &[E],
+        similarity: f64,
+        is_distinct: bool,
+    ) -> [Vec<String>; 2] {
+        let expected = all_named(expected, is_distinct);
+        let predicted = all_named(predicted, is_distinct);
+        let partner_of = matching(&all_alike(&predicted, &expected, similarity), predicted.len());
+        let mut is_found = vec![false; expected.len()];
+        partner_of.iter().flatten().for_each(|at| is_found[*at] = true);
+        let missing = expected.iter().zip(&is_found).filter(|(_, is_found)| !**is_found);
+        let extra = predicted.iter().zip(&partner_of).filter(|(_, partner)| partner.is_none());
+        let text = |entity: &Vec<char>| entity.iter().collect();
+        [missing.map(|(it, _)| text(it)).collect(), extra.map(|(it, _)| text(it)).collect()]
     }
 
     /// Returns the harmonic mean of precision and recall, in [0, 1]: 1 if both sides are empty, 0
@@ -103,6 +106,25 @@ fn named(entity: &str) -> Option<Vec<char>> {
     (!composed.is_empty()).then(|| composed.chars().collect())
 }
 
+/// Returns all entities that are not empty, each once if `is_distinct`.
+fn all_named<T: AsRef<str>>(entities: &[T], is_distinct: bool) -> Vec<Vec<char>> {
+    let mut all: Vec<_> = entities.iter().filter_map(|entity| named(entity.as_ref())).collect();
+    if is_distinct {
+        all.sort_unstable();
+        all.dedup();
+    }
+    all
+}
+
+/// Returns the possible partners of each expected entity.
+fn all_alike(predicted: &[Vec<char>], expected: &[Vec<char>], similarity: f64) -> Vec<Vec<usize>> {
+    let partners = |entity: &Vec<char>| {
+        let alike = |at: &usize| are_alike(entity, &predicted[*at], similarity);
+        (0..predicted.len()).filter(alike).collect()
+    };
+    expected.iter().map(partners).collect()
+}
+
 fn are_alike(a: &[char], b: &[char], similarity: f64) -> bool {
     if a == b {
         return similarity <= 1.0;
@@ -116,22 +138,25 @@ fn are_alike(a: &[char], b: &[char], similarity: f64) -> bool {
     share_left(distance, whole) >= similarity
 }
 
-/// Returns the size of a maximum matching; `alike[i]` are the possible partners of `i`.
+/// Returns the size of a maximum matching.
 fn largest_matching(alike: &[Vec<usize>], partners: usize) -> usize {
+    matching(alike, partners).iter().flatten().count()
+}
+
+/// Returns a maximum matching: for each partner, whose it is. `alike[i]` are the possible partners of `i`.
+fn matching(alike: &[Vec<usize>], partners: usize) -> Vec<Option<usize>> {
     let mut partner_of = vec![None; partners];
     // Each search marks visited partners with its own number, so that marks need not be cleared.
     let mut seen = vec![usize::MAX; partners];
     let mut number = 0;
-    let mut pairs = 0;
     for from in 0..alike.len() {
         // Partners visited by a failed search lead nowhere until the matching changes, so the next
         // search can skip them.
         if augments(alike, from, number, &mut partner_of, &mut seen) {
             number += 1;
-            pairs += 1;
         }
     }
-    pairs
+    partner_of
 }
 
 /// Searches an augmenting path, without recursion: a path may be as long as the list.

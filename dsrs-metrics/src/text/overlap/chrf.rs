@@ -96,8 +96,19 @@ impl ChrfOptions {
     /// are long enough for, in [0, 1]; 0 without such an order. sacrebleu's score is this times
     /// 100.
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "counts of n-grams stay far below 2^53")]
     pub fn score(&self, counts: &[u64]) -> f64 {
+        let Some((precision, recall)) = Self::precision_and_recall(counts) else { return 0.0 };
+        if precision + recall <= 0.0 {
+            return 0.0;
+        }
+        let factor = self.beta * self.beta;
+        ((1.0 + factor) * precision * recall / (factor * precision + recall)).min(1.0)
+    }
+
+    /// Returns precision and recall, each averaged over the orders that both sides are long enough for; `None` without
+    /// such an order.
+    #[expect(clippy::cast_precision_loss, reason = "counts of n-grams stay far below 2^53")]
+    pub(crate) fn precision_and_recall(counts: &[u64]) -> Option<(f64, f64)> {
         let (mut precision, mut recall, mut orders) = (0.0, 0.0, 0.0);
         for triple in counts.chunks_exact(3) {
             let &[prediction, reference, shared] = triple else { continue };
@@ -107,12 +118,7 @@ impl ChrfOptions {
                 orders += 1.0;
             }
         }
-        if precision + recall <= 0.0 {
-            return 0.0;
-        }
-        let (precision, recall) = (precision / orders, recall / orders);
-        let factor = self.beta * self.beta;
-        ((1.0 + factor) * precision * recall / (factor * precision + recall)).min(1.0)
+        (orders > 0.0).then(|| (precision / orders, recall / orders))
     }
 }
 

@@ -8,6 +8,8 @@ use syn::Type;
 
 use crate::shared::errors::Errors;
 use crate::shared::function::model::Model;
+use crate::shared::function::rows::Row;
+use crate::shared::function::side::Side;
 use crate::shared::names::{self, shadows_prelude};
 use crate::shared::types::ungrouped;
 
@@ -15,17 +17,11 @@ pub(crate) fn check(model: &Model, errors: &mut Errors) {
     values::check_values(&model.attrs, errors);
     check_names(model, errors);
     check_verdict(model, errors);
+    check_missing(model, errors);
     signature::check_signature(&model.function, errors);
     for param in &model.params {
         signature::check_param(param, errors);
     }
-}
-
-/// Whether two parameters have one name. rustc reports that for the function, so no metric is
-/// emitted.
-pub(crate) fn repeats_a_param(model: &Model) -> bool {
-    let names: Vec<_> = model.params.iter().filter_map(|param| param.ident.as_ref()).collect();
-    names.iter().enumerate().any(|(index, name)| names[..index].contains(name))
 }
 
 fn check_names(model: &Model, errors: &mut Errors) {
@@ -79,6 +75,16 @@ fn check_verdict(model: &Model, errors: &mut Errors) {
     }
 }
 
+/// Reports a `missing` without effect.
+fn check_missing(model: &Model, errors: &mut Errors) {
+    let Some(missing) = &model.attrs.missing else { return };
+    if matches!(model.rows.get(Side::Pred), Row::Typed(_)) {
+        errors.at(missing, "`missing` is not supported for a typed prediction; remove `pred = ..`, the metric still scores every row that derives `Record`");
+    } else if !model.params.iter().any(|param| param.is_required(Side::Pred)) {
+        errors.at(missing, "`missing` has no effect, since no field of the prediction is required; remove it, or read a field with `#[pred]`");
+    }
+}
+
 // Settings that a `bool` metric does not support: reported here if the return type is spelt `bool`,
 // and by `assert.rs` if it is an alias.
 pub(crate) const BOOL_THRESHOLD: &str =
@@ -86,6 +92,7 @@ pub(crate) const BOOL_THRESHOLD: &str =
 pub(crate) const BOOL_RANGE: &str =
     "`range` is not supported for a `bool` metric; remove it, or return a number";
 pub(crate) const BOOL_STRICT: &str = "a `bool` metric is always strict; remove `strict`";
+pub(crate) const MISSING: &str = "the score of a prediction without a field must be one that the metric may return; write a number in its range, or `true` or `false` for a `bool` metric";
 pub(crate) const BOOL_DIRECTION: &str = "`lower_is_better` is not supported for a `bool` metric, where `true` passes; negate the returned value";
 
 /// Whether the type is `bool`, possibly inside `Option` or `Result`.

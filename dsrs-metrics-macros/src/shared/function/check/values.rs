@@ -5,7 +5,8 @@ use syn::Expr;
 use crate::shared::errors::Errors;
 use crate::shared::settings::Settings;
 use crate::shared::values::{
-    bounds, check_range, check_threshold, check_tier, check_version, cost_msats, literal,
+    bounds, check_range, check_score, check_threshold, check_tier, check_version, cost_msats,
+    literal,
 };
 
 pub(super) fn check_values(attrs: &Settings, errors: &mut Errors) {
@@ -22,6 +23,9 @@ pub(super) fn check_values(attrs: &Settings, errors: &mut Errors) {
     }
     if let Some(range) = &attrs.range {
         check_range(range, errors);
+    }
+    if let Some(missing) = &attrs.missing {
+        check_score("missing", missing, attrs.range.as_ref(), errors);
     }
     if let Some(threshold) = &attrs.threshold {
         check_threshold_in_range(threshold, attrs, errors);

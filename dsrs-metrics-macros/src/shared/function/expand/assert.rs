@@ -5,7 +5,9 @@ use quote::{ToTokens, quote, quote_spanned};
 
 use super::context::Context;
 use super::fields::{self, is_looked_up, uses};
-use crate::shared::function::check::{BOOL_DIRECTION, BOOL_RANGE, BOOL_STRICT, BOOL_THRESHOLD};
+use crate::shared::function::check::{
+    BOOL_DIRECTION, BOOL_RANGE, BOOL_STRICT, BOOL_THRESHOLD, MISSING,
+};
 use crate::shared::function::side::Side;
 use crate::shared::names;
 use crate::shared::tokens::{as_written, ends};
@@ -56,6 +58,9 @@ fn settings_fit_the_score(cx: &Context<'_>) -> TokenStream {
     }
     if let Some(range) = &attrs.range {
         checks.extend(check(cx, ends(range), "is_number", BOOL_RANGE));
+    }
+    if let Some(missing) = &attrs.missing {
+        checks.extend(check(cx, ends(missing), "missing_is_a_score", MISSING));
     }
     if let Some(span) = attrs.strict {
         checks.extend(check(cx, (span, span), "is_number", BOOL_STRICT));

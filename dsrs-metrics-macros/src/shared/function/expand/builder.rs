@@ -11,7 +11,7 @@ use super::definition::{default_fn, docs, is_unit, marker, marker_value, owner};
 use super::fields;
 use crate::shared::function::param::Param;
 use crate::shared::names::upper_camel;
-use crate::shared::types::{Form, is_string, option_of, ungrouped};
+use crate::shared::types::{Form, is_string, option_of, ungrouped, vec_of};
 
 /// A parameter in the builder.
 struct Slot<'a> {
@@ -21,15 +21,24 @@ struct Slot<'a> {
     /// requires of it. `None` if there is a default.
     required: Option<(Ident, Ident)>,
     default: Option<Ident>,
+    /// Whether the setter accepts every type that converts into the parameter's.
+    into: bool,
 }
 
 fn slots<'a>(cx: &'a Context<'_>) -> Vec<Slot<'a>> {
     let slot = |(name, param, config)| {
         let default = default_fn(cx, name, param, config);
+        let into = config.into;
         let camel = upper_camel(&name.unraw().to_string());
         let state = Ident::new(&cx.fresh.name(&format!("{camel}State")), cx.span);
         let required = format_ident!("{}Has{camel}", cx.ident, span = cx.span);
-        Slot { name, param, required: default.is_none().then_some((state, required)), default }
+        Slot {
+            name,
+            param,
+            required: default.is_none().then_some((state, required)),
+            default,
+            into,
+        }
     };
     cx.model.configs().map(slot).collect()
 }
@@ -172,6 +181,7 @@ fn setter(cx: &Context<'_>, slots: &[Slot<'_>], slot: &Slot<'_>) -> TokenStream 
     let (name, docs) = (slot.name, docs(slot.name, slot.param));
     let owner = owner(cx, slot.param);
     let (ty, value) = match option_of(&slot.param.ty) {
+        _ if slot.into => converted(cx, &owner),
         Some(inner) => {
             let (ty, value) = setter_argument(cx, inner);
             (ty, quote_spanned!(*span=> ::core::option::Option::Some(#value)))
@@ -225,9 +235,7 @@ fn setter_argument(cx: &Context<'_>, ty: &Type) -> (TokenStream, TokenStream) {
     };
     let is_converted = matches!(form, Form::Text | Form::Slice(_) | Form::Raw)
         || named.is_some_and(|name| converts.contains(&name.as_str()));
-    if let Form::Slice(item) = &form
-        && is_string(item)
-    {
+    if is_list_of_strings(&form) {
         // Accepts `["a", "b"]` as well as an iterator of `String`.
         let texts = quote_spanned! {*span=>
             impl ::core::iter::IntoIterator<Item = impl ::core::convert::Into<#private::string::String>>
@@ -237,11 +245,22 @@ fn setter_argument(cx: &Context<'_>, ty: &Type) -> (TokenStream, TokenStream) {
         };
         return (texts, collected);
     }
-    if is_converted {
-        let into = quote_spanned!(*span=> impl ::core::convert::Into<#owner>);
-        return (into, quote_spanned!(*span=> ::core::convert::Into::into(value)));
+    if is_converted { converted(cx, &owner) } else { (owner, quote_spanned!(*span=> value)) }
+}
+
+/// Returns the argument type of a setter that accepts every type which converts into `owner`, and the conversion.
+fn converted(cx: &Context<'_>, owner: &TokenStream) -> (TokenStream, TokenStream) {
+    let into = quote_spanned!(cx.span=> impl ::core::convert::Into<#owner>);
+    (into, quote_spanned!(cx.span=> ::core::convert::Into::into(value)))
+}
+
+/// Whether the type is `&[String]` or `Vec<String>`.
+fn is_list_of_strings(form: &Form<'_>) -> bool {
+    match form {
+        Form::Slice(item) => is_string(item),
+        Form::Owned(ty) => vec_of(ty).is_some_and(is_string),
+        _ => false,
     }
-    (owner, quote_spanned!(*span=> value))
 }
 
 fn build(cx: &Context<'_>, slots: &[Slot<'_>]) -> TokenStream {

@@ -128,6 +128,7 @@ impl Fresh {
         for ty in [&attrs.gold, &attrs.pred].into_iter().flatten() {
             words(ty.to_token_stream(), &mut taken);
         }
+        words(attrs.explain.to_token_stream(), &mut taken);
         for value in [&attrs.threshold, &attrs.range].into_iter().flatten() {
             words(value.to_token_stream(), &mut taken);
         }

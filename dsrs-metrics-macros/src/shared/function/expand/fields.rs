@@ -33,6 +33,12 @@ impl FieldUse<'_> {
         self.is_option || self.field.default.is_some()
     }
 
+    /// Whether a prediction without the field is counted.
+    fn is_counted(&self, cx: &Context<'_>) -> bool {
+        let is_scored = || cx.model.attrs.missing.is_some() && self.param.is_required(Side::Pred);
+        self.field.is_counted || is_scored()
+    }
+
     /// Returns the `#[param]` whose value is the name of the field, if the name is configurable.
     pub(super) fn named_by(&self) -> Option<&Ident> {
         self.field.named_by.as_ref()
@@ -161,9 +167,11 @@ fn spec_table(cx: &Context<'_>, side: Side) -> TokenStream {
     let specs = rows.iter().map(|field| {
         let name = &field.field.name;
         let ty = as_written(&field.param.ty);
-        let required = !field.is_optional();
+        let is_counted = field.is_counted(cx);
+        let required = !field.is_optional() || is_counted;
+        let counted = is_counted.then(|| quote_spanned!(*span=> .or_missing()));
         let help = help(cx, &field.param.ty);
-        quote_spanned!(*span=> #runtime::FieldSpec::new(#name, #ty, #required).with_help(#help))
+        quote_spanned!(*span=> #runtime::FieldSpec::new(#name, #ty, #required) #counted .with_help(#help))
     });
     quote_spanned!(*span=> const #table: &[#runtime::FieldSpec<'static>] = &[#(#specs),*];)
 }

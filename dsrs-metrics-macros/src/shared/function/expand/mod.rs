@@ -8,6 +8,7 @@ mod configure;
 pub(crate) mod context;
 mod declared;
 mod definition;
+mod explain;
 mod fields;
 mod rows;
 mod run;
@@ -40,7 +41,7 @@ pub(crate) fn expand_hidden(model: &Model, items: &TokenStream) -> TokenStream {
 fn inherent(cx: &Context<'_>) -> TokenStream {
     let Context { span, ident, .. } = cx;
     let (impl_generics, ty_generics, where_clause) = cx.split();
-    let methods = [spec::readers(cx), run::run(cx), run::entry_point(cx)];
+    let methods = [spec::readers(cx), run::run(cx), explain::explain(cx), run::entry_point(cx)];
     quote_spanned! {*span=>
         impl #impl_generics #ident #ty_generics #where_clause {
             #(#methods)*

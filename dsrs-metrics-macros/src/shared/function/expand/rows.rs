@@ -43,13 +43,18 @@ pub(super) fn metric(cx: &Context<'_>) -> TokenStream {
 
 /// Whether every field that is looked up can be.
 fn checks(cx: &Context<'_>) -> TokenStream {
-    let span = cx.span;
+    let Context { span, private, .. } = cx;
+    let span = *span;
     let sides = Side::BOTH.into_iter().filter(|side| is_looked_up(cx, *side));
     let fields = sides.flat_map(|side| uses(cx, side));
     let checks = fields.map(|field| {
         let row = syn::Ident::new(field.side.name(), span);
         let got = got(cx, &field, &quote_spanned!(span=> #row));
-        quote_spanned!(span=> #got.is_ok())
+        let is_scored = cx.model.attrs.missing.is_some() && field.param.is_required(Side::Pred);
+        match is_scored {
+            true => quote_spanned!(span=> #private::is_scored(&#got)),
+            false => quote_spanned!(span=> #got.is_ok()),
+        }
     });
     let checks: Vec<_> = checks.collect();
     if checks.is_empty() {

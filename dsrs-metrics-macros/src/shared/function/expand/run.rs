@@ -6,6 +6,7 @@ use quote::{format_ident, quote, quote_spanned};
 
 use super::context::Context;
 use super::definition::{copied, owned_default};
+use super::explain;
 use super::fields::{FieldUse, bounds, is_looked_up, uses};
 use super::spec::{self, panel_field as panel};
 use crate::shared::function::model::Model;
@@ -22,11 +23,13 @@ pub(super) fn run(cx: &Context<'_>) -> TokenStream {
     let row_params = cx.row_params();
     let (gold, pred) = (cx.row_type(Side::Gold), cx.row_type(Side::Pred));
     let bounds = bounds(cx, false);
-    let readings =
-        Side::BOTH.into_iter().flat_map(|side| uses(cx, side)).map(|field| reading(cx, &field));
-    let readings: TokenStream = readings.collect();
-    let (call, spec) = (call(cx), spec_of_call(cx));
-    let into_scored = spec::returns(cx, "into_scored", &syn::Lifetime::new("'_", *span));
+    let (readings, spec, absent) = (readings(cx), spec_of_call(cx), absent(cx));
+    let (call, into_scored) =
+        (call(cx), spec::returns(cx, "into_scored", &syn::Lifetime::new("'_", *span)));
+    let mut scored = explain::if_read(cx, quote_spanned!(*span=> #into_scored(#call, __spec)));
+    if !absent.is_empty() {
+        scored = quote_spanned!(*span=> let __scored = { #scored }; __absent.mark(__scored));
+    }
     let (keyword, lifetime) = match model.is_async() {
         true => (quote_spanned!(*span=> async), quote_spanned!(*span=> #row)),
         false => (quote_spanned!(*span=> #[inline]), TokenStream::new()),
@@ -40,15 +43,22 @@ pub(super) fn run(cx: &Context<'_>) -> TokenStream {
             #bounds
         {
             #spec
+            #absent
             #readings
-            #into_scored(#call, __spec)
+            #scored
         }
     }
 }
 
+/// Returns the statements that read the fields that are looked up.
+pub(super) fn readings(cx: &Context<'_>) -> TokenStream {
+    let fields = Side::BOTH.into_iter().flat_map(|side| uses(cx, side));
+    fields.map(|field| reading(cx, &field)).collect()
+}
+
 /// Returns the statement that binds `__spec`, which the score is validated against. An instance with settings of its own
 /// passes its spec in the call; a judge stores its settings in its panel.
-fn spec_of_call(cx: &Context<'_>) -> TokenStream {
+pub(super) fn spec_of_call(cx: &Context<'_>) -> TokenStream {
     let Context { span, .. } = cx;
     let spec = cx.spec_ref();
     let spec = quote_spanned!(*span=> __call.spec(#spec));
@@ -58,6 +68,16 @@ fn spec_of_call(cx: &Context<'_>) -> TokenStream {
             ::core::result::Result::Ok(spec) => spec,
             ::core::result::Result::Err(error) => return ::core::result::Result::Err(error),
         };
+    }
+}
+
+/// Returns the statement that binds `__absent`, which collects missing fields that are counted.
+pub(super) fn absent(cx: &Context<'_>) -> TokenStream {
+    let Context { span, private, .. } = cx;
+    let is_counted = uses(cx, Side::Pred).iter().any(|field| field.field.is_counted);
+    match is_counted {
+        true => quote_spanned!(*span=> let mut __absent = #private::Absent::default();),
+        false => TokenStream::new(),
     }
 }
 
@@ -76,7 +96,9 @@ fn reading(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
     }
     let Context { span, .. } = cx;
     let row = side_ident(field.side, cx);
-    let (held, got) = (held(field, cx), got(cx, field, &quote_spanned!(*span=> __call.#row)));
+    let row = quote_spanned!(*span=> __call.#row);
+    let got = if field.field.is_counted { noted(cx, field, &row) } else { got(cx, field, &row) };
+    let held = held(field, cx);
     let (side, private) = (side_variant(cx, field.side), &cx.private);
     quote_spanned! {*span=>
         let #held = match #got {
@@ -107,13 +129,22 @@ pub(super) fn got(cx: &Context<'_>, field: &FieldUse<'_>, row: &TokenStream) -> 
     quote_spanned!(*span=> #private::#read::<#name, #want, _>(#row, #spec))
 }
 
+/// The look-up of a field in `row` that is added to `__absent` if the row does not have it.
+fn noted(cx: &Context<'_>, field: &FieldUse<'_>, row: &TokenStream) -> TokenStream {
+    let Context { span, private, .. } = cx;
+    let (name, want) = field.name_and_want(cx, &syn::Lifetime::new("'_", *span));
+    let (spec, is_visible) = (field.spec(cx), field.is_option);
+    quote_spanned! {*span=>
+        #private::read_or_note::<#name, #want, _>(#row, #spec, &mut __absent, #is_visible)
+    }
+}
+
 /// The call of the user's function.
 fn call(cx: &Context<'_>) -> TokenStream {
     let Context { model, .. } = cx;
     let function = &model.function.sig.ident;
     let turbofish = turbofish(model);
-    let arguments =
-        model.params.iter().enumerate().map(|(index, param)| argument(cx, index, param));
+    let arguments = arguments(cx);
     let call = quote_spanned!(cx.span=> #function #turbofish(#(#arguments),*));
     if model.is_async() { quote_spanned!(cx.span=> #call.await) } else { call }
 }
@@ -128,6 +159,12 @@ fn turbofish(model: &Model) -> TokenStream {
     if params.is_empty() { TokenStream::new() } else { quote!(::<#(#params),*>) }
 }
 
+/// Returns the arguments of the user's function.
+pub(super) fn arguments(cx: &Context<'_>) -> impl Iterator<Item = TokenStream> {
+    let params = cx.model.params.iter().enumerate();
+    params.map(|(index, param)| argument(cx, index, param))
+}
+
 fn argument(cx: &Context<'_>, index: usize, param: &Param) -> TokenStream {
     let span = cx.span;
     match &param.binding {
@@ -138,6 +175,9 @@ fn argument(cx: &Context<'_>, index: usize, param: &Param) -> TokenStream {
             quote_spanned!(start=> #call.#side)
         }
         Binding::Trace => quote_spanned!(span=> __call.trace),
+        Binding::Steps { is_required: false } => quote_spanned!(span=> __call.program_trace()),
+        Binding::Steps { is_required: true } => required_trace(cx),
+        Binding::Run => quote_spanned!(span=> __call.run),
         Binding::PredName => quote_spanned!(span=> __call.pred_name),
         Binding::PredTrace => quote_spanned!(span=> __call.pred_trace),
         Binding::Config(_) => config(cx, param),
@@ -149,6 +189,17 @@ fn argument(cx: &Context<'_>, index: usize, param: &Param) -> TokenStream {
             if is_looked_up(cx, *side) { lent(cx, field) } else { direct(cx, field) }
         }
         Binding::Nothing => TokenStream::new(),
+    }
+}
+
+/// The steps of the program for a parameter that requires them, or an error if there are none.
+fn required_trace(cx: &Context<'_>) -> TokenStream {
+    let Context { span, private, .. } = cx;
+    quote_spanned! {*span=>
+        match __call.program_trace() {
+            ::core::option::Option::Some(trace) => trace,
+            ::core::option::Option::None => return #private::missing_trace(__spec),
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::shared::function::side::Side;
 use crate::shared::names;
 use crate::shared::tokens::{as_written, ends};
 use crate::shared::types::{in_lifetime, is_panel, option_of};
-use crate::shared::values::{bounds, cost_msats, number};
+use crate::shared::values::{bounds, cost_msats, number, score};
 
 /// Returns `SPEC` and the methods that read from it.
 pub(super) fn readers(cx: &Context<'_>) -> TokenStream {
@@ -107,6 +107,10 @@ fn options(cx: &Context<'_>) -> TokenStream {
     }
     if attrs.strict.is_some() {
         calls.extend(quote_spanned!(cx.span=> .with_strict()));
+    }
+    if let Some(missing) = &attrs.missing {
+        let value = score(missing);
+        calls.extend(quote_spanned!(cx.span=> .with_missing(#value)));
     }
     if cx.model.is_async() {
         calls.extend(quote_spanned!(cx.span=> .with_async()));

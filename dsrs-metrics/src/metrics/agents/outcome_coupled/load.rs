@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tokio::runtime::Handle;
 
 use super::labels::{OutcomeCoupledLabels, StatedLabels, StepOutcome};
 use super::score::{OutcomeCoupledError, OutcomeCoupledScorer};
@@ -29,6 +30,9 @@ pub enum LabelsError {
     /// The file or one of its lines is invalid.
     #[error(transparent)]
     Data(#[from] DataError),
+    /// The runtime stopped before all rows were read.
+    #[error("reading the rows stopped: {0}")]
+    Stopped(String),
     /// A row lacks a label.
     #[error("{at}: no label `{label}`; the row has `{}`", present.join("`, `"))]
     Missing {
@@ -62,26 +66,22 @@ pub enum LabelsError {
     },
 }
 
-/// Reads training data with outcome labels, one JSON object per line, one row at a time.
+/// Reads training data with outcome labels, one JSON object per line, all rows at once. Their `outcome_score` is that of the
+/// default [`OutcomeCoupledScorer`]; for other weights, or one row at a time, use [`OutcomeCoupledScorer::load_jsonl`].
 ///
-/// Each row has the labels `step_utility`, `tests_before`, `tests_after`, `was_repeated` and
-/// `params_valid`. `verification_delta` and `outcome_score` are computed; if a row contains them,
-/// they must agree with the other labels and with the `scorer`. A row with `gold` or `pred` is read
-/// as everywhere in this library. Any other row is split: the labels become its prediction, so that
-/// [`OutcomeCoupled`](crate::metrics::OutcomeCoupled) can score it, and all other fields except
-/// `id` become its gold row. `-` is standard input.
+/// The file is read on a thread for blocking work if there is a tokio runtime.
 ///
 /// ```
-/// use dsrs_metrics::outcome_coupled::{OutcomeCoupledScorer, load_jsonl_with_labels};
+/// use dsrs_metrics::outcome_coupled::load_jsonl_with_labels;
 ///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let folder = std::env::temp_dir().join(format!("dsrs-metrics-labels-{}", std::process::id()));
 /// # std::fs::create_dir_all(&folder)?;
 /// # let file = folder.join("tool_calls.jsonl");
 /// std::fs::write(&file, r#"{"tool": "edit", "step_utility": 1, "tests_before": 3, "tests_after": 3, "was_repeated": false, "params_valid": true}"#)?;
 ///
-/// let scorer = OutcomeCoupledScorer::default();
-/// let examples = load_jsonl_with_labels(&file, &scorer)?.collect::<Result<Vec<_>, _>>()?;
+/// let examples = load_jsonl_with_labels(&file).await?;
 /// assert_eq!(examples[0].pair.gold.get("tool").unwrap(), "edit");
 /// assert!((examples[0].labels.outcome_score - 0.9).abs() < 1e-12);
 /// # std::fs::remove_dir_all(folder)?;
@@ -90,17 +90,39 @@ pub enum LabelsError {
 /// ```
 ///
 /// # Errors
-/// [`DataError`] if the file does not exist. The iterator ends with its first error, which names
-/// file and line; a file without rows is an error.
-pub fn load_jsonl_with_labels(
+/// As [`OutcomeCoupledScorer::load_jsonl`], for the first invalid row.
+pub async fn load_jsonl_with_labels(
     file: impl AsRef<Path>,
-    scorer: &OutcomeCoupledScorer,
-) -> Result<LabelledExamples, LabelsError> {
-    let rows = ObjectRows::open(file.as_ref(), Some(Format::Jsonl))?;
-    Ok(LabelledExamples { rows, scorer: *scorer, ended: false })
+) -> Result<Vec<LabelledExample>, LabelsError> {
+    let file = file.as_ref().to_owned();
+    let read = move || OutcomeCoupledScorer::default().load_jsonl(file)?.collect();
+    let Ok(runtime) = Handle::try_current() else { return read() };
+    match runtime.spawn_blocking(read).await {
+        Ok(examples) => examples,
+        Err(error) => Err(LabelsError::Stopped(error.to_string())),
+    }
 }
 
-/// An iterator over the rows of one file, returned by [`load_jsonl_with_labels`].
+impl OutcomeCoupledScorer {
+    /// Reads training data with outcome labels, one JSON object per line, one row at a time.
+    ///
+    /// Each row has the labels `step_utility`, `tests_before`, `tests_after`, `was_repeated` and
+    /// `params_valid`. `verification_delta` and `outcome_score` are computed; if a row contains them,
+    /// they must agree with the other labels and with this scorer. A row with `gold` or `pred` is read
+    /// as everywhere in this library. Any other row is split: the labels become its prediction, so that
+    /// [`OutcomeCoupled`](crate::metrics::OutcomeCoupled) can score it, and all other fields except
+    /// `id` become its gold row. `-` is standard input.
+    ///
+    /// # Errors
+    /// [`DataError`] if the file does not exist. The iterator ends with its first error, which names
+    /// file and line; a file without rows is an error.
+    pub fn load_jsonl(&self, file: impl AsRef<Path>) -> Result<LabelledExamples, LabelsError> {
+        let rows = ObjectRows::open(file.as_ref(), Some(Format::Jsonl))?;
+        Ok(LabelledExamples { rows, scorer: *self, ended: false })
+    }
+}
+
+/// An iterator over the rows of one file, returned by [`OutcomeCoupledScorer::load_jsonl`].
 pub struct LabelledExamples {
     rows: ObjectRows,
     scorer: OutcomeCoupledScorer,

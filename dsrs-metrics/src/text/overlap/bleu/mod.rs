@@ -152,6 +152,11 @@ impl BleuOptions {
         brevity(*lengths) * (logs / longest).exp()
     }
 
+    /// Returns the factor by which counts of a short prediction lower the score.
+    pub(crate) fn brevity_penalty(counts: &[u64]) -> f64 {
+        counts.first_chunk().map_or(0.0, |lengths| brevity(*lengths))
+    }
+
     /// Returns the share of n-grams that match; `None` if there are none.
     #[expect(clippy::cast_precision_loss, reason = "counts of words stay far below 2^53")]
     fn precision(&self, order: usize, matches: u64, total: u64, halving: &mut f64) -> Option<f64> {

@@ -1,10 +1,10 @@
 //! The baseline of throughput measurements: a loop that splits every string of a row at white space and counts the words.
-//! A ratio to it is comparable between machines.
+//! A ratio to it is comparable between machines. The rows per second are those of a run that reads no explanations.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use dsrs_metrics::{Example, Prediction};
+use dsrs_metrics::prelude::*;
 use serde_json::Value;
 
 pub(crate) type Rows = Vec<(Example, Prediction)>;
@@ -46,11 +46,32 @@ pub(crate) fn of_words(rows: &Rows, time: Duration) -> f64 {
     })
 }
 
-/// Formats a line of the table: a metric, its rows, and its time relative to the loop.
-pub(crate) fn line(metric: &str, rows: &str, per_second: f64, loops: f64) -> String {
-    format!("{metric:34}  {rows:30}  {per_second:>10.0}  {:>8.1}", loops / per_second)
+/// Measures a metric without and with explanations. Returns a line of the table: the metric, its rows, the rows per
+/// second, the time relative to that of the loop, and the additional time of an explanation.
+pub(crate) fn measured(
+    name: &str,
+    what: &str,
+    metric: &dyn Metric,
+    rows: &Rows,
+    time: Duration,
+    loops: f64,
+) -> String {
+    let scored = |call: MetricCall<'_>| {
+        let scored = metric.answer(call).ready();
+        let scored = scored.unwrap_or_else(|| panic!("{name} has to be awaited"));
+        black_box(scored.unwrap_or_else(|error| panic!("{error}")));
+    };
+    let unread = per_second(rows, time, |gold, pred| {
+        scored(MetricCall::new(gold, pred).without_explanation());
+    });
+    let read = per_second(rows, time, |gold, pred| scored(MetricCall::new(gold, pred)));
+    let (ratio, explained) = (loops / unread, 1e9 / read - 1e9 / unread);
+    format!("{name:34}  {what:30}  {unread:>10.0}  {ratio:>8.1}  {explained:>12.0}")
 }
 
 pub(crate) fn head() -> String {
-    format!("{:34}  {:30}  {:>10}  {:>8}", "metric", "rows", "rows/s", "x words")
+    format!(
+        "{:34}  {:30}  {:>10}  {:>8}  {:>12}",
+        "metric", "rows", "rows/s", "x words", "explained ns"
+    )
 }

@@ -1,0 +1,89 @@
+//! The `Module` impl: the judge as a program, from an example with its inputs to a prediction with its outputs.
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::quote_spanned;
+use syn::Lifetime;
+
+use super::context::Context;
+use crate::judge::model::{Field, Input};
+use crate::shared::types::is_string;
+
+pub(super) fn module(cx: &Context<'_>) -> TokenStream {
+    let Context { span, runtime, private, input, metric, .. } = cx;
+    let ident = &metric.names.ident;
+    let read = Lifetime::new("'read", *span);
+    // With a lifetime of its own, a bound that does not hold is not an error of the judge.
+    let bounds = cx.shown().map(|input| {
+        let ty = &input.field.ty;
+        quote_spanned!(*span=> for<#read> #ty: #private::Deserialize<#read>,)
+    });
+    let fields = cx.shown().map(|input| {
+        let (name, value) = (&input.field.ident, read_input(cx, input));
+        quote_spanned!(*span=> #name: #value?)
+    });
+    quote_spanned! {*span=>
+        #[diagnostic::do_not_recommend]
+        impl #runtime::Module for #ident
+        where
+            #(#bounds)*
+        {
+            fn forward<'life0, 'async_trait>(
+                &'life0 self,
+                inputs: #runtime::Example,
+            ) -> #private::Forward<'async_trait>
+            where
+                'life0: 'async_trait,
+                Self: 'async_trait,
+            {
+                #private::forwarded(self, inputs)
+            }
+
+            fn forward_traced<'life0, 'async_trait>(
+                &'life0 self,
+                inputs: #runtime::Example,
+            ) -> #private::ForwardTraced<'async_trait>
+            where
+                'life0: 'async_trait,
+                Self: 'async_trait,
+            {
+                let read = || ::core::result::Result::Ok(#input { #(#fields,)* });
+                let read = read();
+                #private::boxed::Box::pin(async move {
+                    #private::forward(self, inputs, read, &Self::SPEC).await
+                })
+            }
+        }
+    }
+}
+
+/// Returns the expression that reads one input.
+fn read_input(cx: &Context<'_>, input: &Input) -> TokenStream {
+    let Context { span, private, .. } = cx;
+    let Field { ty, .. } = &input.field;
+    let name = input.field.name();
+    let Some(default) = &input.attr.default else {
+        return quote_spanned!(*span=> #private::read_input::<#ty>(&inputs, #name));
+    };
+    // `default`, or `default = expr`.
+    let written: TokenStream = default.clone().into_iter().skip(2).collect();
+    let value = if is_string(ty) && is_text(&written) {
+        quote_spanned!(*span=> #private::string::ToString::to_string(#written))
+    } else {
+        written
+    };
+    // In the form of the metric's default, so that rustc reports a wrong type once.
+    let default = match value.is_empty() {
+        true => quote_spanned!(*span=> ::core::default::Default::default),
+        false => quote_spanned!(*span=> || { let default: #ty = #value; default }),
+    };
+    quote_spanned!(*span=> #private::read_input_or::<#ty>(&inputs, #name, #default))
+}
+
+/// Whether an expression is a string literal.
+fn is_text(expr: &TokenStream) -> bool {
+    let mut tokens = expr.clone().into_iter();
+    let first = tokens.next();
+    let is_text =
+        matches!(&first, Some(TokenTree::Literal(literal)) if literal.to_string().ends_with('"'));
+    is_text && tokens.next().is_none()
+}

@@ -1,0 +1,8 @@
+use dsrs_metrics::prelude::*;
+
+#[metric(explain = "explain_share")]
+fn share(#[pred] share: f64) -> f64 {
+    share
+}
+
+fn main() {}

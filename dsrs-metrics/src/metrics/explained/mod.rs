@@ -1,0 +1,173 @@
+//! What the explanations of built-in metrics have in common: quoted values, lists, first differences.
+//!
+//! Values come from rows of any size, so each is shortened, and each list has at most [`MAX_ITEMS`] items.
+
+pub(super) mod answers;
+pub(super) mod edits;
+pub(super) mod overlap;
+pub(super) mod proxies;
+pub(super) mod rag;
+pub(super) mod retrieval;
+pub(super) mod structured;
+
+use std::collections::HashMap;
+
+use crate::text::shown::quoted;
+
+/// The largest number of items of a list in an explanation.
+const MAX_ITEMS: usize = 10;
+
+/// Quotes the items of a list: `"a", "b" and 3 more`.
+fn list<T: AsRef<str>>(items: &[T]) -> String {
+    let shown: Vec<String> =
+        items.iter().take(MAX_ITEMS).map(|item| quoted(item.as_ref())).collect();
+    more(&shown.join(", "), items.len())
+}
+
+/// Quotes the accepted answers: `"a" or "b"`.
+fn any_of<T: AsRef<str>>(answers: &[T]) -> String {
+    let shown: Vec<String> =
+        answers.iter().take(MAX_ITEMS).map(|item| quoted(item.as_ref())).collect();
+    more(&shown.join(" or "), answers.len())
+}
+
+fn more(shown: &str, count: usize) -> String {
+    match count.saturating_sub(MAX_ITEMS) {
+        0 => shown.to_owned(),
+        more => format!("{shown} and {more} more"),
+    }
+}
+
+/// Joins the parts that are not empty: `a; b`.
+fn joined<const N: usize>(parts: [String; N]) -> String {
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join("; ")
+}
+
+/// Returns `label: items`, or nothing if there are no items.
+fn labelled<T: AsRef<str>>(label: &str, items: &[T]) -> String {
+    if items.is_empty() { String::new() } else { format!("{label}: {}", list(items)) }
+}
+
+/// Returns a count with its noun: `1 word`, `2 words`.
+fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// Returns a number with at most four decimals.
+fn number(value: f64) -> String {
+    let text = format!("{value:.4}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Words of two strings, compared as multisets.
+struct Words {
+    expected: usize,
+    predicted: usize,
+    /// The expected words that the prediction lacks, in order.
+    missing: Vec<String>,
+    /// The predicted words that were not expected, in order.
+    extra: Vec<String>,
+}
+
+impl Words {
+    fn new(expected: &[String], predicted: &[String]) -> Self {
+        let (missing, extra) = (without(expected, predicted), without(predicted, expected));
+        Self { expected: expected.len(), predicted: predicted.len(), missing, extra }
+    }
+
+    /// Returns the F1 of the words in common.
+    #[expect(clippy::cast_precision_loss, reason = "counts of words stay far below 2^53")]
+    fn f1(&self) -> f64 {
+        let both = (self.expected + self.predicted).max(1);
+        2.0 * (self.expected - self.missing.len()) as f64 / both as f64
+    }
+
+    /// Returns the counts, and the words that are missing or extra.
+    fn describe(&self) -> String {
+        let Self { expected, predicted, missing, extra } = self;
+        joined([
+            format!(
+                "{} expected, {predicted} predicted, {} in common",
+                counted(*expected, "word"),
+                expected - missing.len()
+            ),
+            labelled("missing", missing),
+            labelled("extra", extra),
+        ])
+    }
+}
+
+/// Returns the words of one list that the other one lacks, in order.
+fn without(words: &[String], others: &[String]) -> Vec<String> {
+    let mut left: HashMap<&str, usize> = HashMap::new();
+    others.iter().for_each(|word| *left.entry(word).or_default() += 1);
+    let is_missing = |word: &&String| match left.get_mut(word.as_str()) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            false
+        }
+        _ => true,
+    };
+    words.iter().filter(is_missing).cloned().collect()
+}
+
+/// Returns where two strings start to differ, with what follows there on both sides; empty if they are equal.
+fn first_difference(expected: &str, found: &str) -> String {
+    if expected == found {
+        return String::new();
+    }
+    let same = expected.chars().zip(found.chars()).take_while(|(a, b)| a == b).count();
+    let rest = |text: &str| match text.char_indices().nth(same) {
+        None => "the end".to_owned(),
+        Some((start, _)) => {
+            let rest: String = text[start..].chars().take(20).collect();
+            quoted(&rest)
+        }
+    };
+    format!(
+        "first difference at character {}: expected {}, found {}",
+        same + 1,
+        rest(expected),
+        rest(found)
+    )
+}
+
+/// Returns the index of the reference with the best score. One reference is not scored.
+fn best<T>(references: &[T], score: impl Fn(&T) -> f64) -> usize {
+    if references.len() < 2 {
+        return 0;
+    }
+    let scores = references.iter().map(score).enumerate();
+    let best = scores.reduce(|best, next| if next.1 > best.1 { next } else { best });
+    best.map_or(0, |(index, _)| index)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{any_of, best, counted, first_difference, list, number};
+
+    #[test]
+    fn lists_are_bounded() {
+        let many: Vec<String> = (0..12).map(|number| number.to_string()).collect();
+        assert!(list(&many).ends_with("\"9\" and 2 more"));
+        assert_eq!(any_of(&["a", "b"]), r#""a" or "b""#);
+        assert_eq!([counted(1, "word"), counted(0, "word")], ["1 word", "0 words"]);
+        assert_eq!([number(2.0 / 3.0), number(1.0), number(0.0)], ["0.6667", "1", "0"]);
+    }
+
+    #[test]
+    fn the_first_difference_is_by_character() {
+        assert_eq!(
+            first_difference("é東京", "é東"),
+            "first difference at character 3: expected \"京\", found the end"
+        );
+        assert_eq!(first_difference("a", "a"), "");
+    }
+
+    #[test]
+    fn the_first_of_the_best_references_counts() {
+        assert_eq!(best(&[0.5, 1.0, 1.0], |score| *score), 1);
+        assert_eq!(best::<f64>(&[], |score| *score), 0);
+    }
+}

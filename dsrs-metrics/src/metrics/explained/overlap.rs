@@ -1,0 +1,90 @@
+//! Explanations of BLEU, chrF and ROUGE: precisions, brevity penalty, recall, missing and extra words.
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "an explanation takes the parameters of its metric function"
+)]
+
+use super::{Words, best, joined, number};
+use crate::metrics::StrOrList;
+use crate::text::shown::quoted;
+use crate::text::{
+    BleuOptions, BleuSmoothing, BleuTokens, ChrfOptions, NormalForm, RougeOptions, RougeTokens,
+};
+
+#[expect(clippy::too_many_arguments, reason = "the parameters of the metric function")]
+pub(in crate::metrics) fn bleu(
+    answer: StrOrList<'_>,
+    prediction: &str,
+    tokens: BleuTokens,
+    smoothing: BleuSmoothing,
+    max_order: usize,
+    lowercase: bool,
+    form: NormalForm,
+    _: f64,
+) -> Option<String> {
+    let bleu = BleuOptions { tokens, smoothing, max_order, lowercase, form };
+    let counts = bleu.counts(prediction, &answer).ok()?;
+    let (lengths, grams) = counts.split_first_chunk::<2>()?;
+    let (matches, totals) = grams.split_at_checked(grams.len() / 2)?;
+    let precisions: Vec<String> = matches
+        .iter()
+        .zip(totals)
+        .filter(|(_, total)| **total > 0)
+        .map(|(matches, total)| format!("{matches}/{total}"))
+        .collect();
+    let [predicted, expected] = lengths;
+    Some(joined([
+        match precisions.is_empty() {
+            true => String::new(),
+            false => format!("n-gram precisions {}", precisions.join(", ")),
+        },
+        format!("brevity penalty {}", number(BleuOptions::brevity_penalty(&counts))),
+        format!("{predicted} words predicted, {expected} expected"),
+    ]))
+}
+
+#[expect(clippy::too_many_arguments, reason = "the parameters of the metric function")]
+pub(in crate::metrics) fn chrf(
+    answer: StrOrList<'_>,
+    prediction: &str,
+    char_order: usize,
+    word_order: usize,
+    beta: f64,
+    lowercase: bool,
+    form: NormalForm,
+    _: f64,
+) -> Option<String> {
+    let chrf = ChrfOptions { char_order, word_order, beta, lowercase, whitespace: false, form };
+    let counts = chrf.counts(prediction, &answer).ok()?;
+    let (precision, recall) = ChrfOptions::precision_and_recall(&counts)?;
+    let sizes = counts.first_chunk::<3>().filter(|_| char_order > 0);
+    Some(joined([
+        format!("mean n-gram precision {}, recall {}", number(precision), number(recall)),
+        sizes.map_or_else(String::new, |[predicted, expected, shared]| {
+            format!("{predicted} characters predicted, {expected} expected, {shared} in common")
+        }),
+    ]))
+}
+
+/// The counts are those of words, for every ROUGE.
+pub(in crate::metrics) fn rouge(
+    answer: StrOrList<'_>,
+    prediction: &str,
+    tokens: RougeTokens,
+    use_stemmer: bool,
+    score: f64,
+) -> Option<String> {
+    let options = RougeOptions { tokens, use_stemmer };
+    let ours = options.words(prediction);
+    let words = |reference: &str| Words::new(&options.words(reference), &ours);
+    let closest = best(&answer, |reference| words(reference).f1());
+    let reference = answer.get(closest)?;
+    let words = words(reference);
+    let order = words.missing.is_empty() && words.extra.is_empty() && score < 1.0;
+    let order = if order && words.expected > 0 { "; the same words in another order" } else { "" };
+    let closest = match answer.len() {
+        1 => String::new(),
+        _ => format!("closest to {}: ", quoted(reference)),
+    };
+    Some(format!("{closest}{}{order}", words.describe()))
+}

@@ -1,0 +1,87 @@
+//! Explanations of the metrics of the heritage document: expected and found labels, entities that are missing.
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "an explanation takes the parameters of its metric function"
+)]
+
+use super::{counted, joined, labelled, number};
+use crate::metrics::StrOrList;
+use crate::metrics::rag::listed;
+use crate::text::EntityCounts;
+use crate::text::shown::quoted;
+
+pub(in crate::metrics) fn intent_accuracy(expected_intent: &str, intent: &str, _: f64) -> String {
+    expected_and_found(expected_intent, intent)
+}
+
+fn expected_and_found(expected: &str, found: &str) -> String {
+    format!("expected {}, found {}", quoted(expected.trim()), quoted(found.trim()))
+}
+
+pub(in crate::metrics) fn intent_accuracy_with_fallback(
+    expected_intent: &str,
+    intent: &str,
+    _: Vec<(String, String)>,
+    _: f64,
+    score: f64,
+) -> String {
+    let is_related = score > 0.0 && score < 1.0;
+    let related =
+        if is_related { format!(", a related intent: {}", number(score)) } else { String::new() };
+    expected_and_found(expected_intent, intent) + &related
+}
+
+pub(in crate::metrics) fn entity_f1(
+    expected_entities: StrOrList<'_>,
+    entities: StrOrList<'_>,
+    similarity: f64,
+    distinct: bool,
+    _: f64,
+) -> String {
+    let (expected, predicted) = (listed(&expected_entities), listed(&entities));
+    let counts = match distinct {
+        true => EntityCounts::of_distinct(&predicted, &expected, similarity),
+        false => EntityCounts::of(&predicted, &expected, similarity),
+    };
+    let [missing, unexpected] =
+        EntityCounts::unmatched(&predicted, &expected, similarity, distinct);
+    let expected = usize::try_from(counts.expected).unwrap_or(usize::MAX);
+    let entities = if expected == 1 { "entity" } else { "entities" };
+    joined([
+        format!("{} of {expected} expected {entities} found", counts.found),
+        labelled("missing", &missing),
+        labelled("unexpected", &unexpected),
+    ])
+}
+
+pub(in crate::metrics) fn entity_type_accuracy(
+    expected_entity_type: Option<&str>,
+    entity_type: Option<&str>,
+    missing: &str,
+    _: f64,
+) -> String {
+    let of = |given: Option<&str>| match given {
+        Some(given) => quoted(given),
+        None => format!("{} (no type)", quoted(missing)),
+    };
+    format!("expected {}, found {}", of(expected_entity_type), of(entity_type))
+}
+
+/// A failure has its reason.
+pub(in crate::metrics) fn answer_present(
+    answer: Option<StrOrList<'_>>,
+    score: f64,
+) -> Option<String> {
+    let characters = answer?.iter().map(|answer| answer.trim().chars().count()).sum();
+    (score > 0.0).then(|| format!("the answer has {}", counted(characters, "character")))
+}
+
+/// A failure has its reason.
+pub(in crate::metrics) fn sources_used(
+    sources_used: Option<StrOrList<'_>>,
+    score: f64,
+) -> Option<String> {
+    let sources = sources_used?;
+    let named: Vec<_> = sources.iter().filter(|source| !source.trim().is_empty()).collect();
+    (score > 0.0).then(|| labelled("sources", &named))
+}

@@ -1,0 +1,63 @@
+//! Explanations of structured extraction: the fields that are wrong, with both values.
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "an explanation takes the parameters of its metric function"
+)]
+
+use serde_json::Value;
+
+use super::{MAX_ITEMS, counted, joined, more};
+use crate::json::describe::found;
+use crate::metrics::structured::{Compared, compared};
+use crate::structured::ListOrder;
+use crate::text::shown;
+
+#[expect(clippy::too_many_arguments, reason = "the parameters of the metric function")]
+pub(in crate::metrics) fn json_field_accuracy(
+    answer: &Value,
+    prediction: &Value,
+    fields: &[String],
+    abs_tolerance: f64,
+    rel_tolerance: f64,
+    ignore_case: bool,
+    lists: ListOrder,
+    _: f64,
+) -> Option<String> {
+    let tolerances = [abs_tolerance, rel_tolerance];
+    let compared = compared(answer, prediction, fields, tolerances, ignore_case, lists).ok()?;
+    let Compared { gold, pred, report, invalid } = &compared;
+    let counts = report.counts;
+    let wrong = report.fields().filter(|(_, share)| *share < 1.0);
+    let wrong: Vec<String> = wrong.map(|(path, _)| difference(gold, pred, path)).collect();
+    let shown = wrong.iter().take(MAX_ITEMS).cloned().collect::<Vec<_>>().join(", ");
+    Some(joined([
+        invalid
+            .as_ref()
+            .map_or_else(String::new, |error| format!("`pred.answer` is not valid JSON: {error}")),
+        format!("{} of {} correct", counts.correct, counted(usize(counts.expected), "field")),
+        match wrong.is_empty() {
+            true => String::new(),
+            false => format!("wrong: {}", more(&shown, wrong.len())),
+        },
+        match counts.extra {
+            0 => String::new(),
+            extra => format!("{} not expected", counted(usize(extra), "field")),
+        },
+    ]))
+}
+
+fn usize(count: u64) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
+}
+
+/// Returns a path, with the values of both sides if it is not the path of several values.
+fn difference(gold: &Value, pred: &Value, path: &str) -> String {
+    let name = shown::name(if path.is_empty() { "/" } else { path });
+    match (gold.pointer(path), pred.pointer(path)) {
+        (Some(gold), Some(pred)) => {
+            format!("`{name}` (expected {}, found {})", found(gold), found(pred))
+        }
+        (Some(gold), None) => format!("`{name}` (expected {}, found nothing)", found(gold)),
+        (None, _) => format!("`{name}`"),
+    }
+}

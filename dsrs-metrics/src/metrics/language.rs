@@ -1,0 +1,99 @@
+//! The language of a metric's configuration: a language, its name, or none.
+
+use serde::de::value::{Error as UnknownName, StrDeserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::core::value_type::{TypeHelp, ValueType};
+use crate::syntax::Language;
+
+/// A [`Language`], the name of one, or none, as [`Syntax`](crate::metrics::Syntax) and [`Diff`](crate::metrics::Diff) are
+/// configured with.
+///
+/// An unknown name is an error before the first row, which lists the names.
+///
+/// ```
+/// use dsrs_metrics::metrics::LanguageSetting;
+/// use dsrs_metrics::syntax::Language;
+///
+/// assert_eq!(LanguageSetting::from("rust"), LanguageSetting::from(Language::Rust));
+/// assert_eq!(LanguageSetting::from(Some("rs")).language(), Ok(Some(Language::Rust)));
+/// assert_eq!(LanguageSetting::default().language(), Ok(None));
+/// assert_eq!(
+///     LanguageSetting::from("cobol").language().unwrap_err(),
+///     "expected a language, found `cobol`; write `rust`, `python`, `javascript`, `typescript`, `json`, `sql` or `bash`"
+/// );
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct LanguageSetting(Setting);
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+enum Setting {
+    #[default]
+    None,
+    Known(Language),
+    /// A name that no language has.
+    Unknown(String),
+}
+
+impl LanguageSetting {
+    /// Returns the language, if one is set.
+    ///
+    /// # Errors
+    /// The name is not that of a language.
+    pub fn language(&self) -> Result<Option<Language>, String> {
+        match &self.0 {
+            Setting::None => Ok(None),
+            Setting::Known(language) => Ok(Some(*language)),
+            Setting::Unknown(name) => Err(format!(
+                "expected a language, found `{name}`; write `rust`, `python`, `javascript`, `typescript`, `json`, `sql` \
+                 or `bash`"
+            )),
+        }
+    }
+}
+
+impl From<Language> for LanguageSetting {
+    fn from(language: Language) -> Self {
+        Self(Setting::Known(language))
+    }
+}
+
+impl From<&str> for LanguageSetting {
+    fn from(name: &str) -> Self {
+        let language = Language::deserialize(StrDeserializer::<UnknownName>::new(name));
+        Self(language.map_or_else(|_| Setting::Unknown(name.to_owned()), Setting::Known))
+    }
+}
+
+impl From<String> for LanguageSetting {
+    fn from(name: String) -> Self {
+        name.as_str().into()
+    }
+}
+
+impl<T: Into<Self>> From<Option<T>> for LanguageSetting {
+    fn from(language: Option<T>) -> Self {
+        language.map_or_else(Self::default, Into::into)
+    }
+}
+
+impl Serialize for LanguageSetting {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match &self.0 {
+            Setting::None => to.serialize_none(),
+            Setting::Known(language) => language.serialize(to),
+            Setting::Unknown(name) => name.serialize(to),
+        }
+    }
+}
+
+/// An unknown name is an error here, since it is known where it was written.
+impl<'de> Deserialize<'de> for LanguageSetting {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Option::<Language>::deserialize(from).map(Self::from)
+    }
+}
+
+impl ValueType for LanguageSetting {
+    const HELP: TypeHelp = TypeHelp::new("a language").with_example("python");
+}

@@ -1,0 +1,122 @@
+//! Metrics of the run of a program: its latency, its tokens, its cost. They measure the program and not its answer.
+
+use crate::core::program_run::{ProgramRun, ProgramUsage};
+use dsrs_metrics::metric;
+
+/// The duration of the program's run in seconds, in [0, inf); lower is better.
+///
+/// With a program, it is the latency that the program returned in a `ProgramOutput`, or else the one that `Evaluate`
+/// measured. For finished predictions, it is the field `latency_s`.
+///
+/// ```
+/// use dsrs_metrics::metrics::Latency;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let pred = prediction! { "answer" => "Paris", "latency_s" => 1.5 };
+/// assert_eq!(Latency.score(&example! {}, &pred)?.value, 1.5);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(lower_is_better, explain = explain_latency)]
+pub fn latency(run: Option<&ProgramRun>, #[pred] latency_s: Option<f64>) -> Result<f64, String> {
+    if let Some(latency) = run.and_then(|run| run.latency) {
+        return Ok(latency.as_secs_f64());
+    }
+    match latency_s {
+        Some(seconds) if seconds >= 0.0 => Ok(seconds),
+        Some(seconds) => Err(format!(
+            "expected a number of seconds of at least 0 in `pred.latency_s`, found {seconds}"
+        )),
+        None => Err("expected the latency of the program, found none; run the program with `Evaluate`, or map the field with the seconds: --map pred.latency_s=PATH".to_owned()),
+    }
+}
+
+/// The tokens of the program's prompts and replies together, in [0, inf); lower is better.
+///
+/// With a program, they are those of the usage that it returned in a `ProgramOutput`. For finished predictions, they are
+/// the sum of the fields `input_tokens` and `output_tokens`, of which one may be missing.
+///
+/// ```
+/// use dsrs_metrics::metrics::Tokens;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let pred = prediction! { "answer" => "Paris", "input_tokens" => 120, "output_tokens" => 8 };
+/// assert_eq!(Tokens.score(&example! {}, &pred)?.value, 128.0);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(lower_is_better, explain = explain_tokens)]
+pub fn tokens(
+    run: Option<&ProgramRun>,
+    #[pred] input_tokens: Option<u64>,
+    #[pred] output_tokens: Option<u64>,
+) -> Result<f64, String> {
+    match usage(run, input_tokens, output_tokens) {
+        Some(usage) => Ok(number(usage.tokens())),
+        None => Err("expected the tokens of the program, found none; return a `ProgramOutput` with a usage from the program, or map the fields with the numbers: --map pred.input_tokens=PATH --map pred.output_tokens=PATH".to_owned()),
+    }
+}
+
+/// The cost of the program's run in millisatoshis, in [0, inf); lower is better.
+///
+/// With a program, it is the cost in the usage that it returned in a `ProgramOutput`. For finished predictions, it is the
+/// field `cost_msats`. The cost of metrics is not included.
+///
+/// ```
+/// use dsrs_metrics::metrics::Cost;
+/// use dsrs_metrics::prelude::*;
+///
+/// # fn main() -> dsrs_metrics::Result<()> {
+/// let pred = prediction! { "answer" => "Paris", "cost_msats" => 40 };
+/// assert_eq!(Cost.score(&example! {}, &pred)?.value, 40.0);
+/// # Ok(())
+/// # }
+/// ```
+#[metric(lower_is_better, explain = explain_cost)]
+pub fn cost(run: Option<&ProgramRun>, #[pred] cost_msats: Option<u64>) -> Result<f64, String> {
+    match (run.and_then(|run| run.usage), cost_msats) {
+        (Some(ProgramUsage { cost_msats: Some(cost_msats), .. }), _) | (_, Some(cost_msats)) => {
+            Ok(number(cost_msats))
+        }
+        (Some(_), None) => Err("expected the cost of the program, found a usage of unknown cost; set it with `ProgramUsage::with_cost_msats`".to_owned()),
+        (None, None) => Err("expected the cost of the program, found none; return a `ProgramOutput` with a usage from the program, or map the field with the millisatoshis: --map pred.cost_msats=PATH".to_owned()),
+    }
+}
+
+/// Returns the usage that the program returned, or else that of the row.
+fn usage(
+    run: Option<&ProgramRun>,
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+) -> Option<ProgramUsage> {
+    let of_row = || {
+        input_tokens.or(output_tokens)?;
+        Some(ProgramUsage::new(input_tokens.unwrap_or(0), output_tokens.unwrap_or(0)))
+    };
+    run.and_then(|run| run.usage).or_else(of_row)
+}
+
+fn explain_latency(_: Option<&ProgramRun>, _: Option<f64>, seconds: f64) -> String {
+    format!("{seconds} s")
+}
+
+fn explain_tokens(
+    run: Option<&ProgramRun>,
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    _: f64,
+) -> Option<String> {
+    let ProgramUsage { input_tokens, output_tokens, .. } = usage(run, input_tokens, output_tokens)?;
+    Some(format!("{input_tokens} tokens of prompts and {output_tokens} of replies"))
+}
+
+fn explain_cost(_: Option<&ProgramRun>, _: Option<u64>, msats: f64) -> String {
+    format!("{msats} msat")
+}
+
+#[expect(clippy::cast_precision_loss, reason = "far fewer than 2^52 tokens or msat")]
+fn number(count: u64) -> f64 {
+    count as f64
+}

@@ -1,0 +1,12 @@
+use dsrs_metrics::prelude::*;
+
+#[metric(explain = explain_share)]
+fn share(#[pred] share: f64) -> f64 {
+    share
+}
+
+fn explain_share(share: f64, _score: f64) -> f64 {
+    share
+}
+
+fn main() {}
