@@ -192,6 +192,9 @@ impl Run {
         };
         (self.kill)(&mut self.child);
         self.drain();
+        // A command may exit before its last output has been read.
+        let is_too_long = self.output_len() > self.output_limit();
+        let limit = limit.or_else(|| is_too_long.then_some(Termination::OutputLimit));
         let termination = match (limit, status) {
             (Some(limit), _) => limit,
             // The kernel killed a process at the limit, but not necessarily the command.
