@@ -1,6 +1,6 @@
 //! The `Module` impl: the judge as a program, from an example with its inputs to a prediction with its outputs.
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::quote_spanned;
 use syn::Lifetime;
 
@@ -21,37 +21,46 @@ pub(super) fn module(cx: &Context<'_>) -> TokenStream {
         let (name, value) = (&input.field.ident, read_input(cx, input));
         quote_spanned!(*span=> #name: #value?)
     });
+    let forward = method(
+        cx,
+        "forward",
+        "Forward",
+        &quote_spanned!(*span=> #private::forwarded(self, inputs)),
+    );
+    let body = quote_spanned! {*span=>
+        let read = || ::core::result::Result::Ok(#input { #(#fields,)* });
+        let read = read();
+        #private::boxed::Box::pin(async move {
+            #private::forward(self, inputs, read, &Self::SPEC).await
+        })
+    };
+    let forward_traced = method(cx, "forward_traced", "ForwardTraced", &body);
     quote_spanned! {*span=>
         #[diagnostic::do_not_recommend]
         impl #runtime::Module for #ident
         where
             #(#bounds)*
         {
-            fn forward<'life0, 'async_trait>(
-                &'life0 self,
-                inputs: #runtime::Example,
-            ) -> #private::Forward<'async_trait>
-            where
-                'life0: 'async_trait,
-                Self: 'async_trait,
-            {
-                #private::forwarded(self, inputs)
-            }
+            #forward
+            #forward_traced
+        }
+    }
+}
 
-            fn forward_traced<'life0, 'async_trait>(
-                &'life0 self,
-                inputs: #runtime::Example,
-            ) -> #private::ForwardTraced<'async_trait>
-            where
-                'life0: 'async_trait,
-                Self: 'async_trait,
-            {
-                let read = || ::core::result::Result::Ok(#input { #(#fields,)* });
-                let read = read();
-                #private::boxed::Box::pin(async move {
-                    #private::forward(self, inputs, read, &Self::SPEC).await
-                })
-            }
+/// Returns an async method of `Module` in the form that `#[async_trait]` expands to.
+fn method(cx: &Context<'_>, name: &str, future: &str, body: &TokenStream) -> TokenStream {
+    let Context { span, runtime, private, .. } = cx;
+    let (name, future) = (Ident::new(name, *span), Ident::new(future, *span));
+    quote_spanned! {*span=>
+        fn #name<'life0, 'async_trait>(
+            &'life0 self,
+            inputs: #runtime::Example,
+        ) -> #private::#future<'async_trait>
+        where
+            'life0: 'async_trait,
+            Self: 'async_trait,
+        {
+            #body
         }
     }
 }
