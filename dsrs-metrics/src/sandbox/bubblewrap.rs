@@ -14,11 +14,12 @@ use tempfile::TempPath;
 
 use super::accounting::{Accounting, Mechanism, Meter};
 use super::bind_mounts::BindMounts;
+use super::init::{INIT, MAX_LIMIT, READY, SHELL, START, init_arguments, setup_error};
 use super::programs::{Lookup, Programs};
 use super::supervise::Prepared;
 use super::work_dir::{self, FILES, PROGRAM, READ_ONLY};
 use super::{
-    Job, Limits, Report, SandboxError, SandboxProvider, Termination, kept, on_thread, process_tree,
+    Job, Report, SandboxError, SandboxProvider, Termination, kept, on_thread, process_tree,
     seccomp, supervise, user, version,
 };
 
@@ -38,66 +39,12 @@ const CONFIG_PATHS: [&str; 5] = [
 /// configuration and sources of the host. An empty directory is mounted in their place.
 const HIDDEN_PATHS: [&str; 4] = ["/usr/local/etc", "/usr/local/src", "/usr/src", "/usr/etc"];
 
-/// The shell that runs [`INIT`] and the command. It is a copy of the host's that can be executed but
-/// not read, so the kernel protects its processes: no other process can open `/proc/PID/mem` and
-/// patch the shell that reports the exit code.
-const SHELL: &str = "/init/sh";
-
-/// The largest limit that is passed on, to keep the programs that read it from overflowing.
-const MAX_LIMIT: u64 = 1 << 50;
-
 const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// The environment of the command. Python does not load packages from the home directory, since a
 /// program could write one that runs in the next Python process.
 const ENVIRONMENT: [(&str, &str); 4] =
     [("HOME", "/box/home"), ("TMPDIR", "/tmp"), ("LANG", "C.UTF-8"), ("PYTHONNOUSERSITE", "1")];
-
-/// What [`INIT`] writes to standard error before it runs the command. Output without it means that
-/// the sandbox was not set up.
-const READY: &str = "dsrs-sandbox: ready\n";
-
-/// What [`INIT`] writes instead of [`READY`], with the name, if a required program does not exist.
-const MISSING: &str = "dsrs-sandbox: missing program: ";
-
-/// The script of process 1 in the sandbox. When it exits, the kernel kills all other processes. It
-/// looks for required programs before the command runs, so the command cannot forge the answer.
-///
-/// A limit cannot be set if the host has a lower one, which then remains. The option for the number
-/// of processes is `-u` or `-p`, depending on the shell.
-const INIT: &str = r#"
-ulimit -n 512 2>/dev/null
-limit() {
-    ulimit "$1" "$2" 2>/dev/null && return
-    hard=$(ulimit -H "$1" 2>/dev/null) && [ "$hard" != unlimited ]
-}
-limit -c 0 && limit -t "$1" && limit -f "$2" && limit -d "$3" || exit 1
-limit -u "$4" || limit -p "$4" || exit 1
-cp -R /in/. . || exit 1
-command=$5 keep=$6
-shift 6
-for program do
-    case $program in
-        /*) [ -f "$program" ] && [ -x "$program" ] ;;
-        *) command -v "$program" > /dev/null ;;
-    esac || { echo "dsrs-sandbox: missing program: $program" >&2; exit 1; }
-done
-echo "dsrs-sandbox: ready" >&2
-"$0" -c "$command" 8>&-
-code=$?
-[ -z "$keep" ] || { kill -9 -1; tar -cf - . >&8; } 2> /dev/null
-exit $code
-"#;
-
-/// The script that starts `bwrap`, with descriptors for the filters, the shell, which it reads, and
-/// the archive of the files to keep, if there is one. With the first argument `join`, it waits until
-/// the process was moved to its cgroup.
-const START: &str = r#"
-[ "$1" != join ] || read -r _ || exit 1
-[ -z "$2" ] || exec 8>"$2"
-shift 2
-exec "$@" 7</bin/sh </dev/null
-"#;
 
 /// Runs commands in a sandbox made by bubblewrap (`bwrap`, 0.8 or newer).
 ///
@@ -378,14 +325,6 @@ fn required(job: &Job) -> impl Iterator<Item = &str> {
     job.requires.iter().map(String::as_str).chain(job.keep.as_ref().map(|_| "tar"))
 }
 
-fn init_arguments(limits: &Limits) -> [String; 4] {
-    let blocks = limits.file_mb.saturating_mul(1024 * 2);
-    let kib = limits.memory_mb.saturating_mul(1024);
-    // The shell that runs `INIT` counts as one more process.
-    [limits.cpu_secs(), blocks, kib, limits.processes.saturating_add(1)]
-        .map(|limit| limit.min(MAX_LIMIT).to_string())
-}
-
 #[async_trait]
 impl SandboxProvider for Bubblewrap {
     fn name(&self) -> &'static str {
@@ -429,39 +368,4 @@ impl SandboxProvider for Bubblewrap {
             Job { command: ":".to_owned(), readable, requires, limits, folder, ..Job::default() };
         self.run(&job).await.map(drop)
     }
-}
-
-/// Why the sandbox was not set up: a limit, or what the output of `bwrap` says.
-fn setup_error(report: &Report, limits: &Limits) -> SandboxError {
-    let too_small = |limit, value, needed: &str| {
-        let needed = format!("enough {needed} to set up the sandbox");
-        SandboxError::LimitTooSmall { limit, value, needed }
-    };
-    let message = report.stderr.trim();
-    if let Some(program) = message.strip_prefix(MISSING) {
-        return SandboxError::MissingProgram(program.to_owned());
-    }
-    match report.termination {
-        Termination::MemoryLimit => return too_small("memory_mb", limits.memory_mb, "memory"),
-        Termination::TimedOut => return too_small("timeout_secs", limits.time_secs, "seconds"),
-        _ if message.ends_with("File size limit exceeded") => {
-            return too_small("file_mb", limits.file_mb, "MiB");
-        }
-        _ if message.contains("No space left on device") => {
-            return too_small("disk_mb", limits.disk_mb, "MiB");
-        }
-        _ => {}
-    }
-    let hint = match message {
-        _ if ["unshare:", "mount:", "setpriv:"].iter().any(|it| message.contains(it)) => {
-            "a program or a path of `readable` is below a directory that only root can enter; install it in a directory \
-             that all users can enter, such as /opt, or run as another user"
-        }
-        _ if message.contains("namespace") || message.contains("Operation not permitted") => {
-            "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, on Ubuntu \
-             kernel.apparmor_restrict_unprivileged_userns=0; in a container, a seccomp profile that allows them)"
-        }
-        _ => "see the message of bubblewrap",
-    };
-    SandboxError::NoIsolation(format!("{message:?}; {hint}"))
 }

@@ -15,6 +15,7 @@ mod accounting;
 mod bind_mounts;
 mod bubblewrap;
 pub mod counts;
+mod init;
 mod kept;
 mod leftovers;
 mod limits;

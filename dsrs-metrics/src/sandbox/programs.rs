@@ -386,8 +386,13 @@ mod tests {
 
     #[test]
     fn a_home_directory_is_not_an_installation() {
-        for root in ["/", "/home/someone", "/root/.local", "/nowhere"] {
-            assert!(is_shared(Path::new(root)), "{root}");
+        let host = host(&[(".local/bin/tool", ""), ("tool/bin/tool", "")]);
+        assert!(is_shared(&host.path().join(".local")));
+        assert!(!is_shared(&host.path().join("tool")));
+        assert!(is_shared(&host.path().join("missing")));
+        assert!(is_shared(Path::new("/")));
+        if let Some(home) = std::env::var_os("HOME") {
+            assert!(is_shared(Path::new(&home)), "{home:?}");
         }
         assert_eq!(installation(Path::new("/opt/bin/tool")), None);
     }

@@ -1,0 +1,101 @@
+//! The scripts that start a sandbox and run as its process 1, and the errors that they report.
+
+use super::{Limits, Report, SandboxError, Termination};
+
+/// The shell that runs [`INIT`] and the command. It is a copy of the host's that can be executed but
+/// not read, so the kernel protects its processes: no other process can open `/proc/PID/mem` and
+/// patch the shell that reports the exit code.
+pub(super) const SHELL: &str = "/init/sh";
+
+/// The largest limit that is passed on, to keep the programs that read it from overflowing.
+pub(super) const MAX_LIMIT: u64 = 1 << 50;
+
+/// What [`INIT`] writes to standard error before it runs the command. Output without it means that
+/// the sandbox was not set up.
+pub(super) const READY: &str = "dsrs-sandbox: ready\n";
+
+/// What [`INIT`] writes instead of [`READY`], with the name, if a required program does not exist.
+const MISSING: &str = "dsrs-sandbox: missing program: ";
+
+/// The script of process 1 in the sandbox. When it exits, the kernel kills all other processes. It
+/// looks for required programs before the command runs, so the command cannot forge the answer.
+///
+/// A limit cannot be set if the host has a lower one, which then remains. The option for the number
+/// of processes is `-u` or `-p`, depending on the shell.
+pub(super) const INIT: &str = r#"
+ulimit -n 512 2>/dev/null
+limit() {
+    ulimit "$1" "$2" 2>/dev/null && return
+    hard=$(ulimit -H "$1" 2>/dev/null) && [ "$hard" != unlimited ]
+}
+limit -c 0 && limit -t "$1" && limit -f "$2" && limit -d "$3" || exit 1
+limit -u "$4" || limit -p "$4" || exit 1
+cp -R /in/. . || exit 1
+command=$5 keep=$6
+shift 6
+for program do
+    case $program in
+        /*) [ -f "$program" ] && [ -x "$program" ] ;;
+        *) command -v "$program" > /dev/null ;;
+    esac || { echo "dsrs-sandbox: missing program: $program" >&2; exit 1; }
+done
+echo "dsrs-sandbox: ready" >&2
+"$0" -c "$command" 8>&-
+code=$?
+[ -z "$keep" ] || { kill -9 -1; tar -cf - . >&8; } 2> /dev/null
+exit $code
+"#;
+
+/// The script that starts `bwrap`, with descriptors for the filters, the shell, which it reads, and
+/// the archive of the files to keep, if there is one. With the first argument `join`, it waits until
+/// the process was moved to its cgroup.
+pub(super) const START: &str = r#"
+[ "$1" != join ] || read -r _ || exit 1
+[ -z "$2" ] || exec 8>"$2"
+shift 2
+exec "$@" 7</bin/sh </dev/null
+"#;
+
+/// The arguments of [`INIT`] for the limits.
+pub(super) fn init_arguments(limits: &Limits) -> [String; 4] {
+    let blocks = limits.file_mb.saturating_mul(1024 * 2);
+    let kib = limits.memory_mb.saturating_mul(1024);
+    // The shell that runs `INIT` counts as one more process.
+    [limits.cpu_secs(), blocks, kib, limits.processes.saturating_add(1)]
+        .map(|limit| limit.min(MAX_LIMIT).to_string())
+}
+
+/// Why the sandbox was not set up: a limit, or what the output of `bwrap` says.
+pub(super) fn setup_error(report: &Report, limits: &Limits) -> SandboxError {
+    let too_small = |limit, value, needed: &str| {
+        let needed = format!("enough {needed} to set up the sandbox");
+        SandboxError::LimitTooSmall { limit, value, needed }
+    };
+    let message = report.stderr.trim();
+    if let Some(program) = message.strip_prefix(MISSING) {
+        return SandboxError::MissingProgram(program.to_owned());
+    }
+    match report.termination {
+        Termination::MemoryLimit => return too_small("memory_mb", limits.memory_mb, "memory"),
+        Termination::TimedOut => return too_small("timeout_secs", limits.time_secs, "seconds"),
+        _ if message.ends_with("File size limit exceeded") => {
+            return too_small("file_mb", limits.file_mb, "MiB");
+        }
+        _ if message.contains("No space left on device") => {
+            return too_small("disk_mb", limits.disk_mb, "MiB");
+        }
+        _ => {}
+    }
+    let hint = match message {
+        _ if ["unshare:", "mount:", "setpriv:"].iter().any(|it| message.contains(it)) => {
+            "a program or a path of `readable` is below a directory that only root can enter; install it in a directory \
+             that all users can enter, such as /opt, or run as another user"
+        }
+        _ if message.contains("namespace") || message.contains("Operation not permitted") => {
+            "allow unprivileged user namespaces (sysctl kernel.unprivileged_userns_clone=1, on Ubuntu \
+             kernel.apparmor_restrict_unprivileged_userns=0; in a container, a seccomp profile that allows them)"
+        }
+        _ => "see the message of bubblewrap",
+    };
+    SandboxError::NoIsolation(format!("{message:?}; {hint}"))
+}
