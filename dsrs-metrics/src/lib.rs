@@ -131,9 +131,10 @@ pub use crate::core::fn_metric::{
     FiveArguments, FnMetric, TwoArguments, metric_fn, traced_metric_fn, typed_metric_fn,
 };
 pub use crate::core::instance::{Instance, WithSettings};
+pub use crate::core::metric::{Metric, ScoredAtOnce};
 #[doc(hidden)]
-pub use crate::core::metric::HasVerdict;
-pub use crate::core::metric::{AcceptanceTest, FeedbackEvaluator, Metric, ScoredAtOnce};
+pub use crate::core::optimizer::HasVerdict;
+pub use crate::core::optimizer::{AcceptanceTest, FeedbackEvaluator};
 pub use crate::core::outcome::Outcome;
 pub use crate::core::params::{Configure, ParamError, Params};
 pub use crate::core::program_run::{ProgramOutput, ProgramRun, ProgramUsage};

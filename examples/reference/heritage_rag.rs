@@ -143,7 +143,7 @@ const QUERY: &str = "SELECT ?museum WHERE { ?museum <https://schema.org/location
 
 async fn sparql() -> Result {
     let example = example! {};
-    // sparql_syntax_valid: required clauses, balanced braces, no placeholder, not empty.
+    // sparql_syntax_valid: required clauses, balanced braces, no `???`, not empty.
     let valid = |query: &str| {
         SparqlSyntaxValid
             .score(&example, &prediction! { "sparql_query" => query })

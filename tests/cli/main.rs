@@ -20,6 +20,7 @@ mod scores;
 mod sparql;
 mod streams;
 mod terminal;
+mod thresholds;
 
 use std::fs;
 use std::io::Write as _;

@@ -20,6 +20,7 @@ pub(crate) mod interned_names;
 pub(crate) mod metric;
 pub(crate) mod missing;
 pub(crate) mod objectives;
+pub(crate) mod optimizer;
 pub(crate) mod outcome;
 pub(crate) mod panic;
 pub(crate) mod params;

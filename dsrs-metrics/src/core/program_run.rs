@@ -68,7 +68,7 @@ impl PartialEq for ProgramRun {
 /// use dsrs_metrics::{Evaluate, ProgramOutput, ProgramUsage};
 ///
 /// async fn program(inputs: Example) -> Result<ProgramOutput, String> {
-///     let answer = inputs.get("question").ok_or("there is no question")?;
+///     let answer = inputs.get("question").ok_or("missing field `question`")?;
 ///     let output = ProgramOutput::new(prediction! { "answer" => answer });
 ///     Ok(output.with_usage(ProgramUsage::new(120, 8).with_cost_msats(40)))
 /// }

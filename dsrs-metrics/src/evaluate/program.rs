@@ -28,7 +28,7 @@ pub type ProgramError = Box<dyn Error + Send + Sync>;
 /// impl Module for Shout {
 ///     async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError> {
 ///         let question = inputs.get("question").and_then(|text| text.as_str());
-///         let question = question.ok_or("there is no question")?;
+///         let question = question.ok_or("missing field `question`")?;
 ///         Ok(prediction! { "answer" => question.to_uppercase() })
 ///     }
 /// }
@@ -64,7 +64,7 @@ pub trait Module: Send + Sync {
     ///
     ///     async fn forward_traced(&self, inputs: Example) -> Result<ProgramOutput, ProgramError> {
     ///         let question = inputs.get("question").and_then(|text| text.as_str());
-    ///         let answer = question.ok_or("there is no question")?.to_uppercase();
+    ///         let answer = question.ok_or("missing field `question`")?.to_uppercase();
     ///         let outputs = prediction! { "answer" => answer };
     ///         let step = TraceStep { predictor: "upper".to_owned(), inputs, outputs: outputs.clone() };
     ///         Ok(ProgramOutput::new(outputs).with_trace(Trace { steps: vec![step] }))
@@ -96,7 +96,7 @@ pub trait Module: Send + Sync {
     /// # impl Module for Shout {
     /// #     async fn forward(&self, inputs: Example) -> Result<Prediction, ProgramError> {
     /// #         let question = inputs.get("question").and_then(|text| text.as_str());
-    /// #         let question = question.ok_or("there is no question")?;
+    /// #         let question = question.ok_or("missing field `question`")?;
     /// #         Ok(prediction! { "answer" => question.to_uppercase() })
     /// #     }
     /// # }
@@ -105,7 +105,7 @@ pub trait Module: Send + Sync {
     /// let examples = vec![example! { "question" => "why?" }, example! { "note" => "no question" }];
     /// let answers = Shout.batch(examples, 8).await;
     /// assert_eq!(answers[0].as_ref().unwrap().get("answer").unwrap(), "WHY?");
-    /// assert_eq!(answers[1].as_ref().unwrap_err().to_string(), "there is no question");
+    /// assert_eq!(answers[1].as_ref().unwrap_err().to_string(), "missing field `question`");
     /// # }
     /// ```
     async fn batch(

@@ -65,7 +65,7 @@ pub struct MetricSummary {
     /// The number of these rows by field. A row may lack several fields.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub missing_fields: BTreeMap<String, u64>,
-    /// The fields that none of the scored predictions has: their names are wrong, so there is no headline.
+    /// The fields that none of the scored predictions has: their names are wrong, so the metric has no headline.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unknown_fields: Vec<UnknownField>,
     /// Rows with a score from fewer judges than the panel has, because a judge returned no verdict.

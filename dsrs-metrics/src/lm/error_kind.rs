@@ -35,7 +35,7 @@ pub enum LmErrorKind {
         /// The name.
         id: String,
     },
-    /// There is no provider of this name.
+    /// The name is not that of a provider.
     #[error("unknown provider in model `{id}`; {}", ProviderHint(suggestion, known))]
     UnknownProvider {
         /// The name of the model.
@@ -201,7 +201,7 @@ pub enum LmErrorKind {
         /// What is wrong with it, and what to do.
         reason: String,
     },
-    /// There is no directory for the reply cache.
+    /// The directory of the reply cache is not known.
     #[error(
         "no directory for the reply cache, since the user has no home directory; set DSRS_CACHE to a directory, or disable the cache (--no-cache)"
     )]

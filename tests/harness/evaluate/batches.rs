@@ -190,7 +190,7 @@ async fn a_cancelled_leader_does_not_keep_the_others_waiting() {
     assert!(first.as_mut().poll(&mut context).is_pending());
     assert!(second.as_mut().poll(&mut context).is_pending());
     drop(first);
-    assert!(second.await.score().is_some());
+    assert_eq!(second.await.score(), Some(1.0));
     assert_eq!(remote.sizes(), [1]);
 }
 

@@ -25,7 +25,8 @@ async fn a_closure_of_five_arguments_receives_the_call_of_an_optimizer() -> Resu
     assert_eq!((seen.score, &*seen.feedback), (1.0, "Some(3) Some(\"search\") Some(1)"));
     assert_eq!(metric.feedback_metric(&gold, &pred).await?.feedback, "None None None");
     assert_eq!(metric.evaluate(&gold, &prediction! { "a" => 2 }).await?.value, 0.0);
-    assert!(metric.answer(call).ready().is_some());
+    let scored = metric.answer(call).ready().expect("a closure without a future is ready")?;
+    assert_eq!(scored.score.value, 1.0);
     Ok(())
 }
 

@@ -43,7 +43,8 @@ impl<'r> Give<'r, Owned<TextOrList>> for Vec<String> {
 ///
 /// let one: References = serde_json::from_str(r#"["Paris"]"#).unwrap();
 /// assert_eq!(one, References::from("Paris".to_owned()));
-/// assert!(serde_json::from_str::<References>("[]").is_err());
+/// let error = serde_json::from_str::<References>("[]").unwrap_err();
+/// assert_eq!(error.to_string(), "expected at least one reference answer, found an empty list");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "TextOrList", into = "TextOrList")]

@@ -1,0 +1,173 @@
+//! Rows of the metrics of answers and strings.
+
+use std::num::NonZeroUsize;
+
+use dsrs_metrics::metrics as m;
+use dsrs_metrics::prelude::*;
+use dsrs_metrics::retrieval::Cutoffs;
+use serde_json::json;
+
+use super::{gold, pred};
+use crate::explanations::{Case, case};
+
+pub(super) fn answers() -> Vec<Case> {
+    let capitals = || gold(json!(["Paris", "Paris, France"]));
+    vec![
+        case(
+            m::Em::default(),
+            capitals(),
+            pred("Parma"),
+            "expected \"Paris\" or \"Paris, France\", found \"Parma\"; first difference at character 4: expected \"is\", found \"ma\"",
+        ),
+        case(
+            m::AnswerExactMatch::builder().frac(0.9).build(),
+            capitals(),
+            pred("in Paris"),
+            "the token F1 0.6667 is below 0.9; closest to \"Paris\": 1 word expected, 2 predicted, 1 in common; extra: \"in\"",
+        ),
+        case(
+            m::AnswerPassageMatch::default(),
+            capitals(),
+            prediction! { "context" => ["The Louvre is a museum.", "Rome is in Italy."] },
+            "none of 2 passages contains \"Paris\" or \"Paris, France\"",
+        ),
+        case(
+            m::F1::default(),
+            gold("the Eiffel Tower"),
+            pred("Eiffel Tower in Paris"),
+            "2 words expected, 4 predicted, 2 in common; extra: \"in\", \"paris\"",
+        ),
+        case(
+            m::HotpotF1::default(),
+            gold("yes it is"),
+            pred("yes"),
+            "3 words expected, 1 predicted, 1 in common; missing: \"it\", \"is\"; yes, no and noanswer only match the same answer",
+        ),
+        case(
+            m::Precision::default(),
+            gold("Eiffel Tower"),
+            pred("Eiffel in Paris"),
+            "2 words expected, 3 predicted, 1 in common; missing: \"tower\"; extra: \"in\", \"paris\"",
+        ),
+        case(
+            m::Recall::default(),
+            capitals(),
+            pred("France"),
+            "closest to \"Paris, France\": 2 words expected, 1 predicted, 1 in common; missing: \"paris\"",
+        ),
+        case(
+            m::NumericMatch::default(),
+            gold("1300"),
+            pred("So she earns $1,200."),
+            "expected 1300, found 1200",
+        ),
+    ]
+}
+
+pub(super) fn rankings() -> Vec<Case> {
+    let relevant = || example! { "relevant" => ["d1", "d2", "d3"] };
+    let retrieved = || prediction! { "retrieved" => ["d7", "d2", "d5", "d1"] };
+    let k = || Cutoffs::new([3, 1]).unwrap();
+    let depth = NonZeroUsize::new(1).unwrap();
+    vec![
+        case(
+            m::PrecisionAtK::builder().k(k()).build(),
+            relevant(),
+            retrieved(),
+            "1 of 3 relevant documents among the first 3: \"d2\" at rank 2; not found: \"d1\", \"d3\"",
+        ),
+        case(
+            m::RecallAtK::default(),
+            relevant(),
+            retrieved(),
+            "2 of 3 relevant documents among the first 10: \"d2\" at rank 2, \"d1\" at rank 4; not found: \"d3\"",
+        ),
+        case(
+            m::HitRate::builder().k(Cutoffs::new([1]).unwrap()).build(),
+            relevant(),
+            retrieved(),
+            "0 of 3 relevant documents among the first 1; not found: \"d1\", \"d2\", \"d3\"",
+        ),
+        case(
+            m::ReciprocalRank::builder().depth(depth).build(),
+            relevant(),
+            retrieved(),
+            "0 of 3 relevant documents among the first 1; not found: \"d1\", \"d2\", \"d3\"",
+        ),
+        case(
+            m::AveragePrecision::default(),
+            relevant(),
+            retrieved(),
+            "2 of 3 relevant documents: \"d2\" at rank 2, \"d1\" at rank 4; not found: \"d3\"",
+        ),
+        case(
+            m::Ndcg::default(),
+            relevant(),
+            retrieved(),
+            "2 of 3 relevant documents among the first 10: \"d2\" at rank 2, \"d1\" at rank 4; not found: \"d3\"",
+        ),
+    ]
+}
+
+pub(super) fn overlap() -> Vec<Case> {
+    let cat = || gold("the cat was found under the bed");
+    let short = || pred("the cat under the bed");
+    let same = || pred("the bed was found under the cat");
+    let gold_lines = || gold("the cat sat\nthe dog ran");
+    vec![
+        case(
+            m::Bleu::default(),
+            cat(),
+            short(),
+            "n-gram precisions 5/5, 3/4, 1/3, 0/2; brevity penalty 0.6703; 5 words predicted, 7 expected",
+        ),
+        case(
+            m::Chrf::default(),
+            gold("東京都"),
+            pred("東京"),
+            "mean n-gram precision 1, recall 0.5833; 2 characters predicted, 3 expected, 2 in common",
+        ),
+        case(
+            m::Rouge1::default(),
+            cat(),
+            short(),
+            "7 words expected, 5 predicted, 5 in common; missing: \"was\", \"found\"",
+        ),
+        case(
+            m::Rouge2::default(),
+            gold(json!(["a dog", "the cat sat"])),
+            pred("the cat ran"),
+            "closest to \"the cat sat\": 3 words expected, 3 predicted, 2 in common; missing: \"sat\"; extra: \"ran\"",
+        ),
+        case(
+            m::RougeL::default(),
+            cat(),
+            same(),
+            "7 words expected, 7 predicted, 7 in common; the same words in another order",
+        ),
+        case(
+            m::RougeLsum::default(),
+            gold_lines(),
+            pred("the dog ran"),
+            "6 words expected, 3 predicted, 3 in common; missing: \"cat\", \"sat\", \"the\"",
+        ),
+        case(
+            m::Wer::default(),
+            gold("the cat sat down"),
+            pred("the cat sit"),
+            "2 edits; 4 words expected, 3 predicted, 2 in common; missing: \"sat\", \"down\"; extra: \"sit\"",
+        ),
+        case(
+            m::Cer::default(),
+            gold("日本語"),
+            pred("日本"),
+            "1 edit in 3 characters; first difference at character 3: expected \"語\", found the end",
+        ),
+        case(
+            m::EditSimilarity::default(),
+            gold("sitting"),
+            pred("sitten"),
+            "7 characters expected, 6 predicted; first difference at character 5: expected \"ing\", found \"en\"",
+        ),
+    ]
+}

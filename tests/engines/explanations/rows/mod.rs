@@ -1,0 +1,116 @@
+//! A row for each built-in metric that it does not score best, with the details of the score.
+
+mod answers;
+mod judges;
+mod steps;
+
+pub(super) use self::steps::sandboxed;
+use dsrs_metrics::metrics as m;
+use dsrs_metrics::metrics::ToolSchemas;
+use dsrs_metrics::prelude::*;
+use serde_json::{Value, json};
+
+use super::{Case, case};
+
+pub(super) fn cases() -> Vec<Case> {
+    let families = [
+        answers::answers(),
+        judges::judged(),
+        judges::rag(),
+        judges::sparql(),
+        answers::rankings(),
+        answers::overlap(),
+        steps::format(),
+        steps::agents(),
+        steps::program(),
+    ];
+    families.into_iter().flatten().collect()
+}
+
+fn gold(answer: impl Into<Value>) -> Example {
+    example! { "answer" => answer.into() }
+}
+
+fn pred(answer: impl Into<Value>) -> Prediction {
+    prediction! { "answer" => answer.into() }
+}
+
+/// Rows with the best score or with feedback besides the details, and the feedback.
+pub(super) fn passes() -> Vec<(Case, Option<&'static str>)> {
+    let read = json!({ "type": "object", "properties": { "path": { "type": "string" } } });
+    let schemas = ToolSchemas::new([("read", &read)]).unwrap();
+    let tool = || m::ToolParamsSchema::builder().schemas(schemas.clone()).build();
+    let call = |path: Value| prediction! { "tool" => "read", "params" => json!({ "path": path }) };
+    let history = || {
+        let earlier = json!({ "tool": "read", "params": { "path": "a.rs" } });
+        example! { "execution_history" => [earlier] }
+    };
+    let again = Some("the same call was made before, as call 1");
+    let invalid = Some("/path: 5 is not of type \"string\"");
+    let valid = m::Format::builder().require_valid_json(true).build();
+    let json = "the output is not empty and is valid JSON";
+    let balanced = "brackets and quotes are balanced";
+    let query = prediction! { "sparql_query" => "ASK { ?s ?p ?o }" };
+    let present = "the answer has 5 characters";
+    let identical = "the answer is identical except for white space";
+    let passage = prediction! { "context" => ["The Louvre.", "It is in Paris."] };
+    vec![
+        (case(m::WasRepeated, history(), call("b.rs".into()), "Was repeated: false"), None),
+        (case(m::WasRepeated, history(), call("a.rs".into()), "Was repeated: true"), again),
+        (case(tool(), example! {}, call("a.rs".into()), "Tool: read, Params valid: true"), None),
+        (case(tool(), example! {}, call(5.into()), "Tool: read, Params valid: false"), invalid),
+        (case(m::Em::default(), gold("Paris"), pred("paris!"), "exact match with \"Paris\""), None),
+        (
+            case(
+                m::AnswerPassageMatch::default(),
+                gold(json!(["Lyon", "Paris"])),
+                passage,
+                "passage 2 contains \"Paris\"",
+            ),
+            None,
+        ),
+        (case(valid, example! {}, pred("[1]"), json), None),
+        (case(m::Syntax::default(), example! {}, pred("f(a)"), balanced), None),
+        (case(m::AnswerPresent, example! {}, pred("Paris"), present), None),
+        (case(m::SparqlSyntaxValid, example! {}, query, "the query is valid SPARQL"), None),
+        (case(m::Diff::default(), gold("a b"), pred("a  b"), identical), None),
+    ]
+}
+
+/// Metrics that quote values of their rows, on these values.
+pub(super) fn with(text: &str, words: &str) -> Vec<Case> {
+    let lists = || prediction! { "retrieved" => words.split(' ').collect::<Vec<_>>() };
+    let many: Vec<&str> = words.split(' ').collect();
+    let names = || example! { "expected_entities" => many.clone(), "expected_intent" => text };
+    let found = || prediction! { "entities" => [text], "intent" => text };
+    let intent = example! { "expected_intent" => "temporal" };
+    vec![
+        case(m::Em::default(), gold(words), pred(text), ""),
+        case(m::Em::default(), gold(many.clone()), pred(text), ""),
+        case(m::F1::default(), gold(words), pred(text), ""),
+        case(m::F1::default(), gold(text), pred(words), ""),
+        case(m::NumericMatch::default(), gold("7".repeat(5000)), pred(text), ""),
+        case(m::Wer::default(), gold(words), pred(text), ""),
+        case(m::EditSimilarity::default(), gold(words), pred(&text[..2000]), ""),
+        case(m::Rouge1::default(), gold(words), pred(text), ""),
+        case(m::Bleu::default(), gold(words), pred(text), ""),
+        case(m::RecallAtK::default(), example! { "relevant" => many.clone() }, lists(), ""),
+        case(m::RecallAtK::default(), example! { "relevant" => [text] }, lists(), ""),
+        case(m::IntentAccuracy, intent, found(), ""),
+        case(m::EntityF1::default(), names(), found(), ""),
+        case(
+            m::JsonFieldAccuracy::default(),
+            gold(json!({ "a": words })),
+            pred(json!({ "a": text })),
+            "",
+        ),
+        case(
+            m::ToolParamsSchema::builder()
+                .schemas(ToolSchemas::new([("t", &json!({}))]).unwrap())
+                .build(),
+            example! {},
+            prediction! { "tool" => text },
+            "",
+        ),
+    ]
+}
