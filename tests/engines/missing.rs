@@ -105,7 +105,7 @@ fn heritage_metrics_use_the_defaults_of_their_document() {
     assert_without(&AnswerPresent, &gold, "answer", 0.0);
     assert_without(&SourcesUsed, &gold, "sources_used", 0.0);
     assert_without(&SparqlSyntaxValid, &gold, "sparql_query", 0.0);
-    // getattr(pred, 'entities', []), of which none are expected.
+    // getattr(pred, 'entities', []), where none are expected.
     let none = example! { "expected_entities" => [(); 0] };
     assert_without(&EntityF1::default(), &none, "entities", 1.0);
     // getattr(pred, 'entity_type', 'institution')

@@ -74,7 +74,7 @@ impl MissingFields {
         self.fields.iter()
     }
 
-    /// Returns the explanation of a score, of which `own` is that of the metric. A metric that gets `None` for a field
+    /// Returns the explanation of a score; `own` is that of the metric. A metric that gets `None` for a field
     /// explains that itself.
     pub(crate) fn explained(&self, own: Option<String>) -> Option<String> {
         let is_open = |field: &&MissingField| own.is_none() || !field.is_visible;

@@ -128,7 +128,7 @@ impl Limited {
         self.written - self.bytes.len()
     }
 
-    /// Writes a value as JSON, of which at most `limit` bytes and how many are left out. Returns that number.
+    /// Writes at most `limit` bytes of a value as JSON, and the number of bytes that are left out. Returns that number.
     fn json(&mut self, value: &impl serde::Serialize, limit: usize) -> usize {
         let room = self.limit.saturating_sub(self.bytes.len());
         let mut part = Self::new(limit.min(room));
@@ -258,7 +258,7 @@ mod tests {
         assert!(text.len() <= MAX_TRACE_BYTES, "{}", text.len());
         let first = text.lines().next().unwrap();
         assert!(first.len() < MAX_NAME_BYTES + 60, "{first}");
-        // 200002 bytes of JSON, of which the quote and 99 characters are shown.
+        // The JSON has 200002 bytes; the quote and 99 characters are shown.
         assert!(first.ends_with("é [.. 199803 bytes left out ..]"), "{first}");
     }
 }

@@ -65,7 +65,7 @@ pub(super) fn init_arguments(limits: &Limits) -> [String; 4] {
         .map(|limit| limit.min(MAX_LIMIT).to_string())
 }
 
-/// Why the sandbox was not set up: a limit, or what the output of `bwrap` says.
+/// Returns the reason why the sandbox was not set up: a limit, or the message of `bwrap`.
 pub(super) fn setup_error(report: &Report, limits: &Limits) -> SandboxError {
     let too_small = |limit, value, needed: &str| {
         let needed = format!("enough {needed} to set up the sandbox");

@@ -1,4 +1,4 @@
-//! Every built-in metric explains its score: `details` says why the score is not the best one.
+//! Every built-in metric explains its score: `details` is the reason why the score is not the best one.
 
 mod rows;
 

@@ -156,7 +156,7 @@ async fn an_override_is_used_by_the_scorer() {
 }
 
 #[tokio::test]
-async fn a_panic_or_a_wrong_count_in_a_batch_affects_the_guilty_rows_only() {
+async fn a_panic_or_a_wrong_count_in_a_batch_affects_its_own_rows_only() {
     let run = async |words: &[&str]| {
         let evaluate = Evaluate::builder().metric(Remote::default()).concurrency(8);
         let result = evaluate.score(saying(words)).await.unwrap();
@@ -174,7 +174,7 @@ async fn a_panic_or_a_wrong_count_in_a_batch_affects_the_guilty_rows_only() {
         assert!(error.contains("expected 3 results of `evaluate_batch`, found 0"), "{error}");
     }
     let outcomes = run(&["0.5", "panic", "1", "0"]).await;
-    // The row that evaluated the batch and the guilty one fail; the others are evaluated again, alone.
+    // The row that evaluated the batch and the row that panicked fail; the others are evaluated again, alone.
     assert!(outcomes[1].as_ref().unwrap_err().contains("told to panic"), "{outcomes:?}");
     assert_eq!(outcomes[2..], [Ok(1.0), Ok(0.0)], "{outcomes:?}");
 }

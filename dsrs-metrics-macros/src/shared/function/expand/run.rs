@@ -1,5 +1,5 @@
 //! The call itself: each parameter is read from its row, the function is called, and what it returns
-//! is held against the spec. And the inherent methods that users call: `score` and `evaluate`.
+//! is validated against the spec. And the inherent methods that users call: `score` and `evaluate`.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
