@@ -4,3 +4,4 @@ mod agree;
 mod data;
 mod evaluate;
 mod scoring;
+mod stats;

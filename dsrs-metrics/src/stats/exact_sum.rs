@@ -48,6 +48,27 @@ impl ExactSum {
         }
     }
 
+    /// Adds another sum.
+    pub(crate) fn add_all(&mut self, other: &Self) {
+        let mut other = other.clone();
+        other.carry();
+        self.carry();
+        for (limb, more) in self.limbs.iter_mut().zip(other.limbs) {
+            *limb += more;
+        }
+        self.carry();
+    }
+
+    /// Returns four numbers whose sum is this sum up to its highest 200 bits or so, largest first.
+    pub(crate) fn parts(&self) -> [f64; 4] {
+        let mut rest = self.clone();
+        std::array::from_fn(|_| {
+            let part = rest.value();
+            rest.add(-part);
+            part
+        })
+    }
+
     /// Adds `magnitude`, of at most 85 bits, times 2^`shift` units.
     fn add_shifted(&mut self, magnitude: u128, shift: u32, negative: bool) {
         let mut rest = magnitude << (shift % LIMB_BITS);

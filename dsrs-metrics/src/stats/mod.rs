@@ -6,26 +6,39 @@
 //!
 //! | figure | estimate | interval |
 //! | --- | --- | --- |
+//! | mean of rows | [`Moments::mean`] | Student's t, [`Moments::uncertainty`] |
+//! | mean of rows in groups | [`Clusters::mean`] | cluster-robust, [`Clusters::uncertainty`] |
 //! | share of rows | [`Proportion::rate`] | Wilson's score interval, [`Proportion::wilson`] |
 //! | Cohen's kappa, also weighted | [`cohen_kappa`] | its asymptotic standard error, [`Kappa::interval`] |
 //! | Spearman's rank correlation | [`spearman`] | [`Bootstrap::interval`] |
 //! | a share, corrected for error rates | [`rogan_gladen`] | Lang and Reiczigel's |
+//! | success in several attempts | [`Proportion::pass_at`], [`Proportion::pass_hat`] | |
+//!
+//! Two systems on the same rows are compared with [`mcnemar_exact`] (pass or fail) or [`permutation_test`] (scores);
+//! [`holm`] adjusts the p-values of several tests, and [`rows_for_power`] is the number of rows that a difference needs.
 
 mod bootstrap;
+mod clusters;
 mod confusion;
 pub(crate) mod exact_sum;
 mod harmonic_mean;
 mod interval;
 mod kappa;
+mod moments;
+mod paired;
+mod pass_at_k;
 mod proportion;
 mod rogan_gladen;
 mod spearman;
 
 pub use bootstrap::Bootstrap;
+pub use clusters::Clusters;
 pub use confusion::ConfusionMatrix;
 pub use harmonic_mean::harmonic_mean;
 pub use interval::Interval;
 pub use kappa::{Kappa, KappaWeights, cohen_kappa};
+pub use moments::{Moments, Uncertainty};
+pub use paired::{PermutationTest, holm, mcnemar_exact, permutation_test, rows_for_power};
 pub use proportion::Proportion;
 pub use rogan_gladen::{CorrectedRate, ErrorRates, NotCorrectable, rogan_gladen};
 pub(crate) use spearman::RankPairs;

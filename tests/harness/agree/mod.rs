@@ -2,7 +2,7 @@
 //! and the coverage of the intervals.
 
 mod correction;
-mod coverage;
+pub(crate) mod coverage;
 mod kinds;
 mod laws;
 mod parity;

@@ -1,0 +1,109 @@
+//! The standard error of a mean whose rows come in groups that are not independent.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use super::exact_sum::ExactSum;
+use super::moments::Uncertainty;
+
+/// Values in groups, such as the questions about one document. The rows of a group are alike, so they count for less
+/// than as many independent rows.
+///
+/// ```
+/// use dsrs_metrics::stats::{Clusters, Moments};
+///
+/// let scores = [("a", 1.0), ("b", 0.0), ("c", 0.5), ("d", 1.0)];
+/// let mut once = Clusters::default();
+/// scores.iter().for_each(|(group, score)| once.record(*group, *score));
+/// let independent: Moments = scores.iter().map(|(_, score)| *score).collect();
+/// assert!((once.uncertainty().stderr().unwrap() - independent.uncertainty().stderr().unwrap()).abs() < 1e-15);
+///
+/// // Copies of the rows add nothing.
+/// let mut copied = once.clone();
+/// (0..4).for_each(|_| copied.merge(&once));
+/// assert_eq!(copied.uncertainty(), once.uncertainty());
+/// ```
+#[derive(Debug, Clone)]
+pub struct Clusters<K> {
+    groups: HashMap<K, Group>,
+}
+
+#[derive(Clone, Default)]
+struct Group {
+    count: u64,
+    sum: ExactSum,
+}
+
+impl std::fmt::Debug for Group {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Group").field("count", &self.count).field("sum", &self.sum.value()).finish()
+    }
+}
+
+impl<K> Default for Clusters<K> {
+    fn default() -> Self {
+        Self { groups: HashMap::new() }
+    }
+}
+
+impl<K: Hash + Eq + Clone> Clusters<K> {
+    /// Adds a finite value of a group.
+    pub fn record(&mut self, group: K, value: f64) {
+        debug_assert!(value.is_finite());
+        let group = self.groups.entry(group).or_default();
+        group.count += 1;
+        group.sum.add(value);
+    }
+
+    /// Adds the groups of another part of the rows.
+    pub fn merge(&mut self, other: &Self) {
+        for (key, more) in &other.groups {
+            let group = self.groups.entry(key.clone()).or_default();
+            group.count += more.count;
+            group.sum.add_all(&more.sum);
+        }
+    }
+
+    /// Returns the number of groups.
+    #[must_use]
+    pub fn groups(&self) -> usize {
+        self.groups.len()
+    }
+
+    /// Returns the mean over all rows; `None` without rows.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        let mut sum = ExactSum::default();
+        self.groups.values().for_each(|group| sum.add_all(&group.sum));
+        let count = self.groups.values().map(|group| group.count).sum();
+        (count > 0).then(|| sum.mean(count))
+    }
+
+    /// Returns the cluster-robust standard error of the mean, and the interval by Student's t with one degree of freedom
+    /// less than there are groups.
+    ///
+    /// With `G` groups of `n_g` rows with sums `s_g`, `n` rows and the mean `m`, the standard error is
+    /// `√(G / (G - 1) Σ (s_g - n_g m)²) / n` (Liang and Zeger 1986), as of an ordinary least-squares fit of a constant in
+    /// statsmodels with `cov_type="cluster"`.
+    #[must_use]
+    pub fn uncertainty(&self) -> Uncertainty {
+        let groups = self.groups.len() as u64;
+        let (Some(mean), true) = (self.mean(), groups > 1) else {
+            return Uncertainty::NotEnoughRows { found: groups, needed: 2 };
+        };
+        let (mut squares, mut rows) = (ExactSum::default(), 0);
+        for group in self.groups.values() {
+            let mut deviation = group.sum.clone();
+            deviation.add_times(-mean, group.count);
+            let square = deviation.value().powi(2);
+            if !square.is_finite() {
+                return Uncertainty::TooLarge;
+            }
+            squares.add(square);
+            rows += group.count;
+        }
+        let correction = groups as f64 / (groups - 1) as f64;
+        let stderr = (correction * squares.value()).sqrt() / rows as f64;
+        Uncertainty::student(mean, stderr, groups - 1)
+    }
+}

@@ -1,0 +1,220 @@
+//! The mean of scores with its standard error and its interval.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use super::exact_sum::ExactSum;
+use super::interval::Interval;
+
+/// Beyond this magnitude the square of a value is not finite, and neither is the variance.
+const MAX_SQUARED: f64 = 1e150;
+
+/// How far a mean may be from the true mean, or why that is not known.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Uncertainty {
+    /// The standard error of the mean, and the 95% interval.
+    Known {
+        /// The standard error, in the unit of the values.
+        stderr: f64,
+        /// The 95% interval.
+        ci95: Interval,
+    },
+    /// There are too few rows, or too few groups of rows, to estimate a standard error.
+    NotEnoughRows {
+        /// The number of rows or groups.
+        found: u64,
+        /// The smallest number that is enough.
+        needed: u64,
+    },
+    /// All values are equal, which shows nothing about the error of their mean.
+    Constant,
+    /// The variance is too large for a number.
+    TooLarge,
+}
+
+impl Uncertainty {
+    /// Returns the standard error, if it is known.
+    #[must_use]
+    pub const fn stderr(&self) -> Option<f64> {
+        match self {
+            Self::Known { stderr, .. } => Some(*stderr),
+            _ => None,
+        }
+    }
+
+    /// Returns the 95% interval, if it is known.
+    #[must_use]
+    pub const fn ci95(&self) -> Option<Interval> {
+        match self {
+            Self::Known { ci95, .. } => Some(*ci95),
+            _ => None,
+        }
+    }
+
+    /// Returns the interval `mean ± t · stderr` with Student's t of `degrees` degrees of freedom.
+    pub(super) fn student(mean: f64, stderr: f64, degrees: u64) -> Self {
+        if stderr == 0.0 {
+            return Self::Constant;
+        }
+        match StudentsT::new(0.0, 1.0, degrees as f64) {
+            Ok(student) if stderr.is_finite() => {
+                let half = student.inverse_cdf(0.975) * stderr;
+                let ci95 = Interval { low: mean - half, high: mean + half };
+                Self::Known { stderr, ci95 }
+            }
+            _ => Self::TooLarge,
+        }
+    }
+}
+
+/// Number, mean and variance of values, computed without rounding until they are read, so that neither the order of
+/// the values nor how they are split and [merged](Self::merge) changes a bit.
+///
+/// ```
+/// use dsrs_metrics::stats::Moments;
+///
+/// let scores: Moments = [0.5, 1.0, 0.0, 0.75, 0.25].into_iter().collect();
+/// assert_eq!((scores.count(), scores.mean(), scores.variance()), (5, Some(0.5), Some(0.15625)));
+/// let uncertainty = scores.uncertainty();
+/// assert_eq!(format!("{:.4}", uncertainty.stderr().unwrap()), "0.1768");
+/// assert_eq!(format!("{:.4}", uncertainty.ci95().unwrap()), "[0.0092, 0.9908]");
+/// ```
+#[derive(Clone, Default)]
+pub struct Moments {
+    count: u64,
+    sum: ExactSum,
+    squares: ExactSum,
+    has_large: bool,
+}
+
+impl Moments {
+    /// Adds a value. A value that is not finite makes the mean and the variance `None`.
+    pub fn record(&mut self, value: f64) {
+        self.count += 1;
+        if value.is_finite() && value.abs() <= MAX_SQUARED {
+            self.sum.add(value);
+            add_product(&mut self.squares, value, value, 1.0);
+        } else {
+            self.has_large = true;
+        }
+    }
+
+    /// Adds the values of another part of the rows.
+    pub fn merge(&mut self, other: &Self) {
+        self.count += other.count;
+        self.sum.add_all(&other.sum);
+        self.squares.add_all(&other.squares);
+        self.has_large |= other.has_large;
+    }
+
+    /// Returns the number of values.
+    #[must_use]
+    pub const fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Returns the mean; `None` without values, or with a value above 1e150 in magnitude.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0 && !self.has_large).then(|| self.sum.mean(self.count))
+    }
+
+    /// Returns the unbiased variance, with `n - 1` in the denominator; `None` with fewer than two values, or with a
+    /// value above 1e150 in magnitude.
+    #[must_use]
+    pub fn variance(&self) -> Option<f64> {
+        if self.count < 2 || self.has_large {
+            return None;
+        }
+        // n Σx² - (Σx)², exact up to products below 2^-1074: nothing cancels, however close the values are.
+        let mut deviations = ExactSum::default();
+        for part in self.squares.parts() {
+            deviations.add_times(part, self.count);
+        }
+        let sums = self.sum.parts();
+        for a in sums {
+            for b in sums {
+                add_product(&mut deviations, a, b, -1.0);
+            }
+        }
+        let (n, rest) = (self.count as f64, (self.count - 1) as f64);
+        Some((deviations.value() / n / rest).max(0.0))
+    }
+
+    /// Returns the standard error of the mean, `√(variance / n)`, and the interval by Student's t with `n - 1` degrees
+    /// of freedom.
+    #[must_use]
+    pub fn uncertainty(&self) -> Uncertainty {
+        match (self.mean(), self.variance()) {
+            (Some(mean), Some(variance)) => {
+                Uncertainty::student(mean, (variance / self.count as f64).sqrt(), self.count - 1)
+            }
+            _ if self.count < 2 => Uncertainty::NotEnoughRows { found: self.count, needed: 2 },
+            _ => Uncertainty::TooLarge,
+        }
+    }
+}
+
+impl FromIterator<f64> for Moments {
+    fn from_iter<I: IntoIterator<Item = f64>>(values: I) -> Self {
+        let mut moments = Self::default();
+        values.into_iter().for_each(|value| moments.record(value));
+        moments
+    }
+}
+
+impl std::fmt::Debug for Moments {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut moments = f.debug_struct("Moments");
+        moments.field("count", &self.count).field("mean", &self.mean());
+        moments.field("variance", &self.variance()).finish()
+    }
+}
+
+/// Adds the product without rounding, as the rounded product and its error.
+fn add_product(sum: &mut ExactSum, a: f64, b: f64, sign: f64) {
+    let product = a * b;
+    sum.add(sign * product);
+    sum.add(sign * a.mul_add(b, -product));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn close_values_do_not_cancel() {
+        // The deviations from the mean are ±2^-40 around 1,000.
+        let step = 2_f64.powi(-40);
+        let moments: Moments = [1_000.0 - step, 1_000.0 + step].into_iter().collect();
+        assert_eq!(moments.variance(), Some(2.0 * step * step));
+        let mut equal = Moments::default();
+        (0..1_000).for_each(|_| equal.record(0.1));
+        assert_eq!((equal.mean(), equal.variance()), (Some(0.1), Some(0.0)));
+        assert_eq!(equal.uncertainty(), Uncertainty::Constant);
+    }
+
+    #[test]
+    fn order_and_parts_do_not_change_a_bit() {
+        let values: Vec<f64> = (1..=500).map(|row| 1.0 / f64::from(row)).collect();
+        let all: Moments = values.iter().copied().collect();
+        let reversed: Moments = values.iter().rev().copied().collect();
+        let mut merged = Moments::default();
+        for part in values.chunks(7).rev() {
+            merged.merge(&part.iter().copied().collect());
+        }
+        for other in [reversed, merged] {
+            assert_eq!(all.mean().map(f64::to_bits), other.mean().map(f64::to_bits));
+            assert_eq!(all.variance().map(f64::to_bits), other.variance().map(f64::to_bits));
+        }
+    }
+
+    #[test]
+    fn too_few_rows_and_too_large_values_have_no_interval() {
+        let of = |values: &[f64]| values.iter().copied().collect::<Moments>().uncertainty();
+        assert_eq!(of(&[]), Uncertainty::NotEnoughRows { found: 0, needed: 2 });
+        assert_eq!(of(&[0.5]), Uncertainty::NotEnoughRows { found: 1, needed: 2 });
+        assert_eq!(of(&[0.5, 1e200]), Uncertainty::TooLarge);
+        assert_eq!(of(&[0.5, f64::NAN]), Uncertainty::TooLarge);
+        assert_eq!([0.5, f64::INFINITY].into_iter().collect::<Moments>().mean(), None);
+    }
+}

@@ -1,0 +1,4 @@
+//! Statistics of scores: compared with scipy and statsmodels, and in simulated studies.
+
+mod parity;
+mod simulated;
