@@ -45,7 +45,6 @@ mod scoring;
 #[cfg(feature = "sparql")]
 pub mod sparql;
 pub mod stats;
-pub mod structured;
 pub mod syntax;
 pub mod text;
 
@@ -164,6 +163,7 @@ pub use crate::evaluate::{
     Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, Evaluator, MetricSummary,
     Observer, ProgramTotals, RowResult, RunStart, Running, UnknownField,
 };
+pub use crate::json::structured;
 pub use crate::scoring::{
     AggregationError, AggregationMethod, BoxedMetric, BudgetReport, FinalScore, MetricSet,
     OnMissing, Rank, Rollout, RolloutNumber, Rollouts, RowScore, RowStatus, Scorer, ScorerBuilder,

@@ -14,13 +14,13 @@ use syn::{Attribute, ItemMod, ItemUse, Macro, UseName, UsePath, UseRename, UseTr
 const RUNTIME: [&[&str]; 10] = [
     &["stats", "text", "sandbox"],
     &["json", "retrieval", "lm"],
-    &["structured", "syntax"],
+    &["syntax"],
     &["sparql"],
     &["core"],
     &["composite", "data", "judge"],
     &["metrics"],
     &["evaluate"],
-    &["agreement", "scoring"],
+    &["agreement", "results", "scoring"],
     &["cli"],
 ];
 

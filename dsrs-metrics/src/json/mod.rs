@@ -1,8 +1,9 @@
-//! JSON values: nesting depth, equality, duplicate keys, numbers as they are written, and how a value is
-//! named in a message.
+//! JSON values: nesting depth, equality, duplicate keys, numbers as they are written, comparison field by field, and how
+//! a value is named in a message.
 
 pub(crate) mod depth;
 pub(crate) mod describe;
 pub(crate) mod equality;
 pub(crate) mod numbers;
+pub mod structured;
 pub(crate) mod unique_keys;

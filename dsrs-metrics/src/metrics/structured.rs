@@ -8,8 +8,8 @@ use crate::core::corpus::{CorpusCounts, WithCorpus};
 use crate::core::requirements::{Requirement, Requires};
 use crate::core::score::Scores;
 use crate::json::depth::{self, TooDeep};
+use crate::json::structured::{FieldCounts, FieldOptions, FieldReport, ListOrder};
 use crate::metric;
-use crate::structured::{FieldCounts, FieldOptions, FieldReport, ListOrder};
 use crate::text::NormalForm;
 
 use super::check::at_least;

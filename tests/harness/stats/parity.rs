@@ -87,7 +87,7 @@ fn every_figure_is_that_of_scipy_or_statsmodels() {
         };
         compared[kind] += 1;
     }
-    assert_eq!(compared, [220, 80, 282, 40, 40, 40, 74]);
+    assert_eq!(compared, [220, 80, 282, 40, 40, 40, 71]);
 }
 
 #[test]

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::{MAX_ITEMS, counted, joined, more};
 use crate::json::describe::found;
+use crate::json::structured::ListOrder;
 use crate::metrics::structured::{Compared, compared};
-use crate::structured::ListOrder;
 use crate::text::shown;
 
 #[expect(clippy::too_many_arguments, reason = "the parameters of the metric function")]
