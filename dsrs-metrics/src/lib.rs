@@ -137,6 +137,7 @@ pub use crate::core::optimizer::{AcceptanceTest, FeedbackEvaluator};
 pub use crate::core::outcome::Outcome;
 pub use crate::core::params::{Configure, ParamError, Params};
 pub use crate::core::program_run::{ProgramOutput, ProgramRun, ProgramUsage};
+pub use crate::core::repeat::RepeatNumber;
 pub use crate::core::requirements::Requirement;
 pub use crate::core::return_types::MetricReturn;
 #[doc(hidden)]
@@ -161,7 +162,7 @@ pub use crate::evaluate::report::ProgressDisplay;
 pub use crate::evaluate::report::ResultTable;
 pub use crate::evaluate::{
     Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, Evaluator, MetricSummary,
-    Observer, ProgramTotals, RowResult, RunStart, Running, UnknownField,
+    Observer, ProgramTotals, Repeat, RepeatSummary, RowResult, RunStart, Running, UnknownField,
 };
 pub use crate::json::structured;
 pub use crate::scoring::{

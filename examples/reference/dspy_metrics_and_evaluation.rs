@@ -101,7 +101,7 @@ async fn the_return_type_is_bool_float_or_a_score_with_feedback() -> Result {
     let bools = metric_fn("bools", move |_, pred| number(pred) > 0.0);
     let result = Evaluate::builder().devset(devset()).metric(bools).run(program).await?;
     assert_eq!(result.percent(), Some(75.0));
-    assert_eq!(result.to_string(), "bools  75.00% (3/4, 0 failed)");
+    assert_eq!(result.to_string(), "bools  75.00% [30.06, 95.44] (3/4, 0 failed)");
 
     let floats = metric_fn("floats", move |_, pred| number(pred) / 4.0).with_range(0.0, 1.0);
     let result = Evaluate::builder().devset(devset()).metric(floats).run(program).await?;
@@ -299,7 +299,7 @@ async fn evaluate() -> Result {
     assert_eq!((other.rows, other.percent()), (1, Some(100.0)));
 
     // "`repr` shows the score and the result count".
-    assert_eq!(other.to_string(), "answer_exact_match  100.00% (1/1, 0 failed)");
+    assert_eq!(other.to_string(), "answer_exact_match  100.00% [20.65, 100.00] (1/1, 0 failed)");
     Ok(())
 }
 

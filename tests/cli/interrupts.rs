@@ -119,7 +119,7 @@ fn finished_rows_are_kept_while_the_pipe_is_open() {
         assert_eq!(ran.code, Some(130), "{signal}");
         assert_eq!(
             ran.out,
-            "obeys  1.0000 (mean of 2/2, 0 failed)\nafter 2 rows: incomplete: stopped on request\n"
+            "obeys  1.0000 [all scores are equal] (mean of 2/2, 0 failed)\nafter 2 rows: incomplete: stopped on request\n"
         );
         let stopped =
             "stopped after 2 rows; their scores are counted and written to scores.jsonl\n";

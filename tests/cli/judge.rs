@@ -30,7 +30,10 @@ fn score(arguments: &[&str], variables: &[(&str, &str)]) -> (Output, String) {
 fn with_no_model_configured_every_output_says_that_none_judged() {
     let (output, lines) = score(&["-m", "semantic_f1", "--quiet"], &[]);
     let headline = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(headline, "semantic_f1  0.5000 (mean of 2/2, 0 failed; judge: offline-lexical)\n");
+    assert_eq!(
+        headline,
+        "semantic_f1  0.5000 [0.0000, 1.0000; few rows] (mean of 2/2, 0 failed; judge: offline-lexical)\n"
+    );
     for line in lines.lines() {
         let line: Value = serde_json::from_str(line).unwrap();
         let details = line["scores"]["semantic_f1"]["details"].as_str().unwrap();

@@ -5,6 +5,7 @@ mod agree;
 mod bad_csv;
 mod bad_input;
 mod floats;
+mod groups;
 mod heritage;
 mod instances;
 mod interrupts;

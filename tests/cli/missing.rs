@@ -22,8 +22,8 @@ fn a_field_that_some_rows_lack_is_counted_and_printed() {
     assert_eq!((ran.code, &*ran.err), (Some(0), ""));
     assert_eq!(
         ran.out,
-        "em              33.33% (1/3, 0 failed, 2 without `answer`)\n\
-         answer_present  33.33% (1/3, 0 failed, 2 without `answer`)\n"
+        "em              33.33% [6.15, 79.23] (1/3, 0 failed, 2 without `answer`)\n\
+         answer_present  33.33% [6.15, 79.23] (1/3, 0 failed, 2 without `answer`)\n"
     );
     let second: Value =
         serde_json::from_str(folder.read("scores.jsonl").lines().nth(1).unwrap()).unwrap();
@@ -51,7 +51,10 @@ fn a_field_that_no_row_has_is_exit_code_2_with_the_nearest_name() {
         format!("em: {words} if the rows have it elsewhere, write --map pred.answer=PATH\n")
     );
     let mapped = score(&folder, &["-m", "em", "--map", "pred.answer=pred.anwser"]);
-    assert_eq!((mapped.code, &*mapped.out), (Some(0), "em  50.00% (1/2, 0 failed)\n"));
+    assert_eq!(
+        (mapped.code, &*mapped.out),
+        (Some(0), "em  50.00% [9.45, 90.55] (1/2, 0 failed)\n")
+    );
     let wrong = score(&folder, &["-m", "em", "--map", "pred.answer=pred.reply"]);
     assert_eq!(wrong.code, Some(2), "{wrong:?}");
     assert!(wrong.err.contains("--map names `pred.reply`, which no row has\n"), "{}", wrong.err);
@@ -100,8 +103,8 @@ fn a_heritage_row_with_intent_and_answer_only_is_0_4() {
     assert_eq!((ran.code, &*ran.err), (Some(0), ""));
     assert_eq!(
         ran.out,
-        "heritage_rag         0.7000 (mean of 2/2, 0 failed, 1 without `entities`, `sources_used`, `sparql_query`)\n\
-         heritage_rag_strict  50.00% (1/2, 0 failed, 1 without `entities`, `sparql_query`)\n"
+        "heritage_rag         0.7000 [0.0000, 1.0000; few rows] (mean of 2/2, 0 failed, 1 without `entities`, `sources_used`, `sparql_query`)\n\
+         heritage_rag_strict  50.00% [9.45, 90.55] (1/2, 0 failed, 1 without `entities`, `sparql_query`)\n"
     );
 }
 

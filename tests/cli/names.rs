@@ -141,6 +141,10 @@ fn invalid_numbers() {
         "error: invalid value '0' for '--max-errors <N>': 0 is not in 1..18446744073709551615"
     );
     assert_eq!(
+        option_error("--repeats", "0"),
+        "error: invalid value '0' for '--repeats <N>': 0 is not in 1..=10000"
+    );
+    assert_eq!(
         option_error("--concurrency", "0"),
         "error: invalid value '0' for '--concurrency <N>': 0 is not in 1..=4294967295"
     );
@@ -149,8 +153,8 @@ fn invalid_numbers() {
 #[test]
 fn unknown_options() {
     assert_eq!(
-        usage(&["-m", "obeys", "--repeats", "3"]),
-        "error: unexpected argument '--repeats' found; a similar argument exists: '--refresh'"
+        usage(&["-m", "obeys", "--repaets", "3"]),
+        "error: unexpected argument '--repaets' found; a similar argument exists: '--repeats'"
     );
     assert_eq!(
         usage(&["-m", "obeys", "--fail-umder", "obeys=3"]),

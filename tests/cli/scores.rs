@@ -27,7 +27,7 @@ fn a_line_for_each_metric() {
     let ran = folder.run(&["score", "rows.jsonl", "-m", "same_text,f1"]);
     assert_eq!(
         ran.out,
-        "same_text  75.00% (3/4, 0 failed)\nf1         0.7500 (mean of 4/4, 0 failed)\n"
+        "same_text  75.00% [30.06, 95.44] (3/4, 0 failed)\nf1         0.7500 [0.0000, 1.0000; few rows] (mean of 4/4, 0 failed)\n"
     );
     assert_eq!((ran.code, &*ran.err), (Some(0), ""));
 }
@@ -41,8 +41,10 @@ fn one_json_object() {
     let mut report: Value = serde_json::from_str(&ran.out).unwrap();
     assert!(report["elapsed_s"].take().as_f64().unwrap() > 0.0);
     let mut f1 = report["metrics"]["same_text"].clone();
-    for (key, value) in [("kind", json!("number")), ("score", json!(0.75)), ("passed", json!(null))]
-    {
+    let of_number = json!({
+        "kind": "number", "score": 0.75, "passed": null, "stderr": 0.25, "ci95": [0.0, 1.0],
+    });
+    for (key, value) in of_number.as_object().unwrap().clone() {
         f1[key] = value;
     }
     assert_eq!(
@@ -51,7 +53,8 @@ fn one_json_object() {
             "rows": 4,
             "metrics": {
                 "same_text": {
-                    "score": 75.0, "mean": 0.75, "mean_scored": 0.75, "kind": "bool",
+                    "score": 75.0, "stderr": 25.0, "ci95": [30.064184258240186, 95.44127391902994],
+                    "mean": 0.75, "mean_scored": 0.75, "kind": "bool",
                     "scored": 4, "failed": 0, "gated": 0, "skipped": 0, "abstained": 0,
                     "passed": 3, "cost_msats": 0,
                 },
@@ -89,7 +92,10 @@ fn a_csv_result_file_is_valid_input() {
     );
     let maps = ["--map", "gold.answer=same_text", "--map", "pred.answer=same_text.confidence"];
     let again = folder.run(&[&["score", "scores.csv", "-m", "distance"], &maps[..]].concat());
-    assert_eq!(again.out, "distance  0.2500 (mean of 4/4, 0 failed)\n", "{again:?}");
+    assert_eq!(
+        again.out, "distance  0.2500 [0.0000, 1.0456; few rows] (mean of 4/4, 0 failed)\n",
+        "{again:?}"
+    );
 }
 
 #[test]
@@ -106,13 +112,16 @@ fn the_same_rows_in_every_format() {
     folder.write("rows.csv", "\u{feff}id,gold.answer,pred.answer\r\na,1,2.0\r\n\r\nb,3,\"3\"");
     for file in ["rows.jsonl", "rows.ndjson", "rows.json", "rows.csv"] {
         let ran = folder.run(&["score", file, "-m", "distance", "--out", "scores.jsonl"]);
-        assert_eq!(ran.out, "distance  0.5000 (mean of 2/2, 0 failed)\n", "{file}: {ran:?}");
+        assert_eq!(
+            ran.out, "distance  0.5000 [0.0000, 6.8531; few rows] (mean of 2/2, 0 failed)\n",
+            "{file}: {ran:?}"
+        );
         let scores = lines(&folder.read("scores.jsonl"));
         assert_eq!((&scores[0]["id"], &scores[1]["id"]), (&json!("a"), &json!("b")));
     }
     folder.write("rows.txt", json.join("\n"));
     let ran = folder.run(&["score", "rows.txt", "--format", "jsonl", "-m", "distance"]);
-    assert_eq!(ran.out, "distance  0.5000 (mean of 2/2, 0 failed)\n");
+    assert_eq!(ran.out, "distance  0.5000 [0.0000, 6.8531; few rows] (mean of 2/2, 0 failed)\n");
 }
 
 #[test]
@@ -144,7 +153,7 @@ fn flat_rows_are_mapped() {
     let args =
         [&["score", "rows.jsonl", "-m", "any_of", "--out", "scores.jsonl"], &maps[..]].concat();
     let ran = folder.run(&args);
-    assert_eq!((&*ran.out, &*ran.err), ("any_of  100.00% (1/1, 0 failed)\n", ""));
+    assert_eq!((&*ran.out, &*ran.err), ("any_of  100.00% [20.65, 100.00] (1/1, 0 failed)\n", ""));
     assert_eq!(lines(&folder.read("scores.jsonl"))[0]["id"], "7");
 }
 
@@ -153,7 +162,10 @@ fn values_of_gold_and_keys_with_dots_are_mapped() {
     let folder = Folder::with("rows.jsonl", r#"{"gold": 4.5, "pred": {"out.value": 4}}"#);
     let maps = ["--map", "gold.answer=gold", "--map", "pred.answer=pred.out.value"];
     let ran = folder.run(&[&["score", "rows.jsonl", "-m", "distance"], &maps[..]].concat());
-    assert_eq!((&*ran.out, &*ran.err), ("distance  0.5000 (mean of 1/1, 0 failed)\n", ""));
+    assert_eq!(
+        (&*ran.out, &*ran.err),
+        ("distance  0.5000 [not enough rows] (mean of 1/1, 0 failed)\n", "")
+    );
 }
 
 #[test]
@@ -172,9 +184,9 @@ fn parameters_configure_a_metric() {
     let folder = Folder::with("rows.csv", "gold.answer,pred.answer,pred.note\n1,3,ab\n1,5,abc\n");
     let score = |args: &[&str]| folder.run(&[&["score", "rows.csv"], args].concat()).out;
     let scaled = score(&["-m", "distance", "--param", "distance.scale=2"]);
-    assert_eq!(scaled, "distance  1.5000 (mean of 2/2, 0 failed)\n");
+    assert_eq!(scaled, "distance  1.5000 [0.0000, 7.8531; few rows] (mean of 2/2, 0 failed)\n");
     let limited = score(&["-m", "short_note", "--param", "short_note.limit=2"]);
-    assert_eq!(limited, "short_note  50.00% (1/2, 0 failed)\n");
+    assert_eq!(limited, "short_note  50.00% [9.45, 90.55] (1/2, 0 failed)\n");
 }
 
 #[test]
@@ -183,7 +195,7 @@ fn failures_of_a_metric_are_counted_and_shown() {
     let ran = folder.run(&["score", "rows.jsonl", "-m", "obeys", "--out", "scores.jsonl"]);
     assert_eq!(
         ran.out,
-        "obeys  0.4000 (mean of 2/5, 3 failed counted as 0; 1.0000 over the 2 scored)\n"
+        "obeys  0.4000 [-0.2801, 1.0801; few rows] (mean of 2/5, 3 failed counted as 0; 1.0000 over the 2 scored)\n"
     );
     assert_eq!(
         ran.err,
@@ -209,7 +221,7 @@ fn a_failed_row_counts_as_the_failure_score() {
     let ran = folder.run(&["score", "rows.jsonl", "-m", "obeys", "--failure-score", "-1", "-q"]);
     assert_eq!(
         ran.out,
-        "obeys  0.0000 (mean of 1/2, 1 failed counted as -1; 1.0000 over the 1 scored)\n"
+        "obeys  0.0000 [-12.7062, 12.7062; few rows] (mean of 1/2, 1 failed counted as -1; 1.0000 over the 1 scored)\n"
     );
     assert_eq!(ran.err, "");
 }
@@ -223,7 +235,7 @@ fn max_errors_stops_the_run_and_keeps_finished_rows() {
     assert_eq!(ran.code, Some(1));
     assert_eq!(
         ran.out,
-        "obeys  0.5000 (mean of 2/4, 2 failed counted as 0; 1.0000 over the 2 scored)\n\
+        "obeys  0.5000 [-0.4187, 1.4187; few rows] (mean of 2/4, 2 failed counted as 0; 1.0000 over the 2 scored)\n\
          after 4 rows: incomplete: too many rows failed\n"
     );
     assert_eq!(ran.err, "stopped after 4 rows: 2 failed, the limit of --max-errors\n");
@@ -239,7 +251,7 @@ fn with_max_errors_an_unreadable_row_is_a_failed_row() {
     let ran = folder.run(&["score", "rows.jsonl", "-m", "obeys", "--max-errors", "9"]);
     assert_eq!(
         ran.out,
-        "obeys  0.3333 (mean of 1/3, 2 failed counted as 0; 1.0000 over the 1 scored)\n"
+        "obeys  0.3333 [-1.1009, 1.7676; few rows] (mean of 1/3, 2 failed counted as 0; 1.0000 over the 1 scored)\n"
     );
     assert_eq!(
         ran.err,
@@ -265,7 +277,10 @@ fn a_row_that_takes_too_long_fails() {
     let folder =
         Folder::with("rows.jsonl", "{\"pred\":{\"seconds\":0}}\n{\"pred\":{\"seconds\":60}}");
     let ran = folder.run(&["score", "rows.jsonl", "-m", "sleeps", "--timeout", "200ms"]);
-    assert_eq!(ran.out, "sleeps  50.00% (1/2, 1 failed counted as 0; 100.00% of the 1 scored)\n");
+    assert_eq!(
+        ran.out,
+        "sleeps  50.00% [9.45, 90.55] (1/2, 1 failed counted as 0; 100.00% of the 1 scored)\n"
+    );
     assert_eq!(
         ran.err,
         "warning: 1 row failed; first error: rows.jsonl:2: metric `sleeps` returned no score within 0.2 s\n"
@@ -288,7 +303,7 @@ fn the_report_is_the_same_at_any_concurrency() {
 fn csv_booleans_as_python_writes_them() {
     let folder = Folder::with("rows.csv", "pred.sure\nTrue\ntrue\nTRUE\nFalse\nfalse\nFALSE\n");
     let ran = folder.run(&["score", "rows.csv", "-m", "certain"]);
-    assert_eq!((&*ran.out, &*ran.err), ("certain  50.00% (3/6, 0 failed)\n", ""));
+    assert_eq!((&*ran.out, &*ran.err), ("certain  50.00% [18.76, 81.24] (3/6, 0 failed)\n", ""));
 }
 
 #[test]
@@ -298,7 +313,7 @@ fn with_max_errors_a_row_whose_reading_panics_is_a_failed_row() {
     let ran = folder.run(&["score", "rows.jsonl", "-m", "pickiness", "--max-errors", "9"]);
     assert_eq!(
         ran.out,
-        "pickiness  50.00% (1/2, 1 failed counted as 0; 100.00% of the 1 scored)\n"
+        "pickiness  50.00% [9.45, 90.55] (1/2, 1 failed counted as 0; 100.00% of the 1 scored)\n"
     );
     assert_eq!(
         ran.err,
@@ -315,10 +330,10 @@ fn corpus_scores_and_several_ranks_are_printed_with_the_mean() {
     let args = ["score", "rows.jsonl", "-m", "wer,recall_at_k", "--param", "recall_at_k.k=[1,2]"];
     let ran = Folder::with("rows.jsonl", rows).run(&args);
     let expected = "\
-wer               0.5000 (mean of 3/3, 0 failed); corpus 0.4286
-recall_at_k       0.2500 (mean of 2/3, 0 failed, 1 abstained)
-recall_at_k.at_1  0.2500 (mean of 2/3, 0 failed, 1 abstained)
-recall_at_k.at_2  1.0000 (mean of 2/3, 0 failed, 1 abstained)
+wer               0.5000 [-0.7421, 1.7421; few rows] (mean of 3/3, 0 failed); corpus 0.4286
+recall_at_k       0.2500 [0.0000, 1.0000; few rows] (mean of 2/3, 0 failed, 1 abstained)
+recall_at_k.at_1  0.2500 [-2.9266, 3.4266; few rows] (mean of 2/3, 0 failed, 1 abstained)
+recall_at_k.at_2  1.0000 [all scores are equal] (mean of 2/3, 0 failed, 1 abstained)
 ";
     assert_eq!((ran.code, &*ran.out), (Some(0), expected), "{}", ran.err);
     let ran = Folder::with("rows.jsonl", rows).run(&[&args[..], &["--json"]].concat());

@@ -34,7 +34,7 @@ fn peak_memory(child: &Child) -> usize {
 #[test]
 fn standard_input_is_jsonl_by_default() {
     let row = r#"{"pred": {"answer": "0.5"}}"#;
-    let scored = "obeys  0.5000 (mean of 2/2, 0 failed)\n";
+    let scored = "obeys  0.5000 [all scores are equal] (mean of 2/2, 0 failed)\n";
     let ran = fed(&["-", "-m", "obeys"], &format!("{row}\n{row}"));
     assert_eq!((ran.code, &*ran.out, &*ran.err), (Some(0), scored, ""));
     let array = format!("[{row},{row}]");
@@ -80,7 +80,7 @@ fn standard_input_is_one_of_several_files() {
     let folder = Folder::with("rows.jsonl", r#"{"pred": {"answer": "1"}}"#);
     let file = folder.path("rows.jsonl");
     let ran = fed(&[file.to_str().unwrap(), "-", "-m", "obeys"], r#"{"pred": {"answer": "0"}}"#);
-    assert_eq!(ran.out, "obeys  0.5000 (mean of 2/2, 0 failed)\n");
+    assert_eq!(ran.out, "obeys  0.5000 [-5.8531, 6.8531; few rows] (mean of 2/2, 0 failed)\n");
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn memory_does_not_grow_with_the_rows() {
     let peak = peak_memory(&child);
     drop(stdin);
     let ran = Ran::from(child.wait_with_output().unwrap());
-    assert_eq!(ran.out, "same_text  100.00% (10000/10000, 0 failed)\n");
+    assert_eq!(ran.out, "same_text  100.00% [99.96, 100.00] (10000/10000, 0 failed)\n");
     assert!(peak < 50 * MIB, "200 MB of rows took {} MiB", peak / MIB);
 }
 
@@ -107,7 +107,10 @@ fn a_long_field_is_scored() {
     let row = format!(r#"{{"gold": {{"answer": "{text}"}}, "pred": {{"answer": "{text}"}}}}"#);
     let folder = Folder::with("rows.jsonl", row);
     let ran = folder.run(&["score", "rows.jsonl", "-m", "same_text"]);
-    assert_eq!((&*ran.out, &*ran.err), ("same_text  100.00% (1/1, 0 failed)\n", ""));
+    assert_eq!(
+        (&*ran.out, &*ran.err),
+        ("same_text  100.00% [20.65, 100.00] (1/1, 0 failed)\n", "")
+    );
 }
 
 #[test]

@@ -161,11 +161,11 @@ async fn the_harness_probes_the_model_under_the_name_of_the_metric() {
     let error = run(semantic().with_lm(Keyless).build()).await.unwrap_err().to_string();
     assert!(error.contains("diff") && error.contains("set A_KEY"), "{error}");
     let result = run(semantic().with_lm(says(true)).build()).await.unwrap();
-    assert_eq!(result.to_string(), "diff  100.00% (1/1, 0 failed)");
+    assert_eq!(result.to_string(), "diff  100.00% [20.65, 100.00] (1/1, 0 failed)");
     assert_eq!(result.metrics[0].cost_msats, 7);
     // At the other strictness levels no model is required.
     let result = run(Diff::builder().with_lm(Keyless).build()).await.unwrap();
-    assert_eq!(result.to_string(), "diff  0.00% (0/1, 0 failed)");
+    assert_eq!(result.to_string(), "diff  0.00% [0.00, 79.35] (0/1, 0 failed)");
 }
 
 /// Its cost, and that it must be awaited, is nothing that a constant can know.
@@ -235,9 +235,9 @@ fn a_command_line_asks_for_meaning() {
     };
     let (code, headline, said) = score(&["diff.strictness=semantic"]);
     assert_eq!((code, said.as_str()), (Some(0), ""));
-    assert_eq!(headline, "diff  66.67% (2/3, 0 failed; judge: offline-lexical)\n");
+    assert_eq!(headline, "diff  66.67% [20.77, 93.85] (2/3, 0 failed; judge: offline-lexical)\n");
     let (_, headline, _) = score(&[]);
-    assert_eq!(headline, "diff  33.33% (1/3, 0 failed)\n");
+    assert_eq!(headline, "diff  33.33% [6.15, 79.23] (1/3, 0 failed)\n");
     let (code, _, said) = score(&["diff.strictness=semantic", "diff.quorum=2"]);
     assert_eq!(code, Some(2), "{said}");
     assert!(said.contains("`quorum` must be 1 for one judge, found 2"), "{said}");

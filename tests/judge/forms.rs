@@ -314,7 +314,7 @@ async fn a_judge_is_a_metric_of_the_harness() {
     let result = evaluate.run(program).await.unwrap();
     assert_eq!(
         result.to_string(),
-        "polite  50.00% (2/4, 1 failed counted as 0; 66.67% of the 3 scored)"
+        "polite  50.00% [15.00, 85.00] (2/4, 1 failed counted as 0; 66.67% of the 3 scored)"
     );
     let outcomes: Vec<&Outcome> = result.results.iter().map(|row| &row.outcomes[0]).collect();
     assert_eq!(

@@ -63,9 +63,9 @@ async fn a_judge_is_evaluated_with_labels_of_people_and_tuned() {
     let evaluate = Evaluate::builder().devset(devset).metric(agrees).build().unwrap();
     let judge = PoliteJudge::default().with_lm(lm);
     let before = evaluate.run(judge.clone()).await.unwrap();
-    assert_eq!(before.to_string(), "agrees  66.67% (2/3, 0 failed)");
+    assert_eq!(before.to_string(), "agrees  66.67% [20.77, 93.85] (2/3, 0 failed)");
     let after = evaluate.run(judge.with_instruction("Be strict.")).await.unwrap();
-    assert_eq!(after.to_string(), "agrees  100.00% (3/3, 0 failed)");
+    assert_eq!(after.to_string(), "agrees  100.00% [43.85, 100.00] (3/3, 0 failed)");
     assert_eq!(after.results[1].pred.as_ref().unwrap().get("score"), Some(&json!(false)));
     assert_eq!(after.program.usage_rows, 3);
 }

@@ -170,7 +170,7 @@ async fn trap_23_a_row_that_the_budget_does_not_cover_is_skipped_with_what_it_co
     let skipped = |cost_msats| Outcome::Skipped { budget: 90, cost_msats };
     assert_eq!(result.results[1].outcomes[0], skipped(7));
     assert_eq!(result.results[2].outcomes[0], skipped(0));
-    assert_eq!(result.to_string(), "polite  100.00% (1/1, 0 failed, 4 skipped)");
+    assert_eq!(result.to_string(), "polite  100.00% [20.65, 100.00] (1/1, 0 failed, 4 skipped)");
     assert_eq!(result.metrics[0].cost_msats, 14);
 }
 

@@ -290,5 +290,8 @@ async fn the_headline_says_that_no_model_judged() {
     };
     let result = unconfigured(evaluate.run(answer)).await.unwrap();
     let headline = result.to_string();
-    assert_eq!(headline, "semantic_f1  0.5000 (mean of 1/1, 0 failed; judge: offline-lexical)");
+    assert_eq!(
+        headline,
+        "semantic_f1  0.5000 [not enough rows] (mean of 1/1, 0 failed; judge: offline-lexical)"
+    );
 }

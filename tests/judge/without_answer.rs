@@ -111,7 +111,10 @@ async fn rows_without_an_answer_are_counted_in_the_headline() {
     let rows = rows.into_iter().enumerate();
     let rows = rows.map(|(id, pred)| Pair::new(id.to_string(), gold(), pred)).collect::<Vec<_>>();
     let result = Evaluate::builder().metric(judge).score(rows).await.unwrap();
-    assert_eq!(result.to_string(), "answer_relevance  33.33% (1/3, 0 failed, 1 without `answer`)");
+    assert_eq!(
+        result.to_string(),
+        "answer_relevance  33.33% [6.15, 79.23] (1/3, 0 failed, 1 without `answer`)"
+    );
 }
 
 /// Say whether the reply and the sources are fine.

@@ -230,7 +230,7 @@ async fn judged(lm: Lm) -> Result<EvaluationResult, EvaluateError> {
 async fn judges(proxy: &Proxy) {
     let fine = judged(proxy.model("verdict")).await.unwrap();
     assert_eq!(fine.first_error, None);
-    assert_eq!(fine.to_string(), "polite  100.00% (12/12, 0 failed)");
+    assert_eq!(fine.to_string(), "polite  100.00% [75.75, 100.00] (12/12, 0 failed)");
     // The proxy rejects a temperature of 0 for this model, as OpenAI does.
     let scored = fine.results[0].outcomes[0].scored().unwrap();
     assert_eq!(scored.metadata().unwrap()["omitted_params"], json!(["temperature"]));

@@ -75,7 +75,7 @@ async fn trap_28_a_judge_that_fails_shows_in_headline_json_and_exit_code() {
     assert_eq!(ran.code, Some(1), "{}", ran.err);
     assert_eq!(
         ran.out,
-        "semantic_f1  1.0000 (mean of 4/4, 0 failed, 4 judged by part of the panel)\n"
+        "semantic_f1  1.0000 [all scores are equal] (mean of 4/4, 0 failed, 4 judged by part of the panel)\n"
     );
     let line = "semantic_f1: 4 of 4 rows were judged by part of the panel; first error: openai:gpt-5: provider returned status 400: out of order; set `quorum` (--param semantic_f1.quorum=NUMBER) to allow this\n";
     assert!(ran.err.contains(line), "{}", ran.err);

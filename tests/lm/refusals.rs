@@ -94,7 +94,11 @@ async fn a_row_that_is_too_long_fails_alone_with_an_instruction() {
     let variables = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", url.as_str())];
     let ran = score(3, &["-m", "polite", "--lm", MODEL, "--no-cache"], &variables).await;
     assert_eq!(ran.code, Some(0), "{}", ran.err);
-    assert!(ran.out.starts_with("polite  66.67% (2/3, 1 failed counted as 0; "), "{}", ran.out);
+    assert!(
+        ran.out.starts_with("polite  66.67% [20.77, 93.85] (2/3, 1 failed counted as 0; "),
+        "{}",
+        ran.out
+    );
     let expected = "warning: 1 row failed; first error: rows.jsonl:2: metric `polite`: openai:gpt-5-mini: prompt too long for the context window; shorten the row";
     assert!(ran.err.contains(expected), "{}", ran.err);
     let last = "language models: 4 calls (0 cached, 1 failed), 300 prompt + 30 completion tokens, 108 msat; of these 1 probe, 36 msat\n";

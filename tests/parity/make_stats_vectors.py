@@ -13,6 +13,7 @@ import json
 import math
 import pathlib
 import sys
+import types
 import warnings
 
 import numpy as np
@@ -77,6 +78,19 @@ def adjusted(p_values):
     return {"of": "holm", "p_values": list(p_values), "adjusted": multipletests(p_values, method="holm")[1].tolist()}
 
 
+def bca(scores, means):
+    """The interval from given means of samples, so that no random number of scipy's is needed."""
+    scores, means = np.array(scores), np.array(means)
+    given = types.SimpleNamespace(bootstrap_distribution=means)
+    result = stats.bootstrap((scores,), np.mean, n_resamples=0, bootstrap_result=given, method="BCa")
+    return {
+        "of": "bca",
+        "scores": scores.tolist(),
+        "means": means.tolist(),
+        "ci95": [number(result.confidence_interval.low), number(result.confidence_interval.high)],
+    }
+
+
 def power(deviation, difference):
     z = stats.norm.ppf(0.975) + stats.norm.ppf(0.8)
     return {
@@ -130,6 +144,13 @@ def vectors():
         for c in sorted({0, 1, n // 3, n // 2, n - 1, n}):
             for k in sorted({1, 2, 5, n} & set(range(1, n + 1))):
                 yield attempts(n, c, k)
+
+
+    for _ in range(40):
+        # Not rounded, so that no mean of a sample equals the mean except for the last digit.
+        scores = random.beta(*random.uniform(0.2, 3, 2), int(random.integers(8, 60)))
+        means = [random.choice(scores, len(scores)).mean() for _ in range(200)]
+        yield bca(scores.tolist(), means)
 
 
 def close(a, b):

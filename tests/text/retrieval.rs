@@ -149,9 +149,18 @@ async fn rows_without_relevant_documents_are_abstained_from() {
         .unwrap();
     let result = evaluate.score(rows()).await.unwrap();
     let line = |name: &str| result.metric(name).unwrap().to_string();
-    assert_eq!(line("recall_at_k"), "0.5000 (mean of 2/4, 0 failed, 2 abstained)");
-    assert_eq!(line("map"), "0.5000 (mean of 2/4, 0 failed, 2 abstained)");
-    assert_eq!(line("ndcg.at_10"), "0.5000 (mean of 2/4, 0 failed, 2 abstained)");
+    assert_eq!(
+        line("recall_at_k"),
+        "0.5000 [0.0000, 1.0000; few rows] (mean of 2/4, 0 failed, 2 abstained)"
+    );
+    assert_eq!(
+        line("map"),
+        "0.5000 [0.0000, 1.0000; few rows] (mean of 2/4, 0 failed, 2 abstained)"
+    );
+    assert_eq!(
+        line("ndcg.at_10"),
+        "0.5000 [-5.8531, 6.8531; few rows] (mean of 2/4, 0 failed, 2 abstained)"
+    );
 }
 
 #[test]

@@ -167,9 +167,18 @@ async fn the_corpus_score_weighs_fields_and_the_mean_weighs_rows() {
     let evaluate = Evaluate::builder().metric(JsonFieldAccuracy::default()).build().unwrap();
     let result = evaluate.score(rows).await.unwrap();
     let line = |name: &str| result.metric(name).unwrap().to_string();
-    assert_eq!(line("json_field_accuracy"), "0.5000 (mean of 2/2, 0 failed); corpus 0.2500");
-    assert_eq!(line("json_field_accuracy./a"), "0.5000 (mean of 2/2, 0 failed)");
-    assert_eq!(line("json_field_accuracy./b"), "0.0000 (mean of 1/2, 0 failed, 1 abstained)");
+    assert_eq!(
+        line("json_field_accuracy"),
+        "0.5000 [0.0000, 1.0000; few rows] (mean of 2/2, 0 failed); corpus 0.2500"
+    );
+    assert_eq!(
+        line("json_field_accuracy./a"),
+        "0.5000 [-5.8531, 6.8531; few rows] (mean of 2/2, 0 failed)"
+    );
+    assert_eq!(
+        line("json_field_accuracy./b"),
+        "0.0000 [not enough rows] (mean of 1/2, 0 failed, 1 abstained)"
+    );
 }
 
 #[test]

@@ -101,6 +101,22 @@ pub(super) struct ScoreArguments {
         value_parser = finite
     )]
     pub(super) failure_score: f64,
+    /// Evaluate every metric N times on each row, for judges whose replies vary. The score of a row
+    /// is the mean, and pass@N, pass^N and the consistency are printed
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(super) repeats: Option<u32>,
+    /// Rows with the same value of this field are alike, such as questions about one document:
+    /// gold.FIELD, pred.FIELD or an attribute of the row. Standard errors and intervals take that
+    /// into account
+    #[arg(long, value_name = "FIELD")]
+    pub(super) group: Option<String>,
+    /// Compute intervals by a BCa bootstrap of N samples of the rows, instead of Wilson's and
+    /// Student's t
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
+    pub(super) bootstrap: Option<u32>,
+    /// The seed of the bootstrap
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "bootstrap")]
+    pub(super) seed: u64,
     /// The time limit of all metrics for one row, e.g. 30s or 2min
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(super) timeout: Option<Duration>,

@@ -112,7 +112,7 @@ impl PartialEq for CorpusCounts {
 /// let evaluate = Evaluate::builder().metric(KnownWords).build()?;
 /// let result = evaluate.score([row("a", "cat"), row("b", "the dog barks")]).await?;
 /// assert_eq!(result.metrics[0].corpus, Some(0.25));
-/// assert_eq!(result.to_string(), "known_words  0.5000 (mean of 2/2, 0 failed); corpus 0.2500");
+/// assert_eq!(result.to_string(), "known_words  0.5000 [-5.8531, 6.8531; few rows] (mean of 2/2, 0 failed); corpus 0.2500");
 /// # Ok(())
 /// # }
 /// ```

@@ -26,6 +26,7 @@ pub(crate) mod panic;
 pub(crate) mod params;
 pub(crate) mod probe;
 pub(crate) mod program_run;
+pub(crate) mod repeat;
 pub(crate) mod requirements;
 pub(crate) mod return_types;
 pub(crate) mod rows;

@@ -2,8 +2,11 @@
 //! however many came before.
 
 use super::error::EvaluateError;
+use super::groups::Groups;
 use super::row::RowResult;
-use super::summary::{MetricSummary, Tally};
+use super::sample::Place;
+use super::summary::MetricSummary;
+use super::tally::Tally;
 use super::totals::ProgramTotals;
 use crate::core::outcome::Outcome;
 use crate::evaluate::report::{Progress, ResultFiles};
@@ -16,26 +19,27 @@ pub(super) struct Collector<G, P> {
     /// Rows in the order in which they finished, and the position of each in the input.
     results: Vec<RowResult<G, P>>,
     positions: Vec<u64>,
-    options: CollectorOptions,
+    options: CollectorOptions<G, P>,
     first_error: Option<(u64, String)>,
     pub(super) too_many_errors: bool,
     pub(super) output_error: Option<EvaluateError>,
 }
 
 /// What a collector does with rows besides counting them.
-pub(super) struct CollectorOptions {
+pub(super) struct CollectorOptions<G, P> {
     /// Rows at positions below this one are stored.
     pub(super) keep_below: u64,
     /// The number of rows to allocate space for.
     pub(super) expected: usize,
     pub(super) max_errors: Option<u64>,
-    pub(super) failure_score: f64,
+    /// The groups of rows, if they have any.
+    pub(super) groups: Option<Groups<G, P>>,
     pub(super) files: Option<ResultFiles>,
     pub(super) progress: Progress,
 }
 
 impl<G, P> Collector<G, P> {
-    pub(super) fn new(tallies: Vec<Tally>, options: CollectorOptions) -> Self {
+    pub(super) fn new(tallies: Vec<Tally>, options: CollectorOptions<G, P>) -> Self {
         let kept = (options.expected as u64).min(options.keep_below);
         let kept = usize::try_from(kept).unwrap_or(0);
         Self {
@@ -54,10 +58,17 @@ impl<G, P> Collector<G, P> {
 
     pub(super) fn record(&mut self, index: u64, row: RowResult<G, P>, line: &[u8]) {
         self.rows += 1;
-        for (tally, outcome) in self.tallies.iter_mut().zip(&row.outcomes) {
-            tally.record(index, outcome);
+        let group = self.options.groups.as_mut().map_or(0, |groups| groups.of(&row));
+        let place = Place { row: index, group };
+        for (metric, (tally, outcome)) in self.tallies.iter_mut().zip(&row.outcomes).enumerate() {
+            tally.record(place, outcome);
+            if !row.repeats.is_empty() {
+                let repeats = row.repeats.iter().map(|repeat| &repeat.outcomes[metric]);
+                tally.record_repeats(&repeats.collect::<Vec<_>>());
+            }
         }
-        if let Some(run) = &row.run {
+        let of_repeats = row.repeats.iter().filter_map(|repeat| repeat.run.as_ref());
+        for run in row.run.iter().chain(of_repeats) {
             self.program.add(run);
         }
         if row.is_failure() {
@@ -74,15 +85,14 @@ impl<G, P> Collector<G, P> {
             self.positions.push(index);
         }
         let (tally, failed) = (&self.tallies[0], self.failed_rows);
-        let score = self.options.failure_score;
-        self.options.progress.row_done(self.rows, || running_score(tally, failed, score));
+        self.options.progress.row_done(self.rows, || running_score(tally, failed));
     }
 
     fn record_failure(&mut self, index: u64, row: &RowResult<G, P>) {
         self.failed_rows += 1;
         self.too_many_errors |= self.options.max_errors.is_some_and(|max| self.failed_rows >= max);
         if self.first_error.as_ref().is_none_or(|(first, _)| index < *first) {
-            let error = row.outcomes.iter().find_map(Outcome::error);
+            let error = row.all_outcomes().find_map(Outcome::error);
             let place = row
                 .origin
                 .as_ref()
@@ -104,8 +114,7 @@ impl<G, P> Collector<G, P> {
     /// Returns the rows in input order and the summaries, and publishes the result files.
     pub(super) fn finish(&mut self) -> Finished<G, P> {
         let (tally, failed) = (&self.tallies[0], self.failed_rows);
-        let score = self.options.failure_score;
-        self.options.progress.finish(self.rows, || running_score(tally, failed, score));
+        self.options.progress.finish(self.rows, || running_score(tally, failed));
         let mut results = std::mem::take(&mut self.results);
         sort_by_position(&mut results, &self.positions);
         if let Some(files) = self.options.files.take()
@@ -113,12 +122,13 @@ impl<G, P> Collector<G, P> {
         {
             self.output_error = Some(error);
         }
-        let summaries = self.tallies.iter().map(|tally| tally.summaries(score));
+        let summaries = self.tallies.iter().map(Tally::summaries);
         Finished {
             results,
             summaries: summaries.collect(),
             failed_rows: self.failed_rows,
             program: self.program,
+            without_group: self.options.groups.as_ref().map_or(0, Groups::rows_without),
             first_error: self.first_error.take().map(|(_, error)| error),
         }
     }
@@ -130,12 +140,14 @@ pub(super) struct Finished<G, P> {
     pub(super) summaries: Vec<Vec<MetricSummary>>,
     pub(super) failed_rows: u64,
     pub(super) program: ProgramTotals,
+    /// The number of rows without a group, if rows have groups.
+    pub(super) without_group: u64,
     pub(super) first_error: Option<String>,
 }
 
 /// Formats the running score of the first metric, and the number of rows that failed elsewhere.
-fn running_score(tally: &Tally, failed_rows: u64, failure_score: f64) -> String {
-    let summary = tally.summary(failure_score);
+fn running_score(tally: &Tally, failed_rows: u64) -> String {
+    let summary = tally.running_summary();
     let others = failed_rows - tally.failed();
     match others {
         0 => summary.to_string(),

@@ -49,6 +49,9 @@ pub enum EvaluateError {
     /// The concurrency is 0.
     #[error("`concurrency` must be at least 1, found 0")]
     ZeroConcurrency,
+    /// The number of repeats is 0.
+    #[error("`repeats` must be at least 1, found 0")]
+    ZeroRepeats,
     /// The timeout is 0, so that every row would fail.
     #[error("`timeout` must be greater than 0 s, found 0 s; use a longer timeout, or none")]
     ZeroTimeout,

@@ -8,17 +8,21 @@ mod collector;
 mod ctrl_c;
 mod error;
 mod evaluator;
+mod groups;
 mod missing;
 mod observer;
 mod outputs;
 pub(crate) mod program;
+mod repeats;
 pub(crate) mod report;
 mod result;
 mod row;
 mod run;
+mod sample;
 mod source;
 mod stop;
 mod summary;
+mod tally;
 mod totals;
 mod worker_pool;
 
@@ -37,18 +41,23 @@ pub use self::missing::UnknownField;
 pub use self::observer::{Observer, RunStart};
 #[cfg(feature = "report")]
 pub use self::outputs::TableRows;
+pub use self::repeats::{Repeat, RepeatSummary};
 pub use self::result::{Ending, EvaluationResult};
 pub use self::row::RowResult;
 pub use self::summary::MetricSummary;
 pub use self::totals::ProgramTotals;
 
+use self::groups::GroupOf;
 use self::row::Plan;
 use self::run::Predicted;
+use self::sample::IntervalOptions;
 use self::source::{Input, RowId, Source};
+use self::tally::TallyOptions;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::rows::pair::Pair;
 use crate::evaluate::program::{Fallible, Program};
 use crate::evaluate::report::{Format, ProgressDisplay, Render, score_line};
+use crate::stats::Bootstrap;
 
 /// Runs a program over a devset, or takes finished predictions, and scores every row under one
 /// metric or several: DSPy's `Evaluate`.
@@ -74,7 +83,7 @@ use crate::evaluate::report::{Format, ProgressDisplay, Render, score_line};
 ///
 /// let result = evaluate.run(|_: Example| async { prediction! { "answer" => "42" } }).await?;
 /// assert_eq!(result.score, Some(50.0));
-/// assert_eq!(result.to_string(), "same  50.00% (1/2, 0 failed)");
+/// assert_eq!(result.to_string(), "same  50.00% [9.45, 90.55] (1/2, 0 failed)");
 /// assert_eq!(result.results[0].score(), Some(0.0));
 /// # Ok(())
 /// # }
@@ -118,6 +127,9 @@ struct Options<G, P> {
     concurrency: usize,
     max_errors: Option<u64>,
     failure_score: f64,
+    group: Option<GroupOf<G, P>>,
+    bootstrap: Option<u32>,
+    seed: u64,
     keep_results: bool,
     progress: ProgressDisplay,
     table_rows: usize,
@@ -136,6 +148,12 @@ impl<G, P> Options<G, P> {
     fn shows_rows(&self) -> bool {
         self.keep_results || !self.outputs.is_empty() || !self.observers.is_empty()
     }
+
+    fn tally(&self, repeats: Option<u32>) -> TallyOptions {
+        let bootstrap = self.bootstrap.map(|resamples| Bootstrap { resamples, seed: self.seed });
+        let intervals = IntervalOptions { by_group: self.group.is_some(), bootstrap };
+        TallyOptions { failure_score: self.failure_score, repeats, intervals }
+    }
 }
 
 impl<G, P> Default for Options<G, P> {
@@ -144,6 +162,9 @@ impl<G, P> Default for Options<G, P> {
             concurrency: builder::DEFAULT_CONCURRENCY,
             max_errors: None,
             failure_score: 0.0,
+            group: None,
+            bootstrap: None,
+            seed: 0,
             keep_results: true,
             progress: ProgressDisplay::Off,
             table_rows: 0,
@@ -162,6 +183,7 @@ impl<G, P> Default for Options<G, P> {
 impl<G, P> Clone for Options<G, P> {
     fn clone(&self) -> Self {
         Self {
+            group: self.group.clone(),
             outputs: self.outputs.clone(),
             observers: self.observers.clone(),
             stop_when: self.stop_when.clone(),
@@ -193,7 +215,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     /// let near = typed_metric_fn("error", |gold: &f64, pred: &f64| (gold - pred).abs());
     /// let evaluate = Evaluate::<f64, f64>::typed().devset([0.25, 1.0]).metric(near).build()?;
     /// let result = evaluate.run(program).await?;
-    /// assert_eq!(result.metrics[0].to_string(), "0.0250 (mean of 2/2, 0 failed)");
+    /// assert_eq!(result.metrics[0].to_string(), "0.0250 [-0.2927, 0.3427; few rows] (mean of 2/2, 0 failed)");
     /// # Ok(())
     /// # }
     /// ```
@@ -220,10 +242,10 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     ///
     /// let test = [example! { "answer" => "42" }];
     /// let result = evaluate.to_builder().devset(test).concurrency(4).run(program).await?;
-    /// assert_eq!(result.to_string(), "same  100.00% (1/1, 0 failed)");
+    /// assert_eq!(result.to_string(), "same  100.00% [20.65, 100.00] (1/1, 0 failed)");
     ///
     /// let result = evaluate.to_builder().metric(some).run(program).await?;
-    /// assert_eq!(result.to_string(), "some  100.00% (1/1, 0 failed)");
+    /// assert_eq!(result.to_string(), "some  100.00% [20.65, 100.00] (1/1, 0 failed)");
     /// # Ok(())
     /// # }
     /// ```

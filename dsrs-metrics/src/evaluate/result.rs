@@ -12,6 +12,7 @@ use super::summary::MetricSummary;
 use super::totals::ProgramTotals;
 use crate::core::outcome::Outcome;
 use crate::core::rows::dynamic::{Example, Prediction};
+use crate::stats::Histogram;
 use crate::text::shown;
 
 /// The largest number of named scores of one metric whose headlines are shown.
@@ -19,8 +20,8 @@ const SHOWN_PARTS: usize = 20;
 
 /// The result of an evaluation: the score, the rows, and a summary per metric.
 ///
-/// `Display` shows the headline of every metric with its denominators, and of the first 20 named scores
-/// of each; `Debug` the score and the number of rows. Neither prints rows.
+/// `Display` shows the headline of every metric with its interval and denominators, and of the first 20 named scores
+/// of each; `{:#}` adds a histogram of numbers whose range is finite; `Debug` the score and the number of rows. Neither prints rows.
 #[derive(Clone, PartialEq)]
 #[must_use]
 #[non_exhaustive]
@@ -46,6 +47,9 @@ pub struct EvaluationResult<G = Example, P = Prediction> {
     pub elapsed: Duration,
     /// The message of the first observer that panicked; it was not called again.
     pub observer_error: Option<String>,
+    /// The number of rows without a value of the field of [`group`](crate::EvaluateBuilder::group); each is a group of
+    /// its own. 0 if rows have no groups.
+    pub without_group: u64,
     pub(super) failure_score: f64,
     pub(super) names: Vec<String>,
     /// The fields that the metrics read, first metric first.
@@ -188,11 +192,16 @@ impl<G, P> Serialize for EvaluationResult<G, P> {
 impl<G, P> EvaluationResult<G, P> {
     /// Returns name and headline of each metric and of its first named scores, and the number of the
     /// others. Names of scores come from rows, so they are escaped and shortened.
-    fn headlines(&self) -> Vec<(Cow<'_, str>, String)> {
+    fn headlines(&self, has_histograms: bool) -> Vec<(Cow<'_, str>, String)> {
         let mut lines = Vec::new();
         for metric in self.metrics.chunk_by(|_, next| !self.names.contains(&next.name)) {
             let (first, others) = metric.split_at(metric.len().min(1 + SHOWN_PARTS));
-            lines.extend(first.iter().map(|it| (shown::name(&it.name), it.to_string())));
+            for summary in first {
+                lines.push((shown::name(&summary.name), summary.to_string()));
+                if let Some(histogram) = summary.histogram.as_ref().filter(|_| has_histograms) {
+                    lines.push((Cow::Borrowed(""), histogram_line(histogram)));
+                }
+            }
             if !others.is_empty() {
                 let all = Cow::Owned(format!("{}.*", metric[0].name));
                 lines.push((all, format!("{} more named scores", others.len())));
@@ -200,6 +209,12 @@ impl<G, P> EvaluationResult<G, P> {
         }
         lines
     }
+}
+
+/// `0 ▄     █           ▂▂ 1`, with the ends of the range.
+fn histogram_line(histogram: &Histogram) -> String {
+    let (min, max) = histogram.range();
+    format!("{min} {histogram} {max}")
 }
 
 struct ByName<'a>(&'a [MetricSummary]);
@@ -212,7 +227,7 @@ impl Serialize for ByName<'_> {
 
 impl<G, P> fmt::Display for EvaluationResult<G, P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines = self.headlines();
+        let lines = self.headlines(f.alternate());
         let width = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
         for (position, (name, headline)) in lines.iter().enumerate() {
             let line_break = if position == 0 { "" } else { "\n" };

@@ -9,6 +9,7 @@ use std::time::Duration;
 use futures_util::future::{BoxFuture, join_all};
 use tokio::time::Instant;
 
+use super::repeats::{self, Repeat, RepeatPred};
 use super::source::Input;
 use crate::core::answer::Answer;
 use crate::core::call::MetricCall;
@@ -19,11 +20,13 @@ use crate::core::metric::Metric;
 use crate::core::outcome::Outcome;
 use crate::core::panic::{self, Panic};
 use crate::core::program_run::ProgramRun;
+use crate::core::repeat::RepeatNumber;
 use crate::core::requirements::Requirement;
 use crate::core::rows::dynamic::{Example, Fields, Prediction};
 use crate::core::rows::pair::Origin;
 use crate::core::score::Scored;
-use crate::core::spec::ScoreKind;
+use crate::core::settings::Settings;
+use crate::core::spec::{ScoreKind, ScoreRange};
 use crate::evaluate::program::Program;
 
 /// One row of a result.
@@ -34,12 +37,15 @@ pub struct RowResult<G = Example, P = Prediction> {
     pub id: String,
     /// The labelled example.
     pub gold: Arc<G>,
-    /// The prediction; `None` if the program failed.
+    /// The prediction; `None` if the program failed. With repeats, the first one that the program returned.
     pub pred: Option<P>,
     /// Trace, usage and latency of the program; `None` if the row came with its prediction, or if the program failed.
     pub run: Option<Box<ProgramRun>>,
-    /// The outcome of each metric, in the order of the metrics.
+    /// The outcome of each metric, in the order of the metrics. With [repeats](crate::EvaluateBuilder::repeats), the score
+    /// is the mean over them.
     pub outcomes: Vec<Outcome>,
+    /// The evaluations of the row, if there are several.
+    pub repeats: Vec<Repeat<P>>,
     /// All other fields of the row.
     pub attributes: Fields,
     /// The file and line of the row, if it comes from a file.
@@ -55,10 +61,25 @@ impl<G, P> RowResult<G, P> {
         self.outcomes.first()?.value()
     }
 
-    /// Returns whether the program or any metric failed.
+    /// Returns whether the program or any metric failed, in any repeat.
     #[must_use]
     pub fn is_failure(&self) -> bool {
-        self.outcomes.iter().any(Outcome::is_failure)
+        self.all_outcomes().any(Outcome::is_failure)
+    }
+
+    /// Returns the outcomes of the row, then those of its repeats.
+    pub(super) fn all_outcomes(&self) -> impl Iterator<Item = &Outcome> {
+        self.outcomes.iter().chain(self.repeats.iter().flat_map(|repeat| &repeat.outcomes))
+    }
+
+    /// Returns the prediction that a repeat evaluated; `None` if its program failed, or if there is no such repeat.
+    #[must_use]
+    pub fn pred_of_repeat(&self, number: usize) -> Option<&P> {
+        match &self.repeats.get(number)?.pred {
+            RepeatPred::OfRow => self.pred.as_ref(),
+            RepeatPred::Own(pred) => Some(pred),
+            RepeatPred::None => None,
+        }
     }
 }
 
@@ -66,6 +87,7 @@ impl<G, P> RowResult<G, P> {
 pub(super) struct MetricEntry<'a, G, P> {
     pub(super) name: String,
     pub(super) kind: ScoreKind,
+    pub(super) range: Option<ScoreRange>,
     /// The fields that it reads, as `gold.NAME` and `pred.NAME`.
     pub(super) reads: Vec<String>,
     metric: Arc<dyn Metric<G, P> + 'a>,
@@ -74,9 +96,9 @@ pub(super) struct MetricEntry<'a, G, P> {
 
 impl<G, P> Clone for MetricEntry<'_, G, P> {
     fn clone(&self) -> Self {
-        let Self { name, kind, reads, metric, key } = self;
+        let Self { name, kind, range, reads, metric, key } = self;
         let (name, reads, key) = (name.clone(), reads.clone(), key.clone());
-        Self { name, kind: *kind, reads, metric: Arc::clone(metric), key }
+        Self { name, kind: *kind, range: *range, reads, metric: Arc::clone(metric), key }
     }
 }
 
@@ -84,9 +106,10 @@ impl<'a, G: Sync, P: Sync> MetricEntry<'a, G, P> {
     pub(super) fn new(metric: Arc<dyn Metric<G, P> + 'a>) -> Self {
         let spec = metric.spec();
         let (kind, reads) = (spec.kind, spec.get_input_fields().collect());
+        let range = if spec.strict { Some(ScoreRange::UNIT) } else { spec.range };
         // The key of the metric itself, not that of this pointer to it.
         let (name, key) = (metric.name().to_owned(), (*metric).key());
-        Self { name, kind, reads, key, metric }
+        Self { name, kind, range, reads, key, metric }
     }
 }
 
@@ -102,6 +125,10 @@ pub(super) struct RowOptions {
     pub(super) timeout: Option<Duration>,
     pub(super) resubmit_after: Option<Duration>,
     pub(super) traceback: bool,
+    /// How often a row is evaluated, if that is set; 1 is different from `None` only in what is reported.
+    pub(super) repeats: Option<u32>,
+    /// The score of a repeat that failed.
+    pub(super) failure_score: f64,
     /// Whether details and feedback of the scores are read.
     pub(super) is_explained: bool,
 }
@@ -145,17 +172,61 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         input: Input<G, P>,
         program: &impl Program<G, P, Kind>,
     ) -> RowResult<G, P> {
-        let deadline = self.options.timeout.map(|timeout| Instant::now() + timeout);
         let mut row = RowResult {
             id: input.id.unwrap_or_else(|| index.to_string()),
             gold: input.gold,
             pred: input.pred,
             run: None,
             outcomes: Vec::new(),
+            repeats: Vec::new(),
             attributes: input.attributes,
             origin: input.origin,
             traceback: None,
         };
+        match self.options.repeats {
+            None => self.evaluate(&mut row, program).await,
+            Some(repeats) => self.evaluate_repeatedly(&mut row, program, repeats).await,
+        }
+        row
+    }
+
+    /// Evaluates a row several times, one after another, and reduces the outcomes of each metric to one.
+    async fn evaluate_repeatedly<Kind>(
+        &self,
+        row: &mut RowResult<G, P>,
+        program: &impl Program<G, P, Kind>,
+        repeats: u32,
+    ) {
+        let is_predicted = row.pred.is_none();
+        let mut pred = row.pred.take();
+        let mut traceback = None;
+        for number in 0..repeats {
+            row.pred = pred.take_if(|_| !is_predicted);
+            let settings = Settings::new().with(RepeatNumber(number));
+            settings.scope(self.evaluate(row, program)).await;
+            traceback = traceback.or(row.traceback.take());
+            let own = match row.pred.take() {
+                None => RepeatPred::None,
+                Some(first) if pred.is_none() => {
+                    pred = Some(first);
+                    RepeatPred::OfRow
+                }
+                Some(other) => RepeatPred::Own(other),
+            };
+            let (run, outcomes) = (row.run.take(), std::mem::take(&mut row.outcomes));
+            row.repeats.push(Repeat { pred: own, run, outcomes });
+        }
+        (row.pred, row.traceback) = (pred, traceback);
+        let of_metric = |metric: usize| {
+            let outcomes: Vec<_> =
+                row.repeats.iter().map(|repeat| &repeat.outcomes[metric]).collect();
+            repeats::reduce(&outcomes, self.options.failure_score)
+        };
+        row.outcomes = (0..self.metrics.len()).map(of_metric).collect();
+    }
+
+    async fn evaluate<Kind>(&self, row: &mut RowResult<G, P>, program: &impl Program<G, P, Kind>) {
+        let deadline = self.options.timeout.map(|timeout| Instant::now() + timeout);
         if row.pred.is_none() {
             match self.predict(&row.gold, program, deadline).await {
                 Ok((pred, run)) => (row.pred, row.run) = (Some(pred), Some(Box::new(run))),
@@ -174,7 +245,6 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             let call = call.with_memo(memo.as_ref());
             (row.outcomes, row.traceback) = self.score(call, deadline).await;
         }
-        row
     }
 
     async fn predict<Kind>(

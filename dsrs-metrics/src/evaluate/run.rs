@@ -17,12 +17,13 @@ use tokio::time::Instant;
 use super::Options;
 use super::collector::{Collector, CollectorOptions};
 use super::error::EvaluateError;
+use super::groups::Groups;
 use super::observer::{Observers, RunStart};
 use super::result::{Ending, EvaluationResult};
 use super::row::{MetricEntry, Plan, RowResult};
 use super::source::Source;
 use super::stop::Stop;
-use super::summary::Tally;
+use super::tally::Tally;
 use super::worker_pool::WorkerPool;
 use crate::core::panic;
 use crate::core::program_run::ProgramOutput;
@@ -208,14 +209,16 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
     ) -> Result<Self, EvaluateError> {
         let files = ResultFiles::create(&options.outputs, options.escape_formulas)?;
         let render = files.is_some().then_some(render);
-        let tally = |metric: &MetricEntry<'_, G, P>| Tally::new(&metric.name, metric.kind);
+        let tally = |metric: &MetricEntry<'_, G, P>| {
+            Tally::new(&metric.name, metric.kind, metric.range, options.tally(plan.options.repeats))
+        };
         let (expected, total) = source.size_hint();
         let keep_below = if options.keep_results { u64::MAX } else { options.table_rows as u64 };
         let collector = CollectorOptions {
             keep_below,
             expected: expected.min(super::source::MAX_PREALLOCATED_ROWS),
             max_errors: options.max_errors,
-            failure_score: options.failure_score,
+            groups: options.group.clone().map(Groups::new),
             files,
             progress: Progress::new(options.progress, total.map(|total| total as u64)),
         };
@@ -330,6 +333,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
                 None => Ending::Complete,
             },
             elapsed: self.started.elapsed(),
+            without_group: finished.without_group,
             reads: self.plan.metrics.iter().flat_map(|metric| metric.reads.clone()).collect(),
             names: self.names.clone(),
             observer_error: None,

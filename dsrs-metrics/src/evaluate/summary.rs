@@ -3,15 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::missing::{MissingTally, UnknownField};
-use crate::core::corpus::CorpusCounts;
-use crate::core::outcome::Outcome;
-use crate::core::score::Scored;
+use super::missing::UnknownField;
+use super::repeats::RepeatSummary;
 use crate::core::spec::ScoreKind;
-use crate::stats::exact_sum::ExactSum;
+use crate::stats::{Histogram, Interval, Uncertainty};
 use crate::text::shown;
 
 /// The summary of one metric, or of one of its named scores, over all rows.
@@ -35,6 +32,19 @@ pub struct MetricSummary {
     /// The headline: the percentage of true in [0, 100] for a bool, the mean for a number. `None`
     /// if no row has a score, or if no prediction has a field that the metric reads.
     pub score: Option<f64>,
+    /// The standard error and the 95% interval of [`score`](Self::score), in its unit: Wilson's interval for a bool,
+    /// otherwise Student's t, within the metric's range; cluster-robust if rows have
+    /// [groups](crate::EvaluateBuilder::group_by), and BCa with a [bootstrap](crate::EvaluateBuilder::bootstrap).
+    /// Failed rows count as the failure score here too.
+    #[serde(flatten)]
+    pub uncertainty: Uncertainty,
+    /// The number of groups with a row that is counted in the mean; `None` if rows have no groups.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub groups: Option<u64>,
+    /// What the repeats of the rows show together, if rows are evaluated [several times](crate::EvaluateBuilder::repeats);
+    /// `None` for a named score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeats: Option<Box<RepeatSummary>>,
     /// The mean, where a failed row counts as the failure score.
     pub mean: Option<f64>,
     /// The mean over the rows that were scored.
@@ -78,14 +88,24 @@ pub struct MetricSummary {
     /// [counts](crate::CorpusCounts): corpus BLEU, micro F1. Rows without a score are not included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corpus: Option<f64>,
+    /// The distribution of the scores, if they are numbers in a finite range; `None` for a named score.
+    #[serde(skip)]
+    pub histogram: Option<Histogram>,
     /// The error of the first judge without a verdict, in input order.
     #[serde(skip)]
     pub(crate) first_lost_judge: Option<String>,
     #[serde(skip)]
-    failure_score: f64,
+    pub(super) failure_score: f64,
     #[serde(skip)]
-    ones: u64,
+    pub(super) ones: u64,
+    /// False while a run is in progress: the interval is computed at its end.
+    #[serde(skip)]
+    pub(super) has_interval: bool,
 }
+
+/// With fewer rows or groups than this, an interval by Student's t of skewed scores contains the true mean in less than
+/// 95% of all studies, and the headline adds "few rows".
+const FEW: u64 = 30;
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "required by serde")]
 fn is_zero(count: &u64) -> bool {
@@ -108,17 +128,54 @@ impl MetricSummary {
     }
 
     fn headline_bool(&self, mean: f64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.repeats.is_some() {
+            let (rows, interval) = (self.rows(), self.interval(2));
+            return write!(f, "{:.2}%{interval} (mean of {}/{rows}", 100.0 * mean, self.scored);
+        }
         let counted = self.scored + self.failed;
-        write!(f, "{:.2}% ({}/{counted}", 100.0 * mean, self.ones)
+        write!(f, "{:.2}%{} ({}/{counted}", 100.0 * mean, self.interval(2), self.ones)
     }
 
     fn headline_number(&self, mean: f64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{mean:.4} (mean of {}/{}", self.scored, self.rows())
+        write!(f, "{mean:.4}{} (mean of {}/{}", self.interval(4), self.scored, self.rows())
+    }
+
+    fn fmt_repeats(&self, repeats: &RepeatSummary, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "; {} repeats", repeats.repeats)?;
+        if repeats.failed > 0 {
+            write!(f, ", {} of {} evaluations failed", repeats.failed, repeats.evaluations)?;
+        }
+        if let Some(consistency) = repeats.consistency {
+            write!(f, ", consistency {consistency:.2}")?;
+        }
+        if let (Some((k, at)), Some(hat)) =
+            (repeats.pass_at.iter().last(), repeats.pass_hat.values().last())
+        {
+            write!(f, ", pass@{k} {:.2}%, pass^{k} {:.2}%", 100.0 * at, 100.0 * hat)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the interval as the headline shows it, after a space: `[0.8470, 0.8794]`, `[12 rows]`.
+    fn interval(&self, digits: usize) -> String {
+        let is_share = self.kind == ScoreKind::Bool && self.repeats.is_none();
+        let note = match self.groups {
+            Some(groups) => format!("; {groups} groups"),
+            None if self.scored + self.failed < FEW && !is_share => "; few rows".to_owned(),
+            None => String::new(),
+        };
+        match (self.uncertainty.ci95(), self.uncertainty.reason()) {
+            _ if !self.has_interval => String::new(),
+            (Some(Interval { low, high }), _) => {
+                format!(" [{low:.digits$}, {high:.digits$}{note}]")
+            }
+            (None, reason) => format!(" [{}]", reason.unwrap_or_default()),
+        }
     }
 }
 
-/// The headline with its denominators: `74.87% (891/1190, 0 failed)`,
-/// `0.8632 (mean of 1190/1190, 0 failed)`.
+/// The headline with its interval and its denominators: `74.87% [72.33, 77.25] (891/1190, 0 failed)`,
+/// `0.8632 [0.8459, 0.8805] (mean of 1190/1190, 0 failed)`.
 impl fmt::Display for MetricSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(unknown) = self.unknown_fields.first() {
@@ -149,6 +206,9 @@ impl fmt::Display for MetricSummary {
             Some(mean) => write!(f, "; {mean:.4} over the {} scored", self.scored)?,
             None => {}
         }
+        if let Some(repeats) = &self.repeats {
+            self.fmt_repeats(repeats, f)?;
+        }
         if self.judged_in_part > 0 {
             write!(f, ", {} judged by part of the panel", self.judged_in_part)?;
         }
@@ -161,197 +221,5 @@ impl fmt::Display for MetricSummary {
             Some(corpus) => write!(f, "; corpus {corpus:.4} over the {} scored", self.scored),
             None => Ok(()),
         }
-    }
-}
-
-/// The running counts and sums of one metric.
-pub(crate) struct Tally {
-    name: String,
-    kind: ScoreKind,
-    counts: Counts,
-    sum: ExactSum,
-    parts: IndexMap<String, PartTally>,
-    corpus: Option<CorpusCounts>,
-    first_lost_judge: Option<(u64, Box<str>)>,
-    missing: MissingTally,
-}
-
-#[derive(Clone, Copy, Default)]
-struct Counts {
-    scored: u64,
-    failed: u64,
-    gated: u64,
-    skipped: u64,
-    abstained: u64,
-    passed: u64,
-    with_verdict: u64,
-    ones: u64,
-    cost_msats: u64,
-    judged_offline: u64,
-    judged_in_part: u64,
-    judged_without_quorum: u64,
-}
-
-struct PartTally {
-    scored: u64,
-    sum: ExactSum,
-    /// Row and position of the first occurrence, which determines the order of the named scores.
-    first: (u64, usize),
-}
-
-impl Tally {
-    pub(crate) fn new(name: &str, kind: ScoreKind) -> Self {
-        Self {
-            name: name.to_owned(),
-            kind,
-            counts: Counts::default(),
-            sum: ExactSum::default(),
-            parts: IndexMap::new(),
-            corpus: None,
-            first_lost_judge: None,
-            missing: MissingTally::default(),
-        }
-    }
-
-    pub(crate) fn record(&mut self, row: u64, outcome: &Outcome) {
-        self.counts.cost_msats = self.counts.cost_msats.saturating_add(outcome.cost_msats());
-        match outcome {
-            Outcome::Scored(scored) => self.record_scored(row, scored),
-            Outcome::Gated { .. } => self.counts.gated += 1,
-            Outcome::Skipped { .. } => self.counts.skipped += 1,
-            Outcome::Abstained => self.counts.abstained += 1,
-            Outcome::MetricFailed { .. } | Outcome::ProgramFailed { .. } => self.counts.failed += 1,
-        }
-    }
-
-    fn record_scored(&mut self, row: u64, scored: &Scored) {
-        let counts = &mut self.counts;
-        counts.scored += 1;
-        counts.passed += u64::from(scored.passed == Some(true));
-        counts.with_verdict += u64::from(scored.passed.is_some());
-        counts.judged_offline += u64::from(scored.is_judged_offline());
-        counts.ones += u64::from(scored.score.value >= 1.0);
-        self.sum.add(scored.score.value);
-        self.record_lost_judges(row, scored);
-        self.missing.record(row, scored);
-        match (&mut self.corpus, scored.corpus()) {
-            (Some(sums), Some(counts)) => sums.merge(counts),
-            (sums @ None, Some(counts)) => *sums = Some(counts.clone()),
-            (_, None) => {}
-        }
-        for (place, part) in scored.parts().iter().enumerate() {
-            if !self.parts.contains_key(&part.name) {
-                let tally = PartTally { scored: 0, sum: ExactSum::default(), first: (row, place) };
-                self.parts.insert(part.name.clone(), tally);
-            }
-            let tally = &mut self.parts[&part.name];
-            tally.scored += 1;
-            tally.sum.add(part.value);
-            tally.first = tally.first.min((row, place));
-        }
-    }
-
-    fn record_lost_judges(&mut self, row: u64, scored: &Scored) {
-        let Some(lost) = scored.lost_judges() else { return };
-        self.counts.judged_in_part += 1;
-        self.counts.judged_without_quorum += u64::from(!lost.is_allowed);
-        if self.first_lost_judge.as_ref().is_none_or(|(first, _)| row < *first) {
-            self.first_lost_judge = Some((row, lost.first_error.clone()));
-        }
-    }
-
-    pub(crate) fn failed(&self) -> u64 {
-        self.counts.failed
-    }
-
-    /// Returns the metric's summary, then one for each named score, by first occurrence.
-    pub(crate) fn summaries(&self, failure_score: f64) -> Vec<MetricSummary> {
-        let own = self.summary(failure_score);
-        let unknown_fields = own.unknown_fields.clone();
-        let mut parts: Vec<_> = self.parts.iter().collect();
-        parts.sort_by_key(|(_, part)| part.first);
-        let part = |(name, part): (&String, &PartTally)| {
-            let counts = Counts {
-                scored: part.scored,
-                abstained: self.counts.abstained + self.counts.scored - part.scored,
-                ones: 0,
-                passed: 0,
-                with_verdict: 0,
-                cost_msats: 0,
-                judged_in_part: 0,
-                judged_without_quorum: 0,
-                ..self.counts
-            };
-            let name = format!("{}.{name}", self.name);
-            let part = summary(name, ScoreKind::Number, counts, &part.sum, failure_score);
-            let score = part.score.filter(|_| unknown_fields.is_empty());
-            MetricSummary { score, unknown_fields: unknown_fields.clone(), ..part }
-        };
-        let mut summaries = vec![own];
-        summaries.extend(parts.into_iter().map(part));
-        summaries
-    }
-
-    /// Returns the metric's own summary, without its named scores.
-    pub(crate) fn summary(&self, failure_score: f64) -> MetricSummary {
-        let corpus = self.corpus.as_ref().and_then(CorpusCounts::score);
-        let own = summary(self.name.clone(), self.kind, self.counts, &self.sum, failure_score);
-        let first_lost_judge = self.first_lost_judge.as_ref().map(|(_, error)| error.to_string());
-        let unknown_fields = match self.counts.abstained {
-            0 => self.missing.unknown(self.counts.scored),
-            // The row of an abstention may have the field.
-            _ => Vec::new(),
-        };
-        MetricSummary {
-            corpus,
-            first_lost_judge,
-            score: own.score.filter(|_| unknown_fields.is_empty()),
-            missing: self.missing.rows(),
-            missing_fields: self.missing.by_field(),
-            unknown_fields,
-            ..own
-        }
-    }
-}
-
-fn summary(
-    name: String,
-    kind: ScoreKind,
-    counts: Counts,
-    sum: &ExactSum,
-    failure_score: f64,
-) -> MetricSummary {
-    let mean_scored = (counts.scored > 0).then(|| sum.mean(counts.scored));
-    let mean = (counts.scored > 0).then(|| {
-        let mut with_failures = sum.clone();
-        with_failures.add_times(failure_score, counts.failed);
-        with_failures.mean(counts.scored + counts.failed)
-    });
-    MetricSummary {
-        name,
-        score: match kind {
-            ScoreKind::Bool => mean.map(|mean| 100.0 * mean),
-            ScoreKind::Number => mean,
-        },
-        mean,
-        mean_scored,
-        kind,
-        scored: counts.scored,
-        failed: counts.failed,
-        gated: counts.gated,
-        skipped: counts.skipped,
-        abstained: counts.abstained,
-        passed: (counts.with_verdict > 0).then_some(counts.passed),
-        cost_msats: counts.cost_msats,
-        judged_offline: counts.judged_offline,
-        judged_in_part: counts.judged_in_part,
-        judged_without_quorum: counts.judged_without_quorum,
-        first_lost_judge: None,
-        missing: 0,
-        missing_fields: BTreeMap::new(),
-        unknown_fields: Vec::new(),
-        corpus: None,
-        failure_score,
-        ones: counts.ones,
     }
 }

@@ -20,6 +20,7 @@ use super::signature::Signature;
 use super::unsupported_params::UnsupportedParams;
 use super::untrusted::Content;
 use crate::core::declared::Declared;
+use crate::core::repeat::RepeatNumber;
 use crate::core::requirements::{Requirement, Requires};
 use crate::core::score::{LostJudges, OFFLINE_JUDGE};
 use crate::core::spec::{MetricSpec, ScoreKind, ScoreRange};
@@ -235,13 +236,17 @@ fn prompts<J: Judge>(judge: &J, demos: &[Demo], mut contents: Vec<Content>) -> V
     prompts
 }
 
-/// Returns the number of earlier judges with the same model.
+/// Returns the number of earlier judges with the same model, which is different in each repeat of the row.
 fn draw(lms: &[Arc<dyn LanguageModel>], index: usize) -> u32 {
     let same = |lm: &&Arc<dyn LanguageModel>| {
         lm.id() == lms[index].id() && lm.endpoint() == lms[index].endpoint()
     };
-    u32::try_from(lms[..index].iter().filter(same).count()).unwrap_or(u32::MAX)
+    let earlier = u32::try_from(lms[..index].iter().filter(same).count()).unwrap_or(u32::MAX);
+    RepeatNumber::current().0.saturating_mul(MAX_JUDGES).saturating_add(earlier)
 }
+
+/// More judges than a panel has.
+const MAX_JUDGES: u32 = 1 << 10;
 
 /// Returns the opinion of one judge, from the verdict on a row or from those on both orders of a pair. Verdicts that
 /// contradict each other (position bias) count as a tie.

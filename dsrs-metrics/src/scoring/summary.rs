@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::row::RowScore;
 use super::row_status::RowStatus;
 use super::spending::Spending;
-use crate::stats::exact_sum::ExactSum;
+use crate::stats::{Moments, Uncertainty};
 
 /// The summary of all rows of a run.
 ///
@@ -49,6 +49,9 @@ pub struct ScoringSummary {
     pub rollouts_failed: u64,
     /// The mean, in [0, 1], where gated and failed rows count as 0. `None` if no row was scored or gated.
     pub mean: Option<f64>,
+    /// The standard error and the 95% interval of [`mean`](Self::mean), by Student's t within [0, 1].
+    #[serde(flatten)]
+    pub uncertainty: Uncertainty,
     /// The mean over the rows with a score, in [0, 1].
     pub mean_scored: Option<f64>,
     /// The scorer's budget, in millisatoshis, which other runs and clones share.
@@ -62,7 +65,7 @@ pub struct ScoringSummary {
 #[derive(Default)]
 pub(super) struct Tally {
     counts: ScoringSummary,
-    sum: ExactSum,
+    scores: Moments,
 }
 
 impl Tally {
@@ -79,7 +82,7 @@ impl Tally {
             RowStatus::Scored { score } => {
                 counts.scored += 1;
                 counts.judged_in_part += u64::from(row.is_judged_in_part());
-                self.sum.add(*score);
+                self.scores.record(*score);
             }
             RowStatus::Gated { .. } => counts.gated += 1,
             RowStatus::Skipped { .. } => counts.skipped += 1,
@@ -89,10 +92,16 @@ impl Tally {
 
     pub(super) fn summary(self, budget: Option<u64>) -> ScoringSummary {
         let ScoringSummary { scored, gated, failed, .. } = self.counts;
-        let over = |rows: u64| self.sum.mean(rows).clamp(0.0, 1.0);
+        let mut all = self.scores.clone();
+        all.record_times(0.0, gated + failed);
+        let is_defined = scored + gated > 0;
         ScoringSummary {
-            mean: (scored + gated > 0).then(|| over(scored + gated + failed)),
-            mean_scored: (scored > 0).then(|| over(scored)),
+            mean: all.mean().filter(|_| is_defined),
+            mean_scored: self.scores.mean(),
+            uncertainty: match is_defined {
+                true => all.uncertainty().within(0.0, 1.0),
+                false => Uncertainty::default(),
+            },
             budget,
             ..self.counts
         }
@@ -103,7 +112,7 @@ impl Tally {
 impl fmt::Display for ScoringSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.mean {
-            Some(mean) => write!(f, "{mean:.4} (mean of ")?,
+            Some(mean) => write!(f, "{mean:.4}{} (mean of ", self.interval())?,
             None => f.write_str("not enough rows (scored ")?,
         }
         write!(f, "{}/{}", self.scored, self.rows)?;
@@ -118,6 +127,14 @@ impl fmt::Display for ScoringSummary {
 }
 
 impl ScoringSummary {
+    /// Returns the interval after a space, or the reason why there is none.
+    fn interval(&self) -> String {
+        match (self.uncertainty.ci95(), self.uncertainty.reason()) {
+            (Some(interval), _) => format!(" {interval:.4}"),
+            (None, reason) => format!(" [{}]", reason.unwrap_or_default()),
+        }
+    }
+
     fn fmt_unscored(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let as_zero = |count| if count > 0 && self.mean.is_some() { " counted as 0" } else { "" };
         write!(f, ", {} failed{}", self.failed, as_zero(self.failed))?;

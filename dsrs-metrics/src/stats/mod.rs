@@ -6,7 +6,7 @@
 //!
 //! | figure | estimate | interval |
 //! | --- | --- | --- |
-//! | mean of rows | [`Moments::mean`] | Student's t, [`Moments::uncertainty`] |
+//! | mean of rows | [`Moments::mean`] | Student's t, [`Moments::uncertainty`]; bootstrap, [`Bootstrap::mean`] |
 //! | mean of rows in groups | [`Clusters::mean`] | cluster-robust, [`Clusters::uncertainty`] |
 //! | share of rows | [`Proportion::rate`] | Wilson's score interval, [`Proportion::wilson`] |
 //! | Cohen's kappa, also weighted | [`cohen_kappa`] | its asymptotic standard error, [`Kappa::interval`] |
@@ -22,6 +22,7 @@ mod clusters;
 mod confusion;
 pub(crate) mod exact_sum;
 mod harmonic_mean;
+mod histogram;
 mod interval;
 mod kappa;
 mod moments;
@@ -31,10 +32,11 @@ mod proportion;
 mod rogan_gladen;
 mod spearman;
 
-pub use bootstrap::Bootstrap;
+pub use bootstrap::{Bootstrap, bca_interval};
 pub use clusters::Clusters;
 pub use confusion::ConfusionMatrix;
 pub use harmonic_mean::harmonic_mean;
+pub use histogram::Histogram;
 pub use interval::Interval;
 pub use kappa::{Kappa, KappaWeights, cohen_kappa};
 pub use moments::{Moments, Uncertainty};

@@ -1,5 +1,6 @@
 //! The mean of scores with its standard error and its interval.
 
+use serde::ser::{Serialize, SerializeStruct, Serializer};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::exact_sum::ExactSum;
@@ -18,6 +19,11 @@ pub enum Uncertainty {
         /// The 95% interval.
         ci95: Interval,
     },
+    /// The interval of a share. All rows pass, or all fail, or there is one row, so the standard error is not known.
+    WithoutStderr {
+        /// The 95% interval.
+        ci95: Interval,
+    },
     /// There are too few rows, or too few groups of rows, to estimate a standard error.
     NotEnoughRows {
         /// The number of rows or groups.
@@ -29,6 +35,13 @@ pub enum Uncertainty {
     Constant,
     /// The variance is too large for a number.
     TooLarge,
+}
+
+impl Default for Uncertainty {
+    /// That of no rows.
+    fn default() -> Self {
+        Self::NotEnoughRows { found: 0, needed: 1 }
+    }
 }
 
 impl Uncertainty {
@@ -45,9 +58,41 @@ impl Uncertainty {
     #[must_use]
     pub const fn ci95(&self) -> Option<Interval> {
         match self {
-            Self::Known { ci95, .. } => Some(*ci95),
+            Self::Known { ci95, .. } | Self::WithoutStderr { ci95 } => Some(*ci95),
             _ => None,
         }
+    }
+
+    /// Returns why there is no interval, such as `not enough rows`; `None` if there is one.
+    #[must_use]
+    pub const fn reason(&self) -> Option<&'static str> {
+        match self {
+            Self::Known { .. } | Self::WithoutStderr { .. } => None,
+            Self::NotEnoughRows { .. } => Some("not enough rows"),
+            Self::Constant => Some("all scores are equal"),
+            Self::TooLarge => Some("the variance is too large"),
+        }
+    }
+
+    /// Clamps the interval to the range of the values.
+    #[must_use]
+    pub(crate) fn within(mut self, least: f64, most: f64) -> Self {
+        if let Self::Known { ci95, .. } | Self::WithoutStderr { ci95 } = &mut self {
+            *ci95 = ci95.within(least, most);
+        }
+        self
+    }
+
+    /// Returns the same in a unit in which values are this many times as large.
+    #[must_use]
+    pub(crate) fn scaled(mut self, factor: f64) -> Self {
+        if let Self::Known { ci95, .. } | Self::WithoutStderr { ci95 } = &mut self {
+            *ci95 = Interval { low: ci95.low * factor, high: ci95.high * factor };
+        }
+        if let Self::Known { stderr, .. } = &mut self {
+            *stderr *= factor;
+        }
+        self
     }
 
     /// Returns the interval `mean ± t · stderr` with Student's t of `degrees` degrees of freedom.
@@ -63,6 +108,21 @@ impl Uncertainty {
             }
             _ => Self::TooLarge,
         }
+    }
+}
+
+/// `"stderr": .., "ci95": [low, high]`, each null if it is not known; without an interval also
+/// `"no_interval": "not enough rows"`.
+impl Serialize for Uncertainty {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Uncertainty", 3)?;
+        fields.serialize_field("stderr", &self.stderr())?;
+        fields.serialize_field("ci95", &self.ci95())?;
+        match self.reason() {
+            Some(reason) => fields.serialize_field("no_interval", reason)?,
+            None => fields.skip_field("no_interval")?,
+        }
+        fields.end()
     }
 }
 
@@ -83,18 +143,33 @@ pub struct Moments {
     count: u64,
     sum: ExactSum,
     squares: ExactSum,
+    /// Whether the square of a value is too large.
     has_large: bool,
+    has_infinite: bool,
 }
 
 impl Moments {
     /// Adds a value. A value that is not finite makes the mean and the variance `None`.
     pub fn record(&mut self, value: f64) {
-        self.count += 1;
-        if value.is_finite() && value.abs() <= MAX_SQUARED {
-            self.sum.add(value);
-            add_product(&mut self.squares, value, value, 1.0);
+        self.record_times(value, 1);
+    }
+
+    /// Adds a value this many times.
+    pub fn record_times(&mut self, value: f64, times: u64) {
+        if times == 0 {
+            return;
+        }
+        self.count += times;
+        self.has_large |= !matches!(value.abs(), 0.0..=MAX_SQUARED);
+        if value.is_finite() {
+            self.sum.add_times(value, times);
         } else {
-            self.has_large = true;
+            self.has_infinite = true;
+        }
+        if !self.has_large {
+            let square = value * value;
+            self.squares.add_times(square, times);
+            self.squares.add_times(value.mul_add(value, -square), times);
         }
     }
 
@@ -104,6 +179,7 @@ impl Moments {
         self.sum.add_all(&other.sum);
         self.squares.add_all(&other.squares);
         self.has_large |= other.has_large;
+        self.has_infinite |= other.has_infinite;
     }
 
     /// Returns the number of values.
@@ -112,10 +188,10 @@ impl Moments {
         self.count
     }
 
-    /// Returns the mean; `None` without values, or with a value above 1e150 in magnitude.
+    /// Returns the mean; `None` without values, or with a value that is not finite.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
-        (self.count > 0 && !self.has_large).then(|| self.sum.mean(self.count))
+        (self.count > 0 && !self.has_infinite).then(|| self.sum.mean(self.count))
     }
 
     /// Returns the unbiased variance, with `n - 1` in the denominator; `None` with fewer than two values, or with a
@@ -190,6 +266,11 @@ mod tests {
         let mut equal = Moments::default();
         (0..1_000).for_each(|_| equal.record(0.1));
         assert_eq!((equal.mean(), equal.variance()), (Some(0.1), Some(0.0)));
+        let mut at_once = Moments::default();
+        at_once.record_times(0.1, 999);
+        assert_eq!((at_once.count(), at_once.variance()), (999, Some(0.0)));
+        at_once.record_times(0.1, 1);
+        assert_eq!(at_once.mean().map(f64::to_bits), equal.mean().map(f64::to_bits));
         assert_eq!(equal.uncertainty(), Uncertainty::Constant);
     }
 

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::interval::{Interval, Z};
+use super::moments::Uncertainty;
 
 /// A number of successes in a number of trials.
 ///
@@ -51,5 +52,28 @@ impl Proportion {
         let low = if self.successes == 0 { 0.0 } else { centre - half };
         let high = if self.successes == self.trials { 1.0 } else { centre + half };
         Some(Interval { low, high })
+    }
+
+    /// Returns Wilson's interval with the standard error of the rate, `√(p(1 - p) / (n - 1))`, which inspect_ai and
+    /// lm-eval print too.
+    ///
+    /// ```
+    /// use dsrs_metrics::stats::Proportion;
+    ///
+    /// let passed = Proportion { successes: 9, trials: 10 };
+    /// assert_eq!(format!("{:.4}", passed.uncertainty().stderr().unwrap()), "0.1000");
+    /// let all = Proportion { successes: 10, trials: 10 };
+    /// assert_eq!((all.uncertainty().stderr(), all.uncertainty().ci95()), (None, all.wilson()));
+    /// ```
+    #[must_use]
+    pub fn uncertainty(&self) -> Uncertainty {
+        let (Some(p), Some(ci95)) = (self.rate(), self.wilson()) else {
+            return Uncertainty::NotEnoughRows { found: 0, needed: 1 };
+        };
+        if self.successes == 0 || self.successes == self.trials {
+            return Uncertainty::WithoutStderr { ci95 };
+        }
+        let stderr = (p * (1.0 - p) / (self.trials - 1) as f64).sqrt();
+        Uncertainty::Known { stderr, ci95 }
     }
 }

@@ -17,6 +17,10 @@ impl Random {
     }
 
     /// Uniform in [0, 1).
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0.next_u64()
+    }
+
     pub(crate) fn unit(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }

@@ -31,7 +31,10 @@ fn some_rows(count: usize) -> Vec<Pair> {
 async fn the_corpus_is_not_the_mean() {
     let rows = vec![row(0, "a b c d e f g h", "a b c d e f g h"), row(1, "a b", "x")];
     let result = scored(Wer::default(), rows, 1).await;
-    assert_eq!(result.to_string(), "wer  0.5000 (mean of 2/2, 0 failed); corpus 0.2000");
+    assert_eq!(
+        result.to_string(),
+        "wer  0.5000 [-5.8531, 6.8531; few rows] (mean of 2/2, 0 failed); corpus 0.2000"
+    );
     let json: Value = serde_json::to_value(&result).unwrap();
     assert_eq!(json["metrics"]["wer"]["corpus"], 0.2);
 }
@@ -71,7 +74,7 @@ async fn a_missing_answer_counts_as_an_empty_one() {
     let result = scored(Wer::default(), vec![row(0, "a b", "a b"), missing], 1).await;
     assert_eq!(
         result.metrics[0].to_string(),
-        "0.5000 (mean of 2/2, 0 failed, 1 without `answer`); corpus 0.3333"
+        "0.5000 [-5.8531, 6.8531; few rows] (mean of 2/2, 0 failed, 1 without `answer`); corpus 0.3333"
     );
 }
 
@@ -83,7 +86,10 @@ async fn micro_f1_of_entities() {
     let rows =
         vec![row("a", &["Louvre"], &["Louvre"]), row("b", &["Prado", "Uffizi", "Tate"], &["MoMA"])];
     let result = scored(EntityF1::default(), rows, 1).await;
-    assert_eq!(result.metrics[0].to_string(), "0.5000 (mean of 2/2, 0 failed); corpus 0.3333");
+    assert_eq!(
+        result.metrics[0].to_string(),
+        "0.5000 [0.0000, 1.0000; few rows] (mean of 2/2, 0 failed); corpus 0.3333"
+    );
 }
 
 #[test]
@@ -128,6 +134,6 @@ fn is_short(#[pred] answer: &str) -> WithCorpus<bool> {
 #[tokio::test]
 async fn a_bool_keeps_its_verdict() {
     let result = scored(IsShort, vec![row(0, "", "abc"), row(1, "", "abcdefg")], 1).await;
-    assert_eq!(result.to_string(), "is_short  50.00% (1/2, 0 failed); corpus 5.0000");
+    assert_eq!(result.to_string(), "is_short  50.00% [9.45, 90.55] (1/2, 0 failed); corpus 5.0000");
     assert_eq!(result.metrics[0].passed, Some(1));
 }

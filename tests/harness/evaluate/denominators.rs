@@ -14,14 +14,17 @@ async fn trap_12_a_crashing_metric_cannot_raise_the_mean() {
     assert_eq!(result.score, Some(0.25));
     assert_eq!(
         result.to_string(),
-        "said  0.2500 (mean of 2/5, 3 failed counted as 0; 0.6250 over the 2 scored)"
+        "said  0.2500 [0.0000, 0.6890; few rows] (mean of 2/5, 3 failed counted as 0; 0.6250 over the 2 scored)"
     );
 }
 
 #[tokio::test]
 async fn trap_13_an_average_over_some_rows_never_looks_like_one_over_all() {
     let result = score(&["1", "abstain", "abstain", "abstain"]).await;
-    assert_eq!(result.to_string(), "said  1.0000 (mean of 1/4, 0 failed, 3 abstained)");
+    assert_eq!(
+        result.to_string(),
+        "said  1.0000 [not enough rows] (mean of 1/4, 0 failed, 3 abstained)"
+    );
     assert_eq!(result.metrics[0].rows(), 4);
     let result = score(&["0.5", "nan"]).await;
     assert_eq!(result.metrics[0].mean_scored, Some(0.5), "one NaN does not spoil the others");
@@ -71,7 +74,7 @@ async fn the_headline_of_a_bool_counts_true_rows() {
     let pair =
         |row: u32| Pair::new(row.to_string(), example! {}, prediction! { "ok" => row < 891 });
     let result = evaluate.score((0..1190).map(pair)).await.unwrap();
-    assert_eq!(result.to_string(), "correct  74.87% (891/1190, 0 failed)");
+    assert_eq!(result.to_string(), "correct  74.87% [72.33, 77.26] (891/1190, 0 failed)");
     assert_eq!(result.score, Some(100.0 * (891.0 / 1190.0)));
     assert_eq!(result.metrics[0].passed, Some(891));
 
@@ -80,15 +83,18 @@ async fn the_headline_of_a_bool_counts_true_rows() {
     let result = evaluate.score(rows).await.unwrap();
     assert_eq!(
         result.to_string(),
-        "correct  74.25% (891/1200, 10 failed counted as 0; 74.87% of the 1190 scored)"
+        "correct  74.25% [71.70, 76.64] (891/1200, 10 failed counted as 0; 74.87% of the 1190 scored)"
     );
 }
 
 #[tokio::test]
 async fn both_means_are_shown_only_where_they_differ() {
-    assert_eq!(score(&["1", "0"]).await.to_string(), "said  0.5000 (mean of 2/2, 0 failed)");
+    assert_eq!(
+        score(&["1", "0"]).await.to_string(),
+        "said  0.5000 [0.0000, 6.8531; few rows] (mean of 2/2, 0 failed)"
+    );
     let equal = score(&["0", "fail"]).await.to_string();
-    assert_eq!(equal, "said  0.0000 (mean of 1/2, 1 failed counted as 0)");
+    assert_eq!(equal, "said  0.0000 [all scores are equal] (mean of 1/2, 1 failed counted as 0)");
 }
 
 #[tokio::test]
@@ -99,7 +105,10 @@ async fn feedback_does_not_enter_the_mean() {
     });
     let evaluate = Evaluate::builder().metric(told).build().unwrap();
     let result = evaluate.score(saying(&["good", "bad"])).await.unwrap();
-    assert_eq!(result.to_string(), "told  0.6250 (mean of 2/2, 0 failed)");
+    assert_eq!(
+        result.to_string(),
+        "told  0.6250 [-4.1398, 5.3898; few rows] (mean of 2/2, 0 failed)"
+    );
     let feedback = result.results[1].outcomes[0].scored().unwrap().feedback();
     assert_eq!(feedback.as_deref(), Some("0.5 is better"), "it is kept with the row");
 }
@@ -137,8 +146,8 @@ async fn trap_13_a_part_of_some_rows_names_all_of_them() {
     let evaluate = Evaluate::builder().metric(parts).build().unwrap();
     let result = evaluate.score(saying(&["b", "", "", ""])).await.unwrap();
     let shown = |name| result.metric(name).unwrap().to_string();
-    assert_eq!(shown("m.b"), "1.0000 (mean of 1/4, 0 failed, 3 abstained)");
-    assert_eq!(shown("m.a"), "0.5000 (mean of 4/4, 0 failed)");
+    assert_eq!(shown("m.b"), "1.0000 [not enough rows] (mean of 1/4, 0 failed, 3 abstained)");
+    assert_eq!(shown("m.a"), "0.5000 [all scores are equal] (mean of 4/4, 0 failed)");
     let result = evaluate.score(saying(&["b", "", "abstain", "fail"])).await.unwrap();
     for summary in &result.metrics {
         assert_eq!(summary.rows(), 4, "{}", summary.name);
@@ -171,7 +180,7 @@ async fn a_bool_that_is_neither_true_nor_false_is_a_failure() {
     let result = evaluate.score(saying(&["0.5", "1", "0", "1"])).await.unwrap();
     assert_eq!(
         result.to_string(),
-        "half  50.00% (2/4, 1 failed counted as 0; 66.67% of the 3 scored)"
+        "half  50.00% [15.00, 85.00] (2/4, 1 failed counted as 0; 66.67% of the 3 scored)"
     );
     let error = result.results[0].outcomes[0].error().unwrap();
     let said = "metric `half`: a boolean metric returned 0.5; expected 0 or 1";
@@ -210,7 +219,7 @@ async fn trap_27_several_metrics_share_one_run() {
     let failed: Vec<_> = result.metrics.iter().map(|summary| summary.failed).collect();
     assert_eq!((failed, result.failed_rows), (vec![1, 0, 1], 1));
     let json = serde_json::to_string(&result).unwrap();
-    assert!(json.starts_with(r#"{"rows":2,"metrics":{"said":{"score":0.25,"mean":0.25,"mean_scored":0.5,"kind":"number","scored":1,"failed":1,"gated":0,"skipped":0,"abstained":0"#), "{json}");
+    assert!(json.starts_with(r#"{"rows":2,"metrics":{"said":{"score":0.25,"stderr":0.25,"ci95":[0.0,3.4265511840436726],"mean":0.25,"mean_scored":0.5,"kind":"number","scored":1,"failed":1,"gated":0,"skipped":0,"abstained":0"#), "{json}");
 }
 
 #[tokio::test]

@@ -39,7 +39,7 @@ async fn trap_33_the_number_of_headlines_does_not_depend_on_the_rows() {
     let text = result.to_string();
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(lines.len(), 23, "{text}");
-    assert_eq!(lines[20], "fields.f18  0.5000 (mean of 1/1, 0 failed)");
+    assert_eq!(lines[20], "fields.f18  0.5000 [not enough rows] (mean of 1/1, 0 failed)");
     assert_eq!(lines[21], "fields.*    19981 more named scores");
     assert!(lines[22].starts_with("one  "));
     assert_eq!(result.metrics.len(), 20_003, "all are in the result");

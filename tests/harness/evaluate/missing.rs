@@ -45,7 +45,7 @@ async fn rows_without_a_field_are_counted_and_printed() {
     assert!(summary.unknown_fields.is_empty());
     assert_eq!(
         result.to_string(),
-        "understood  0.6250 (mean of 4/4, 0 failed, 2 without `entities`, `intent`)"
+        "understood  0.6250 [0.0000, 1.0000; few rows] (mean of 4/4, 0 failed, 2 without `entities`, `intent`)"
     );
     let json = serde_json::to_value(&result).unwrap();
     assert_eq!(json["metrics"]["understood"]["missing"], 2);
@@ -59,7 +59,7 @@ async fn rows_without_a_field_are_counted_and_printed() {
 #[tokio::test]
 async fn rows_with_all_fields_have_no_such_count() {
     let result = score(IntentAccuracy, vec![prediction! { "intent" => "temporal" }]).await;
-    assert_eq!(result.to_string(), "intent_accuracy  100.00% (1/1, 0 failed)");
+    assert_eq!(result.to_string(), "intent_accuracy  100.00% [20.65, 100.00] (1/1, 0 failed)");
     let json = serde_json::to_value(&result).unwrap();
     let metric = json["metrics"]["intent_accuracy"].as_object().unwrap();
     assert!(metric.keys().all(|key| !key.contains("missing") && !key.contains("unknown")));
@@ -104,7 +104,10 @@ async fn without_a_similar_name_the_message_lists_those_of_the_first_prediction(
 async fn one_row_with_the_field_or_with_null_shows_that_the_name_is_right() {
     let result = score(IntentAccuracy, vec![prediction! {}, prediction! { "intent" => () }]).await;
     assert_eq!(result.score, Some(0.0));
-    assert_eq!(result.to_string(), "intent_accuracy  0.00% (0/2, 0 failed, 2 without `intent`)");
+    assert_eq!(
+        result.to_string(),
+        "intent_accuracy  0.00% [0.00, 65.76] (0/2, 0 failed, 2 without `intent`)"
+    );
 }
 
 #[tokio::test]
@@ -155,5 +158,8 @@ async fn the_counts_do_not_depend_on_the_concurrency() {
     let (first, second) =
         (score_at(1, IntentAccuracy, rows()).await, score_at(16, IntentAccuracy, rows()).await);
     assert_eq!(first.metrics, second.metrics);
-    assert_eq!(first.to_string(), "intent_accuracy  33.33% (20/60, 0 failed, 40 without `intent`)");
+    assert_eq!(
+        first.to_string(),
+        "intent_accuracy  33.33% [22.73, 45.94] (20/60, 0 failed, 40 without `intent`)"
+    );
 }

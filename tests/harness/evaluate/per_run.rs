@@ -28,7 +28,7 @@ async fn settings_are_changed_for_one_run_only() {
     let names = run.await.unwrap().metrics.into_iter().map(|metric| metric.name);
     assert_eq!(names.collect::<Vec<_>>(), ["other", "third"], "the first metric replaces");
     let run = evaluate.to_builder().metrics([metric_fn("list", |_, _| true)]).score(saying(&["1"]));
-    assert_eq!(run.await.unwrap().to_string(), "list  100.00% (1/1, 0 failed)");
+    assert_eq!(run.await.unwrap().to_string(), "list  100.00% [20.65, 100.00] (1/1, 0 failed)");
     assert_eq!(evaluate.run(echo).await.unwrap().score, Some(0.5), "unchanged");
 }
 

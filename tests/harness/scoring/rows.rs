@@ -50,7 +50,7 @@ async fn trap_13_a_mean_over_1_of_4_never_looks_like_one_over_4() {
     assert_eq!((result.summary.scored, result.summary.skipped), (1, 3));
     assert_eq!(
         result.to_string(),
-        "1.0000 (mean of 1/4, 0 failed, 3 skipped for the budget); 1 truth calls made; \
+        "1.0000 [not enough rows] (mean of 1/4, 0 failed, 3 skipped for the budget); 1 truth calls made; \
          spent 100 msat of 100, 100 reserved and 0 returned"
     );
 }
@@ -71,7 +71,7 @@ async fn trap_03_nothing_scored_is_not_a_score_of_0() {
     assert!(
         result
             .to_string()
-            .starts_with("0.0000 (mean of 0/2, 0 failed, 2 gated counted as 0; none has a score)"),
+            .starts_with("0.0000 [all scores are equal] (mean of 0/2, 0 failed, 2 gated counted as 0; none has a score)"),
         "{result}"
     );
 }

@@ -2,8 +2,8 @@
 //! whether they still compute it.
 
 use dsrs_metrics::stats::{
-    Clusters, Moments, Proportion, Uncertainty, holm, mcnemar_exact, permutation_test,
-    rows_for_power,
+    Clusters, Moments, Proportion, Uncertainty, bca_interval, holm, mcnemar_exact,
+    permutation_test, rows_for_power,
 };
 use dsrs_metrics_tests::Peer;
 use serde::Deserialize;
@@ -19,6 +19,7 @@ enum Vector {
     Flips { wins: u64, losses: u64, p_value: f64 },
     Permutation { differences: Vec<f64>, p_value: f64 },
     Holm { p_values: Vec<f64>, adjusted: Vec<f64> },
+    Bca { scores: Vec<f64>, means: Vec<f64>, ci95: (f64, f64) },
     Power { deviation: f64, difference: f64, rows: u64 },
     Attempts { n: u64, c: u64, k: u64, pass_at: f64, pass_hat: f64 },
 }
@@ -38,7 +39,7 @@ fn assert_uncertainty(found: Uncertainty, stderr: f64, (low, high): (f64, f64)) 
 
 #[test]
 fn every_figure_is_that_of_scipy_or_statsmodels() {
-    let mut compared = [0; 7];
+    let mut compared = [0; 8];
     for vector in dsrs_metrics_tests::vectors::<Vector>(VECTORS) {
         let kind = match vector {
             Vector::Mean { scores, mean, variance, stderr, ci95 } => {
@@ -74,6 +75,15 @@ fn every_figure_is_that_of_scipy_or_statsmodels() {
                 found.into_iter().zip(adjusted).for_each(|(found, it)| assert_close(found, it));
                 4
             }
+            Vector::Bca { scores, means, ci95 } => {
+                let (n, sum) = (scores.len() as f64, scores.iter().sum::<f64>());
+                let jackknife: Vec<_> =
+                    scores.iter().map(|score| (sum - score) / (n - 1.0)).collect();
+                let found = bca_interval(sum / n, means, &jackknife).unwrap();
+                assert_close(found.low, ci95.0);
+                assert_close(found.high, ci95.1);
+                7
+            }
             Vector::Power { deviation, difference, rows } => {
                 assert_eq!(rows_for_power(deviation, difference), Some(rows));
                 5
@@ -87,11 +97,11 @@ fn every_figure_is_that_of_scipy_or_statsmodels() {
         };
         compared[kind] += 1;
     }
-    assert_eq!(compared, [220, 80, 282, 40, 40, 40, 71]);
+    assert_eq!(compared, [220, 80, 282, 40, 40, 40, 71, 40]);
 }
 
 #[test]
 fn the_peers_compute_the_committed_vectors() {
     let Some(peer) = Peer::with(&["scipy", "statsmodels"]) else { return };
-    assert_eq!(peer.check(SCRIPT), "773 vectors, as committed");
+    assert_eq!(peer.check(SCRIPT), "813 vectors, as committed");
 }

@@ -71,6 +71,15 @@ fn evaluator(metrics: &[Arc<dyn Metric>], args: &ScoreArguments) -> Result<Evalu
     if let Some(max_errors) = args.max_errors {
         builder = builder.max_errors(max_errors);
     }
+    if let Some(repeats) = args.repeats {
+        builder = builder.repeats(repeats);
+    }
+    if let Some(field) = &args.group {
+        builder = builder.group(field);
+    }
+    if let Some(samples) = args.bootstrap {
+        builder = builder.bootstrap(samples).seed(args.seed);
+    }
     if let Some(timeout) = args.timeout {
         builder = builder.timeout(timeout);
     }

@@ -1,5 +1,6 @@
 //! The result of a run: what is printed, and the exit code.
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use serde::Serialize;
@@ -32,8 +33,13 @@ pub(super) fn report(
     models: &RunModels,
     args: &ScoreArguments,
 ) -> Result<ExitCode, CliError> {
-    let printed =
-        if args.json { print_json(&Printed::new(result)) } else { print(&format!("{result}\n")) };
+    let printed = if args.json {
+        print_json(&Printed::new(result))
+    } else if std::io::stdout().is_terminal() {
+        print(&format!("{result:#}\n"))
+    } else {
+        print(&format!("{result}\n"))
+    };
     printed.map_err(CliError::StandardOutput)?;
     if let Ending::OutputFailed(error) = &result.ending {
         return Err(error.clone().into());
@@ -42,7 +48,8 @@ pub(super) fn report(
         warn(result, unused, args);
         models.excess_warning().into_iter().for_each(print_error);
     }
-    let unknown = unknown_fields(result, &args.mappings);
+    let mut unknown = unknown_fields(result, &args.mappings);
+    unknown.extend(unknown_group(result, args));
     for line in &unknown {
         print_error(line);
     }
@@ -114,6 +121,14 @@ fn warn(result: &EvaluationResult, unused: &[Mapping], args: &ScoreArguments) {
             result.failed_rows
         ));
     }
+    if let Some(field) = &args.group
+        && (1..result.rows).contains(&result.without_group)
+    {
+        let (field, without, rows) = (shown::name(field), result.without_group, result.rows);
+        print_error(format_args!(
+            "warning: --group {field}: {without} of {rows} rows lack this field; each is a group of its own"
+        ));
+    }
     for mapping in unused {
         let path = mapping.path();
         print_error(format_args!("warning: --map {mapping}: no row has `{path}`"));
@@ -121,6 +136,19 @@ fn warn(result: &EvaluationResult, unused: &[Mapping], args: &ScoreArguments) {
     for warning in fail_under::fractions_of_percent(result, &args.fail_under) {
         print_error(warning);
     }
+}
+
+/// A line if no row has the field of `--group`.
+fn unknown_group(result: &EvaluationResult, args: &ScoreArguments) -> Option<String> {
+    let field = args.group.as_deref().filter(|_| result.without_group == result.rows)?;
+    let has_side = ["gold.", "pred."].iter().any(|side| field.starts_with(side));
+    let field = shown::name(field);
+    Some(match has_side {
+        true => format!("--group {field}: no row has this field"),
+        false => format!(
+            "--group {field}: no row has this attribute; write gold.{field} or pred.{field} for a field of the gold row or the prediction"
+        ),
+    })
 }
 
 /// A line for each field that a metric reads and no row has.

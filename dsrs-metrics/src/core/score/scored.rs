@@ -240,6 +240,28 @@ impl Scored {
         self.critique().and_then(|critique| critique.corpus.as_ref())
     }
 
+    /// Returns the score of a row over several evaluations. It has no verdict, since some may pass and others fail.
+    pub(crate) fn over_repeats(score: MetricScore, repeats: &[&Self], parts: Vec<Part>) -> Self {
+        let critiques = || repeats.iter().filter_map(|scored| scored.critique());
+        let mut metadata = Map::new();
+        if repeats.iter().any(|scored| scored.is_judged_offline()) {
+            metadata.insert("judge".to_owned(), super::OFFLINE_JUDGE.into());
+        }
+        let mut counts = repeats.iter().filter_map(|scored| scored.corpus());
+        let mut corpus = counts.next().cloned();
+        counts.for_each(|more| corpus.iter_mut().for_each(|sum| sum.merge(more)));
+        let critique = Critique {
+            feedback: None,
+            shares_details: false,
+            metadata,
+            parts,
+            corpus,
+            lost: repeats.iter().find_map(|scored| scored.lost_judges()).cloned(),
+            missing: critiques().find_map(|critique| critique.missing.clone()),
+        };
+        Self { score, passed: None, note: Note::Critique(Box::new(critique)) }
+    }
+
     /// Sets the row's contribution to the corpus's score.
     pub(crate) fn with_corpus(mut self, counts: CorpusCounts) -> Self {
         match &mut self.note {

@@ -2,7 +2,7 @@
 //! `latency_s`, `input_tokens`, `output_tokens` and `cost_msats` if the program returned them;
 //! `attributes.FIELD` for each attribute; for each metric `NAME` (the value), then
 //! `NAME.outcome`, `NAME.passed`, `NAME.confidence`, `NAME.details`, `NAME.feedback`,
-//! `NAME.cost_msats`, and keys that only some rows have, such as `NAME.error` and `NAME.parts`.
+//! `NAME.cost_msats`, and keys that only some rows have, such as `NAME.error` and `NAME.parts`; `repeats` as JSON.
 //!
 //! Strings are written as they are, null is an empty cell, everything else is JSON. On request, a
 //! string that a spreadsheet would evaluate as a formula gets a leading apostrophe.
@@ -29,6 +29,7 @@ struct Line {
     #[serde(default)]
     attributes: Cells,
     scores: IndexMap<String, Cells>,
+    repeats: Option<Value>,
     traceback: Option<String>,
 }
 
@@ -69,6 +70,8 @@ impl Line {
             cells.extend(prefixed(&name, score));
             groups.insert(format!("score of {name}"), cells);
         }
+        let repeats = self.repeats.map(|repeats| ("repeats".to_owned(), repeats));
+        groups.insert("repeats".to_owned(), repeats.into_iter().collect());
         let traceback = self.traceback.map(|text| ("traceback".to_owned(), text.into()));
         groups.insert("traceback".to_owned(), traceback.into_iter().collect());
         groups

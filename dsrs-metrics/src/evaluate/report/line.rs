@@ -10,7 +10,7 @@ use crate::core::outcome::Outcome;
 use crate::core::program_run::ProgramRun;
 use crate::core::rows::dynamic::Fields;
 use crate::core::score::{Part, Scored};
-use crate::evaluate::RowResult;
+use crate::evaluate::{Repeat, RowResult};
 
 /// Appends a row, without a line break. A row that cannot be serialized, such as a map with numbers as
 /// keys, is still written, so that no paid score is lost.
@@ -18,7 +18,7 @@ pub(crate) type Render<G, P> = fn(&RowResult<G, P>, &[String], &mut Vec<u8>);
 
 /// `{"id": .., "scores": {..}}`
 pub(crate) fn score_line<G, P>(row: &RowResult<G, P>, metrics: &[String], line: &mut Vec<u8>) {
-    let written = write(row, metrics, None::<&((), Option<()>)>, line);
+    let written = write(row, metrics, None::<&((), Option<()>)>, &[] as &[Option<()>], line);
     debug_assert!(written.is_ok(), "a score line contains only strings and numbers");
 }
 
@@ -29,11 +29,13 @@ pub(crate) fn pair_line<G: Serialize, P: Serialize>(
     line: &mut Vec<u8>,
 ) {
     let start = line.len();
+    let preds = (0..row.repeats.len()).map(|number| row.pred_of_repeat(number).map(Side::or_note));
+    let preds: Vec<_> = preds.collect();
     let whole = (Side::Whole(&*row.gold), row.pred.as_ref().map(Side::Whole));
-    if write(row, metrics, Some(&whole), line).is_err() {
+    if write(row, metrics, Some(&whole), &preds, line).is_err() {
         line.truncate(start);
         let sides = (Side::or_note(&*row.gold), row.pred.as_ref().map(Side::or_note));
-        let written = write(row, metrics, Some(&sides), line);
+        let written = write(row, metrics, Some(&sides), &preds, line);
         debug_assert!(written.is_ok(), "a row that is not JSON was replaced by a note");
     }
 }
@@ -59,8 +61,12 @@ fn write<G, P>(
     row: &RowResult<G, P>,
     metrics: &[String],
     pair: Option<&(impl Serialize, Option<impl Serialize>)>,
+    preds: &[Option<impl Serialize>],
     line: &mut Vec<u8>,
 ) -> serde_json::Result<()> {
+    let repeats = row.repeats.iter().enumerate();
+    let repeats =
+        repeats.map(|(number, repeat)| RepeatLine::new(repeat, preds.get(number), metrics));
     let line_of = Line {
         id: &row.id,
         gold: pair.map(|(gold, _)| gold),
@@ -68,13 +74,14 @@ fn write<G, P>(
         run: row.run.as_deref().map(RunLine::new).unwrap_or_default(),
         attributes: (!row.attributes.is_empty()).then_some(&row.attributes),
         scores: ScoresByName { metrics, outcomes: &row.outcomes },
+        repeats: repeats.collect(),
         traceback: row.traceback.as_deref(),
     };
     serde_json::to_writer(line, &line_of)
 }
 
 #[derive(Serialize)]
-struct Line<'a, G, P> {
+struct Line<'a, G, P, R> {
     id: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     gold: Option<&'a G>,
@@ -85,8 +92,27 @@ struct Line<'a, G, P> {
     #[serde(skip_serializing_if = "Option::is_none")]
     attributes: Option<&'a Fields>,
     scores: ScoresByName<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    repeats: Vec<RepeatLine<'a, R>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     traceback: Option<&'a str>,
+}
+
+/// One of several evaluations of a row.
+#[derive(Serialize)]
+struct RepeatLine<'a, R> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pred: Option<&'a Option<R>>,
+    #[serde(flatten)]
+    run: RunLine,
+    scores: ScoresByName<'a>,
+}
+
+impl<'a, R> RepeatLine<'a, R> {
+    fn new<P>(repeat: &'a Repeat<P>, pred: Option<&'a Option<R>>, metrics: &'a [String]) -> Self {
+        let run = repeat.run.as_deref().map(RunLine::new).unwrap_or_default();
+        Self { pred, run, scores: ScoresByName { metrics, outcomes: &repeat.outcomes } }
+    }
 }
 
 /// Latency and usage of the program, as it returned them. A latency that the harness measured is not written, so that

@@ -1,0 +1,85 @@
+//! The groups of rows, for cluster-robust standard errors.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::row::RowResult;
+use crate::core::rows::dynamic::{Example, Prediction};
+
+/// Returns the group of a row.
+pub(super) type GroupOf<G, P> = Arc<dyn Fn(&RowResult<G, P>) -> Option<String> + Send + Sync>;
+
+/// Numbers the groups in the order in which they occur.
+pub(super) struct Groups<G, P> {
+    of: GroupOf<G, P>,
+    numbers: HashMap<String, u32>,
+    next: u32,
+    rows_without: u64,
+}
+
+impl<G, P> Groups<G, P> {
+    pub(super) fn new(of: GroupOf<G, P>) -> Self {
+        Self { of, numbers: HashMap::new(), next: 0, rows_without: 0 }
+    }
+
+    /// Returns the number of the row's group. A row without a group gets one of its own, as does a row for which the
+    /// function panics.
+    pub(super) fn of(&mut self, row: &RowResult<G, P>) -> u32 {
+        let group = crate::core::panic::catch(false, || (self.of)(row)).ok().flatten();
+        let Some(group) = group else {
+            self.rows_without += 1;
+            return self.take_number();
+        };
+        if let Some(number) = self.numbers.get(&group) {
+            return *number;
+        }
+        let number = self.take_number();
+        self.numbers.insert(group, number);
+        number
+    }
+
+    /// Returns the number of rows without a group.
+    pub(super) fn rows_without(&self) -> u64 {
+        self.rows_without
+    }
+
+    fn take_number(&mut self) -> u32 {
+        let number = self.next;
+        self.next = self.next.saturating_add(1);
+        number
+    }
+}
+
+/// Returns the value at a path: `gold.FIELD`, `pred.FIELD`, or an attribute. Dots lead into objects. A missing value and
+/// `null` are `None`.
+pub(super) fn value_at(row: &RowResult<Example, Prediction>, path: &str) -> Option<String> {
+    let in_attributes = || follow(path, |name| row.attributes.get(name));
+    let value = match path.split_once('.') {
+        Some(("gold", field)) => follow(field, |name| row.gold.get(name)).or_else(in_attributes),
+        Some(("pred", field)) => {
+            let pred = row.pred.as_ref();
+            follow(field, |name| pred?.get(name)).or_else(in_attributes)
+        }
+        _ => in_attributes(),
+    };
+    match value? {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    }
+}
+
+/// Returns the field of this name, or the value below the field of its first segment.
+fn follow<'a>(path: &str, get: impl Fn(&str) -> Option<&'a Value>) -> Option<&'a Value> {
+    if let Some(value) = get(path) {
+        return Some(value);
+    }
+    let (first, rest) = path.split_once('.')?;
+    rest.split('.').try_fold(get(first)?, |value, name| match value {
+        Value::Object(object) => object.get(name),
+        Value::Array(list) => list.get(name.parse::<usize>().ok()?),
+        _ => None,
+    })
+}
