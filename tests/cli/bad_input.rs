@@ -298,7 +298,7 @@ fn files_that_cannot_be_read() {
     );
     assert_eq!(
         error("rows.txt"),
-        "rows.txt: unknown extension; expected .jsonl, .json or .csv; rename the file or set --format"
+        "rows.txt: unknown extension; expected .jsonl, .json, .csv or .parquet; rename the file or set --format"
     );
 }
 
@@ -315,9 +315,12 @@ fn results_that_cannot_be_written() {
     let error = |out| folder.score_error(&["rows.jsonl", "-m", "same_text", "--out", out]);
     assert_eq!(
         error("scores.xlsx"),
-        "--out scores.xlsx: unknown extension; expected .jsonl, .json or .csv"
+        "--out scores.xlsx: unknown extension; expected .jsonl, .json, .csv or .parquet"
     );
-    assert_eq!(error("scores"), "--out scores: missing extension; expected .jsonl, .json or .csv");
+    assert_eq!(
+        error("scores"),
+        "--out scores: missing extension; expected .jsonl, .json, .csv or .parquet"
+    );
     assert_eq!(
         error("rows.jsonl"),
         "--out rows.jsonl: the file is also an input; choose another file"

@@ -51,7 +51,7 @@ pub(super) struct ListArguments {
 /// them, and the third one ends the program at once.
 #[derive(Debug, Args)]
 pub(super) struct ScoreArguments {
-    /// Files of rows: .jsonl, .json or .csv; `-` is standard input
+    /// Files of rows: .jsonl, .json, .csv or (feature `parquet`) .parquet; `-` is standard input
     #[arg(value_name = "DATA", required = true)]
     pub(super) data: Vec<PathBuf>,
     /// The metrics, separated by commas; see `list`
@@ -66,7 +66,7 @@ pub(super) struct ScoreArguments {
     /// Read all DATA in this format, whatever the extensions; standard input is jsonl by default
     #[arg(long, value_name = "FORMAT")]
     pub(super) format: Option<FormatArgument>,
-    /// Write the scores of every row to a file: .jsonl, .json or .csv
+    /// Write the scores of every row to a file: .jsonl, .json, .csv or (feature `parquet`) .parquet
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
     /// In a CSV file, write a leading apostrophe before strings that a spreadsheet would evaluate as
@@ -136,6 +136,9 @@ pub(super) enum FormatArgument {
     Json,
     /// A header of column names, then one record per row
     Csv,
+    /// Typed columns, named as those of csv
+    #[cfg(feature = "parquet")]
+    Parquet,
 }
 
 impl From<FormatArgument> for Format {
@@ -144,6 +147,8 @@ impl From<FormatArgument> for Format {
             FormatArgument::Jsonl => Self::Jsonl,
             FormatArgument::Json => Self::Json,
             FormatArgument::Csv => Self::Csv,
+            #[cfg(feature = "parquet")]
+            FormatArgument::Parquet => Self::Parquet,
         }
     }
 }

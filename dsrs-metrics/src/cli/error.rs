@@ -28,7 +28,7 @@ pub(super) enum CliError {
     #[error("--map: duplicate mapping of `{field}`; write one")]
     DuplicateMapping { field: String },
     #[error("--out {}: {reason}", file.display())]
-    Out { file: PathBuf, reason: &'static str },
+    Out { file: PathBuf, reason: String },
     #[cfg(not(feature = "lm"))]
     #[error(
         "{option}: this program was built without language models; build it with `cargo install dsrs-metrics --features cli,lm`, or enable the feature `lm` of the dependency `dsrs-metrics`"

@@ -5,6 +5,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use super::format::Format;
 use crate::core::rows::pair::Origin;
 use crate::core::spec::Side;
 use crate::text::shown;
@@ -29,8 +30,9 @@ pub enum DataError {
     },
     /// The file's extension does not name a format.
     #[error(
-        "{}: unknown extension; expected .jsonl, .json or .csv; rename the file or set --format",
-        file.display()
+        "{}: unknown extension; expected {}; rename the file or set --format",
+        file.display(),
+        Format::EXTENSIONS
     )]
     UnknownFormat {
         /// The file.
@@ -76,6 +78,26 @@ pub enum DataError {
         byte: usize,
         /// The value of the byte.
         found: u8,
+    },
+    /// A Parquet file is invalid, or compressed in a way that is not supported.
+    #[cfg(feature = "parquet")]
+    #[error("{}: row {}: invalid Parquet: {}", at.file.display(), at.line, shown::name(reason))]
+    InvalidParquet {
+        /// The file, and the number of the row, from 1.
+        at: Origin,
+        /// The error of the decoder.
+        reason: String,
+    },
+    /// A cell of a Parquet file has no JSON form.
+    #[cfg(feature = "parquet")]
+    #[error("{}: row {}: column `{}`: {problem}", at.file.display(), at.line, shown::name(column))]
+    InvalidCell {
+        /// The file, and the number of the row, from 1.
+        at: Origin,
+        /// The column.
+        column: String,
+        /// What is wrong with the cell.
+        problem: &'static str,
     },
     /// The row is not JSON, or an object has a duplicate key.
     #[error("{at}:{column}: invalid JSON: {reason}")]

@@ -13,10 +13,22 @@ pub enum Format {
     /// A header of column names, then one record per row.
     #[cfg(feature = "csv")]
     Csv,
+    /// Typed columns, named as those of CSV.
+    #[cfg(feature = "parquet")]
+    Parquet,
 }
 
 impl Format {
-    /// Returns the format that a file's extension names: `jsonl` or `ndjson`, `json`, `csv`.
+    /// The extensions of this build's formats, for messages.
+    pub(crate) const EXTENSIONS: &'static str =
+        match (cfg!(feature = "csv"), cfg!(feature = "parquet")) {
+            (_, true) => ".jsonl, .json, .csv or .parquet",
+            (true, false) => ".jsonl, .json or .csv",
+            (false, false) => ".jsonl or .json",
+        };
+
+    /// Returns the format that a file's extension names: `jsonl` or `ndjson`, `json`, `csv`, and with the feature
+    /// `parquet` also `parquet`.
     ///
     /// ```
     /// use dsrs_metrics::data::Format;
@@ -32,6 +44,8 @@ impl Format {
             "json" => Some(Self::Json),
             #[cfg(feature = "csv")]
             "csv" => Some(Self::Csv),
+            #[cfg(feature = "parquet")]
+            "parquet" => Some(Self::Parquet),
             _ => None,
         }
     }

@@ -1,5 +1,5 @@
-//! Reading pairs from JSONL, JSON and CSV files, one row at a time, in memory that does not grow
-//! with the file.
+//! Reading pairs from JSONL, JSON, CSV and (feature `parquet`) Parquet files, one row at a time, in
+//! memory that does not grow with the file.
 //!
 //! [`DataReader`] (`reader.rs`) opens files (`row_file.rs`) and validates each row (`row.rs`). Each
 //! format has a file of its own. This module knows nothing about metrics: a metric checks whether a
@@ -16,6 +16,8 @@ mod json_lines;
 mod json_row;
 mod mapping;
 mod object_rows;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod reader;
 mod row;
 mod row_file;

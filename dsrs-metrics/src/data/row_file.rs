@@ -12,6 +12,8 @@ use super::format::Format;
 use super::input::Input;
 use super::json_array::JsonArray;
 use super::json_lines::JsonLines;
+#[cfg(feature = "parquet")]
+use super::parquet::ParquetRows;
 use super::row::Row;
 use crate::core::rows::pair::Origin;
 
@@ -60,25 +62,48 @@ impl UnopenedFile {
     }
 
     pub(super) fn open(self, row_limit: usize) -> Result<RowFile, DataError> {
-        const BUFFER: usize = 1 << 16;
         let Self { name, format, source } = self;
-        let reader: Box<dyn BufRead + Send> = match source {
-            Source::Reader(reader) => reader,
-            Source::StandardInput => Box::new(BufReader::with_capacity(BUFFER, io::stdin())),
-            Source::File => match File::open(&name) {
-                Ok(file) => Box::new(BufReader::with_capacity(BUFFER, file)),
-                Err(reason) => return Err(DataError::Unreadable { file: name, reason }),
-            },
-        };
         let name: Arc<Path> = name.into();
-        let input = Input::new(Arc::clone(&name), reader, row_limit)?;
+        let unreadable = |reason| DataError::Unreadable { file: name.to_path_buf(), reason };
+        let input = |source: Source| {
+            let reader = source.reader(&name).map_err(unreadable)?;
+            Input::new(Arc::clone(&name), reader, row_limit)
+        };
         let rows: Rows = match format {
-            Format::Jsonl => Box::new(JsonLines::new(input)),
-            Format::Json => Box::new(JsonArray::new(input)),
+            Format::Jsonl => Box::new(JsonLines::new(input(source)?)),
+            Format::Json => Box::new(JsonArray::new(input(source)?)),
             #[cfg(feature = "csv")]
-            Format::Csv => Box::new(CsvRecords::new(input)?),
+            Format::Csv => Box::new(CsvRecords::new(input(source)?)?),
+            #[cfg(feature = "parquet")]
+            Format::Parquet => {
+                let file = Arc::clone(&name);
+                Box::new(match source {
+                    Source::File => {
+                        let reader = File::open(&name).map_err(unreadable)?;
+                        ParquetRows::new(file, reader, row_limit)?
+                    }
+                    // The schema is at the end, so a stream is read into memory.
+                    stream => {
+                        let mut reader = stream.reader(&name).map_err(unreadable)?;
+                        let mut bytes = Vec::new();
+                        io::Read::read_to_end(&mut reader, &mut bytes).map_err(unreadable)?;
+                        ParquetRows::new(file, bytes::Bytes::from(bytes), row_limit)?
+                    }
+                })
+            }
         };
         Ok(RowFile { name, format, rows, read: 0 })
+    }
+}
+
+impl Source {
+    fn reader(self, file: &Path) -> io::Result<Box<dyn BufRead + Send>> {
+        const BUFFER: usize = 1 << 16;
+        Ok(match self {
+            Self::Reader(reader) => reader,
+            Self::StandardInput => Box::new(BufReader::with_capacity(BUFFER, io::stdin())),
+            Self::File => Box::new(BufReader::with_capacity(BUFFER, File::open(file)?)),
+        })
     }
 }
 

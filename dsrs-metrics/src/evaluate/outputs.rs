@@ -25,6 +25,13 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
         self.save_as(Format::Csv, path.into())
     }
 
+    /// Writes the rows as Parquet, with the columns of [`save_as_csv`](Self::save_as_csv), which pandas, polars and DuckDB
+    /// read as they are: numbers, booleans and strings have their type, lists and objects are JSON. A column of values of several types is JSON.
+    #[cfg(feature = "parquet")]
+    pub fn save_as_parquet(self, path: impl Into<PathBuf>) -> Self {
+        self.save_as(Format::Parquet, path.into())
+    }
+
     /// Sets whether strings in CSV files that a spreadsheet would evaluate as a formula get a leading
     /// apostrophe: those that begin with `=`, `+`, `-`, `@`, a tab or a line break, in cells and in the
     /// header. By default strings are written unchanged, so that a file can be read back. Use this for

@@ -26,7 +26,7 @@ async fn proxies_that_reject_60_of_100_save_60_of_100_truth_calls() {
     assert_eq!((summary.mean, summary.mean_scored), (Some(0.2), Some(0.5)));
     assert_eq!(
         result.to_string(),
-        "0.2000 [-9, 9] (mean of 4000/10000, 0 failed, 6000 gated counted as 0; 0.5000 over the 4000 \
+        "0.2000 [0.1952, 0.2048] (mean of 4000/10000, 0 failed, 6000 gated counted as 0; 0.5000 over the 4000 \
          scored); 4000 truth calls made, 6000 avoided by the gate, saving 600000 msat; \
          spent 240000 msat"
     );

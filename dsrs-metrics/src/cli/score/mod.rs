@@ -93,16 +93,18 @@ fn evaluator(metrics: &[Arc<dyn Metric>], args: &ScoreArguments) -> Result<Evalu
 fn save_to(builder: Builder, out: &Path, data: &[PathBuf]) -> Result<Builder, CliError> {
     let reject = |reason| Err(CliError::Out { file: out.to_path_buf(), reason });
     if data.iter().any(|input| same_file::is_same_regular_file(input, out)) {
-        return reject("the file is also an input; choose another file");
+        return reject("the file is also an input; choose another file".to_owned());
     }
     match Format::of(out) {
         Some(Format::Jsonl) => Ok(builder.save_as_jsonl(out)),
         Some(Format::Json) => Ok(builder.save_as_json(out)),
         Some(Format::Csv) => Ok(builder.save_as_csv(out)),
+        #[cfg(feature = "parquet")]
+        Some(Format::Parquet) => Ok(builder.save_as_parquet(out)),
         None if out.extension().is_none() => {
-            reject("missing extension; expected .jsonl, .json or .csv")
+            reject(format!("missing extension; expected {}", Format::EXTENSIONS))
         }
-        None => reject("unknown extension; expected .jsonl, .json or .csv"),
+        None => reject(format!("unknown extension; expected {}", Format::EXTENSIONS)),
     }
 }
 

@@ -15,6 +15,8 @@ use crate::evaluate::EvaluateError;
 pub(crate) enum Format {
     #[cfg(feature = "csv")]
     Csv,
+    #[cfg(feature = "parquet")]
+    Parquet,
     /// One array of objects.
     Json,
     /// One object per line.
@@ -115,6 +117,8 @@ impl ResultFiles {
         match target.format {
             #[cfg(feature = "csv")]
             Format::Csv => super::csv::export(&mut lines, &mut out, self.escape_formulas)?,
+            #[cfg(feature = "parquet")]
+            Format::Parquet => super::parquet::export(&mut lines, &mut out)?,
             Format::Json => export_array(&mut lines, &mut out)?,
             Format::JsonLines => lines.for_each(|line| {
                 out.write_all(line)?;

@@ -1,11 +1,15 @@
 //! The output of an evaluation: progress on standard error, a table, result files.
 
 #[cfg(feature = "csv")]
+mod columns;
+#[cfg(feature = "csv")]
 mod csv;
 mod files;
 #[cfg(all(unix, feature = "ctrl-c"))]
 mod leftovers;
 mod line;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod progress;
 #[cfg(feature = "report")]
 mod table;

@@ -1,0 +1,162 @@
+//! Parquet: rows of pandas, polars and DuckDB, result files that they read, invalid files.
+
+use std::io::Cursor;
+use std::path::Path;
+
+use dsrs_metrics::data::{DataError, DataReader, Format};
+use dsrs_metrics::prelude::*;
+use dsrs_metrics::{Evaluate, Pair};
+use dsrs_metrics_tests::Peer;
+use serde_json::{Value, json};
+
+const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/parity/parquet_files.py");
+
+fn peer() -> Option<Peer> {
+    Peer::with(&["duckdb", "pandas", "polars", "pyarrow"])
+}
+
+fn read(file: &Path) -> Result<Vec<Pair>, DataError> {
+    DataReader::new().read([file])?.collect()
+}
+
+/// Two rows with values of every type, one of them with a row that failed.
+async fn write_results(file: &Path) {
+    let said = metric_fn("said", |_: &Example, pred: &Prediction| -> Result<f64, String> {
+        pred.get("sure").and_then(Value::as_f64).ok_or_else(|| "no number".to_owned())
+    });
+    let devset = [
+        example! { "answers" => ["Paris", "paris"], "mixed" => 1, "n" => 1, "x" => 1 },
+        example! { "answers" => ["42"], "mixed" => "one", "n" => 2, "x" => 0.5 },
+    ];
+    let program = |row: Example| async move {
+        prediction! { "sure" => (row.get("n") == Some(&json!(1))).then_some(0.5), "text" => "é\u{2028}\"" }
+    };
+    let evaluate = Evaluate::builder().devset(devset).metric(said).save_as_parquet(file);
+    assert!(evaluate.build().unwrap().run(program).await.unwrap().is_complete());
+}
+
+#[tokio::test]
+async fn a_result_file_is_read_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("r.parquet");
+    write_results(&file).await;
+    let rows = read(&file).unwrap();
+    assert_eq!((rows.len(), &*rows[0].id, &*rows[1].id), (2, "0", "1"));
+    let gold = |row: usize, field| rows[row].gold.get(field).cloned().unwrap_or_default();
+    // Lists and columns of several types are JSON.
+    assert_eq!(gold(0, "answers"), json!(r#"["Paris","paris"]"#));
+    assert_eq!((gold(0, "mixed"), gold(1, "mixed")), (json!("1"), json!("\"one\"")));
+    assert_eq!((gold(0, "n"), gold(0, "x"), gold(1, "x")), (json!(1), json!(1.0), json!(0.5)));
+    let pred = |field| rows[1].pred.get(field).cloned();
+    assert_eq!((pred("sure"), pred("text")), (None, Some(json!("é\u{2028}\""))));
+    let score = |row: usize, column| rows[row].attributes.get(column).cloned();
+    assert_eq!(
+        (score(0, "said"), score(0, "said.outcome")),
+        (Some(json!(0.5)), Some(json!("scored")))
+    );
+    assert_eq!((score(1, "said"), score(1, "said.outcome")), (None, Some(json!("metric_failed"))));
+    assert_eq!(score(1, "said.error"), Some(json!("metric `said`: no number")));
+}
+
+#[tokio::test]
+async fn trap_22_an_export_of_many_row_groups_has_every_row_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("r.parquet");
+    let row = |n: u32| Pair::new(n.to_string(), example! {}, prediction! { "n" => n });
+    let last =
+        metric_fn("half", |_, pred| pred.get("n").and_then(Value::as_f64).unwrap_or(0.0) / 2.0);
+    let evaluate = Evaluate::builder().metric(last).keep_results(false).save_as_parquet(&file);
+    let result = evaluate.build().unwrap().score((0..25_000).map(row)).await.unwrap();
+    assert_eq!(result.rows, 25_000);
+    let rows = DataReader::new().read([&file]).unwrap().map(Result::unwrap);
+    let expected = (0..25_000).map(|n| (n.to_string(), Some(json!(f64::from(n) / 2.0))));
+    assert!(rows.map(|row| (row.id, row.attributes.get("half").cloned())).eq(expected));
+}
+
+#[tokio::test]
+async fn pandas_polars_and_duckdb_read_a_result_file() {
+    let Some(peer) = peer() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("r.parquet");
+    write_results(&file).await;
+    let read: Value =
+        serde_json::from_str(&peer.output(&[SCRIPT, "read", file.to_str().unwrap()]).unwrap())
+            .unwrap();
+    let types = &read["types"];
+    assert_eq!(
+        [&types["id"], &types["gold.n"], &types["gold.x"], &types["said"], &types["said.passed"]],
+        ["String", "Int64", "Float64", "Float64", "String"]
+    );
+    for tool in ["pandas", "polars", "duckdb"] {
+        let rows = &read[tool];
+        assert_eq!(rows.as_array().unwrap().len(), 2, "{tool}");
+        assert_eq!((&rows[0]["said"], &rows[1]["said"]), (&json!(0.5), &Value::Null), "{tool}");
+        assert_eq!(rows[0]["gold.answers"], r#"["Paris","paris"]"#, "{tool}");
+        assert_eq!(rows[1]["pred.text"], "é\u{2028}\"", "{tool}");
+    }
+}
+
+#[tokio::test]
+async fn rows_of_pandas_polars_and_duckdb_are_scored() {
+    let Some(peer) = peer() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    peer.output(&[SCRIPT, "write", folder.path().to_str().unwrap()]).unwrap();
+    for tool in ["pandas", "polars", "duckdb"] {
+        let rows = read(&folder.path().join(format!("{tool}.parquet"))).unwrap();
+        let ids: Vec<_> = rows.iter().map(|row| &*row.id).collect();
+        assert_eq!(ids, ["q1", "q2"], "{tool}");
+        assert_eq!(rows[0].gold.get("answer"), Some(&json!(["Paris", "paris"])), "{tool}");
+        assert_eq!(rows[1].pred.get("answer"), Some(&json!("é\u{2028}\"")), "{tool}");
+        let attributes =
+            ["words", "sure", "good"].map(|name| rows[0].attributes.get(name).cloned());
+        assert_eq!(attributes, [Some(json!(1)), Some(json!(0.5)), Some(json!(true))], "{tool}");
+        assert_eq!(rows[1].attributes.get("words"), None, "{tool}");
+        let evaluate =
+            Evaluate::builder().metric(dsrs_metrics::metrics::Em::default()).build().unwrap();
+        let result = evaluate.score(rows).await.unwrap();
+        assert_eq!(result.score, Some(50.0), "{tool}");
+    }
+}
+
+#[tokio::test]
+async fn invalid_files_are_errors_of_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("r.parquet");
+    write_results(&file).await;
+    let whole = std::fs::read(&file).unwrap();
+    let error = |bytes: Vec<u8>| {
+        let rows = DataReader::new().read_from("x.parquet", Format::Parquet, Cursor::new(bytes));
+        rows.collect::<Result<Vec<_>, _>>().map(|rows| rows.len()).unwrap_err().to_string()
+    };
+    for bytes in [Vec::new(), b"PAR1".to_vec(), b"{}\n".to_vec(), whole[..whole.len() - 1].to_vec()]
+    {
+        let error = error(bytes);
+        assert!(error.starts_with("x.parquet: row 1: invalid Parquet: "), "{error}");
+        assert_eq!(error.lines().count(), 1, "{error}");
+    }
+    // Any single wrong byte is an error or other values, never a panic.
+    let mut outcomes = [0, 0];
+    for at in (0..whole.len()).step_by(7) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 0xff;
+        let rows = DataReader::new().read_from("x.parquet", Format::Parquet, Cursor::new(bytes));
+        match rows.take(10).collect::<Result<Vec<_>, _>>() {
+            Ok(_) => outcomes[0] += 1,
+            Err(error) => {
+                outcomes[1] += 1;
+                assert_eq!(error.to_string().lines().count(), 1, "{error}");
+            }
+        }
+    }
+    assert!(outcomes[1] > 100, "{outcomes:?}");
+}
+
+#[tokio::test]
+async fn a_row_above_the_limit_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("r.parquet");
+    write_results(&file).await;
+    let error =
+        DataReader::new().with_row_limit(64).read([&file]).unwrap().next().unwrap().unwrap_err();
+    assert!(error.to_string().ends_with("r.parquet:1: row of more than 64 bytes"), "{error}");
+}
