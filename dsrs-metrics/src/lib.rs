@@ -38,6 +38,7 @@ pub mod judge;
 pub mod lm;
 pub mod metrics;
 pub mod prelude;
+pub mod results;
 pub mod retrieval;
 #[cfg(feature = "sandbox")]
 pub mod sandbox;

@@ -3,5 +3,6 @@
 mod agree;
 mod data;
 mod evaluate;
+mod results;
 mod scoring;
 mod stats;

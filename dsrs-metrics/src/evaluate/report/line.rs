@@ -38,6 +38,17 @@ pub(crate) fn pair_line<G: Serialize, P: Serialize>(
     }
 }
 
+/// The row of [`pair_line`] as a value.
+pub(crate) fn pair_value<G: Serialize, P: Serialize>(
+    row: &RowResult<G, P>,
+    metrics: &[String],
+) -> Value {
+    let side = |side: serde_json::Result<Value>| side.unwrap_or_else(|error| note(&error).into());
+    let gold = side(serde_json::to_value(&*row.gold));
+    let pred = row.pred.as_ref().map(|pred| side(serde_json::to_value(pred)));
+    serde_json::to_value(line_of(row, metrics, Some(&(gold, pred)))).unwrap_or_default()
+}
+
 /// A gold row or prediction, or a note why it cannot be serialized; each is handled separately.
 #[derive(Serialize)]
 #[serde(untagged)]
@@ -50,9 +61,13 @@ impl<'a, T: Serialize> Side<'a, T> {
     fn or_note(side: &'a T) -> Self {
         match serde_json::to_writer(std::io::sink(), side) {
             Ok(()) => Self::Whole(side),
-            Err(error) => Self::Note(format!("cannot be written as JSON: {error}")),
+            Err(error) => Self::Note(note(&error)),
         }
     }
+}
+
+fn note(error: &serde_json::Error) -> String {
+    format!("cannot be written as JSON: {error}")
 }
 
 fn write<G, P>(
@@ -61,7 +76,15 @@ fn write<G, P>(
     pair: Option<&(impl Serialize, Option<impl Serialize>)>,
     line: &mut Vec<u8>,
 ) -> serde_json::Result<()> {
-    let line_of = Line {
+    serde_json::to_writer(line, &line_of(row, metrics, pair))
+}
+
+fn line_of<'a, G, P, A, B>(
+    row: &'a RowResult<G, P>,
+    metrics: &'a [String],
+    pair: Option<&'a (A, Option<B>)>,
+) -> Line<'a, A, B> {
+    Line {
         id: &row.id,
         gold: pair.map(|(gold, _)| gold),
         pred: pair.map(|(_, pred)| pred.as_ref()),
@@ -69,8 +92,7 @@ fn write<G, P>(
         attributes: (!row.attributes.is_empty()).then_some(&row.attributes),
         scores: ScoresByName { metrics, outcomes: &row.outcomes },
         traceback: row.traceback.as_deref(),
-    };
-    serde_json::to_writer(line, &line_of)
+    }
 }
 
 #[derive(Serialize)]

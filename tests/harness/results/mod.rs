@@ -1,0 +1,3 @@
+//! Result files, and the comparison of two runs.
+
+mod reading;
