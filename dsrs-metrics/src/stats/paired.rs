@@ -59,14 +59,13 @@ pub fn permutation_test(differences: &[f64], draws: u32, seed: u64) -> Permutati
     let sums = SignedSums::new(&sizes);
     let all = u32::try_from(sizes.len()).ok().and_then(|count| 1_u32.checked_shl(count));
     if let Some(all) = all.filter(|all| *all <= MAX_EXACT) {
-        let extreme =
-            (0..all).filter(|signs| sums.of(|| u64::from(*signs)).abs() >= reached).count();
+        let mut signs = 0..u64::from(all);
+        let extreme = sums.count_from(reached, all, || signs.next().unwrap_or_default());
         let p_value = extreme as f64 / f64::from(all);
         return PermutationTest { p_value, assignments: u64::from(all), is_exact: true };
     }
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
-    let is_extreme = |_: &u32| sums.of(|| random.next_u64()).abs() >= reached;
-    let extreme = (0..draws).filter(is_extreme).count();
+    let extreme = sums.count_from(reached, draws, || random.next_u64());
     let p_value = (extreme as f64 + 1.0) / (f64::from(draws) + 1.0);
     PermutationTest { p_value, assignments: u64::from(draws), is_exact: false }
 }
@@ -92,13 +91,26 @@ impl SignedSums {
         Self { tables: sizes.chunks(8).map(table).collect() }
     }
 
-    /// Returns the sum of all sizes. Each call of `signs` returns the signs of 64 of them.
-    fn of(&self, mut signs: impl FnMut() -> u64) -> f64 {
-        let block = |tables: &[[f64; 256]]| {
-            let bytes = signs().to_le_bytes();
-            tables.iter().zip(bytes).map(|(sums, byte)| sums[usize::from(byte)]).sum::<f64>()
-        };
-        self.tables.chunks(8).map(block).sum()
+    /// Returns how many of `draws` sums have at least this magnitude. Each call of `signs` returns the signs of 64 sizes,
+    /// for up to 1,024 sums in turn before the next sizes, so that the tables in use stay in the fastest cache.
+    fn count_from(&self, least: f64, draws: u32, mut signs: impl FnMut() -> u64) -> u64 {
+        let mut sums = [0.0; 1024];
+        let mut rest = draws as usize;
+        let mut count = 0;
+        while rest > 0 {
+            let sums = &mut sums[..rest.min(1024)];
+            sums.fill(0.0);
+            for tables in self.tables.chunks(8) {
+                for sum in &mut *sums {
+                    let bytes = signs().to_le_bytes();
+                    let looked_up = tables.iter().zip(bytes);
+                    *sum += looked_up.map(|(table, byte)| table[usize::from(byte)]).sum::<f64>();
+                }
+            }
+            count += sums.iter().filter(|sum| sum.abs() >= least).count() as u64;
+            rest -= sums.len();
+        }
+        count
     }
 }
 
@@ -152,11 +164,35 @@ mod tests {
         let sizes: Vec<f64> = (0..130_u32).map(|size| f64::from(size) + 0.5).collect();
         let sums = SignedSums::new(&sizes);
         let signs = [0x0123_4567_89ab_cdef_u64, 0xfedc_ba98_7654_3210, 0b10];
-        let mut blocks = signs.into_iter();
-        let found = sums.of(|| blocks.next().unwrap());
         let sign = |at: usize| if signs[at / 64] >> (at % 64) & 1 == 1 { -1.0 } else { 1.0 };
         let expected: f64 = sizes.iter().enumerate().map(|(at, size)| sign(at) * size).sum();
-        assert_eq!(found, expected);
-        assert_eq!(blocks.next(), None);
+        // The sums are exact, so the count changes between the sum and the next larger number.
+        let count = |least: f64| {
+            let mut blocks = signs.into_iter();
+            let count = sums.count_from(least, 1, || blocks.next().unwrap());
+            assert_eq!(blocks.next(), None);
+            count
+        };
+        assert_eq!((count(expected.abs()), count(expected.abs().next_up())), (1, 0));
+    }
+
+    #[test]
+    fn every_draw_has_its_own_signs() {
+        // One size in each of two blocks; the sums are ±1 + 2.
+        let mut sizes = vec![0.0; 65];
+        (sizes[0], sizes[64]) = (1.0, 2.0);
+        let sums = SignedSums::new(&sizes);
+        // 3,000 draws are 1,024, 1,024 and 952. In each of these, every second sign of the first block is negative.
+        let is_first_block =
+            |call: u32| if call < 4_096 { call % 2_048 < 1_024 } else { call < 5_048 };
+        for (least, expected) in [(1.0, 3_000), (3.0, 1_500), (3.5, 0)] {
+            let mut calls = 0..6_000;
+            let signs = || {
+                let call = calls.next().unwrap();
+                u64::from(is_first_block(call) && call % 2 == 1)
+            };
+            assert_eq!(sums.count_from(least, 3_000, signs), expected);
+            assert_eq!(calls.next(), None);
+        }
     }
 }

@@ -3,6 +3,7 @@
 mod comparing;
 mod invalid;
 mod reading;
+mod simulated;
 
 use dsrs_metrics::results::Results;
 
