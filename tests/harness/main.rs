@@ -4,5 +4,6 @@ mod agree;
 mod data;
 mod evaluate;
 mod parquet;
+mod results;
 mod scoring;
 mod stats;

@@ -158,5 +158,5 @@ async fn a_row_above_the_limit_is_an_error() {
     write_results(&file).await;
     let error =
         DataReader::new().with_row_limit(64).read([&file]).unwrap().next().unwrap().unwrap_err();
-    assert!(error.to_string().ends_with("r.parquet:1: row of more than 64 bytes"), "{error}");
+    assert!(error.to_string().ends_with("r.parquet:1: the row is longer than 64 bytes, the limit for one row; check for a missing line end or closing quote"), "{error}");
 }

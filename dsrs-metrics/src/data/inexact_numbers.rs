@@ -50,7 +50,7 @@ pub(super) fn keep_id_as_written(row: &mut Row, text: &str) {
 fn has_suspicious_number(row: &Row) -> bool {
     match row {
         Shape::Other(value) => is_suspicious(value),
-        Shape::Map(RowObject { id, gold, pred, attributes }) => {
+        Shape::Map(RowObject { id, gold, pred, attributes, .. }) => {
             let any_in_side = |side: &Option<Shape<Fields>>| match side {
                 None => false,
                 Some(Shape::Other(value)) => is_suspicious(value),

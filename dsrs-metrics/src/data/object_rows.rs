@@ -16,7 +16,11 @@ use crate::core::rows::pair::{Origin, Pair};
 pub(crate) struct ObjectRow {
     /// Its id, or else its line, or its position in a JSON array.
     pub(crate) id: String,
+    /// Whether the row contains its id.
+    pub(crate) has_id: bool,
     pub(crate) at: Origin,
+    /// The keys of `scores`, in the order of the file.
+    pub(crate) score_names: Vec<String>,
     /// Whether the values are cells of a format that has only strings.
     #[cfg(feature = "cli")]
     pub(crate) textual: bool,
@@ -26,10 +30,12 @@ pub(crate) struct ObjectRow {
 impl ObjectRow {
     fn new(LocatedRow { row, at, number }: LocatedRow) -> Result<Self, DataError> {
         let mut row = row.validate_object(&at)?;
-        let id = row.take_id().unwrap_or_else(|| number.to_string());
+        let id = row.take_id();
         Ok(Self {
-            id,
+            has_id: id.is_some(),
+            id: id.unwrap_or_else(|| number.to_string()),
             at,
+            score_names: row.take_score_names(),
             #[cfg(feature = "cli")]
             textual: row.attributes().textual,
             row,

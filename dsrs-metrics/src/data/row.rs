@@ -21,6 +21,8 @@ pub(super) struct RowObject {
     pub(super) gold: Option<Shape<Fields>>,
     pub(super) pred: Option<Shape<Fields>>,
     pub(super) attributes: Fields,
+    /// The keys of `scores` in the order of the file, which an object of `serde_json` does not keep.
+    pub(super) score_names: Vec<String>,
 }
 
 impl Row {
@@ -76,6 +78,7 @@ impl RowObject {
             whole_gold,
             whole_pred,
             attributes: self.attributes,
+            score_names: self.score_names,
         })
     }
 }
@@ -106,6 +109,7 @@ pub(super) struct ValidRow {
     whole_gold: Option<Value>,
     whole_pred: Option<Value>,
     attributes: Fields,
+    score_names: Vec<String>,
 }
 
 impl ValidRow {
@@ -125,6 +129,10 @@ impl ValidRow {
     #[cfg(feature = "cli")]
     pub(super) fn attributes(&self) -> &Fields {
         &self.attributes
+    }
+
+    pub(super) fn take_score_names(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.score_names)
     }
 
     pub(super) fn take_id(&mut self) -> Option<String> {
@@ -217,6 +225,13 @@ impl FromMap for RowObject {
                 "id" => row.id.replace(map.next_value::<UniqueKeys>()?.0).is_some(),
                 "gold" => row.gold.replace(map.next_value()?).is_some(),
                 "pred" => row.pred.replace(map.next_value()?).is_some(),
+                "scores" => {
+                    let scores = map.next_value::<Shape<Fields>>()?;
+                    if let Shape::Map(scores) = &scores {
+                        row.score_names = scores.keys().map(str::to_owned).collect();
+                    }
+                    row.attributes.insert(key.as_str(), value_of(scores)).is_some()
+                }
                 _ => {
                     row.attributes.insert(key.as_str(), map.next_value::<UniqueKeys>()?.0).is_some()
                 }
@@ -224,6 +239,13 @@ impl FromMap for RowObject {
             reject_duplicate(is_duplicate, &key)?;
         }
         Ok(row)
+    }
+}
+
+fn value_of(shape: Shape<Fields>) -> Value {
+    match shape {
+        Shape::Map(fields) => Value::Object(fields.into_iter().collect()),
+        Shape::Other(value) => value,
     }
 }
 

@@ -139,6 +139,12 @@ impl<G, P> EvaluationResult<G, P> {
         })
     }
 
+    /// Returns the score that a failed row counts as in a mean.
+    #[must_use]
+    pub fn failure_score(&self) -> f64 {
+        self.failure_score
+    }
+
     /// Returns whether every row was evaluated and every file written.
     #[must_use]
     pub fn is_complete(&self) -> bool {

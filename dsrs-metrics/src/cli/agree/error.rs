@@ -8,12 +8,11 @@ use crate::cli::error::CliError;
 use crate::cli::hint::Hint;
 use crate::core::rows::pair::Origin;
 use crate::data::DataError;
+use crate::results::ResultsError;
 
 /// Why results cannot be compared with labels.
 #[derive(Debug, thiserror::Error)]
 pub(in crate::cli) enum AgreeError {
-    #[error("{at}: no `scores` in the row{keys}; expected a file written by `score --out`")]
-    NotResults { at: Origin, keys: Hint },
     #[error("{at}: `{field}`: expected {expected}, found {found}")]
     InvalidField { at: Origin, field: String, expected: &'static str, found: String },
     #[error("{}: no row has a score of `{name}`{hint}", file.display())]
@@ -39,6 +38,8 @@ pub(in crate::cli) enum AgreeError {
     OneClass { file: PathBuf, metric: String, field: String, rows: u64, label: String },
     #[error("{at}: `{metric}` against `{field}`: {error}")]
     NotComparable { at: Place, metric: String, field: String, error: Box<AgreementError> },
+    #[error(transparent)]
+    Results(#[from] ResultsError),
     #[error(transparent)]
     Data(#[from] DataError),
     #[error(transparent)]

@@ -10,8 +10,9 @@ use super::error::AgreeError;
 use crate::agreement::Label;
 use crate::cli::hint::Hint;
 use crate::core::rows::pair::Origin;
-use crate::data::{ObjectRow, ObjectRows};
+use crate::data::ObjectRows;
 use crate::json::describe::found;
+use crate::results::{ResultRow, parse_cell};
 
 /// A label for each row of the results.
 #[derive(Default)]
@@ -26,17 +27,10 @@ pub(super) struct Labels {
 }
 
 impl Labels {
-    /// Adds the label of a row.
-    pub(super) fn add(&mut self, label: Label, row: &ObjectRow) {
+    /// Adds the label of a row of results.
+    pub(super) fn add(&mut self, label: Label, row: &ResultRow) {
         self.labels.push(label);
-        for key in row.keys() {
-            if let Some(attribute) = key.strip_prefix("attributes.") {
-                self.known.insert(attribute.to_owned());
-            }
-        }
-        if let Some(Value::Object(attributes)) = row.find("attributes") {
-            self.known.extend(attributes.keys().cloned());
-        }
+        self.known.extend(row.attributes.keys().map(str::to_owned));
     }
 
     /// Checks that at least one row has a label.
@@ -52,12 +46,8 @@ impl Labels {
 
 /// The label in a row of results: an attribute, or `gold.FIELD` or `pred.FIELD` if the file
 /// contains them.
-pub(super) fn in_result(row: &ObjectRow, field: &str) -> Result<Label, AgreeError> {
-    let attribute = || row.find("attributes")?.get(field);
-    let path = format!("attributes.{field}");
-    let value = attribute().or_else(|| row.find(&path));
-    let is_side = field.starts_with("gold.") || field.starts_with("pred.");
-    label(row, field, value.or_else(|| row.find(field).filter(|_| is_side)))
+pub(super) fn in_result(row: &ResultRow, field: &str) -> Result<Label, AgreeError> {
+    label(&row.at(), field, row.is_textual, row.field(field))
 }
 
 /// Reads the labels of a file, and returns them in the order of these ids.
@@ -72,7 +62,7 @@ pub(super) fn read(
     let mut first = None;
     for row in ObjectRows::open(file, None)? {
         let row = row?;
-        let label = label(&row, field, row.find(field))?;
+        let label = label(&row.at, field, row.textual, row.find(field))?;
         labels.known.extend(row.keys().map(str::to_owned));
         let (id, at) = (row.id, row.at);
         first.get_or_insert_with(|| id.clone());
@@ -100,33 +90,21 @@ pub(super) fn read(
     Ok(labels)
 }
 
-fn label(row: &ObjectRow, field: &str, value: Option<&Value>) -> Result<Label, AgreeError> {
+fn label(
+    at: &Origin,
+    field: &str,
+    is_textual: bool,
+    value: Option<&Value>,
+) -> Result<Label, AgreeError> {
     let value = match value {
-        Some(value) if row.textual => parse_cell(value),
+        Some(value) if is_textual => parse_cell(value),
         Some(value) => value.clone(),
         None => Value::Null,
     };
     Label::try_from(&value).map_err(|value| AgreeError::InvalidField {
-        at: row.at.clone(),
+        at: at.clone(),
         field: field.to_owned(),
         expected: "a bool, a number or a string",
         found: found(value),
     })
-}
-
-/// The value of a CSV cell: null if it is empty, a bool (also as Python and spreadsheets write it),
-/// a number, list or object as JSON, and otherwise a string.
-pub(super) fn parse_cell(cell: &Value) -> Value {
-    let Value::String(text) = cell else {
-        return cell.clone();
-    };
-    match text.trim() {
-        "" => Value::Null,
-        "true" | "True" | "TRUE" => Value::Bool(true),
-        "false" | "False" | "FALSE" => Value::Bool(false),
-        trimmed => match serde_json::from_str(trimmed) {
-            Ok(value @ (Value::Number(_) | Value::Array(_) | Value::Object(_))) => value,
-            _ => cell.clone(),
-        },
-    }
 }

@@ -69,6 +69,15 @@ impl Fields {
     }
 }
 
+impl IntoIterator for Fields {
+    type Item = (String, Value);
+    type IntoIter = indexmap::map::IntoIter<String, Value>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.values.into_iter()
+    }
+}
+
 impl<K: Into<String>, V: Into<Value>> FromIterator<(K, V)> for Fields {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(fields: I) -> Self {
         let values = fields.into_iter().map(|(name, value)| (name.into(), value.into())).collect();

@@ -40,6 +40,19 @@ pub(crate) fn pair_line<G: Serialize, P: Serialize>(
     }
 }
 
+/// The row of [`pair_line`] as a value.
+pub(crate) fn pair_value<G: Serialize, P: Serialize>(
+    row: &RowResult<G, P>,
+    metrics: &[String],
+) -> Value {
+    let side = |side: serde_json::Result<Value>| side.unwrap_or_else(|error| note(&error).into());
+    let gold = side(serde_json::to_value(&*row.gold));
+    let pred = row.pred.as_ref().map(|pred| side(serde_json::to_value(pred)));
+    let preds = (0..row.repeats.len()).map(|number| row.pred_of_repeat(number).map(Side::or_note));
+    let preds: Vec<_> = preds.collect();
+    serde_json::to_value(line_of(row, metrics, Some(&(gold, pred)), &preds)).unwrap_or_default()
+}
+
 /// A gold row or prediction, or a note why it cannot be serialized; each is handled separately.
 #[derive(Serialize)]
 #[serde(untagged)]
@@ -52,9 +65,13 @@ impl<'a, T: Serialize> Side<'a, T> {
     fn or_note(side: &'a T) -> Self {
         match serde_json::to_writer(std::io::sink(), side) {
             Ok(()) => Self::Whole(side),
-            Err(error) => Self::Note(format!("cannot be written as JSON: {error}")),
+            Err(error) => Self::Note(note(&error)),
         }
     }
+}
+
+fn note(error: &serde_json::Error) -> String {
+    format!("cannot be written as JSON: {error}")
 }
 
 fn write<G, P>(
@@ -64,10 +81,19 @@ fn write<G, P>(
     preds: &[Option<impl Serialize>],
     line: &mut Vec<u8>,
 ) -> serde_json::Result<()> {
+    serde_json::to_writer(line, &line_of(row, metrics, pair, preds))
+}
+
+fn line_of<'a, G, P, A, B, R>(
+    row: &'a RowResult<G, P>,
+    metrics: &'a [String],
+    pair: Option<&'a (A, Option<B>)>,
+    preds: &'a [Option<R>],
+) -> Line<'a, A, B, R> {
     let repeats = row.repeats.iter().enumerate();
     let repeats =
         repeats.map(|(number, repeat)| RepeatLine::new(repeat, preds.get(number), metrics));
-    let line_of = Line {
+    Line {
         id: &row.id,
         gold: pair.map(|(gold, _)| gold),
         pred: pair.map(|(_, pred)| pred.as_ref()),
@@ -76,8 +102,7 @@ fn write<G, P>(
         scores: ScoresByName { metrics, outcomes: &row.outcomes },
         repeats: repeats.collect(),
         traceback: row.traceback.as_deref(),
-    };
-    serde_json::to_writer(line, &line_of)
+    }
 }
 
 #[derive(Serialize)]

@@ -15,7 +15,7 @@ mod progress;
 mod table;
 
 pub(crate) use self::files::{Format, ResultFiles, real_path};
-pub(crate) use self::line::{Render, pair_line, score_line};
+pub(crate) use self::line::{Render, pair_line, pair_value, score_line};
 pub(crate) use self::progress::Progress;
 pub use self::progress::ProgressDisplay;
 #[cfg(feature = "report")]

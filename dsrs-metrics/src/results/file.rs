@@ -1,0 +1,218 @@
+//! [`Results`]: the rows of one result file, or of one evaluation in memory.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::error::ResultsError;
+use super::parse::UncheckedRow;
+use super::row::ResultRow;
+use crate::core::rows::dynamic::Fields;
+use crate::core::rows::pair::Origin;
+use crate::core::spec::ScoreKind;
+use crate::data::ObjectRows;
+use crate::evaluate::EvaluationResult;
+use crate::evaluate::report::pair_value;
+
+/// The rows of one run: a result file, or an [`EvaluationResult`] in memory.
+///
+/// ```
+/// use dsrs_metrics::results::Results;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = std::env::temp_dir().join(format!("dsrs-metrics-results-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// # let file = folder.join("run.jsonl");
+/// std::fs::write(&file, r#"{"id": "q1", "scores": {"f1": {"outcome": "scored", "value": 0.8}}}"#)?;
+///
+/// let results = Results::read(&file)?;
+/// assert_eq!(results.metrics().collect::<Vec<_>>(), ["f1"]);
+/// assert_eq!(results.row("q1").unwrap().scores["f1"].value, Some(0.8));
+/// # std::fs::remove_dir_all(folder)?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Results {
+    name: String,
+    rows: Vec<ResultRow>,
+    by_id: HashMap<String, usize>,
+    /// Each metric with its kind; `None` if no row has a score.
+    metrics: IndexMap<String, Option<ScoreKind>>,
+    failure_score: f64,
+}
+
+impl Results {
+    /// Reads a result file: JSONL, JSON or CSV by its extension; `-` is standard input, as JSONL.
+    ///
+    /// # Errors
+    /// [`ResultsError`], with the file and the line.
+    pub fn read(file: impl AsRef<Path>) -> Result<Self, ResultsError> {
+        let file = file.as_ref();
+        let name = if file.as_os_str() == "-" { "<stdin>".into() } else { file.to_string_lossy() };
+        let mut results = Self::new(name.into_owned());
+        for row in rows(file)? {
+            let (row, has_id) = row?;
+            if !has_id {
+                return Err(ResultsError::MissingId { at: row.at() });
+            }
+            results.add(row)?;
+        }
+        Ok(results)
+    }
+
+    fn new(name: String) -> Self {
+        Self {
+            name,
+            rows: Vec::new(),
+            by_id: HashMap::new(),
+            metrics: IndexMap::new(),
+            failure_score: 0.0,
+        }
+    }
+
+    fn add(&mut self, row: ResultRow) -> Result<(), ResultsError> {
+        if let Some(first) = self.by_id.insert(row.id.clone(), self.rows.len()) {
+            let (at, first) = (row.at(), self.rows[first].at().line);
+            return Err(ResultsError::DuplicateId { at, id: row.id, first });
+        }
+        for (name, score) in &row.scores {
+            let kind = self.metrics.entry(name.clone()).or_default();
+            if score.value.is_some() {
+                let of_row = if score.is_verdict() { ScoreKind::Bool } else { ScoreKind::Number };
+                let is_number = [*kind, Some(of_row)].contains(&Some(ScoreKind::Number));
+                *kind = Some(if is_number { ScoreKind::Number } else { ScoreKind::Bool });
+            }
+        }
+        self.rows.push(row);
+        Ok(())
+    }
+
+    /// Sets the name, which is shown instead of the file.
+    #[must_use]
+    pub fn with_name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Sets the score that a failed row counts as in a mean, 0 by default. A result file does not contain it.
+    #[must_use]
+    pub fn with_failure_score(mut self, score: f64) -> Self {
+        self.failure_score = score;
+        self
+    }
+
+    /// Returns the path of the file, or `evaluation`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the rows in the order of the file.
+    #[must_use]
+    pub fn rows(&self) -> &[ResultRow] {
+        &self.rows
+    }
+
+    /// Returns the row with this id.
+    #[must_use]
+    pub fn row(&self, id: &str) -> Option<&ResultRow> {
+        self.by_id.get(id).map(|row| &self.rows[*row])
+    }
+
+    /// Returns the metrics in the order of the file.
+    pub fn metrics(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.metrics.keys().map(String::as_str)
+    }
+
+    /// Returns whether the scores of a metric are pass or fail, or numbers. `None` if no row has a score.
+    ///
+    /// A file does not contain the kind: scores are pass or fail if every value is 1 for `passed: true` and 0 for
+    /// `passed: false`.
+    #[must_use]
+    pub fn kind(&self, metric: &str) -> Option<ScoreKind> {
+        self.metrics.get(metric).copied().flatten()
+    }
+
+    /// Returns the score that a failed row counts as in a mean.
+    #[must_use]
+    pub fn failure_score(&self) -> f64 {
+        self.failure_score
+    }
+
+    /// Returns the rows of an evaluation, which has the same format as a file with its gold rows and predictions.
+    ///
+    /// # Errors
+    /// [`ResultsError`] if the evaluation kept no rows, or two of them have the same id.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::results::Results;
+    /// use dsrs_metrics::{Evaluate, Pair};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
+    /// let row = Pair::new("q1", example! { "answer" => "4" }, prediction! { "answer" => "4" });
+    /// let result = Evaluate::builder().metric(same).build()?.score([row]).await?;
+    ///
+    /// let results = Results::of(&result)?;
+    /// assert_eq!(results.row("q1").unwrap().scores["same"].passed, Some(true));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn of<G: Serialize, P: Serialize>(
+        result: &EvaluationResult<G, P>,
+    ) -> Result<Self, ResultsError> {
+        let names: Vec<String> = result.metric_names().map(str::to_owned).collect();
+        let mut results = Self::new("evaluation".to_owned());
+        results.failure_score = result.failure_score();
+        let file: Arc<Path> = Path::new(&results.name).into();
+        for (line, row) in (1..).zip(&result.results) {
+            let Value::Object(mut fields) = pair_value(row, &names) else { continue };
+            let side = |value: Option<Value>| value.filter(|value| !value.is_null());
+            let unchecked = UncheckedRow {
+                at: Origin { file: Arc::clone(&file), line },
+                id: row.id.clone(),
+                gold: side(fields.remove("gold")),
+                pred: side(fields.remove("pred")),
+                fields: fields.into_iter().collect::<Fields>(),
+                names: names.clone(),
+            };
+            let mut checked = unchecked.check()?;
+            checked.origin = row.origin.clone();
+            results.add(checked)?;
+        }
+        for name in &names {
+            let kind = result.metric(name).map(|summary| summary.kind);
+            results.metrics.entry(name.clone()).and_modify(|known| *known = known.and(kind));
+        }
+        if results.rows.is_empty() { Err(ResultsError::NoRows) } else { Ok(results) }
+    }
+}
+
+impl<G: Serialize, P: Serialize> TryFrom<&EvaluationResult<G, P>> for Results {
+    type Error = ResultsError;
+
+    fn try_from(result: &EvaluationResult<G, P>) -> Result<Self, ResultsError> {
+        Self::of(result)
+    }
+}
+
+/// Returns the rows of a file, one at a time, and whether each contains its id; the id of a row without one is its
+/// line.
+pub(crate) fn rows(
+    file: &Path,
+) -> Result<impl Iterator<Item = Result<(ResultRow, bool), ResultsError>>, ResultsError> {
+    let mut complete = 0;
+    Ok(ObjectRows::open(file, None)?.map(move |row| {
+        let row = row.map_err(|error| ResultsError::of_row(error, complete))?;
+        complete += 1;
+        let has_id = row.has_id;
+        Ok((UncheckedRow::from(row).check()?, has_id))
+    }))
+}

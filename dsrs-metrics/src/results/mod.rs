@@ -1,0 +1,24 @@
+//! Result files: what `score --out` and [`Evaluate`](crate::Evaluate) write for each row.
+//!
+//! [`Results`] reads one file, or takes the rows of an [`EvaluationResult`](crate::EvaluationResult). The guide page
+//! [`command_line`](crate::guide::command_line) describes the format. `line.rs` of `evaluate/report` writes it; `parse.rs`
+//! is the only code that reads it. [`Comparison`] compares two runs.
+
+mod cell;
+mod compare;
+mod error;
+mod file;
+mod parse;
+mod row;
+
+#[cfg(feature = "cli")]
+pub(crate) use cell::parse_cell;
+pub use compare::{
+    CompareError, Comparison, ComparisonBuilder, DifferenceTest, GroupComparison, MetricComparison,
+    PairedDifference, RunTotals, Sides, Verdict,
+};
+pub use error::ResultsError;
+pub use file::Results;
+#[cfg(feature = "cli")]
+pub(crate) use file::rows;
+pub use row::{ResultOutcome, ResultRow, ResultScore};
