@@ -77,6 +77,7 @@ type Group = (&'static str, fn(&mut Registry) -> Result<(), RegistryError>);
 /// The groups of the built-in metrics, in the order of `list`.
 const GROUPS: &[Group] = &[
     ("answers", add_answers),
+    ("matching", add_matching),
     ("judges", add_judges),
     ("retrieval-augmented generation", add_rag),
     #[cfg(feature = "sparql")]
@@ -98,6 +99,18 @@ fn add_answers(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add::<metrics::Precision>()?;
     registry.add::<metrics::Recall>()?;
     registry.add::<metrics::NumericMatch>()
+}
+
+fn add_matching(registry: &mut Registry) -> Result<(), RegistryError> {
+    registry.add::<metrics::Includes>()?;
+    registry.add::<metrics::Matches>()?;
+    registry.add::<metrics::Pattern>()?;
+    registry.add::<metrics::Choice>()?;
+    registry.add::<metrics::OneOf>()?;
+    registry.add::<metrics::ContainsAll>()?;
+    registry.add::<metrics::ContainsAny>()?;
+    registry.add::<metrics::IsJson>()?;
+    registry.add::<metrics::Regex>()
 }
 
 fn add_judges(registry: &mut Registry) -> Result<(), RegistryError> {

@@ -18,6 +18,7 @@ mod explained;
 mod field;
 mod input_limits;
 mod language;
+pub mod matching;
 pub mod overlap;
 pub mod program;
 pub mod proxies;
@@ -42,7 +43,7 @@ pub use self::sandbox::*;
 pub use self::sparql::*;
 #[doc(hidden)]
 pub use self::{
-    agents::*, answers::*, diff::*, edits::*, overlap::*, program::*, proxies::*, rag::*,
-    retrieval::*, structured::*, tool_calls::*,
+    agents::*, answers::*, diff::*, edits::*, matching::*, overlap::*, program::*, proxies::*,
+    rag::*, retrieval::*, structured::*, tool_calls::*,
 };
 pub use crate::json::equality::same_value;

@@ -2,6 +2,7 @@
 
 mod answers;
 mod judges;
+mod matching;
 mod steps;
 
 pub(super) use self::steps::sandboxed;
@@ -15,6 +16,7 @@ use super::{Case, case};
 pub(super) fn cases() -> Vec<Case> {
     let families = [
         answers::answers(),
+        matching::cases(),
         judges::judged(),
         judges::rag(),
         judges::sparql(),
@@ -74,6 +76,7 @@ pub(super) fn passes() -> Vec<(Case, Option<&'static str>)> {
         (case(m::AnswerPresent, example! {}, pred("Paris"), present), None),
         (case(m::SparqlSyntaxValid, example! {}, query, "the query is valid SPARQL"), None),
         (case(m::Diff::default(), gold("a b"), pred("a  b"), identical), None),
+        (case(m::IsJson::default(), example! {}, pred("[1]"), "the output is valid JSON"), None),
     ]
 }
 
@@ -89,6 +92,10 @@ pub(super) fn with(text: &str, words: &str) -> Vec<Case> {
         case(m::Em::default(), gold(many.clone()), pred(text), ""),
         case(m::F1::default(), gold(words), pred(text), ""),
         case(m::F1::default(), gold(text), pred(words), ""),
+        case(m::Matches::default(), gold(many.clone()), pred(text), ""),
+        case(m::Includes::default(), gold(words), pred(text), ""),
+        case(m::OneOf::builder().values(many.clone()).build(), gold(""), pred(text), ""),
+        case(m::Regex::builder().pattern("x").build(), gold(""), pred(text), ""),
         case(m::NumericMatch::default(), gold("7".repeat(5000)), pred(text), ""),
         case(m::Wer::default(), gold(words), pred(text), ""),
         case(m::EditSimilarity::default(), gold(words), pred(&text[..2000]), ""),
