@@ -152,10 +152,10 @@ fn an_invalid_pattern_is_an_error_before_the_first_row() {
 fn patterns_take_linear_time_and_long_strings_are_refused_for_long_patterns() {
     let evil = Regex::builder().pattern("^(a+)+$").build();
     assert_eq!(score(&evil, "", &("a".repeat(100_000) + "!")), Ok(0.0));
-    let long = Regex::builder().pattern("[ab]{15000}c").build();
-    let error = score(&long, "", &"a".repeat(100_000)).unwrap_err();
+    let long = Regex::builder().pattern("[ab]{2000}c").build();
+    let error = score(&long, "", &"a".repeat(200_000)).unwrap_err();
     assert!(
-        error.starts_with("the string is too long for the pattern: 100000 bytes times"),
+        error.starts_with("the string is too long for the pattern: 200000 bytes times"),
         "{error}"
     );
 }

@@ -84,6 +84,7 @@ const GROUPS: &[Group] = &[
     ("SPARQL", add_sparql),
     ("rankings", add_rankings),
     ("overlap and edit distance", add_overlap),
+    ("all rows together", add_corpus),
     ("format and structure", add_format),
     ("code", add_code),
     ("tool calls and agents", add_agents),
@@ -162,6 +163,20 @@ fn add_overlap(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add::<metrics::Wer>()?;
     registry.add::<metrics::Cer>()?;
     registry.add::<metrics::EditSimilarity>()
+}
+
+fn add_corpus(registry: &mut Registry) -> Result<(), RegistryError> {
+    registry.add::<metrics::Accuracy>()?;
+    registry.add::<metrics::MacroF1>()?;
+    registry.add::<metrics::MicroF1>()?;
+    registry.add::<metrics::BalancedAccuracy>()?;
+    registry.add::<metrics::MatthewsCorrelation>()?;
+    registry.add::<metrics::CohenKappa>()?;
+    registry.add::<metrics::KrippendorffAlpha>()?;
+    registry.add::<metrics::SpearmanCorrelation>()?;
+    registry.add::<metrics::Auroc>()?;
+    registry.add::<metrics::ExpectedCalibrationError>()?;
+    registry.add::<metrics::BrierScore>()
 }
 
 fn add_format(registry: &mut Registry) -> Result<(), RegistryError> {

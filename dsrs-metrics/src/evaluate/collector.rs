@@ -135,6 +135,9 @@ pub(super) struct Finished<G, P> {
 
 /// Formats the running score of the first metric, and the number of rows that failed elsewhere.
 fn running_score(tally: &Tally, failed_rows: u64, failure_score: f64) -> String {
+    if let Some(rows) = tally.counted() {
+        return format!("{rows} rows counted, {failed_rows} failed");
+    }
     let summary = tally.summary(failure_score);
     let others = failed_rows - tally.failed();
     match others {

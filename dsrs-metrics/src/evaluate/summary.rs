@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::missing::{MissingTally, UnknownField};
 use crate::core::corpus::CorpusCounts;
+use crate::core::counted::Counted;
 use crate::core::outcome::Outcome;
 use crate::core::score::Scored;
 use crate::core::spec::ScoreKind;
@@ -32,8 +33,9 @@ pub struct MetricSummary {
     /// The metric's name; `NAME.PART` for one of several named scores.
     #[serde(skip)]
     pub name: String,
-    /// The headline: the percentage of true in [0, 100] for a bool, the mean for a number. `None`
-    /// if no row has a score, or if no prediction has a field that the metric reads.
+    /// The headline: the percentage of true in [0, 100] for a bool, the mean for a number, the score of all
+    /// rows for a corpus metric. `None` if no row has a score, if the score of all rows is
+    /// [not defined](Self::not_defined), or if no prediction has a field that the metric reads.
     pub score: Option<f64>,
     /// The mean, where a failed row counts as the failure score.
     pub mean: Option<f64>,
@@ -78,6 +80,9 @@ pub struct MetricSummary {
     /// [counts](crate::CorpusCounts): corpus BLEU, micro F1. Rows without a score are not included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corpus: Option<f64>,
+    /// The reason why the rows of a corpus metric determine no score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_defined: Option<String>,
     /// The error of the first judge without a verdict, in input order.
     #[serde(skip)]
     pub(crate) first_lost_judge: Option<String>,
@@ -112,6 +117,15 @@ impl MetricSummary {
         write!(f, "{:.2}% ({}/{counted}", 100.0 * mean, self.ones)
     }
 
+    fn headline_corpus(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.score, &self.not_defined) {
+            (Some(score), _) => write!(f, "{score:.4}")?,
+            (None, Some(reason)) => write!(f, "not defined: {}", shown::escaped(reason))?,
+            (None, None) => f.write_str("not defined")?,
+        }
+        write!(f, " (over {}/{} rows", self.scored, self.rows())
+    }
+
     fn headline_number(&self, mean: f64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{mean:.4} (mean of {}/{}", self.scored, self.rows())
     }
@@ -125,7 +139,10 @@ impl fmt::Display for MetricSummary {
             return write!(f, "not scored: {unknown} (0/{} rows)", self.rows());
         }
         match (self.mean, self.kind) {
-            (None, _) => write!(f, "not enough rows (0/{} scored", self.rows())?,
+            (_, ScoreKind::Corpus) if self.scored > 0 => self.headline_corpus(f)?,
+            (None, _) | (_, ScoreKind::Corpus) => {
+                write!(f, "not enough rows (0/{} scored", self.rows())?
+            }
             (Some(mean), ScoreKind::Bool) => self.headline_bool(mean, f)?,
             (Some(mean), ScoreKind::Number) => self.headline_number(mean, f)?,
         }
@@ -172,6 +189,7 @@ pub(crate) struct Tally {
     sum: ExactSum,
     parts: IndexMap<String, PartTally>,
     corpus: Option<CorpusCounts>,
+    counted: Option<Counted>,
     first_lost_judge: Option<(u64, Box<str>)>,
     missing: MissingTally,
 }
@@ -208,6 +226,7 @@ impl Tally {
             sum: ExactSum::default(),
             parts: IndexMap::new(),
             corpus: None,
+            counted: None,
             first_lost_judge: None,
             missing: MissingTally::default(),
         }
@@ -219,6 +238,7 @@ impl Tally {
             Outcome::Scored(scored) => self.record_scored(row, scored),
             Outcome::Gated { .. } => self.counts.gated += 1,
             Outcome::Skipped { .. } => self.counts.skipped += 1,
+            Outcome::Counted(counted) => self.record_counted(row, counted),
             Outcome::Abstained => self.counts.abstained += 1,
             Outcome::MetricFailed { .. } | Outcome::ProgramFailed { .. } => self.counts.failed += 1,
         }
@@ -233,7 +253,7 @@ impl Tally {
         counts.ones += u64::from(scored.score.value >= 1.0);
         self.sum.add(scored.score.value);
         self.record_lost_judges(row, scored);
-        self.missing.record(row, scored);
+        self.missing.record(row, |each| scored.each_missing(each));
         match (&mut self.corpus, scored.corpus()) {
             (Some(sums), Some(counts)) => sums.merge(counts),
             (sums @ None, Some(counts)) => *sums = Some(counts.clone()),
@@ -249,6 +269,20 @@ impl Tally {
             tally.sum.add(part.value);
             tally.first = tally.first.min((row, place));
         }
+    }
+
+    fn record_counted(&mut self, row: u64, counted: &Counted) {
+        self.counts.scored += 1;
+        self.missing.record(row, |each| counted.missing.as_deref().into_iter().for_each(each));
+        match &mut self.counted {
+            Some(all) => all.merge(counted),
+            None => self.counted = Some(counted.clone()),
+        }
+    }
+
+    /// The number of rows of a corpus metric, whose score is computed at the end only.
+    pub(crate) fn counted(&self) -> Option<u64> {
+        (self.kind == ScoreKind::Corpus).then_some(self.counts.scored)
     }
 
     fn record_lost_judges(&mut self, row: u64, scored: &Scored) {
@@ -302,10 +336,13 @@ impl Tally {
             // The row of an abstention may have the field.
             _ => Vec::new(),
         };
+        let counted = self.counted.as_ref().map(Counted::score).transpose();
+        let score = counted.as_ref().map_or(None, |counted| *counted).or(own.score);
         MetricSummary {
             corpus,
             first_lost_judge,
-            score: own.score.filter(|_| unknown_fields.is_empty()),
+            score: score.filter(|_| unknown_fields.is_empty()),
+            not_defined: counted.err().map(|reason| reason.to_string()),
             missing: self.missing.rows(),
             missing_fields: self.missing.by_field(),
             unknown_fields,
@@ -321,8 +358,9 @@ fn summary(
     sum: &ExactSum,
     failure_score: f64,
 ) -> MetricSummary {
-    let mean_scored = (counts.scored > 0).then(|| sum.mean(counts.scored));
-    let mean = (counts.scored > 0).then(|| {
+    let has_mean = counts.scored > 0 && kind != ScoreKind::Corpus;
+    let mean_scored = has_mean.then(|| sum.mean(counts.scored));
+    let mean = has_mean.then(|| {
         let mut with_failures = sum.clone();
         with_failures.add_times(failure_score, counts.failed);
         with_failures.mean(counts.scored + counts.failed)
@@ -332,6 +370,7 @@ fn summary(
         score: match kind {
             ScoreKind::Bool => mean.map(|mean| 100.0 * mean),
             ScoreKind::Number => mean,
+            ScoreKind::Corpus => None,
         },
         mean,
         mean_scored,
@@ -351,6 +390,7 @@ fn summary(
         missing_fields: BTreeMap::new(),
         unknown_fields: Vec::new(),
         corpus: None,
+        not_defined: None,
         failure_score,
         ones: counts.ones,
     }

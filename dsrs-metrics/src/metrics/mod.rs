@@ -12,6 +12,7 @@ pub mod agents;
 pub mod answers;
 mod breakdown;
 mod check;
+pub mod corpus;
 pub mod diff;
 pub mod edits;
 mod explained;
@@ -43,7 +44,7 @@ pub use self::sandbox::*;
 pub use self::sparql::*;
 #[doc(hidden)]
 pub use self::{
-    agents::*, answers::*, diff::*, edits::*, matching::*, overlap::*, program::*, proxies::*,
-    rag::*, retrieval::*, structured::*, tool_calls::*,
+    agents::*, answers::*, corpus::*, diff::*, edits::*, matching::*, overlap::*, program::*,
+    proxies::*, rag::*, retrieval::*, structured::*, tool_calls::*,
 };
 pub use crate::json::equality::same_value;

@@ -29,6 +29,22 @@ pub(super) fn cases() -> Vec<Case> {
     families.into_iter().flatten().collect()
 }
 
+pub(super) fn over_all_rows() -> Vec<Box<dyn Metric>> {
+    vec![
+        Box::new(m::Accuracy::default()),
+        Box::new(m::MacroF1::default()),
+        Box::new(m::MicroF1::default()),
+        Box::new(m::BalancedAccuracy::default()),
+        Box::new(m::MatthewsCorrelation::default()),
+        Box::new(m::CohenKappa::default()),
+        Box::new(m::KrippendorffAlpha::default()),
+        Box::new(m::SpearmanCorrelation),
+        Box::new(m::Auroc),
+        Box::new(m::ExpectedCalibrationError::default()),
+        Box::new(m::BrierScore),
+    ]
+}
+
 fn gold(answer: impl Into<Value>) -> Example {
     example! { "answer" => answer.into() }
 }
