@@ -123,6 +123,7 @@ pub use crate::core::call::MetricCall;
 pub use crate::core::closure_return::{AtOnce, Awaited, ClosureReturn};
 pub use crate::core::component_results::Component;
 pub use crate::core::corpus::{CorpusCounts, CorpusFormula, WithCorpus};
+pub use crate::core::counted::{CorpusState, Counted};
 #[doc(hidden)]
 pub use crate::core::declared::{
     AnyRow, Declared, DeclaredIn, GoldRows, PredRows, Rows, SameRows, ScoredBy, UnknownRows,

@@ -2,6 +2,7 @@
 
 mod agents;
 mod agree;
+mod all_rows;
 mod bad_csv;
 mod bad_input;
 mod compare;

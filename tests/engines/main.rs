@@ -2,6 +2,7 @@
 
 mod agents;
 mod explanations;
+mod matching;
 mod missing;
 mod parity;
 mod proxies;

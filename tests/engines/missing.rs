@@ -2,12 +2,13 @@
 
 use dsrs_metrics::Scored;
 use dsrs_metrics::metrics::{
-    AnswerExactMatch, AnswerPassageMatch, AnswerPresent, Bleu, Cer, Chrf, Combined, Diff,
-    EditSimilarity, Em, EntityF1, EntityTypeAccuracy, F1, FileSource, Format, HeritageRag,
-    HeritageRagStrict, HitRate, HotpotF1, IntentAccuracy, IntentAccuracyWithFallback,
-    JsonFieldAccuracy, Keyword, Length, Ndcg, NumericMatch, OutcomeCoupled, Precision, Recall,
-    Rouge1, RougeL, Sandbox, SourcesUsed, SparqlSyntaxValid, SubtaskExecution, SubtaskPlanning,
-    Syntax, Synthesis, ToolParamsSchema, ToolSchemas, ToolStepUtility, WasRepeated, Wer,
+    AnswerExactMatch, AnswerPassageMatch, AnswerPresent, Bleu, Cer, Choice, Chrf, Combined,
+    ContainsAll, ContainsAny, Diff, EditSimilarity, Em, EntityF1, EntityTypeAccuracy, F1,
+    FileSource, Format, HeritageRag, HeritageRagStrict, HitRate, HotpotF1, Includes,
+    IntentAccuracy, IntentAccuracyWithFallback, IsJson, JsonFieldAccuracy, Keyword, Length,
+    Matches, Ndcg, NumericMatch, OneOf, OutcomeCoupled, Pattern, Precision, Recall, Regex, Rouge1,
+    RougeL, Sandbox, SourcesUsed, SparqlSyntaxValid, SubtaskExecution, SubtaskPlanning, Syntax,
+    Synthesis, ToolParamsSchema, ToolSchemas, ToolStepUtility, WasRepeated, Wer,
 };
 use dsrs_metrics::prelude::*;
 use serde_json::{Value, json};
@@ -61,6 +62,20 @@ fn string_metrics_score_a_missing_answer_0_even_where_an_empty_one_would_be_righ
     let metric = JsonFieldAccuracy::default();
     assert_eq!(found(&metric, &gold, &prediction! {}), (0.0, lacks(&["answer"])));
     assert_eq!(found(&metric, &gold, &prediction! { "answer" => () }), (0.0, lacks(&[])));
+}
+
+#[test]
+fn metrics_that_search_an_output_score_a_missing_one_0() {
+    let gold = example! { "answer" => "A" };
+    assert_without(&Includes::default(), &gold, "answer", 0.0);
+    assert_without(&Matches::default(), &gold, "answer", 0.0);
+    assert_without(&Pattern::builder().pattern("(.*)").build(), &gold, "answer", 0.0);
+    assert_without(&Choice, &gold, "answer", 0.0);
+    assert_without(&OneOf::builder().field("label").build(), &gold, "label", 0.0);
+    assert_without(&ContainsAll::default(), &gold, "answer", 0.0);
+    assert_without(&ContainsAny::default(), &gold, "answer", 0.0);
+    assert_without(&IsJson::default(), &gold, "answer", 0.0);
+    assert_without(&Regex::builder().pattern("").build(), &gold, "answer", 0.0);
 }
 
 #[test]

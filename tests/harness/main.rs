@@ -1,6 +1,7 @@
 //! Readers of rows, the evaluation harness, the scorer, and agreement with labels.
 
 mod agree;
+mod all_rows;
 mod data;
 mod evaluate;
 mod parquet;

@@ -33,6 +33,7 @@ impl Attribute for MetricAttrs {
         Key::RANGE,
         Key::LOWER_IS_BETTER,
         Key::STRICT,
+        Key::CORPUS,
         Key::MISSING,
         Key::NAME,
         Key::STRUCT,

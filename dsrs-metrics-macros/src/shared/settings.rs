@@ -16,6 +16,8 @@ pub(crate) struct Settings {
     pub(crate) range: Option<Expr>,
     pub(crate) lower_is_better: Option<Span>,
     pub(crate) strict: Option<Span>,
+    /// One score for all rows.
+    pub(crate) corpus: Option<Span>,
     pub(crate) missing: Option<Expr>,
     pub(crate) on_missing: Option<Ident>,
     pub(crate) name: Option<LitStr>,
@@ -93,6 +95,10 @@ impl<A: AsMut<Settings>> Key<A> {
     pub(crate) const STRICT: Self =
         Self::new("strict", Kind::Other, "strict", "", |attrs, argument, _| {
             argument.flag(&mut attrs.as_mut().strict)
+        });
+    pub(crate) const CORPUS: Self =
+        Self::new("corpus", Kind::Other, "corpus", "", |attrs, argument, _| {
+            argument.flag(&mut attrs.as_mut().corpus)
         });
     pub(crate) const VERSION: Self = Self::new(
         "version",

@@ -257,10 +257,11 @@ fn properties(spec: &MetricSpec<'_>) -> String {
     let kind = match spec.kind {
         ScoreKind::Bool => "bool",
         ScoreKind::Number => "number",
+        ScoreKind::Corpus => "one score of all rows",
     };
     let mut text = format!("{tier}, {kind}");
     // Writing to a string cannot fail.
-    if let (ScoreKind::Number, Some(range)) = (spec.kind, spec.range) {
+    if let (ScoreKind::Number | ScoreKind::Corpus, Some(range)) = (spec.kind, spec.range) {
         let _ = write!(text, " in {range}");
     }
     text.push_str(match spec.higher_is_better() {

@@ -77,12 +77,14 @@ type Group = (&'static str, fn(&mut Registry) -> Result<(), RegistryError>);
 /// The groups of the built-in metrics, in the order of `list`.
 const GROUPS: &[Group] = &[
     ("answers", add_answers),
+    ("matching", add_matching),
     ("judges", add_judges),
     ("retrieval-augmented generation", add_rag),
     #[cfg(feature = "sparql")]
     ("SPARQL", add_sparql),
     ("rankings", add_rankings),
     ("overlap and edit distance", add_overlap),
+    ("all rows together", add_corpus),
     ("format and structure", add_format),
     ("code", add_code),
     ("tool calls and agents", add_agents),
@@ -98,6 +100,18 @@ fn add_answers(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add::<metrics::Precision>()?;
     registry.add::<metrics::Recall>()?;
     registry.add::<metrics::NumericMatch>()
+}
+
+fn add_matching(registry: &mut Registry) -> Result<(), RegistryError> {
+    registry.add::<metrics::Includes>()?;
+    registry.add::<metrics::Matches>()?;
+    registry.add::<metrics::Pattern>()?;
+    registry.add::<metrics::Choice>()?;
+    registry.add::<metrics::OneOf>()?;
+    registry.add::<metrics::ContainsAll>()?;
+    registry.add::<metrics::ContainsAny>()?;
+    registry.add::<metrics::IsJson>()?;
+    registry.add::<metrics::Regex>()
 }
 
 fn add_judges(registry: &mut Registry) -> Result<(), RegistryError> {
@@ -149,6 +163,20 @@ fn add_overlap(registry: &mut Registry) -> Result<(), RegistryError> {
     registry.add::<metrics::Wer>()?;
     registry.add::<metrics::Cer>()?;
     registry.add::<metrics::EditSimilarity>()
+}
+
+fn add_corpus(registry: &mut Registry) -> Result<(), RegistryError> {
+    registry.add::<metrics::Accuracy>()?;
+    registry.add::<metrics::MacroF1>()?;
+    registry.add::<metrics::MicroF1>()?;
+    registry.add::<metrics::BalancedAccuracy>()?;
+    registry.add::<metrics::MatthewsCorrelation>()?;
+    registry.add::<metrics::CohenKappa>()?;
+    registry.add::<metrics::KrippendorffAlpha>()?;
+    registry.add::<metrics::SpearmanCorrelation>()?;
+    registry.add::<metrics::Auroc>()?;
+    registry.add::<metrics::ExpectedCalibrationError>()?;
+    registry.add::<metrics::BrierScore>()
 }
 
 fn add_format(registry: &mut Registry) -> Result<(), RegistryError> {

@@ -5,6 +5,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::core::counted::Counted;
 use crate::core::missing::MissingFields;
 use crate::core::score::Scored;
 use crate::core::spec::{MetricSpec, ScoreRange, Side};
@@ -100,6 +101,9 @@ pub enum MetricErrorKind {
     },
     /// The metric returned `None`. The harness counts the row as an abstention, not as a failure.
     Abstained,
+    /// The metric scores all rows together: this is the contribution of the row, which the harness merges. It is not a
+    /// failure.
+    Counted(Counted),
 }
 
 /// The reason why a field of a row could not be read.
@@ -165,6 +169,27 @@ impl MetricError {
     /// Creates the error of a metric that abstained on this row.
     pub fn abstained(metric: impl Into<String>) -> Self {
         Self::new(metric, MetricErrorKind::Abstained)
+    }
+
+    /// Creates the answer of a metric that scores all rows together: no score, but the contribution of the row.
+    pub(crate) fn counted(metric: impl Into<String>, counted: Counted) -> Self {
+        Self::new(metric, MetricErrorKind::Counted(counted))
+    }
+
+    /// Marks the contribution of a row without fields that the metric reads.
+    pub(crate) fn with_missing(mut self, missing: Box<MissingFields>) -> Self {
+        if let MetricErrorKind::Counted(counted) = &mut self.0.kind {
+            counted.missing = Some(missing);
+        }
+        self
+    }
+
+    /// Returns the contribution of the row, if the metric scores all rows together.
+    pub(crate) fn into_counted(self) -> Option<Counted> {
+        match self.0.kind {
+            MetricErrorKind::Counted(counted) => Some(counted),
+            _ => None,
+        }
     }
 
     pub(crate) fn panicked(metric: impl Into<String>, message: String) -> Self {
@@ -293,6 +318,9 @@ impl fmt::Display for MetricError {
                 write!(f, ": its component `{component}` has no score: {reason}")
             }
             Kind::Abstained => f.write_str(" abstained"),
+            Kind::Counted(_) => f.write_str(
+                " scores all rows together and no single row; run it with `Evaluate` or the command `score`",
+            ),
         }
     }
 }

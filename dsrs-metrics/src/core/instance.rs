@@ -32,6 +32,12 @@ pub(crate) enum SettingError {
         "expected no threshold for a metric that returns `bool`, found {0:?}; remove the threshold"
     )]
     ThresholdOfBool(f64),
+    #[error(
+        "expected no threshold for a metric that scores all rows together; remove the threshold, or compare the score of the run"
+    )]
+    ThresholdOfCorpus,
+    #[error("expected no `strict` for a metric that scores all rows together; remove `strict`")]
+    StrictCorpus,
     #[error("expected a finite threshold, found {0:?}; write a number such as 0.5")]
     NotFinite(f64),
     #[error("expected a threshold in the range {range}, found {threshold:?}; write one within it")]
@@ -55,7 +61,7 @@ impl SettingError {
     #[cfg(feature = "cli")]
     pub(crate) const fn setting(&self) -> &'static str {
         match self {
-            Self::StrictBool | Self::StrictWithoutThreshold(_) => "strict",
+            Self::StrictBool | Self::StrictCorpus | Self::StrictWithoutThreshold(_) => "strict",
             _ => "threshold",
         }
     }
@@ -76,6 +82,7 @@ impl InstanceSettings {
         }
         match self.strict {
             Some(true) if spec.kind == ScoreKind::Bool => return Err(SettingError::StrictBool),
+            Some(true) if spec.kind == ScoreKind::Corpus => return Err(SettingError::StrictCorpus),
             Some(true) if spec.threshold.is_none() => {
                 let middle = spec.range.map_or(0.5, |range| range.min / 2.0 + range.max / 2.0);
                 return Err(SettingError::StrictWithoutThreshold(middle));
@@ -98,6 +105,9 @@ impl InstanceSettings {
 fn validate(threshold: f64, spec: &MetricSpec<'_>) -> std::result::Result<(), SettingError> {
     if spec.kind == ScoreKind::Bool {
         return Err(SettingError::ThresholdOfBool(threshold));
+    }
+    if spec.kind == ScoreKind::Corpus {
+        return Err(SettingError::ThresholdOfCorpus);
     }
     if !threshold.is_finite() {
         return Err(SettingError::NotFinite(threshold));

@@ -123,7 +123,10 @@ impl Absent {
     pub fn mark(self, scored: Result<Scored>) -> Result<Scored> {
         match self.0 {
             None => scored,
-            Some(missing) => scored.map(|scored| scored.with_missing(missing)),
+            Some(missing) => match scored {
+                Ok(scored) => Ok(scored.with_missing(missing)),
+                Err(error) => Err(error.with_missing(missing)),
+            },
         }
     }
 }

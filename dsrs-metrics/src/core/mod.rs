@@ -10,6 +10,7 @@ pub(crate) mod call;
 pub(crate) mod closure_return;
 pub(crate) mod component_results;
 pub(crate) mod corpus;
+pub(crate) mod counted;
 pub(crate) mod declared;
 pub(crate) mod dedup;
 pub(crate) mod error;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::core::counted::Counted;
 use crate::core::error::{MetricError, MetricErrorKind};
 use crate::core::score::Scored;
 
@@ -23,6 +24,8 @@ pub enum Outcome {
         /// The cost before the budget was used up, in millisatoshis: of a judge that was stopped between two calls.
         cost_msats: u64,
     },
+    /// The metric scores all rows together; this row has no score, but contributes to that of all.
+    Counted(Counted),
     /// The metric returned `None`.
     Abstained,
     /// The metric failed.
@@ -87,6 +90,7 @@ impl Outcome {
             Self::Scored(_) => "scored",
             Self::Gated { .. } => "gated",
             Self::Skipped { .. } => "skipped",
+            Self::Counted(_) => "counted",
             Self::Abstained => "abstained",
             Self::MetricFailed { .. } => "metric_failed",
             Self::ProgramFailed { .. } => "program_failed",
@@ -110,6 +114,10 @@ impl From<Result<Scored, MetricError>> for Outcome {
             Ok(scored) => Self::Scored(scored),
             Err(error) => match error.kind() {
                 MetricErrorKind::Abstained => Self::Abstained,
+                MetricErrorKind::Counted(_) => match error.into_counted() {
+                    Some(counted) => Self::Counted(counted),
+                    None => Self::Abstained,
+                },
                 MetricErrorKind::Gated { by } => Self::Gated { by: by.clone() },
                 MetricErrorKind::OverBudget { budget_msats } => {
                     Self::Skipped { budget: *budget_msats, cost_msats: error.cost_msats() }

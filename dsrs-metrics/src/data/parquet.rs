@@ -155,7 +155,7 @@ fn json(cell: Field, size: &mut usize) -> Result<Value, &'static str> {
         }
         Field::Group(row) => {
             let fields = row.into_columns().into_iter();
-            let field = |(name, cell)| Ok((name, json(cell, size)?));
+            let field = |(name, cell)| json(cell, size).map(|value| (name, value));
             Value::Object(fields.map(field).collect::<Result<Map<_, _>, _>>()?)
         }
         Field::ListInternal(list) => {

@@ -147,6 +147,9 @@ pub(super) struct Finished<G, P> {
 
 /// Formats the running score of the first metric, and the number of rows that failed elsewhere.
 fn running_score(tally: &Tally, failed_rows: u64) -> String {
+    if let Some(rows) = tally.counted() {
+        return format!("{rows} rows counted, {failed_rows} failed");
+    }
     let summary = tally.running_summary();
     let others = failed_rows - tally.failed();
     match others {

@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::core::score::Scored;
+use crate::core::missing::MissingFields;
 use crate::text::{shown, suggest};
 
 /// A field that a metric reads and no prediction has.
@@ -56,10 +56,14 @@ struct Rows {
 }
 
 impl MissingTally {
-    /// Counts the fields that a scored row lacks. A field that several components read counts once.
-    pub(super) fn record(&mut self, row: u64, scored: &Scored) {
+    /// Counts the fields that a row lacks, which `each_missing` yields. A field that several components read counts once.
+    pub(super) fn record<'a>(
+        &mut self,
+        row: u64,
+        each_missing: impl FnOnce(&mut dyn FnMut(&'a MissingFields)),
+    ) {
         let mut seen: Vec<&str> = Vec::new();
-        scored.each_missing(&mut |missing| {
+        each_missing(&mut |missing| {
             let is_first = self.first.as_ref().is_none_or(|(first, _)| row < *first);
             if is_first && missing.iter().any(|field| !field.is_null) {
                 self.first = Some((row, missing.present().to_vec()));

@@ -97,7 +97,7 @@ impl Sample {
             }
             (IntervalOptions { by_group: true, .. }, _) => self.clusters.uncertainty(),
             (_, ScoreKind::Bool) => self.proportion().uncertainty(),
-            (_, ScoreKind::Number) => self.moments.uncertainty(),
+            (_, ScoreKind::Number | ScoreKind::Corpus) => self.moments.uncertainty(),
         };
         match range {
             Some(range) => uncertainty.within(range.min, range.max),

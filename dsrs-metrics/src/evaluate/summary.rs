@@ -29,8 +29,9 @@ pub struct MetricSummary {
     /// The metric's name; `NAME.PART` for one of several named scores.
     #[serde(skip)]
     pub name: String,
-    /// The headline: the percentage of true in [0, 100] for a bool, the mean for a number. `None`
-    /// if no row has a score, or if no prediction has a field that the metric reads.
+    /// The headline: the percentage of true in [0, 100] for a bool, the mean for a number, the score of all
+    /// rows for a corpus metric. `None` if no row has a score, if the score of all rows is
+    /// [not defined](Self::not_defined), or if no prediction has a field that the metric reads.
     pub score: Option<f64>,
     /// The standard error and the 95% interval of [`score`](Self::score), in its unit: Wilson's interval for a bool,
     /// otherwise Student's t, within the metric's range; cluster-robust if rows have
@@ -88,6 +89,9 @@ pub struct MetricSummary {
     /// [counts](crate::CorpusCounts): corpus BLEU, micro F1. Rows without a score are not included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corpus: Option<f64>,
+    /// The reason why the rows of a corpus metric determine no score.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_defined: Option<String>,
     /// The distribution of the scores, if they are numbers in a finite range; `None` for a named score.
     #[serde(skip)]
     pub histogram: Option<Histogram>,
@@ -136,6 +140,15 @@ impl MetricSummary {
         write!(f, "{:.2}%{} ({}/{counted}", 100.0 * mean, self.interval(2), self.ones)
     }
 
+    fn headline_corpus(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.score, &self.not_defined) {
+            (Some(score), _) => write!(f, "{score:.4}")?,
+            (None, Some(reason)) => write!(f, "not defined: {}", shown::escaped(reason))?,
+            (None, None) => f.write_str("not defined")?,
+        }
+        write!(f, " (over {}/{} rows", self.scored, self.rows())
+    }
+
     fn headline_number(&self, mean: f64, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{mean:.4}{} (mean of {}/{}", self.interval(4), self.scored, self.rows())
     }
@@ -182,7 +195,10 @@ impl fmt::Display for MetricSummary {
             return write!(f, "not scored: {unknown} (0/{} rows)", self.rows());
         }
         match (self.mean, self.kind) {
-            (None, _) => write!(f, "not enough rows (0/{} scored", self.rows())?,
+            (_, ScoreKind::Corpus) if self.scored > 0 => self.headline_corpus(f)?,
+            (None, _) | (_, ScoreKind::Corpus) => {
+                write!(f, "not enough rows (0/{} scored", self.rows())?;
+            }
             (Some(mean), ScoreKind::Bool) => self.headline_bool(mean, f)?,
             (Some(mean), ScoreKind::Number) => self.headline_number(mean, f)?,
         }

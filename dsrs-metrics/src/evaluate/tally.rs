@@ -9,6 +9,7 @@ use super::repeats::RepeatTally;
 use super::sample::{Failures, IntervalOptions, Place, Sample};
 use super::summary::MetricSummary;
 use crate::core::corpus::CorpusCounts;
+use crate::core::counted::Counted;
 use crate::core::outcome::Outcome;
 use crate::core::score::Scored;
 use crate::core::spec::{ScoreKind, ScoreRange};
@@ -29,6 +30,7 @@ pub(super) struct Tally {
     /// Of numbers with a finite range.
     histogram: Option<Histogram>,
     corpus: Option<CorpusCounts>,
+    counted: Option<Counted>,
     first_lost_judge: Option<(u64, Box<str>)>,
     missing: MissingTally,
 }
@@ -86,6 +88,7 @@ impl Tally {
                 .and_then(|range| Histogram::new(range.min, range.max)),
             parts: IndexMap::new(),
             corpus: None,
+            counted: None,
             first_lost_judge: None,
             missing: MissingTally::default(),
         }
@@ -97,6 +100,7 @@ impl Tally {
             Outcome::Scored(scored) => self.record_scored(place, scored),
             Outcome::Gated { .. } => self.counts.gated += 1,
             Outcome::Skipped { .. } => self.counts.skipped += 1,
+            Outcome::Counted(counted) => self.record_counted(place.row, counted),
             Outcome::Abstained => self.counts.abstained += 1,
             Outcome::MetricFailed { .. } | Outcome::ProgramFailed { .. } => {
                 self.counts.failed += 1;
@@ -127,7 +131,7 @@ impl Tally {
             histogram.record(scored.score.value);
         }
         self.record_lost_judges(row, scored);
-        self.missing.record(row, scored);
+        self.missing.record(row, |each| scored.each_missing(each));
         match (&mut self.corpus, scored.corpus()) {
             (Some(sums), Some(counts)) => sums.merge(counts),
             (sums @ None, Some(counts)) => *sums = Some(counts.clone()),
@@ -144,6 +148,20 @@ impl Tally {
             tally.values.record(place, part.value);
             tally.first = tally.first.min((row, position));
         }
+    }
+
+    fn record_counted(&mut self, row: u64, counted: &Counted) {
+        self.counts.scored += 1;
+        self.missing.record(row, |each| counted.missing.as_deref().into_iter().for_each(each));
+        match &mut self.counted {
+            Some(all) => all.merge(counted),
+            None => self.counted = Some(counted.clone()),
+        }
+    }
+
+    /// The number of rows of a corpus metric, whose score is computed at the end only.
+    pub(super) fn counted(&self) -> Option<u64> {
+        (self.kind == ScoreKind::Corpus).then_some(self.counts.scored)
     }
 
     fn record_lost_judges(&mut self, row: u64, scored: &Scored) {
@@ -207,10 +225,13 @@ impl Tally {
             // The row of an abstention may have the field.
             _ => Vec::new(),
         };
+        let counted = self.counted.as_ref().map(Counted::score).transpose();
+        let score = counted.as_ref().map_or(None, |counted| *counted).or(own.score);
         MetricSummary {
             corpus,
             first_lost_judge,
-            score: own.score.filter(|_| unknown_fields.is_empty()),
+            score: score.filter(|_| unknown_fields.is_empty()),
+            not_defined: counted.err().map(|reason| reason.to_string()),
             missing: self.missing.rows(),
             missing_fields: self.missing.by_field(),
             unknown_fields,
@@ -225,6 +246,9 @@ impl Tally {
 
     /// Returns the uncertainty of the headline, in its unit.
     fn uncertainty(&self) -> Uncertainty {
+        if self.kind == ScoreKind::Corpus {
+            return Uncertainty::NotComputed;
+        }
         if self.counts.scored == 0 {
             return Uncertainty::NotEnoughRows { found: 0, needed: 1 };
         }
@@ -246,7 +270,7 @@ impl Tally {
         let uncertainty = all.uncertainty(kind, range);
         match self.kind {
             ScoreKind::Bool => uncertainty.scaled(100.0),
-            ScoreKind::Number => uncertainty,
+            ScoreKind::Number | ScoreKind::Corpus => uncertainty,
         }
     }
 
@@ -270,6 +294,7 @@ impl Tally {
             score: match kind {
                 ScoreKind::Bool => mean.map(|mean| 100.0 * mean),
                 ScoreKind::Number => mean,
+                ScoreKind::Corpus => None,
             },
             uncertainty: Uncertainty::NotEnoughRows { found: 0, needed: 1 },
             groups: None,
@@ -292,6 +317,7 @@ impl Tally {
             missing_fields: BTreeMap::new(),
             unknown_fields: Vec::new(),
             corpus: None,
+            not_defined: None,
             failure_score: self.options.failure_score,
             ones: counts.ones,
             histogram: None,

@@ -56,7 +56,7 @@ pub fn panel_default(index: usize, spec: &MetricSpec<'_>) -> Option<String> {
         && declared.is_some_and(|declared| declared.default == param.default);
     let aggregation = match spec.kind {
         ScoreKind::Bool => "majority",
-        ScoreKind::Number => "median",
+        ScoreKind::Number | ScoreKind::Corpus => "median",
     };
     depends.then(|| aggregation.to_owned())
 }

@@ -95,7 +95,7 @@ fn prediction<J: Judge>(judgement: Judgement, kind: ScoreKind) -> Prediction {
     if J::signature().output_spec("score").is_none() {
         let score = match kind {
             ScoreKind::Bool => json!(value > 0.5),
-            ScoreKind::Number => json!(value),
+            ScoreKind::Number | ScoreKind::Corpus => json!(value),
         };
         prediction.data.insert("score", score);
     }

@@ -12,12 +12,14 @@ pub mod agents;
 pub mod answers;
 mod breakdown;
 mod check;
+pub mod corpus;
 pub mod diff;
 pub mod edits;
 mod explained;
 mod field;
 mod input_limits;
 mod language;
+pub mod matching;
 pub mod overlap;
 pub mod program;
 pub mod proxies;
@@ -42,7 +44,7 @@ pub use self::sandbox::*;
 pub use self::sparql::*;
 #[doc(hidden)]
 pub use self::{
-    agents::*, answers::*, diff::*, edits::*, overlap::*, program::*, proxies::*, rag::*,
-    retrieval::*, structured::*, tool_calls::*,
+    agents::*, answers::*, corpus::*, diff::*, edits::*, matching::*, overlap::*, program::*,
+    proxies::*, rag::*, retrieval::*, structured::*, tool_calls::*,
 };
 pub use crate::json::equality::same_value;

@@ -35,6 +35,12 @@ pub enum ScorerError {
         /// The metric.
         metric: String,
     },
+    /// A metric scores all rows together, so it cannot rank or gate single rows.
+    #[error("`{metric}` scores all rows together and no single row; run it with `Evaluate`")]
+    CorpusMetric {
+        /// The metric.
+        metric: String,
+    },
     /// The range is empty, a single value, or infinitely wide.
     #[error(
         "the range {range} of `{metric}` cannot be normalized to [0, 1]; declare one of finite width \

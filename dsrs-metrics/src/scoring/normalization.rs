@@ -13,6 +13,9 @@ pub(super) struct Normalization {
 impl Normalization {
     /// Returns the normalization of a metric. Its range must have a finite width above 0.
     pub(super) fn of(spec: &MetricSpec<'_>) -> Result<Self, ScorerError> {
+        if spec.kind == ScoreKind::Corpus {
+            return Err(ScorerError::CorpusMetric { metric: spec.name.to_owned() });
+        }
         let has_verdict = spec.threshold.is_some() || spec.kind == ScoreKind::Bool;
         if spec.strict && has_verdict {
             // A strict score is 1 for a pass and 0 for a fail, whatever the range of the raw score.

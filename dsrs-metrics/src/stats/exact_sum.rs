@@ -24,6 +24,12 @@ impl Default for ExactSum {
     }
 }
 
+impl std::fmt::Debug for ExactSum {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("ExactSum").field(&self.value()).finish()
+    }
+}
+
 impl ExactSum {
     /// Adds a finite number.
     pub(crate) fn add(&mut self, value: f64) {

@@ -1,10 +1,13 @@
 //! Cohen's kappa: agreement beyond chance.
 
+use serde::{Deserialize, Serialize};
+
 use super::confusion::ConfusionMatrix;
 use super::interval::{Interval, Z};
 
 /// The weight of a disagreement, by the distance of the classes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum KappaWeights {
     /// All disagreements have the same weight: for classes without order.
     Unweighted,

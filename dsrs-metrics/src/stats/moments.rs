@@ -35,6 +35,8 @@ pub enum Uncertainty {
     Constant,
     /// The variance is too large for a number.
     TooLarge,
+    /// The figure is not a mean of rows.
+    NotComputed,
 }
 
 impl Default for Uncertainty {
@@ -71,6 +73,7 @@ impl Uncertainty {
             Self::NotEnoughRows { .. } => Some("not enough rows"),
             Self::Constant => Some("all scores are equal"),
             Self::TooLarge => Some("the variance is too large"),
+            Self::NotComputed => Some("a score of all rows has no standard error"),
         }
     }
 

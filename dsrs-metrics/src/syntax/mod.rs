@@ -12,13 +12,14 @@ mod equivalence;
 mod language;
 #[cfg(feature = "syntax")]
 mod parse;
-#[cfg(any(feature = "schema", feature = "sparql"))]
+mod pattern;
 pub(crate) mod pattern_size;
 
 use std::fmt;
 
 pub use balance::{BalanceOptions, check_balance};
 pub use language::{Comparison, Language, ParserError};
+pub use pattern::RegexPattern;
 
 /// A syntax error: its position and a message.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -50,7 +50,6 @@ const ONE: PatternSize = PatternSize { expanded: 1, positions: 1 };
 
 /// Returns an upper bound on the size of a pattern in the syntax of the crate `regex`, or `None` if
 /// it is invalid.
-#[cfg(any(feature = "sparql", test))]
 pub(crate) fn pattern_size(pattern: &str, ignores_white_space: bool) -> Option<PatternSize> {
     let mut parser = ParserBuilder::new().ignore_whitespace(ignores_white_space).build();
     parser.parse(pattern).ok().map(|ast| Sizes { perl_class: UNICODE_CLASS }.of(&ast))

@@ -12,6 +12,7 @@
 
 mod compare;
 mod edits;
+mod matching;
 mod numbers;
 mod overlap;
 pub(crate) mod shown;
@@ -25,6 +26,7 @@ pub use compare::{
     normalize_text, precision, precision_score, recall, recall_score,
 };
 pub use edits::{EditCounts, EditDistance, EntityCounts};
+pub use matching::{Location, MatchOptions, choice_labels, trim_punctuation};
 pub use numbers::{DecimalMark, Number, NumericOptions, last_number, numeric_match};
 pub(crate) use overlap::MAX_ORDER;
 pub use overlap::{

@@ -5,7 +5,7 @@ mod rows;
 use std::collections::BTreeSet;
 
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Direction, Scored};
+use dsrs_metrics::{Direction, ScoreKind, Scored};
 use dsrs_metrics_tests::can_isolate;
 
 /// The table of all built-in metrics, which is compared with `list`.
@@ -47,6 +47,11 @@ fn every_built_in_metric_has_a_case_and_explains_its_score() {
     let mut cases = rows::cases();
     let mut named: BTreeSet<String> =
         cases.iter().map(|case| case.metric.name().to_owned()).collect();
+    // A row has no score of its own to explain.
+    for metric in rows::over_all_rows() {
+        assert_eq!(metric.spec().kind, ScoreKind::Corpus, "{}", metric.name());
+        named.insert(metric.name().to_owned());
+    }
     let sandboxed = rows::sandboxed();
     named.extend(sandboxed.iter().map(|case| case.metric.name().to_owned()));
     if can_isolate() {

@@ -2,6 +2,7 @@
 
 mod draw;
 mod dspy;
+mod inspect;
 mod live;
 mod metrics;
 mod replay;

@@ -4,6 +4,7 @@ use crate::cli::args::MetricThreshold;
 use crate::cli::registry::Registry;
 use crate::core::spec::ScoreKind;
 use crate::evaluate::EvaluationResult;
+use crate::text::shown;
 
 /// A warning for each threshold of at most 1 for a bool metric, whose score is a percentage.
 pub(super) fn fractions_of_percent(
@@ -35,6 +36,12 @@ pub(super) fn violations(
         if summary.is_some_and(|summary| !summary.unknown_fields.is_empty()) {
             // Reported as an invalid name.
             return None;
+        }
+        if let Some(reason) = summary.and_then(|summary| summary.not_defined.as_deref()) {
+            return Some(format!(
+                "{name}: not defined: {}; expected {limit}",
+                shown::escaped(reason)
+            ));
         }
         let score = summary.and_then(|summary| summary.score);
         match (score, higher_is_better(threshold.metric())) {

@@ -38,6 +38,9 @@ pub(in crate::composite) fn resolve<L: Leaf>(
     leaves: &mut Leaves<L>,
 ) -> Result<(Node, Derived), Mistake> {
     match part {
+        Shape::Leaf(component) if Derived::of(&component.spec()).is_corpus() => {
+            Err(Mistake::Corpus { component: component.spec().name.to_owned() })
+        }
         Shape::Leaf(component) => Ok(leaf(component, leaves)),
         Shape::Weighted(parts) => weighted(parts, leaves),
         Shape::All(parts) => verdicts("all", parts, leaves, Node::All),

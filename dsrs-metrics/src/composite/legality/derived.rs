@@ -45,6 +45,11 @@ impl Derived {
         }
     }
 
+    /// Whether the metric has one score for all rows, and none for a row.
+    pub(super) const fn is_corpus(&self) -> bool {
+        matches!(self.kind, ScoreKind::Corpus)
+    }
+
     const fn number(range: Option<ScoreRange>, tier: MetricTier) -> Self {
         let kind = ScoreKind::Number;
         Self { kind, range, tier, threshold: None, higher_is_better: true }

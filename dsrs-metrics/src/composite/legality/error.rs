@@ -93,6 +93,14 @@ pub enum Mistake {
         /// The budget.
         budget: u64,
     },
+    /// A component scores all rows together.
+    #[error(
+        "`{component}` scores all rows together and no single row; run it beside the composite"
+    )]
+    Corpus {
+        /// The component.
+        component: String,
+    },
     /// A lower-is-better component stands beside others.
     #[error("`{component}` is lower-is-better; write `invert({component})`")]
     LowerIsBetter {

@@ -20,9 +20,21 @@ const fn with_range(sentence: Sentence, range: Option<ScoreRange>) -> Sentence {
     }
 }
 
-/// Every component must be higher-is-better.
+/// Every component must score single rows.
+const fn scores_rows(part: &str, derived: &Derived) -> Option<Sentence> {
+    if !derived.is_corpus() {
+        return None;
+    }
+    let found = names(part).text(" scores all rows together and no single row");
+    Some(found.text("; remove it from the composite and run it beside it"))
+}
+
+/// Every component must score single rows, and be higher-is-better.
 #[must_use]
 pub const fn points_up(part: &str, derived: &Derived) -> Option<Sentence> {
+    if let Some(sentence) = scores_rows(part, derived) {
+        return Some(sentence);
+    }
     if derived.higher_is_better {
         return None;
     }
@@ -35,7 +47,7 @@ pub const fn points_up(part: &str, derived: &Derived) -> Option<Sentence> {
 #[must_use]
 pub const fn has_verdict(part: &str, derived: &Derived) -> Option<Sentence> {
     // A lower-is-better operand breaks the rule before this one.
-    if derived.has_verdict() || !derived.higher_is_better {
+    if derived.has_verdict() || derived.is_corpus() || !derived.higher_is_better {
         return None;
     }
     let found = names(part).text(" has a score but no verdict; write a pass threshold, such as `");
@@ -72,6 +84,9 @@ pub const fn bound_fits(what: &str, of: &str, derived: &Derived, bound: f64) -> 
 /// `invert` needs both ends of the range.
 #[must_use]
 pub const fn has_range(part: &str, derived: &Derived) -> Option<Sentence> {
+    if let Some(sentence) = scores_rows(part, derived) {
+        return Some(sentence);
+    }
     if derived.range.is_some() {
         return None;
     }

@@ -39,6 +39,8 @@ pub enum ScoreKind {
     Bool,
     /// A number; the headline is the mean.
     Number,
+    /// A row has no value; the headline is one score of all rows.
+    Corpus,
 }
 
 /// A closed interval that contains every value of a metric.

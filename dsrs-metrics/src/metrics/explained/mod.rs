@@ -4,6 +4,7 @@
 
 pub(super) mod answers;
 pub(super) mod edits;
+pub(super) mod matching;
 pub(super) mod overlap;
 pub(super) mod proxies;
 pub(super) mod rag;

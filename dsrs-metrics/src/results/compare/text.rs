@@ -114,7 +114,7 @@ impl Unit {
     fn figure(self, value: f64) -> String {
         match self.0 {
             ScoreKind::Bool => format!("{:.2}%", 100.0 * value),
-            ScoreKind::Number => number(value),
+            ScoreKind::Number | ScoreKind::Corpus => number(value),
         }
     }
 
@@ -123,7 +123,7 @@ impl Unit {
         let sign = if value > 0.0 { "+" } else { "" };
         match self.0 {
             ScoreKind::Bool => format!("{sign}{:.2}", 100.0 * value),
-            ScoreKind::Number => format!("{sign}{}", number(value)),
+            ScoreKind::Number | ScoreKind::Corpus => format!("{sign}{}", number(value)),
         }
     }
 
@@ -136,14 +136,14 @@ impl Unit {
     fn size(self, value: f64) -> String {
         match self.0 {
             ScoreKind::Bool => format!("{:.2} percentage points", 100.0 * value),
-            ScoreKind::Number => number(value),
+            ScoreKind::Number | ScoreKind::Corpus => number(value),
         }
     }
 
     fn interval(self, Interval { low, high }: Interval) -> String {
         match self.0 {
             ScoreKind::Bool => format!("[{:.2}, {:.2}]", 100.0 * low, 100.0 * high),
-            ScoreKind::Number => format!("[{}, {}]", number(low), number(high)),
+            ScoreKind::Number | ScoreKind::Corpus => format!("[{}, {}]", number(low), number(high)),
         }
     }
 }

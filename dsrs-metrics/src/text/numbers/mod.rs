@@ -75,6 +75,43 @@ impl NumericOptions {
         let numeral = scanner.last()?;
         Some(Number::build(&symbols, &numeral, self.percent_as_fraction))
     }
+
+    /// Returns all numbers of a string, in order. A mixed number such as `6 1/2` is one number.
+    ///
+    /// ```
+    /// # use dsrs_metrics::text::NumericOptions;
+    /// let numbers = NumericOptions::default().numbers("6 1/2 of 1,300, H2O");
+    /// let written: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+    /// assert_eq!(written, ["13/2", "1300"]);
+    /// ```
+    #[must_use]
+    pub fn numbers(&self, text: &str) -> Vec<Number> {
+        let symbols = symbols::symbols(text);
+        let numerals = Scanner { text: &symbols, mark: self.decimal_mark }.all();
+        let build = |numeral| Number::build(&symbols, numeral, self.percent_as_fraction);
+        numerals.iter().map(build).collect()
+    }
+
+    /// Returns the number that a string consists of, apart from a sign, currency signs, percent signs
+    /// and white space. `None` if there is anything else.
+    ///
+    /// ```
+    /// # use dsrs_metrics::text::NumericOptions;
+    /// let only = |text| NumericOptions::default().only_number(text).map(|number| number.to_string());
+    /// assert_eq!(only("-$1,300.00").as_deref(), Some("-1300"));
+    /// assert_eq!((only("1300 apples"), only("~1300"), only("1 2")), (None, None, None));
+    /// ```
+    #[must_use]
+    pub fn only_number(&self, text: &str) -> Option<Number> {
+        let symbols = symbols::symbols(text);
+        let numerals = Scanner { text: &symbols, mark: self.decimal_mark }.all();
+        let [numeral] = numerals.as_slice() else { return None };
+        let before = symbols.get(..numeral.start())?;
+        let after = symbols.get(numeral.end..)?;
+        let is_only = before.iter().all(|byte| matches!(byte, b' ' | b'-' | b'+' | b'$' | b'\\'))
+            && after.iter().all(|byte| matches!(byte, b' ' | b'$' | b'%' | b'\\'));
+        is_only.then(|| Number::build(&symbols, numeral, self.percent_as_fraction))
+    }
 }
 
 /// Returns the last number of a string, exactly as written.

@@ -1,8 +1,7 @@
-//! The scanner that finds the last number of a string.
+//! The scanner that finds the numbers of a string.
 //!
-//! It passes once over the bytes of [`symbols`](super::symbols). Each numeral found replaces the
-//! previous one. A numeral consists of positions only; the caller computes the value of the last
-//! one.
+//! It passes once over the bytes of [`symbols`](super::symbols). A numeral consists of positions
+//! only; the caller computes the values of those that it needs.
 
 use std::ops::Range;
 
@@ -33,6 +32,20 @@ pub(super) struct Numeral {
     pub(super) end: usize,
 }
 
+impl Numeral {
+    /// Whether a number that was found before is the whole part of this one.
+    fn includes(&self, before: &Self) -> bool {
+        let is_before = |digits: &Range<usize>| *digits == before.digits;
+        self.whole.as_ref().is_some_and(is_before)
+            || (self.vulgar.is_some() && !self.digits.is_empty() && is_before(&self.digits))
+    }
+
+    /// Where the number begins, without its sign.
+    pub(super) fn start(&self) -> usize {
+        self.whole.as_ref().unwrap_or(&self.digits).start
+    }
+}
+
 /// The result of scanning one position.
 enum Step {
     Found(Numeral),
@@ -47,6 +60,19 @@ pub(super) struct Scanner<'a> {
 
 impl Scanner<'_> {
     pub(super) fn last(&self) -> Option<Numeral> {
+        self.scan(|_| {})
+    }
+
+    /// Returns all numerals, in order. A whole part is not a numeral of its own: `6 1/2` is one.
+    pub(super) fn all(&self) -> Vec<Numeral> {
+        let mut all: Vec<Numeral> = Vec::new();
+        let last = self.scan(|earlier| all.push(earlier.clone()));
+        all.extend(last);
+        all
+    }
+
+    /// Passes each numeral but the last to a function, and returns the last one.
+    fn scan(&self, mut earlier: impl FnMut(&Numeral)) -> Option<Numeral> {
         let mut last: Option<Numeral> = None;
         let mut at = 0;
         while let Some(ahead) = self.count_before_start(at) {
@@ -55,6 +81,9 @@ impl Scanner<'_> {
                 Step::Skip(next) => at = next,
                 Step::Found(numeral) => {
                     at = numeral.end;
+                    if let Some(before) = last.filter(|before| !numeral.includes(before)) {
+                        earlier(&before);
+                    }
                     last = Some(numeral);
                 }
             }

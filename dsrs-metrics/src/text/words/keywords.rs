@@ -48,6 +48,31 @@ impl<'a> Searchable<'a> {
         !self.whole_words || !is_one_word(keyword.chars().next_back(), rest.chars().next())
     }
 
+    /// Whether the string ends with the keyword. Every string ends with an empty keyword.
+    ///
+    /// ```
+    /// # use dsrs_metrics::text::Searchable;
+    /// let text = Searchable::new("That makes 25", false, true);
+    /// assert!(text.ends_with("25") && !text.ends_with("5"));
+    /// ```
+    #[must_use]
+    pub fn ends_with(&self, keyword: &str) -> bool {
+        let keyword = normalized(keyword, self.case_sensitive);
+        let Some(rest) = self.text.strip_suffix(&*keyword) else { return false };
+        !self.whole_words || !is_one_word(rest.chars().next_back(), keyword.chars().next())
+    }
+
+    /// Whether the string is equal to another one.
+    ///
+    /// ```
+    /// # use dsrs_metrics::text::Searchable;
+    /// assert!(Searchable::new("STRASSE", false, false).equals("straße"));
+    /// ```
+    #[must_use]
+    pub fn equals(&self, other: &str) -> bool {
+        self.text == normalized(other, self.case_sensitive)
+    }
+
     /// Whether the string contains the keyword. Every string contains an empty keyword.
     #[must_use]
     pub fn contains(&self, keyword: &str) -> bool {

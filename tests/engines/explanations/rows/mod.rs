@@ -2,6 +2,7 @@
 
 mod answers;
 mod judges;
+mod matching;
 mod steps;
 
 pub(super) use self::steps::sandboxed;
@@ -15,6 +16,7 @@ use super::{Case, case};
 pub(super) fn cases() -> Vec<Case> {
     let families = [
         answers::answers(),
+        matching::cases(),
         judges::judged(),
         judges::rag(),
         judges::sparql(),
@@ -25,6 +27,22 @@ pub(super) fn cases() -> Vec<Case> {
         steps::program(),
     ];
     families.into_iter().flatten().collect()
+}
+
+pub(super) fn over_all_rows() -> Vec<Box<dyn Metric>> {
+    vec![
+        Box::new(m::Accuracy::default()),
+        Box::new(m::MacroF1::default()),
+        Box::new(m::MicroF1::default()),
+        Box::new(m::BalancedAccuracy::default()),
+        Box::new(m::MatthewsCorrelation::default()),
+        Box::new(m::CohenKappa::default()),
+        Box::new(m::KrippendorffAlpha::default()),
+        Box::new(m::SpearmanCorrelation),
+        Box::new(m::Auroc),
+        Box::new(m::ExpectedCalibrationError::default()),
+        Box::new(m::BrierScore),
+    ]
 }
 
 fn gold(answer: impl Into<Value>) -> Example {
@@ -74,6 +92,7 @@ pub(super) fn passes() -> Vec<(Case, Option<&'static str>)> {
         (case(m::AnswerPresent, example! {}, pred("Paris"), present), None),
         (case(m::SparqlSyntaxValid, example! {}, query, "the query is valid SPARQL"), None),
         (case(m::Diff::default(), gold("a b"), pred("a  b"), identical), None),
+        (case(m::IsJson::default(), example! {}, pred("[1]"), "the output is valid JSON"), None),
     ]
 }
 
@@ -89,6 +108,10 @@ pub(super) fn with(text: &str, words: &str) -> Vec<Case> {
         case(m::Em::default(), gold(many.clone()), pred(text), ""),
         case(m::F1::default(), gold(words), pred(text), ""),
         case(m::F1::default(), gold(text), pred(words), ""),
+        case(m::Matches::default(), gold(many.clone()), pred(text), ""),
+        case(m::Includes::default(), gold(words), pred(text), ""),
+        case(m::OneOf::builder().values(many.clone()).build(), gold(""), pred(text), ""),
+        case(m::Regex::builder().pattern("x").build(), gold(""), pred(text), ""),
         case(m::NumericMatch::default(), gold("7".repeat(5000)), pred(text), ""),
         case(m::Wer::default(), gold(words), pred(text), ""),
         case(m::EditSimilarity::default(), gold(words), pred(&text[..2000]), ""),

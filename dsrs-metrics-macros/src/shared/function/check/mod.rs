@@ -18,6 +18,7 @@ pub(crate) fn check(model: &Model, errors: &mut Errors) {
     check_names(model, errors);
     check_verdict(model, errors);
     check_missing(model, errors);
+    check_corpus(model, errors);
     signature::check_signature(&model.function, errors);
     for param in &model.params {
         signature::check_param(param, errors);
@@ -54,8 +55,36 @@ fn check_names(model: &Model, errors: &mut Errors) {
     }
 }
 
+/// Reports settings for the scores of rows, which a corpus metric does not have.
+fn check_corpus(model: &Model, errors: &mut Errors) {
+    let attrs = &model.attrs;
+    if attrs.corpus.is_none() {
+        return;
+    }
+    let message = |key: &str, instead: &str| {
+        format!(
+            "`{key}` is not supported for a corpus metric, which has no score for a row; {instead}"
+        )
+    };
+    if let Some(threshold) = &attrs.threshold {
+        errors.at(threshold, message("threshold", "remove it, and compare the score of all rows"));
+    }
+    if let Some(span) = attrs.strict {
+        errors.at_span(span, message("strict", "remove it"));
+    }
+    if let Some(missing) = &attrs.missing {
+        errors.at(missing, message("missing", "write `#[pred(missing = ..)]` at the field"));
+    }
+    if let Some(explain) = &attrs.explain {
+        errors.at(explain, message("explain", "remove it"));
+    }
+}
+
 fn check_verdict(model: &Model, errors: &mut Errors) {
     let attrs = &model.attrs;
+    if attrs.corpus.is_some() {
+        return;
+    }
     let is_bool = model.output().is_some_and(is_bool);
     if is_bool {
         if let Some(threshold) = &attrs.threshold {
@@ -92,6 +121,9 @@ pub(crate) const BOOL_THRESHOLD: &str =
 pub(crate) const BOOL_RANGE: &str =
     "`range` is not supported for a `bool` metric; remove it, or return a number";
 pub(crate) const BOOL_STRICT: &str = "a `bool` metric is always strict; remove `strict`";
+pub(crate) const CORPUS: &str = "a `corpus` metric returns what a row contributes to the score of all rows; remove `corpus`, or return a type that implements `CorpusState`";
+pub(crate) const NOT_CORPUS: &str =
+    "a contribution to the score of all rows is not the score of a row; write `#[metric(corpus)]`";
 pub(crate) const MISSING: &str = "the score of a prediction without a field must be one that the metric may return; write a number in its range, or `true` or `false` for a `bool` metric";
 pub(crate) const BOOL_DIRECTION: &str = "`lower_is_better` is not supported for a `bool` metric, where `true` passes; negate the returned value";
 

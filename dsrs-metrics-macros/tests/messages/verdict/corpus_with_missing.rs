@@ -1,0 +1,9 @@
+use dsrs_metrics::CorpusCounts;
+use dsrs_metrics::prelude::*;
+
+#[metric(corpus, missing = 0.0)]
+fn errors(#[pred] wrong: u64, #[pred] words: u64) -> CorpusCounts {
+    CorpusCounts::new([wrong, words], |counts: &[u64]| Some(counts[0] as f64 / counts[1] as f64))
+}
+
+fn main() {}

@@ -1,0 +1,317 @@
+//! Metrics of a gold and a predicted label.
+#![allow(
+    clippy::needless_pass_by_value,
+    reason = "a metric function takes its field parameters by value"
+)]
+
+use super::label::Label;
+use crate::core::counted::CorpusState;
+use crate::metric;
+use crate::stats::{AlphaLevel, KappaWeights, LabelPairs, NotDefined};
+
+/// The labels of all rows, and the formula of their score.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LabelScore {
+    pairs: LabelPairs,
+    formula: Formula,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Formula {
+    Accuracy,
+    MacroF1(Vec<String>),
+    MicroF1(Vec<String>),
+    BalancedAccuracy,
+    Matthews,
+    Kappa(KappaWeights),
+    Alpha(AlphaLevel),
+}
+
+impl LabelScore {
+    fn new(
+        gold: &Label<'_>,
+        predicted: &Label<'_>,
+        case_sensitive: bool,
+        formula: Formula,
+    ) -> Self {
+        let mut pairs = LabelPairs::default();
+        match case_sensitive {
+            true => pairs.add(gold.as_str(), predicted.as_str()),
+            false => pairs.add(&gold.as_str().to_lowercase(), &predicted.as_str().to_lowercase()),
+        }
+        Self { pairs, formula }
+    }
+
+    /// Returns the number of rows for each pair of labels.
+    #[must_use]
+    pub fn pairs(&self) -> &LabelPairs {
+        &self.pairs
+    }
+}
+
+impl CorpusState for LabelScore {
+    fn merge(&mut self, other: &Self) {
+        self.pairs.merge(&other.pairs);
+    }
+
+    fn score(&self) -> Result<f64, NotDefined> {
+        match &self.formula {
+            Formula::Accuracy => self.pairs.accuracy(),
+            Formula::MacroF1(labels) => self.pairs.macro_f1(labels),
+            Formula::MicroF1(labels) => self.pairs.micro_f1(labels),
+            Formula::BalancedAccuracy => self.pairs.balanced_accuracy(),
+            Formula::Matthews => self.pairs.matthews_correlation(),
+            Formula::Kappa(weights) => self.pairs.cohen_kappa(*weights),
+            Formula::Alpha(level) => self.pairs.krippendorff_alpha(*level),
+        }
+    }
+}
+
+/// The labels as they are compared.
+fn folded(labels: &[String], case_sensitive: bool) -> Vec<String> {
+    let folded = |label: &String| match case_sensitive {
+        true => label.trim().to_owned(),
+        false => label.trim().to_lowercase(),
+    };
+    labels.iter().map(folded).collect()
+}
+
+/// The share of rows with the right label, over all rows.
+///
+/// Labels are strings, numbers, or true and false. A prediction without a label is wrong.
+///
+/// ```
+/// use dsrs_metrics::metrics::Accuracy;
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::{Evaluate, Pair};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+/// let row = |(gold, pred): (&str, &str)| {
+///     Pair::new(format!("{gold} {pred}"), example! { "answer" => gold }, prediction! { "answer" => pred })
+/// };
+/// let rows = [("yes", "yes"), ("yes", "no"), ("no", "no"), ("yes", " yes")].map(row);
+/// let result = Evaluate::builder().metric(Accuracy::default()).score(rows).await?;
+/// assert_eq!(result.to_string(), "accuracy  0.7500 (over 4/4 rows, 0 failed)");
+/// # Ok(())
+/// # }
+/// ```
+#[metric(corpus, range = 0.0..=1.0)]
+pub fn accuracy(
+    #[gold] answer: Label<'_>,
+    #[pred("answer", missing)] prediction: Label<'_>,
+    /// Whether labels that differ in case only are different.
+    #[param(default = true)]
+    case_sensitive: bool,
+) -> LabelScore {
+    LabelScore::new(&answer, &prediction, case_sensitive, Formula::Accuracy)
+}
+
+/// The mean F1 of the labels, each with the same weight, over all rows.
+///
+/// Without `labels`, those that are a gold or a predicted label. Not defined if no row has one of `labels`.
+///
+/// ```
+/// use dsrs_metrics::metrics::MacroF1;
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::{Evaluate, Pair};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+/// let row = |(gold, pred): (&str, &str)| {
+///     Pair::new(format!("{gold} {pred}"), example! { "answer" => gold }, prediction! { "answer" => pred })
+/// };
+/// let rows = [("yes", "yes"), ("yes", "no"), ("no", "no"), ("yes", " yes")].map(row);
+/// let result = Evaluate::builder().metric(MacroF1::default()).score(rows).await?;
+/// assert_eq!(result.to_string(), "macro_f1  0.7333 (over 4/4 rows, 0 failed)");
+/// # Ok(())
+/// # }
+/// ```
+#[metric(corpus, range = 0.0..=1.0)]
+pub fn macro_f1(
+    #[gold] answer: Label<'_>,
+    #[pred("answer", missing)] prediction: Label<'_>,
+    /// Whether labels that differ in case only are different.
+    #[param(default = true)]
+    case_sensitive: bool,
+    /// The labels whose F1 counts; all labels without any.
+    #[param(default)]
+    labels: &[String],
+) -> LabelScore {
+    LabelScore::new(
+        &answer,
+        &prediction,
+        case_sensitive,
+        Formula::MacroF1(folded(labels, case_sensitive)),
+    )
+}
+
+/// The F1 of all labels together, over all rows.
+///
+/// With all labels it is the accuracy. With `labels` it leaves the others out, such as the label for "none".
+///
+/// ```
+/// use dsrs_metrics::metrics::MicroF1;
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::{Evaluate, Pair};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+/// let row = |(gold, pred): (&str, &str)| {
+///     Pair::new(format!("{gold} {pred}"), example! { "answer" => gold }, prediction! { "answer" => pred })
+/// };
+/// let rows = [("yes", "yes"), ("yes", "no"), ("no", "no"), ("yes", " yes")].map(row);
+/// let result = Evaluate::builder().metric(MicroF1::default()).score(rows).await?;
+/// assert_eq!(result.to_string(), "micro_f1  0.7500 (over 4/4 rows, 0 failed)");
+/// # Ok(())
+/// # }
+/// ```
+#[metric(corpus, range = 0.0..=1.0)]
+pub fn micro_f1(
+    #[gold] answer: Label<'_>,
+    #[pred("answer", missing)] prediction: Label<'_>,
+    /// Whether labels that differ in case only are different.
+    #[param(default = true)]
+    case_sensitive: bool,
+    /// The labels whose F1 counts; all labels without any.
+    #[param(default)]
+    labels: &[String],
+) -> LabelScore {
+    LabelScore::new(
+        &answer,
+        &prediction,
+        case_sensitive,
+        Formula::MicroF1(folded(labels, case_sensitive)),
+    )
+}
+
+/// The mean share of right rows by gold label, over all rows.
+///
+/// Each gold label has the same weight, however many rows it has.
+///
+/// ```
+/// use dsrs_metrics::metrics::BalancedAccuracy;
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::{Evaluate, Pair};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+/// let row = |(gold, pred): (&str, &str)| {
+///     Pair::new(format!("{gold} {pred}"), example! { "answer" => gold }, prediction! { "answer" => pred })
+/// };
+/// let rows = [("yes", "yes"), ("yes", "no"), ("no", "no"), ("yes", " yes")].map(row);
+/// let result = Evaluate::builder().metric(BalancedAccuracy::default()).score(rows).await?;
+/// assert_eq!(result.to_string(), "balanced_accuracy  0.8333 (over 4/4 rows, 0 failed)");
+/// # Ok(())
+/// # }
+/// ```
+#[metric(corpus, range = 0.0..=1.0)]
+pub fn balanced_accuracy(
+    #[gold] answer: Label<'_>,
+    #[pred("answer", missing)] prediction: Label<'_>,
+    /// Whether labels that differ in case only are different.
+    #[param(default = true)]
+    case_sensitive: bool,
+) -> LabelScore {
+    LabelScore::new(&answer, &prediction, case_sensitive, Formula::BalancedAccuracy)
+}
+
+/// The Matthews correlation of gold and predicted labels, over all rows.
+///
+/// For two or more labels. Not defined if all gold or all predicted labels are equal.
+///
+/// ```
+/// use dsrs_metrics::metrics::MatthewsCorrelation;
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::{Evaluate, Pair};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+/// let row = |(gold, pred): (&str, &str)| {
+///     Pair::new(format!("{gold} {pred}"), example! { "answer" => gold }, prediction! { "answer" => pred })
+/// };
+/// let rows = [("yes", "yes"), ("yes", "no"), ("no", "no"), ("yes", " yes")].map(row);
+/// let result = Evaluate::builder().metric(MatthewsCorrelation::default()).score(rows).await?;
+/// assert_eq!(result.to_string(), "matthews_correlation  0.5774 (over 4/4 rows, 0 failed)");
+/// # Ok(())
+/// # }
+/// ```
+#[metric(corpus, range = -1.0..=1.0)]
+pub fn matthews_correlation(
+    #[gold] answer: Label<'_>,
+    #[pred("answer", missing)] prediction: Label<'_>,
+    /// Whether labels that differ in case only are different.
+    #[param(default = true)]
+    case_sensitive: bool,
+) -> LabelScore {
+    LabelScore::new(&answer, &prediction, case_sensitive, Formula::Matthews)
+}
+
+/// Cohen's kappa of gold and predicted labels, over all rows.
+///
+/// Agreement beyond chance. Weighted, labels are sorted as numbers if all are numbers, as strings otherwise. Not defined
+/// if all labels are equal.
+///
+/// ```
+/// use dsrs_metrics::metrics::CohenKappa;
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::{Evaluate, Pair};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+/// let row = |(gold, pred): (&str, &str)| {
+///     Pair::new(format!("{gold} {pred}"), example! { "answer" => gold }, prediction! { "answer" => pred })
+/// };
+/// let rows = [("yes", "yes"), ("yes", "no"), ("no", "no"), ("yes", " yes")].map(row);
+/// let result = Evaluate::builder().metric(CohenKappa::default()).score(rows).await?;
+/// assert_eq!(result.to_string(), "cohen_kappa  0.5000 (over 4/4 rows, 0 failed)");
+/// # Ok(())
+/// # }
+/// ```
+#[metric(corpus, range = -1.0..=1.0)]
+pub fn cohen_kappa(
+    #[gold] answer: Label<'_>,
+    #[pred("answer", missing)] prediction: Label<'_>,
+    /// Whether labels that differ in case only are different.
+    #[param(default = true)]
+    case_sensitive: bool,
+    /// The weight of a disagreement: `unweighted`, `linear` or `quadratic`.
+    #[param(default = KappaWeights::Unweighted)]
+    weights: KappaWeights,
+) -> LabelScore {
+    LabelScore::new(&answer, &prediction, case_sensitive, Formula::Kappa(weights))
+}
+
+/// Krippendorff's alpha of gold and predicted labels as two coders, over all rows.
+///
+/// Not defined if all labels are equal. With `ordinal` and `interval`, labels are numbers.
+///
+/// ```
+/// use dsrs_metrics::metrics::KrippendorffAlpha;
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::{Evaluate, Pair};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+/// let row = |(gold, pred): (&str, &str)| {
+///     Pair::new(format!("{gold} {pred}"), example! { "answer" => gold }, prediction! { "answer" => pred })
+/// };
+/// let rows = [("yes", "yes"), ("yes", "no"), ("no", "no"), ("yes", " yes")].map(row);
+/// let result = Evaluate::builder().metric(KrippendorffAlpha::default()).score(rows).await?;
+/// assert_eq!(result.to_string(), "krippendorff_alpha  0.5333 (over 4/4 rows, 0 failed)");
+/// # Ok(())
+/// # }
+/// ```
+#[metric(corpus, range = -1.0..=1.0)]
+pub fn krippendorff_alpha(
+    #[gold] answer: Label<'_>,
+    #[pred("answer", missing)] prediction: Label<'_>,
+    /// Whether labels that differ in case only are different.
+    #[param(default = true)]
+    case_sensitive: bool,
+    /// The difference of two labels: `nominal`, `ordinal` or `interval`.
+    #[param(default = AlphaLevel::Nominal)]
+    level: AlphaLevel,
+) -> LabelScore {
+    LabelScore::new(&answer, &prediction, case_sensitive, Formula::Alpha(level))
+}

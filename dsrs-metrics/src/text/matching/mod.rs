@@ -1,0 +1,164 @@
+//! Where a reference answer is in an output: at its begin, at its end, anywhere, or as the whole of
+//! it; and the choices that an output selects.
+
+mod choice;
+
+use serde::{Deserialize, Serialize};
+
+pub use choice::choice_labels;
+
+use super::numbers::NumericOptions;
+use super::unicode::{is_punctuation, is_space};
+use super::words::Searchable;
+
+/// Where an output contains a reference answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Location {
+    /// The output begins with it.
+    Begin,
+    /// The output ends with it.
+    #[default]
+    End,
+    /// It is anywhere in the output.
+    Any,
+    /// It is the whole output.
+    Exact,
+}
+
+/// Options of matching an output with a reference answer.
+///
+/// Both are trimmed with [`trim_punctuation`], normalized (NFC) and, unless `case_sensitive` is set,
+/// case folded.
+///
+/// ```
+/// # use dsrs_metrics::text::{Location, MatchOptions};
+/// let end = MatchOptions::default();
+/// assert!(end.matches("The answer is **25**.", "25"));
+/// assert!(!end.matches("The answer is 25.", "5"));
+/// assert!(MatchOptions { whole_words: false, ..end }.matches("The answer is 25.", "5"));
+///
+/// let exact = MatchOptions { location: Location::Exact, ..end };
+/// assert!(exact.matches("Hello world!", "hello world"));
+/// assert!(!exact.matches("world hello", "hello world"));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MatchOptions {
+    /// Where the reference must be.
+    pub location: Location,
+    /// Whether the comparison is case-sensitive.
+    pub case_sensitive: bool,
+    /// Whether the reference matches only whole words and numbers.
+    pub whole_words: bool,
+    /// Whether a reference that is a number is compared with the numbers of the output, by value.
+    pub numeric: bool,
+}
+
+/// The end of the output, by whole words, without regard to case.
+impl Default for MatchOptions {
+    fn default() -> Self {
+        Self { location: Location::End, case_sensitive: false, whole_words: true, numeric: false }
+    }
+}
+
+impl MatchOptions {
+    /// Whether the output has the reference at the location.
+    ///
+    /// With `numeric`, a reference that [is a number](NumericOptions::only_number) is compared with
+    /// the first number of the output (`begin`), the last one (`end`), every number (`any`), or the
+    /// number that the output consists of (`exact`).
+    #[must_use]
+    pub fn matches(&self, output: &str, reference: &str) -> bool {
+        let (output, reference) = (trim_punctuation(output), trim_punctuation(reference));
+        let options = NumericOptions::default();
+        if let Some(number) = self.numeric.then(|| options.only_number(reference)).flatten() {
+            return match self.location {
+                Location::Begin => options.numbers(output).first() == Some(&number),
+                Location::End => options.last_number(output) == Some(number),
+                Location::Any => options.numbers(output).contains(&number),
+                Location::Exact => options.only_number(output) == Some(number),
+            };
+        }
+        let output = Searchable::new(output, self.case_sensitive, self.whole_words);
+        match self.location {
+            Location::Begin => output.starts_with(reference),
+            Location::End => output.ends_with(reference),
+            Location::Any => output.contains(reference),
+            Location::Exact => output.equals(reference),
+        }
+    }
+}
+
+/// Removes white space, and the punctuation of sentences, quotations, brackets and Markdown, from
+/// both ends of a string.
+///
+/// Characters with a meaning of their own remain: signs and symbols (`-5`, `$5`, `C++`, `C#`, `5%`),
+/// and a point before a number or name (`.5`, `.NET`). A string of punctuation only loses its white
+/// space only.
+///
+/// ```
+/// # use dsrs_metrics::text::trim_punctuation;
+/// assert_eq!(trim_punctuation(" (**“Paris”**)."), "Paris");
+/// assert_eq!([trim_punctuation("- -5."), trim_punctuation("C++!"), trim_punctuation(" ?! ")], ["-5", "C++", "?!"]);
+/// ```
+#[must_use]
+pub fn trim_punctuation(text: &str) -> &str {
+    let plain = text.trim_matches(is_space);
+    let end = plain.trim_end_matches(|c| is_space(c) || is_enclosing(c));
+    let mut rest = end;
+    while let Some(first) = rest.chars().next() {
+        let after = &rest[first.len_utf8()..];
+        let begins_word = after.chars().next().is_some_and(char::is_alphanumeric);
+        let is_apart = after.chars().next().is_none_or(is_space);
+        let is_trimmed = match first {
+            // The last of several points is the end of an ellipsis.
+            '.' => {
+                !begins_word
+                    || rest.len() < end.len() && end[..end.len() - rest.len()].ends_with('.')
+            }
+            '-' | '–' | '—' => is_apart,
+            _ => is_space(first) || is_enclosing(first),
+        };
+        if !is_trimmed {
+            return rest;
+        }
+        rest = after;
+    }
+    plain
+}
+
+/// Punctuation that is around a word or at the end of a sentence, and not a part of the word.
+fn is_enclosing(c: char) -> bool {
+    match c {
+        '`' => true,
+        '$' | '+' | '<' | '=' | '>' | '^' | '|' | '~' => false,
+        '#' | '%' | '&' | '@' | '/' | '\\' | '-' | '‰' | '–' | '—' => false,
+        _ => is_punctuation(c),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::trim_punctuation;
+
+    #[test]
+    fn punctuation_around_a_string_is_removed_and_its_meaning_kept() {
+        for (text, trimmed) in [
+            ("Paris", "Paris"),
+            ("  «Paris»,\n", "Paris"),
+            ("。東京！", "東京"),
+            (".5.", ".5"),
+            ("...so", "so"),
+            (".NET", ".NET"),
+            ("A-", "A-"),
+            ("— Paris", "Paris"),
+            ("-$5", "-$5"),
+            ("5%", "5%"),
+            ("()", "()"),
+            ("", ""),
+            ("...", "..."),
+        ] {
+            assert_eq!(trim_punctuation(text), trimmed, "{text:?}");
+        }
+    }
+}
