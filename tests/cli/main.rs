@@ -5,6 +5,7 @@ mod agree;
 mod all_rows;
 mod bad_csv;
 mod bad_input;
+mod ci_files;
 mod compare;
 mod floats;
 mod groups;

@@ -75,6 +75,12 @@ pub(super) struct ScoreArguments {
     /// a formula: those that begin with =, +, -, @, a tab or a line break
     #[arg(long, requires = "out")]
     pub(super) escape_formulas: bool,
+    /// Write the rows as JUnit XML: a failure where the verdict is false, an error where the row failed
+    #[arg(long, value_name = "FILE")]
+    pub(super) junit: Option<PathBuf>,
+    /// Write the headlines as a Markdown table, for the summary of a CI job
+    #[arg(long, value_name = "FILE")]
+    pub(super) markdown: Option<PathBuf>,
     /// Print one JSON object, with unrounded numbers
     #[arg(long)]
     pub(super) json: bool,

@@ -7,6 +7,7 @@ use super::hint::Hint;
 use crate::core::params::ParamError;
 use crate::data::DataError;
 use crate::evaluate::EvaluateError;
+use crate::results::ResultsError;
 
 /// Why a command failed before or during its run.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +30,10 @@ pub(super) enum CliError {
     DuplicateMapping { field: String },
     #[error("--out {}: {reason}", file.display())]
     Out { file: PathBuf, reason: String },
+    #[error("{}: cannot be written: {reason}", file.display())]
+    Unwritable { file: PathBuf, reason: io::Error },
+    #[error("{}: the file is also an input; choose another file", file.display())]
+    OutputIsInput { file: PathBuf },
     #[cfg(not(feature = "lm"))]
     #[error(
         "{option}: this program was built without language models; build it with `cargo install dsrs-metrics --features cli,lm`, or enable the feature `lm` of the dependency `dsrs-metrics`"
@@ -36,6 +41,8 @@ pub(super) enum CliError {
     NoLm { option: &'static str },
     #[error("standard input (`-`) is named twice, but can be read only once; name it once")]
     StandardInputTwice,
+    #[error(transparent)]
+    Results(#[from] ResultsError),
     #[error(transparent)]
     Data(#[from] DataError),
     #[error(transparent)]

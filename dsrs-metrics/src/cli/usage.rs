@@ -68,7 +68,7 @@ mod tests {
         );
         assert_eq!(
             error(&["scor"]),
-            "error: unrecognized subcommand 'scor'; a similar subcommand exists: 'score'"
+            "error: unrecognized subcommand 'scor'; some similar subcommands exist: 'compare', 'score'"
         );
     }
 

@@ -8,6 +8,9 @@ mod cell;
 mod compare;
 mod error;
 mod file;
+#[cfg(feature = "cli")]
+mod junit;
+mod markdown;
 mod parse;
 mod row;
 
@@ -21,4 +24,5 @@ pub use error::ResultsError;
 pub use file::Results;
 #[cfg(feature = "cli")]
 pub(crate) use file::rows;
+pub use markdown::markdown;
 pub use row::{ResultOutcome, ResultRow, ResultScore};

@@ -63,6 +63,9 @@ pub(in crate::cli) struct CompareArguments {
     /// score in only one run, unless --only-paired is set
     #[arg(long)]
     pub(super) fail_if_worse: bool,
+    /// Write the table and the sentences as Markdown, for the summary of a CI job
+    #[arg(long, value_name = "FILE")]
+    pub(super) markdown: Option<PathBuf>,
     /// Print one JSON object, with unrounded numbers
     #[arg(long)]
     pub(super) json: bool,

@@ -2,6 +2,7 @@
 
 mod args;
 
+use std::fs;
 use std::process::ExitCode;
 
 use super::error::CliError;
@@ -50,6 +51,10 @@ pub(super) fn run(registry: &Registry, args: &CompareArguments) -> Result<ExitCo
     let comparison = builder.of(&a, &b)?;
     let printed = if args.json { print_json(&comparison) } else { print(&comparison.to_string()) };
     printed.map_err(CliError::StandardOutput)?;
+    if let Some(file) = &args.markdown {
+        let unwritable = |reason| CliError::Unwritable { file: file.clone(), reason };
+        fs::write(file, comparison.markdown()).map_err(unwritable)?;
+    }
     warn_of_unknown_directions(registry, &comparison, args);
     if args.fail_if_worse {
         return judge(&comparison, args.only_paired);

@@ -2,8 +2,9 @@
 //!
 //! `metrics.rs` selects and configures the metrics, `models.rs` the language models of judges,
 //! `rows.rs` reads and checks rows, `same_file.rs` protects them from `--out`, `report.rs` prints the result, with the thresholds of
-//! `fail_under.rs`. The harness in `evaluate/` does the scoring.
+//! `fail_under.rs`. `ci_files.rs` writes the files for CI systems. The harness in `evaluate/` does the scoring.
 
+mod ci_files;
 mod fail_under;
 mod metrics;
 #[cfg(feature = "lm")]
@@ -40,6 +41,7 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
         print_error(warning);
     }
     let pairs = rows::open(args)?;
+    ci_files::check(args)?;
     let evaluate = evaluator(&metrics, args)?;
     // With a limit on failed rows, a row that a metric cannot read is a failed row.
     let checked = if args.max_errors.is_none() { metrics } else { Vec::new() };
@@ -48,6 +50,7 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     let result = evaluate_rows(&evaluate, rows, &models, args);
     let usage = models.usage(result.as_ref().ok()).filter(|_| !args.quiet);
     let code = result.and_then(|result| {
+        ci_files::write(args, &result)?;
         let unused = rows::unused(&unused);
         report::report(registry, &result, &unused, &models, args)
     });
@@ -66,7 +69,7 @@ fn evaluator(metrics: &[Arc<dyn Metric>], args: &ScoreArguments) -> Result<Evalu
         .concurrency(usize::try_from(args.concurrency).unwrap_or(usize::MAX))
         .failure_score(args.failure_score)
         .display_progress(!args.quiet)
-        .keep_results(false)
+        .keep_results(args.junit.is_some())
         .stop_on_ctrl_c();
     if let Some(max_errors) = args.max_errors {
         builder = builder.max_errors(max_errors);

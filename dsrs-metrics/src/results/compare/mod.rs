@@ -1,12 +1,13 @@
 //! The comparison of two runs over the same rows.
 //!
 //! `builder.rs` has the settings and the order of the checks. `pairs.rs` matches rows by id and reads their scores,
-//! `groups.rs` their groups. `difference.rs` computes the figures, and `text.rs` shows them.
+//! `groups.rs` their groups. `difference.rs` computes the figures, and `text.rs` and `markdown.rs` show them.
 
 mod builder;
 mod difference;
 mod error;
 mod groups;
+mod markdown;
 mod metric;
 mod pairs;
 mod runs;

@@ -65,7 +65,7 @@ impl fmt::Display for RunTotals {
     }
 }
 
-const HEADER: [&str; 9] =
+pub(super) const HEADER: [&str; 9] =
     ["n", "A", "B", "B - A", "95% interval", "p", "B better", "A better", "equal"];
 
 /// A table with a line for each name. The columns are as wide as their longest cell.
@@ -75,7 +75,7 @@ fn table<'a>(
 ) -> String {
     let header = std::iter::once(first).chain(HEADER).map(str::to_owned).collect();
     let mut rows: Vec<Vec<String>> = vec![header];
-    rows.extend(lines.map(|(name, difference, kind)| cells(name, difference, Unit(kind))));
+    rows.extend(lines.map(|(name, difference, kind)| cells(name, difference, kind)));
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
     let widths: Vec<usize> = (0..=HEADER.len()).map(|column| width(column).unwrap_or(0)).collect();
     let mut text = String::new();
@@ -90,7 +90,9 @@ fn table<'a>(
     text
 }
 
-fn cells(name: &str, it: &PairedDifference, unit: Unit) -> Vec<String> {
+/// The cells of a line of the table.
+pub(super) fn cells(name: &str, it: &PairedDifference, kind: ScoreKind) -> Vec<String> {
+    let unit = Unit(kind);
     let figure = |value: Option<f64>| value.map_or("-".to_owned(), |value| unit.figure(value));
     vec![
         shown::name(name).into_owned(),

@@ -1,0 +1,152 @@
+//! `--junit` and `--markdown`: what CI systems read.
+
+use dsrs_metrics_tests::Peer;
+use serde_json::{Value, json};
+
+use crate::Folder;
+
+/// A row that passes, one that fails the threshold, one with an error, and one with characters that XML cannot contain.
+const ROWS: &str = r#"{"id": "a<1>", "gold": {"answer": "x"}, "pred": {"answer": "0.75"}}
+{"id": "b", "gold": {"answer": "x"}, "pred": {"answer": "0.25"}}
+{"id": "c", "gold": {"answer": "x"}, "pred": {"answer": "fail & \"]]>\u0000<b>"}}
+{"id": "d\u0001\u2028é", "gold": {"answer": "1"}, "pred": {"answer": "1"}}
+"#;
+
+fn scored(args: &[&str]) -> Folder {
+    let folder = Folder::with("rows.jsonl", ROWS);
+    let metrics =
+        ["score", "rows.jsonl", "-m", "obeys,same_text", "--param", "obeys.threshold=0.5"];
+    let ran = folder.run(&[&metrics, args, &["--quiet"]].concat());
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    folder
+}
+
+#[test]
+fn junit_has_a_suite_for_each_metric_and_a_case_for_each_row() {
+    let xml = scored(&["--junit", "r.xml"]).read("r.xml");
+    let (first, second) = xml.split_once("</testsuite>").unwrap();
+    assert!(
+        first.starts_with(
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"rows.jsonl\">\n"
+        ),
+        "{xml}"
+    );
+    assert!(
+        first.contains(r#"<testsuite name="obeys" tests="4" failures="1" errors="1" skipped="0">"#),
+        "{xml}"
+    );
+    assert!(first.contains(r#"<testcase name="a&lt;1&gt;" classname="obeys"/>"#), "{xml}");
+    assert!(
+        first.contains(
+            "<testcase name=\"b\" classname=\"obeys\">\n   <failure message=\"score 0.25\""
+        ),
+        "{xml}"
+    );
+    assert!(
+        first.contains(
+            "<testcase name=\"c\" classname=\"obeys\">\n   <error message=\"metric `obeys`: "
+        ),
+        "{xml}"
+    );
+    assert!(first.contains("name=\"d\u{FFFD}\u{2028}é\""), "{xml}");
+    assert!(
+        second.contains(
+            r#"<testsuite name="same_text" tests="4" failures="3" errors="0" skipped="0">"#
+        ),
+        "{xml}"
+    );
+}
+
+#[test]
+fn the_xml_parser_of_python_reads_the_junit_file() {
+    let Some(peer) = Peer::with(&[]) else { return };
+    let folder = scored(&["--junit", "r.xml"]);
+    let script = "import json, sys, xml.etree.ElementTree as tree\n\
+                  suites = tree.parse(sys.argv[1]).getroot()\n\
+                  print(json.dumps([[case.get('name'), [child.tag for child in case]] for case in suites[0]]))";
+    let file = folder.path("r.xml");
+    let read = peer
+        .output(&["-c", script, file.to_str().unwrap()])
+        .unwrap_or_else(|error| panic!("{error}"));
+    let read: Value = serde_json::from_str(&read).unwrap();
+    let expected =
+        json!([["a<1>", []], ["b", ["failure"]], ["c", ["error"]], ["d\u{FFFD}\u{2028}é", []]]);
+    assert_eq!(read, expected);
+}
+
+#[test]
+fn rows_without_a_score_are_skipped() {
+    let folder = Folder::with(
+        "rows.jsonl",
+        "{\"id\": \"a\", \"pred\": {\"answer\": \"1\"}}\n{\"id\": \"b\", \"pred\": {\"note\": \"1\"}}\n",
+    );
+    let args = [
+        "score",
+        "rows.jsonl",
+        "-m",
+        "short_note",
+        "--param",
+        "short_note.limit=3",
+        "--junit",
+        "r.xml",
+        "--quiet",
+    ];
+    let ran = folder.run(&args);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let xml = folder.read("r.xml");
+    assert!(xml.contains(r#"tests="2" failures="0" errors="0" skipped="1""#), "{xml}");
+    assert!(
+        xml.contains(
+            "<testcase name=\"a\" classname=\"short_note\">\n   <skipped message=\"abstained\"/>"
+        ),
+        "{xml}"
+    );
+}
+
+#[test]
+fn markdown_has_the_headlines_and_the_comparison() {
+    let folder = scored(&["--markdown", "summary.md", "--out", "a.jsonl"]);
+    let summary = folder.read("summary.md");
+    let lines: Vec<&str> = summary.lines().collect();
+    assert_eq!(lines[..2], ["| metric | score |", "| --- | --- |"]);
+    assert!(lines[2].starts_with("| obeys | "), "{summary}");
+    assert!(lines[3].starts_with("| same\\_text | 25.00% (1/4, 0 failed"), "{summary}");
+
+    let ran =
+        folder.run(&["compare", "a.jsonl", "a.jsonl", "-m", "same_text", "--markdown", "c.md"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(
+        folder.read("c.md"),
+        "A: a.jsonl, 4 rows<br>\nB: a.jsonl, 4 rows\n\n\
+         | metric | n | A | B | B - A | 95% interval | p | B better | A better | equal |\n\
+         | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n\
+         | same\\_text | 4 | 25.00% | 25.00% | 0.00 | - | 1.000 | 0 | 0 | 4 |\n\n\
+         - same\\_text: not enough rows: found 4 rows, a test at 5% needs at least 6 rows\n"
+    );
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_found_before_the_first_row() {
+    let folder = Folder::with("rows.jsonl", ROWS);
+    let error = |file: &str| {
+        let ran = folder.run(&[
+            "score",
+            "rows.jsonl",
+            "-m",
+            "same_text",
+            "--junit",
+            file,
+            "--out",
+            "o.jsonl",
+        ]);
+        assert_eq!((ran.code, &*ran.out), (Some(2), ""), "{ran:?}");
+        ran.err
+    };
+    assert_eq!(
+        error("rows.jsonl"),
+        "error: rows.jsonl: the file is also an input; choose another file\n"
+    );
+    let message = error("no/such/r.xml");
+    assert!(message.starts_with("error: no/such/r.xml: cannot be written: "), "{message}");
+    assert_eq!(folder.files(), ["rows.jsonl"]);
+}
