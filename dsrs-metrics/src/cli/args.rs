@@ -21,6 +21,7 @@ pub(super) enum Command {
     List(ListArguments),
     Score(ScoreArguments),
     Agree(AgreeArguments),
+    Report(ReportArguments),
 }
 
 /// List the metrics: one line each, or of named metrics the fields, the score and the parameters
@@ -69,6 +70,9 @@ pub(super) struct ScoreArguments {
     /// Write the scores of every row to a file: .jsonl, .json or .csv
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
+    /// Write gold row and prediction of each row to the file too, e.g. for `report`
+    #[arg(long, requires = "out")]
+    pub(super) with_rows: bool,
     /// In a CSV file, write a leading apostrophe before strings that a spreadsheet would evaluate as
     /// a formula: those that begin with =, +, -, @, a tab or a line break
     #[arg(long, requires = "out")]
@@ -196,6 +200,33 @@ pub(super) struct AgreeArguments {
     /// Print one JSON object, with unrounded numbers
     #[arg(long)]
     pub(super) json: bool,
+}
+
+/// Write result files as one HTML page: scores, distributions, rows
+///
+/// Shows for each metric the score with its 95% interval and its denominators, the distribution, cost
+/// and time, and a table of all rows to search, sort and filter. With two files the rows are paired by
+/// id, and those whose verdict changed come first. The page is one file that makes no request.
+///
+/// A result file contains gold rows and predictions only if it was written with `score --with-rows`,
+/// or by `Evaluate` with a program.
+///
+/// Exit code: 0 on success; 2 for invalid usage or input.
+#[derive(Debug, Args)]
+pub(super) struct ReportArguments {
+    /// One file written by `score --out`, or two to compare: .jsonl, .json or .csv; `-` is standard
+    /// input
+    #[arg(value_name = "RESULTS", required = true)]
+    pub(super) results: Vec<PathBuf>,
+    /// The HTML file
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: PathBuf,
+    /// Show the scores by this field too: an attribute, or a dotted path, e.g. model or gold.topic
+    #[arg(long, value_name = "FIELD")]
+    pub(super) group: Option<String>,
+    /// The title of the page; the default is the names of the files
+    #[arg(long, value_name = "TITLE")]
+    pub(super) title: Option<String>,
 }
 
 /// `NAME.KEY=VALUE`

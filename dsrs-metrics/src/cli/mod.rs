@@ -1,4 +1,4 @@
-//! The command line: `list`, `score` and `agree` over a [`Registry`] of metrics.
+//! The command line: `list`, `score`, `agree` and `report` over a [`Registry`] of metrics.
 //!
 //! Each command is in the module of its name, and `args.rs` defines the arguments. `data/` reads
 //! rows, and `evaluate/` scores them. No other part of the library uses this module.
@@ -11,6 +11,7 @@ mod instance;
 mod list;
 mod panic_hook;
 mod registry;
+mod report;
 mod score;
 mod stdio;
 mod usage;
@@ -104,6 +105,7 @@ pub fn run<A: Into<OsString> + Clone>(
         Command::List(args) => list::run(registry, &args).unwrap_or_else(|error| fail(&error)),
         Command::Score(args) => score::run(registry, &args).unwrap_or_else(|error| fail(&error)),
         Command::Agree(args) => agree::run(registry, &args).unwrap_or_else(|error| fail(&error)),
+        Command::Report(args) => report::run(registry, &args).unwrap_or_else(|error| fail(&error)),
     }
 }
 

@@ -7,6 +7,8 @@
 mod cell;
 mod error;
 mod file;
+#[cfg(feature = "html")]
+mod html;
 mod parse;
 mod row;
 
@@ -16,4 +18,6 @@ pub use error::ResultsError;
 pub use file::Results;
 #[cfg(feature = "cli")]
 pub(crate) use file::rows;
+#[cfg(feature = "html")]
+pub use html::{HtmlError, HtmlReport};
 pub use row::{ResultOutcome, ResultRow, ResultScore};

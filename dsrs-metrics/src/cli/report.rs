@@ -1,0 +1,76 @@
+//! `report`: writes result files as an HTML page. The page is in `results/html/`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use super::args::ReportArguments;
+use super::error::CliError;
+use super::registry::Registry;
+use crate::core::spec::Direction;
+use crate::results::{HtmlError, HtmlReport, Results, ResultsError};
+
+/// Why a report cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ReportError {
+    #[error("expected one or two result files, found {found}; name two to compare them")]
+    NumberOfFiles { found: usize },
+    #[error("--out {}: unknown extension; expected .html", file.display())]
+    NotHtml { file: PathBuf },
+    #[error("--group: {error}")]
+    Group { error: HtmlError },
+    #[error("--out {error}")]
+    Out { error: HtmlError },
+    #[error(transparent)]
+    Html(HtmlError),
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+    #[error(transparent)]
+    Cli(#[from] CliError),
+}
+
+impl From<HtmlError> for ReportError {
+    fn from(error: HtmlError) -> Self {
+        match error {
+            HtmlError::NoGroup { .. } => Self::Group { error },
+            HtmlError::Output { .. } => Self::Out { error },
+            error => Self::Html(error),
+        }
+    }
+}
+
+pub(super) fn run(registry: &Registry, args: &ReportArguments) -> Result<ExitCode, ReportError> {
+    let is_html = |file: &Path| file.extension().is_some_and(|it| it.eq_ignore_ascii_case("html"));
+    if !is_html(&args.out) {
+        return Err(ReportError::NotHtml { file: args.out.clone() });
+    }
+    if args.results.iter().filter(|file| file.as_os_str() == "-").count() > 1 {
+        return Err(CliError::StandardInputTwice.into());
+    }
+    let runs = match &*args.results {
+        [_] | [_, _] => args.results.iter().map(Results::read).collect::<Result<Vec<_>, _>>()?,
+        files => return Err(ReportError::NumberOfFiles { found: files.len() }),
+    };
+    let mut report = match &*runs {
+        [a, b] => HtmlReport::comparison(a, b),
+        runs => HtmlReport::new(&runs[0]),
+    };
+    report = report.lower_is_better(lower_is_better(registry, &runs));
+    if let Some(field) = &args.group {
+        report = report.group(field);
+    }
+    if let Some(title) = &args.title {
+        report = report.title(title);
+    }
+    report.write(&args.out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The metrics of the runs of which a lower score is better, if this program knows them.
+fn lower_is_better(registry: &Registry, runs: &[Results]) -> Vec<String> {
+    let names = runs.iter().flat_map(Results::metrics);
+    let lower = |name: &&str| {
+        let entry = registry.get(name);
+        entry.is_some_and(|entry| entry.spec().direction == Direction::LowerIsBetter)
+    };
+    names.filter(lower).map(str::to_owned).collect()
+}
