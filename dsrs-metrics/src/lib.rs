@@ -92,7 +92,7 @@ pub mod guide {
         agents: "../docs/guide/agents.md";
         /// A metric compared with labels.
         agreement: "../docs/guide/agreement.md";
-        /// The commands `list`, `score` and `agree` (feature `cli`).
+        /// The commands `list`, `score`, `agree` and `report` (feature `cli`).
         command_line: "../docs/guide/command_line.md" if "cli";
         /// Metrics of code, tool calls and programs.
         code_and_sandbox: "../docs/guide/code_and_sandbox.md";

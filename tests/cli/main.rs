@@ -15,6 +15,7 @@ mod missing;
 mod names;
 mod proxies;
 mod real_rows;
+mod report;
 mod sandbox;
 mod scores;
 mod sparql;
