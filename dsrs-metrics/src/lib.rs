@@ -66,6 +66,7 @@ pub mod guide {
             #[doc = "[scorer]: crate::guide::scorer"]
             #[doc = "[judges]: crate::guide::judges"]
             #[doc = "[agreement]: crate::guide::agreement"]
+            #[doc = "[results]: crate::guide::results"]
             #[doc = "[command_line]: crate::guide::command_line"]
             #[doc = "[code_and_sandbox]: crate::guide::code_and_sandbox"]
             #[doc = "[metrics]: crate::metrics"]
@@ -92,7 +93,9 @@ pub mod guide {
         agents: "../docs/guide/agents.md";
         /// A metric compared with labels.
         agreement: "../docs/guide/agreement.md";
-        /// The commands `list`, `score`, `agree` and `report` (feature `cli`).
+        /// Result files, and the comparison of two runs.
+        results: "../docs/guide/results.md";
+        /// The commands `list`, `score`, `agree`, `compare` and `report` (feature `cli`).
         command_line: "../docs/guide/command_line.md" if "cli";
         /// Metrics of code, tool calls and programs.
         code_and_sandbox: "../docs/guide/code_and_sandbox.md";

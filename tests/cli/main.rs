@@ -4,6 +4,7 @@ mod agents;
 mod agree;
 mod bad_csv;
 mod bad_input;
+mod compare;
 mod floats;
 mod heritage;
 mod instances;

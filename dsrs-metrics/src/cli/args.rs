@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::cli::compare::CompareArguments;
 use crate::data::{Format, Mapping};
 
 /// Scores the predictions of programs built on language models.
@@ -21,6 +22,7 @@ pub(super) enum Command {
     List(ListArguments),
     Score(ScoreArguments),
     Agree(AgreeArguments),
+    Compare(CompareArguments),
     Report(ReportArguments),
 }
 
@@ -275,7 +277,7 @@ impl FromStr for MetricThreshold {
     }
 }
 
-fn finite(text: &str) -> Result<f64, String> {
+pub(super) fn finite(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(number),
         _ => Err(format!("expected a finite number, found `{text}`")),

@@ -1,10 +1,11 @@
-//! The command line: `list`, `score`, `agree` and `report` over a [`Registry`] of metrics.
+//! The command line: `list`, `score`, `agree`, `compare` and `report` over a [`Registry`] of metrics.
 //!
 //! Each command is in the module of its name, and `args.rs` defines the arguments. `data/` reads
 //! rows, and `evaluate/` scores them. No other part of the library uses this module.
 
 mod agree;
 mod args;
+mod compare;
 mod error;
 mod hint;
 mod instance;
@@ -79,7 +80,7 @@ pub fn main(add: impl FnOnce(&mut Registry) -> Result<(), RegistryError>) -> Exi
 /// Runs one command; `args` starts with the name of the program.
 ///
 /// Results are printed to standard output, everything else to standard error. The exit code is 0 on
-/// success, 1 if a metric is worse than `--fail-under`, all rows failed, `--max-errors` was reached
+/// success, 1 if a metric is worse than `--fail-under` or, with `--fail-if-worse`, than before, all rows failed, `--max-errors` was reached
 /// or `--budget` did not cover all rows, 2 for invalid usage or input, and 130 after Ctrl-C, SIGTERM
 /// or SIGHUP.
 ///
@@ -105,6 +106,9 @@ pub fn run<A: Into<OsString> + Clone>(
         Command::List(args) => list::run(registry, &args).unwrap_or_else(|error| fail(&error)),
         Command::Score(args) => score::run(registry, &args).unwrap_or_else(|error| fail(&error)),
         Command::Agree(args) => agree::run(registry, &args).unwrap_or_else(|error| fail(&error)),
+        Command::Compare(args) => {
+            compare::run(registry, &args).unwrap_or_else(|error| fail(&error))
+        }
         Command::Report(args) => report::run(registry, &args).unwrap_or_else(|error| fail(&error)),
     }
 }

@@ -97,6 +97,7 @@ mod tests {
         match command {
             "score" => &["score", "-", "-m", "f1"],
             "agree" => &["agree", "scores.jsonl", "--label", "label"],
+            "compare" => &["compare", "old.jsonl", "new.jsonl"],
             "report" => &["report", "scores.jsonl", "--out", "report.html"],
             _ => &["list"],
         }

@@ -2,9 +2,10 @@
 //!
 //! [`Results`] reads one file, or takes the rows of an [`EvaluationResult`](crate::EvaluationResult). The guide page
 //! [`command_line`](crate::guide::command_line) describes the format. `line.rs` of `evaluate/report` writes it; `parse.rs`
-//! is the only code that reads it.
+//! is the only code that reads it. [`Comparison`] compares two runs.
 
 mod cell;
+mod compare;
 mod error;
 mod file;
 #[cfg(feature = "html")]
@@ -14,6 +15,10 @@ mod row;
 
 #[cfg(feature = "cli")]
 pub(crate) use cell::parse_cell;
+pub use compare::{
+    CompareError, Comparison, ComparisonBuilder, DifferenceTest, GroupComparison, MetricComparison,
+    PairedDifference, RunTotals, Sides, Verdict,
+};
 pub use error::ResultsError;
 pub use file::Results;
 #[cfg(feature = "cli")]

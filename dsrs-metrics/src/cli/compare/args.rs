@@ -1,0 +1,69 @@
+//! The arguments of `compare`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::cli::args::finite;
+
+/// Compare two runs over the same rows: what changed from A to B, and whether it is more than chance
+///
+/// Rows are paired by id. Prints for each metric: the means, the difference B - A with a 95%
+/// interval (Student's t of the differences of rows), the p-value, the number of rows in which
+/// either run is better, and the number of rows that a difference of this size needs to be found in
+/// 80% of all studies; also tokens, cost and latency of both runs.
+///
+/// The test is McNemar's exact test for pass or fail, and otherwise the permutation test of paired
+/// scores: all assignments of signs with up to 17 different scores, and 100,000 random ones beyond.
+/// With several metrics, verdicts use p-values adjusted by Holm's method.
+///
+/// A failed row counts as the failure score, as in the headline of `score`. Rows that are gated,
+/// skipped or abstained in a run are not compared, and counted.
+///
+/// Exit code: 0 on success; 1 if B is worse and --fail-if-worse is set; 2 for invalid usage or
+/// input.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct CompareArguments {
+    /// The first run, usually the older one: a file written by `score --out`, .jsonl, .json or
+    /// .csv; `-` is standard input
+    #[arg(value_name = "A")]
+    pub(super) a: PathBuf,
+    /// The second run, usually the newer one
+    #[arg(value_name = "B")]
+    pub(super) b: PathBuf,
+    /// Compare only these metrics, separated by commas; NAME.PART is a named score or component of
+    /// a metric
+    #[arg(short, long = "metric", value_name = "NAME", value_delimiter = ',')]
+    pub(super) metrics: Vec<String>,
+    /// Group the rows by an attribute, or by gold.FIELD: intervals and tests account for rows of a
+    /// group that are alike, and each group is also compared on its own
+    #[arg(long, value_name = "FIELD")]
+    pub(super) group: Option<String>,
+    /// Compare the rows that both runs have, and leave out the others
+    #[arg(long)]
+    pub(super) only_paired: bool,
+    /// What a failed row counts as
+    #[arg(
+        long,
+        value_name = "X",
+        default_value_t = 0.0,
+        allow_negative_numbers = true,
+        value_parser = finite
+    )]
+    pub(super) failure_score: f64,
+    /// Metrics whose lower scores are better, separated by commas; the metrics of `list` need not
+    /// be named
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(super) lower_is_better: Vec<String>,
+    /// The seed of the permutation test
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(super) seed: u64,
+    /// Exit with 1 if B is worse than A by any of the metrics: the mean is worse and the adjusted
+    /// p-value is below 0.05. Too few rows for such a p-value are an error, and so are rows with a
+    /// score in only one run, unless --only-paired is set
+    #[arg(long)]
+    pub(super) fail_if_worse: bool,
+    /// Print one JSON object, with unrounded numbers
+    #[arg(long)]
+    pub(super) json: bool,
+}

@@ -1,0 +1,215 @@
+//! [`ComparisonBuilder`]: the settings of a comparison, and its steps.
+
+use std::collections::HashSet;
+
+use indexmap::IndexSet;
+
+use super::Comparison;
+use super::difference::Testing;
+use super::error::CompareError;
+use super::groups::Groups;
+use super::metric::{MetricComparison, adjust};
+use super::pairs::{ComparedRows, Pair, Pairs, Selected};
+use super::runs::RunTotals;
+use crate::core::spec::{Direction, ScoreKind};
+use crate::results::file::Results;
+
+/// The default number of random assignments of the permutation test.
+const DRAWS: u32 = 100_000;
+
+/// The settings of a comparison; returned by [`Comparison::builder`].
+#[derive(Debug, Clone)]
+pub struct ComparisonBuilder {
+    metrics: IndexSet<String>,
+    lower_is_better: HashSet<String>,
+    group: Option<String>,
+    only_paired: bool,
+    draws: u32,
+    seed: u64,
+}
+
+impl Default for ComparisonBuilder {
+    fn default() -> Self {
+        Self {
+            metrics: IndexSet::new(),
+            lower_is_better: HashSet::new(),
+            group: None,
+            only_paired: false,
+            draws: DRAWS,
+            seed: 0,
+        }
+    }
+}
+
+impl ComparisonBuilder {
+    /// Compares only these metrics; `NAME.PART` is a named score or component of a metric. By default, all metrics are
+    /// compared, and both runs must have the same.
+    #[must_use]
+    pub fn metrics<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
+        self.metrics = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets the metrics whose lower scores are better, such as an error rate. Result files do not contain this.
+    #[must_use]
+    pub fn lower_is_better<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
+        self.lower_is_better = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Groups the rows by an attribute, or by `gold.FIELD`: the interval and the test account for rows of a group that
+    /// are alike, and every group is also compared on its own.
+    #[must_use]
+    pub fn group(mut self, field: impl Into<String>) -> Self {
+        self.group = Some(field.into());
+        self
+    }
+
+    /// Sets whether rows that only one run has are left out instead of being an error.
+    #[must_use]
+    pub fn only_paired(mut self, only_paired: bool) -> Self {
+        self.only_paired = only_paired;
+        self
+    }
+
+    /// Sets the number of random assignments of the permutation test; 100,000 by default. With few rows all
+    /// assignments are evaluated instead.
+    #[must_use]
+    pub fn draws(mut self, draws: u32) -> Self {
+        self.draws = draws;
+        self
+    }
+
+    /// Sets the seed of the permutation test; 0 by default.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Compares the second run with the first.
+    ///
+    /// A row is compared by a metric if each run has a score for it or failed on it. A failed row counts as the failure
+    /// score, as in the headline of the run, so that failures never raise a mean. Rows that are gated, skipped or
+    /// abstained in a run are not compared, and counted.
+    ///
+    /// # Errors
+    /// [`CompareError`] if the runs have different rows, data, metrics or groups, or if a failed row would count as
+    /// better than a scored one.
+    pub fn of(&self, a: &Results, b: &Results) -> Result<Comparison, CompareError> {
+        if a.failure_score() != b.failure_score() {
+            let (a, b) = (a.failure_score(), b.failure_score());
+            return Err(CompareError::DifferentFailureScores { a, b });
+        }
+        let names = self.selected(a, b)?;
+        let Pairs { pairs, only_in_a, only_in_b } = Pairs::of(a, b, self.only_paired)?;
+        let groups = self.group.as_deref();
+        let groups = groups.map(|field| Groups::of(field, &pairs, a)).transpose()?;
+        let compare = |name: &String| self.metric(name, a, b, &pairs, groups.as_ref());
+        let mut metrics = names.iter().map(compare).collect::<Result<Vec<_>, _>>()?;
+        adjust(&mut metrics);
+        Ok(Comparison {
+            a: RunTotals::of(a, pairs.iter().map(|pair| pair.a)),
+            b: RunTotals::of(b, pairs.iter().map(|pair| pair.b)),
+            paired: pairs.len() as u64,
+            only_in_a,
+            only_in_b,
+            group: self.group.clone(),
+            seed: self.seed,
+            metrics,
+        })
+    }
+
+    /// The metrics to compare, which both runs must have.
+    fn selected(&self, a: &Results, b: &Results) -> Result<IndexSet<String>, CompareError> {
+        let known = |of: &Results| of.metrics().map(str::to_owned).collect::<Vec<_>>();
+        for metric in &self.metrics {
+            let is_in = |of: &&Results| Selected::new(metric).is_in(of);
+            if let Some(without) = [a, b].into_iter().find(|of| !is_in(of)) {
+                let (file, known) = (without.name().to_owned(), known(without));
+                return Err(CompareError::NoMetric { file, metric: metric.clone(), known });
+            }
+        }
+        if !self.metrics.is_empty() {
+            return Ok(self.metrics.clone());
+        }
+        for (with, without) in [(a, b), (b, a)] {
+            if let Some(metric) = with.metrics().find(|name| !Selected::new(name).is_in(without)) {
+                let (metric, known) = (metric.to_owned(), known(without));
+                let (file, other) = (without.name().to_owned(), with.name().to_owned());
+                return Err(CompareError::DifferentMetrics { file, other, metric, known });
+            }
+        }
+        Ok(a.metrics().map(str::to_owned).collect())
+    }
+
+    fn metric(
+        &self,
+        name: &str,
+        a: &Results,
+        b: &Results,
+        pairs: &[Pair<'_>],
+        groups: Option<&Groups>,
+    ) -> Result<MetricComparison, CompareError> {
+        let selected = Selected::new(name);
+        let failure_score = a.failure_score();
+        let of_pair = groups.map(|groups| &*groups.of_pair);
+        let rows = ComparedRows::of(selected, pairs, of_pair, failure_score);
+        let is_lower =
+            [name, selected.metric()].iter().any(|it| self.lower_is_better.contains(*it));
+        let direction = if is_lower { Direction::LowerIsBetter } else { Direction::HigherIsBetter };
+        check_failure_score(name, &rows, direction, failure_score)?;
+        let kind = kind(selected, a, b, &rows)?;
+        let testing = Testing { kind, direction, draws: self.draws, seed: self.seed };
+        Ok(MetricComparison::new(name, &rows, testing, groups, failure_score))
+    }
+}
+
+/// Pass or fail if both runs have only verdicts, and failed rows count as one of the two.
+fn kind(
+    metric: Selected<'_>,
+    a: &Results,
+    b: &Results,
+    rows: &ComparedRows<'_>,
+) -> Result<ScoreKind, CompareError> {
+    let [of_a, of_b] = [a, b].map(|results| metric.kind(results));
+    let conflict = |verdicts: &Results, numbers: &Results| CompareError::DifferentKinds {
+        metric: metric.name.to_owned(),
+        verdicts: verdicts.name().to_owned(),
+        numbers: numbers.name().to_owned(),
+    };
+    match (of_a, of_b) {
+        // Numbers with a verdict may be all 0 or 1 in one of the runs.
+        (Some(ScoreKind::Bool), Some(ScoreKind::Number)) if !rows.has_verdict[1] => {
+            return Err(conflict(a, b));
+        }
+        (Some(ScoreKind::Number), Some(ScoreKind::Bool)) if !rows.has_verdict[0] => {
+            return Err(conflict(b, a));
+        }
+        _ => {}
+    }
+    let has_numbers = [of_a, of_b].contains(&Some(ScoreKind::Number));
+    let is_verdict = |value: f64| value == 0.0 || value == 1.0;
+    let all = rows.rows.iter().all(|row| is_verdict(row.a) && is_verdict(row.b));
+    Ok(if all && !has_numbers { ScoreKind::Bool } else { ScoreKind::Number })
+}
+
+/// Checks that a failed row does not count as better than a scored one.
+fn check_failure_score(
+    name: &str,
+    rows: &ComparedRows<'_>,
+    direction: Direction,
+    failure_score: f64,
+) -> Result<(), CompareError> {
+    let failed = rows.failed[0] + rows.failed[1];
+    let values = rows.rows.iter().flat_map(|row| [row.a, row.b]);
+    let worst = match direction {
+        Direction::HigherIsBetter => values.fold(failure_score, f64::min),
+        Direction::LowerIsBetter => values.fold(failure_score, f64::max),
+    };
+    if failed == 0 || worst == failure_score {
+        return Ok(());
+    }
+    let metric = name.to_owned();
+    Err(CompareError::FailureScore { metric, failed, failure_score, worst })
+}

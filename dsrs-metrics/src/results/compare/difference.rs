@@ -1,0 +1,183 @@
+//! The difference between two runs over some rows, with its interval and its test.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde::ser::Serializer;
+
+use super::pairs::Compared;
+use crate::core::spec::{Direction, ScoreKind};
+use crate::stats::{
+    Clusters, Interval, Moments, Uncertainty, mcnemar_exact, permutation_test, rows_for_power,
+};
+
+/// The difference between the means of two runs, over the rows that are compared.
+///
+/// Means of pass or fail are shares in [0, 1]. `None` stands for what cannot be computed.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct PairedDifference {
+    /// The number of rows.
+    pub n: u64,
+    /// The number of groups, if the interval and the test are by group.
+    #[serde(rename = "clusters", skip_serializing_if = "Option::is_none")]
+    pub clusters: Option<u64>,
+    /// The mean of the first run.
+    pub a: Option<f64>,
+    /// The mean of the second run.
+    pub b: Option<f64>,
+    /// The second mean minus the first; `None` without rows, or with a score above 1e150 in magnitude.
+    pub difference: Option<f64>,
+    /// The standard error of the difference: of the mean of the differences of rows, or cluster-robust by group.
+    pub stderr: Option<f64>,
+    /// The 95% interval of the difference, by Student's t.
+    pub ci95: Option<Interval>,
+    /// The two-sided p-value of `test`; `None` without a difference.
+    pub p_value: Option<f64>,
+    /// The test of the hypothesis that the runs are equally good.
+    pub test: DifferenceTest,
+    /// The rows in which the second run is better.
+    pub wins: u64,
+    /// The rows in which the second run is worse.
+    pub losses: u64,
+    /// The rows with the same score.
+    pub ties: u64,
+    /// The number of rows at which a test at 5% finds a difference of this size in 80% of all studies. `None` if the
+    /// difference is 0 or its error is not known.
+    pub power_rows: Option<u64>,
+}
+
+/// A test of paired runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DifferenceTest {
+    /// McNemar's exact test of the rows that only one run passes.
+    McnemarExact,
+    /// The permutation test over all assignments of signs.
+    PermutationExact,
+    /// The permutation test over this number of random assignments.
+    Permutation(u64),
+}
+
+impl DifferenceTest {
+    /// Returns the name of the test in snake case, as in JSON.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::McnemarExact => "mcnemar_exact",
+            Self::PermutationExact => "permutation_exact",
+            Self::Permutation(_) => "permutation",
+        }
+    }
+}
+
+impl fmt::Display for DifferenceTest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl Serialize for DifferenceTest {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// How a difference is tested.
+#[derive(Clone, Copy)]
+pub(super) struct Testing {
+    pub(super) kind: ScoreKind,
+    pub(super) direction: Direction,
+    pub(super) draws: u32,
+    pub(super) seed: u64,
+}
+
+impl Testing {
+    /// The number of rows or groups at which the smallest possible p-value, `2 / 2^n`, times the number of tests is
+    /// below 5%.
+    pub(super) fn least_units(tests: usize) -> u64 {
+        (1..64).find(|n| tests as f64 * 2.0 * 0.5_f64.powi(*n) < 0.05).map_or(64, |n| n as u64)
+    }
+
+    /// Tests the rows. With `by_group`, the rows of a group are not independent.
+    pub(super) fn of(self, rows: &[&Compared<'_>], by_group: bool) -> PairedDifference {
+        let differences: Vec<f64> = rows.iter().map(|row| row.b - row.a).collect();
+        let moments: Moments = differences.iter().copied().collect();
+        let difference = moments.mean();
+        // Without a mean, there are no rows or too large scores.
+        let clusters = (by_group && difference.is_some()).then(|| cluster(rows, &differences));
+        let uncertainty = match &clusters {
+            Some(clusters) => clusters.uncertainty(),
+            None => moments.uncertainty(),
+        };
+        let mean = |of: fn(&Compared<'_>) -> f64| {
+            rows.iter().map(|row| of(row)).collect::<Moments>().mean()
+        };
+        let (above, below) = (
+            differences.iter().filter(|it| **it > 0.0).count() as u64,
+            differences.iter().filter(|it| **it < 0.0).count() as u64,
+        );
+        let (wins, losses) = match self.direction {
+            Direction::HigherIsBetter => (above, below),
+            Direction::LowerIsBetter => (below, above),
+        };
+        let n = rows.len() as u64;
+        let (test, p_value) = match by_group {
+            true => self.permutation(&sums(rows, &differences)),
+            false if self.kind == ScoreKind::Bool => {
+                (DifferenceTest::McnemarExact, mcnemar_exact(wins, losses))
+            }
+            false => self.permutation(&differences),
+        };
+        PairedDifference {
+            n,
+            clusters: clusters.map(|clusters| clusters.groups() as u64),
+            a: mean(|row| row.a),
+            b: mean(|row| row.b),
+            difference,
+            stderr: uncertainty.stderr(),
+            ci95: uncertainty.ci95(),
+            p_value: difference.map(|_| p_value),
+            test,
+            wins,
+            losses,
+            ties: n - wins - losses,
+            power_rows: power_rows(uncertainty, n, difference),
+        }
+    }
+
+    fn permutation(self, differences: &[f64]) -> (DifferenceTest, f64) {
+        let test = permutation_test(differences, self.draws, self.seed);
+        let name = match test.is_exact {
+            true => DifferenceTest::PermutationExact,
+            false => DifferenceTest::Permutation(test.assignments),
+        };
+        (name, test.p_value)
+    }
+}
+
+fn power_rows(uncertainty: Uncertainty, n: u64, difference: Option<f64>) -> Option<u64> {
+    let deviation = uncertainty.stderr()? * (n as f64).sqrt();
+    rows_for_power(deviation, difference?)
+}
+
+fn cluster(rows: &[&Compared<'_>], differences: &[f64]) -> Clusters<Option<usize>> {
+    let mut clusters = Clusters::default();
+    for (row, difference) in rows.iter().zip(differences) {
+        clusters.record(row.group, *difference);
+    }
+    clusters
+}
+
+/// The sum of the differences of each group.
+fn sums(rows: &[&Compared<'_>], differences: &[f64]) -> Vec<f64> {
+    let mut sums = Vec::new();
+    for (row, difference) in rows.iter().zip(differences) {
+        let group = row.group.unwrap_or(0);
+        if sums.len() <= group {
+            sums.resize(group + 1, 0.0);
+        }
+        sums[group] += difference;
+    }
+    sums
+}

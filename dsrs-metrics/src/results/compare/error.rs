@@ -1,0 +1,199 @@
+//! Errors of a comparison. Each message is one line.
+
+use crate::core::rows::pair::Origin;
+use crate::results::error::ResultsError;
+use crate::text::shown;
+use crate::text::suggest::nearest;
+
+/// Why two runs cannot be compared.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CompareError {
+    /// A run cannot be read.
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+    /// A run has rows that the other one does not have.
+    #[error(
+        "expected the same rows in both runs, found {} and {}; to compare the {paired} common rows, write --only-paired (in code, `only_paired(true)`)",
+        only(only_in_a, a),
+        only(only_in_b, b)
+    )]
+    DifferentRows {
+        /// The name of the first run.
+        a: String,
+        /// The name of the second run.
+        b: String,
+        /// The number of common rows.
+        paired: u64,
+        /// The ids that only the first run has.
+        only_in_a: Vec<String>,
+        /// The ids that only the second run has.
+        only_in_b: Vec<String>,
+    },
+    /// The runs have no row in common.
+    #[error(
+        "no id of {a} is in {b}: found ids such as `{}` and `{}`; compare runs over the same rows",
+        shown::name(of_a),
+        shown::name(of_b)
+    )]
+    NoCommonRows {
+        /// The name of the first run.
+        a: String,
+        /// The name of the second run.
+        b: String,
+        /// An id of the first run.
+        of_a: String,
+        /// An id of the second run.
+        of_b: String,
+    },
+    /// The gold rows of an id differ, so the runs are over different data.
+    #[error(
+        "row `{}`: the gold row at {a} is not that at {b}; compare runs over the same data",
+        shown::name(id)
+    )]
+    DifferentGold {
+        /// The id.
+        id: String,
+        /// The row of the first run.
+        a: Origin,
+        /// The row of the second run.
+        b: Origin,
+    },
+    /// A selected metric is not in a run.
+    #[error("{file}: no row has a score of `{}`{}", shown::name(metric), hint(metric, known))]
+    NoMetric {
+        /// The name of the run.
+        file: String,
+        /// The metric.
+        metric: String,
+        /// The metrics of the run.
+        known: Vec<String>,
+    },
+    /// Without a selection, the runs must have the same metrics.
+    #[error(
+        "{file}: no row has a score of `{}`, which {other} has; to compare only some metrics, name them with -m{}",
+        shown::name(metric), suggestion(metric, known).unwrap_or_default()
+    )]
+    DifferentMetrics {
+        /// The name of the run without the metric.
+        file: String,
+        /// The name of the run with the metric.
+        other: String,
+        /// The metric.
+        metric: String,
+        /// The metrics of the run without it.
+        known: Vec<String>,
+    },
+    /// A metric is pass or fail in one run and a number in the other.
+    #[error(
+        "`{}`: pass or fail in {verdicts}, numbers in {numbers}; score both runs with the same metric",
+        shown::name(metric)
+    )]
+    DifferentKinds {
+        /// The metric.
+        metric: String,
+        /// The name of the run with verdicts.
+        verdicts: String,
+        /// The name of the run with numbers.
+        numbers: String,
+    },
+    /// A failed row would count as better than a scored one, so that failures raise the mean.
+    #[error(
+        "`{}`: {failed} rows failed and would count as {failure_score}, which is better than the score {worst}; set --failure-score to {worst} or a worse value",
+        shown::name(metric)
+    )]
+    FailureScore {
+        /// The metric.
+        metric: String,
+        /// The number of failed rows, in both runs.
+        failed: u64,
+        /// What they would count as.
+        failure_score: f64,
+        /// The worst score in the runs.
+        worst: f64,
+    },
+    /// Failed rows count differently in the runs.
+    #[error(
+        "failed rows count as {a} in one run and as {b} in the other; set the same failure score"
+    )]
+    DifferentFailureScores {
+        /// The failure score of the first run.
+        a: f64,
+        /// The failure score of the second run.
+        b: f64,
+    },
+    /// No row has the field of the groups.
+    #[error("{file}: no row has `{}`{}", shown::name(field), hint(field, known))]
+    NoGroup {
+        /// The name of the run.
+        file: String,
+        /// The field.
+        field: String,
+        /// The attributes of the first row.
+        known: Vec<String>,
+    },
+    /// A row has no group, or one of another type.
+    #[error(
+        "{at}: `{}`: expected a string, a number or a boolean, found {found}",
+        shown::name(field)
+    )]
+    InvalidGroup {
+        /// The row.
+        at: Origin,
+        /// The field.
+        field: String,
+        /// What was found.
+        found: String,
+    },
+    /// A row is in different groups.
+    #[error(
+        "row `{}`: `{}` is {of_a} in one run and {of_b} in the other; group by a field of the data",
+        shown::name(id),
+        shown::name(field)
+    )]
+    DifferentGroups {
+        /// The id.
+        id: String,
+        /// The field.
+        field: String,
+        /// The group in the first run.
+        of_a: String,
+        /// The group in the second run.
+        of_b: String,
+    },
+}
+
+/// The largest number of ids in a message.
+const SHOWN_IDS: usize = 3;
+
+/// `` 2 only in a.jsonl (`x`, `y`) ``
+fn only(ids: &[String], file: &str) -> String {
+    match ids.len() {
+        0 => format!("0 only in {file}"),
+        count => format!("{count} only in {file} ({})", first_ids(ids)),
+    }
+}
+
+/// The first ids of a list.
+pub(super) fn first_ids(ids: &[String]) -> String {
+    let first = ids.iter().take(SHOWN_IDS).map(|id| format!("`{}`", shown::name(id)));
+    let first = first.collect::<Vec<_>>().join(", ");
+    match ids.len().saturating_sub(SHOWN_IDS) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
+}
+
+/// The end of a message about an unknown name.
+fn hint(name: &str, known: &[String]) -> String {
+    suggestion(name, known).unwrap_or_else(|| match known {
+        [] => String::new(),
+        known => format!(", only {}", shown::names(known.iter().map(String::as_str))),
+    })
+}
+
+fn suggestion(name: &str, known: &[String]) -> Option<String> {
+    let nearest = nearest(name, known.iter().map(String::as_str));
+    let nearest = nearest.filter(|nearest| *nearest != name)?;
+    Some(format!("; did you mean `{}`?", shown::name(nearest)))
+}

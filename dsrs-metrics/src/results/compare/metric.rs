@@ -1,0 +1,240 @@
+//! The comparison of one metric, over all rows and by group.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+use serde::Serialize;
+use serde::ser::Serializer;
+
+use super::difference::{PairedDifference, Testing};
+use super::groups::Groups;
+use super::pairs::{Compared, ComparedRows};
+use crate::core::spec::{Direction, ScoreKind};
+use crate::stats::holm;
+
+/// The level of the tests.
+const LEVEL: f64 = 0.05;
+
+/// The comparison of two runs by one metric.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct MetricComparison {
+    /// The metric, or `NAME.PART` for one of its named scores or components.
+    #[serde(skip)]
+    pub name: String,
+    /// The difference over all rows that are compared.
+    #[serde(flatten)]
+    pub overall: PairedDifference,
+    /// The p-value, adjusted for the number of compared metrics (Holm).
+    pub p_adjusted: Option<f64>,
+    /// What the adjusted p-value shows.
+    pub verdict: Verdict,
+    /// Whether scores are pass or fail, or numbers.
+    pub kind: ScoreKind,
+    /// Whether higher or lower scores are better.
+    pub direction: Direction,
+    /// The compared rows that failed. They count as the failure score.
+    pub failed: Sides<u64>,
+    /// What a failed row counts as.
+    pub failure_score: f64,
+    /// The difference over the rows that are scored in both runs, if some failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scored_in_both: Option<PairedDifference>,
+    /// The number of common rows that are not compared: a run has no score for them, and they did not fail.
+    pub not_compared: u64,
+    /// Why, by outcome.
+    pub without_score: Sides<BTreeMap<&'static str, u64>>,
+    /// The rows in which the second run is better, the largest difference first.
+    pub better_rows: Vec<String>,
+    /// The rows in which the second run is worse, the largest difference first.
+    pub worse_rows: Vec<String>,
+    /// The difference in each group, in the order of the first run.
+    #[serde(skip_serializing_if = "IndexMap::is_empty")]
+    pub groups: IndexMap<String, GroupComparison>,
+}
+
+/// The comparison of the rows of one group.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct GroupComparison {
+    /// The difference over the rows of the group.
+    #[serde(flatten)]
+    pub difference: PairedDifference,
+    /// The p-value, adjusted for the number of groups (Holm).
+    pub p_adjusted: Option<f64>,
+    /// What the adjusted p-value shows.
+    pub verdict: Verdict,
+}
+
+/// A value of both runs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Sides<T> {
+    /// Of the first run.
+    pub a: T,
+    /// Of the second run.
+    pub b: T,
+}
+
+impl<T> From<[T; 2]> for Sides<T> {
+    fn from([a, b]: [T; 2]) -> Self {
+        Self { a, b }
+    }
+}
+
+/// What a comparison shows of the second run.
+///
+/// As JSON, the name: `better`, `worse`, `no_difference` or `not_enough_rows`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Verdict {
+    /// The second run is better: the adjusted p-value is below 0.05.
+    Better,
+    /// The second run is worse: the adjusted p-value is below 0.05.
+    Worse,
+    /// No difference can be shown. That is not evidence that the runs are equal.
+    NoDifference,
+    /// With so few rows or groups no p-value can be below 0.05.
+    NotEnoughRows {
+        /// The smallest number of rows or groups that is enough.
+        needed: u64,
+    },
+}
+
+impl Verdict {
+    /// Returns the verdict's name in snake case.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Better => "better",
+            Self::Worse => "worse",
+            Self::NoDifference => "no_difference",
+            Self::NotEnoughRows { .. } => "not_enough_rows",
+        }
+    }
+
+    fn of(
+        difference: &PairedDifference,
+        p_adjusted: Option<f64>,
+        direction: Direction,
+        tests: usize,
+    ) -> Self {
+        let needed = Testing::least_units(tests);
+        let change = difference.difference.unwrap_or(0.0);
+        let is_better = match direction {
+            Direction::HigherIsBetter => change > 0.0,
+            Direction::LowerIsBetter => change < 0.0,
+        };
+        match p_adjusted {
+            _ if difference.clusters.unwrap_or(difference.n) < needed => {
+                Self::NotEnoughRows { needed }
+            }
+            Some(p) if p < LEVEL && is_better => Self::Better,
+            Some(p) if p < LEVEL && change != 0.0 => Self::Worse,
+            _ => Self::NoDifference,
+        }
+    }
+}
+
+impl Serialize for Verdict {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl MetricComparison {
+    pub(super) fn new(
+        name: &str,
+        rows: &ComparedRows<'_>,
+        testing: Testing,
+        groups: Option<&Groups>,
+        failure_score: f64,
+    ) -> Self {
+        let all: Vec<&Compared<'_>> = rows.rows.iter().collect();
+        let scored: Vec<&Compared<'_>> =
+            rows.rows.iter().filter(|row| row.is_scored_in_both).collect();
+        let (better_rows, worse_rows) = flipped(&all, testing.direction);
+        Self {
+            name: name.to_owned(),
+            overall: testing.of(&all, groups.is_some()),
+            p_adjusted: None,
+            verdict: Verdict::NoDifference,
+            kind: testing.kind,
+            direction: testing.direction,
+            failed: rows.failed.into(),
+            failure_score,
+            scored_in_both: (scored.len() < all.len())
+                .then(|| testing.of(&scored, groups.is_some())),
+            not_compared: rows.not_compared,
+            without_score: rows.without_score.clone().into(),
+            better_rows,
+            worse_rows,
+            groups: groups.map(|groups| by_group(&all, groups, testing)).unwrap_or_default(),
+        }
+    }
+}
+
+impl MetricComparison {
+    /// Returns the number of rows that have a score, or failed, in only one of the runs. They are not compared.
+    #[must_use]
+    pub fn scored_in_one(&self) -> u64 {
+        let without: u64 = [&self.without_score.a, &self.without_score.b]
+            .into_iter()
+            .flat_map(BTreeMap::values)
+            .sum();
+        2 * self.not_compared - without
+    }
+}
+
+/// Adjusts the p-values of several metrics, and sets the verdicts.
+pub(super) fn adjust(metrics: &mut [MetricComparison]) {
+    let p_values: Vec<f64> = metrics.iter().filter_map(|it| it.overall.p_value).collect();
+    let tests = p_values.len();
+    let mut adjusted = holm(&p_values).into_iter();
+    for metric in metrics {
+        metric.p_adjusted = metric.overall.p_value.and_then(|_| adjusted.next());
+        let (p_adjusted, direction) = (metric.p_adjusted, metric.direction);
+        metric.verdict = Verdict::of(&metric.overall, p_adjusted, direction, tests);
+    }
+}
+
+fn by_group(
+    rows: &[&Compared<'_>],
+    groups: &Groups,
+    testing: Testing,
+) -> IndexMap<String, GroupComparison> {
+    let mut members: Vec<Vec<&Compared<'_>>> = vec![Vec::new(); groups.names.len()];
+    for row in rows {
+        members[row.group.unwrap_or(0)].push(row);
+    }
+    let differences: Vec<_> = members.iter().map(|rows| testing.of(rows, false)).collect();
+    let p_values: Vec<f64> = differences.iter().filter_map(|it| it.p_value).collect();
+    let mut adjusted = holm(&p_values).into_iter();
+    let named = groups.names.iter().zip(differences);
+    let compared = named.map(|(name, difference)| {
+        let p_adjusted = difference.p_value.and_then(|_| adjusted.next());
+        let verdict = Verdict::of(&difference, p_adjusted, testing.direction, p_values.len());
+        (name.clone(), GroupComparison { difference, p_adjusted, verdict })
+    });
+    compared.collect()
+}
+
+/// The ids of the rows in which the second run is better, and of those in which it is worse.
+fn flipped(rows: &[&Compared<'_>], direction: Direction) -> (Vec<String>, Vec<String>) {
+    let mut changed: Vec<(f64, &str)> = rows.iter().map(|row| (row.b - row.a, row.id)).collect();
+    changed.retain(|(change, _)| *change != 0.0);
+    // Stable: equal differences stay in the order of the rows.
+    changed.sort_by(|a, b| b.0.abs().total_cmp(&a.0.abs()));
+    let ids = |is_above: bool| {
+        let changed = changed.iter().filter(move |(change, _)| (*change > 0.0) == is_above);
+        changed.map(|(_, id)| (*id).to_owned()).collect::<Vec<_>>()
+    };
+    let higher = direction == Direction::HigherIsBetter;
+    (ids(higher), ids(!higher))
+}
+
+pub(super) fn by_name<S: Serializer>(
+    metrics: &[MetricComparison],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(metrics.iter().map(|metric| (&metric.name, metric)))
+}

@@ -1,0 +1,114 @@
+//! The comparison of two runs over the same rows.
+//!
+//! `builder.rs` has the settings and the order of the checks. `pairs.rs` matches rows by id and reads their scores,
+//! `groups.rs` their groups. `difference.rs` computes the figures, and `text.rs` shows them.
+
+mod builder;
+mod difference;
+mod error;
+mod groups;
+mod metric;
+mod pairs;
+mod runs;
+mod text;
+
+use serde::Serialize;
+
+use super::file::Results;
+use crate::evaluate::EvaluationResult;
+
+pub use builder::ComparisonBuilder;
+pub use difference::{DifferenceTest, PairedDifference};
+pub use error::CompareError;
+pub use metric::{GroupComparison, MetricComparison, Sides, Verdict};
+pub use runs::RunTotals;
+
+/// The comparison of run B with run A, for each metric. `Display` shows a table and one sentence for each metric;
+/// as JSON it has every figure.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Comparison {
+    /// The first run, usually the older one.
+    pub a: RunTotals,
+    /// The second run, usually the newer one.
+    pub b: RunTotals,
+    /// The number of rows in both runs.
+    pub paired: u64,
+    /// The ids of the rows that only the first run has. They are not compared.
+    pub only_in_a: Vec<String>,
+    /// The ids of the rows that only the second run has. They are not compared.
+    pub only_in_b: Vec<String>,
+    /// The field that rows are grouped by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+    /// The seed of the permutation tests.
+    pub seed: u64,
+    /// The metrics, in the order of the first run, or of their selection.
+    #[serde(serialize_with = "metric::by_name")]
+    pub metrics: Vec<MetricComparison>,
+}
+
+impl Comparison {
+    /// Compares all metrics of two runs, which must have the same rows.
+    ///
+    /// # Errors
+    /// [`CompareError`] if the runs have different rows or metrics.
+    pub fn of(a: &Results, b: &Results) -> Result<Self, CompareError> {
+        Self::builder().of(a, b)
+    }
+
+    /// Returns a builder, for a selection of metrics, groups or rows.
+    #[must_use]
+    pub fn builder() -> ComparisonBuilder {
+        ComparisonBuilder::default()
+    }
+
+    /// Returns the comparison of a metric.
+    #[must_use]
+    pub fn metric(&self, name: &str) -> Option<&MetricComparison> {
+        self.metrics.iter().find(|metric| metric.name == name)
+    }
+
+    /// Returns the metrics by which the second run is worse than the first.
+    pub fn worse(&self) -> impl Iterator<Item = &MetricComparison> {
+        self.metrics.iter().filter(|metric| metric.verdict == Verdict::Worse)
+    }
+}
+
+impl<G: Serialize, P: Serialize> EvaluationResult<G, P> {
+    /// Compares a later run with this one, row by row. [`Comparison::builder`] has the settings.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::results::Verdict;
+    /// use dsrs_metrics::Evaluate;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let correct = metric_fn("correct", |gold, pred| gold.get("sum") == pred.get("sum"));
+    /// let devset = (0..40).map(|row| example! { "a" => row, "sum" => row + 1 });
+    /// let evaluate = Evaluate::builder().devset(devset).metric(correct).build()?;
+    /// let old = evaluate.run(|row: Example| async move {
+    ///     prediction! { "sum" => row.get("a").unwrap().as_i64().unwrap() % 30 + 1 }
+    /// });
+    /// let new = evaluate.run(|row: Example| async move { prediction! { "sum" => row.get("sum") } });
+    ///
+    /// let comparison = old.await?.compare(&new.await?)?;
+    /// let correct = &comparison.metrics[0];
+    /// assert_eq!((correct.overall.wins, correct.overall.losses), (10, 0));
+    /// assert!(correct.overall.p_value.unwrap() < 0.002);
+    /// assert_eq!(correct.verdict, Verdict::Better);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`CompareError`] if the runs have different rows or metrics, or kept no rows.
+    pub fn compare<H: Serialize, Q: Serialize>(
+        &self,
+        later: &EvaluationResult<H, Q>,
+    ) -> Result<Comparison, CompareError> {
+        let (a, b) = (Results::of(self)?, Results::of(later)?);
+        Comparison::of(&a.with_name("A"), &b.with_name("B"))
+    }
+}

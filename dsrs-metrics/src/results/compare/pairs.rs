@@ -1,0 +1,221 @@
+//! Rows that both runs have, matched by id, and their scores.
+
+use std::collections::BTreeMap;
+
+use super::error::CompareError;
+use crate::core::spec::ScoreKind;
+use crate::results::file::Results;
+use crate::results::row::{ResultRow, ResultScore};
+
+/// The two rows of an id.
+#[derive(Clone, Copy)]
+pub(super) struct Pair<'a> {
+    pub(super) a: &'a ResultRow,
+    pub(super) b: &'a ResultRow,
+}
+
+/// The rows of two runs.
+pub(super) struct Pairs<'a> {
+    /// In the order of the first run.
+    pub(super) pairs: Vec<Pair<'a>>,
+    pub(super) only_in_a: Vec<String>,
+    pub(super) only_in_b: Vec<String>,
+}
+
+impl<'a> Pairs<'a> {
+    pub(super) fn of(
+        a: &'a Results,
+        b: &'a Results,
+        only_paired: bool,
+    ) -> Result<Self, CompareError> {
+        let pair = |row: &'a ResultRow| Some(Pair { a: row, b: b.row(&row.id)? });
+        let pairs: Vec<Pair<'_>> = a.rows().iter().filter_map(pair).collect();
+        let only = |of: &Results, other: &Results| {
+            let rows = of.rows().iter().filter(|row| other.row(&row.id).is_none());
+            rows.map(|row| row.id.clone()).collect::<Vec<_>>()
+        };
+        let (only_in_a, only_in_b) = (only(a, b), only(b, a));
+        let (name_a, name_b) = (a.name().to_owned(), b.name().to_owned());
+        if pairs.is_empty() {
+            let id = |ids: Vec<String>| ids.into_iter().next().unwrap_or_default();
+            let (of_a, of_b) = (id(only_in_a), id(only_in_b));
+            return Err(CompareError::NoCommonRows { a: name_a, b: name_b, of_a, of_b });
+        }
+        if !only_paired && (!only_in_a.is_empty() || !only_in_b.is_empty()) {
+            let paired = pairs.len() as u64;
+            let (a, b) = (name_a, name_b);
+            return Err(CompareError::DifferentRows { a, b, paired, only_in_a, only_in_b });
+        }
+        pairs.iter().try_for_each(Pair::check_gold)?;
+        Ok(Self { pairs, only_in_a, only_in_b })
+    }
+}
+
+impl Pair<'_> {
+    /// Rows of different data often have the same ids: their positions.
+    fn check_gold(&self) -> Result<(), CompareError> {
+        let (Some(a), Some(b)) = (&self.a.gold, &self.b.gold) else { return Ok(()) };
+        // The fields of a CSV file are strings.
+        if a == b || self.a.is_textual != self.b.is_textual {
+            return Ok(());
+        }
+        let (id, a, b) = (self.a.id.clone(), self.a.at(), self.b.at());
+        Err(CompareError::DifferentGold { id, a, b })
+    }
+}
+
+/// What a run has for a row by a metric.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Score {
+    Value {
+        value: f64,
+        passed: Option<bool>,
+    },
+    /// Counts as the failure score.
+    Failed,
+    /// The name of the outcome.
+    Without(&'static str),
+}
+
+/// The name of a row without the metric.
+const ABSENT: &str = "absent";
+
+/// A metric or, after a dot, one of its named scores or components.
+#[derive(Clone, Copy)]
+pub(super) struct Selected<'a> {
+    pub(super) name: &'a str,
+    metric: &'a str,
+    part: Option<&'a str>,
+}
+
+impl<'a> Selected<'a> {
+    pub(super) fn new(name: &'a str) -> Self {
+        match name.split_once('.') {
+            Some((metric, part)) => Self { name, metric, part: Some(part) },
+            None => Self { name, metric: name, part: None },
+        }
+    }
+
+    /// The metric, without the part.
+    pub(super) fn metric(&self) -> &'a str {
+        self.metric
+    }
+
+    pub(super) fn score(&self, row: &ResultRow) -> Score {
+        let Some(score) = row.scores.get(self.metric) else {
+            return Score::Without(ABSENT);
+        };
+        let (Some(part), Some(_)) = (self.part, score.value) else {
+            return Score::of(score);
+        };
+        match (score.parts.get(part), score.components.get(part)) {
+            (Some(value), _) => Score::Value { value: *value, passed: None },
+            (None, Some(component)) => Score::of(component),
+            (None, None) => Score::Without(ABSENT),
+        }
+    }
+
+    /// Whether the run has the metric. A run in which no row is scored has no parts.
+    pub(super) fn is_in(&self, results: &Results) -> bool {
+        let scores = || results.rows().iter().filter_map(|row| row.scores.get(self.metric));
+        results.metrics().any(|metric| metric == self.metric)
+            && self.part.is_none_or(|part| {
+                let has_part = |score: &ResultScore| {
+                    score.parts.contains_key(part) || score.components.contains_key(part)
+                };
+                scores().any(has_part) || scores().all(|score| score.value.is_none())
+            })
+    }
+
+    /// Whether scores are pass or fail; `None` if no row is scored.
+    pub(super) fn kind(&self, results: &Results) -> Option<ScoreKind> {
+        if self.part.is_none() {
+            return results.kind(self.metric);
+        }
+        let is_verdict = |row: &ResultRow| match self.score(row) {
+            Score::Value { value, passed } => {
+                Some(passed.is_some_and(|passed| value == f64::from(u8::from(passed))))
+            }
+            _ => None,
+        };
+        let all = results.rows().iter().filter_map(is_verdict).reduce(|a, b| a && b)?;
+        Some(if all { ScoreKind::Bool } else { ScoreKind::Number })
+    }
+}
+
+impl Score {
+    fn of(score: &ResultScore) -> Self {
+        match score.value {
+            Some(value) => Self::Value { value, passed: score.passed },
+            None if score.outcome.is_failure() => Self::Failed,
+            None => Self::Without(score.outcome.name()),
+        }
+    }
+}
+
+/// A row that is compared.
+pub(super) struct Compared<'a> {
+    pub(super) id: &'a str,
+    pub(super) a: f64,
+    pub(super) b: f64,
+    /// The position of the row's group.
+    pub(super) group: Option<usize>,
+    pub(super) is_scored_in_both: bool,
+}
+
+/// The rows by one metric.
+#[derive(Default)]
+pub(super) struct ComparedRows<'a> {
+    pub(super) rows: Vec<Compared<'a>>,
+    /// The number of compared rows that failed, in each run.
+    pub(super) failed: [u64; 2],
+    /// The number of rows that are not compared, because a run has no score for them and they did not fail.
+    pub(super) not_compared: u64,
+    /// Why, in each run.
+    pub(super) without_score: [BTreeMap<&'static str, u64>; 2],
+    pub(super) has_verdict: [bool; 2],
+}
+
+impl<'a> ComparedRows<'a> {
+    pub(super) fn of(
+        metric: Selected<'_>,
+        pairs: &[Pair<'a>],
+        groups: Option<&[usize]>,
+        failure_score: f64,
+    ) -> Self {
+        let mut compared = Self::default();
+        for (position, pair) in pairs.iter().enumerate() {
+            let scores = [metric.score(pair.a), metric.score(pair.b)];
+            let values = scores.map(|score| match score {
+                Score::Value { value, .. } => Some(value),
+                Score::Failed => Some(failure_score),
+                Score::Without(_) => None,
+            });
+            let [Some(a), Some(b)] = values else {
+                compared.add_without_score(scores);
+                continue;
+            };
+            for (side, score) in scores.iter().enumerate() {
+                compared.failed[side] += u64::from(*score == Score::Failed);
+                compared.has_verdict[side] |= matches!(score, Score::Value { passed: Some(_), .. });
+            }
+            compared.rows.push(Compared {
+                id: &pair.a.id,
+                a,
+                b,
+                group: groups.map(|groups| groups[position]),
+                is_scored_in_both: !scores.contains(&Score::Failed),
+            });
+        }
+        compared
+    }
+
+    fn add_without_score(&mut self, scores: [Score; 2]) {
+        self.not_compared += 1;
+        for (side, score) in scores.into_iter().enumerate() {
+            if let Score::Without(outcome) = score {
+                *self.without_score[side].entry(outcome).or_default() += 1;
+            }
+        }
+    }
+}

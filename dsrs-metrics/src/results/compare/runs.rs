@@ -1,0 +1,71 @@
+//! Cost, tokens and time of a run.
+
+use serde::Serialize;
+
+use crate::results::file::Results;
+use crate::results::row::ResultRow;
+
+/// The rows of a run and what they cost, over the rows that both runs have.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct RunTotals {
+    /// The file, or the name of the results.
+    pub name: String,
+    /// All rows of the run.
+    pub rows: u64,
+    /// The mean latency of the program over the rows that have one, in seconds.
+    pub latency_s: Option<f64>,
+    /// The number of rows with a latency.
+    pub latency_rows: u64,
+    /// The tokens in the prompts of the program.
+    pub input_tokens: Option<u64>,
+    /// The tokens in the replies to the program.
+    pub output_tokens: Option<u64>,
+    /// The number of rows with a number of tokens.
+    pub usage_rows: u64,
+    /// The cost of the program, in millisatoshis; `None` if that of a row with tokens is unknown.
+    pub cost_msats: Option<u64>,
+    /// The cost of all metrics of the run, in millisatoshis.
+    pub metric_cost_msats: u64,
+}
+
+impl RunTotals {
+    pub(super) fn of<'a>(results: &Results, rows: impl Iterator<Item = &'a ResultRow>) -> Self {
+        let mut totals = Self {
+            name: results.name().to_owned(),
+            rows: results.rows().len() as u64,
+            latency_s: None,
+            latency_rows: 0,
+            input_tokens: None,
+            output_tokens: None,
+            usage_rows: 0,
+            cost_msats: None,
+            metric_cost_msats: 0,
+        };
+        let (mut latency, mut costs) = (0.0, 0);
+        for row in rows {
+            if let Some(seconds) = row.latency_s {
+                latency += seconds;
+                totals.latency_rows += 1;
+            }
+            add(&mut totals.input_tokens, row.input_tokens);
+            add(&mut totals.output_tokens, row.output_tokens);
+            add(&mut totals.cost_msats, row.cost_msats);
+            totals.usage_rows += u64::from(row.input_tokens.or(row.output_tokens).is_some());
+            costs += u64::from(row.cost_msats.is_some());
+            for score in row.scores.values() {
+                totals.metric_cost_msats =
+                    totals.metric_cost_msats.saturating_add(score.cost_msats);
+            }
+        }
+        totals.latency_s = (totals.latency_rows > 0).then(|| latency / totals.latency_rows as f64);
+        totals.cost_msats = totals.cost_msats.filter(|_| costs >= totals.usage_rows);
+        totals
+    }
+}
+
+fn add(sum: &mut Option<u64>, more: Option<u64>) {
+    if let Some(more) = more {
+        *sum = Some(sum.unwrap_or(0).saturating_add(more));
+    }
+}

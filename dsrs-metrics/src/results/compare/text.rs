@@ -1,0 +1,348 @@
+//! A comparison as text: the runs, a table of the metrics, and a sentence for each.
+
+use std::fmt;
+
+use super::Comparison;
+use super::difference::PairedDifference;
+use super::error::first_ids;
+use super::metric::{GroupComparison, MetricComparison, Verdict};
+use super::runs::RunTotals;
+use crate::core::spec::{Direction, ScoreKind};
+use crate::stats::Interval;
+use crate::text::shown;
+
+/// The largest number of groups in the text; JSON has all.
+const SHOWN_GROUPS: usize = 20;
+
+impl fmt::Display for Comparison {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "A: {}", self.a)?;
+        writeln!(f, "B: {}", self.b)?;
+        write!(f, "{} in both", rows(self.paired))?;
+        for (ids, run) in [(&self.only_in_a, "A"), (&self.only_in_b, "B")] {
+            if !ids.is_empty() {
+                write!(f, ", {} only in {run}, not compared ({})", ids.len(), first_ids(ids))?;
+            }
+        }
+        writeln!(f, "\n")?;
+        let lines = self.metrics.iter().map(|metric| (&*metric.name, &metric.overall, metric.kind));
+        f.write_str(&table("metric", lines))?;
+        if self.metrics.len() > 1 {
+            let count = self.metrics.len();
+            writeln!(f, "verdicts use p-values adjusted for {count} metrics (Holm)")?;
+        }
+        for metric in &self.metrics {
+            writeln!(f, "\n{}", metric.sentence())?;
+            metric.write_rows(f)?;
+            if let Some(field) = &self.group {
+                metric.write_groups(field, f)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `a.jsonl, 1190 rows; 0.52 s a row, 1200 tokens in, 310 out, 24 msat; metrics 0 msat`
+impl fmt::Display for RunTotals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}", shown::name(&self.name), rows(self.rows))?;
+        if let Some(latency) = self.latency_s {
+            write!(f, "; {latency:.3} s per row")?;
+            if self.latency_rows < self.rows {
+                write!(f, " (mean of {})", self.latency_rows)?;
+            }
+        }
+        if let (Some(input), Some(output)) = (self.input_tokens, self.output_tokens) {
+            write!(f, "; {input} tokens in, {output} tokens out")?;
+        }
+        if let Some(cost) = self.cost_msats {
+            write!(f, "; {cost} msat")?;
+        }
+        if self.metric_cost_msats > 0 {
+            write!(f, "; metrics {} msat", self.metric_cost_msats)?;
+        }
+        Ok(())
+    }
+}
+
+const HEADER: [&str; 9] =
+    ["n", "A", "B", "B - A", "95% interval", "p", "B better", "A better", "equal"];
+
+/// A table with a line for each name. The columns are as wide as their longest cell.
+fn table<'a>(
+    first: &str,
+    lines: impl Iterator<Item = (&'a str, &'a PairedDifference, ScoreKind)>,
+) -> String {
+    let header = std::iter::once(first).chain(HEADER).map(str::to_owned).collect();
+    let mut rows: Vec<Vec<String>> = vec![header];
+    rows.extend(lines.map(|(name, difference, kind)| cells(name, difference, Unit(kind))));
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
+    let widths: Vec<usize> = (0..=HEADER.len()).map(|column| width(column).unwrap_or(0)).collect();
+    let mut text = String::new();
+    for row in &rows {
+        let mut line = format!("{:<1$}", row[0], widths[0]);
+        for (cell, width) in row.iter().zip(&widths).skip(1) {
+            line.push_str(&format!("  {cell:>width$}"));
+        }
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+fn cells(name: &str, it: &PairedDifference, unit: Unit) -> Vec<String> {
+    let figure = |value: Option<f64>| value.map_or("-".to_owned(), |value| unit.figure(value));
+    vec![
+        shown::name(name).into_owned(),
+        it.n.to_string(),
+        figure(it.a),
+        figure(it.b),
+        it.difference.map_or("-".to_owned(), |difference| unit.change(difference)),
+        it.ci95.map_or("-".to_owned(), |interval| unit.interval(interval)),
+        it.p_value.map_or("-".to_owned(), p_value),
+        it.wins.to_string(),
+        it.losses.to_string(),
+        it.ties.to_string(),
+    ]
+}
+
+/// How the figures of a metric are written: those of pass or fail as percentages.
+#[derive(Clone, Copy)]
+struct Unit(ScoreKind);
+
+impl Unit {
+    fn figure(self, value: f64) -> String {
+        match self.0 {
+            ScoreKind::Bool => format!("{:.2}%", 100.0 * value),
+            ScoreKind::Number => number(value),
+        }
+    }
+
+    /// A difference, with its sign.
+    fn change(self, value: f64) -> String {
+        let sign = if value > 0.0 { "+" } else { "" };
+        match self.0 {
+            ScoreKind::Bool => format!("{sign}{:.2}", 100.0 * value),
+            ScoreKind::Number => format!("{sign}{}", number(value)),
+        }
+    }
+
+    fn change_with_unit(self, value: f64) -> String {
+        let points = if self.0 == ScoreKind::Bool { " percentage points" } else { "" };
+        format!("{}{points}", self.change(value))
+    }
+
+    /// The size of a difference, with its unit.
+    fn size(self, value: f64) -> String {
+        match self.0 {
+            ScoreKind::Bool => format!("{:.2} percentage points", 100.0 * value),
+            ScoreKind::Number => number(value),
+        }
+    }
+
+    fn interval(self, Interval { low, high }: Interval) -> String {
+        match self.0 {
+            ScoreKind::Bool => format!("[{:.2}, {:.2}]", 100.0 * low, 100.0 * high),
+            ScoreKind::Number => format!("[{}, {}]", number(low), number(high)),
+        }
+    }
+}
+
+/// Four decimals, or three significant digits of a number that would be shown as 0.
+fn number(value: f64) -> String {
+    match value == 0.0 || value.abs() >= 0.000_05 {
+        true if value.abs() < 1e9 => format!("{value:.4}"),
+        _ => format!("{value:.2e}"),
+    }
+}
+
+/// `1 row`, `12 rows`
+fn rows(count: u64) -> String {
+    if count == 1 { "1 row".to_owned() } else { format!("{count} rows") }
+}
+
+fn p_value(p: f64) -> String {
+    if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") }
+}
+
+/// `= 0.012`
+fn p_equals(p: f64) -> String {
+    if p < 0.001 { "< 0.001".to_owned() } else { format!("= {p:.3}") }
+}
+
+/// A number of rows with two significant digits, and a comma after thousands.
+fn about(rows: u64) -> String {
+    let step = 10_u64.pow(rows.max(1).ilog10().saturating_sub(1));
+    let rounded = rows.div_ceil(step).saturating_mul(step).to_string();
+    let start = rounded.len() % 3;
+    let mut text = rounded[..start].to_owned();
+    for group in rounded.as_bytes()[start..].chunks(3) {
+        if !text.is_empty() {
+            text.push(',');
+        }
+        text.extend(group.iter().map(|digit| char::from(*digit)));
+    }
+    text
+}
+
+impl MetricComparison {
+    /// Returns the result as a sentence: which run is better by how much, or that no difference can be shown.
+    ///
+    /// ```
+    /// use dsrs_metrics::results::{Comparison, Results};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let folder = std::env::temp_dir().join(format!("dsrs-metrics-sentence-{}", std::process::id()));
+    /// # std::fs::create_dir_all(&folder)?;
+    /// # let [old, new] = ["old.jsonl", "new.jsonl"].map(|name| folder.join(name));
+    /// let file = |scores: [f64; 8]| -> String {
+    ///     let row = |(id, score)| format!(
+    ///         "{{\"id\": {id}, \"scores\": {{\"f1\": {{\"outcome\": \"scored\", \"value\": {score}}}}}}}\n"
+    ///     );
+    ///     scores.into_iter().enumerate().map(row).collect()
+    /// };
+    /// std::fs::write(&old, file([0.5, 0.25, 0.5, 0.5, 0.75, 0.5, 0.25, 0.0]))?;
+    /// std::fs::write(&new, file([0.75, 0.5, 1.0, 0.75, 1.0, 0.75, 0.5, 0.0]))?;
+    ///
+    /// let comparison = Comparison::of(&Results::read(&old)?, &Results::read(&new)?)?;
+    /// assert_eq!(
+    ///     comparison.metrics[0].sentence(),
+    ///     "f1: B is better by 0.2500 [0.1382, 0.3618] (p = 0.016, 8 rows)"
+    /// );
+    /// # std::fs::remove_dir_all(folder)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let mut text = format!("{}: {}", shown::name(&self.name), self.finding());
+        let failed = [self.failed.a, self.failed.b];
+        if failed != [0, 0] {
+            let ([a, b], score) = (failed, self.failure_score);
+            text.push_str(&format!("; {} failed in A and {b} in B, counted as {score}", rows(a)));
+        }
+        if let Some(both) = &self.scored_in_both {
+            let change = both.difference;
+            let change = change.map_or("-".to_owned(), |it| Unit(self.kind).change_with_unit(it));
+            text.push_str(&format!(", B - A = {change} over the {} scored in both", both.n));
+        }
+        if self.not_compared > 0 {
+            let why = |counts: &std::collections::BTreeMap<&str, u64>| {
+                counts.iter().map(|(name, n)| format!("{n} {name}")).collect::<Vec<_>>().join(", ")
+            };
+            let sides = [("A", &self.without_score.a), ("B", &self.without_score.b)];
+            let sides = sides.into_iter().filter(|(_, counts)| !counts.is_empty());
+            let sides = sides.map(|(run, counts)| format!("{run}: {}", why(counts)));
+            let sides = sides.collect::<Vec<_>>().join("; ");
+            let rows = rows(self.not_compared);
+            text.push_str(&format!("; not compared: {rows} without a score ({sides})"));
+        }
+        text
+    }
+
+    fn finding(&self) -> String {
+        let (it, unit) = (&self.overall, Unit(self.kind));
+        let (Some(difference), Some(p)) = (it.difference, self.p_adjusted) else {
+            return match it.n {
+                0 => "no row is scored in both runs".to_owned(),
+                n => format!("the scores are too large to compare ({})", rows(n)),
+            };
+        };
+        let found = match it.clusters {
+            Some(clusters) => format!("{} in {clusters} groups", rows(it.n)),
+            None => rows(it.n),
+        };
+        let adjusted = if it.p_value == Some(p) { "" } else { "adjusted " };
+        let p = format!("{adjusted}p {}", p_equals(p));
+        let better = |run: &str| {
+            let is_above = difference > 0.0;
+            let size = unit.size(difference.abs());
+            let interval = it.ci95.map(|Interval { low, high }| match is_above {
+                true => Interval { low, high },
+                false => Interval { low: -high, high: -low },
+            });
+            let interval = interval.map_or(String::new(), |it| format!(" {}", unit.interval(it)));
+            let lower = match self.direction {
+                Direction::HigherIsBetter => "",
+                Direction::LowerIsBetter => " (lower is better)",
+            };
+            format!("{run} is better by {size}{interval} ({p}, {found}){lower}")
+        };
+        match self.verdict {
+            Verdict::Better => better("B"),
+            Verdict::Worse => better("A"),
+            Verdict::NotEnoughRows { needed } => {
+                let units = if it.clusters.is_some() { "groups" } else { "rows" };
+                format!(
+                    "not enough rows: found {found}, a test at 5% needs at least {needed} {units}"
+                )
+            }
+            Verdict::NoDifference if it.ties == it.n => format!("equal in all {found}"),
+            Verdict::NoDifference => {
+                let interval =
+                    it.ci95.map_or(String::new(), |it| format!(" {}", unit.interval(it)));
+                let change = unit.change_with_unit(difference);
+                let needed = it.power_rows.map_or(String::new(), |needed| {
+                    format!("; a difference of this size needs about {} rows", about(needed))
+                });
+                format!(
+                    "no difference can be shown: B - A = {change}{interval} ({p}, {found}){needed}"
+                )
+            }
+        }
+    }
+
+    fn write_rows(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (ids, run) in [(&self.better_rows, "B"), (&self.worse_rows, "A")] {
+            if !ids.is_empty() {
+                let count = rows(ids.len() as u64);
+                writeln!(f, "  {run} is better in {count}: {}", first_ids(ids))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The groups with the smallest p-values.
+    fn write_groups(&self, field: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut groups: Vec<(&String, &GroupComparison)> = self.groups.iter().collect();
+        let p = |group: &GroupComparison| group.difference.p_value.unwrap_or(2.0);
+        groups.sort_by(|a, b| p(a.1).total_cmp(&p(b.1)));
+        let shown = groups.iter().take(SHOWN_GROUPS);
+        let lines = shown.map(|(name, group)| (&***name, &group.difference, self.kind));
+        f.write_str(&table(&shown::name(field), lines))?;
+        if groups.len() > SHOWN_GROUPS {
+            writeln!(f, "and {} more groups", groups.len() - SHOWN_GROUPS)?;
+        }
+        let shows = |run: &str, verdict: Verdict| {
+            let groups = groups.iter().filter(|(_, group)| group.verdict == verdict);
+            let names: Vec<String> = groups.map(|(name, _)| (*name).clone()).collect();
+            (!names.is_empty()).then(|| format!("{run} is better in {}", first_ids(&names)))
+        };
+        let found = [shows("B", Verdict::Better), shows("A", Verdict::Worse)];
+        let found: Vec<String> = found.into_iter().flatten().collect();
+        let found = match found.is_empty() {
+            true => "no difference can be shown in any group".to_owned(),
+            false => found.join("; "),
+        };
+        writeln!(f, "{found} (p-values adjusted for {} groups, Holm)", groups.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{about, number};
+
+    #[test]
+    fn rows_are_rounded_up_to_two_digits() {
+        let shown = [1, 12, 123, 5_241, 123_456, 99_901, 1_000_000].map(about);
+        assert_eq!(shown, ["1", "12", "130", "5,300", "130,000", "100,000", "1,000,000"]);
+    }
+
+    #[test]
+    fn a_small_difference_is_not_shown_as_zero() {
+        assert_eq!(
+            [0.0, 0.25, 0.000_01, 2e12].map(number),
+            ["0.0000", "0.2500", "1.00e-5", "2.00e12"]
+        );
+    }
+}

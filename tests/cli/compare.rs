@@ -1,0 +1,399 @@
+//! `compare`: the output, the exit codes, every kind of invalid input, and the figures of scipy and statsmodels on real
+//! rows.
+
+use dsrs_metrics_tests::{Peer, data};
+use serde_json::{Value, json};
+
+use crate::Folder;
+
+/// A result file over rows `r0`, `r1` and so on: `f1` with these scores, and `ok`, whether the score is 1.
+fn results(scores: &[f64]) -> String {
+    let row = |(row, score): (usize, &f64)| {
+        let is_one = *score == 1.0;
+        let ok = u8::from(is_one);
+        format!(
+            r#"{{"id":"r{row}","attributes":{{"topic":"t{}"}},"latency_s":0.5,"input_tokens":10,"output_tokens":2,"cost_msats":3,"scores":{{"ok":{{"outcome":"scored","value":{ok},"passed":{is_one}}},"f1":{{"outcome":"scored","value":{score},"passed":null,"cost_msats":1}}}}}}"#,
+            row % 8
+        )
+    };
+    scores.iter().enumerate().map(row).collect::<Vec<_>>().join("\n")
+}
+
+/// Sixteen rows. In the second run ten scores are better and two are worse.
+fn two_runs() -> Folder {
+    let old =
+        [0.5, 0.5, 0.5, 0.5, 0.25, 0.25, 0.25, 0.25, 0.0, 0.0, 0.75, 0.75, 1.0, 1.0, 0.5, 0.5];
+    let new = [1.0, 1.0, 0.75, 0.75, 0.5, 1.0, 0.5, 1.0, 0.5, 0.5, 0.5, 0.5, 1.0, 1.0, 0.5, 0.5];
+    let folder = Folder::with("old.jsonl", results(&old));
+    folder.write("new.jsonl", results(&new));
+    folder
+}
+
+impl Folder {
+    /// The error of `compare ARGS`.
+    #[track_caller]
+    fn compare_error(&self, args: &[&str]) -> String {
+        let ran = self.run(&[&["compare"], args].concat());
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        let message = ran.err.strip_prefix("error: ").and_then(|line| line.strip_suffix('\n'));
+        let message = message.unwrap_or_else(|| panic!("no error line: {:?}", ran.err)).to_owned();
+        assert!(!message.contains('\n'), "{message}");
+        message
+    }
+
+    /// The report of `compare ARGS --json`.
+    #[track_caller]
+    fn compare_json(&self, args: &[&str]) -> Value {
+        let ran = self.run(&[&["compare"], args, &["--json"]].concat());
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        serde_json::from_str(&ran.out).unwrap()
+    }
+}
+
+#[test]
+fn the_text_has_a_table_and_a_sentence_for_each_metric() {
+    let ran = two_runs().run(&["compare", "old.jsonl", "new.jsonl"]);
+    let expected = "\
+A: old.jsonl, 16 rows; 0.500 s per row; 160 tokens in, 32 tokens out; 48 msat; metrics 16 msat
+B: new.jsonl, 16 rows; 0.500 s per row; 160 tokens in, 32 tokens out; 48 msat; metrics 16 msat
+16 rows in both
+
+metric   n       A       B    B - A      95% interval      p  B better  A better  equal
+ok      16  12.50%  37.50%   +25.00     [1.17, 48.83]  0.125         4         0     12
+f1      16  0.4688  0.7188  +0.2500  [0.0815, 0.4185]  0.013        10         2      4
+verdicts use p-values adjusted for 2 metrics (Holm)
+
+ok: no difference can be shown: B - A = +25.00 percentage points [1.17, 48.83] (p = 0.125, 16 rows); a difference of this size needs about 26 rows
+  B is better in 4 rows: `r0`, `r1`, `r5` and 1 more
+
+f1: B is better by 0.2500 [0.0815, 0.4185] (adjusted p = 0.025, 16 rows)
+  B is better in 10 rows: `r5`, `r7`, `r0` and 7 more
+  A is better in 2 rows: `r10`, `r11`
+";
+    assert_eq!(ran.out, expected);
+    assert_eq!(
+        ran.err,
+        "warning: `ok` is not a metric of this program, so higher counts as better; if lower is better, write --lower-is-better ok\n"
+    );
+    assert_eq!(ran.code, Some(0));
+}
+
+#[test]
+fn json_has_every_figure() {
+    let report = two_runs().compare_json(&["old.jsonl", "new.jsonl", "--group", "topic"]);
+    assert_eq!(report["a"]["name"], "old.jsonl");
+    assert_eq!(report["b"]["cost_msats"], 48);
+    assert_eq!((&report["paired"], &report["only_in_a"]), (&json!(16), &json!([])));
+    let f1 = report["metrics"]["f1"].as_object().unwrap();
+    for key in [
+        "n",
+        "a",
+        "b",
+        "difference",
+        "ci95",
+        "p_value",
+        "test",
+        "wins",
+        "losses",
+        "ties",
+        "power_rows",
+    ] {
+        assert!(f1.contains_key(key), "{key}");
+    }
+    assert_eq!((&f1["n"], &f1["clusters"]), (&json!(16), &json!(8)));
+    assert_eq!((&f1["wins"], &f1["losses"], &f1["ties"]), (&json!(10), &json!(2), &json!(4)));
+    assert_eq!((&f1["difference"], &f1["test"]), (&json!(0.25), &json!("permutation_exact")));
+    assert_eq!(f1["worse_rows"], json!(["r10", "r11"]));
+    assert_eq!(f1["groups"].as_object().unwrap().len(), 8);
+    assert_eq!(f1["groups"]["t0"]["n"], 2);
+    assert_eq!(report["metrics"]["ok"]["kind"], "bool");
+}
+
+#[test]
+fn every_format_gives_the_same_figures() {
+    let rows: String = (0..30)
+        .map(|row| {
+            let guess = row % 3;
+            format!("{{\"id\": {row}, \"gold\": {{\"answer\": \"1\"}}, \"pred\": {{\"answer\": \"{guess}\"}}, \"t\": {}}}\n", row % 7)
+        })
+        .collect();
+    let folder = Folder::with("old.jsonl", &rows);
+    folder.write(
+        "new.jsonl",
+        rows.replace("\"pred\": {\"answer\": \"2\"}", "\"pred\": {\"answer\": \"1\"}"),
+    );
+    let mut reports = Vec::new();
+    for format in ["jsonl", "json", "csv"] {
+        let mut files = Vec::new();
+        for run in ["old", "new"] {
+            let out = format!("{run}-scores.{format}");
+            let ran = folder.run(&[
+                "score",
+                &format!("{run}.jsonl"),
+                "-m",
+                "same_text",
+                "--out",
+                &out,
+                "--quiet",
+            ]);
+            assert_eq!(ran.code, Some(0), "{ran:?}");
+            files.push(out);
+        }
+        let mut report = folder.compare_json(&[&files[0], &files[1], "--group", "t"]);
+        for run in ["a", "b"] {
+            report[run]["name"] = Value::Null;
+        }
+        reports.push(report);
+    }
+    assert_eq!(reports[0]["metrics"]["same_text"]["wins"], 10);
+    assert_eq!(reports[0]["metrics"]["same_text"]["groups"].as_object().unwrap().len(), 7);
+    assert_eq!(reports[0], reports[1]);
+    assert_eq!(reports[0], reports[2]);
+}
+
+#[test]
+fn fail_if_worse_is_an_exit_code() {
+    let folder = two_runs();
+    let code = |args: &[&str]| {
+        let ran = folder.run(&[&["compare"], args, &["--fail-if-worse"]].concat());
+        (ran.code, ran.err)
+    };
+    assert_eq!(code(&["old.jsonl", "new.jsonl", "-m", "f1"]), (Some(0), String::new()));
+    let worse = "B is worse: f1: A is better by 0.2500 [0.0815, 0.4185] (p = 0.013, 16 rows)\n";
+    assert_eq!(code(&["new.jsonl", "old.jsonl", "-m", "f1"]), (Some(1), worse.to_owned()));
+    let lower = code(&["new.jsonl", "old.jsonl", "-m", "f1", "--lower-is-better", "f1"]);
+    assert_eq!(lower, (Some(0), String::new()));
+    let lower = code(&["old.jsonl", "new.jsonl", "-m", "f1", "--lower-is-better", "f1"]);
+    assert_eq!(lower.0, Some(1));
+}
+
+#[test]
+fn trap_03_fail_if_worse_never_passes_without_a_test() {
+    let folder = Folder::with("old.jsonl", results(&[1.0; 5]));
+    folder.write("new.jsonl", results(&[0.0; 5]));
+    assert_eq!(
+        folder.compare_error(&["old.jsonl", "new.jsonl", "-m", "f1", "--fail-if-worse"]),
+        "--fail-if-worse: f1: not enough rows: found 5 rows, a test at 5% needs at least 6 rows"
+    );
+    // Of ten rows, three have no score in the second run.
+    folder.write("old.jsonl", results(&[1.0; 10]));
+    let new = results(&[1.0; 10]);
+    let lines = new.lines().enumerate().map(|(row, line)| match row {
+        0..3 => line.replace(
+            r#""f1":{"outcome":"scored","value":1"#,
+            r#""f1":{"outcome":"abstained","value":null"#,
+        ),
+        _ => line.to_owned(),
+    });
+    folder.write("new.jsonl", lines.collect::<Vec<_>>().join("\n"));
+    assert_eq!(
+        folder.compare_error(&["old.jsonl", "new.jsonl", "-m", "f1", "--fail-if-worse"]),
+        "--fail-if-worse: `f1`: 3 rows have a score in only one of the runs; score them, or leave them out with --only-paired"
+    );
+    let ran = folder.run(&[
+        "compare",
+        "old.jsonl",
+        "new.jsonl",
+        "-m",
+        "f1",
+        "--fail-if-worse",
+        "--only-paired",
+    ]);
+    assert_eq!((ran.code, &*ran.err), (Some(0), ""));
+    assert!(
+        ran.out.contains("not compared: 3 rows without a score (B: 3 abstained)"),
+        "{}",
+        ran.out
+    );
+}
+
+#[test]
+fn the_direction_comes_from_the_registry() {
+    let rows = |guess: &str| {
+        let row = |row: usize| {
+            format!(
+                "{{\"id\": {row}, \"gold\": {{\"answer\": \"right\"}}, \"pred\": {{\"answer\": \"{guess}\"}}}}\n"
+            )
+        };
+        (0..8).map(row).collect::<String>()
+    };
+    let folder = Folder::with("old.jsonl", rows("right"));
+    folder.write("new.jsonl", rows("wrong"));
+    for run in ["old", "new"] {
+        let out = format!("{run}.csv");
+        let ran =
+            folder.run(&["score", &format!("{run}.jsonl"), "-m", "wer", "--out", &out, "--quiet"]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+    }
+    let ran = folder.run(&["compare", "old.csv", "new.csv", "--fail-if-worse"]);
+    let worse = "B is worse: wer: A is better by 1.0000 (p = 0.008, 8 rows) (lower is better)\n";
+    assert_eq!((ran.code, &*ran.err), (Some(1), worse));
+}
+
+#[test]
+fn invalid_runs_are_one_line_and_exit_code_2() {
+    let folder = two_runs();
+    let full = folder.read("new.jsonl");
+    let new = |content: &str| {
+        folder.write("b.jsonl", content);
+        folder.compare_error(&["old.jsonl", "b.jsonl"])
+    };
+    let cut_off = &full[..full.len() - 30];
+    assert_eq!(
+        new(cut_off),
+        "b.jsonl:16: the row is cut off, after 15 complete rows; write the file again, or remove the row"
+    );
+    assert_eq!(new(""), "b.jsonl: expected at least one row, found none");
+    assert_eq!(
+        new(&full.replace("r15", "r0")),
+        "b.jsonl:16: duplicate id `r0`, first in line 1; ids must be unique within a file"
+    );
+    assert_eq!(
+        new(&full.replace(r#""id":"r15","#, "")),
+        "b.jsonl:16: no `id` in the row; write the file again with `score --out`, or add the ids"
+    );
+    assert_eq!(
+        new(&full.replace("r15", "x")),
+        "expected the same rows in both runs, found 1 only in old.jsonl (`r15`) and 1 only in b.jsonl (`x`); to compare the 15 common rows, write --only-paired (in code, `only_paired(true)`)"
+    );
+    assert_eq!(
+        new(&full.replace("\"f1\"", "\"f_1\"")),
+        "b.jsonl: no row has a score of `f1`, which old.jsonl has; to compare only some metrics, name them with -m; did you mean `f_1`?"
+    );
+    assert_eq!(
+        folder.compare_error(&["old.jsonl", "new.jsonl", "-m", "f11"]),
+        "old.jsonl: no row has a score of `f11`; did you mean `f1`?"
+    );
+    assert_eq!(
+        new(r#"{"id": "r0", "gold": {"answer": "1"}, "pred": {"answer": "1"}}"#),
+        "b.jsonl:1: no `scores` in the row; expected a file written by `score --out`"
+    );
+    assert_eq!(
+        new(&full.replace("scored", "judged")),
+        "b.jsonl:1: `scores.ok.outcome`: expected scored, gated, skipped, abstained, metric_failed or program_failed, found the string \"judged\""
+    );
+    assert_eq!(
+        folder.compare_error(&["-", "-"]),
+        "standard input (`-`) is named twice, but can be read only once; name it once"
+    );
+    assert_eq!(
+        folder.compare_error(&["old.jsonl", "new.jsonl", "--failure-score", "nan"]),
+        "invalid value 'nan' for '--failure-score <X>': expected a finite number, found `nan`"
+    );
+}
+
+#[test]
+fn the_guide_shows_the_output_of_its_commands() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let page =
+        std::fs::read_to_string(format!("{root}/dsrs-metrics/docs/guide/results.md")).unwrap();
+    let folder = Folder::new();
+    let mut printed = String::new();
+    for command in [
+        "score examples/data/heritage/heritage.baseline.jsonl -m answer_exact_match,f1 --out old.jsonl",
+        "score examples/data/heritage/heritage.tuned.jsonl -m answer_exact_match,f1 --out new.jsonl",
+        "compare old.jsonl new.jsonl",
+    ] {
+        assert!(page.contains(&format!("dsrs-metrics {command}\n")), "{command}");
+        let command = command.replace("examples/", &format!("{root}/examples/"));
+        let ran = folder.run(&command.split(' ').collect::<Vec<_>>());
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        printed = ran.out;
+    }
+    assert!(page.contains(&printed), "{printed}");
+}
+
+/// Scores the answers of two models, and returns the folder with `a.jsonl` and `b.jsonl`.
+fn two_models() -> Option<Folder> {
+    let data = data("qa/xquad-en.bert.jsonl")?;
+    let folder = Folder::new();
+    for (model, out) in [("bert", "a.jsonl"), ("r-netplus", "b.jsonl")] {
+        let rows = data.join(format!("qa/xquad-en.{model}.jsonl"));
+        let rows = rows.to_str().unwrap();
+        let ran =
+            folder.run(&["score", rows, "-m", "answer_exact_match,f1", "--out", out, "--quiet"]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+    }
+    Some(folder)
+}
+
+#[track_caller]
+fn assert_close(found: &Value, expected: &Value, within: f64) {
+    let (found, expected) = (found.as_f64().unwrap(), expected.as_f64().unwrap());
+    assert!((found - expected).abs() <= within, "{found} is not {expected}");
+}
+
+/// What scipy 1.17.1 and statsmodels 0.15.0 compute; the next test computes it again.
+#[test]
+fn two_models_on_real_rows_have_the_figures_of_scipy() {
+    let Some(folder) = two_models() else { return };
+    let report = folder.compare_json(&["a.jsonl", "b.jsonl"]);
+    let exact = &report["metrics"]["answer_exact_match"];
+    assert_eq!(
+        (&exact["wins"], &exact["losses"], &exact["ties"]),
+        (&json!(74), &json!(99), &json!(1017))
+    );
+    assert_eq!(
+        (&exact["verdict"], &exact["test"]),
+        (&json!("no_difference"), &json!("mcnemar_exact"))
+    );
+    assert_close(&exact["p_value"], &json!(0.067_738_462_911_569_18), 1e-9);
+    let f1 = &report["metrics"]["f1"];
+    assert_eq!((&f1["wins"], &f1["losses"]), (&json!(96), &json!(139)));
+    assert_close(&f1["difference"], &json!(-0.029_167_208_278_040_684), 1e-9);
+    assert_close(&f1["ci95"][0], &json!(-0.045_162_910_840_276_654), 1e-9);
+    assert_close(&f1["ci95"][1], &json!(-0.013_171_505_715_804_71), 1e-9);
+    assert_eq!(f1["verdict"], "worse");
+}
+
+const PEERS: &str = "
+import json, sys
+import numpy as np
+from scipy import stats
+from statsmodels.stats.contingency_tables import mcnemar
+runs = [{row['id']: row['scores'] for row in map(json.loads, open(path))} for path in sys.argv[1:]]
+report = {}
+for metric in ['answer_exact_match', 'f1']:
+    a, b = (np.array([run[id][metric]['value'] for id in runs[0]]) for run in runs)
+    test = stats.ttest_rel(b, a)
+    interval = test.confidence_interval(0.95)
+    permuted = stats.permutation_test(
+        ((b - a)[:150],), np.mean, permutation_type='samples', n_resamples=50_000, rng=1, vectorized=True, batch=5_000
+    )
+    table = [[0, int(((b > a)).sum())], [int((a > b).sum()), 0]]
+    report[metric] = {
+        'difference': (b - a).mean(), 'ci95': [interval.low, interval.high],
+        'permutation': permuted.pvalue, 'mcnemar': float(mcnemar(table, exact=True).pvalue),
+    }
+print(json.dumps(report))
+";
+
+#[test]
+fn the_peers_compute_the_same_figures() {
+    let Some(folder) = two_models() else { return };
+    let Some(peer) = Peer::with(&["scipy", "statsmodels"]) else { return };
+    let [a, b] = ["a.jsonl", "b.jsonl"].map(|name| folder.path(name).to_str().unwrap().to_owned());
+    let expected = peer.output(&["-c", PEERS, &a, &b]).unwrap_or_else(|error| panic!("{error}"));
+    let expected: Value = serde_json::from_str(&expected).unwrap();
+    let report = folder.compare_json(&["a.jsonl", "b.jsonl"]);
+    for metric in ["answer_exact_match", "f1"] {
+        let (found, expected) = (&report["metrics"][metric], &expected[metric]);
+        assert_close(&found["difference"], &expected["difference"], 1e-12);
+        assert_close(&found["ci95"][0], &expected["ci95"][0], 1e-9);
+        assert_close(&found["ci95"][1], &expected["ci95"][1], 1e-9);
+    }
+    let exact = &report["metrics"]["answer_exact_match"]["p_value"];
+    assert_close(exact, &expected["answer_exact_match"]["mcnemar"], 1e-9);
+    // The first 150 rows, in which the difference is less clear: two samples of assignments.
+    for run in ["a", "b"] {
+        let rows = folder.read(&format!("{run}.jsonl"));
+        let first: Vec<_> = rows.lines().take(150).collect();
+        folder.write(&format!("{run}150.jsonl"), first.join("\n"));
+    }
+    let report = folder.compare_json(&["a150.jsonl", "b150.jsonl", "-m", "f1"]);
+    let (found, expected) = (&report["metrics"]["f1"]["p_value"], &expected["f1"]["permutation"]);
+    let p = expected.as_f64().unwrap();
+    assert!((0.01..0.99).contains(&p), "{p}");
+    let error = (p * (1.0 - p) * (1.0 / 50_000.0 + 1.0 / 100_000.0)).sqrt();
+    assert_close(found, expected, 5.0 * error);
+}
