@@ -41,7 +41,7 @@ fn invalid_input_is_one_sentence() {
     );
     assert_eq!(
         error("a.jsonl b.jsonl --out r.html"),
-        "a.jsonl and b.jsonl have no row with the same id; write a report for each"
+        "no id of a.jsonl is in b.jsonl: found ids such as `a` and `b`; compare runs over the same rows"
     );
     assert_eq!(
         error("a.jsonl --group tpic --out r.html"),
@@ -58,7 +58,7 @@ fn invalid_input_is_one_sentence() {
     );
     assert_eq!(
         error("empty.jsonl --out r.html"),
-        "empty.jsonl: no rows; expected at least one row"
+        "empty.jsonl: expected at least one row, found none"
     );
 }
 
@@ -128,9 +128,45 @@ fn two_runs_are_compared_on_the_rows_that_both_have() {
     for part in [
         "<span>2 rows in both, 1 only in A, 1 only in B</span>",
         "<small>lower is better</small>",
+        "not enough rows: found 2 rows, a test at 5% needs at least 6 rows",
         "<b>1</b> better in B",
         "<b>1</b> worse",
     ] {
         assert!(html.contains(part), "{part}");
     }
+}
+
+#[test]
+fn a_metric_that_cannot_be_compared_is_shown_with_the_reason() {
+    let row = |id: u32, wer: &str| {
+        format!(
+            r#"{{"id":"{id}","scores":{{"wer":{{{wer}}},"f1":{{"outcome":"scored","value":0.{id}}}}}}}"#
+        )
+    };
+    let scored = r#""outcome":"scored","value":0.5"#;
+    let failed = r#""outcome":"metric_failed","error":"no reference""#;
+    let folder = Folder::with("a.jsonl", [row(1, scored), row(2, scored)].join("\n"));
+    folder.write("b.jsonl", [row(1, scored), row(2, failed)].join("\n"));
+    assert_eq!(folder.run(&["report", "a.jsonl", "b.jsonl", "--out", "r.html"]).code, Some(0));
+    let html = folder.read("r.html");
+    // A failure that counts as 0 errors would be the best row.
+    let reason = "not compared: `wer`: 1 rows failed and would count as 0, which is better than the score 0.5; set --failure-score";
+    assert!(html.contains(reason), "{html}");
+    assert!(html.contains("<b>2</b> same"), "f1 is compared");
+    let with_score = ["report", "a.jsonl", "b.jsonl", "--failure-score", "1", "--out", "r.html"];
+    assert_eq!(folder.run(&with_score).code, Some(0));
+    assert!(!folder.read("r.html").contains("not compared:"));
+}
+
+#[test]
+fn runs_over_different_data_are_not_compared() {
+    let row = |gold: u32| {
+        format!(
+            r#"{{"id":"1","gold":{{"x":{gold}}},"scores":{{"f1":{{"outcome":"scored","value":1}}}}}}"#
+        )
+    };
+    let folder = Folder::with("a.jsonl", row(1));
+    folder.write("b.jsonl", row(2));
+    let error = folder.report_error(&["a.jsonl", "b.jsonl", "--out", "r.html"]);
+    assert!(error.contains("a.jsonl:1") && error.contains("b.jsonl:1"), "{error}");
 }

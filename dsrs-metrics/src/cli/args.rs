@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::cli::compare::CompareArguments;
+use crate::cli::report::ReportArguments;
 use crate::data::{Format, Mapping};
 
 /// Scores the predictions of programs built on language models.
@@ -202,33 +203,6 @@ pub(super) struct AgreeArguments {
     /// Print one JSON object, with unrounded numbers
     #[arg(long)]
     pub(super) json: bool,
-}
-
-/// Write result files as one HTML page: scores, distributions, rows
-///
-/// Shows for each metric the score with its 95% interval and its denominators, the distribution, cost
-/// and time, and a table of all rows to search, sort and filter. With two files the rows are paired by
-/// id, and those whose verdict changed come first. The page is one file that makes no request.
-///
-/// A result file contains gold rows and predictions only if it was written with `score --with-rows`,
-/// or by `Evaluate` with a program.
-///
-/// Exit code: 0 on success; 2 for invalid usage or input.
-#[derive(Debug, Args)]
-pub(super) struct ReportArguments {
-    /// One file written by `score --out`, or two to compare: .jsonl, .json or .csv; `-` is standard
-    /// input
-    #[arg(value_name = "RESULTS", required = true)]
-    pub(super) results: Vec<PathBuf>,
-    /// The HTML file
-    #[arg(long, value_name = "FILE")]
-    pub(super) out: PathBuf,
-    /// Show the scores by this field too: an attribute, or a dotted path, e.g. model or gold.topic
-    #[arg(long, value_name = "FIELD")]
-    pub(super) group: Option<String>,
-    /// The title of the page; the default is the names of the files
-    #[arg(long, value_name = "TITLE")]
-    pub(super) title: Option<String>,
 }
 
 /// `NAME.KEY=VALUE`

@@ -1,89 +1,152 @@
-//! How the scores of a metric differ between two runs.
+//! How the scores of two runs differ: the figures of [`Comparison`], as the page shows them.
+
+use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::figures::counted;
+use super::HtmlReport;
+use super::error::HtmlError;
 use super::view::CountView;
 use crate::core::spec::ScoreKind;
-use crate::results::Results;
-use crate::stats::{Interval, Moments};
+use crate::results::{CompareError, Comparison, MetricComparison, PairedDifference, Verdict};
+use crate::text::shown;
 
-/// The difference of B and A over the rows that count in the mean of both.
+/// The comparison of the metrics that both runs have, over the rows that both have.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    comparison: Option<Comparison>,
+    /// Why a metric cannot be compared.
+    reasons: HashMap<String, String>,
+}
+
+impl Changes {
+    /// # Errors
+    /// [`HtmlError::Compare`] if the runs have no row in common, different gold rows, or different groups.
+    pub(super) fn new(report: &HtmlReport<'_>) -> Result<Self, HtmlError> {
+        let mut changes = Self::default();
+        let [a, b] = *report.runs else { return Ok(changes) };
+        // To `Comparison`, a name with a dot is a part of a metric.
+        let is_compared = |name: &&str| !name.contains('.') && b.metrics().any(|it| it == *name);
+        let mut names: Vec<&str> = a.metrics().filter(is_compared).collect();
+        let builder = Comparison::builder().only_paired(true);
+        let mut builder = builder.lower_is_better(report.lower_is_better.iter().cloned());
+        if let Some(field) = &report.group {
+            builder = builder.group(field);
+        }
+        while !names.is_empty() {
+            let error = match builder.clone().metrics(names.iter().copied()).of(a, b) {
+                Ok(comparison) => {
+                    changes.comparison = Some(comparison);
+                    break;
+                }
+                Err(error) => error,
+            };
+            let reason = error.to_string();
+            match error {
+                CompareError::FailureScore { metric, .. }
+                | CompareError::DifferentKinds { metric, .. } => {
+                    names.retain(|name| *name != metric);
+                    changes.reasons.insert(metric, reason);
+                }
+                error => return Err(HtmlError::Compare(Box::new(error))),
+            }
+        }
+        Ok(changes)
+    }
+
+    fn metric(&self, name: &str) -> Option<&MetricComparison> {
+        self.comparison.as_ref()?.metric(name)
+    }
+
+    /// The difference of a metric, or why there is none.
+    pub(super) fn of(&self, name: &str) -> Option<Change> {
+        match self.metric(name) {
+            Some(metric) => Some(Change::new(metric)),
+            None => self.reasons.get(name).map(|reason| Change {
+                text: format!("not compared: {reason}"),
+                details: String::new(),
+                class: "",
+                counts: Vec::new(),
+            }),
+        }
+    }
+
+    /// The difference of a metric within a group.
+    pub(super) fn of_group(&self, name: &str, group: &str) -> Option<GroupChange> {
+        let metric = self.metric(name)?;
+        let of_group = metric.groups.get(group)?;
+        Some(GroupChange::new(metric.kind, &of_group.difference, of_group.verdict))
+    }
+}
+
+/// The difference of B and A by one metric.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Change {
     text: String,
+    /// Failed rows, rows that are not compared, and how many rows would be needed.
+    details: String,
     class: &'static str,
     counts: Vec<CountView>,
 }
 
 impl Change {
-    /// `None` unless there are two runs, and rows that both scored.
-    pub(super) fn new(
-        runs: &[&Results],
-        metric: &str,
-        kind: ScoreKind,
-        lower_is_better: bool,
-    ) -> Option<Self> {
-        let [a, b] = runs else { return None };
-        let mut differences = Vec::new();
-        for row in a.rows() {
-            let other = b.row(&row.id).and_then(|row| row.scores.get(metric));
-            let value_a = row.scores.get(metric).and_then(|it| counted(it, a.failure_score()));
-            let value_b = other.and_then(|it| counted(it, b.failure_score()));
-            differences.extend(value_a.zip(value_b).map(|(a, b)| b - a));
-        }
-        let moments: Moments = differences.iter().copied().collect();
-        let mean = moments.mean()?;
-        let ci95 = moments.uncertainty().ci95();
-        let (up, down) = (count(&differences, |it| it > 0.0), count(&differences, |it| it < 0.0));
-        let (better, worse) = if lower_is_better { (down, up) } else { (up, down) };
-        let same = count(&differences, |it| it == 0.0);
-        Some(Self {
-            text: text(kind, mean, ci95),
-            class: class(ci95, lower_is_better),
+    fn new(metric: &MetricComparison) -> Self {
+        let sentence = metric.sentence();
+        let name = format!("{}: ", shown::name(&metric.name));
+        let sentence = sentence.strip_prefix(&name).unwrap_or(&sentence);
+        let (text, details) = sentence.split_once("; ").unwrap_or((sentence, ""));
+        let PairedDifference { wins, losses, ties, .. } = metric.overall;
+        Self {
+            text: text.to_owned(),
+            details: details.to_owned(),
+            class: class(metric.verdict),
             counts: vec![
-                CountView::new(better, "better in B"),
-                CountView::new(worse, "worse"),
-                CountView::new(same, "same"),
+                CountView::new(wins, "better in B"),
+                CountView::new(losses, "worse"),
+                CountView::new(ties, "same"),
             ],
-        })
-    }
-}
-
-fn count(differences: &[f64], accepts: impl Fn(f64) -> bool) -> u64 {
-    differences.iter().filter(|it| accepts(**it)).count() as u64
-}
-
-/// `B − A: −2.10 points, 95% interval −3.80 to −0.40`
-fn text(kind: ScoreKind, mean: f64, ci95: Option<Interval>) -> String {
-    let (scale, decimals, unit) = match kind {
-        ScoreKind::Bool => (100.0, 2, " points"),
-        ScoreKind::Number => (1.0, 4, ""),
-    };
-    let number = |value: f64| {
-        let sign = if value < 0.0 {
-            "−"
-        } else if value > 0.0 {
-            "+"
-        } else {
-            ""
-        };
-        format!("{sign}{:.decimals$}", (scale * value).abs())
-    };
-    let difference = format!("B − A: {}{unit}", number(mean));
-    match ci95 {
-        Some(ci95) => {
-            format!("{difference}, 95% interval {} to {}", number(ci95.low), number(ci95.high))
         }
-        None => difference,
     }
 }
 
-/// The style: only if the interval excludes 0 one of the runs is better.
-fn class(ci95: Option<Interval>, lower_is_better: bool) -> &'static str {
-    match ci95 {
-        Some(ci95) if ci95.low > 0.0 => ["better", "worse"][usize::from(lower_is_better)],
-        Some(ci95) if ci95.high < 0.0 => ["worse", "better"][usize::from(lower_is_better)],
+/// The difference of B and A within a group.
+#[derive(Debug, PartialEq, Serialize)]
+pub(super) struct GroupChange {
+    difference: String,
+    interval: String,
+    class: &'static str,
+}
+
+impl GroupChange {
+    fn new(kind: ScoreKind, of: &PairedDifference, verdict: Verdict) -> Self {
+        let ci95 =
+            of.ci95.map(|it| format!("{} to {}", change(kind, it.low), change(kind, it.high)));
+        Self {
+            difference: of.difference.map_or_else(|| "–".to_owned(), |it| change(kind, it)),
+            interval: ci95.unwrap_or_default(),
+            class: class(verdict),
+        }
+    }
+}
+
+/// The style of a verdict.
+fn class(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::NoDifference | Verdict::NotEnoughRows { .. } => "",
+    }
+}
+
+/// `−2.10` percentage points, `+0.0215`
+fn change(kind: ScoreKind, value: f64) -> String {
+    let sign = match value {
+        _ if value > 0.0 => "+",
+        _ if value < 0.0 => "−",
         _ => "",
+    };
+    match kind {
+        ScoreKind::Bool => format!("{sign}{:.2}", 100.0 * value.abs()),
+        ScoreKind::Number => format!("{sign}{:.4}", value.abs()),
     }
 }

@@ -2,30 +2,16 @@
 
 use std::path::PathBuf;
 
+use crate::results::CompareError;
 use crate::text::shown;
 
 /// Why a report cannot be written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HtmlError {
-    /// A run has no rows.
-    #[error("{}: no rows; expected at least one row", shown::name(run))]
-    NoRows {
-        /// The name of the run.
-        run: String,
-    },
-    /// The two runs have no row in common.
-    #[error(
-        "{} and {} have no row with the same id; write a report for each",
-        shown::name(a),
-        shown::name(b)
-    )]
-    NothingInCommon {
-        /// The name of the first run.
-        a: String,
-        /// The name of the second run.
-        b: String,
-    },
+    /// The two runs cannot be compared.
+    #[error(transparent)]
+    Compare(#[from] Box<CompareError>),
     /// No row has the field of the groups.
     #[error("no row has the field `{}`; the rows have {}", shown::name(field), known_fields(known))]
     NoGroup {

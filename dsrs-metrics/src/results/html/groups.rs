@@ -1,16 +1,17 @@
 //! Scores by a field of the rows.
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 
 use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::HtmlReport;
+use super::change::GroupChange;
 use super::chart::{Range, Track};
 use super::error::HtmlError;
 use super::figures::{Counts, Figures, counted, thousands};
-use super::view::{LABELS, range};
+use super::view::{LABELS, Source, range};
 use crate::core::spec::ScoreKind;
 use crate::results::{ResultRow, ResultScore, Results};
 
@@ -42,21 +43,9 @@ impl GroupOf {
     }
 }
 
-/// The value of an attribute, or at a dotted path that starts with `gold`, `pred` or an attribute.
+/// The group of a row; `None` if the row does not have the field.
 fn group(row: &ResultRow, field: &str) -> Option<String> {
-    let value = row.attributes.get(field).or_else(|| {
-        let (first, path) = field.split_once('.')?;
-        let root = match first {
-            "gold" => row.gold.as_ref(),
-            "pred" => row.pred.as_ref(),
-            attribute => row.attributes.get(attribute),
-        };
-        path.split('.').try_fold(root?, |value, name| match value {
-            Value::Array(items) => items.get(name.parse::<usize>().ok()?),
-            value => value.get(name),
-        })
-    })?;
-    match value {
+    match row.field(field)? {
         Value::Null => None,
         Value::String(text) => Some(text.clone()),
         other => Some(other.to_string()),
@@ -89,6 +78,7 @@ struct GroupedMetric {
 struct GroupView {
     name: String,
     runs: Vec<GroupFigures>,
+    change: Option<GroupChange>,
     #[serde(skip)]
     rank: f64,
 }
@@ -104,19 +94,17 @@ struct GroupFigures {
 }
 
 impl Groups {
-    pub(super) fn new(of: &GroupOf, kinds: &[(&str, ScoreKind)], report: &HtmlReport<'_>) -> Self {
+    pub(super) fn new(of: &GroupOf, kinds: &[(&str, ScoreKind)], source: &Source<'_, '_>) -> Self {
         let names = largest(of);
-        let all = of.of_rows.iter().flatten().collect::<std::collections::HashSet<_>>().len();
-        let metric =
-            |(name, kind): &(&str, ScoreKind)| GroupedMetric::new(name, *kind, of, &names, report);
+        let all = of.of_rows.iter().flatten().collect::<HashSet<_>>().len();
+        let metrics = kinds
+            .iter()
+            .map(|(name, kind)| GroupedMetric::new(name, *kind, of, &names, source))
+            .collect();
         let hidden = all - names.len();
-        let note =
-            format!("{} more groups with fewer rows are not shown.", thousands(hidden as u64));
-        Self {
-            field: of.field.clone(),
-            metrics: kinds.iter().map(metric).collect(),
-            note: (hidden > 0).then_some(note),
-        }
+        let hidden_rows = thousands(hidden as u64);
+        let note = format!("{hidden_rows} more groups with fewer rows are not shown.");
+        Self { field: of.field.clone(), metrics, note: (hidden > 0).then_some(note) }
     }
 }
 
@@ -138,8 +126,9 @@ impl GroupedMetric {
         kind: ScoreKind,
         of: &GroupOf,
         shown: &[Option<&str>],
-        report: &HtmlReport<'_>,
+        source: &Source<'_, '_>,
     ) -> Self {
+        let Source { report, changes, .. } = source;
         let runs: Vec<_> = report.runs.iter().zip(&of.of_rows).collect();
         let by_group: Vec<_> =
             runs.iter().map(|(run, groups)| scores_by_group(run, groups, name)).collect();
@@ -158,14 +147,15 @@ impl GroupedMetric {
             .collect();
         let range = Range::around(all.iter().flatten().map(|(_, figures)| figures))
             .unwrap_or_else(|| range(&report.runs, name));
-        let sign = if report.lower_is_better.iter().any(|it| it == name) { -1.0 } else { 1.0 };
+        let sign = if report.is_lower_better(name) { -1.0 } else { 1.0 };
         let view = |(group, of_runs): (&Option<&str>, &Vec<(Counts, Figures)>)| {
             let last = of_runs.iter().filter_map(|(_, figures)| figures.mean).next_back();
             let runs = of_runs.iter().enumerate();
             let runs = runs.map(|(place, of)| GroupFigures::new(place, of, &range, overall[place]));
-            let name = group.unwrap_or(WITHOUT).to_owned();
+            let group_name = group.unwrap_or(WITHOUT).to_owned();
             GroupView {
-                name,
+                change: changes.of_group(name, &group_name),
+                name: group_name,
                 runs: runs.collect(),
                 rank: last.map_or(f64::INFINITY, |mean| sign * mean),
             }

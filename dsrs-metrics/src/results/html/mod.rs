@@ -111,10 +111,15 @@ impl<'a> HtmlReport<'a> {
         self
     }
 
+    fn is_lower_better(&self, metric: &str) -> bool {
+        self.lower_is_better.iter().any(|it| it == metric)
+    }
+
     /// Returns the page.
     ///
     /// # Errors
-    /// [`HtmlError`] if a run has no rows, two runs have no row in common, or no row has the group's field.
+    /// [`HtmlError`] if no row has the group's field, or two runs cannot be compared: they have no row in common, or
+    /// different gold rows.
     pub fn to_html(&self) -> Result<String, HtmlError> {
         let view = View::new(self)?;
         let data = rows::json(&view, self)?;

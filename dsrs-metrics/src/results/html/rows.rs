@@ -107,7 +107,7 @@ pub(super) fn json(view: &View<'_>, report: &HtmlReport<'_>) -> serde_json::Resu
             ScoreKind::Bool => "bool",
             ScoreKind::Number => "number",
         },
-        lower_is_better: report.lower_is_better.iter().any(|it| it == name),
+        lower_is_better: report.is_lower_better(name),
     });
     let data = Data {
         runs: report.runs.iter().map(|run| run.name()).collect(),

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::HtmlReport;
-use super::change::Change;
+use super::change::{Change, Changes};
 use super::chart::{Chart, Range, Track};
 use super::error::HtmlError;
 use super::figures::{Counts, Figures, counted, shown, thousands};
@@ -93,24 +93,28 @@ struct PartFigures {
 /// Letter and style of each run.
 pub(super) const LABELS: [(&str, &str); 2] = [("A", "a"), ("B", "b")];
 
+/// What the page is made from.
+pub(super) struct Source<'r, 'a> {
+    pub(super) report: &'r HtmlReport<'a>,
+    groups: Option<GroupOf>,
+    pub(super) changes: Changes,
+}
+
 impl<'a> View<'a> {
     pub(super) fn new(report: &HtmlReport<'a>) -> Result<Self, HtmlError> {
         let runs = &report.runs;
-        if let Some(empty) = runs.iter().find(|run| run.rows().is_empty()) {
-            return Err(HtmlError::NoRows { run: empty.name().to_owned() });
-        }
         let kinds = kinds(runs);
         let groups = report.group.as_deref().map(|field| GroupOf::new(field, runs)).transpose()?;
-        let metrics =
-            kinds.iter().map(|(name, kind)| MetricView::new(name, *kind, report, groups.as_ref()));
+        let source = Source { report, groups, changes: Changes::new(report)? };
+        let metrics = kinds.iter().map(|(name, kind)| MetricView::new(name, *kind, &source));
         Ok(Self {
             title: report.title.clone().unwrap_or_else(|| title(runs)),
             is_comparison: runs.len() == 2,
             runs: runs.iter().enumerate().map(|(place, run)| RunView::new(place, run)).collect(),
-            pairing: pairing(runs)?,
+            pairing: pairing(runs),
             metrics: metrics.collect(),
             method: method(&kinds, report.group.as_deref()),
-            groups: groups.as_ref().map(|groups| Groups::new(groups, &kinds, report)),
+            groups: source.groups.as_ref().map(|groups| Groups::new(groups, &kinds, &source)),
             usage: Usage::new(runs),
             kinds,
         })
@@ -145,12 +149,9 @@ fn title(runs: &[&Results]) -> String {
 }
 
 /// `1,188 rows in both, 2 only in A`
-fn pairing(runs: &[&Results]) -> Result<Option<String>, HtmlError> {
-    let [a, b] = runs else { return Ok(None) };
+fn pairing(runs: &[&Results]) -> Option<String> {
+    let [a, b] = runs else { return None };
     let paired = a.rows().iter().filter(|row| b.row(&row.id).is_some()).count();
-    if paired == 0 {
-        return Err(HtmlError::NothingInCommon { a: a.name().into(), b: b.name().into() });
-    }
     let mut text = format!("{} rows in both", thousands(paired as u64));
     for (run, (label, _)) in runs.iter().zip(LABELS) {
         let single = run.rows().len() - paired;
@@ -158,7 +159,7 @@ fn pairing(runs: &[&Results]) -> Result<Option<String>, HtmlError> {
             text.push_str(&format!(", {} only in {label}", thousands(single as u64)));
         }
     }
-    Ok(Some(text))
+    Some(text)
 }
 
 fn method(kinds: &[(&str, ScoreKind)], group: Option<&str>) -> String {
@@ -193,25 +194,25 @@ pub(super) fn plural(count: u64, noun: &str) -> String {
 }
 
 impl MetricView {
-    fn new(name: &str, kind: ScoreKind, report: &HtmlReport<'_>, groups: Option<&GroupOf>) -> Self {
+    fn new(name: &str, kind: ScoreKind, source: &Source<'_, '_>) -> Self {
+        let Source { report, groups, changes } = source;
         let runs = &report.runs;
         let figures: Vec<_> = runs
             .iter()
             .enumerate()
             .map(|(run, results)| {
-                figures_of(results, name, kind, groups.map(|groups| &*groups.of_rows[run]))
+                figures_of(results, name, kind, groups.as_ref().map(|groups| &*groups.of_rows[run]))
             })
             .collect();
         let scored: Vec<Vec<f64>> = runs.iter().map(|run| scored_values(run, name)).collect();
         let range = range(runs, name);
         let views = figures.iter().enumerate();
         let views = views.map(|(run, of)| FiguresView::new(run, of, kind, &range));
-        let lower_is_better = report.lower_is_better.iter().any(|it| it == name);
         Self {
             name: name.to_owned(),
-            lower_is_better,
+            lower_is_better: report.is_lower_better(name),
             runs: views.collect(),
-            change: Change::new(runs, name, kind, lower_is_better),
+            change: changes.of(name),
             chart: Chart::new(name, kind, &scored),
             parts: parts(runs, name),
         }

@@ -1,13 +1,16 @@
 //! `report`: writes result files as an HTML page. The page is in `results/html/`.
 
+mod args;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use super::args::ReportArguments;
 use super::error::CliError;
 use super::registry::Registry;
 use crate::core::spec::Direction;
 use crate::results::{HtmlError, HtmlReport, Results, ResultsError};
+
+pub(super) use args::ReportArguments;
 
 /// Why a report cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -46,15 +49,16 @@ pub(super) fn run(registry: &Registry, args: &ReportArguments) -> Result<ExitCod
     if args.results.iter().filter(|file| file.as_os_str() == "-").count() > 1 {
         return Err(CliError::StandardInputTwice.into());
     }
-    let runs = match &*args.results {
-        [_] | [_, _] => args.results.iter().map(Results::read).collect::<Result<Vec<_>, _>>()?,
-        files => return Err(ReportError::NumberOfFiles { found: files.len() }),
-    };
+    if args.results.len() > 2 {
+        return Err(ReportError::NumberOfFiles { found: args.results.len() });
+    }
+    let read = |file: &PathBuf| Ok(Results::read(file)?.with_failure_score(args.failure_score));
+    let runs = args.results.iter().map(read).collect::<Result<Vec<_>, ResultsError>>()?;
     let mut report = match &*runs {
         [a, b] => HtmlReport::comparison(a, b),
         runs => HtmlReport::new(&runs[0]),
     };
-    report = report.lower_is_better(lower_is_better(registry, &runs));
+    report = report.lower_is_better(lower_is_better(registry, &runs, args));
     if let Some(field) = &args.group {
         report = report.group(field);
     }
@@ -65,12 +69,16 @@ pub(super) fn run(registry: &Registry, args: &ReportArguments) -> Result<ExitCod
     Ok(ExitCode::SUCCESS)
 }
 
-/// The metrics of the runs of which a lower score is better, if this program knows them.
-fn lower_is_better(registry: &Registry, runs: &[Results]) -> Vec<String> {
-    let names = runs.iter().flat_map(Results::metrics);
-    let lower = |name: &&str| {
+/// The metrics of which a lower score is better: those of the registry, and those that are named.
+fn lower_is_better<'a>(
+    registry: &Registry,
+    runs: &'a [Results],
+    args: &'a ReportArguments,
+) -> Vec<&'a str> {
+    let is_lower = |name: &&str| {
         let entry = registry.get(name);
         entry.is_some_and(|entry| entry.spec().direction == Direction::LowerIsBetter)
     };
-    names.filter(lower).map(str::to_owned).collect()
+    let named = args.lower_is_better.iter().map(String::as_str);
+    runs.iter().flat_map(Results::metrics).filter(is_lower).chain(named).collect()
 }
