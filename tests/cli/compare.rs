@@ -257,8 +257,8 @@ fn invalid_runs_are_one_line_and_exit_code_2() {
         "expected the same rows in both runs, found 1 only in old.jsonl (`r15`) and 1 only in b.jsonl (`x`); to compare the 15 common rows, write --only-paired (in code, `only_paired(true)`)"
     );
     assert_eq!(
-        new(&full.replace("\"f1\"", "\"f_1\"")),
-        "b.jsonl: no row has a score of `f1`, which old.jsonl has; to compare only some metrics, name them with -m; did you mean `f_1`?"
+        new(&full.replace("\"f1\"", "\"f1s\"")),
+        "b.jsonl: no row has a score of `f1`, which old.jsonl has; to compare only some metrics, name them with -m; did you mean `f1s`?"
     );
     assert_eq!(
         folder.compare_error(&["old.jsonl", "new.jsonl", "-m", "f11"]),

@@ -188,8 +188,11 @@ impl Results {
             results.add(checked)?;
         }
         for name in &names {
-            let kind = result.metric(name).map(|summary| summary.kind);
-            results.metrics.entry(name.clone()).and_modify(|known| *known = known.and(kind));
+            // Numbers may be 0 or 1 in every row. The mean of repeats of pass or fail may be a number.
+            let is_number = result.metric(name).is_some_and(|it| it.kind == ScoreKind::Number);
+            if let (true, Some(Some(kind))) = (is_number, results.metrics.get_mut(name)) {
+                *kind = ScoreKind::Number;
+            }
         }
         if results.rows.is_empty() { Err(ResultsError::NoRows) } else { Ok(results) }
     }
