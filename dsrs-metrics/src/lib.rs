@@ -95,7 +95,7 @@ pub mod guide {
         agreement: "../docs/guide/agreement.md";
         /// Result files, and the comparison of two runs.
         results: "../docs/guide/results.md";
-        /// The commands `list`, `score`, `agree` and `compare` (feature `cli`).
+        /// The commands `list`, `score`, `agree`, `compare` and `report` (feature `cli`).
         command_line: "../docs/guide/command_line.md" if "cli";
         /// Metrics of code, tool calls and programs.
         code_and_sandbox: "../docs/guide/code_and_sandbox.md";

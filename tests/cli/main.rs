@@ -19,6 +19,7 @@ mod missing;
 mod names;
 mod proxies;
 mod real_rows;
+mod report;
 mod sandbox;
 mod scores;
 mod sparql;

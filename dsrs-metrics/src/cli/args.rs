@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::cli::compare::CompareArguments;
+use crate::cli::report::ReportArguments;
 use crate::data::{Format, Mapping};
 
 /// Scores the predictions of programs built on language models.
@@ -23,6 +24,7 @@ pub(super) enum Command {
     Score(ScoreArguments),
     Agree(AgreeArguments),
     Compare(CompareArguments),
+    Report(ReportArguments),
 }
 
 /// List the metrics: one line each, or of named metrics the fields, the score and the parameters
@@ -71,6 +73,9 @@ pub(super) struct ScoreArguments {
     /// Write the scores of every row to a file: .jsonl, .json, .csv or (feature `parquet`) .parquet
     #[arg(long, value_name = "FILE")]
     pub(super) out: Option<PathBuf>,
+    /// Write gold row and prediction of each row to the file too, e.g. for `report`
+    #[arg(long, requires = "out")]
+    pub(super) with_rows: bool,
     /// In a CSV file, write a leading apostrophe before strings that a spreadsheet would evaluate as
     /// a formula: those that begin with =, +, -, @, a tab or a line break
     #[arg(long, requires = "out")]

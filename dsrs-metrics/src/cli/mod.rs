@@ -1,4 +1,4 @@
-//! The command line: `list`, `score`, `agree` and `compare` over a [`Registry`] of metrics.
+//! The command line: `list`, `score`, `agree`, `compare` and `report` over a [`Registry`] of metrics.
 //!
 //! Each command is in the module of its name, and `args.rs` defines the arguments. `data/` reads
 //! rows, and `evaluate/` scores them. No other part of the library uses this module.
@@ -12,6 +12,7 @@ mod instance;
 mod list;
 mod panic_hook;
 mod registry;
+mod report;
 mod score;
 mod stdio;
 mod usage;
@@ -108,6 +109,7 @@ pub fn run<A: Into<OsString> + Clone>(
         Command::Compare(args) => {
             compare::run(registry, &args).unwrap_or_else(|error| fail(&error))
         }
+        Command::Report(args) => report::run(registry, &args).unwrap_or_else(|error| fail(&error)),
     }
 }
 

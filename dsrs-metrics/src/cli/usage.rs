@@ -98,6 +98,7 @@ mod tests {
             "score" => &["score", "-", "-m", "f1"],
             "agree" => &["agree", "scores.jsonl", "--label", "label"],
             "compare" => &["compare", "old.jsonl", "new.jsonl"],
+            "report" => &["report", "scores.jsonl", "--out", "report.html"],
             _ => &["list"],
         }
     }

@@ -136,6 +136,8 @@ struct Options<G, P> {
     show_table: Option<ShowTable<G, P>>,
     outputs: Vec<(Format, PathBuf)>,
     escape_formulas: bool,
+    /// Whether given predictions are written, too.
+    save_rows: bool,
     render_pair: Option<Render<G, P>>,
     observers: Vec<Arc<dyn Observer<G, P>>>,
     stop_when: Option<Shared<BoxFuture<'static, ()>>>,
@@ -171,6 +173,7 @@ impl<G, P> Default for Options<G, P> {
             show_table: None,
             outputs: Vec::new(),
             escape_formulas: false,
+            save_rows: false,
             render_pair: None,
             observers: Vec::new(),
             stop_when: None,
@@ -293,7 +296,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     ) -> Running<'_, G, P> {
         let rows = rows.into_iter().map(|row| row.into_result().map(Input::from));
         let source = Source::iterator(Box::new(rows.fuse()));
-        Box::pin(self.start(source, Predicted, score_line))
+        Box::pin(self.start(source, Predicted, self.render_scored()))
     }
 
     /// Like [`score`](Self::score), for a stream of rows.
@@ -306,7 +309,12 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     ) -> Running<'_, G, P> {
         let rows = rows.map(|row| row.into_result().map(Input::from));
         let source = Source::stream(rows.fuse().boxed(), None);
-        Box::pin(self.start(source, Predicted, score_line))
+        Box::pin(self.start(source, Predicted, self.render_scored()))
+    }
+
+    /// How rows with given predictions are written.
+    fn render_scored(&self) -> Render<G, P> {
+        self.options.render_pair.filter(|_| self.options.save_rows).unwrap_or(score_line)
     }
 
     async fn start<Kind: 'static>(

@@ -42,6 +42,30 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
         self
     }
 
+    /// Sets whether result files contain gold row and prediction also if the predictions were given
+    /// ([`score`](super::Evaluate::score)) and are in a file already. By default only those of a program are written.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::{Evaluate, Pair};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let file = std::env::temp_dir().join(format!("dsrs-metrics-rows-{}.jsonl", std::process::id()));
+    /// let same = metric_fn("same", |gold, pred| gold.get("x") == pred.get("x"));
+    /// let evaluate = Evaluate::builder().metric(same).save_as_jsonl(&file).save_rows(true).build()?;
+    /// evaluate.score([Pair::new("q1", example! { "x" => 4 }, prediction! { "x" => 5 })]).await?;
+    /// let line = std::fs::read_to_string(&file)?;
+    /// assert!(line.starts_with(r#"{"id":"q1","gold":{"x":4},"pred":{"x":5},"scores""#));
+    /// # std::fs::remove_file(file)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn save_rows(mut self, save: bool) -> Self {
+        self.options.save_rows = save;
+        self
+    }
+
     /// Writes the rows as one JSON array of the objects of
     /// [`save_as_jsonl`](Self::save_as_jsonl).
     pub fn save_as_json(self, path: impl Into<PathBuf>) -> Self {
@@ -51,7 +75,7 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
     /// Writes the rows as JSON Lines, one object per line:
     /// `{"id": .., "gold": .., "pred": .., "scores": {"NAME": {"outcome": "scored", "value": 1.0,
     /// "passed": true, "confidence": 1.0, "details": null, "feedback": null, "cost_msats": 0}}}`.
-    /// `gold` and `pred` are present if a program was run, `latency_s`, `input_tokens`, `output_tokens` and `cost_msats`
+    /// `gold` and `pred` are present if a program was run or [`save_rows`](Self::save_rows) is set, `latency_s`, `input_tokens`, `output_tokens` and `cost_msats`
     /// after them if it returned them, `attributes` and `traceback` if the row has any,
     /// and `error`, `parts` and `metadata` of a score if it has any. `details` explains the score, unless `feedback`
     /// does.

@@ -8,6 +8,8 @@ mod cell;
 mod compare;
 mod error;
 mod file;
+#[cfg(feature = "html")]
+mod html;
 #[cfg(feature = "cli")]
 mod junit;
 mod markdown;
@@ -24,5 +26,7 @@ pub use error::ResultsError;
 pub use file::Results;
 #[cfg(feature = "cli")]
 pub(crate) use file::rows;
+#[cfg(feature = "html")]
+pub use html::{HtmlError, HtmlReport};
 pub use markdown::markdown;
 pub use row::{ResultOutcome, ResultRow, ResultScore};

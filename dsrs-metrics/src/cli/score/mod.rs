@@ -87,7 +87,9 @@ fn evaluator(metrics: &[Arc<dyn Metric>], args: &ScoreArguments) -> Result<Evalu
         builder = builder.timeout(timeout);
     }
     if let Some(out) = &args.out {
-        builder = save_to(builder, out, &args.data)?.escape_formulas(args.escape_formulas);
+        builder = save_to(builder, out, &args.data)?
+            .escape_formulas(args.escape_formulas)
+            .save_rows(args.with_rows);
     }
     Ok(builder.build()?)
 }

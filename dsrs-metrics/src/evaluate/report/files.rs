@@ -196,11 +196,7 @@ impl Target {
     }
 
     fn start(&self) -> io::Result<(BufWriter<File>, &Place)> {
-        let file = match &self.place {
-            Place::Renamed { file, .. } => &file.file,
-            Place::Direct { file } => file,
-        };
-        Ok((BufWriter::with_capacity(1 << 16, file.try_clone()?), &self.place))
+        Ok((self.place.start()?, &self.place))
     }
 }
 
@@ -231,6 +227,14 @@ impl Place {
         Ok(Self::Renamed { path, file })
     }
 
+    fn start(&self) -> io::Result<BufWriter<File>> {
+        let file = match self {
+            Self::Renamed { file, .. } => &file.file,
+            Self::Direct { file } => file,
+        };
+        Ok(BufWriter::with_capacity(1 << 16, file.try_clone()?))
+    }
+
     fn publish(&self, written: &File) -> io::Result<()> {
         let Self::Renamed { path, file } = self else {
             return Ok(());
@@ -239,6 +243,21 @@ impl Place {
         written.sync_all()?;
         fs::rename(&file.path, path)
     }
+}
+
+/// Writes a file that appears under its name when it is complete. A pipe or device is written directly.
+#[cfg(feature = "html")]
+pub(crate) fn write_file(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> io::Result<()> {
+    #[cfg(all(unix, feature = "ctrl-c"))]
+    super::leftovers::remove(&real_path(path));
+    let place = Place::open(path)?;
+    let mut out = place.start()?;
+    write(&mut out)?;
+    let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
+    place.publish(&file)
 }
 
 /// The largest number of symbolic links to follow; more are treated as a cycle, as by the kernel.

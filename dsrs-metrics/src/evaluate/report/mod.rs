@@ -14,6 +14,8 @@ mod progress;
 #[cfg(feature = "report")]
 mod table;
 
+#[cfg(feature = "html")]
+pub(crate) use self::files::write_file;
 pub(crate) use self::files::{Format, ResultFiles, real_path};
 pub(crate) use self::line::{Render, pair_line, pair_value, score_line};
 pub(crate) use self::progress::Progress;

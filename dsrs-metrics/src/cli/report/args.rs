@@ -1,0 +1,47 @@
+//! The arguments of `report`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::cli::args::finite;
+
+/// Write result files as one HTML page: scores, distributions, rows
+///
+/// Shows for each metric the score with its 95% interval and its denominators, the distribution, cost
+/// and time, and a table of all rows to search, sort and filter. With two files the rows are paired by
+/// id, and those whose verdict changed come first. The page is one file that makes no request.
+///
+/// A result file contains gold rows and predictions only if it was written with `score --with-rows`,
+/// or by `Evaluate` with a program.
+///
+/// Exit code: 0 on success; 2 for invalid usage or input.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ReportArguments {
+    /// One file written by `score --out`, or two to compare: .jsonl, .json or .csv; `-` is standard
+    /// input
+    #[arg(value_name = "RESULTS", required = true)]
+    pub(super) results: Vec<PathBuf>,
+    /// The HTML file
+    #[arg(long, value_name = "FILE")]
+    pub(super) out: PathBuf,
+    /// Show the scores by this field too: an attribute, or a dotted path, e.g. model or gold.topic
+    #[arg(long, value_name = "FIELD")]
+    pub(super) group: Option<String>,
+    /// What a failed row counts as
+    #[arg(
+        long,
+        value_name = "X",
+        default_value_t = 0.0,
+        allow_negative_numbers = true,
+        value_parser = finite
+    )]
+    pub(super) failure_score: f64,
+    /// Metrics whose lower scores are better, separated by commas; the metrics of `list` need not
+    /// be named
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(super) lower_is_better: Vec<String>,
+    /// The title of the page; the default is the names of the files
+    #[arg(long, value_name = "TITLE")]
+    pub(super) title: Option<String>,
+}

@@ -1,0 +1,84 @@
+//! `report`: writes result files as an HTML page. The page is in `results/html/`.
+
+mod args;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use super::error::CliError;
+use super::registry::Registry;
+use crate::core::spec::Direction;
+use crate::results::{HtmlError, HtmlReport, Results, ResultsError};
+
+pub(super) use args::ReportArguments;
+
+/// Why a report cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ReportError {
+    #[error("expected one or two result files, found {found}; name two to compare them")]
+    NumberOfFiles { found: usize },
+    #[error("--out {}: unknown extension; expected .html", file.display())]
+    NotHtml { file: PathBuf },
+    #[error("--group: {error}")]
+    Group { error: HtmlError },
+    #[error("--out {error}")]
+    Out { error: HtmlError },
+    #[error(transparent)]
+    Html(HtmlError),
+    #[error(transparent)]
+    Results(#[from] ResultsError),
+    #[error(transparent)]
+    Cli(#[from] CliError),
+}
+
+impl From<HtmlError> for ReportError {
+    fn from(error: HtmlError) -> Self {
+        match error {
+            HtmlError::NoGroup { .. } => Self::Group { error },
+            HtmlError::Output { .. } => Self::Out { error },
+            error => Self::Html(error),
+        }
+    }
+}
+
+pub(super) fn run(registry: &Registry, args: &ReportArguments) -> Result<ExitCode, ReportError> {
+    let is_html = |file: &Path| file.extension().is_some_and(|it| it.eq_ignore_ascii_case("html"));
+    if !is_html(&args.out) {
+        return Err(ReportError::NotHtml { file: args.out.clone() });
+    }
+    if args.results.iter().filter(|file| file.as_os_str() == "-").count() > 1 {
+        return Err(CliError::StandardInputTwice.into());
+    }
+    if args.results.len() > 2 {
+        return Err(ReportError::NumberOfFiles { found: args.results.len() });
+    }
+    let read = |file: &PathBuf| Ok(Results::read(file)?.with_failure_score(args.failure_score));
+    let runs = args.results.iter().map(read).collect::<Result<Vec<_>, ResultsError>>()?;
+    let mut report = match &*runs {
+        [a, b] => HtmlReport::comparison(a, b),
+        runs => HtmlReport::new(&runs[0]),
+    };
+    report = report.lower_is_better(lower_is_better(registry, &runs, args));
+    if let Some(field) = &args.group {
+        report = report.group(field);
+    }
+    if let Some(title) = &args.title {
+        report = report.title(title);
+    }
+    report.write(&args.out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The metrics of which a lower score is better: those of the registry, and those that are named.
+fn lower_is_better<'a>(
+    registry: &Registry,
+    runs: &'a [Results],
+    args: &'a ReportArguments,
+) -> Vec<&'a str> {
+    let is_lower = |name: &&str| {
+        let entry = registry.get(name);
+        entry.is_some_and(|entry| entry.spec().direction == Direction::LowerIsBetter)
+    };
+    let named = args.lower_is_better.iter().map(String::as_str);
+    runs.iter().flat_map(Results::metrics).filter(is_lower).chain(named).collect()
+}

@@ -1,0 +1,152 @@
+//! How the scores of two runs differ: the figures of [`Comparison`], as the page shows them.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use super::HtmlReport;
+use super::error::HtmlError;
+use super::view::CountView;
+use crate::core::spec::ScoreKind;
+use crate::results::{CompareError, Comparison, MetricComparison, PairedDifference, Verdict};
+use crate::text::shown;
+
+/// The comparison of the metrics that both runs have, over the rows that both have.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    comparison: Option<Comparison>,
+    /// Why a metric cannot be compared.
+    reasons: HashMap<String, String>,
+}
+
+impl Changes {
+    /// # Errors
+    /// [`HtmlError::Compare`] if the runs have no row in common, different gold rows, or different groups.
+    pub(super) fn new(report: &HtmlReport<'_>) -> Result<Self, HtmlError> {
+        let mut changes = Self::default();
+        let [a, b] = *report.runs else { return Ok(changes) };
+        // To `Comparison`, a name with a dot is a part of a metric.
+        let is_compared = |name: &&str| !name.contains('.') && b.metrics().any(|it| it == *name);
+        let mut names: Vec<&str> = a.metrics().filter(is_compared).collect();
+        let builder = Comparison::builder().only_paired(true);
+        let mut builder = builder.lower_is_better(report.lower_is_better.iter().cloned());
+        if let Some(field) = &report.group {
+            builder = builder.group(field);
+        }
+        while !names.is_empty() {
+            let error = match builder.clone().metrics(names.iter().copied()).of(a, b) {
+                Ok(comparison) => {
+                    changes.comparison = Some(comparison);
+                    break;
+                }
+                Err(error) => error,
+            };
+            let reason = error.to_string();
+            match error {
+                CompareError::FailureScore { metric, .. }
+                | CompareError::DifferentKinds { metric, .. } => {
+                    names.retain(|name| *name != metric);
+                    changes.reasons.insert(metric, reason);
+                }
+                error => return Err(HtmlError::Compare(Box::new(error))),
+            }
+        }
+        Ok(changes)
+    }
+
+    fn metric(&self, name: &str) -> Option<&MetricComparison> {
+        self.comparison.as_ref()?.metric(name)
+    }
+
+    /// The difference of a metric, or why there is none.
+    pub(super) fn of(&self, name: &str) -> Option<Change> {
+        match self.metric(name) {
+            Some(metric) => Some(Change::new(metric)),
+            None => self.reasons.get(name).map(|reason| Change {
+                text: format!("not compared: {reason}"),
+                details: String::new(),
+                class: "",
+                counts: Vec::new(),
+            }),
+        }
+    }
+
+    /// The difference of a metric within a group.
+    pub(super) fn of_group(&self, name: &str, group: &str) -> Option<GroupChange> {
+        let metric = self.metric(name)?;
+        let of_group = metric.groups.get(group)?;
+        Some(GroupChange::new(metric.kind, &of_group.difference, of_group.verdict))
+    }
+}
+
+/// The difference of B and A by one metric.
+#[derive(Debug, PartialEq, Serialize)]
+pub(super) struct Change {
+    text: String,
+    /// Failed rows, rows that are not compared, and how many rows would be needed.
+    details: String,
+    class: &'static str,
+    counts: Vec<CountView>,
+}
+
+impl Change {
+    fn new(metric: &MetricComparison) -> Self {
+        let sentence = metric.sentence();
+        let name = format!("{}: ", shown::name(&metric.name));
+        let sentence = sentence.strip_prefix(&name).unwrap_or(&sentence);
+        let (text, details) = sentence.split_once("; ").unwrap_or((sentence, ""));
+        let PairedDifference { wins, losses, ties, .. } = metric.overall;
+        Self {
+            text: text.to_owned(),
+            details: details.to_owned(),
+            class: class(metric.verdict),
+            counts: vec![
+                CountView::new(wins, "better in B"),
+                CountView::new(losses, "worse"),
+                CountView::new(ties, "same"),
+            ],
+        }
+    }
+}
+
+/// The difference of B and A within a group.
+#[derive(Debug, PartialEq, Serialize)]
+pub(super) struct GroupChange {
+    difference: String,
+    interval: String,
+    class: &'static str,
+}
+
+impl GroupChange {
+    fn new(kind: ScoreKind, of: &PairedDifference, verdict: Verdict) -> Self {
+        let ci95 =
+            of.ci95.map(|it| format!("{} to {}", change(kind, it.low), change(kind, it.high)));
+        Self {
+            difference: of.difference.map_or_else(|| "–".to_owned(), |it| change(kind, it)),
+            interval: ci95.unwrap_or_default(),
+            class: class(verdict),
+        }
+    }
+}
+
+/// The style of a verdict.
+fn class(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Better => "better",
+        Verdict::Worse => "worse",
+        Verdict::NoDifference | Verdict::NotEnoughRows { .. } => "",
+    }
+}
+
+/// `−2.10` percentage points, `+0.0215`
+fn change(kind: ScoreKind, value: f64) -> String {
+    let sign = match value {
+        _ if value > 0.0 => "+",
+        _ if value < 0.0 => "−",
+        _ => "",
+    };
+    match kind {
+        ScoreKind::Bool => format!("{sign}{:.2}", 100.0 * value.abs()),
+        ScoreKind::Number => format!("{sign}{:.4}", value.abs()),
+    }
+}

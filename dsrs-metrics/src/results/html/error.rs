@@ -1,0 +1,44 @@
+//! Errors of the HTML report.
+
+use std::path::PathBuf;
+
+use crate::results::CompareError;
+use crate::text::shown;
+
+/// Why a report cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HtmlError {
+    /// The two runs cannot be compared.
+    #[error(transparent)]
+    Compare(#[from] Box<CompareError>),
+    /// No row has the field of the groups.
+    #[error("no row has the field `{}`; the rows have {}", shown::name(field), known_fields(known))]
+    NoGroup {
+        /// The field.
+        field: String,
+        /// The fields of the first row, as paths.
+        known: Vec<String>,
+    },
+    /// The file cannot be written.
+    #[error("{}: cannot be written: {reason}", path.display())]
+    Output {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+    /// The rows cannot be written as JSON.
+    #[error("the rows cannot be written as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// The template of the page cannot be rendered, which is an error in this library.
+    #[error("the page cannot be rendered: {0}")]
+    Template(#[from] minijinja::Error),
+}
+
+fn known_fields(known: &[String]) -> String {
+    match known {
+        [] => "only ids and scores; write the result file again with `--with-rows`".to_owned(),
+        known => shown::names(known.iter().map(String::as_str)),
+    }
+}

@@ -1,0 +1,190 @@
+//! The figures of one metric over rows: counts, mean, interval.
+
+use crate::core::spec::ScoreKind;
+use crate::results::{ResultOutcome, ResultScore};
+use crate::stats::{Clusters, Interval, Moments, Proportion, Uncertainty};
+
+/// Rows by outcome.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    pub(super) scored: u64,
+    pub(super) failed: u64,
+    pub(super) gated: u64,
+    pub(super) skipped: u64,
+    pub(super) abstained: u64,
+    /// Rows that have no result of the metric.
+    pub(super) absent: u64,
+    /// Scored rows that lack a field that the metric reads.
+    pub(super) missing: u64,
+    pub(super) judged_offline: u64,
+}
+
+impl Counts {
+    pub(super) fn record(&mut self, score: Option<&ResultScore>) {
+        let Some(score) = score else {
+            self.absent += 1;
+            return;
+        };
+        self.missing += u64::from(!score.missing.is_empty());
+        self.judged_offline += u64::from(score.is_judged_offline);
+        *match score.outcome {
+            ResultOutcome::Scored => &mut self.scored,
+            ResultOutcome::Gated => &mut self.gated,
+            ResultOutcome::Skipped => &mut self.skipped,
+            ResultOutcome::Abstained => &mut self.abstained,
+            ResultOutcome::MetricFailed | ResultOutcome::ProgramFailed => &mut self.failed,
+        } += 1;
+    }
+
+    pub(super) fn rows(&self) -> u64 {
+        self.scored + self.failed + self.gated + self.skipped + self.abstained + self.absent
+    }
+}
+
+/// Returns the value of a row in the mean: a failed row has the failure score, other rows without a score have none.
+pub(super) fn counted(score: &ResultScore, failure_score: f64) -> Option<f64> {
+    match score.outcome.is_failure() {
+        true => Some(failure_score),
+        false => score.value,
+    }
+}
+
+/// The mean of a metric, with its interval.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Figures {
+    kind: ScoreKind,
+    /// `None` if no row has a score.
+    pub(super) mean: Option<f64>,
+    uncertainty: Uncertainty,
+    /// The rows that are true, of those in the mean.
+    pub(super) passed: Proportion,
+}
+
+impl Figures {
+    /// Computes the figures of these values, each with the group that its row belongs to. With groups the interval is
+    /// cluster-robust. Otherwise it is Wilson's for bools, and Student's t for numbers.
+    pub(super) fn of<'a>(
+        kind: ScoreKind,
+        values: impl IntoIterator<Item = (f64, Option<&'a str>)>,
+        has_groups: bool,
+    ) -> Self {
+        let (mut moments, mut clusters) = (Moments::default(), Clusters::default());
+        let mut passed = Proportion::default();
+        for (value, group) in values {
+            moments.record(value);
+            passed.record(value >= 1.0);
+            if has_groups {
+                clusters.record(group, value);
+            }
+        }
+        let uncertainty = match (kind, has_groups) {
+            (_, true) => clusters.uncertainty(),
+            (ScoreKind::Bool, false) => wilson(passed),
+            (ScoreKind::Number, false) => moments.uncertainty(),
+        };
+        Self { kind, mean: moments.mean(), uncertainty, passed }
+    }
+
+    pub(super) fn ci95(&self) -> Option<Interval> {
+        self.uncertainty.ci95().filter(|_| self.mean.is_some())
+    }
+
+    /// `74.87%`, `0.8632`
+    pub(super) fn value(&self) -> String {
+        self.mean.map_or_else(|| "not enough rows".to_owned(), |mean| shown(self.kind, mean))
+    }
+
+    /// `72.33% to 77.26%`, or why there is no interval
+    pub(super) fn interval(&self) -> String {
+        match (self.ci95(), self.uncertainty) {
+            _ if self.mean.is_none() => "no row has a score".to_owned(),
+            (Some(ci95), _) => {
+                format!("{} to {}", shown(self.kind, ci95.low), shown(self.kind, ci95.high))
+            }
+            (None, Uncertainty::Constant) => "no interval: all scores are equal".to_owned(),
+            (None, Uncertainty::TooLarge) => "no interval: the scores are too large".to_owned(),
+            (None, _) => "interval: not enough rows".to_owned(),
+        }
+    }
+}
+
+/// Wilson's interval does not need the standard error, which is that of the rate.
+fn wilson(passed: Proportion) -> Uncertainty {
+    match (passed.rate(), passed.wilson()) {
+        (Some(rate), Some(ci95)) => {
+            let stderr = (rate * (1.0 - rate) / passed.trials as f64).sqrt();
+            Uncertainty::Known { stderr, ci95 }
+        }
+        _ => Uncertainty::NotEnoughRows { found: 0, needed: 1 },
+    }
+}
+
+/// A score as in the headline of a metric.
+pub(super) fn shown(kind: ScoreKind, value: f64) -> String {
+    match kind {
+        ScoreKind::Bool => format!("{:.2}%", 100.0 * value),
+        ScoreKind::Number if value != 0.0 && (value.abs() >= 1e6 || value.abs() < 1e-4) => {
+            format!("{value:.3e}")
+        }
+        ScoreKind::Number => format!("{value:.4}"),
+    }
+}
+
+/// `1,190`
+pub(super) fn thousands(count: u64) -> String {
+    let digits = count.to_string();
+    let mut shown = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.char_indices() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            shown.push(',');
+        }
+        shown.push(digit);
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn figures(kind: ScoreKind, values: &[f64]) -> Figures {
+        Figures::of(kind, values.iter().map(|value| (*value, None)), false)
+    }
+
+    #[test]
+    fn bools_have_wilsons_interval_and_numbers_students() {
+        let bools = figures(ScoreKind::Bool, &[[1.0; 9].as_slice(), &[0.0]].concat());
+        assert_eq!((bools.value(), bools.interval()), ("90.00%".into(), "59.58% to 98.21%".into()));
+        let numbers = figures(ScoreKind::Number, &[0.5, 1.0, 0.0, 0.75, 0.25]);
+        let shown = (numbers.value(), numbers.interval());
+        assert_eq!(shown, ("0.5000".into(), "0.0092 to 0.9908".into()));
+    }
+
+    #[test]
+    fn too_few_rows_have_a_sentence_and_no_number() {
+        let shown = |values: &[f64]| {
+            let figures = figures(ScoreKind::Number, values);
+            (figures.value(), figures.interval())
+        };
+        assert_eq!(shown(&[]), ("not enough rows".into(), "no row has a score".into()));
+        assert_eq!(shown(&[0.5]), ("0.5000".into(), "interval: not enough rows".into()));
+        assert_eq!(shown(&[0.5, 0.5]).1, "no interval: all scores are equal");
+    }
+
+    #[test]
+    fn rows_of_one_group_do_not_count_as_independent() {
+        let copies = |times: usize| {
+            let rows = [("a", 1.0), ("b", 0.0), ("c", 1.0), ("d", 0.0)];
+            let rows = std::iter::repeat_n(rows, times).flatten();
+            Figures::of(ScoreKind::Bool, rows.map(|(group, value)| (value, Some(group))), true)
+        };
+        assert_eq!(copies(5).ci95(), copies(1).ci95());
+        assert!(copies(1).ci95().is_some());
+    }
+
+    #[test]
+    fn counts_have_thousands_separators() {
+        let shown = [0, 999, 1_000, 20_000, 1_234_567].map(thousands);
+        assert_eq!(shown, ["0", "999", "1,000", "20,000", "1,234,567"]);
+    }
+}

@@ -1,0 +1,207 @@
+//! Scores by a field of the rows.
+
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
+use indexmap::IndexMap;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::change::GroupChange;
+use super::chart::{Range, Track};
+use super::error::HtmlError;
+use super::figures::{Counts, Figures, counted, thousands};
+use super::view::{LABELS, Source, range};
+use crate::core::spec::ScoreKind;
+use crate::results::{ResultRow, ResultScore, Results};
+
+/// The largest number of groups that are shown; those with most rows are.
+const MAX_GROUPS: usize = 100;
+
+/// The name of the group of rows that do not have the field.
+const WITHOUT: &str = "(none)";
+
+/// The group of each row of each run.
+#[derive(Debug)]
+pub(super) struct GroupOf {
+    field: String,
+    pub(super) of_rows: Vec<Vec<Option<String>>>,
+}
+
+impl GroupOf {
+    /// # Errors
+    /// [`HtmlError::NoGroup`] if no row has the field.
+    pub(super) fn new(field: &str, runs: &[&Results]) -> Result<Self, HtmlError> {
+        let groups = |run: &&Results| run.rows().iter().map(|row| group(row, field)).collect();
+        let of_rows: Vec<Vec<_>> = runs.iter().map(groups).collect();
+        if of_rows.iter().flatten().all(Option::is_none) {
+            let known = runs.iter().flat_map(|run| run.rows()).map(known_fields);
+            let known = known.max_by_key(Vec::len).unwrap_or_default();
+            return Err(HtmlError::NoGroup { field: field.to_owned(), known });
+        }
+        Ok(Self { field: field.to_owned(), of_rows })
+    }
+}
+
+/// The group of a row; `None` if the row does not have the field.
+fn group(row: &ResultRow, field: &str) -> Option<String> {
+    match row.field(field)? {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    }
+}
+
+fn known_fields(row: &ResultRow) -> Vec<String> {
+    let side = |name: &str, value: &Option<Value>| {
+        let fields = value.as_ref().and_then(Value::as_object).into_iter().flatten();
+        fields.map(|(field, _)| format!("{name}.{field}")).collect::<Vec<_>>()
+    };
+    let attributes = row.attributes.keys().map(str::to_owned);
+    attributes.chain(side("gold", &row.gold)).chain(side("pred", &row.pred)).collect()
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Groups {
+    field: String,
+    metrics: Vec<GroupedMetric>,
+    note: Option<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct GroupedMetric {
+    name: String,
+    groups: Vec<GroupView>,
+}
+
+#[derive(Debug, Serialize)]
+struct GroupView {
+    name: String,
+    runs: Vec<GroupFigures>,
+    change: Option<GroupChange>,
+    #[serde(skip)]
+    rank: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct GroupFigures {
+    label: &'static str,
+    class: &'static str,
+    rows: String,
+    value: String,
+    interval: String,
+    scale: Track,
+}
+
+impl Groups {
+    pub(super) fn new(of: &GroupOf, kinds: &[(&str, ScoreKind)], source: &Source<'_, '_>) -> Self {
+        let names = largest(of);
+        let all = of.of_rows.iter().flatten().collect::<HashSet<_>>().len();
+        let metrics = kinds
+            .iter()
+            .map(|(name, kind)| GroupedMetric::new(name, *kind, of, &names, source))
+            .collect();
+        let hidden = all - names.len();
+        let hidden_rows = thousands(hidden as u64);
+        let note = format!("{hidden_rows} more groups with fewer rows are not shown.");
+        Self { field: of.field.clone(), metrics, note: (hidden > 0).then_some(note) }
+    }
+}
+
+/// The groups with most rows.
+fn largest(of: &GroupOf) -> Vec<Option<&str>> {
+    let mut sizes: IndexMap<Option<&str>, u64> = IndexMap::new();
+    for group in of.of_rows.iter().flatten() {
+        *sizes.entry(group.as_deref()).or_default() += 1;
+    }
+    let mut groups: Vec<_> = sizes.into_iter().collect();
+    groups.sort_by_key(|(_, rows)| Reverse(*rows));
+    groups.into_iter().take(MAX_GROUPS).map(|(group, _)| group).collect()
+}
+
+impl GroupedMetric {
+    /// The worst groups come first.
+    fn new(
+        name: &str,
+        kind: ScoreKind,
+        of: &GroupOf,
+        shown: &[Option<&str>],
+        source: &Source<'_, '_>,
+    ) -> Self {
+        let Source { report, changes, .. } = source;
+        let runs: Vec<_> = report.runs.iter().zip(&of.of_rows).collect();
+        let by_group: Vec<_> =
+            runs.iter().map(|(run, groups)| scores_by_group(run, groups, name)).collect();
+        let overall: Vec<_> = by_group
+            .iter()
+            .zip(&runs)
+            .map(|(groups, (run, _))| figures(groups.values().flatten(), run, kind).1.mean)
+            .collect();
+        let of_group = |place: usize, group: &Option<&str>| {
+            let scores = by_group[place].get(group).map(Vec::as_slice).unwrap_or_default();
+            figures(scores, runs[place].0, kind)
+        };
+        let all: Vec<Vec<_>> = shown
+            .iter()
+            .map(|group| (0..runs.len()).map(|place| of_group(place, group)).collect())
+            .collect();
+        let range = Range::around(all.iter().flatten().map(|(_, figures)| figures))
+            .unwrap_or_else(|| range(&report.runs, name));
+        let sign = if report.is_lower_better(name) { -1.0 } else { 1.0 };
+        let view = |(group, of_runs): (&Option<&str>, &Vec<(Counts, Figures)>)| {
+            let last = of_runs.iter().filter_map(|(_, figures)| figures.mean).next_back();
+            let runs = of_runs.iter().enumerate();
+            let runs = runs.map(|(place, of)| GroupFigures::new(place, of, &range, overall[place]));
+            let group_name = group.unwrap_or(WITHOUT).to_owned();
+            GroupView {
+                change: changes.of_group(name, &group_name),
+                name: group_name,
+                runs: runs.collect(),
+                rank: last.map_or(f64::INFINITY, |mean| sign * mean),
+            }
+        };
+        let mut groups: Vec<_> = shown.iter().zip(&all).map(view).collect();
+        groups.sort_by(|a, b| a.rank.total_cmp(&b.rank));
+        Self { name: name.to_owned(), groups }
+    }
+}
+
+impl GroupFigures {
+    fn new(place: usize, of: &(Counts, Figures), range: &Range, overall: Option<f64>) -> Self {
+        let (counts, figures) = of;
+        let (label, class) = LABELS[place];
+        Self {
+            label,
+            class,
+            rows: thousands(counts.rows()),
+            value: figures.value(),
+            interval: figures.interval(),
+            scale: range.track(figures, overall),
+        }
+    }
+}
+
+type ByGroup<'a> = IndexMap<Option<&'a str>, Vec<Option<&'a ResultScore>>>;
+
+fn scores_by_group<'a>(run: &'a Results, groups: &'a [Option<String>], name: &str) -> ByGroup<'a> {
+    let mut by_group = ByGroup::new();
+    for (row, group) in run.rows().iter().zip(groups) {
+        by_group.entry(group.as_deref()).or_default().push(row.scores.get(name));
+    }
+    by_group
+}
+
+fn figures<'a>(
+    scores: impl IntoIterator<Item = &'a Option<&'a ResultScore>>,
+    run: &Results,
+    kind: ScoreKind,
+) -> (Counts, Figures) {
+    let mut counts = Counts::default();
+    let mut values = Vec::new();
+    for score in scores {
+        counts.record(*score);
+        values.extend(score.and_then(|it| counted(it, run.failure_score())).map(|it| (it, None)));
+    }
+    let values = if counts.scored == 0 { Vec::new() } else { values };
+    (counts, Figures::of(kind, values, false))
+}

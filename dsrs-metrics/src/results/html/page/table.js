@@ -1,0 +1,134 @@
+// The table. Only the rows in view are in the document, and the current row, which has the focus.
+
+const [table, head, body] = ["table", "head", "body"].map(find);
+const phone = matchMedia("(max-width: 640px)");
+const drawn = new Map();
+let rowHeight = 44;
+
+function clear() {
+  for (const node of drawn.values()) node.remove();
+  drawn.clear();
+  const texts = columns.filter((column) => column.kind === "text").length;
+  rowHeight = phone.matches ? 50 + 21 * Math.min(texts, 4) : 44;
+  body.style.setProperty("--row-height", `${rowHeight}px`);
+  body.style.height = `${state.order.length * rowHeight}px`;
+}
+
+function draw() {
+  const first = Math.max(0, Math.floor(table.scrollTop / rowHeight) - 6);
+  const last = Math.min(state.order.length, Math.ceil((table.scrollTop + table.clientHeight) / rowHeight) + 6);
+  for (const [place, node] of drawn) {
+    if ((place < first || place >= last) && place !== state.current) {
+      node.remove();
+      drawn.delete(place);
+    }
+  }
+  for (let place = first; place < last; place += 1) show(place);
+  if (state.current < state.order.length) show(state.current);
+}
+
+function show(place) {
+  if (drawn.has(place)) return;
+  const node = rowNode(place);
+  node.style.transform = `translateY(${place * rowHeight}px)`;
+  drawn.set(place, node);
+  body.append(node);
+}
+
+function rowNode(place) {
+  const row = data.rows[state.order[place]];
+  const cells = { id: [], text: [], score: [] };
+  for (const { kind, text, style } of columns) {
+    const attributes = { role: kind === "id" ? "rowheader" : "cell", dir: kind === "score" ? undefined : "auto", class: kind === "id" ? "id" : style?.(row) };
+    const button = () => make("button", { type: "button", tabindex: place === state.current ? "0" : "-1" }, text(row) || "(no id)");
+    cells[kind].push(make("div", attributes, kind === "id" ? button() : text(row)));
+  }
+  const node = make("div", { class: "row", role: "row", "aria-rowindex": String(place + 2) }, ...groupCells(cells));
+  node.dataset.place = String(place);
+  node.classList.toggle("current", place === state.current);
+  return node;
+}
+
+const groupCells = (cells) => [
+  ...cells.id,
+  make("div", { class: "texts", role: "none" }, ...cells.text),
+  make("div", { class: "scores", role: "none" }, ...cells.score),
+];
+
+function buildColumns() {
+  columns = [
+    { kind: "id", name: "id", text: (row) => row.id },
+    ...textColumns().map((column) => ({ kind: "text", ...column })),
+    ...scoreColumns().map((column) => ({ kind: "score", ...column })),
+  ];
+  const cells = { id: [], text: [], score: [] };
+  columns.forEach(({ kind, name }, column) => {
+    const isSorted = state.sort?.column === column;
+    const direction = state.sort?.isDescending ? "descending" : "ascending";
+    const mark = make("span", { "aria-hidden": "true" }, isSorted ? (state.sort.isDescending ? "↓" : "↑") : "");
+    const button = make("button", { type: "button" }, make("span", { dir: "auto" }, name), mark);
+    button.addEventListener("click", () => sortBy(column));
+    cells[kind].push(make("div", { role: "columnheader", "aria-sort": isSorted ? direction : "none", title: name }, button));
+  });
+  const longest = Math.max(...columns.filter(({ kind }) => kind === "score").map(({ name }) => name.length));
+  table.style.setProperty("--score-width", `${Math.min(Math.max(longest * 0.5 + 0.8, 5.5), 10)}rem`);
+  head.replaceChildren(make("div", { class: "row", role: "row", "aria-rowindex": "1" }, ...groupCells(cells)));
+}
+
+/** The first click sorts, the second one the other way round, the third one restores the order. */
+function sortBy(column) {
+  const { sort } = state;
+  const startsDescending = isComparison && column === columns.length - 1;
+  if (sort?.column !== column) state.sort = { column, isDescending: startsDescending };
+  else state.sort = sort.isDescending === startsDescending ? { column, isDescending: !startsDescending } : null;
+  buildColumns();
+  update();
+  head.querySelectorAll("button")[column]?.focus();
+}
+
+function makeCurrent(place) {
+  table.classList.add("used");
+  const previous = state.current;
+  state.current = Math.max(0, Math.min(state.order.length - 1, place));
+  const top = state.current * rowHeight;
+  const bottom = top + rowHeight + head.offsetHeight;
+  if (top < table.scrollTop) table.scrollTop = top;
+  else if (bottom > table.scrollTop + table.clientHeight) table.scrollTop = bottom - table.clientHeight;
+  draw();
+  for (const at of [previous, state.current]) {
+    const node = drawn.get(at);
+    node?.classList.toggle("current", at === state.current);
+    node?.querySelector("button").setAttribute("tabindex", at === state.current ? "0" : "-1");
+  }
+}
+const focusCurrent = () => drawn.get(state.current)?.querySelector("button").focus({ preventScroll: true });
+
+let isScheduled = false;
+table.addEventListener("scroll", () => {
+  if (isScheduled) return;
+  isScheduled = true;
+  requestAnimationFrame(() => {
+    isScheduled = false;
+    draw();
+  });
+});
+body.addEventListener("click", (event) => {
+  const node = event.target.closest(".row");
+  if (!node || String(getSelection())) return;
+  makeCurrent(Number(node.dataset.place));
+  openDetail();
+});
+body.addEventListener("keydown", (event) => {
+  const page = Math.max(1, Math.floor(table.clientHeight / rowHeight) - 1);
+  const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
+  if (!(event.key in steps) || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  makeCurrent(state.current + steps[event.key]);
+  focusCurrent();
+});
+new ResizeObserver(() => draw()).observe(table);
+phone.addEventListener("change", () => {
+  clear();
+  draw();
+});
+

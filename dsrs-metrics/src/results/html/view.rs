@@ -1,0 +1,329 @@
+//! What the page shows above the table of rows. The template prints it as it is.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::HtmlReport;
+use super::change::{Change, Changes};
+use super::chart::{Chart, Range, Track};
+use super::error::HtmlError;
+use super::figures::{Counts, Figures, counted, shown, thousands};
+use super::groups::{GroupOf, Groups};
+use super::usage::Usage;
+use crate::core::spec::ScoreKind;
+use crate::results::{ResultScore, Results};
+
+/// The largest number of parts and components of one metric that are shown.
+const MAX_PARTS: usize = 30;
+
+#[derive(Debug, Serialize)]
+pub(super) struct View<'a> {
+    title: String,
+    is_comparison: bool,
+    runs: Vec<RunView>,
+    /// How the rows of two runs are paired.
+    pairing: Option<String>,
+    metrics: Vec<MetricView>,
+    /// How the intervals were computed.
+    method: String,
+    groups: Option<Groups>,
+    usage: Option<Usage>,
+    #[serde(skip)]
+    pub(super) kinds: Vec<(&'a str, ScoreKind)>,
+}
+
+/// The label of a run: letter and style; both empty if there is only one.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct RunView {
+    label: &'static str,
+    class: &'static str,
+    name: String,
+    rows: String,
+}
+
+#[derive(Debug, Serialize)]
+struct MetricView {
+    name: String,
+    lower_is_better: bool,
+    runs: Vec<FiguresView>,
+    change: Option<Change>,
+    chart: Option<Chart>,
+    parts: Vec<PartView>,
+}
+
+#[derive(Debug, Serialize)]
+struct FiguresView {
+    label: &'static str,
+    class: &'static str,
+    value: String,
+    is_missing: bool,
+    interval: String,
+    has_interval: bool,
+    scale: Track,
+    counts: Vec<CountView>,
+    notes: Vec<String>,
+}
+
+#[derive(Debug, PartialEq, Serialize)]
+pub(super) struct CountView {
+    number: String,
+    text: String,
+    is_alarm: bool,
+}
+
+impl CountView {
+    pub(super) fn new(number: u64, text: impl Into<String>) -> Self {
+        Self { number: thousands(number), text: text.into(), is_alarm: false }
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct PartView {
+    name: String,
+    runs: Vec<PartFigures>,
+}
+
+#[derive(Debug, Serialize)]
+struct PartFigures {
+    value: String,
+    interval: String,
+}
+
+/// Letter and style of each run.
+pub(super) const LABELS: [(&str, &str); 2] = [("A", "a"), ("B", "b")];
+
+/// What the page is made from.
+pub(super) struct Source<'r, 'a> {
+    pub(super) report: &'r HtmlReport<'a>,
+    groups: Option<GroupOf>,
+    pub(super) changes: Changes,
+}
+
+impl<'a> View<'a> {
+    pub(super) fn new(report: &HtmlReport<'a>) -> Result<Self, HtmlError> {
+        let runs = &report.runs;
+        let kinds = kinds(runs);
+        let groups = report.group.as_deref().map(|field| GroupOf::new(field, runs)).transpose()?;
+        let source = Source { report, groups, changes: Changes::new(report)? };
+        let metrics = kinds.iter().map(|(name, kind)| MetricView::new(name, *kind, &source));
+        Ok(Self {
+            title: report.title.clone().unwrap_or_else(|| title(runs)),
+            is_comparison: runs.len() == 2,
+            runs: runs.iter().enumerate().map(|(place, run)| RunView::new(place, run)).collect(),
+            pairing: pairing(runs),
+            metrics: metrics.collect(),
+            method: method(&kinds, report.group.as_deref()),
+            groups: source.groups.as_ref().map(|groups| Groups::new(groups, &kinds, &source)),
+            usage: Usage::new(runs),
+            kinds,
+        })
+    }
+}
+
+/// The metrics of all runs. One that returns bools in one run and numbers in the other is shown as numbers.
+fn kinds<'a>(runs: &[&'a Results]) -> Vec<(&'a str, ScoreKind)> {
+    let mut kinds: Vec<(&str, Option<ScoreKind>)> = Vec::new();
+    for run in runs {
+        for name in run.metrics() {
+            let kind = run.kind(name);
+            match kinds.iter_mut().find(|(known, _)| *known == name) {
+                None => kinds.push((name, kind)),
+                Some((_, known)) if kind == Some(ScoreKind::Number) => *known = kind,
+                Some((_, known)) => *known = known.or(kind),
+            }
+        }
+    }
+    let number = |kind: Option<ScoreKind>| kind.unwrap_or(ScoreKind::Number);
+    kinds.into_iter().map(|(name, kind)| (name, number(kind))).collect()
+}
+
+/// The file without folder and extension, of each run.
+fn title(runs: &[&Results]) -> String {
+    let stem = |run: &&Results| {
+        let stem =
+            Path::new(run.name()).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        stem.unwrap_or_else(|| run.name().to_owned())
+    };
+    runs.iter().map(stem).collect::<Vec<_>>().join(" and ")
+}
+
+/// `1,188 rows in both, 2 only in A`
+fn pairing(runs: &[&Results]) -> Option<String> {
+    let [a, b] = runs else { return None };
+    let paired = a.rows().iter().filter(|row| b.row(&row.id).is_some()).count();
+    let mut text = format!("{} rows in both", thousands(paired as u64));
+    for (run, (label, _)) in runs.iter().zip(LABELS) {
+        let single = run.rows().len() - paired;
+        if single > 0 {
+            text.push_str(&format!(", {} only in {label}", thousands(single as u64)));
+        }
+    }
+    Some(text)
+}
+
+fn method(kinds: &[(&str, ScoreKind)], group: Option<&str>) -> String {
+    let has = |wanted: ScoreKind| kinds.iter().any(|(_, kind)| *kind == wanted);
+    let interval = match (group, has(ScoreKind::Bool), has(ScoreKind::Number)) {
+        (Some(field), _, _) => format!(
+            "cluster-robust by {field}; of a single group, Wilson's for true or false and Student's t for numbers"
+        ),
+        (None, true, true) => "Wilson's for true or false, Student's t for numbers".to_owned(),
+        (None, true, false) => "Wilson's".to_owned(),
+        (None, false, _) => "Student's t".to_owned(),
+    };
+    format!(
+        "95% intervals: {interval}. A failed row counts as the failure score in the mean; gated, skipped and abstained rows are in no mean."
+    )
+}
+
+impl RunView {
+    fn new(place: usize, run: &Results) -> Self {
+        let (label, class) = LABELS[place];
+        let name = Path::new(run.name()).file_name().map(|name| name.to_string_lossy());
+        let name = name.unwrap_or_else(|| run.name().into()).into_owned();
+        let rows = run.rows().len() as u64;
+        Self { label, class, name, rows: plural(rows, "row") }
+    }
+}
+
+/// `1 row`, `1,190 rows`
+pub(super) fn plural(count: u64, noun: &str) -> String {
+    let end = if count == 1 { "" } else { "s" };
+    format!("{} {noun}{end}", thousands(count))
+}
+
+impl MetricView {
+    fn new(name: &str, kind: ScoreKind, source: &Source<'_, '_>) -> Self {
+        let Source { report, groups, changes } = source;
+        let runs = &report.runs;
+        let figures: Vec<_> = runs
+            .iter()
+            .enumerate()
+            .map(|(run, results)| {
+                figures_of(results, name, kind, groups.as_ref().map(|groups| &*groups.of_rows[run]))
+            })
+            .collect();
+        let scored: Vec<Vec<f64>> = runs.iter().map(|run| scored_values(run, name)).collect();
+        let range = range(runs, name);
+        let views = figures.iter().enumerate();
+        let views = views.map(|(run, of)| FiguresView::new(run, of, kind, &range));
+        Self {
+            name: name.to_owned(),
+            lower_is_better: report.is_lower_better(name),
+            runs: views.collect(),
+            change: changes.of(name),
+            chart: Chart::new(name, kind, &scored),
+            parts: parts(runs, name),
+        }
+    }
+}
+
+/// Counts and figures of a metric over all rows of a run; `groups` has the group of each row.
+fn figures_of(
+    run: &Results,
+    name: &str,
+    kind: ScoreKind,
+    groups: Option<&[Option<String>]>,
+) -> (Counts, Figures) {
+    let mut counts = Counts::default();
+    let mut values = Vec::with_capacity(run.rows().len());
+    for (place, row) in run.rows().iter().enumerate() {
+        let score = row.scores.get(name);
+        counts.record(score);
+        let group = groups.and_then(|groups| groups[place].as_deref());
+        values.extend(score.and_then(|it| counted(it, run.failure_score())).map(|it| (it, group)));
+    }
+    let figures = if counts.scored == 0 { Vec::new() } else { values };
+    (counts, Figures::of(kind, figures, groups.is_some()))
+}
+
+fn scores_of<'a>(run: &'a Results, name: &'a str) -> impl Iterator<Item = &'a ResultScore> {
+    run.rows().iter().filter_map(move |row| row.scores.get(name))
+}
+
+fn scored_values(run: &Results, name: &str) -> Vec<f64> {
+    scores_of(run, name).filter_map(|score| score.value).collect()
+}
+
+/// The range of a metric's values over all runs.
+pub(super) fn range(runs: &[&Results], name: &str) -> Range {
+    Range::of(runs.iter().flat_map(|run| scored_values(run, name)))
+}
+
+impl FiguresView {
+    fn new(run: usize, of: &(Counts, Figures), kind: ScoreKind, range: &Range) -> Self {
+        let (counts, figures) = of;
+        let (label, class) = LABELS[run];
+        let mut notes = Vec::new();
+        if counts.judged_offline > 0 {
+            let rows = plural(counts.judged_offline, "row");
+            notes.push(format!("{rows} judged by {}", crate::core::score::OFFLINE_JUDGE));
+        }
+        Self {
+            label,
+            class,
+            value: figures.value(),
+            is_missing: figures.mean.is_none(),
+            interval: figures.interval(),
+            has_interval: figures.ci95().is_some(),
+            scale: range.track(figures, None),
+            counts: counts_view(counts, figures, kind),
+            notes,
+        }
+    }
+}
+
+/// The denominators: what the mean is over, failed rows, and rows in no mean.
+fn counts_view(counts: &Counts, figures: &Figures, kind: ScoreKind) -> Vec<CountView> {
+    let mut views = match kind {
+        ScoreKind::Bool => {
+            let (passed, of) = (figures.passed.successes, thousands(figures.passed.trials));
+            vec![CountView::new(passed, format!("of {of} true"))]
+        }
+        ScoreKind::Number => {
+            vec![CountView::new(counts.scored, format!("of {} scored", thousands(counts.rows())))]
+        }
+    };
+    views
+        .push(CountView { is_alarm: counts.failed > 0, ..CountView::new(counts.failed, "failed") });
+    let others = [
+        (counts.gated, "gated"),
+        (counts.skipped, "skipped"),
+        (counts.abstained, "abstained"),
+        (counts.absent, "without a result"),
+        (counts.missing, "with a missing field"),
+    ];
+    let others = others.into_iter().filter(|(count, _)| *count > 0);
+    views.extend(others.map(|(count, text)| CountView::new(count, text)));
+    views
+}
+
+/// The named scores and the components of a metric, by first occurrence, with their means.
+fn parts(runs: &[&Results], name: &str) -> Vec<PartView> {
+    let mut names: indexmap::IndexSet<(bool, &str)> = indexmap::IndexSet::new();
+    for score in runs.iter().flat_map(|run| run.rows()).filter_map(|row| row.scores.get(name)) {
+        names.extend(score.parts.keys().map(|part| (false, part.as_str())));
+        names.extend(score.components.keys().map(|part| (true, part.as_str())));
+    }
+    let is_single = runs.len() == 1;
+    let view = |(is_component, part): &(bool, &str)| {
+        let runs = runs.iter().map(|run| {
+            let values: Vec<f64> = scores_of(run, name)
+                .filter_map(|score| match is_component {
+                    true => counted(score.components.get(*part)?, run.failure_score()),
+                    false => score.parts.get(*part).copied(),
+                })
+                .collect();
+            let rows = plural(values.len() as u64, "row");
+            let values = values.into_iter().map(|value| (value, None));
+            let figures = Figures::of(ScoreKind::Number, values, false);
+            let value =
+                figures.mean.map_or_else(|| "–".to_owned(), |mean| shown(ScoreKind::Number, mean));
+            let rows = if is_single { format!(", {rows}") } else { String::new() };
+            PartFigures { value, interval: format!("{}{rows}", figures.interval()) }
+        });
+        PartView { name: (*part).to_owned(), runs: runs.collect() }
+    };
+    names.iter().take(MAX_PARTS).map(view).collect()
+}

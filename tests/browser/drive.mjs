@@ -1,0 +1,273 @@
+// Drives one report in headless Chromium: `node drive.mjs CHECK FILE`. The test binary `browser` runs it, one process for
+// each check. Prints nothing and exits with 0 if all is as expected.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
+
+const [check, file] = process.argv.slice(2);
+const installed = createRequire(`${process.env.DSRS_METRICS_BROWSER}/`);
+const { chromium } = installed("playwright-core");
+const axe = readFileSync(installed.resolve("axe-core/axe.min.js"), "utf8");
+
+/** The largest number of rows in the document, however many the report has. */
+const MAX_ROWS = 60;
+
+// A check that hangs ends here; Chromium ends with this process.
+setTimeout(() => {
+  console.error(`${check}: no result after 150 s`);
+  process.exit(1);
+}, 150_000).unref();
+
+const ids = (page) => page.locator("#body .row .id").evaluateAll((cells) =>
+  cells.map((cell) => [Number(cell.parentElement.dataset.place), cell.textContent]).sort((a, b) => a[0] - b[0]).map(([, id]) => id));
+const first = async (page, count) => (await ids(page)).slice(0, count);
+const count = (page) => page.locator("#count").textContent();
+const becomes = async (page, text) => {
+  await page.waitForFunction((wanted) => document.getElementById("count").textContent === wanted, text, { timeout: 20_000 })
+    .catch(async () => assert.equal(await count(page), text));
+};
+const focused = (page) => page.evaluate(() => {
+  const it = document.activeElement;
+  const { outlineStyle, outlineWidth } = getComputedStyle(it);
+  return { name: it.id || it.textContent.trim(), isVisible: outlineStyle !== "none" && parseFloat(outlineWidth) >= 2 };
+});
+const background = (page) => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+const isLight = (color) => color.match(/\d+/g).slice(0, 3).every((part) => Number(part) > 200);
+const open = async (page, id) => {
+  await page.getByRole("rowheader", { name: id, exact: true }).click();
+  return page.locator("#content");
+};
+
+/** Findings of axe-core that are serious or critical, with the elements. */
+async function findings(page) {
+  await page.evaluate(axe);
+  const result = await page.evaluate(() => window.axe.run());
+  assert.ok(result.passes.length > 15, `axe-core applied ${result.passes.length} rules`);
+  return result.violations
+    .filter((it) => ["serious", "critical"].includes(it.impact))
+    .map((it) => `${it.id} at ${it.nodes.length} elements, first ${it.nodes[0].html}: ${it.nodes[0].failureSummary}`);
+}
+
+const checks = {
+  async search_sort_filter(page) {
+    assert.equal(await count(page), "60 rows");
+    await page.locator("#query").fill("ZEBRA");
+    await becomes(page, "2 of 60 rows");
+    assert.deepEqual(await ids(page), ["row-005", "row-041"]);
+    await page.locator("#query").fill("zebra no-such-word");
+    await becomes(page, "0 of 60 rows");
+    assert.equal(await page.locator("#empty").isVisible(), true);
+    await page.locator("#query").fill("");
+    await becomes(page, "60 rows");
+
+    const header = page.getByRole("columnheader", { name: "f1" });
+    const orders = [];
+    for (let click = 0; click < 3; click += 1) {
+      await header.getByRole("button").click();
+      orders.push([await header.getAttribute("aria-sort"), (await first(page, 1))[0]]);
+    }
+    assert.deepEqual(orders, [["ascending", "row-000"], ["descending", "row-047"], ["none", "row-000"]]);
+
+    await page.locator("#outcome").selectOption({ label: "Not passed" });
+    await becomes(page, "20 of 60 rows");
+    assert.deepEqual(await first(page, 3), ["row-000", "row-003", "row-006"]);
+    await page.locator("#metric").selectOption({ label: "judge" });
+    const outcomes = [];
+    for (const label of ["Failed", "Gated", "Skipped", "Abstained"]) {
+      await page.locator("#outcome").selectOption({ label });
+      await becomes(page, "1 of 60 rows");
+      outcomes.push(...(await ids(page)));
+    }
+    assert.deepEqual(outcomes, ["row-007", "row-008", "row-009", "row-010"]);
+  },
+
+  async details(page) {
+    const content = await open(page, "row-004");
+    assert.equal(await page.locator("#detail-title").textContent(), "row-004");
+    assert.deepEqual(await content.locator("del").allTextContents(), ["grey"]);
+    assert.deepEqual(await content.locator("ins").allTextContents(), ["white"]);
+    const text = await content.innerText();
+    for (const part of ["question number 4", "The judge's reasoning for row 4", "Name the colour of row 4.", "confidence 0.5000", "relevance", "precision"]) {
+      assert.ok(text.includes(part), `${part} is not in ${text}`);
+    }
+    await page.locator("#next").click();
+    assert.equal(await page.locator("#detail-title").textContent(), "row-005");
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowRight");
+    assert.equal(await page.locator("#detail-title").textContent(), "row-007");
+    assert.ok((await content.innerText()).includes("expected a number from 1 to 5"));
+    await page.locator("#close").click();
+    assert.equal(await page.locator("#detail").isVisible(), false);
+  },
+
+  async comparison(page) {
+    assert.equal(await count(page), "61 rows");
+    assert.deepEqual(await first(page, 5), ["row-001", "row-002", "row-000", "row-003", "row-006"]);
+    const counts = {};
+    for (const label of ["Flips", "B is better", "B is worse", "Only in one run"]) {
+      await page.locator("#change").selectOption({ label });
+      counts[label] = await count(page);
+    }
+    assert.deepEqual(counts, { Flips: "5 of 61 rows", "B is better": "3 of 61 rows", "B is worse": "2 of 61 rows", "Only in one run": "2 of 61 rows" });
+    assert.deepEqual(await ids(page), ["row-059", "extra"]);
+    await page.locator("#change").selectOption({ label: "B is worse" });
+    const row = page.locator("#body .row").first();
+    assert.deepEqual(await row.locator(".scores > *").allTextContents(), ["✓ true", "✕ false", "✕ worse"]);
+    const content = await open(page, "row-001");
+    const text = await content.innerText();
+    for (const part of ["Prediction A · answer", "Prediction B · answer", "worse in B"]) {
+      assert.ok(text.includes(part), `${part} is not in ${text}`);
+    }
+  },
+
+  async theme(page) {
+    assert.equal(isLight(await background(page)), true);
+    await page.emulateMedia({ colorScheme: "dark" });
+    assert.equal(isLight(await background(page)), false);
+    await page.getByRole("button", { name: "Light theme" }).click();
+    assert.equal(isLight(await background(page)), true);
+    await page.getByRole("button", { name: "Dark theme" }).click();
+    assert.equal(isLight(await background(page)), false);
+    // The choice takes precedence over the system's, and is kept.
+    await page.emulateMedia({ colorScheme: "light" });
+    await page.reload();
+    assert.equal(isLight(await background(page)), false);
+  },
+
+  async keyboard(page) {
+    const names = [];
+    for (let presses = 0; names.at(-1) !== "row-000"; presses += 1) {
+      assert.ok(presses < 40, `Tab does not reach the rows: ${names}`);
+      await page.keyboard.press("Tab");
+      const { name, isVisible } = await focused(page);
+      assert.ok(isVisible, `the focus on ${name} is not visible`);
+      names.push(name);
+    }
+    assert.deepEqual(names.slice(0, 2), ["Skip to the rows", "theme"]);
+    assert.deepEqual(names.slice(-11, -7), ["query", "metric", "outcome", "id"]);
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    assert.equal(await page.locator("#detail-title").textContent(), "row-001");
+    await page.keyboard.press("Escape");
+    assert.deepEqual(await focused(page), { name: "row-001", isVisible: true });
+    const last = [];
+    for (const key of ["End", "Home", "PageDown", "ArrowUp"]) {
+      await page.keyboard.press(key);
+      last.push((await focused(page)).name);
+    }
+    assert.deepEqual(last.slice(0, 2), ["row-059", "row-000"]);
+    assert.ok(last[2] > "row-005" && last[3] < last[2], `${last}`);
+  },
+
+  async accessible(page) {
+    for (const colorScheme of ["light", "dark"]) {
+      await page.emulateMedia({ colorScheme });
+      assert.deepEqual(await findings(page), [], colorScheme);
+      await page.locator("#body .row").first().click();
+      assert.deepEqual(await findings(page), [], `${colorScheme}, details`);
+      await page.keyboard.press("Escape");
+    }
+  },
+
+  async phone(page) {
+    await page.setViewportSize({ width: 390, height: 844 });
+    const widths = () => page.evaluate(() => [document.documentElement.scrollWidth, document.getElementById("content").scrollWidth]);
+    assert.deepEqual(await widths(), [390, 0]);
+    await page.locator("#body .row").first().click();
+    const [whole, content] = await widths();
+    assert.equal(whole, 390);
+    assert.ok(content > 300 && content <= 390, `the details are ${content} px wide`);
+    const small = await page.evaluate(() => [...document.querySelectorAll("#detail button")].filter((it) => it.offsetHeight < 24).length);
+    assert.equal(small, 0);
+  },
+
+  async large(page) {
+    assert.equal(await count(page), "20,000 rows");
+    const table = page.locator("#table");
+    const drawn = () => page.locator("#body .row").count();
+    for (const [share, id] of [[0, "row-00000"], [0.5, "row-10000"], [1, "row-19999"]]) {
+      await table.evaluate((it, share) => it.scrollTo(0, share * it.scrollHeight), share);
+      await page.getByRole("rowheader", { name: id, exact: true }).waitFor();
+      assert.ok((await drawn()) <= MAX_ROWS, `${await drawn()} rows are in the document`);
+    }
+    await page.locator("#query").fill("number 19998");
+    await becomes(page, "1 of 20,000 rows");
+    assert.deepEqual(await ids(page), ["row-19998"]);
+    const nodes = await page.evaluate(() => document.querySelectorAll("*").length);
+    assert.ok(nodes < 2_000, `${nodes} elements`);
+  },
+
+  /** The strings are those of `hostile` in `fixtures.rs`. */
+  async hostile(page) {
+    const strings = JSON.parse(readFileSync(`${file}.strings.json`, "utf8"));
+    assert.ok(strings.length >= 6);
+    const before = await page.evaluate(() => document.querySelectorAll("script, img, iframe, object, style, link").length);
+    const texts = [await page.locator("main").innerText(), await page.title()];
+    for (let row = 0; row < strings.length; row += 1) {
+      await page.locator("#body .row").nth(row).click();
+      const shown = await page.evaluate(() => document.getElementById("detail").textContent);
+      for (const field of ["id", "gold", "prediction", "attribute", "feedback", "details", "reasoning"]) {
+        assert.ok(shown.includes(`${field} ${strings[row]}`), `${field} ${strings[row]} is not in ${shown}`);
+      }
+      await page.keyboard.press("Escape");
+    }
+    for (const text of texts) assert.ok(text.includes("</title><script>hacked = 1</script>"), text);
+    assert.equal(await page.evaluate(() => document.querySelectorAll("script, img, iframe, object, style, link").length), before);
+    assert.equal(await page.evaluate(() => typeof window.hacked), "undefined");
+  },
+
+  async policy(page) {
+    const paths = [];
+    const server = createServer((request, response) => {
+      paths.push(request.url);
+      response.end();
+    });
+    await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
+    const address = `http://127.0.0.1:${server.address().port}`;
+    await fetch(`${address}/works`);
+    const blocked = await page.evaluate(async (address) => {
+      const found = [];
+      document.addEventListener("securitypolicyviolation", (event) => found.push(event.effectiveDirective));
+      const image = document.createElement("img");
+      image.src = `${address}/image.png`;
+      document.body.append(image);
+      const script = document.createElement("script");
+      script.textContent = "window.hacked = 1";
+      document.body.append(script);
+      await fetch(`${address}/fetched`).catch(() => {});
+      for (let wait = 0; found.length < 3 && wait < 500; wait += 1) await new Promise((resolve) => setTimeout(resolve, 20));
+      return found.sort();
+    }, address);
+    server.close();
+    assert.deepEqual(blocked, ["connect-src", "img-src", "script-src-elem"]);
+    assert.deepEqual(paths, ["/works"]);
+    assert.equal(await page.evaluate(() => typeof window.hacked), "undefined");
+  },
+};
+
+const browser = await chromium.launch({
+  executablePath: process.env.DSRS_METRICS_CHROMIUM,
+  // Chromium does not run as root with its own sandbox; it opens only the report.
+  args: ["--no-sandbox", "--disable-gpu"],
+});
+try {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme: "light" });
+  page.setDefaultTimeout(30_000);
+  const url = pathToFileURL(file).href;
+  const problems = [];
+  page.on("request", (request) => request.url() === url || request.url().startsWith("data:") || problems.push(`request of ${request.url()}`));
+  page.on("console", (message) => ["error", "warning"].includes(message.type()) && problems.push(`${message.type()}: ${message.text()}`));
+  page.on("pageerror", (error) => problems.push(error.message));
+  page.on("dialog", (dialog) => {
+    problems.push(`dialog: ${dialog.message()}`);
+    dialog.dismiss();
+  });
+  await page.goto(url);
+  await checks[check](page);
+  // What the policy blocks is in the console.
+  if (check !== "policy") assert.deepEqual(problems, []);
+} finally {
+  await browser.close();
+}

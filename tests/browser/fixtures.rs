@@ -1,0 +1,124 @@
+//! Result files whose rows the driver knows.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use dsrs_metrics::results::{HtmlReport, Results};
+use serde_json::{Value, json};
+
+/// Strings that would be markup or code if they were not shown as text.
+pub(crate) const HOSTILE: [&str; 7] = [
+    "</script><script>hacked = 1</script>",
+    "<script>hacked = 1</script>",
+    "<img src=x onerror='hacked = 1'>",
+    "</style><style>* { display: none }</style>",
+    "\u{2028}\u{2029}<!--<script>",
+    "\" onmouseover=\"hacked = 1",
+    "&lt;b&gt; {{ 7 * 7 }} ${hacked = 1}",
+];
+
+const TITLE: &str = "</title><script>hacked = 1</script>";
+
+fn read(file: &Path, rows: &[Value]) -> Results {
+    let lines: Vec<String> = rows.iter().map(Value::to_string).collect();
+    fs::write(file, lines.join("\n")).unwrap();
+    Results::read(file).unwrap()
+}
+
+/// Row `i` of 60, with `exact` true unless the position is divisible by 3. No two rows have the same `f1`.
+fn row(i: u32, exact: bool) -> Value {
+    let judge = match i {
+        7 => {
+            json!({"outcome": "metric_failed", "error": "no score; expected a number from 1 to 5"})
+        }
+        8 => json!({"outcome": "gated", "gated_by": "f1"}),
+        9 => json!({"outcome": "skipped", "budget_msats": 100}),
+        10 => json!({"outcome": "abstained"}),
+        _ => json!({
+            "outcome": "scored", "value": 1 + i % 5, "passed": i % 5 > 2, "confidence": 0.5, "cost_msats": 20,
+            "feedback": format!("Name the colour of row {i}."),
+            "metadata": {"reasoning": format!("The judge's reasoning for row {i}"), "steps": [{"kept": true}]},
+            "components": {"relevance": {"outcome": "scored", "value": 0.25, "details": "one of four"}},
+        }),
+    };
+    let animal = if i == 5 || i == 41 { "zebra" } else { "horse" };
+    json!({
+        "id": format!("row-{i:03}"),
+        "gold": {"question": format!("question number {i}"), "answer": format!("a grey {animal}")},
+        "pred": {"answer": format!("a white {animal}")},
+        "latency_s": 0.5, "input_tokens": 10, "output_tokens": 5, "cost_msats": 30,
+        "attributes": {"topic": if i.is_multiple_of(2) { "animals" } else { "colours" }},
+        "scores": {
+            "exact": {"outcome": "scored", "value": u8::from(exact), "passed": exact, "details": "by hand"},
+            "f1": {"outcome": "scored", "value": f64::from(i * 37 % 60) / 60.0, "parts": {"precision": 0.5}},
+            "judge": judge,
+        },
+    })
+}
+
+fn rows() -> Vec<Value> {
+    (0..60).map(|i| row(i, i % 3 != 0)).collect()
+}
+
+/// A report on 60 rows.
+pub(crate) fn one(folder: &Path) -> PathBuf {
+    let file = folder.join("one.html");
+    let results = read(&folder.join("one.jsonl"), &rows());
+    HtmlReport::new(&results).group("topic").write(&file).unwrap();
+    file
+}
+
+/// A comparison: in B, `exact` of two rows changed to false and of three to true, one row is missing, and one is new.
+pub(crate) fn two(folder: &Path) -> PathBuf {
+    let file = folder.join("two.html");
+    let mut other: Vec<_> = (0..59)
+        .map(|i| {
+            row(i, if [1, 2].contains(&i) { false } else { [0, 3, 6].contains(&i) || i % 3 != 0 })
+        })
+        .collect();
+    let mut extra = row(0, true);
+    extra["id"] = json!("extra");
+    other.push(extra);
+    let (a, b) = (read(&folder.join("a.jsonl"), &rows()), read(&folder.join("b.jsonl"), &other));
+    HtmlReport::comparison(&a, &b).group("topic").write(&file).unwrap();
+    file
+}
+
+/// A report with hostile strings wherever a row has strings. The driver reads the strings from a file beside it.
+pub(crate) fn hostile(folder: &Path) -> PathBuf {
+    let file = folder.join("hostile.html");
+    let row = |hostile: &&str| {
+        json!({
+            "id": format!("id {hostile}"),
+            "gold": {"answer": format!("gold {hostile}"), *hostile: 1},
+            "pred": {"answer": [{*hostile: format!("prediction {hostile}")}], "text": format!("prediction {hostile}")},
+            "attributes": {"topic": format!("attribute {hostile}"), *hostile: [hostile]},
+            "scores": {"judge": {
+                "outcome": "scored", "value": 0.5, "details": format!("details {hostile}"),
+                "feedback": format!("feedback {hostile}"), "parts": {*hostile: 0.5},
+                "metadata": {"reasoning": format!("reasoning {hostile}"), *hostile: {*hostile: hostile}},
+                "components": {*hostile: {"outcome": "scored", "value": 1}},
+            }, TITLE: {"outcome": "scored", "value": 1, "passed": true}},
+        })
+    };
+    let results = read(&folder.join("hostile.jsonl"), &HOSTILE.iter().map(row).collect::<Vec<_>>());
+    HtmlReport::new(&results).title(TITLE).group("topic").write(&file).unwrap();
+    fs::write(folder.join("hostile.html.strings.json"), json!(HOSTILE).to_string()).unwrap();
+    file
+}
+
+/// A report on 20,000 rows.
+pub(crate) fn large(folder: &Path) -> PathBuf {
+    let file = folder.join("large.html");
+    let row = |i: u32| {
+        json!({
+            "id": format!("row-{i:05}"),
+            "gold": {"question": format!("question number {i}?"), "answer": "grey"},
+            "pred": {"answer": "white"},
+            "scores": {"f1": {"outcome": "scored", "value": f64::from(i % 21) / 20.0}},
+        })
+    };
+    let results = read(&folder.join("large.jsonl"), &(0..20_000).map(row).collect::<Vec<_>>());
+    HtmlReport::new(&results).write(&file).unwrap();
+    file
+}

@@ -1,0 +1,172 @@
+//! `report`: writes result files as an HTML page; every kind of invalid input.
+
+use std::fs;
+
+use crate::Folder;
+
+const ROW: &str =
+    r#"{"id":"a","attributes":{"topic":"x"},"scores":{"f1":{"outcome":"scored","value":0.5}}}"#;
+
+impl Folder {
+    /// The error of `report ARGS`, which must exit with 2 and leave no file behind.
+    #[track_caller]
+    fn report_error(&self, args: &[&str]) -> String {
+        let before = self.files();
+        let ran = self.run(&[&["report"], args].concat());
+        assert_eq!((ran.code, &*ran.out), (Some(2), ""), "{ran:?}");
+        assert_eq!(self.files(), before, "no file is left behind");
+        let message = ran.err.strip_prefix("error: ").and_then(|line| line.strip_suffix('\n'));
+        let message = message.unwrap_or_else(|| panic!("no error line: {:?}", ran.err)).to_owned();
+        assert!(!message.contains('\n'), "{message}");
+        message
+    }
+}
+
+#[test]
+fn invalid_input_is_one_sentence() {
+    let folder = Folder::with("a.jsonl", ROW);
+    folder.write("b.jsonl", ROW.replace(r#""id":"a""#, r#""id":"b""#));
+    folder.write("rows.jsonl", r#"{"id":"a","gold":{"x":1},"pred":{"x":1}}"#);
+    folder.write("empty.jsonl", "");
+    let error = |args: &str| folder.report_error(&args.split(' ').collect::<Vec<_>>());
+
+    assert!(error("none.jsonl --out r.html").starts_with("none.jsonl: "));
+    assert_eq!(
+        error("rows.jsonl --out r.html"),
+        "rows.jsonl:1: no `scores` in the row; expected a file written by `score --out`"
+    );
+    assert_eq!(
+        error("a.jsonl a.jsonl a.jsonl --out r.html"),
+        "expected one or two result files, found 3; name two to compare them"
+    );
+    assert_eq!(
+        error("a.jsonl b.jsonl --out r.html"),
+        "no id of a.jsonl is in b.jsonl: found ids such as `a` and `b`; compare runs over the same rows"
+    );
+    assert_eq!(
+        error("a.jsonl --group tpic --out r.html"),
+        "--group: no row has the field `tpic`; the rows have `topic`"
+    );
+    assert_eq!(
+        error("a.jsonl --out nowhere/r.html"),
+        "--out nowhere/r.html: cannot be written: No such file or directory (os error 2)"
+    );
+    assert_eq!(error("a.jsonl --out a.jsonl"), "--out a.jsonl: unknown extension; expected .html");
+    assert_eq!(
+        error("a.jsonl"),
+        "the following required arguments were not provided: --out <FILE>"
+    );
+    assert_eq!(
+        error("empty.jsonl --out r.html"),
+        "empty.jsonl: expected at least one row, found none"
+    );
+}
+
+#[test]
+fn scores_with_rows_become_one_file_without_requests() {
+    let rows = r#"{"id":"a","gold":{"question":"Q & A","answer":"Paris"},"pred":{"answer":"<b>Paris</b>"},"topic":"x"}
+{"id":"b","gold":{"question":"B","answer":"Rome"},"pred":{"answer":"Rome"},"topic":"y"}"#;
+    let folder = Folder::with("rows.jsonl", rows);
+    let score = [
+        "score",
+        "rows.jsonl",
+        "-m",
+        "answer_exact_match",
+        "--quiet",
+        "--with-rows",
+        "--out",
+        "run.jsonl",
+    ];
+    assert_eq!(folder.run(&score).code, Some(0));
+    let ran = folder.run(&["report", "run.jsonl", "--group", "topic", "--out", "report.html"]);
+    assert_eq!((ran.code, &*ran.out, &*ran.err), (Some(0), "", ""));
+    assert_eq!(folder.files(), ["report.html", "rows.jsonl", "run.jsonl"]);
+
+    let html = folder.read("report.html");
+    for part in [
+        "<title>run</title>",
+        "50.00%</p>",
+        "<b>1</b> of 2 true",
+        r#""gold":{"answer":"Paris","question":"Q \u0026 A"}"#,
+        r#""pred":{"answer":"\u003cb\u003eParis\u003c/b\u003e"}"#,
+    ] {
+        assert!(html.contains(part), "{part}");
+    }
+    let addresses: Vec<_> = ["http://", "https://", "src=", "url(", "@import"]
+        .into_iter()
+        .flat_map(|address| html.match_indices(address).map(|(at, _)| &html[at..at + 30]))
+        .collect();
+    assert_eq!(addresses, ["http://www.w3.org/2000/svg' vi"], "the name space of the icon");
+}
+
+#[test]
+fn the_report_replaces_a_file_only_when_it_is_complete() {
+    let folder = Folder::with("a.jsonl", ROW);
+    folder.write("report.html", "the last report");
+    folder.report_error(&["a.jsonl", "--group", "none", "--out", "report.html"]);
+    assert_eq!(folder.read("report.html"), "the last report");
+    assert_eq!(folder.run(&["report", "a.jsonl", "--out", "report.html"]).code, Some(0));
+    assert!(folder.read("report.html").starts_with("<!DOCTYPE html>"));
+
+    fs::create_dir(folder.path("folder.html")).unwrap();
+    assert_eq!(
+        folder.report_error(&["a.jsonl", "--out", "folder.html"]),
+        "--out folder.html: cannot be written: it is a directory"
+    );
+}
+
+#[test]
+fn two_runs_are_compared_on_the_rows_that_both_have() {
+    let row = |id: &str, value: f64| {
+        format!(r#"{{"id":"{id}","scores":{{"wer":{{"outcome":"scored","value":{value}}}}}}}"#)
+    };
+    let folder = Folder::with("a.jsonl", [row("1", 0.5), row("2", 0.5), row("3", 0.5)].join("\n"));
+    folder.write("b.jsonl", [row("1", 0.25), row("2", 0.75), row("4", 0.5)].join("\n"));
+    let ran = folder.run(&["report", "a.jsonl", "b.jsonl", "--title", "T", "--out", "r.html"]);
+    assert_eq!((ran.code, &*ran.err), (Some(0), ""));
+    let html = folder.read("r.html");
+    for part in [
+        "<span>2 rows in both, 1 only in A, 1 only in B</span>",
+        "<small>lower is better</small>",
+        "not enough rows: found 2 rows, a test at 5% needs at least 6 rows",
+        "<b>1</b> better in B",
+        "<b>1</b> worse",
+    ] {
+        assert!(html.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn a_metric_that_cannot_be_compared_is_shown_with_the_reason() {
+    let row = |id: u32, wer: &str| {
+        format!(
+            r#"{{"id":"{id}","scores":{{"wer":{{{wer}}},"f1":{{"outcome":"scored","value":0.{id}}}}}}}"#
+        )
+    };
+    let scored = r#""outcome":"scored","value":0.5"#;
+    let failed = r#""outcome":"metric_failed","error":"no reference""#;
+    let folder = Folder::with("a.jsonl", [row(1, scored), row(2, scored)].join("\n"));
+    folder.write("b.jsonl", [row(1, scored), row(2, failed)].join("\n"));
+    assert_eq!(folder.run(&["report", "a.jsonl", "b.jsonl", "--out", "r.html"]).code, Some(0));
+    let html = folder.read("r.html");
+    // A failure that counts as 0 errors would be the best row.
+    let reason = "not compared: `wer`: 1 rows failed and would count as 0, which is better than the score 0.5; set --failure-score";
+    assert!(html.contains(reason), "{html}");
+    assert!(html.contains("<b>2</b> same"), "f1 is compared");
+    let with_score = ["report", "a.jsonl", "b.jsonl", "--failure-score", "1", "--out", "r.html"];
+    assert_eq!(folder.run(&with_score).code, Some(0));
+    assert!(!folder.read("r.html").contains("not compared:"));
+}
+
+#[test]
+fn runs_over_different_data_are_not_compared() {
+    let row = |gold: u32| {
+        format!(
+            r#"{{"id":"1","gold":{{"x":{gold}}},"scores":{{"f1":{{"outcome":"scored","value":1}}}}}}"#
+        )
+    };
+    let folder = Folder::with("a.jsonl", row(1));
+    folder.write("b.jsonl", row(2));
+    let error = folder.report_error(&["a.jsonl", "b.jsonl", "--out", "r.html"]);
+    assert!(error.contains("a.jsonl:1") && error.contains("b.jsonl:1"), "{error}");
+}
