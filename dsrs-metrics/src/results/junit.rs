@@ -20,7 +20,7 @@ impl<'a> Case<'a> {
     fn of(score: &'a ResultScore) -> Self {
         match score.outcome {
             ResultOutcome::Scored if score.passed == Some(false) => Self::Failed(score),
-            ResultOutcome::Scored => Self::Passed,
+            ResultOutcome::Scored | ResultOutcome::Counted => Self::Passed,
             outcome if outcome.is_failure() => Self::Error(score),
             outcome => Self::Skipped(outcome),
         }

@@ -82,6 +82,8 @@ pub struct ResultScore {
 pub enum ResultOutcome {
     /// The metric returned a score.
     Scored,
+    /// The metric counted the row for its score of all rows, which is not in result files.
+    Counted,
     /// A cheaper metric rejected the row.
     Gated,
     /// The budget did not cover the call.
@@ -95,8 +97,9 @@ pub enum ResultOutcome {
 }
 
 impl ResultOutcome {
-    pub(super) const ALL: [Self; 6] = [
+    pub(super) const ALL: [Self; 7] = [
         Self::Scored,
+        Self::Counted,
         Self::Gated,
         Self::Skipped,
         Self::Abstained,
@@ -109,6 +112,7 @@ impl ResultOutcome {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Scored => "scored",
+            Self::Counted => "counted",
             Self::Gated => "gated",
             Self::Skipped => "skipped",
             Self::Abstained => "abstained",

@@ -147,6 +147,6 @@ fn change(kind: ScoreKind, value: f64) -> String {
     };
     match kind {
         ScoreKind::Bool => format!("{sign}{:.2}", 100.0 * value.abs()),
-        ScoreKind::Number => format!("{sign}{:.4}", value.abs()),
+        ScoreKind::Number | ScoreKind::Corpus => format!("{sign}{:.4}", value.abs()),
     }
 }

@@ -28,7 +28,7 @@ impl Counts {
         self.missing += u64::from(!score.missing.is_empty());
         self.judged_offline += u64::from(score.is_judged_offline);
         *match score.outcome {
-            ResultOutcome::Scored => &mut self.scored,
+            ResultOutcome::Scored | ResultOutcome::Counted => &mut self.scored,
             ResultOutcome::Gated => &mut self.gated,
             ResultOutcome::Skipped => &mut self.skipped,
             ResultOutcome::Abstained => &mut self.abstained,
@@ -80,7 +80,7 @@ impl Figures {
         let uncertainty = match (kind, has_groups) {
             (_, true) => clusters.uncertainty(),
             (ScoreKind::Bool, false) => wilson(passed),
-            (ScoreKind::Number, false) => moments.uncertainty(),
+            (ScoreKind::Number | ScoreKind::Corpus, false) => moments.uncertainty(),
         };
         Self { kind, mean: moments.mean(), uncertainty, passed }
     }
@@ -123,10 +123,12 @@ fn wilson(passed: Proportion) -> Uncertainty {
 pub(super) fn shown(kind: ScoreKind, value: f64) -> String {
     match kind {
         ScoreKind::Bool => format!("{:.2}%", 100.0 * value),
-        ScoreKind::Number if value != 0.0 && (value.abs() >= 1e6 || value.abs() < 1e-4) => {
+        ScoreKind::Number | ScoreKind::Corpus
+            if value != 0.0 && (value.abs() >= 1e6 || value.abs() < 1e-4) =>
+        {
             format!("{value:.3e}")
         }
-        ScoreKind::Number => format!("{value:.4}"),
+        ScoreKind::Number | ScoreKind::Corpus => format!("{value:.4}"),
     }
 }
 

@@ -105,7 +105,7 @@ pub(super) fn json(view: &View<'_>, report: &HtmlReport<'_>) -> serde_json::Resu
         name,
         kind: match kind {
             ScoreKind::Bool => "bool",
-            ScoreKind::Number => "number",
+            ScoreKind::Number | ScoreKind::Corpus => "number",
         },
         lower_is_better: report.is_lower_better(name),
     });

@@ -123,7 +123,9 @@ fn record(by_name: &mut IndexMap<String, Evaluations>, name: &str, score: &Resul
     let it = &mut by_name[name];
     it.cost_msats = it.cost_msats.saturating_add(score.cost_msats);
     match score.outcome {
-        ResultOutcome::Scored | ResultOutcome::MetricFailed => it.evaluated += 1,
+        ResultOutcome::Scored | ResultOutcome::Counted | ResultOutcome::MetricFailed => {
+            it.evaluated += 1
+        }
         ResultOutcome::Gated => it.gated += 1,
         _ => {}
     }

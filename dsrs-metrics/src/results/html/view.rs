@@ -281,7 +281,7 @@ fn counts_view(counts: &Counts, figures: &Figures, kind: ScoreKind) -> Vec<Count
             let (passed, of) = (figures.passed.successes, thousands(figures.passed.trials));
             vec![CountView::new(passed, format!("of {of} true"))]
         }
-        ScoreKind::Number => {
+        ScoreKind::Number | ScoreKind::Corpus => {
             vec![CountView::new(counts.scored, format!("of {} scored", thousands(counts.rows())))]
         }
     };
