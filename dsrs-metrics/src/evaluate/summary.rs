@@ -141,7 +141,7 @@ impl fmt::Display for MetricSummary {
         match (self.mean, self.kind) {
             (_, ScoreKind::Corpus) if self.scored > 0 => self.headline_corpus(f)?,
             (None, _) | (_, ScoreKind::Corpus) => {
-                write!(f, "not enough rows (0/{} scored", self.rows())?
+                write!(f, "not enough rows (0/{} scored", self.rows())?;
             }
             (Some(mean), ScoreKind::Bool) => self.headline_bool(mean, f)?,
             (Some(mean), ScoreKind::Number) => self.headline_number(mean, f)?,
