@@ -20,6 +20,8 @@ const WORDS: [&str; 12] = [
     "archives",
 ];
 
+const TOPICS: [&str; 4] = ["loans", "maps", "opening hours", "archive"];
+
 /// Row `i`: every fifth answer is right, and of every fiftieth the judge failed.
 fn row(i: usize) -> Value {
     let wrong = i % 5;
@@ -47,7 +49,7 @@ fn row(i: usize) -> Value {
         "gold": {"question": format!("To whom does the museum lend map {i}?"), "answer": WORDS.join(" ")},
         "pred": {"answer": words.join(" "), "sources": ["catalogue.md", "loans.md"]},
         "latency_s": 0.4 + (i % 17) as f64 / 10.0, "input_tokens": 300 + i % 400, "output_tokens": 20 + i % 60,
-        "attributes": {"topic": ["loans", "maps", "opening hours", "archive"][i % 4]},
+        "attributes": {"topic": TOPICS[i % TOPICS.len()]},
         "scores": {
             "answer_exact_match": {
                 "outcome": "scored", "value": u8::from(wrong == 0), "passed": wrong == 0, "confidence": 1,

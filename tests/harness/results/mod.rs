@@ -1,6 +1,7 @@
 //! Result files, and the comparison of two runs.
 
 mod comparing;
+mod html;
 mod invalid;
 mod reading;
 mod simulated;
