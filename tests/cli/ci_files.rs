@@ -1,4 +1,4 @@
-//! `--junit` and `--markdown`: what CI systems read.
+//! `--junit`, `--markdown` and `--summary`: what CI systems and dashboards read.
 
 use dsrs_metrics_tests::Peer;
 use serde_json::{Value, json};
@@ -110,7 +110,10 @@ fn markdown_has_the_headlines_and_the_comparison() {
     let lines: Vec<&str> = summary.lines().collect();
     assert_eq!(lines[..2], ["| metric | score |", "| --- | --- |"]);
     assert!(lines[2].starts_with("| obeys | "), "{summary}");
-    assert!(lines[3].starts_with("| same\\_text | 25.00% (1/4, 0 failed"), "{summary}");
+    assert!(
+        lines[3].starts_with(r"| same\_text | 25.00% \[4.56, 69.94\] (1/4, 0 failed"),
+        "{summary}"
+    );
 
     let ran =
         folder.run(&["compare", "a.jsonl", "a.jsonl", "-m", "same_text", "--markdown", "c.md"]);
@@ -123,6 +126,26 @@ fn markdown_has_the_headlines_and_the_comparison() {
          | same\\_text | 4 | 25.00% | 25.00% | 0.00 | - | 1.000 | 0 | 0 | 4 |\n\n\
          - same\\_text: not enough rows: found 4 rows, a test at 5% needs at least 6 rows\n"
     );
+}
+
+#[test]
+fn summary_has_standard_errors_and_intervals() {
+    let folder = scored(&["--summary", "s.csv"]);
+    let table = folder.read("s.csv");
+    let mut rows = csv::Reader::from_reader(table.as_bytes());
+    let header = rows.headers().unwrap().iter().collect::<Vec<_>>().join(" ");
+    assert_eq!(
+        header,
+        "metric kind score stderr ci95_low ci95_high mean mean_scored scored failed gated skipped abstained cost_msats"
+    );
+    let rows: Vec<csv::StringRecord> = rows.records().map(Result::unwrap).collect();
+    let cells = |row: usize| rows[row].iter().collect::<Vec<_>>();
+    // 0.75, 0.25, failed, 1.
+    assert_eq!(cells(0)[..3], ["obeys", "number", "0.5"]);
+    assert_eq!(cells(0)[6..10], ["0.5", "0.6666666666666666", "3", "1"]);
+    assert_eq!(cells(1)[..4], ["same_text", "bool", "25.0", "25.0"]);
+    let high: f64 = cells(1)[5].parse().unwrap();
+    assert!((high - 69.94).abs() < 0.01, "{high}");
 }
 
 #[test]

@@ -1,4 +1,6 @@
-//! `--group`, `--bootstrap` and `--seed`.
+//! `--group`, `--bootstrap`, `--seed` and `--repeats`, and the histogram on a terminal.
+
+use std::process::Command;
 
 use super::Folder;
 
@@ -62,4 +64,45 @@ fn a_field_that_rows_lack_is_named() {
     );
     let none = run("gold.documnt");
     assert_eq!((none.code, &*none.err), (Some(2), "--group gold.documnt: no row has this field\n"));
+}
+
+#[test]
+fn repeats_are_reduced_and_in_json() {
+    let folder = Folder::with("rows.jsonl", &rows());
+    let repeated = ["score", "rows.jsonl", "-m", "same_text", "--repeats", "3"];
+    let ran = folder.run(&repeated);
+    assert_eq!((ran.code, &*ran.err), (Some(0), ""));
+    assert_eq!(
+        ran.out,
+        "same_text  75.00% [60.97, 89.03] (mean of 40/40, 0 failed; 3 repeats, consistency 1.00, pass@3 75.00%, pass^3 75.00%)\n"
+    );
+    let json = folder.run(&[&repeated[..], &["--json"]].concat());
+    let json: serde_json::Value = serde_json::from_str(&json.out).unwrap();
+    let repeats = &json["metrics"]["same_text"]["repeats"];
+    assert_eq!((&repeats["evaluations"], &repeats["pass_at"]["1"]), (&120.into(), &0.75.into()));
+}
+
+#[test]
+fn a_terminal_shows_a_histogram() {
+    if Command::new("script").arg("--version").output().is_err() {
+        return dsrs_metrics_tests::skip("no `script` in the path");
+    }
+    let folder = Folder::with("rows.jsonl", &rows());
+    let command = format!("'{}' score rows.jsonl -m f1 --quiet", env!("CARGO_BIN_EXE_scorer"));
+    // `script` runs the command on a pseudo-terminal.
+    let ran = Command::new("script")
+        .args(["--quiet", "--return", "--command", &command, "/dev/null"])
+        .current_dir(folder.path(""))
+        .output()
+        .unwrap();
+    let shown = String::from_utf8(ran.stdout).unwrap().replace('\r', "");
+    assert_eq!(
+        shown,
+        format!(
+            "f1  0.7500 [0.6097, 0.8903] (mean of 40/40, 0 failed)\n    0 ▃{}█ 1\n",
+            " ".repeat(18)
+        )
+    );
+    let piped = folder.run(&["score", "rows.jsonl", "-m", "f1", "--quiet"]);
+    assert_eq!(piped.out, "f1  0.7500 [0.6097, 0.8903] (mean of 40/40, 0 failed)\n");
 }

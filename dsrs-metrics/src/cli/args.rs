@@ -86,6 +86,9 @@ pub(super) struct ScoreArguments {
     /// Write the headlines as a Markdown table, for the summary of a CI job
     #[arg(long, value_name = "FILE")]
     pub(super) markdown: Option<PathBuf>,
+    /// Write a CSV table with a row for each metric: score, standard error, interval and counts
+    #[arg(long, value_name = "FILE")]
+    pub(super) summary: Option<PathBuf>,
     /// Print one JSON object, with unrounded numbers
     #[arg(long)]
     pub(super) json: bool,

@@ -3,7 +3,7 @@
 
 use super::error::EvaluateError;
 use super::groups::Groups;
-use super::row::RowResult;
+use super::row_result::RowResult;
 use super::sample::Place;
 use super::summary::MetricSummary;
 use super::tally::Tally;

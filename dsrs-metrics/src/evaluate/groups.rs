@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::row::RowResult;
+use super::row_result::RowResult;
 use crate::core::rows::dynamic::{Example, Prediction};
 
 /// Returns the group of a row.

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::error::EvaluateError;
 use super::result::EvaluationResult;
-use super::row::RowResult;
+use super::row_result::RowResult;
 use crate::core::panic;
 use crate::core::rows::dynamic::{Example, Prediction};
 

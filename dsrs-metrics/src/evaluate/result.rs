@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use super::error::EvaluateError;
-use super::row::RowResult;
+use super::row_result::RowResult;
 use super::summary::MetricSummary;
 use super::totals::ProgramTotals;
 use crate::core::outcome::Outcome;

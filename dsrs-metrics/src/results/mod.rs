@@ -15,6 +15,8 @@ mod junit;
 mod markdown;
 mod parse;
 mod row;
+#[cfg(feature = "csv")]
+mod summary_csv;
 
 #[cfg(feature = "cli")]
 pub(crate) use cell::parse_cell;
@@ -30,3 +32,5 @@ pub(crate) use file::rows;
 pub use html::{HtmlError, HtmlReport};
 pub use markdown::markdown;
 pub use row::{ResultOutcome, ResultRow, ResultScore};
+#[cfg(feature = "csv")]
+pub use summary_csv::summary_csv;

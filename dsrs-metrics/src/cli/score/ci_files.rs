@@ -1,4 +1,4 @@
-//! `--junit` and `--markdown`: the files that CI systems show.
+//! `--junit`, `--markdown` and `--summary`: the files that CI systems and dashboards show.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -8,11 +8,11 @@ use super::same_file::is_same_regular_file;
 use crate::cli::args::ScoreArguments;
 use crate::cli::error::CliError;
 use crate::evaluate::EvaluationResult;
-use crate::results::{Results, markdown};
+use crate::results::{Results, markdown, summary_csv};
 
 /// Checks before the first row that the files can be written.
 pub(super) fn check(args: &ScoreArguments) -> Result<(), CliError> {
-    for file in [&args.junit, &args.markdown].into_iter().flatten() {
+    for file in [&args.junit, &args.markdown, &args.summary].into_iter().flatten() {
         if args.data.iter().any(|input| is_same_regular_file(input, file)) {
             return Err(CliError::OutputIsInput { file: file.clone() });
         }
@@ -32,6 +32,10 @@ pub(super) fn write(args: &ScoreArguments, result: &EvaluationResult) -> Result<
     }
     if let Some(file) = &args.markdown {
         fs::write(file, markdown(result)).map_err(|error| unwritable(file, error))?;
+    }
+    if let Some(file) = &args.summary {
+        let table = summary_csv(result).map_err(|error| unwritable(file, error))?;
+        fs::write(file, table).map_err(|error| unwritable(file, error))?;
     }
     Ok(())
 }

@@ -1,0 +1,63 @@
+//! One row of a result: what was evaluated, and the outcomes.
+
+use std::sync::Arc;
+
+use super::repeats::{Repeat, RepeatPred};
+use crate::core::outcome::Outcome;
+use crate::core::program_run::ProgramRun;
+use crate::core::rows::dynamic::{Example, Fields, Prediction};
+use crate::core::rows::pair::Origin;
+
+/// One row of a result.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct RowResult<G = Example, P = Prediction> {
+    /// The row's id: that of its source, or its position from 0.
+    pub id: String,
+    /// The labelled example.
+    pub gold: Arc<G>,
+    /// The prediction; `None` if the program failed. With repeats, the first one that the program returned.
+    pub pred: Option<P>,
+    /// Trace, usage and latency of the program; `None` if the row came with its prediction, or if the program failed.
+    pub run: Option<Box<ProgramRun>>,
+    /// The outcome of each metric, in the order of the metrics. With [repeats](crate::EvaluateBuilder::repeats), the score
+    /// is the mean over them.
+    pub outcomes: Vec<Outcome>,
+    /// The evaluations of the row, if there are several.
+    pub repeats: Vec<Repeat<P>>,
+    /// All other fields of the row.
+    pub attributes: Fields,
+    /// The file and line of the row, if it comes from a file.
+    pub origin: Option<Origin>,
+    /// The backtraces of panics, if `provide_traceback` is set.
+    pub traceback: Option<String>,
+}
+
+impl<G, P> RowResult<G, P> {
+    /// Returns the score of the first metric, if there is one.
+    #[must_use]
+    pub fn score(&self) -> Option<f64> {
+        self.outcomes.first()?.value()
+    }
+
+    /// Returns whether the program or any metric failed, in any repeat.
+    #[must_use]
+    pub fn is_failure(&self) -> bool {
+        self.all_outcomes().any(Outcome::is_failure)
+    }
+
+    /// Returns the outcomes of the row, then those of its repeats.
+    pub(super) fn all_outcomes(&self) -> impl Iterator<Item = &Outcome> {
+        self.outcomes.iter().chain(self.repeats.iter().flat_map(|repeat| &repeat.outcomes))
+    }
+
+    /// Returns the prediction that a repeat evaluated; `None` if its program failed, or if there is no such repeat.
+    #[must_use]
+    pub fn pred_of_repeat(&self, number: usize) -> Option<&P> {
+        match &self.repeats.get(number)?.pred {
+            RepeatPred::OfRow => self.pred.as_ref(),
+            RepeatPred::Own(pred) => Some(pred),
+            RepeatPred::None => None,
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! The summaries of an evaluation as CSV, for spreadsheets and dashboards.
+
+use std::io;
+
+use crate::core::spec::ScoreKind;
+use crate::evaluate::{EvaluationResult, MetricSummary};
+
+const HEADER: [&str; 14] = [
+    "metric",
+    "kind",
+    "score",
+    "stderr",
+    "ci95_low",
+    "ci95_high",
+    "mean",
+    "mean_scored",
+    "scored",
+    "failed",
+    "gated",
+    "skipped",
+    "abstained",
+    "cost_msats",
+];
+
+/// Returns a CSV table with a row for each metric and each named score: `metric`, `kind`, `score`, `stderr`, `ci95_low`,
+/// `ci95_high`, `mean`, `mean_scored`, `scored`, `failed`, `gated`, `skipped`, `abstained`, `cost_msats`. Numbers are not rounded.
+/// What is not known is an empty cell. Units are those of [`MetricSummary`].
+///
+/// # Errors
+/// An error of the writer; none is expected for a table in memory.
+///
+/// ```
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics::{Evaluate, Pair, results};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let same = metric_fn("same", |gold, pred| gold.get("x") == pred.get("x"));
+/// let row = Pair::new("q1", example! { "x" => 4 }, prediction! { "x" => 4 });
+/// let result = Evaluate::builder().metric(same).build()?.score([row]).await?;
+/// let table = results::summary_csv(&result)?;
+/// assert_eq!(table.lines().nth(1), Some("same,bool,100.0,,20.654329147389294,100.0,1.0,1.0,1,0,0,0,0,0"));
+/// # Ok(())
+/// # }
+/// ```
+pub fn summary_csv<G, P>(result: &EvaluationResult<G, P>) -> io::Result<String> {
+    let mut table = csv::Writer::from_writer(Vec::new());
+    table.write_record(HEADER)?;
+    for summary in &result.metrics {
+        table.write_record(cells(summary))?;
+    }
+    let bytes = table.into_inner().map_err(|error| io::Error::other(error.to_string()))?;
+    String::from_utf8(bytes).map_err(io::Error::other)
+}
+
+fn cells(summary: &MetricSummary) -> [String; HEADER.len()] {
+    let number = |value: Option<f64>| value.map(|value| format!("{value:?}")).unwrap_or_default();
+    let ci95 = summary.uncertainty.ci95();
+    let kind = match summary.kind {
+        ScoreKind::Bool => "bool",
+        ScoreKind::Number => "number",
+        ScoreKind::Corpus => "corpus",
+    };
+    [
+        summary.name.clone(),
+        kind.to_owned(),
+        number(summary.score),
+        number(summary.uncertainty.stderr()),
+        number(ci95.map(|interval| interval.low)),
+        number(ci95.map(|interval| interval.high)),
+        number(summary.mean),
+        number(summary.mean_scored),
+        summary.scored.to_string(),
+        summary.failed.to_string(),
+        summary.gated.to_string(),
+        summary.skipped.to_string(),
+        summary.abstained.to_string(),
+        summary.cost_msats.to_string(),
+    ]
+}
