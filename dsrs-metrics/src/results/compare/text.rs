@@ -209,7 +209,7 @@ impl MetricComparison {
     /// let comparison = Comparison::of(&Results::read(&old)?, &Results::read(&new)?)?;
     /// assert_eq!(
     ///     comparison.metrics[0].sentence(),
-    ///     "f1: B is better by 0.2500 [0.1382, 0.3618] (p = 0.016, 8 rows)"
+    ///     "f1: B is better by 0.2500 [0.1383, 0.3617] (p = 0.016, 8 rows)"
     /// );
     /// # std::fs::remove_dir_all(folder)?;
     /// # Ok(())
