@@ -23,8 +23,6 @@ use crate::core::panic::{self, Panic};
 use crate::core::program_run::ProgramRun;
 use crate::core::repeat::RepeatNumber;
 use crate::core::requirements::Requirement;
-use crate::core::rows::dynamic::{Example, Fields, Prediction};
-use crate::core::rows::pair::Origin;
 use crate::core::score::Scored;
 use crate::core::settings::Settings;
 use crate::core::spec::{ScoreKind, ScoreRange};
