@@ -40,18 +40,6 @@ pub const fn is_number(spec: &MetricSpec<'_>) -> bool {
     !matches!(spec.kind, ScoreKind::Bool)
 }
 
-/// `corpus` is for functions that return what a row contributes to the score of all rows.
-#[must_use]
-pub const fn is_corpus(spec: &MetricSpec<'_>) -> bool {
-    matches!(spec.kind, ScoreKind::Corpus)
-}
-
-/// A function that returns such a contribution needs `corpus`.
-#[must_use]
-pub const fn is_of_rows(spec: &MetricSpec<'_>) -> bool {
-    !is_corpus(spec)
-}
-
 /// A threshold is neither NaN nor infinite.
 #[must_use]
 pub const fn threshold_is_finite(spec: &MetricSpec<'_>) -> bool {

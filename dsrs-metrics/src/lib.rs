@@ -123,6 +123,8 @@ pub use crate::core::call::MetricCall;
 pub use crate::core::closure_return::{AtOnce, Awaited, ClosureReturn};
 pub use crate::core::component_results::Component;
 pub use crate::core::corpus::{CorpusCounts, CorpusFormula, WithCorpus};
+#[doc(hidden)]
+pub use crate::core::counted::CorpusReturn;
 pub use crate::core::counted::{CorpusState, Counted};
 #[doc(hidden)]
 pub use crate::core::declared::{

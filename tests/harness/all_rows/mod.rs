@@ -113,6 +113,30 @@ async fn labels_are_strings_numbers_and_bools() {
     assert_eq!(run(folded, rows).await.score, Some(1.0));
 }
 
+#[derive(Record)]
+struct Question {
+    answer: bool,
+}
+
+#[derive(Record)]
+struct Reply {
+    answer: String,
+    probability: f64,
+}
+
+#[tokio::test]
+async fn typed_rows_have_labels_and_probabilities_too() {
+    let row = |(answer, reply, probability): (bool, &str, f64)| {
+        Pair::new(reply, Question { answer }, Reply { answer: reply.to_owned(), probability })
+    };
+    let rows = [(true, "true", 0.9), (false, "FALSE", 0.2), (true, "no", 0.3)].map(row);
+    let accuracy = Accuracy::builder().case_sensitive(false).build();
+    let evaluate = Evaluate::typed().metric(accuracy).metric(Auroc).build().unwrap();
+    let result = evaluate.score(rows).await.unwrap();
+    let scores: Vec<Option<f64>> = result.metrics.iter().map(|metric| metric.score).collect();
+    assert_eq!(scores, [Some(2.0 / 3.0), Some(1.0)]);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_corpus_metric_runs_beside_others_at_any_concurrency() {
     let rows: Vec<Pair> =

@@ -121,9 +121,6 @@ pub(crate) const BOOL_THRESHOLD: &str =
 pub(crate) const BOOL_RANGE: &str =
     "`range` is not supported for a `bool` metric; remove it, or return a number";
 pub(crate) const BOOL_STRICT: &str = "a `bool` metric is always strict; remove `strict`";
-pub(crate) const CORPUS: &str = "a `corpus` metric returns what a row contributes to the score of all rows; remove `corpus`, or return a type that implements `CorpusState`";
-pub(crate) const NOT_CORPUS: &str =
-    "a contribution to the score of all rows is not the score of a row; write `#[metric(corpus)]`";
 pub(crate) const MISSING: &str = "the score of a prediction without a field must be one that the metric may return; write a number in its range, or `true` or `false` for a `bool` metric";
 pub(crate) const BOOL_DIRECTION: &str = "`lower_is_better` is not supported for a `bool` metric, where `true` passes; negate the returned value";
 

@@ -6,7 +6,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use super::context::Context;
 use super::fields::{self, is_looked_up, uses};
 use crate::shared::function::check::{
-    BOOL_DIRECTION, BOOL_RANGE, BOOL_STRICT, BOOL_THRESHOLD, CORPUS, MISSING, NOT_CORPUS,
+    BOOL_DIRECTION, BOOL_RANGE, BOOL_STRICT, BOOL_THRESHOLD, MISSING,
 };
 use crate::shared::function::side::Side;
 use crate::shared::names;
@@ -53,10 +53,6 @@ fn settings_fit_the_score(cx: &Context<'_>) -> TokenStream {
     }
     let attrs = &cx.model.attrs;
     let mut checks = TokenStream::new();
-    match attrs.corpus {
-        Some(span) => checks.extend(check(cx, (span, span), "is_corpus", CORPUS)),
-        None => checks.extend(check(cx, ends(cx.model.output()), "is_of_rows", NOT_CORPUS)),
-    }
     if let Some(threshold) = &attrs.threshold {
         checks.extend(check(cx, ends(threshold), "is_number", BOOL_THRESHOLD));
     }

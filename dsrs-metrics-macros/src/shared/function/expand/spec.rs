@@ -165,8 +165,8 @@ fn panel(cx: &Context<'_>) -> Vec<TokenStream> {
     (0..PANEL).map(param).collect()
 }
 
-/// Returns `<Ret as MetricReturn>::item` with the span of the return type, so that rustc reports an
-/// unsupported type once and at that type.
+/// Returns `<Ret as MetricReturn>::item`, or that of `CorpusReturn` for a corpus metric, with the
+/// span of the return type, so that rustc reports an unsupported type once and at that type.
 pub(super) fn returns(cx: &Context<'_>, item: &str, lifetime: &Lifetime) -> TokenStream {
     let Some(ty) = cx.model.output() else {
         return TokenStream::new();
@@ -175,7 +175,9 @@ pub(super) fn returns(cx: &Context<'_>, item: &str, lifetime: &Lifetime) -> Toke
     let ty = in_lifetime(ty, lifetime);
     let runtime = names::runtime(cx.model.attrs.krate.as_ref(), start);
     let item = Ident::new(item, end);
-    let path = quote_spanned!(start=> <#ty as #runtime::MetricReturn>);
+    let of = if cx.model.attrs.corpus.is_some() { "CorpusReturn" } else { "MetricReturn" };
+    let of = Ident::new(of, start);
+    let path = quote_spanned!(start=> <#ty as #runtime::#of>);
     let item = quote_spanned!(end=> ::#item);
     quote!(#path #item)
 }
