@@ -13,7 +13,7 @@ fn a_corpus_metric_has_one_score_in_headline_json_and_files() {
     let ran = folder.run(&["score", "rows.csv", "-q", "-m", "macro_f1,cohen_kappa,em"]);
     let headlines = "macro_f1     0.7333 (over 4/4 rows, 0 failed)\n\
                      cohen_kappa  0.5000 (over 4/4 rows, 0 failed)\n\
-                     em           75.00% (3/4, 0 failed)\n";
+                     em           75.00% [30.06, 95.44] (3/4, 0 failed)\n";
     assert_eq!((ran.code, &*ran.err, &*ran.out), (Some(0), "", headlines));
 
     let param = ["--param", "cohen_kappa.weights=linear", "--out", "out.jsonl", "--json"];
@@ -77,5 +77,5 @@ fn an_invalid_pattern_is_an_error_of_the_command_line() {
     assert_eq!(code, Some(2));
     assert!(error.contains("invalid regular expression `(a`: unclosed group"), "{error}");
     let (code, _, out) = run("regex.pattern=^y");
-    assert_eq!((code, &*out), (Some(0), "regex  50.00% (2/4, 0 failed)\n"));
+    assert_eq!((code, &*out), (Some(0), "regex  50.00% [15.00, 85.00] (2/4, 0 failed)\n"));
 }

@@ -74,7 +74,7 @@ fn repeats_are_reduced_and_in_json() {
     assert_eq!((ran.code, &*ran.err), (Some(0), ""));
     assert_eq!(
         ran.out,
-        "same_text  75.00% [60.97, 89.03] (mean of 40/40, 0 failed; 3 repeats, consistency 1.00, pass@3 75.00%, pass^3 75.00%)\n"
+        "same_text  75.00% [60.98, 89.02] (mean of 40/40, 0 failed; 3 repeats, consistency 1.00, pass@3 75.00%, pass^3 75.00%)\n"
     );
     let json = folder.run(&[&repeated[..], &["--json"]].concat());
     let json: serde_json::Value = serde_json::from_str(&json.out).unwrap();
@@ -99,10 +99,10 @@ fn a_terminal_shows_a_histogram() {
     assert_eq!(
         shown,
         format!(
-            "f1  0.7500 [0.6097, 0.8903] (mean of 40/40, 0 failed)\n    0 ▃{}█ 1\n",
+            "f1  0.7500 [0.6098, 0.8902] (mean of 40/40, 0 failed)\n    0 ▃{}█ 1\n",
             " ".repeat(18)
         )
     );
     let piped = folder.run(&["score", "rows.jsonl", "-m", "f1", "--quiet"]);
-    assert_eq!(piped.out, "f1  0.7500 [0.6097, 0.8903] (mean of 40/40, 0 failed)\n");
+    assert_eq!(piped.out, "f1  0.7500 [0.6098, 0.8902] (mean of 40/40, 0 failed)\n");
 }

@@ -93,6 +93,10 @@ fn trap_33_labels_and_metrics_of_a_result_file_are_escaped() {
     };
     let rows = [row(1, "scored", "yes"), row(2, "scored", "no"), row(3, HOSTILE, "no")];
     let folder = Folder::with("results.jsonl", rows.join("\n"));
+    let ran = checked(folder.run(&["agree", "results.jsonl", "--label", HOSTILE]));
+    assert_eq!((ran.code, ran.err.lines().count()), (Some(2), 1), "{ran:?}");
+    assert!(ran.err.contains("found the string \"x\\u{1b}[2K"), "{ran:?}");
+    let folder = Folder::with("results.jsonl", rows[..2].join("\n"));
     let agree = |args: &[&str]| checked(folder.run(&[&["agree", "results.jsonl"], args].concat()));
     let ran = agree(&["--label", HOSTILE]);
     assert_eq!(ran.code, Some(0), "{ran:?}");

@@ -64,7 +64,14 @@ mod tests {
         );
         assert_eq!(
             error(&["score", "-", "-m", "em", "--format", "xml"]),
-            "error: invalid value 'xml' for '--format <FORMAT>' [possible values: jsonl, json, csv]"
+            match cfg!(feature = "parquet") {
+                true => {
+                    "error: invalid value 'xml' for '--format <FORMAT>' [possible values: jsonl, json, csv, parquet]"
+                }
+                false => {
+                    "error: invalid value 'xml' for '--format <FORMAT>' [possible values: jsonl, json, csv]"
+                }
+            }
         );
         assert_eq!(
             error(&["scor"]),
