@@ -7,7 +7,7 @@ use super::Folder;
 /// Two rows for each of 20 documents, with the same prediction.
 fn rows() -> String {
     let row = |n: usize| {
-        let (document, answer) = (n / 2, if n / 2 % 4 == 0 { "no" } else { "yes" });
+        let (document, answer) = (n / 2, if (n / 2).is_multiple_of(4) { "no" } else { "yes" });
         let source = if n < 4 { "" } else { r#","source":"a""# };
         format!(
             r#"{{"id":"{n}","gold":{{"answer":"yes","document":{document}}},"pred":{{"answer":"{answer}"}}{source}}}"#
@@ -18,7 +18,7 @@ fn rows() -> String {
 
 #[test]
 fn a_group_makes_the_interval_wider() {
-    let folder = Folder::with("rows.jsonl", &rows());
+    let folder = Folder::with("rows.jsonl", rows());
     let plain = folder.run(&["score", "rows.jsonl", "-m", "same_text"]);
     assert_eq!(plain.out, "same_text  75.00% [59.81, 85.81] (30/40, 0 failed)\n");
     let grouped = ["score", "rows.jsonl", "-m", "same_text", "--group", "gold.document"];
@@ -32,7 +32,7 @@ fn a_group_makes_the_interval_wider() {
 
 #[test]
 fn a_seed_gives_the_same_bootstrap() {
-    let folder = Folder::with("rows.jsonl", &rows());
+    let folder = Folder::with("rows.jsonl", rows());
     let run = |seed: &str| {
         let options = ["--bootstrap", "500", "--seed", seed];
         let ran = folder.run(&[&["score", "rows.jsonl", "-m", "same_text"], &options[..]].concat());
@@ -48,7 +48,7 @@ fn a_seed_gives_the_same_bootstrap() {
 
 #[test]
 fn a_field_that_rows_lack_is_named() {
-    let folder = Folder::with("rows.jsonl", &rows());
+    let folder = Folder::with("rows.jsonl", rows());
     let run = |field| folder.run(&["score", "rows.jsonl", "-m", "same_text", "--group", field]);
     let some = run("source");
     assert_eq!(some.code, Some(0));
@@ -68,7 +68,7 @@ fn a_field_that_rows_lack_is_named() {
 
 #[test]
 fn repeats_are_reduced_and_in_json() {
-    let folder = Folder::with("rows.jsonl", &rows());
+    let folder = Folder::with("rows.jsonl", rows());
     let repeated = ["score", "rows.jsonl", "-m", "same_text", "--repeats", "3"];
     let ran = folder.run(&repeated);
     assert_eq!((ran.code, &*ran.err), (Some(0), ""));
@@ -87,7 +87,7 @@ fn a_terminal_shows_a_histogram() {
     if Command::new("script").arg("--version").output().is_err() {
         return dsrs_metrics_tests::skip("no `script` in the path");
     }
-    let folder = Folder::with("rows.jsonl", &rows());
+    let folder = Folder::with("rows.jsonl", rows());
     let command = format!("'{}' score rows.jsonl -m f1 --quiet", env!("CARGO_BIN_EXE_scorer"));
     // `script` runs the command on a pseudo-terminal.
     let ran = Command::new("script")

@@ -65,7 +65,8 @@ async fn trap_22_an_export_of_many_row_groups_has_every_row_in_order() {
     let row = |n: u32| Pair::new(n.to_string(), example! {}, prediction! { "n" => n });
     let last =
         metric_fn("half", |_, pred| pred.get("n").and_then(Value::as_f64).unwrap_or(0.0) / 2.0);
-    let evaluate = Evaluate::builder().metric(last).keep_results(false).save_as_parquet(&file);
+    let evaluate =
+        Evaluate::builder().metric(last).keep_results(false).save_rows(true).save_as_parquet(&file);
     let result = evaluate.build().unwrap().score((0..25_000).map(row)).await.unwrap();
     assert_eq!(result.rows, 25_000);
     let rows = DataReader::new().read([&file]).unwrap().map(Result::unwrap);

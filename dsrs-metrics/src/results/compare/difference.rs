@@ -103,8 +103,8 @@ impl Testing {
     pub(super) fn of(self, rows: &[&Compared<'_>], by_group: bool) -> PairedDifference {
         let differences: Vec<f64> = rows.iter().map(|row| row.b - row.a).collect();
         let moments: Moments = differences.iter().copied().collect();
-        let difference = moments.mean();
-        // Without a mean, there are no rows or too large scores.
+        // Without a difference, there are no rows or too large scores.
+        let difference = moments.mean().filter(|_| moments.uncertainty() != Uncertainty::TooLarge);
         let clusters = (by_group && difference.is_some()).then(|| cluster(rows, &differences));
         let uncertainty = match &clusters {
             Some(clusters) => clusters.uncertainty(),

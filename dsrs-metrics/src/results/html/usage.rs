@@ -124,7 +124,7 @@ fn record(by_name: &mut IndexMap<String, Evaluations>, name: &str, score: &Resul
     it.cost_msats = it.cost_msats.saturating_add(score.cost_msats);
     match score.outcome {
         ResultOutcome::Scored | ResultOutcome::Counted | ResultOutcome::MetricFailed => {
-            it.evaluated += 1
+            it.evaluated += 1;
         }
         ResultOutcome::Gated => it.gated += 1,
         _ => {}
