@@ -70,7 +70,7 @@ pub struct MetricSummary {
     #[serde(skip_serializing_if = "is_zero")]
     pub judged_offline: u64,
     /// Scored rows whose prediction lacks a field that the metric reads, or has `null` there; see
-    /// [`Scored::missing_fields`].
+    /// [`Scored::missing_fields`](crate::Scored::missing_fields).
     #[serde(skip_serializing_if = "is_zero")]
     pub missing: u64,
     /// The number of these rows by field. A row may lack several fields.
