@@ -5,7 +5,7 @@ use std::sync::Arc;
 use dsrs_metrics::judge::{JsonSchema, Judge as _, Overflow};
 use dsrs_metrics::lm::{Role, ScriptedLm};
 use dsrs_metrics::prelude::*;
-use dsrs_metrics::{Evaluate, Outcome, ScoreKind, ScoreRange};
+use dsrs_metrics::{Evaluate, Outcome, Pair, ScoreKind, ScoreRange};
 use serde_json::json;
 
 use super::setup::{
@@ -292,6 +292,18 @@ async fn feedback_is_for_optimizers_and_reasoning_for_people() {
     );
     let critique = judge.feedback_metric(&gold, &pred).await.unwrap();
     assert_eq!((critique.score, critique.feedback.as_str()), (8.5, "be brief"));
+}
+
+#[tokio::test]
+async fn each_repeat_of_a_row_is_a_request_of_its_own() {
+    let lm = Arc::new(ScriptedLm::new().remember(8).otherwise(polite(true)));
+    let judge = PoliteJudge::default().with_lm(Arc::clone(&lm));
+    let evaluate = Evaluate::builder().metric(judge).repeats(3).build().unwrap();
+    let row = Pair::new("a", example! {}, prediction! { "answer" => "good" });
+    let result = evaluate.score([row]).await.unwrap();
+    assert_eq!(result.metrics[0].repeats.as_ref().unwrap().evaluations, 3);
+    let draws: Vec<_> = lm.requests().iter().map(|request| request.draw).collect();
+    assert_eq!(draws, [0, 1024, 2048]);
 }
 
 #[tokio::test]

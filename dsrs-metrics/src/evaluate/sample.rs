@@ -71,6 +71,13 @@ impl Sample {
         self.moments.mean()
     }
 
+    /// Returns the mean of the recorded values and of the failed rows.
+    pub(super) fn mean_with(&self, failures: &Failures<'_>) -> Option<f64> {
+        let mut moments = self.moments.clone();
+        moments.record_times(failures.score, failures.count);
+        moments.mean()
+    }
+
     /// Returns the values with those of the failed rows.
     pub(super) fn with_failures(&self, failures: &Failures<'_>) -> Self {
         let mut sample = self.clone();

@@ -287,8 +287,7 @@ impl Tally {
         values: &Sample,
     ) -> MetricSummary {
         let mean_scored = values.mean();
-        let all = || values.with_failures(&Failures { places: &[], ..self.failures() });
-        let mean = mean_scored.and_then(|_| all().mean());
+        let mean = mean_scored.and_then(|_| values.mean_with(&self.failures()));
         MetricSummary {
             name,
             score: match kind {
