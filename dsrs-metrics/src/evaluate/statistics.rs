@@ -94,7 +94,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
     /// let row = |n: u32| Pair::new(n.to_string(), example! {}, prediction! { "tokens" => n * n });
     /// let evaluate = Evaluate::builder().metric(tokens).bootstrap(5_000).seed(7).build()?;
     /// let result = evaluate.score((0..40).map(row)).await?;
-    /// assert_eq!(result.to_string(), "answer_tokens  513.5000 [377.8500, 671.4250] (mean of 40/40, 0 failed)");
+    /// assert_eq!(result.to_string(), "answer_tokens  513.5000 [383.8581, 670.1878] (mean of 40/40, 0 failed)");
     /// # Ok(())
     /// # }
     /// ```

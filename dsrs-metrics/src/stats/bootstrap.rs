@@ -81,7 +81,7 @@ impl Bootstrap {
     /// let skewed: Vec<(f64, u64)> = (0..50).map(|row| ((f64::from(row) / 49.0).powi(4), 1)).collect();
     /// let interval = Bootstrap::default().mean(&skewed).ci95().unwrap();
     /// // The mean is 0.21. The interval reaches further above it than below.
-    /// assert_eq!(format!("{interval:.2}"), "[0.14, 0.30]");
+    /// assert_eq!(format!("{interval:.2}"), "[0.14, 0.29]");
     /// ```
     #[must_use]
     pub fn mean(&self, units: &[(f64, u64)]) -> Uncertainty {

@@ -35,7 +35,7 @@ pub struct LabelPairs {
 pub enum AlphaLevel {
     /// Labels are equal or not.
     Nominal,
-    /// Labels are numbers, of which only the order counts.
+    /// Labels are numbers, and only their order counts.
     Ordinal,
     /// Labels are numbers with distances.
     Interval,

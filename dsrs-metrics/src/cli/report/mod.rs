@@ -69,7 +69,7 @@ pub(super) fn run(registry: &Registry, args: &ReportArguments) -> Result<ExitCod
     Ok(ExitCode::SUCCESS)
 }
 
-/// The metrics of which a lower score is better: those of the registry, and those that are named.
+/// The metrics whose lower scores are better: those of the registry, and those that are named.
 fn lower_is_better<'a>(
     registry: &Registry,
     runs: &'a [Results],

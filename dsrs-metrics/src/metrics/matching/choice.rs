@@ -14,7 +14,7 @@ use crate::text::{Searchable, choice_labels, trim_punctuation};
 ///
 /// inspect's `choice`. Choices have the letters A, B and so on, or numbers. The output is read as
 /// described at [`choice_labels`](crate::text::choice_labels): the last `ANSWER: B`, or "B", "(B) Paris",
-/// "A and C". `gold.answer` has the letters (`"B"`, `"A,C"`, `["A", "C"]`). With the texts in
+/// "A and C". `gold.answer` has the letters (`"B"`, `"A,C"`, `["A", "C"]`). With the strings in
 /// `gold.choices`, answers may also be the text of a choice, and letters beyond the last one are errors in
 /// `gold.answer` and wrong in the output.
 ///

@@ -125,7 +125,7 @@ pub fn contains_all(
 pub fn contains_any(
     #[gold(default)] answer: StrOrList<'_>,
     #[pred(named_by = field)] text: &str,
-    /// The strings of which the output must contain one; without any, those of `gold.answer`.
+    /// The output must contain at least one of these strings; without any, of those in `gold.answer`.
     #[param(default)]
     values: &[String],
     /// Whether the comparison is case-sensitive.

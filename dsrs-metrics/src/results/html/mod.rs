@@ -102,7 +102,7 @@ impl<'a> HtmlReport<'a> {
         self
     }
 
-    /// Names the metrics of which a lower score is better; a result file does not contain the direction.
+    /// Sets the metrics whose lower scores are better; a result file does not contain the direction.
     pub fn lower_is_better<S: Into<String>>(
         mut self,
         metrics: impl IntoIterator<Item = S>,
