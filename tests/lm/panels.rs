@@ -54,8 +54,11 @@ async fn trap_28_a_budget_never_changes_the_panel() {
             assert_eq!(score["value"], 2.0 / 3.0, "{score}");
             assert_eq!(score["metadata"]["judges"].as_array().unwrap().len(), 3);
         }
-        let headline =
-            format!("0.6667 (mean of {}/60, 0 failed, {} skipped)", scored.len(), skipped.len());
+        let headline = format!(
+            "0.6667 [all scores are equal] (mean of {}/60, 0 failed, {} skipped)",
+            scored.len(),
+            skipped.len()
+        );
         assert!(ran.out.contains(&headline), "{}", ran.out);
         // What the cheap judges of a skipped row cost is not lost: 36 msat a call, 180 of the expensive one.
         let cost: u64 = scores.iter().map(|score| score["cost_msats"].as_u64().unwrap_or(0)).sum();
