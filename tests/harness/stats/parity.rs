@@ -100,6 +100,13 @@ fn every_figure_is_that_of_scipy_or_statsmodels() {
     assert_eq!(compared, [220, 80, 282, 40, 40, 40, 71, 40]);
 }
 
+/// Phipson and Smyth 2010: the observed assignment is one of those that are counted.
+#[test]
+fn a_sampled_p_value_is_never_zero() {
+    let test = permutation_test(&[1.0; 40], 999, 0);
+    assert_eq!((test.p_value, test.assignments, test.is_exact), (0.001, 999, false));
+}
+
 #[test]
 fn the_peers_compute_the_committed_vectors() {
     let Some(peer) = Peer::with(&["scipy", "statsmodels"]) else { return };
