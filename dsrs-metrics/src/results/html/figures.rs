@@ -78,6 +78,7 @@ impl Figures {
             }
         }
         let uncertainty = match (kind, has_groups) {
+            (ScoreKind::Bool, true) => clusters.uncertainty().within(0.0, 1.0),
             (_, true) => clusters.uncertainty(),
             (ScoreKind::Bool, false) => wilson(passed),
             (ScoreKind::Number | ScoreKind::Corpus, false) => moments.uncertainty(),
@@ -94,7 +95,7 @@ impl Figures {
         self.mean.map_or_else(|| "not enough rows".to_owned(), |mean| shown(self.kind, mean))
     }
 
-    /// `72.33% to 77.26%`, or why there is no interval
+    /// `72.33% to 77.26%`, or the reason for a missing interval
     pub(super) fn interval(&self) -> String {
         match (self.ci95(), self.uncertainty) {
             _ if self.mean.is_none() => "no row has a score".to_owned(),
@@ -176,12 +177,14 @@ mod tests {
     #[test]
     fn rows_of_one_group_do_not_count_as_independent() {
         let copies = |times: usize| {
-            let rows = [("a", 1.0), ("b", 0.0), ("c", 1.0), ("d", 0.0)];
+            let groups = ["a", "b", "c", "d", "e", "f", "g", "h"];
+            let rows = groups.into_iter().zip([1.0, 0.0].into_iter().cycle());
             let rows = std::iter::repeat_n(rows, times).flatten();
             Figures::of(ScoreKind::Bool, rows.map(|(group, value)| (value, Some(group))), true)
         };
+        // The mean 0.5, and t with 7 degrees of freedom times √(2/7) / √8 on both sides.
+        assert_eq!(copies(1).interval(), "5.31% to 94.69%");
         assert_eq!(copies(5).ci95(), copies(1).ci95());
-        assert!(copies(1).ci95().is_some());
     }
 
     #[test]
