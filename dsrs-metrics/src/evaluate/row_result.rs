@@ -51,7 +51,7 @@ impl<G, P> RowResult<G, P> {
         self.outcomes.iter().chain(self.repeats.iter().flat_map(|repeat| &repeat.outcomes))
     }
 
-    /// Returns the prediction that a repeat evaluated; `None` if its program failed, or if there is no such repeat.
+    /// Returns the prediction that a repeat evaluated; `None` if its program failed, or if the row has fewer repeats.
     #[must_use]
     pub fn pred_of_repeat(&self, number: usize) -> Option<&P> {
         match &self.repeats.get(number)?.pred {

@@ -127,7 +127,7 @@ impl fmt::Display for ScoringSummary {
 }
 
 impl ScoringSummary {
-    /// Returns the interval after a space, or the reason why there is none.
+    /// Returns the interval after a space, or the reason for a missing one.
     fn interval(&self) -> String {
         match (self.uncertainty.ci95(), self.uncertainty.reason()) {
             (Some(interval), _) => format!(" {interval:.4}"),

@@ -65,7 +65,7 @@ impl Uncertainty {
         }
     }
 
-    /// Returns why there is no interval, such as `not enough rows`; `None` if there is one.
+    /// Returns the reason for a missing interval, such as `not enough rows`; `None` if the interval is known.
     #[must_use]
     pub const fn reason(&self) -> Option<&'static str> {
         match self {

@@ -1,4 +1,4 @@
-//! Simulated studies with fixed seeds: how often the test by group finds a difference where there is none.
+//! Simulated studies with fixed seeds: how often the test by group finds a difference between equal systems.
 
 use dsrs_metrics::stats::permutation_test;
 

@@ -1,5 +1,5 @@
 //! Simulated studies with fixed seeds: how often an interval contains the truth, and how often a test finds a difference
-//! where there is none.
+//! between equal systems.
 
 use dsrs_metrics::stats::{
     Bootstrap, Clusters, Interval, Moments, Proportion, mcnemar_exact, permutation_test,

@@ -56,7 +56,7 @@ pub use strings::{
 /// Checks the strings of a row, or of a configuration, that an output is searched for.
 ///
 /// # Errors
-/// There is none, or one is empty.
+/// The list is empty, or contains an empty string.
 fn searched<T: AsRef<str>>(strings: &[T], of: &str) -> Result<(), String> {
     match strings.iter().any(|string| string.as_ref().trim().is_empty()) {
         _ if strings.is_empty() => Err(format!("expected at least one string in {of}, found none")),

@@ -16,7 +16,7 @@ use crate::text::Searchable;
 /// Returns the strings to search for: those of the configuration, or else those of the gold row.
 ///
 /// # Errors
-/// There is none, or one is empty.
+/// The list is empty, or contains an empty string.
 pub(in crate::metrics) fn values_or<'a>(
     values: &'a [String],
     answer: &'a StrOrList<'_>,

@@ -58,7 +58,7 @@ impl Changes {
         self.comparison.as_ref()?.metric(name)
     }
 
-    /// The difference of a metric, or why there is none.
+    /// The difference of a metric, or the reason for a missing one.
     pub(super) fn of(&self, name: &str) -> Option<Change> {
         match self.metric(name) {
             Some(metric) => Some(Change::new(metric)),
