@@ -9,6 +9,7 @@ use crate::core::rows::dynamic::Fields;
 use crate::core::rows::pair::{Origin, Pair};
 use crate::core::spec::Side;
 use crate::json::describe::found;
+use crate::json::path;
 use crate::json::unique_keys::{FromMap, Shape, UniqueKeys, reject_duplicate};
 
 /// A row as it was read, of any shape.
@@ -115,14 +116,14 @@ pub(super) struct ValidRow {
 impl ValidRow {
     /// The value at a dotted path.
     pub(super) fn find(&self, path: &str) -> Option<&Value> {
-        if let Some(value) = self.attributes.get(path) {
+        if let Some(value) = path::find(path, |name| self.attributes.get(name)) {
             return Some(value);
         }
         let (first, rest) = path.split_once('.').unwrap_or((path, ""));
         match first {
             "gold" => find_in_side(&self.gold, self.whole_gold.as_ref(), rest),
             "pred" => find_in_side(&self.pred, self.whole_pred.as_ref(), rest),
-            _ => follow(self.attributes.get(first)?, rest),
+            _ => None,
         }
     }
 
@@ -189,24 +190,10 @@ impl ValidRow {
 }
 
 fn find_in_side<'a>(fields: &'a Fields, whole: Option<&'a Value>, path: &str) -> Option<&'a Value> {
-    if path.is_empty() {
-        return whole;
+    match path {
+        "" => whole,
+        path => path::find(path, |name| fields.get(name)),
     }
-    if let Some(value) = fields.get(path) {
-        return Some(value);
-    }
-    let (field, rest) = path.split_once('.').unwrap_or((path, ""));
-    follow(fields.get(field)?, rest)
-}
-
-/// The value at the path from this value.
-fn follow<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
-    let mut segments = path.split('.').filter(|segment| !segment.is_empty());
-    segments.try_fold(value, |value, segment| match value {
-        Value::Object(object) => object.get(segment),
-        Value::Array(list) => list.get(segment.parse::<usize>().ok()?),
-        _ => None,
-    })
 }
 
 fn id_of(id: &Value, at: &Origin) -> Result<String, DataError> {

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::row_result::RowResult;
 use crate::core::rows::dynamic::{Example, Prediction};
+use crate::json::path;
 
 /// Returns the group of a row.
 pub(super) type GroupOf<G, P> = Arc<dyn Fn(&RowResult<G, P>) -> Option<String> + Send + Sync>;
@@ -55,12 +56,14 @@ impl<G, P> Groups<G, P> {
 /// Returns the value at a path: `gold.FIELD`, `pred.FIELD`, or an attribute. Dots lead into objects. A missing value and
 /// `null` are `None`.
 pub(super) fn value_at(row: &RowResult<Example, Prediction>, path: &str) -> Option<String> {
-    let in_attributes = || follow(path, |name| row.attributes.get(name));
+    let in_attributes = || path::find(path, |name| row.attributes.get(name));
     let value = match path.split_once('.') {
-        Some(("gold", field)) => follow(field, |name| row.gold.get(name)).or_else(in_attributes),
+        Some(("gold", field)) => {
+            path::find(field, |name| row.gold.get(name)).or_else(in_attributes)
+        }
         Some(("pred", field)) => {
             let pred = row.pred.as_ref();
-            follow(field, |name| pred?.get(name)).or_else(in_attributes)
+            path::find(field, |name| pred?.get(name)).or_else(in_attributes)
         }
         _ => in_attributes(),
     };
@@ -69,17 +72,4 @@ pub(super) fn value_at(row: &RowResult<Example, Prediction>, path: &str) -> Opti
         Value::String(text) => Some(text.clone()),
         other => Some(other.to_string()),
     }
-}
-
-/// Returns the field of this name, or the value below the field of its first segment.
-fn follow<'a>(path: &str, get: impl Fn(&str) -> Option<&'a Value>) -> Option<&'a Value> {
-    if let Some(value) = get(path) {
-        return Some(value);
-    }
-    let (first, rest) = path.split_once('.')?;
-    rest.split('.').try_fold(get(first)?, |value, name| match value {
-        Value::Object(object) => object.get(name),
-        Value::Array(list) => list.get(name.parse::<usize>().ok()?),
-        _ => None,
-    })
 }

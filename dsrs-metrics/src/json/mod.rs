@@ -1,9 +1,10 @@
-//! JSON values: nesting depth, equality, duplicate keys, numbers as they are written, comparison field by field, and how
+//! JSON values: nesting depth, equality, duplicate keys, numbers as they are written, dotted paths, comparison field by field, and how
 //! a value is named in a message.
 
 pub(crate) mod depth;
 pub(crate) mod describe;
 pub(crate) mod equality;
 pub(crate) mod numbers;
+pub(crate) mod path;
 pub mod structured;
 pub(crate) mod unique_keys;

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::core::rows::dynamic::Fields;
 use crate::core::rows::pair::Origin;
 use crate::core::score::OFFLINE_JUDGE;
+use crate::json::path;
 
 /// One row of a result file.
 #[derive(Debug, Clone, PartialEq)]
@@ -144,13 +145,9 @@ impl ResultRow {
             Some(("pred", field)) => self.pred.as_ref().map(|pred| (pred, field)),
             _ => None,
         };
-        let attribute = || {
-            let (name, path) = field.split_once('.')?;
-            follow(self.attributes.get(name)?, path)
-        };
-        self.attributes.get(field).or_else(attribute).or_else(|| {
+        path::find(field, |name| self.attributes.get(name)).or_else(|| {
             let (side, path) = side?;
-            side.get(path).or_else(|| follow(side, path))
+            side.get(path).or_else(|| path::below(side, path))
         })
     }
 
@@ -166,13 +163,6 @@ impl ResultScore {
     pub(super) fn is_verdict(&self) -> bool {
         self.passed.is_some_and(|passed| self.value == Some(f64::from(u8::from(passed))))
     }
-}
-
-fn follow<'a>(value: &'a Value, path: &str) -> Option<&'a Value> {
-    path.split('.').try_fold(value, |value, segment| match value {
-        Value::Array(list) => list.get(segment.parse::<usize>().ok()?),
-        value => value.get(segment),
-    })
 }
 
 /// Returns whether metadata contains the label of the offline judge, at any depth.
