@@ -13,6 +13,7 @@ mod list;
 mod panic_hook;
 mod registry;
 mod report;
+mod runs;
 mod score;
 mod stdio;
 mod usage;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::args::finite;
+use crate::cli::runs::RunArguments;
 
 /// Compare two runs over the same rows: what changed from A to B, and whether it is more than chance
 ///
@@ -42,19 +42,8 @@ pub(in crate::cli) struct CompareArguments {
     /// Compare the rows that both runs have, and leave out the others
     #[arg(long)]
     pub(super) only_paired: bool,
-    /// What a failed row counts as
-    #[arg(
-        long,
-        value_name = "X",
-        default_value_t = 0.0,
-        allow_negative_numbers = true,
-        value_parser = finite
-    )]
-    pub(super) failure_score: f64,
-    /// Metrics whose lower scores are better, separated by commas; the metrics of `list` need not
-    /// be named
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    pub(super) lower_is_better: Vec<String>,
+    #[command(flatten)]
+    pub(super) runs: RunArguments,
     /// The seed of the permutation test
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) seed: u64,

@@ -8,8 +8,7 @@ use std::process::ExitCode;
 use super::error::CliError;
 use super::registry::Registry;
 use super::stdio::{print, print_error, print_json};
-use crate::core::spec::Direction;
-use crate::results::{CompareError, Comparison, MetricComparison, Results, ResultsError, Verdict};
+use crate::results::{CompareError, Comparison, MetricComparison, ResultsError, Verdict};
 use crate::text::shown;
 
 pub(super) use args::CompareArguments;
@@ -36,13 +35,10 @@ pub(super) fn run(registry: &Registry, args: &CompareArguments) -> Result<ExitCo
     if [&args.a, &args.b].iter().all(|file| file.as_os_str() == "-") {
         return Err(CliError::StandardInputTwice.into());
     }
-    let [a, b] = [&args.a, &args.b]
-        .map(|file| Ok(Results::read(file)?.with_failure_score(args.failure_score)));
-    let (a, b): (Result<_, ResultsError>, Result<_, ResultsError>) = (a, b);
-    let (a, b) = (a?, b?);
+    let (a, b) = (args.runs.read(&args.a)?, args.runs.read(&args.b)?);
     let mut builder = Comparison::builder()
         .metrics(args.metrics.iter().map(String::as_str))
-        .lower_is_better(lower_is_better(registry, &a, args))
+        .lower_is_better(args.runs.lower_is_better(registry, a.metrics()))
         .only_paired(args.only_paired)
         .seed(args.seed);
     if let Some(field) = &args.group {
@@ -62,19 +58,6 @@ pub(super) fn run(registry: &Registry, args: &CompareArguments) -> Result<ExitCo
     Ok(ExitCode::SUCCESS)
 }
 
-/// The metrics whose lower scores are better: those of the registry, and those that are named.
-fn lower_is_better<'a>(
-    registry: &Registry,
-    run: &'a Results,
-    args: &'a CompareArguments,
-) -> Vec<&'a str> {
-    let is_lower = |name: &&str| {
-        registry.get(name).is_some_and(|entry| entry.spec().direction == Direction::LowerIsBetter)
-    };
-    let named = args.lower_is_better.iter().map(String::as_str);
-    run.metrics().filter(is_lower).chain(named).collect()
-}
-
 fn warn_of_unknown_directions(
     registry: &Registry,
     comparison: &Comparison,
@@ -82,7 +65,8 @@ fn warn_of_unknown_directions(
 ) {
     for MetricComparison { name, .. } in &comparison.metrics {
         let metric = name.split_once('.').map_or(&**name, |(metric, _)| metric);
-        let is_named = args.lower_is_better.iter().any(|named| named == name || named == metric);
+        let is_named =
+            args.runs.lower_is_better.iter().any(|named| named == name || named == metric);
         if registry.get(metric).is_none() && !is_named {
             print_error(format_args!(
                 "warning: `{}` is not a metric of this program, so higher counts as better; if lower is better, write --lower-is-better {}",

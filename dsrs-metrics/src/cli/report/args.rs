@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::args::finite;
+use crate::cli::runs::RunArguments;
 
 /// Write result files as one HTML page: scores, distributions, rows
 ///
@@ -28,19 +28,8 @@ pub(in crate::cli) struct ReportArguments {
     /// Show the scores by this field too: an attribute, or a dotted path, e.g. model or gold.topic
     #[arg(long, value_name = "FIELD")]
     pub(super) group: Option<String>,
-    /// What a failed row counts as
-    #[arg(
-        long,
-        value_name = "X",
-        default_value_t = 0.0,
-        allow_negative_numbers = true,
-        value_parser = finite
-    )]
-    pub(super) failure_score: f64,
-    /// Metrics whose lower scores are better, separated by commas; the metrics of `list` need not
-    /// be named
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    pub(super) lower_is_better: Vec<String>,
+    #[command(flatten)]
+    pub(super) runs: RunArguments,
     /// The title of the page; the default is the names of the files
     #[arg(long, value_name = "TITLE")]
     pub(super) title: Option<String>,

@@ -7,7 +7,6 @@ use std::process::ExitCode;
 
 use super::error::CliError;
 use super::registry::Registry;
-use crate::core::spec::Direction;
 use crate::results::{HtmlError, HtmlReport, Results, ResultsError};
 
 pub(super) use args::ReportArguments;
@@ -52,13 +51,14 @@ pub(super) fn run(registry: &Registry, args: &ReportArguments) -> Result<ExitCod
     if args.results.len() > 2 {
         return Err(ReportError::NumberOfFiles { found: args.results.len() });
     }
-    let read = |file: &PathBuf| Ok(Results::read(file)?.with_failure_score(args.failure_score));
-    let runs = args.results.iter().map(read).collect::<Result<Vec<_>, ResultsError>>()?;
+    let read = |file: &PathBuf| args.runs.read(file);
+    let runs = args.results.iter().map(read).collect::<Result<Vec<_>, _>>()?;
     let mut report = match &*runs {
         [a, b] => HtmlReport::comparison(a, b),
         runs => HtmlReport::new(&runs[0]),
     };
-    report = report.lower_is_better(lower_is_better(registry, &runs, args));
+    let metrics = runs.iter().flat_map(Results::metrics);
+    report = report.lower_is_better(args.runs.lower_is_better(registry, metrics));
     if let Some(field) = &args.group {
         report = report.group(field);
     }
@@ -67,18 +67,4 @@ pub(super) fn run(registry: &Registry, args: &ReportArguments) -> Result<ExitCod
     }
     report.write(&args.out)?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// The metrics whose lower scores are better: those of the registry, and those that are named.
-fn lower_is_better<'a>(
-    registry: &Registry,
-    runs: &'a [Results],
-    args: &'a ReportArguments,
-) -> Vec<&'a str> {
-    let is_lower = |name: &&str| {
-        let entry = registry.get(name);
-        entry.is_some_and(|entry| entry.spec().direction == Direction::LowerIsBetter)
-    };
-    let named = args.lower_is_better.iter().map(String::as_str);
-    runs.iter().flat_map(Results::metrics).filter(is_lower).chain(named).collect()
 }

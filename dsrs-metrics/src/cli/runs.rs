@@ -1,0 +1,48 @@
+//! How the commands that read result files judge their scores: failed rows, and the direction of metrics.
+
+use std::path::Path;
+
+use clap::Args;
+
+use super::args::finite;
+use super::registry::Registry;
+use crate::core::spec::Direction;
+use crate::results::{Results, ResultsError};
+
+/// Options of `compare` and `report`.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct RunArguments {
+    /// What a failed row counts as
+    #[arg(
+        long,
+        value_name = "X",
+        default_value_t = 0.0,
+        allow_negative_numbers = true,
+        value_parser = finite
+    )]
+    failure_score: f64,
+    /// Metrics whose lower scores are better, separated by commas; the metrics of `list` need not
+    /// be named
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(in crate::cli) lower_is_better: Vec<String>,
+}
+
+impl RunArguments {
+    pub(in crate::cli) fn read(&self, file: &Path) -> Result<Results, ResultsError> {
+        Ok(Results::read(file)?.with_failure_score(self.failure_score))
+    }
+
+    /// Returns the metrics whose lower scores are better: those of the registry, and those that are named.
+    pub(in crate::cli) fn lower_is_better<'a>(
+        &'a self,
+        registry: &Registry,
+        metrics: impl Iterator<Item = &'a str>,
+    ) -> Vec<&'a str> {
+        let is_lower = |name: &&str| {
+            let entry = registry.get(name);
+            entry.is_some_and(|entry| entry.spec().direction == Direction::LowerIsBetter)
+        };
+        let named = self.lower_is_better.iter().map(String::as_str);
+        metrics.filter(is_lower).chain(named).collect()
+    }
+}
