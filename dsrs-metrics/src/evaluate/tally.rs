@@ -179,7 +179,9 @@ impl Tally {
 
     /// Returns the metric's summary, then one for each named score, by first occurrence.
     pub(super) fn summaries(&self) -> Vec<MetricSummary> {
-        let (uncertainty, groups) = (self.uncertainty(), self.groups());
+        let all = self.values.with_failures(&self.failures());
+        let uncertainty = self.uncertainty(&all);
+        let groups = all.groups().filter(|_| self.kind != ScoreKind::Corpus);
         let own = self.running_summary();
         let repeats = self.repeats.as_ref().map(|repeats| Box::new(repeats.summary()));
         let own = MetricSummary { uncertainty, groups, repeats, has_interval: true, ..own };
@@ -244,8 +246,8 @@ impl Tally {
         Failures { score, count, places: &self.failed }
     }
 
-    /// Returns the uncertainty of the headline, in its unit.
-    fn uncertainty(&self) -> Uncertainty {
+    /// Returns the uncertainty of the headline, in its unit. `all` has the failed rows too.
+    fn uncertainty(&self, all: &Sample) -> Uncertainty {
         if self.kind == ScoreKind::Corpus {
             return Uncertainty::NotComputed;
         }
@@ -266,16 +268,11 @@ impl Tally {
             }
             false => range,
         });
-        let all = self.values.with_failures(&self.failures());
         let uncertainty = all.uncertainty(kind, range);
         match self.kind {
             ScoreKind::Bool => uncertainty.scaled(100.0),
             ScoreKind::Number | ScoreKind::Corpus => uncertainty,
         }
-    }
-
-    fn groups(&self) -> Option<u64> {
-        self.values.with_failures(&self.failures()).groups()
     }
 
     /// Returns a summary without the properties that only the metric itself has.
