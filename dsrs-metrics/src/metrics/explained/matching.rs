@@ -31,14 +31,14 @@ pub(in crate::metrics) fn matches(
     location: Location,
     _: bool,
     _: bool,
-    numeric: bool,
+    _: bool,
     score: f64,
 ) -> String {
-    let place = match (location, numeric) {
-        (Location::Begin, _) => "at the begin of",
-        (Location::End, _) => "at the end of",
-        (Location::Any, _) => "in",
-        (Location::Exact, _) => "as the whole of",
+    let place = match location {
+        Location::Begin => "at the beginning of",
+        Location::End => "at the end of",
+        Location::Any => "in",
+        Location::Exact => "as the whole of",
     };
     let verb = if score > 0.0 { "found" } else { "expected" };
     format!("{verb} {} {place} {}", any_of(&answer), quoted(prediction))
