@@ -3,11 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use super::row_result::RowResult;
 use crate::core::rows::dynamic::{Example, Prediction};
-use crate::json::path;
+use crate::json::{describe, path};
 
 /// Returns the group of a row.
 pub(super) type GroupOf<G, P> = Arc<dyn Fn(&RowResult<G, P>) -> Option<String> + Send + Sync>;
@@ -67,9 +65,5 @@ pub(super) fn value_at(row: &RowResult<Example, Prediction>, path: &str) -> Opti
         }
         _ => in_attributes(),
     };
-    match value? {
-        Value::Null => None,
-        Value::String(text) => Some(text.clone()),
-        other => Some(other.to_string()),
-    }
+    describe::text(value?.clone())
 }

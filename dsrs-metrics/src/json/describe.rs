@@ -1,4 +1,4 @@
-//! Descriptions of JSON values for error messages.
+//! JSON values as text: for error messages, in cells, as the name of a group.
 
 use serde_json::Value;
 
@@ -11,6 +11,15 @@ pub(crate) fn found(value: &Value) -> String {
         Value::String(text) => format!("the string {}", shown(text)),
         Value::Array(_) => "a list".to_owned(),
         Value::Object(_) => "an object".to_owned(),
+    }
+}
+
+/// Returns a string as it is, and any other value as JSON; `None` for null.
+pub(crate) fn text(value: Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::String(text) => Some(text),
+        other => Some(other.to_string()),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::core::rows::dynamic::Fields;
 use crate::core::rows::pair::Origin;
 use crate::core::score::OFFLINE_JUDGE;
 use crate::data::ObjectRow;
-use crate::json::describe::found;
+use crate::json::describe::{found, text};
 
 /// What a CSV column of an outcome ends with. A metric has one for each row.
 const OUTCOME: &str = ".outcome";
@@ -74,7 +74,7 @@ impl UncheckedRow {
             input_tokens: self.count("input_tokens")?,
             output_tokens: self.count("output_tokens")?,
             cost_msats: self.count("cost_msats")?,
-            traceback: string(self.fields.remove("traceback")),
+            traceback: self.fields.remove("traceback").and_then(text),
             id: self.id,
             origin: Some(self.at),
             gold: self.gold,
@@ -207,7 +207,7 @@ impl UncheckedScore<'_> {
             .filter(|_| value.is_some());
         let metadata = self.object("metadata")?;
         let components = self.components()?;
-        let details = string(self.fields.remove("details"));
+        let details = self.fields.remove("details").and_then(text);
         let is_judged_offline = has_offline_label(&metadata)
             || components.values().any(|component| component.is_judged_offline)
             || self.column.is_some() && details.as_deref().is_some_and(shows_offline_label);
@@ -217,11 +217,11 @@ impl UncheckedScore<'_> {
             passed,
             confidence: self.typed("confidence", Value::as_f64, "a number or null")?,
             details,
-            feedback: string(self.fields.remove("feedback")),
-            error: string(self.fields.remove("error")),
+            feedback: self.fields.remove("feedback").and_then(text),
+            error: self.fields.remove("error").and_then(text),
             cost_msats: self.typed("cost_msats", Value::as_u64, WHOLE)?.unwrap_or(0),
             missing: self.missing()?,
-            gated_by: string(self.fields.remove("gated_by")),
+            gated_by: self.fields.remove("gated_by").and_then(text),
             budget_msats: self.typed("budget_msats", Value::as_u64, WHOLE)?,
             parts: self.parts()?,
             metadata,
@@ -321,14 +321,5 @@ fn object(value: Value, at: &Origin, field: &str) -> Result<Map<String, Value>, 
         Value::Null => Ok(Map::new()),
         Value::Object(object) => Ok(object),
         other => Err(ResultsError::invalid(at, field.to_owned(), "an object", found(&other))),
-    }
-}
-
-/// A string; of any other value, its JSON.
-fn string(value: Option<Value>) -> Option<String> {
-    match value? {
-        Value::Null => None,
-        Value::String(text) => Some(text),
-        other => Some(other.to_string()),
     }
 }

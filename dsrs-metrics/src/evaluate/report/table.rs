@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::core::outcome::Outcome;
 use crate::core::spec::ScoreKind;
 use crate::evaluate::{EvaluationResult, RowResult};
+use crate::json::describe::text;
 use crate::text::shown;
 
 /// The width of a field, and the largest width of a score, borders included.
@@ -111,12 +112,12 @@ fn fields_of(side: &str, row: &impl Serialize) -> Vec<(String, String)> {
     let fields = json.as_ref().map(|json| serde_json::from_str::<IndexMap<String, Value>>(json));
     match (fields, json.as_deref()) {
         (Ok(Ok(fields)), _) => {
-            let named = |(name, value)| (format!("{side}.{name}"), text(value));
+            let named = |(name, value)| (format!("{side}.{name}"), text(value).unwrap_or_default());
             fields.into_iter().map(named).collect()
         }
         (_, Ok(value)) => {
             let value = serde_json::from_str(value).unwrap_or(Value::Null);
-            vec![(side.to_owned(), text(value))]
+            vec![(side.to_owned(), text(value).unwrap_or_default())]
         }
         (_, Err(error)) => vec![(side.to_owned(), format!("cannot be written as JSON: {error}"))],
     }
@@ -138,14 +139,6 @@ fn ranked(fields: &IndexSet<&String>, reads: &[String]) -> Vec<usize> {
     let mut ranked: Vec<_> = fields.iter().enumerate().map(rank).collect();
     ranked.sort_unstable();
     ranked.into_iter().map(|(_, column)| column).collect()
-}
-
-fn text(value: Value) -> String {
-    match value {
-        Value::Null => String::new(),
-        Value::String(text) => text,
-        other => other.to_string(),
-    }
 }
 
 fn outcome(outcome: &Outcome, kind: Option<ScoreKind>) -> String {

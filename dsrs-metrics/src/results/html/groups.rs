@@ -13,6 +13,7 @@ use super::error::HtmlError;
 use super::figures::{Counts, Figures, counted, thousands};
 use super::view::{LABELS, Source, range};
 use crate::core::spec::ScoreKind;
+use crate::json::describe;
 use crate::results::{ResultRow, ResultScore, Results};
 
 /// The largest number of groups that are shown; those with most rows are.
@@ -45,11 +46,7 @@ impl GroupOf {
 
 /// The group of a row; `None` if the row does not have the field.
 fn group(row: &ResultRow, field: &str) -> Option<String> {
-    match row.field(field)? {
-        Value::Null => None,
-        Value::String(text) => Some(text.clone()),
-        other => Some(other.to_string()),
-    }
+    describe::text(row.field(field)?.clone())
 }
 
 fn known_fields(row: &ResultRow) -> Vec<String> {
