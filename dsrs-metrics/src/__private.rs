@@ -6,7 +6,7 @@ pub use crate::core::dedup::key::{Configured, Key};
 pub use crate::core::error::{FieldError, is_scored, unreadable_field};
 pub use crate::core::explanation::explained;
 pub use crate::core::missing::Absent;
-pub use crate::core::params::{Typed, Untyped, read_param};
+pub use crate::core::params::{Debugged, Parameter, Typed, Undisplayed, Untyped, read_param};
 pub use crate::core::probe::{Compared, NotComparable, RequiresNothing, Requiring};
 pub use crate::core::requirements::{Requirement, Requires};
 pub use crate::core::return_types::{Decided, Undecided};

@@ -33,6 +33,7 @@ pub mod composite;
 mod core;
 pub mod data;
 mod evaluate;
+mod journal;
 mod json;
 pub mod judge;
 pub mod lm;
@@ -168,9 +169,11 @@ pub use crate::evaluate::report::ProgressDisplay;
 #[cfg(feature = "report")]
 pub use crate::evaluate::report::ResultTable;
 pub use crate::evaluate::{
-    Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, Evaluator, MetricSummary,
-    Observer, ProgramTotals, Repeat, RepeatSummary, RowResult, RunStart, Running, UnknownField,
+    Ending, Evaluate, EvaluateBuilder, EvaluateError, EvaluationResult, Evaluator, JournalUse,
+    MetricSummary, Observer, ProgramTotals, Repeat, RepeatSummary, RowResult, RunStart, Running,
+    UnknownField,
 };
+pub use crate::journal::{JournalError, journal_cost_msats};
 pub use crate::json::structured;
 pub use crate::scoring::{
     AggregationError, AggregationMethod, BoxedMetric, BudgetReport, FinalScore, MetricSet,

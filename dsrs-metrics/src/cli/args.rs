@@ -76,6 +76,10 @@ pub(super) struct ScoreArguments {
     /// Write gold row and prediction of each row to the file too, e.g. for `report`
     #[arg(long, requires = "out")]
     pub(super) with_rows: bool,
+    /// Record the run in this directory. If it is interrupted, killed or stopped by a full disk, the
+    /// same command continues it, and pays no finished call of a language model again
+    #[arg(long, value_name = "DIR")]
+    pub(super) journal: Option<PathBuf>,
     /// In a CSV file, write a leading apostrophe before strings that a spreadsheet would evaluate as
     /// a formula: those that begin with =, +, -, @, a tab or a line break
     #[arg(long, requires = "out")]

@@ -7,6 +7,7 @@ use super::hint::Hint;
 use crate::core::params::ParamError;
 use crate::data::DataError;
 use crate::evaluate::EvaluateError;
+use crate::journal::JournalError;
 use crate::results::ResultsError;
 
 /// Why a command failed before or during its run.
@@ -30,6 +31,10 @@ pub(super) enum CliError {
     DuplicateMapping { field: String },
     #[error("--out {}: {reason}", file.display())]
     Out { file: PathBuf, reason: String },
+    #[error("--journal: cannot read {}: {reason}", file.display())]
+    JournalInput { file: PathBuf, reason: io::Error },
+    #[error(transparent)]
+    Journal(#[from] JournalError),
     #[error("{}: cannot be written: {reason}", file.display())]
     Unwritable { file: PathBuf, reason: io::Error },
     #[error("{}: the file is also an input; choose another file", file.display())]

@@ -224,6 +224,11 @@ impl<G: Sync, P: Sync> Metric<G, P> for Composite<G, P> {
         self.plan.answer(&leaves, call, &self.name, &self.spec)
     }
 
+    fn parameters(&self, all: &mut Vec<(String, String)>) {
+        all.push(("expression".to_owned(), self.plan.shown()));
+        self.leaves.iter().for_each(|leaf| leaf.parameters(all));
+    }
+
     fn keys(&self, all: &mut Vec<Key>) {
         self.leaves.iter().for_each(|leaf| Metric::<G, P>::keys(leaf, all));
     }

@@ -229,6 +229,10 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Metric<G, P> for Batche
         self.metric.requirements(all);
     }
 
+    fn parameters(&self, all: &mut Vec<(String, String)>) {
+        self.metric.parameters(all);
+    }
+
     fn key(&self) -> Option<Key> {
         self.metric.key()
     }

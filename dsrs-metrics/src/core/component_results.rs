@@ -148,6 +148,19 @@ impl ComponentResult {
         }
     }
 
+    /// Restores a result from what [`outcome`](Self::outcome) and [`cost_msats`](Self::cost_msats) returned.
+    pub(crate) fn restored(outcome: Option<Outcome>, cost_msats: u64) -> Self {
+        match outcome {
+            None => Self::default(),
+            Some(Outcome::Scored(scored)) if scored.is_plain() => {
+                let mut result = Self::default();
+                result.set_plain(&scored);
+                result
+            }
+            Some(outcome) => Self::other(outcome, cost_msats),
+        }
+    }
+
     #[cold]
     fn of_outcome(answer: Result<Scored>) -> Self {
         let cost = answer.as_ref().map_or_else(MetricError::cost_msats, |it| it.score.cost_msats);

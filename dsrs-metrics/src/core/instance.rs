@@ -294,6 +294,10 @@ impl<G: Sync, P: Sync, M: Metric<G, P>> Metric<G, P> for Instance<M> {
         self.metric.requirements(all);
     }
 
+    fn parameters(&self, all: &mut Vec<(String, String)>) {
+        self.metric.parameters(all);
+    }
+
     fn key(&self) -> Option<Key> {
         Some(Key::of_instance(self.metric.key()?, self.settings))
     }

@@ -190,6 +190,15 @@ pub trait Metric<G: Sync = Example, P: Sync = Prediction>: Send + Sync {
         self.declaration()?.key()
     }
 
+    /// Adds the parameters of the metric and of its components, as `TYPE.NAME` with their values, as far as these can be
+    /// shown.
+    #[doc(hidden)]
+    fn parameters(&self, all: &mut Vec<(String, String)>) {
+        let mut keys = Vec::new();
+        self.keys(&mut keys);
+        keys.iter().for_each(|key| all.extend(key.parameters()));
+    }
+
     /// Adds the keys of the metric and of all its components.
     #[doc(hidden)]
     fn keys(&self, all: &mut Vec<Key>) {
@@ -234,6 +243,9 @@ macro_rules! forward_metric {
             }
             fn requirements(&self, all: &mut Vec<Requirement>) {
                 (**self).requirements(all);
+            }
+            fn parameters(&self, all: &mut Vec<(String, String)>) {
+                (**self).parameters(all);
             }
             fn key(&self) -> Option<Key> {
                 let key: fn(&Self) -> Option<Key> = $key;

@@ -5,12 +5,14 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::core::error::{FieldError, Result};
 use crate::core::score::Scored;
 use crate::core::spec::{FieldSpec, MetricSpec};
 
 /// The fields that a prediction lacks, of those that a metric reads.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct MissingFields {
     fields: Vec<MissingField>,
     /// The names of the fields that the prediction has, for a suggestion if no row has a field.
@@ -18,7 +20,7 @@ pub(crate) struct MissingFields {
 }
 
 /// One field that a prediction lacks.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct MissingField {
     pub(crate) name: Cow<'static, str>,
     /// Whether the prediction has the field, without a value: `null`, or an empty cell of a CSV file.

@@ -197,6 +197,43 @@ pub trait Untyped {
 
 impl<T> Untyped for Typed<'_, T> {}
 
+/// The value of a parameter of any type, for autoref specialization on `&Parameter`: `shown` resolves to the inherent
+/// method if the type implements `Serialize`, to the method of [`Debugged`] if it implements `Debug`, and to the method of
+/// [`Undisplayed`] otherwise.
+#[derive(Debug)]
+#[doc(hidden)]
+pub struct Parameter<'a, T>(pub &'a T);
+
+impl<T: Serialize> Parameter<'_, T> {
+    /// Returns the value as a user would write it.
+    #[must_use]
+    pub fn shown(&self) -> Option<String> {
+        Typed(self.0).text()
+    }
+}
+
+/// Parameters that can be shown only with `Debug`.
+#[doc(hidden)]
+pub trait Debugged {
+    fn shown(&self) -> Option<String>;
+}
+
+impl<T: std::fmt::Debug> Debugged for Parameter<'_, T> {
+    fn shown(&self) -> Option<String> {
+        Some(format!("{:?}", self.0))
+    }
+}
+
+/// Parameters that cannot be shown.
+#[doc(hidden)]
+pub trait Undisplayed {
+    fn shown(&self) -> Option<String> {
+        None
+    }
+}
+
+impl<T> Undisplayed for &Parameter<'_, T> {}
+
 /// Returns one parameter's value, or its default.
 ///
 /// # Errors

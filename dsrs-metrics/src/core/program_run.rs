@@ -4,6 +4,8 @@ use std::fmt;
 use std::ops::AddAssign;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::core::rows::dynamic::{Prediction, Trace};
 use crate::lm::LmReply;
 
@@ -36,6 +38,31 @@ impl ProgramRun {
             (self.latency, self.is_measured) = (Some(latency), true);
         }
         self
+    }
+}
+
+/// A [`ProgramRun`] as a journal stores it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct RunSnapshot {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    trace: Option<Trace>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    usage: Option<ProgramUsage>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    latency: Option<Duration>,
+    is_measured: bool,
+}
+
+impl From<&ProgramRun> for RunSnapshot {
+    fn from(run: &ProgramRun) -> Self {
+        let ProgramRun { trace, usage, latency, is_measured } = run.clone();
+        Self { trace, usage, latency, is_measured }
+    }
+}
+
+impl From<RunSnapshot> for ProgramRun {
+    fn from(RunSnapshot { trace, usage, latency, is_measured }: RunSnapshot) -> Self {
+        Self { trace, usage, latency, is_measured }
     }
 }
 
@@ -145,7 +172,7 @@ impl<P> From<P> for ProgramOutput<P> {
 /// usage += ProgramUsage::new(10, 1).with_cost_msats(8);
 /// assert_eq!((usage.tokens(), usage.cost_msats), (53, Some(50)));
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProgramUsage {
     /// Tokens of all prompts.
     pub input_tokens: u64,

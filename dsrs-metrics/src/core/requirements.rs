@@ -30,7 +30,6 @@ impl Requirement {
     }
 
     /// Returns the model, if there is one.
-    #[cfg(all(feature = "cli", feature = "lm"))]
     pub(crate) fn lm(&self) -> Option<&Arc<dyn LanguageModel>> {
         match &self.need {
             Need::Model(lm) => Some(lm),

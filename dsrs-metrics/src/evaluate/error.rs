@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::missing::UnknownField;
 use crate::core::requirements::NotReady;
+use crate::journal::JournalError;
 
 /// An error in the setup of an evaluation, or one that leaves it without a result.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -94,6 +95,9 @@ pub enum EvaluateError {
         /// The error message of the operating system.
         reason: String,
     },
+    /// The journal cannot be used or written, or belongs to another run.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
     /// Two outputs have the same path.
     #[error("duplicate output file `{}`; write each format to a separate file", path.display())]
     DuplicateOutput {

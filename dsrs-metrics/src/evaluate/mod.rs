@@ -2,6 +2,7 @@
 //!
 //! Progress, tables and result files are in `report/`.
 
+mod attempt;
 mod builder;
 mod collector;
 #[cfg(feature = "ctrl-c")]
@@ -9,6 +10,7 @@ mod ctrl_c;
 mod error;
 mod evaluator;
 mod groups;
+mod journal;
 mod missing;
 mod observer;
 mod outputs;
@@ -44,12 +46,13 @@ pub use self::observer::{Observer, RunStart};
 #[cfg(feature = "report")]
 pub use self::outputs::TableRows;
 pub use self::repeats::{Repeat, RepeatSummary};
-pub use self::result::{Ending, EvaluationResult};
+pub use self::result::{Ending, EvaluationResult, JournalUse};
 pub use self::row_result::RowResult;
 pub use self::summary::MetricSummary;
 pub use self::totals::ProgramTotals;
 
 use self::groups::GroupOf;
+use self::journal::JournalOptions;
 use self::row::Plan;
 use self::run::Predicted;
 use self::sample::IntervalOptions;
@@ -142,6 +145,7 @@ struct Options<G, P> {
     save_rows: bool,
     render_pair: Option<Render<G, P>>,
     observers: Vec<Arc<dyn Observer<G, P>>>,
+    journal: Option<JournalOptions<G, P>>,
     stop_when: Option<Shared<BoxFuture<'static, ()>>>,
     #[cfg(feature = "ctrl-c")]
     stop_on_ctrl_c: bool,
@@ -150,7 +154,10 @@ struct Options<G, P> {
 impl<G, P> Options<G, P> {
     /// Returns whether rows are kept, written or passed to an observer, so that the details of their scores can be read.
     fn shows_rows(&self) -> bool {
-        self.keep_results || !self.outputs.is_empty() || !self.observers.is_empty()
+        self.keep_results
+            || !self.outputs.is_empty()
+            || !self.observers.is_empty()
+            || self.journal.is_some()
     }
 
     fn tally(&self, repeats: Option<u32>) -> TallyOptions {
@@ -178,6 +185,7 @@ impl<G, P> Default for Options<G, P> {
             save_rows: false,
             render_pair: None,
             observers: Vec::new(),
+            journal: None,
             stop_when: None,
             #[cfg(feature = "ctrl-c")]
             stop_on_ctrl_c: false,
@@ -191,6 +199,7 @@ impl<G, P> Clone for Options<G, P> {
             group: self.group.clone(),
             outputs: self.outputs.clone(),
             observers: self.observers.clone(),
+            journal: self.journal.clone(),
             stop_when: self.stop_when.clone(),
             ..*self
         }

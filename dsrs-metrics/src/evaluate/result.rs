@@ -50,6 +50,8 @@ pub struct EvaluationResult<G = Example, P = Prediction> {
     /// The number of rows without a value of the field of [`group`](crate::EvaluateBuilder::group); each is a group of
     /// its own. 0 if rows have no groups.
     pub without_group: u64,
+    /// What the run took from its journal, if it has one.
+    pub journal: Option<JournalUse>,
     pub(super) failure_score: f64,
     pub(super) names: Vec<String>,
     /// The fields that the metrics read, first metric first.
@@ -68,6 +70,16 @@ pub enum Ending {
     Stopped,
     /// A result file was created but could not be written.
     OutputFailed(EvaluateError),
+}
+
+/// What a run took from its journal.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct JournalUse {
+    /// The number of rows of which an earlier run had recorded everything, so that nothing was added.
+    pub restored_rows: u64,
+    /// The number of damaged records, which were ignored: their calls were made again.
+    pub damaged_records: u64,
 }
 
 impl Ending {

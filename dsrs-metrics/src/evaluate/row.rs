@@ -2,13 +2,14 @@
 //!
 //! Rows come from `source.rs`; outcomes are collected in `collector.rs`.
 
-use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::future::{BoxFuture, join_all};
 use tokio::time::Instant;
 
+use super::attempt::{Attempt, Failure, is_conclusive, unless_late};
+use super::journal::{JournaledRow, Predicted, RunJournal};
 use super::repeats::{self, Repeat, RepeatPred};
 use super::row_result::RowResult;
 use super::source::Input;
@@ -19,14 +20,15 @@ use crate::core::dedup::memo::{self, Sharing};
 use crate::core::error::{MetricError, MetricErrorKind};
 use crate::core::metric::Metric;
 use crate::core::outcome::Outcome;
-use crate::core::panic::{self, Panic};
-use crate::core::program_run::ProgramRun;
+use crate::core::panic;
 use crate::core::repeat::RepeatNumber;
 use crate::core::requirements::Requirement;
 use crate::core::score::Scored;
 use crate::core::settings::Settings;
 use crate::core::spec::{ScoreKind, ScoreRange};
 use crate::evaluate::program::Program;
+use crate::journal::{JournalError, JournalRow, StoredScores};
+use crate::lm::recording;
 
 /// A metric with those of its properties that every row needs.
 pub(super) struct MetricEntry<'a, G, P> {
@@ -59,6 +61,10 @@ impl<'a, G: Sync, P: Sync> MetricEntry<'a, G, P> {
 }
 
 impl<G: Sync, P: Sync> MetricEntry<'_, G, P> {
+    pub(super) fn metric(&self) -> &dyn Metric<G, P> {
+        &*self.metric
+    }
+
     fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {
         memo::answer(&*self.metric, self.key.as_ref(), call)
     }
@@ -102,21 +108,14 @@ pub(super) fn requirements<G: Sync, P: Sync>(
     all
 }
 
-type Attempt<T> = Result<T, Failure>;
-
-/// Why an awaited call of user code returned nothing.
-enum Failure {
-    Panicked(Panic),
-    TimedOut,
-}
-
 impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
     pub(super) async fn finish<Kind>(
         &self,
         index: u64,
         input: Input<G, P>,
         program: &impl Program<G, P, Kind>,
-    ) -> RowResult<G, P> {
+        journal: Option<&RunJournal<G, P>>,
+    ) -> Result<RowResult<G, P>, JournalError> {
         let mut row = RowResult {
             id: input.id.unwrap_or_else(|| index.to_string()),
             gold: input.gold,
@@ -128,11 +127,19 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             origin: input.origin,
             traceback: None,
         };
-        match self.options.repeats {
-            None => self.evaluate(&mut row, program).await,
-            Some(repeats) => self.evaluate_repeatedly(&mut row, program, repeats).await,
-        }
-        row
+        let fingerprint = journal.map(|journal| (journal, journal.fingerprint(&row)));
+        let journaled = |repeat: u32| {
+            let row = fingerprint.as_ref().map(|(journal, hash)| journal.row(index, repeat, hash));
+            row.transpose()
+        };
+        let is_restored = match self.options.repeats {
+            None => self.evaluate(&mut row, program, journaled(0)?).await,
+            Some(repeats) => {
+                self.evaluate_repeatedly(&mut row, program, repeats, journaled).await?
+            }
+        };
+        journal.filter(|_| is_restored).inspect(|journal| journal.count_restored());
+        Ok(row)
     }
 
     /// Evaluates a row several times, one after another, and reduces the outcomes of each metric to one.
@@ -141,14 +148,17 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         row: &mut RowResult<G, P>,
         program: &impl Program<G, P, Kind>,
         repeats: u32,
-    ) {
+        journaled: impl Fn(u32) -> Result<Option<JournaledRow<G, P>>, JournalError>,
+    ) -> Result<bool, JournalError> {
         let is_predicted = row.pred.is_none();
         let mut pred = row.pred.take();
         let mut traceback = None;
+        let mut is_restored = true;
         for number in 0..repeats {
             row.pred = pred.take_if(|_| !is_predicted);
             let settings = Settings::new().with(RepeatNumber(number));
-            settings.scope(self.evaluate(row, program)).await;
+            let evaluated = self.evaluate(row, program, journaled(number)?);
+            is_restored &= settings.scope(evaluated).await;
             traceback = traceback.or(row.traceback.take());
             let own = match row.pred.take() {
                 None => RepeatPred::None,
@@ -168,12 +178,39 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             repeats::reduce(&outcomes, self.options.failure_score)
         };
         row.outcomes = (0..self.metrics.len()).map(of_metric).collect();
+        Ok(is_restored)
     }
 
-    async fn evaluate<Kind>(&self, row: &mut RowResult<G, P>, program: &impl Program<G, P, Kind>) {
+    /// Evaluates a row, and returns whether the journal had everything of it.
+    async fn evaluate<Kind>(
+        &self,
+        row: &mut RowResult<G, P>,
+        program: &impl Program<G, P, Kind>,
+        journal: Option<JournaledRow<G, P>>,
+    ) -> bool {
+        match journal {
+            None => {
+                self.evaluate_once(row, program, None).await;
+                false
+            }
+            Some(journal) => {
+                let recorder = Arc::clone(&journal.row);
+                let evaluated = self.evaluate_once(row, program, Some(&journal));
+                recording::scope(recorder, evaluated).await;
+                !journal.row.has_added()
+            }
+        }
+    }
+
+    async fn evaluate_once<Kind>(
+        &self,
+        row: &mut RowResult<G, P>,
+        program: &impl Program<G, P, Kind>,
+        journal: Option<&JournaledRow<G, P>>,
+    ) {
         let deadline = self.options.timeout.map(|timeout| Instant::now() + timeout);
         if row.pred.is_none() {
-            match self.predict(&row.gold, program, deadline).await {
+            match self.predict(&row.gold, program, deadline, journal).await {
                 Ok((pred, run)) => (row.pred, row.run) = (Some(pred), Some(Box::new(run))),
                 Err((error, traceback)) => {
                     let error: Arc<str> = error.into();
@@ -188,7 +225,8 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             let call = if self.options.is_explained { call } else { call.without_explanation() };
             let memo = self.sharing.as_ref().map(|sharing| sharing.memo(&call));
             let call = call.with_memo(memo.as_ref());
-            (row.outcomes, row.traceback) = self.score(call, deadline).await;
+            let journal = journal.map(|journal| &*journal.row);
+            (row.outcomes, row.traceback) = self.score(call, deadline, journal).await;
         }
     }
 
@@ -197,14 +235,18 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         gold: &G,
         program: &impl Program<G, P, Kind>,
         deadline: Option<Instant>,
-    ) -> Result<(P, ProgramRun), (String, Option<String>)> {
+        journal: Option<&JournaledRow<G, P>>,
+    ) -> Predicted<P> {
+        if let Some(predicted) = journal.and_then(JournaledRow::predicted) {
+            return predicted;
+        }
         // The call is made in an async block because it may panic before its first await.
         let start = |_| async {
             let started = Instant::now();
             let (prediction, run) = program.output(gold).await?.into_parts();
             Ok((prediction, run.measured(started.elapsed())))
         };
-        match self.attempt(start, Result::is_ok, deadline).await {
+        let predicted = match self.options.attempt(start, Result::is_ok, deadline).await {
             Ok(output) => output.map_err(|error| (error, None)),
             Err(Failure::Panicked(panic)) => {
                 let error = format!("the program panicked: {}", panic.message);
@@ -214,40 +256,59 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
                 let seconds = self.options.timeout.unwrap_or_default().as_secs_f64();
                 Err((format!("the program returned no prediction within {seconds} s"), None))
             }
+        };
+        if let Some(journal) = journal {
+            journal.record(&predicted);
         }
+        predicted
     }
 
-    /// Evaluates all metrics: the ready answers first, then the pending ones concurrently.
+    /// Evaluates all metrics that no journal has the outcome of: the ready answers first, then the pending ones
+    /// concurrently.
     async fn score(
         &self,
         call: MetricCall<'_, G, P>,
         deadline: Option<Instant>,
+        journal: Option<&JournalRow>,
     ) -> (Vec<Outcome>, Option<String>) {
+        let (mut restored, mut tracebacks) =
+            journal.map(JournalRow::take_outcomes).unwrap_or_default();
         let mut outcomes = Vec::with_capacity(self.metrics.len());
-        let mut tracebacks = Vec::new();
+        let mut new = StoredScores::default();
         let mut pending = Vec::new();
         for (position, entry) in self.metrics.iter().enumerate() {
+            if let Some(outcome) = restored.remove(&position) {
+                outcomes.push(outcome);
+                continue;
+            }
             let attempt = match panic::catch(self.options.traceback, || entry.answer(call)) {
                 Ok(Answer::Pending(future)) => {
                     // Replaced when the call has finished.
                     outcomes.push(Outcome::Abstained);
-                    pending.push((
-                        position,
-                        entry,
-                        self.await_answer(entry, call, future, deadline),
-                    ));
+                    pending.push(async move {
+                        let attempt = self.await_answer(entry, call, future, deadline).await;
+                        let (outcome, traceback) = self.outcome(entry, attempt);
+                        record_one(journal, position, &outcome, traceback.as_ref());
+                        (position, outcome, traceback)
+                    });
                     continue;
                 }
                 Ok(Answer::Ready(result)) => unless_late(Ok(result), is_conclusive, deadline),
                 Err(panic) => Err(Failure::Panicked(panic)),
             };
-            outcomes.push(self.outcome(entry, attempt, &mut tracebacks));
+            let (outcome, traceback) = self.outcome(entry, attempt);
+            if journal.is_some() {
+                new.add(position, &outcome, traceback.as_deref());
+            }
+            tracebacks.extend(traceback);
+            outcomes.push(outcome);
         }
-        let pending = pending
-            .into_iter()
-            .map(|(position, entry, attempt)| async move { (position, entry, attempt.await) });
-        for (position, entry, attempt) in join_all(pending).await {
-            outcomes[position] = self.outcome(entry, attempt, &mut tracebacks);
+        if let Some(journal) = journal {
+            journal.record_scores(new, false);
+        }
+        for (position, outcome, traceback) in join_all(pending).await {
+            outcomes[position] = outcome;
+            tracebacks.extend(traceback);
         }
         let traceback = (!tracebacks.is_empty()).then(|| tracebacks.join("\n"));
         (outcomes, traceback)
@@ -267,101 +328,41 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             let again = || entry.answer(MetricCall { memo: None, ..call });
             async move { first.map_or_else(again, Answer::Pending).await }
         };
-        self.attempt(start, is_conclusive, deadline).await
+        self.options.attempt(start, is_conclusive, deadline).await
     }
 
+    /// Returns the outcome of a call, and the backtrace of a panic.
     fn outcome(
         &self,
         entry: &MetricEntry<'_, G, P>,
         attempt: Attempt<Result<Scored, MetricError>>,
-        tracebacks: &mut Vec<String>,
-    ) -> Outcome {
+    ) -> (Outcome, Option<String>) {
         let metric = || entry.name.clone();
+        let failed = |error| Outcome::MetricFailed { error };
         match attempt {
-            Ok(scored) => Outcome::from(scored),
+            Ok(scored) => (Outcome::from(scored), None),
             Err(Failure::Panicked(panic)) => {
-                tracebacks.extend(panic.traceback);
-                Outcome::MetricFailed { error: MetricError::panicked(metric(), panic.message) }
+                (failed(MetricError::panicked(metric(), panic.message)), panic.traceback)
             }
-            Err(Failure::TimedOut) => Outcome::MetricFailed {
-                error: MetricError::new(
-                    metric(),
-                    MetricErrorKind::TimedOut {
-                        seconds: self.options.timeout.unwrap_or_default().as_secs_f64(),
-                    },
-                ),
-            },
-        }
-    }
-
-    /// Awaits a call of user code within the row's deadline, with a second attempt if it is slow.
-    async fn attempt<T, E, F: Future<Output = Result<T, E>>>(
-        &self,
-        start: impl Fn(bool) -> F,
-        is_conclusive: fn(&Result<T, E>) -> bool,
-        deadline: Option<Instant>,
-    ) -> Attempt<F::Output> {
-        let attempts = self.first_of_two(start, is_conclusive);
-        match deadline {
-            None => attempts.await,
-            Some(deadline) => {
-                let attempts = tokio::time::timeout_at(deadline, attempts);
-                let attempt = attempts.await.unwrap_or(Err(Failure::TimedOut));
-                unless_late(attempt, is_conclusive, Some(deadline))
+            Err(Failure::TimedOut) => {
+                let seconds = self.options.timeout.unwrap_or_default().as_secs_f64();
+                let kind = MetricErrorKind::TimedOut { seconds };
+                (failed(MetricError::new(metric(), kind)), None)
             }
-        }
-    }
-
-    /// Starts a second attempt at a slow call, and never a third. The first conclusive result wins; the
-    /// other call is dropped, which cancels it. If one attempt fails or panics, the other is awaited. If
-    /// both fail, the failure of the first is returned.
-    async fn first_of_two<T, E, F: Future<Output = Result<T, E>>>(
-        &self,
-        start: impl Fn(bool) -> F,
-        is_conclusive: fn(&Result<T, E>) -> bool,
-    ) -> Attempt<F::Output> {
-        // The call is made within the future because it may panic before it returns one.
-        let attempt = async |first| {
-            let called = panic::catch_async(self.options.traceback, async { start(first).await });
-            called.await.map_err(Failure::Panicked)
-        };
-        let succeeded = |attempt: &Attempt<F::Output>| attempt.as_ref().is_ok_and(is_conclusive);
-        let Some(delay) = self.options.resubmit_after else {
-            return attempt(true).await;
-        };
-        let mut first = pin!(attempt(true));
-        if let Ok(output) = tokio::time::timeout(delay, first.as_mut()).await {
-            return output;
-        }
-        let mut second = pin!(attempt(false));
-        tokio::select! {
-            biased;
-            output = &mut first => {
-                if succeeded(&output) {
-                    return output;
-                }
-                let other = second.await;
-                if succeeded(&other) { other } else { output }
-            }
-            output = &mut second => if succeeded(&output) { output } else { first.await },
         }
     }
 }
 
-/// Turns a conclusive result after the deadline into a timeout; a failure is returned unchanged.
-fn unless_late<T, E>(
-    attempt: Attempt<Result<T, E>>,
-    is_conclusive: fn(&Result<T, E>) -> bool,
-    deadline: Option<Instant>,
-) -> Attempt<Result<T, E>> {
-    let late = || deadline.is_some_and(|deadline| Instant::now() > deadline);
-    match attempt {
-        Ok(result) if is_conclusive(&result) && late() => Err(Failure::TimedOut),
-        attempt => attempt,
+/// Records the outcome of a call that was awaited, which may have cost something.
+fn record_one(
+    journal: Option<&JournalRow>,
+    position: usize,
+    outcome: &Outcome,
+    traceback: Option<&String>,
+) {
+    if let Some(journal) = journal {
+        let mut scores = StoredScores::default();
+        scores.add(position, outcome, traceback.map(String::as_str));
+        journal.record_scores(scores, true);
     }
-}
-
-/// Returns whether a result is final: a score or an abstention.
-fn is_conclusive(scored: &Result<Scored, MetricError>) -> bool {
-    scored.as_ref().map_or_else(|error| *error.kind() == MetricErrorKind::Abstained, |_| true)
 }

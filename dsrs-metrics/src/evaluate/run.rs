@@ -18,6 +18,7 @@ use super::Options;
 use super::collector::{Collector, CollectorOptions};
 use super::error::EvaluateError;
 use super::groups::Groups;
+use super::journal::RunJournal;
 use super::observer::{Observers, RunStart};
 use super::result::{Ending, EvaluationResult};
 use super::row::{MetricEntry, Plan};
@@ -32,6 +33,7 @@ use crate::core::requirements;
 use crate::core::settings::Settings;
 use crate::evaluate::program::Program;
 use crate::evaluate::report::{Progress, Render, ResultFiles};
+use crate::journal::JournalError;
 
 /// How long a worker may run without yielding to timers, signals and other tasks.
 const TIME_SLICE: Duration = Duration::from_millis(5);
@@ -57,6 +59,7 @@ struct Run<'a, G, P> {
     collector: Mutex<Collector<G, P>>,
     /// Set if rows are written.
     render: Option<Render<G, P>>,
+    journal: Option<RunJournal<G, P>>,
     started: Instant,
 }
 
@@ -208,6 +211,8 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         options: &Options<G, P>,
         stop: Arc<Stop>,
     ) -> Result<Self, EvaluateError> {
+        let journal = options.journal.as_ref().map(|journal| RunJournal::open(journal, &plan));
+        let journal = journal.transpose()?;
         let files = ResultFiles::create(&options.outputs, options.escape_formulas)?;
         let render = files.is_some().then_some(render);
         let tally = |metric: &MetricEntry<'_, G, P>| {
@@ -236,6 +241,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             stop_when: options.stop_when.clone(),
             observers: Observers::new(&options.observers),
             render,
+            journal,
             started: Instant::now(),
         })
     }
@@ -245,9 +251,13 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         let mut slice_start = std::time::Instant::now();
         while let Some((index, input)) = self.source.pull(&self.stop).await {
             self.pool.begin_row();
-            let row = self.plan.finish(index, input, program);
+            let row = self.plan.finish(index, input, program, self.journal.as_ref());
             let row = with_time_slice(&mut slice_start, pin!(row)).await;
             self.pool.end_row();
+            let row = match row {
+                Ok(row) => row,
+                Err(error) => return self.source.fail(error.into(), &self.stop),
+            };
             if let Some(render) = self.render {
                 line.clear();
                 self.render_row(render, &row, &mut line);
@@ -284,6 +294,9 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
     fn record(&self, index: u64, row: RowResult<G, P>, line: &[u8]) {
         let mut collector = self.collector.lock().unwrap_or_else(PoisonError::into_inner);
         collector.record(index, row, line);
+        if let Some(error) = self.journal.as_ref().and_then(RunJournal::error) {
+            collector.output_error.get_or_insert(error.into());
+        }
         if collector.is_full() {
             self.stop.set();
         }
@@ -307,10 +320,22 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         result
     }
 
+    /// Syncs the journal, and compares the number of rows with that of the run that it continues.
+    fn finish_journal(&self, collector: &mut Collector<G, P>, stopped: bool) {
+        let Some(journal) = &self.journal else { return };
+        let is_complete = !stopped && !collector.is_full() && !self.source.failed();
+        match journal.finish(is_complete.then_some(collector.rows)) {
+            Ok(()) => {}
+            Err(error @ JournalError::Changed { .. }) => self.source.fail(error.into(), &self.stop),
+            Err(error) => _ = collector.output_error.get_or_insert(error.into()),
+        }
+    }
+
     /// Borrows the run, since a worker that could not be cancelled may still use it.
     fn finish(&self, options: &Options<G, P>) -> Result<EvaluationResult<G, P>, EvaluateError> {
         let stopped = self.stop.is_requested();
         let mut collector = self.collector.lock().unwrap_or_else(PoisonError::into_inner);
+        self.finish_journal(&mut collector, stopped);
         if let Some(error) = self.source.error() {
             collector.discard_files();
             return Err(error.clone());
@@ -335,6 +360,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             },
             elapsed: self.started.elapsed(),
             without_group: finished.without_group,
+            journal: self.journal.as_ref().map(RunJournal::usage),
             reads: self.plan.metrics.iter().flat_map(|metric| metric.reads.clone()).collect(),
             names: self.names.clone(),
             observer_error: None,

@@ -133,6 +133,13 @@ impl<'a, G, P> Source<'a, G, P> {
         self.error.get()
     }
 
+    /// Ends the run with an error, unless it has one already.
+    pub(super) fn fail(&self, error: EvaluateError, stop: &Stop) {
+        // The first error is reported; an error of another worker is discarded.
+        let _ = self.error.set(error);
+        stop.set();
+    }
+
     pub(super) fn failed(&self) -> bool {
         self.error.get().is_some()
     }
@@ -154,9 +161,7 @@ impl<'a, G, P> Source<'a, G, P> {
         match pulled? {
             Ok(pulled) => Some(pulled),
             Err(error) => {
-                // The first error is reported; an error of another worker is discarded.
-                let _ = self.error.set(error);
-                stop.set();
+                self.fail(error, stop);
                 None
             }
         }

@@ -9,7 +9,7 @@ use super::row::Judge;
 use super::score::score;
 use super::unsupported_params::{self, Parameter, UnsupportedParams};
 use crate::core::spec::{MetricSpec, ScoreRange};
-use crate::lm::{LanguageModel, LmError, LmReply, LmRequest, StopReason, Usage};
+use crate::lm::{LanguageModel, LmError, LmReply, LmRequest, StopReason, Usage, recording};
 
 /// The verdict of one model on one question.
 #[derive(Debug)]
@@ -140,7 +140,7 @@ impl Question {
         lm: &dyn LanguageModel,
         request: &LmRequest,
     ) -> Result<LmReply, JudgeError> {
-        let reply = lm.complete(request).await;
+        let reply = recording::complete(lm, request).await;
         self.count(&reply);
         let reply = reply?;
         match &reply.stop_reason {

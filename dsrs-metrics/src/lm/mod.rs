@@ -31,6 +31,7 @@ mod cache;
 mod client;
 mod error;
 mod error_kind;
+mod key;
 mod layers;
 mod ledger;
 mod model;
@@ -38,6 +39,7 @@ mod model;
 mod model_id;
 #[cfg(feature = "lm")]
 mod price;
+pub(crate) mod recording;
 #[cfg(feature = "lm")]
 mod registry;
 mod reply;
@@ -52,6 +54,7 @@ pub use self::builder::LmBuilder;
 pub use self::cache::{CacheMode, ReplyCache};
 pub use self::error::LmError;
 pub use self::error_kind::LmErrorKind;
+pub(crate) use self::key::Hash;
 pub use self::layers::Metered;
 #[cfg(feature = "lm")]
 pub use self::layers::{

@@ -2,10 +2,11 @@
 //!
 //! `metrics.rs` selects and configures the metrics, `models.rs` the language models of judges,
 //! `rows.rs` reads and checks rows, `same_file.rs` protects them from `--out`, `report.rs` prints the result, with the thresholds of
-//! `fail_under.rs`. `ci_files.rs` writes the files for CI systems. The harness in `evaluate/` does the scoring.
+//! `fail_under.rs`. `journal.rs` sets up `--journal`, and `ci_files.rs` writes the files for CI systems. The harness in `evaluate/` does the scoring.
 
 mod ci_files;
 mod fail_under;
+mod journal;
 mod metrics;
 #[cfg(feature = "lm")]
 mod models;
@@ -36,7 +37,7 @@ use rows::{CheckedRows, UnusedMappings};
 
 pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode, CliError> {
     let metrics = metrics::configure(registry, args)?;
-    let models = RunModels::new(&args.lm)?;
+    let models = RunModels::new(&args.lm, journal::cost_msats(args)?)?;
     if let Some(warning) = models.unused_warning(&args.lm, &metrics).filter(|_| !args.quiet) {
         print_error(warning);
     }
@@ -91,7 +92,7 @@ fn evaluator(metrics: &[Arc<dyn Metric>], args: &ScoreArguments) -> Result<Evalu
             .escape_formulas(args.escape_formulas)
             .save_rows(args.with_rows);
     }
-    Ok(builder.build()?)
+    Ok(journal::record(builder, args)?.build()?)
 }
 
 /// Adds the result file of `--out`.

@@ -23,8 +23,11 @@ pub(super) struct RunModels {
 impl RunModels {
     /// The model of `--lm`, or else that of `DSRS_LM`, if there is one. Models that a judge names
     /// are added when the judge needs them.
-    pub(super) fn new(args: &LmArguments) -> Result<Self, CliError> {
+    ///
+    /// The budget includes what an interrupted run paid.
+    pub(super) fn new(args: &LmArguments, paid_msats: u64) -> Result<Self, CliError> {
         let budget = args.budget.map(LmBudget::msats);
+        budget.iter().for_each(|budget| budget.add_spent(paid_msats));
         let (allow_unpriced, cache) = (args.allow_unpriced, cache_mode(args));
         let shared_budget = budget.clone();
         let configure = move |builder: LmBuilder| {

@@ -13,7 +13,7 @@ pub(super) struct RunModels;
 
 #[expect(clippy::unused_self, reason = "the signatures are those of `models.rs`")]
 impl RunModels {
-    pub(super) fn new(args: &LmArguments) -> Result<Self, CliError> {
+    pub(super) fn new(args: &LmArguments, _: u64) -> Result<Self, CliError> {
         let options = [
             (args.lm.is_some(), "--lm"),
             (args.budget.is_some(), "--budget"),

@@ -5,11 +5,11 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use super::fail_under;
 #[cfg(feature = "lm")]
 use super::models::RunModels;
 #[cfg(not(feature = "lm"))]
 use super::no_models::RunModels;
+use super::{fail_under, journal};
 use crate::cli::args::ScoreArguments;
 use crate::cli::error::CliError;
 use crate::cli::registry::Registry;
@@ -65,8 +65,10 @@ pub(super) fn report(
         Ending::Stopped => {
             let kept = args.out.as_ref().map(|out| format!(" and written to {}", out.display()));
             let kept = kept.unwrap_or_default();
+            let next =
+                if args.journal.is_some() { "; the same command continues the run" } else { "" };
             print_error(format_args!(
-                "stopped after {} rows; their scores are counted{kept}",
+                "stopped after {} rows; their scores are counted{kept}{next}",
                 result.rows
             ));
             ExitCode::from(INTERRUPTED)
@@ -129,6 +131,8 @@ fn warn(result: &EvaluationResult, unused: &[Mapping], args: &ScoreArguments) {
             "warning: --group {field}: {without} of {rows} rows lack this field; each is a group of its own"
         ));
     }
+    let journal = result.journal.unwrap_or_default();
+    journal::lines(journal, args).into_iter().for_each(print_error);
     for mapping in unused {
         let path = mapping.path();
         print_error(format_args!("warning: --map {mapping}: no row has `{path}`"));

@@ -1,6 +1,6 @@
 //! Metric identity: a metric's type and configuration. Metrics with equal keys are evaluated once per row.
 
-use std::any::{Any, TypeId};
+use std::any::{Any, TypeId, type_name};
 use std::fmt;
 use std::sync::Arc;
 
@@ -38,6 +38,15 @@ impl Key {
 
     pub(crate) fn of_instance(metric: Self, settings: InstanceSettings) -> Self {
         Self(Kind::Instance(Arc::new(metric), settings))
+    }
+
+    /// Returns the parameters of the metric as `TYPE.NAME` with their values, as far as these can be shown.
+    pub(crate) fn parameters(&self) -> Vec<(String, String)> {
+        match &self.0 {
+            Kind::Configured(metric) => metric.parameters(),
+            Kind::Instance(metric, _) => metric.parameters(),
+            Kind::Type(_) | Kind::Shared(_) => Vec::new(),
+        }
     }
 
     pub(crate) fn of_shared<T: ?Sized>(value: &Arc<T>) -> Self {
@@ -79,16 +88,28 @@ impl fmt::Debug for Key {
 pub trait Configured: Send + Sync + 'static {
     /// Returns whether all parameters are equal. A parameter whose type does not implement [`PartialEq`] is never equal.
     fn has_same_parameters(&self, other: &Self) -> bool;
+
+    /// Returns the name and the value of each parameter. `None` for a type that implements neither `Serialize` nor
+    /// `Debug`.
+    fn parameters(&self) -> Vec<(&'static str, Option<String>)>;
 }
 
 trait Erased: Send + Sync {
     fn is_same(&self, other: &dyn Erased) -> bool;
+    fn parameters(&self) -> Vec<(String, String)>;
     fn as_any(&self) -> &dyn Any;
 }
 
 impl<M: Configured> Erased for M {
     fn is_same(&self, other: &dyn Erased) -> bool {
         other.as_any().downcast_ref::<Self>().is_some_and(|other| self.has_same_parameters(other))
+    }
+
+    fn parameters(&self) -> Vec<(String, String)> {
+        let metric = type_name::<M>().rsplit("::").next().unwrap_or_default();
+        let named =
+            |(name, value): (&str, Option<String>)| Some((format!("{metric}.{name}"), value?));
+        Configured::parameters(self).into_iter().filter_map(named).collect()
     }
 
     fn as_any(&self) -> &dyn Any {

@@ -1,18 +1,20 @@
 //! The score of one row, as metrics return it.
 //!
-//! `scored.rs` has the score with its verdict and explanation, and `validated.rs` validates it against the metric's
-//! spec. Outcomes without a score are in `outcome.rs`; aggregation over rows is in `evaluate/`.
+//! `scored.rs` has the score with its verdict and explanation, `validated.rs` validates it against the metric's
+//! spec, and `snapshot.rs` stores it. Outcomes without a score are in `outcome.rs`; aggregation over rows is in `evaluate/`.
 
 mod scored;
+mod snapshot;
 mod validated;
 
 use std::collections::{BTreeMap, HashMap};
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 
 pub use scored::Scored;
 pub(crate) use scored::{LostJudges, Note};
+pub(crate) use snapshot::ScoreSnapshot;
 
 /// The largest length of the details and of the feedback of a score, in bytes. What a metric returns
 /// beyond it is cut off: an explanation that quotes a whole field would otherwise be as large as the
@@ -131,14 +133,14 @@ pub struct Scores {
 const SEARCHED_PARTS: usize = 16;
 
 /// One of several named scores.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Part {
     /// The name, unique within the call.
     pub name: String,
     /// The value, in the metric's declared range.
     pub value: f64,
     /// Feedback on this score alone, for multi-objective optimizers.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<String>,
 }
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{FeedbackMetric, Grade, MAX_EXPLANATION, MetricScore, Part};
@@ -47,7 +48,7 @@ pub(crate) struct Critique {
 }
 
 /// The judges of a panel that returned no verdict, although the row has a score.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct LostJudges {
     /// Whether the panel sets a quorum, which allows the others to fail.
     pub(crate) is_allowed: bool,

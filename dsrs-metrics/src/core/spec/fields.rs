@@ -84,7 +84,7 @@ impl ParamSpec<'_> {
 }
 
 /// The side of a row that a field belongs to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Side {
     /// The labelled example.

@@ -44,7 +44,7 @@ pub enum ScoreKind {
 }
 
 /// A closed interval that contains every value of a metric.
-#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ScoreRange {
     /// The smallest value.
     pub min: f64,

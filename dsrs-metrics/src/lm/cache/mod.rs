@@ -1,20 +1,19 @@
 //! The reply cache on disk: a redb file in a directory.
 //!
-//! `key` computes the key of a call, `store` reads and writes entries, `tables` contains the tables
+//! `store` reads and writes entries, `tables` contains the tables
 //! with their order of use, and `file` opens the file and converts its errors. The layer that uses
 //! the cache is [`Cached`](super::Cached).
 
 mod file;
-mod key;
 mod store;
 mod tables;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub(super) use self::key::{Hash, Key};
 use self::store::Store;
 pub(super) use self::store::now_micros;
+use super::key::Key;
 use super::{LmError, LmReply};
 
 /// A cache of replies: a file in a directory, safe against crashes.

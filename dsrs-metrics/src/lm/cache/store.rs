@@ -15,8 +15,8 @@ use tokio::sync::oneshot;
 
 use super::super::{LmError, LmReply};
 use super::file::{File, cache_error, not_creatable};
-use super::key::{Hash, Key};
 use super::tables::{self, Batch, REPLIES};
+use crate::lm::key::{Hash, Key};
 
 /// A stored reply with its whole key.
 #[derive(Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use redb::{Database, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition};
 
-use super::key::Hash;
+use crate::lm::key::Hash;
 
 pub(super) const REPLIES: TableDefinition<'_, &Hash, &[u8]> = TableDefinition::new("replies");
 /// The position of each reply in the order of use, and its size in bytes.

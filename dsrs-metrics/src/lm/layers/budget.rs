@@ -90,6 +90,21 @@ impl LmBudget {
         Self { limit, state: Arc::default(), settled: Arc::default() }
     }
 
+    /// Adds an amount in msat that was spent before, by an interrupted run that this one continues; see
+    /// [`journal_cost_msats`](crate::journal_cost_msats).
+    ///
+    /// ```
+    /// use dsrs_metrics::lm::LmBudget;
+    ///
+    /// let budget = LmBudget::msats(500);
+    /// budget.add_spent(200);
+    /// assert_eq!(budget.remaining_msats(), 300);
+    /// ```
+    pub fn add_spent(&self, msats: u64) {
+        let mut state = self.lock();
+        state.spent = state.spent.saturating_add(msats);
+    }
+
     /// What is spent so far, in msat.
     #[must_use]
     pub fn spent_msats(&self) -> u64 {

@@ -1,6 +1,8 @@
 //! The layer that returns stored replies and stores new ones.
 
-use super::super::cache::{CacheMode, Key, ReplyCache, now_micros};
+use super::super::cache::{CacheMode, ReplyCache, now_micros};
+use super::super::key::Key;
+use super::super::recording;
 use super::super::{LanguageModel, LmError, LmReply, LmRequest};
 use super::Layer;
 use super::single_flight::{Flight, SingleFlight};
@@ -58,6 +60,8 @@ impl<L: LanguageModel> Cached<L> {
             return Ok(reply.into_cached());
         }
         let reply = self.inner.complete(request).await?;
+        // Before it is in the cache, where the next run would find it without its cost.
+        recording::record(key, &reply);
         if !has_answer(&reply) {
             return Ok(reply);
         }
@@ -78,10 +82,13 @@ impl<L: LanguageModel> Layer for Cached<L> {
 
     async fn complete(&self, request: &LmRequest) -> Result<LmReply, LmError> {
         if self.mode == CacheMode::Off {
-            return self.inner.complete(request).await;
+            return recording::complete(&self.inner, request).await;
         }
         let request = self.inner.effective_request(request);
         let key = Key::new(&self.inner, &request);
+        if let Some(reply) = recording::find(&key) {
+            return Ok(reply);
+        }
         // The cost of a shared call is counted once, by the one that makes it.
         match self.in_progress.run(key.hash, self.get_or_call(&key, &request)).await {
             Flight::Own(result) => result,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::super::cache::Hash;
+use super::super::key::Hash;
 use super::super::{LmError, LmReply};
 
 type CallResult = Result<LmReply, LmError>;

@@ -221,6 +221,10 @@ impl Configured for Diff {
     fn has_same_parameters(&self, other: &Self) -> bool {
         self == other
     }
+
+    fn parameters(&self) -> Vec<(&'static str, Option<String>)> {
+        vec![("settings", Some(format!("{self:?}")))]
+    }
 }
 
 #[async_trait]

@@ -97,11 +97,25 @@ fn configured(cx: &Context<'_>) -> TokenStream {
     let equal = cx.model.configs().map(|(name, _, _)| {
         quote_spanned!(*span=> #private::Compared(&self.#name, &other.#name).are_equal())
     });
+    let shown = cx.model.configs().map(|(name, _, _)| {
+        let text = syn::ext::IdentExt::unraw(name).to_string();
+        quote_spanned!(*span=> (#text, (&#private::Parameter(&self.#name)).shown()))
+    });
     quote_spanned! {*span=>
         impl #private::Configured for #ident {
             fn has_same_parameters(&self, other: &Self) -> ::core::primitive::bool {
                 use #private::NotComparable as _;
                 #(#equal)&&*
+            }
+
+            fn parameters(
+                &self,
+            ) -> #private::vec::Vec<(
+                &'static ::core::primitive::str,
+                ::core::option::Option<#private::string::String>,
+            )> {
+                use #private::{Debugged as _, Undisplayed as _};
+                #private::vec::Vec::from([#(#shown),*])
             }
         }
     }

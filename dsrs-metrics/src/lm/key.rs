@@ -1,29 +1,30 @@
-//! The key of a cached reply.
+//! The key of a stored reply, in the cache and in the journal of a run.
 
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::super::{LanguageModel, LmRequest};
+use super::{LanguageModel, LmRequest};
 
 /// All inputs that a reply depends on, as JSON text and as a hash of it.
 ///
 /// The request is included as it is sent, in its own order: a model writes its answer in the order
 /// of the schema's properties, so even their order matters.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::lm) struct Key {
+pub(crate) struct Key {
+    #[cfg_attr(not(feature = "lm"), expect(dead_code, reason = "only the cache compares it"))]
     pub(super) text: String,
-    pub(in crate::lm) hash: Hash,
+    pub(crate) hash: Hash,
 }
 
 /// The SHA-256 hash of a key.
-pub(in crate::lm) type Hash = [u8; 32];
+pub(crate) type Hash = [u8; 32];
 
 /// The version of the format of keys and entries; to be incremented with every change of either.
 const FORMAT_VERSION: u32 = 3;
 
 impl Key {
     /// The key of an [effective request](LanguageModel::effective_request).
-    pub(in crate::lm) fn new(lm: &dyn LanguageModel, request: &LmRequest) -> Self {
+    pub(crate) fn new(lm: &dyn LanguageModel, request: &LmRequest) -> Self {
         let (id, endpoint) = (lm.id(), lm.endpoint());
         let call =
             json!({ "format": FORMAT_VERSION, "lm": id, "endpoint": endpoint, "request": request });

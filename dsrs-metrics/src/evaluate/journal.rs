@@ -1,0 +1,272 @@
+//! The journal of a run: which rows it applies to, and how predictions are stored and restored.
+//!
+//! The file and its records are in the module `journal`.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use sha2::{Digest, Sha256};
+
+use super::builder::EvaluateBuilder;
+use super::error::EvaluateError;
+use super::result::JournalUse;
+use super::row::Plan;
+use super::row_result::RowResult;
+use crate::core::program_run::ProgramRun;
+use crate::core::rows::dynamic::Prediction;
+use crate::journal::{
+    Journal, JournalError, JournalRow, MetricIdentity, RunIdentity, StoredPrediction,
+    StoredProgram, WrapFile, hexadecimal,
+};
+
+/// The journal of a run, as it is configured.
+pub(super) struct JournalOptions<G, P> {
+    dir: PathBuf,
+    inputs: BTreeMap<String, String>,
+    codec: Codec<G, P>,
+    wrap: Option<WrapFile>,
+}
+
+impl<G, P> Clone for JournalOptions<G, P> {
+    fn clone(&self) -> Self {
+        let (dir, inputs) = (self.dir.clone(), self.inputs.clone());
+        Self { dir, inputs, codec: self.codec, wrap: self.wrap.clone() }
+    }
+}
+
+/// How rows are compared, and how predictions are stored.
+struct Codec<G, P> {
+    fingerprint: fn(&RowResult<G, P>) -> String,
+    encode: fn(&P) -> serde_json::Result<StoredPrediction>,
+    decode: fn(StoredPrediction) -> serde_json::Result<P>,
+}
+
+impl<G, P> Clone for Codec<G, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<G, P> Copy for Codec<G, P> {}
+
+/// Methods for runs that continue after they were interrupted.
+impl<G, P> EvaluateBuilder<G, P>
+where
+    G: Serialize + Send + Sync + 'static,
+    P: Serialize + DeserializeOwned + Send + Sync + 'static,
+{
+    /// Records the run in a directory, so that a run that was interrupted, killed or stopped by a full disk continues
+    /// when it is started again with the same journal. It ends with the same result and the same result files as a run
+    /// without an interruption.
+    ///
+    /// Recorded are what the program returns, the replies that judges pay for, and the outcomes of the metrics. A record
+    /// is written before the row goes on, and synced to the disk together with others, every 0.1 s. What was in
+    /// progress when the process died is done again. A metric that scores all rows together is evaluated again, from
+    /// the recorded predictions and replies.
+    ///
+    /// The run must be the same: metrics with their versions, parameters and models, repeats, failure score and rows.
+    /// Otherwise it ends with [`JournalError::Changed`], which names the differences. The code of the program and of
+    /// metrics is not compared: name its version with [`journal_input`](Self::journal_input), and increment `version` of
+    /// a metric that changes. Concurrency, timeout and outputs may differ.
+    ///
+    /// The directory is created if necessary. Only the user can read its file, since records quote rows.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::Evaluate;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+    /// # let dir = std::env::temp_dir().join(format!("dsrs-doc-journal-{}", std::process::id()));
+    /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
+    /// let devset = (0..100).map(|n| example! { "n" => n, "answer" => n / 2 });
+    /// let evaluate = Evaluate::builder().devset(devset).metric(same).journal(&dir).build()?;
+    ///
+    /// // The first run fails on its way. The second one calls the program for the other rows only.
+    /// let stop = evaluate.to_builder().concurrency(1).stop_when(async {}).build()?;
+    /// stop.run(|_: Example| async { prediction! { "answer" => 0 } }).await?;
+    /// let result = evaluate.run(|_: Example| async { prediction! { "answer" => 0 } }).await?;
+    /// assert_eq!(result.rows, 100);
+    /// # std::fs::remove_dir_all(dir).unwrap();
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn journal(mut self, dir: impl Into<PathBuf>) -> Self {
+        let codec =
+            Codec { fingerprint: fingerprint::<G, P>, encode: encode::<P>, decode: decode::<P> };
+        let inputs = self.options.journal.take().map(|journal| journal.inputs);
+        let inputs = inputs.unwrap_or_default();
+        self.options.journal = Some(JournalOptions { dir: dir.into(), inputs, codec, wrap: None });
+        self
+    }
+
+    /// Names something that the result depends on and that the library cannot see, with its version: the program, a
+    /// prompt file, a data file. A run with another version does not continue the journal. Call it after
+    /// [`journal`](Self::journal).
+    pub fn journal_input(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
+        if let Some(journal) = &mut self.options.journal {
+            journal.inputs.insert(name.into(), version.into());
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+impl<G, P> EvaluateBuilder<G, P> {
+    /// Replaces the file operations of the journal.
+    pub(super) fn journal_file(mut self, wrap: WrapFile) -> Self {
+        if let Some(journal) = &mut self.options.journal {
+            journal.wrap = Some(wrap);
+        }
+        self
+    }
+}
+
+/// Returns the hash of what a row contains before it is evaluated.
+fn fingerprint<G: Serialize, P: Serialize>(row: &RowResult<G, P>) -> String {
+    let mut hash = Sha256::new();
+    hash.update(row.id.len().to_le_bytes());
+    hash.update(row.id.as_bytes());
+    let parts = [
+        serde_json::to_vec(&*row.gold),
+        serde_json::to_vec(&row.pred),
+        serde_json::to_vec(&row.attributes),
+    ];
+    for part in parts {
+        // A row that is not JSON is compared by the reason.
+        let part = part.unwrap_or_else(|error| error.to_string().into_bytes());
+        hash.update(part.len().to_le_bytes());
+        hash.update(part);
+    }
+    hexadecimal(&hash.finalize()[..16])
+}
+
+/// The open journal of a run.
+pub(super) struct RunJournal<G, P> {
+    journal: Arc<Journal>,
+    codec: Codec<G, P>,
+    restored_rows: AtomicU64,
+}
+
+impl<G: Send + Sync, P: Send + Sync> RunJournal<G, P> {
+    pub(super) fn open(
+        options: &JournalOptions<G, P>,
+        plan: &Plan<'_, G, P>,
+    ) -> Result<Self, EvaluateError> {
+        let metrics = plan.metrics.iter();
+        let identity = RunIdentity {
+            order: metrics.clone().map(|metric| metric.name.clone()).collect(),
+            metrics: metrics
+                .map(|metric| (metric.name.clone(), MetricIdentity::of(metric.metric())))
+                .collect(),
+            repeats: plan.options.repeats,
+            failure_score: plan.options.failure_score,
+            inputs: options.inputs.clone(),
+        };
+        let journal = Journal::open(&options.dir, &identity, options.wrap.as_ref())?;
+        let journal = Arc::new(journal);
+        Ok(Self { journal, codec: options.codec, restored_rows: AtomicU64::new(0) })
+    }
+
+    /// Returns the hash of a row that has not been evaluated.
+    pub(super) fn fingerprint(&self, row: &RowResult<G, P>) -> String {
+        (self.codec.fingerprint)(row)
+    }
+
+    /// Returns one evaluation of a row, with what is recorded of it.
+    pub(super) fn row(
+        &self,
+        index: u64,
+        repeat: u32,
+        fingerprint: &str,
+    ) -> Result<JournaledRow<G, P>, JournalError> {
+        let row = self.journal.row(index, repeat, fingerprint)?;
+        Ok(JournaledRow { row, codec: self.codec })
+    }
+
+    /// Returns why the journal can no longer be written, if that is so.
+    pub(super) fn error(&self) -> Option<JournalError> {
+        self.journal.error()
+    }
+
+    /// Counts a row of which everything was recorded.
+    pub(super) fn count_restored(&self) {
+        self.restored_rows.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn usage(&self) -> JournalUse {
+        let restored_rows = self.restored_rows.load(Ordering::Relaxed);
+        JournalUse { restored_rows, damaged_records: self.journal.damaged() }
+    }
+
+    /// Syncs all records, after a run over this many rows that was not stopped, or after a stopped one.
+    pub(super) fn finish(&self, all_rows: Option<u64>) -> Result<(), JournalError> {
+        self.journal.finish()?;
+        let journaled = self.journal.rows();
+        match all_rows.filter(|rows| *rows < journaled) {
+            None => Ok(()),
+            Some(rows) => {
+                let change = format!("the data has {rows} rows, and the journal {journaled}");
+                Err(JournalError::changed(self.journal.dir(), change))
+            }
+        }
+    }
+}
+
+/// One evaluation of a row.
+pub(super) struct JournaledRow<G, P> {
+    pub(super) row: Arc<JournalRow>,
+    codec: Codec<G, P>,
+}
+
+/// What a program returned, or its error with a backtrace.
+pub(super) type Predicted<P> = Result<(P, ProgramRun), (String, Option<String>)>;
+
+impl<G, P> JournaledRow<G, P> {
+    /// Returns what the program returned in an earlier run. A prediction that cannot be restored, such as one with NaN
+    /// in a typed field, is predicted again.
+    pub(super) fn predicted(&self) -> Option<Predicted<P>> {
+        match self.row.take_program()? {
+            StoredProgram::Failed { error, traceback } => Some(Err((error, traceback))),
+            StoredProgram::Returned { prediction, run } => {
+                Some(Ok(((self.codec.decode)(prediction).ok()?, run.into())))
+            }
+        }
+    }
+
+    /// Records what the program returned.
+    pub(super) fn record(&self, predicted: &Predicted<P>) {
+        let stored = match predicted {
+            Err((error, traceback)) => {
+                StoredProgram::Failed { error: error.clone(), traceback: traceback.clone() }
+            }
+            Ok((prediction, run)) => match (self.codec.encode)(prediction) {
+                Ok(prediction) => StoredProgram::Returned { prediction, run: run.into() },
+                // It is predicted again.
+                Err(_) => return,
+            },
+        };
+        self.row.record_program(stored);
+    }
+}
+
+fn encode<P: Serialize + 'static>(prediction: &P) -> serde_json::Result<StoredPrediction> {
+    let dynamic = (prediction as &dyn Any).downcast_ref::<Prediction>();
+    Ok(StoredPrediction {
+        is_textual: dynamic.is_some_and(|prediction| prediction.data.textual),
+        value: serde_json::to_value(prediction)?,
+    })
+}
+
+fn decode<P: DeserializeOwned + 'static>(stored: StoredPrediction) -> serde_json::Result<P> {
+    let mut prediction: P = serde_json::from_value(stored.value)?;
+    if let Some(dynamic) = (&mut prediction as &mut dyn Any).downcast_mut::<Prediction>() {
+        dynamic.data.textual = stored.is_textual;
+    }
+    Ok(prediction)
+}

@@ -1,0 +1,58 @@
+//! The file of a journal: opening and locking it, and the operations that a log needs.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::error::JournalError;
+
+/// The operations of a log on its file. Tests replace them by ones that fail.
+pub(crate) trait LogFile: Send + Sync {
+    /// Appends bytes, and returns how many were written.
+    fn append(&self, bytes: &[u8]) -> io::Result<usize>;
+
+    /// Waits until everything is on the disk.
+    fn sync(&self) -> io::Result<()>;
+
+    /// Removes everything after this length, in bytes.
+    fn truncate(&self, length: u64) -> io::Result<()>;
+}
+
+impl LogFile for File {
+    fn append(&self, bytes: &[u8]) -> io::Result<usize> {
+        (&mut &*self).write(bytes)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.sync_data()
+    }
+
+    fn truncate(&self, length: u64) -> io::Result<()> {
+        self.set_len(length)
+    }
+}
+
+/// Opens or creates the file, for this user only.
+pub(super) fn open(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path)
+}
+
+/// Locks the file until it is closed. The kernel releases the lock of a process that dies.
+pub(super) fn lock(file: &File, dir: &Path) -> Result<(), JournalError> {
+    file.try_lock().map_err(|error| match error {
+        TryLockError::WouldBlock => JournalError::InUse { dir: dir.to_owned() },
+        TryLockError::Error(error) => JournalError::open(dir, &error),
+    })
+}
+
+/// Syncs the entries of a directory. Only Unix can open one.
+pub(super) fn sync_dir(dir: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    File::open(dir)?.sync_all()?;
+    let _ = dir;
+    Ok(())
+}

@@ -1,0 +1,211 @@
+//! What the records of a journal depend on, and how a run is compared with the one that started a journal.
+//!
+//! The data set itself is compared row by row; see `row.rs`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use indexmap::IndexMap;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::error::JournalError;
+use crate::core::metric::Metric;
+use crate::core::requirements::Requirement;
+use crate::text::shown;
+
+/// What the outcomes of a run depend on, apart from its rows.
+#[derive(Debug, Serialize)]
+pub(crate) struct RunIdentity {
+    /// The metrics in their order: outcomes are recorded by position.
+    pub(crate) order: Vec<String>,
+    pub(crate) metrics: IndexMap<String, MetricIdentity>,
+    pub(crate) repeats: Option<u32>,
+    pub(crate) failure_score: f64,
+    /// What the caller named, such as the version of the program or a file.
+    pub(crate) inputs: BTreeMap<String, String>,
+}
+
+/// What the score of a metric depends on.
+#[derive(Debug, Serialize)]
+pub(crate) struct MetricIdentity {
+    /// The declaration as JSON: version, threshold, range, fields. The documentation only if it may be an instruction.
+    #[serde(flatten)]
+    spec: Value,
+    parameters: BTreeMap<String, String>,
+    /// The models that it calls, with their endpoints.
+    models: Vec<String>,
+}
+
+impl MetricIdentity {
+    pub(crate) fn of<G: Sync, P: Sync>(metric: &dyn Metric<G, P>) -> Self {
+        let mut requirements = Vec::new();
+        metric.requirements(&mut requirements);
+        let models =
+            requirements.iter().filter_map(Requirement::lm).map(|lm| match lm.endpoint() {
+                Some(endpoint) => format!("{} at {endpoint}", lm.id()),
+                None => lm.id().to_owned(),
+            });
+        let mut parameters = Vec::new();
+        metric.parameters(&mut parameters);
+        let spec = metric.spec();
+        let mut value = serde_json::to_value(spec).unwrap_or_default();
+        if let Some(spec_fields) = value.as_object_mut().filter(|_| !spec.is_async) {
+            spec_fields.remove("doc");
+        }
+        Self { spec: value, parameters: numbered(parameters), models: models.collect() }
+    }
+}
+
+/// Numbers equal names: two components of one type.
+fn numbered(parameters: Vec<(String, String)>) -> BTreeMap<String, String> {
+    let mut all = BTreeMap::new();
+    for (name, value) in parameters {
+        let mut number = 2;
+        let mut unique = name.clone();
+        while all.contains_key(&unique) {
+            unique = format!("{name}#{number}");
+            number += 1;
+        }
+        all.insert(unique, value);
+    }
+    all
+}
+
+impl RunIdentity {
+    /// Compares this run with the one that started a journal.
+    ///
+    /// # Errors
+    /// [`JournalError::Changed`], with all differences.
+    pub(super) fn check(&self, started: &Value, dir: &Path) -> Result<(), JournalError> {
+        let now = serde_json::to_value(self).unwrap_or_default();
+        let mut changes = Vec::new();
+        let order = |run: &Value| -> Vec<String> {
+            let names = run.get("order").and_then(Value::as_array).into_iter().flatten();
+            names.filter_map(Value::as_str).map(str::to_owned).collect()
+        };
+        let before = order(started);
+        if before == self.order {
+            differences(&mut Vec::new(), Some(started), Some(&now), &mut changes);
+        } else {
+            let list = |names: &[String]| shown::names(names.iter().map(|name| &**name));
+            changes.push(format!("the metrics were {}, now {}", list(&before), list(&self.order)));
+        }
+        match changes.is_empty() {
+            true => Ok(()),
+            false => Err(JournalError::Changed { dir: dir.to_owned(), changes }),
+        }
+    }
+}
+
+/// Adds the differences between two values, each with the path to it.
+fn differences<'a>(
+    path: &mut Vec<&'a str>,
+    before: Option<&'a Value>,
+    after: Option<&'a Value>,
+    changes: &mut Vec<String>,
+) {
+    if before == after {
+        return;
+    }
+    if let (Some(Value::Object(before)), Some(Value::Object(after))) = (before, after) {
+        let added = after.keys().filter(|key| !before.contains_key(*key));
+        for key in before.keys().chain(added) {
+            path.push(key);
+            differences(path, before.get(key), after.get(key), changes);
+            path.pop();
+        }
+        return;
+    }
+    changes.push(format!("{} was {}, now {}", place(path), short(before), short(after)));
+}
+
+/// Returns `` `profile` of `f1` `` for a path of the identity.
+fn place(path: &[&str]) -> String {
+    let name = |name: &str| format!("`{}`", shown::name(name));
+    match path {
+        ["metrics", metric, "parameters", parameter] => {
+            format!("parameter {} of {}", name(parameter), name(metric))
+        }
+        ["metrics", metric, rest @ ..] => format!("{} of {}", name(&rest.join(".")), name(metric)),
+        ["inputs", input] => name(input),
+        other => name(&other.join(".")),
+    }
+}
+
+fn short(value: Option<&Value>) -> String {
+    match value {
+        None | Some(Value::Null) => "not set".to_owned(),
+        Some(Value::String(text)) => shown::quoted(text),
+        Some(other) => shown::name(&other.to_string()).into_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::instance::WithSettings;
+    use crate::core::rows::dynamic::{Example, Prediction};
+    use crate::metrics::{Em, F1, LlmJudge};
+
+    fn run(metrics: &[(&str, &dyn Metric)]) -> RunIdentity {
+        let identity = |(name, metric): &(&str, &dyn Metric)| {
+            ((*name).to_owned(), MetricIdentity::of::<Example, Prediction>(*metric))
+        };
+        let inputs = BTreeMap::from([("program".to_owned(), "1".to_owned())]);
+        let order = metrics.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let metrics = metrics.iter().map(identity).collect();
+        RunIdentity { order, metrics, repeats: None, failure_score: 0.0, inputs }
+    }
+
+    fn changes(before: &RunIdentity, after: &RunIdentity) -> Vec<String> {
+        let started = serde_json::to_value(before).unwrap();
+        match after.check(&started, Path::new("j")) {
+            Ok(()) => Vec::new(),
+            Err(JournalError::Changed { changes, .. }) => changes,
+            Err(other) => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn every_change_is_named() {
+        let f1 = F1::default();
+        let base = || run(&[("f1", &f1), ("em", &Em::default())]);
+        assert_eq!(changes(&base(), &base()), [""; 0]);
+        let other = F1 { profile: crate::text::Profile::Folded, ..F1::default() };
+        assert_eq!(
+            changes(&base(), &run(&[("f1", &other), ("em", &Em::default())])),
+            ["parameter `F1.profile` of `f1` was \"dspy\", now \"folded\""]
+        );
+        let stricter = F1::default().with_threshold(0.8);
+        assert_eq!(
+            changes(&base(), &run(&[("f1", &stricter), ("em", &Em::default())])),
+            ["`threshold` of `f1` was not set, now 0.8"]
+        );
+        assert_eq!(
+            changes(&base(), &run(&[("f1", &f1)])),
+            ["the metrics were `f1`, `em`, now `f1`"]
+        );
+        let mut repeated = base();
+        repeated.repeats = Some(3);
+        repeated.inputs.insert("program".to_owned(), "2".to_owned());
+        assert_eq!(
+            changes(&base(), &repeated),
+            ["`repeats` was not set, now 3", "`program` was \"1\", now \"2\""]
+        );
+    }
+
+    #[test]
+    fn the_model_of_a_judge_is_compared() {
+        use crate::lm::ScriptedLm;
+        let judge = |name: &str| LlmJudge::default().with_lm(ScriptedLm::new().named(name));
+        let (one, other) = (judge("p:one"), judge("p:two"));
+        let changes = changes(&run(&[("llm_judge", &one)]), &run(&[("llm_judge", &other)]));
+        assert!(
+            changes.iter().any(|change| {
+                change == "`models` of `llm_judge` was [\"p:one\"], now [\"p:two\"]"
+            }),
+            "{changes:?}"
+        );
+    }
+}

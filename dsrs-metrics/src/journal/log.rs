@@ -1,0 +1,207 @@
+//! The log: lines with a checksum, appended by any number of threads, and synced to disk in groups.
+//!
+//! A record that something was paid for is written by the call that appends it, so that it survives the death of the
+//! process. A thread syncs what was written every [`SYNC_INTERVAL`], so that a power failure loses at most that.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::error::JournalError;
+use super::file::LogFile;
+
+/// The time between two syncs.
+const SYNC_INTERVAL: Duration = Duration::from_millis(100);
+
+/// The size at which buffered records are written, in bytes.
+const BUFFER: usize = 1 << 16;
+
+/// When a record is written to the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Write {
+    /// Before `append` returns.
+    Now,
+    /// With later records, or before the next sync.
+    Later,
+}
+
+pub(super) struct Log {
+    shared: Arc<Shared>,
+    syncer: Mutex<Option<JoinHandle<()>>>,
+}
+
+struct Shared {
+    dir: PathBuf,
+    file: Arc<dyn LogFile>,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    buffer: Vec<u8>,
+    /// The length of the file, in bytes.
+    written: u64,
+    is_synced: bool,
+    is_closing: bool,
+    /// The first error. Nothing is written after it.
+    error: Option<JournalError>,
+}
+
+impl Log {
+    /// Starts a log that appends to a file of this length.
+    pub(super) fn start(
+        dir: &Path,
+        file: Arc<dyn LogFile>,
+        length: u64,
+    ) -> Result<Self, JournalError> {
+        let state = State { written: length, is_synced: true, ..State::default() };
+        let shared =
+            Shared { dir: dir.to_owned(), file, state: Mutex::new(state), changed: Condvar::new() };
+        let shared = Arc::new(shared);
+        let of_thread = Arc::clone(&shared);
+        let syncer = std::thread::Builder::new()
+            .name("journal".to_owned())
+            .spawn(move || of_thread.sync_until_closed())
+            .map_err(|error| JournalError::open(dir, &error))?;
+        Ok(Self { shared, syncer: Mutex::new(Some(syncer)) })
+    }
+
+    /// Appends a record. After an error, which [`error`](Self::error) returns, nothing is appended.
+    pub(super) fn append(&self, record: &impl Serialize, write: Write) {
+        let line = line(record);
+        let mut state = self.shared.lock();
+        match line {
+            Ok(line) if state.error.is_none() => state.buffer.extend_from_slice(&line),
+            Ok(_) => return,
+            Err(error) => return self.shared.fail(&mut state, &error.into()),
+        }
+        if write == Write::Now || state.buffer.len() >= BUFFER {
+            self.shared.write_buffer(&mut state);
+        }
+        if std::mem::take(&mut state.is_synced) {
+            self.shared.changed.notify_one();
+        }
+    }
+
+    pub(super) fn error(&self) -> Option<JournalError> {
+        self.shared.lock().error.clone()
+    }
+
+    /// Writes and syncs everything, and ends the thread.
+    pub(super) fn finish(&self) -> Result<(), JournalError> {
+        self.shared.lock().is_closing = true;
+        self.shared.changed.notify_one();
+        let syncer = self.syncer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(syncer) = syncer {
+            // The thread does not panic.
+            let _ = syncer.join();
+        }
+        self.error().map_or(Ok(()), Err)
+    }
+}
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        // An error was returned by `error`, or concerns a run that was dropped.
+        let _ = self.finish();
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn sync_until_closed(&self) {
+        let mut state = self.lock();
+        loop {
+            let is_idle = |state: &mut State| state.is_synced && !state.is_closing;
+            let waited = self.changed.wait_while(state, is_idle);
+            state = waited.unwrap_or_else(PoisonError::into_inner);
+            let is_closing = state.is_closing;
+            if !is_closing {
+                // More records are synced together.
+                let is_open = |state: &mut State| !state.is_closing;
+                let waited = self.changed.wait_timeout_while(state, SYNC_INTERVAL, is_open);
+                state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            }
+            self.write_buffer(&mut state);
+            if !std::mem::replace(&mut state.is_synced, true) && state.error.is_none() {
+                drop(state);
+                let synced = self.file.sync();
+                state = self.lock();
+                if let Err(error) = synced {
+                    // A second sync would succeed without the lost pages, so none is tried.
+                    self.fail(&mut state, &error);
+                }
+            }
+            if is_closing {
+                return;
+            }
+        }
+    }
+
+    /// Writes the buffer. If that fails, a part that was written is removed.
+    fn write_buffer(&self, state: &mut State) {
+        if state.error.is_some() {
+            return;
+        }
+        let mut done = 0;
+        while done < state.buffer.len() {
+            match self.file.append(&state.buffer[done..]) {
+                Ok(0) => return self.stop_writing(state, &io::ErrorKind::WriteZero.into()),
+                Ok(count) => done += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return self.stop_writing(state, &error),
+            }
+        }
+        state.written += done as u64;
+        state.buffer.clear();
+    }
+
+    fn stop_writing(&self, state: &mut State, error: &io::Error) {
+        // If this fails as well, the incomplete line is removed when the journal is opened again.
+        let _ = self.file.truncate(state.written);
+        self.fail(state, error);
+    }
+
+    fn fail(&self, state: &mut State, error: &io::Error) {
+        let (dir, reason) = (self.dir.clone(), error.to_string());
+        state.error.get_or_insert(JournalError::Write { dir, reason });
+        state.buffer = Vec::new();
+    }
+}
+
+/// Returns a record as a line: the checksum, a space, and JSON.
+fn line(record: &impl Serialize) -> serde_json::Result<Vec<u8>> {
+    // Replaced by the checksum of what follows.
+    let mut line = vec![b'0'; CHECKSUM];
+    line.push(b' ');
+    serde_json::to_writer(&mut line, record)?;
+    let checksum = checksum(&line[CHECKSUM + 1..]);
+    line[..CHECKSUM].copy_from_slice(&checksum);
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// The length of a checksum: 8 hexadecimal digits.
+const CHECKSUM: usize = 8;
+
+/// Returns the CRC-32 of some bytes, in lower-case hexadecimal digits.
+fn checksum(bytes: &[u8]) -> [u8; CHECKSUM] {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let sum = crc32fast::hash(bytes);
+    std::array::from_fn(|digit| DIGITS[(sum >> (4 * (CHECKSUM - 1 - digit)) & 15) as usize])
+}
+
+/// Returns the JSON of a line without its line break, or `None` if the line was not written like that.
+pub(super) fn content(line: &[u8]) -> Option<&[u8]> {
+    let (sum, rest) = line.split_first_chunk::<CHECKSUM>()?;
+    let json = rest.strip_prefix(b" ")?;
+    (checksum(json) == *sum).then_some(json)
+}

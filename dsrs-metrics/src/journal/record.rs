@@ -1,0 +1,106 @@
+//! The records of a journal, as JSON.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::identity::RunIdentity;
+use crate::core::outcome::Outcome;
+use crate::core::program_run::RunSnapshot;
+use crate::core::snapshot::OutcomeSnapshot;
+use crate::lm::LmReply;
+
+/// The first record.
+#[derive(Serialize)]
+pub(super) struct Header<'a> {
+    pub(super) format: u32,
+    pub(super) run: &'a RunIdentity,
+}
+
+/// The first record, read back. The rest of another version may have any form.
+#[derive(Deserialize)]
+pub(super) struct ReadHeader {
+    pub(super) format: u32,
+    pub(super) run: Value,
+}
+
+/// A record about one evaluation of a row. It has one of `program`, `reply` and `scores`.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Record {
+    /// The position of the row in the input, from 0.
+    pub(super) row: u64,
+    /// The number of the repeat, from 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(super) repeat: u32,
+    /// The fingerprint of the row's content.
+    pub(super) fingerprint: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) program: Option<StoredProgram>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) reply: Option<StoredReply>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) scores: Option<StoredScores>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+/// What a program returned.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum StoredProgram {
+    Returned { prediction: StoredPrediction, run: RunSnapshot },
+    Failed { error: String, traceback: Option<String> },
+}
+
+/// A prediction.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct StoredPrediction {
+    pub(crate) value: Value,
+    /// Whether its values are untyped strings, as those of a CSV file.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_textual: bool,
+}
+
+/// A reply of a language model.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct StoredReply {
+    /// The hash of model and request, in hexadecimal digits.
+    pub(super) key: String,
+    pub(super) reply: LmReply,
+}
+
+/// The outcomes of some metrics.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct StoredScores {
+    /// Each outcome with the position of its metric.
+    outcomes: Vec<(usize, OutcomeSnapshot)>,
+    /// The backtraces of the metrics that panicked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) tracebacks: Vec<String>,
+}
+
+impl StoredScores {
+    /// Adds an outcome, unless it cannot be stored or should be evaluated again: a row that the budget did not cover.
+    pub(crate) fn add(&mut self, metric: usize, outcome: &Outcome, traceback: Option<&str>) {
+        if matches!(outcome, Outcome::Skipped { .. }) {
+            return;
+        }
+        if let Some(outcome) = OutcomeSnapshot::of(outcome) {
+            self.outcomes.push((metric, outcome));
+            self.tracebacks.extend(traceback.map(str::to_owned));
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.outcomes.is_empty()
+    }
+
+    /// Iterates over the outcomes that can be restored.
+    pub(super) fn restore(self) -> impl Iterator<Item = (usize, Outcome)> {
+        let restored =
+            |(metric, outcome): (usize, OutcomeSnapshot)| Some((metric, outcome.restore()?));
+        self.outcomes.into_iter().filter_map(restored)
+    }
+}

@@ -1,0 +1,142 @@
+//! One evaluation of a row: what earlier runs recorded of it, and the records that it adds.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::Journal;
+use super::error::JournalError;
+use super::log::Write;
+use super::record::{Record, StoredProgram, StoredReply, StoredScores};
+use crate::core::outcome::Outcome;
+use crate::lm::recording::ReplyRecorder;
+use crate::lm::{Hash, LmReply};
+
+/// One evaluation of a row.
+pub(crate) struct JournalRow {
+    journal: Arc<Journal>,
+    row: u64,
+    repeat: u32,
+    fingerprint: String,
+    found: Mutex<Found>,
+    has_added: AtomicBool,
+}
+
+/// What is not used yet of the records of earlier runs, and the number of replies under each key.
+#[derive(Default)]
+struct Found {
+    program: Option<StoredProgram>,
+    outcomes: HashMap<usize, Outcome>,
+    tracebacks: Vec<String>,
+    replies: HashMap<String, Vec<LmReply>>,
+    recorded: HashMap<Hash, usize>,
+}
+
+impl JournalRow {
+    /// Selects the records of one repeat.
+    pub(super) fn new(
+        journal: Arc<Journal>,
+        (row, repeat): (u64, u32),
+        fingerprint: &str,
+        records: Vec<Record>,
+    ) -> Result<Arc<Self>, JournalError> {
+        let mut found = Found::default();
+        for record in records {
+            if record.fingerprint != fingerprint {
+                let change = format!("row {} of the data differs from the journaled one", row + 1);
+                return Err(JournalError::changed(journal.dir(), change));
+            }
+            if record.repeat == repeat {
+                found.add(record);
+            }
+        }
+        // The last one is returned first.
+        found.replies.values_mut().for_each(|replies| replies.reverse());
+        let (fingerprint, found) = (fingerprint.to_owned(), Mutex::new(found));
+        let has_added = AtomicBool::new(false);
+        Ok(Arc::new(Self { journal, row, repeat, fingerprint, found, has_added }))
+    }
+
+    /// Takes what the program returned in an earlier run.
+    pub(crate) fn take_program(&self) -> Option<StoredProgram> {
+        self.found().program.take()
+    }
+
+    /// Takes the outcomes of an earlier run, by the position of the metric, and the backtraces of their panics.
+    pub(crate) fn take_outcomes(&self) -> (HashMap<usize, Outcome>, Vec<String>) {
+        let mut found = self.found();
+        (std::mem::take(&mut found.outcomes), std::mem::take(&mut found.tracebacks))
+    }
+
+    /// Records what the program returned.
+    pub(crate) fn record_program(&self, program: StoredProgram) {
+        self.append(Record { program: Some(program), ..self.record() }, Write::Now);
+    }
+
+    /// Records outcomes: at once, unless they can be computed again without cost.
+    pub(crate) fn record_scores(&self, scores: StoredScores, are_costly: bool) {
+        if !scores.is_empty() {
+            let write = if are_costly { Write::Now } else { Write::Later };
+            self.append(Record { scores: Some(scores), ..self.record() }, write);
+        }
+    }
+
+    fn record(&self) -> Record {
+        let (row, repeat, fingerprint) = (self.row, self.repeat, self.fingerprint.clone());
+        Record { row, repeat, fingerprint, ..Record::default() }
+    }
+
+    /// Returns whether this run has recorded anything of the row.
+    pub(crate) fn has_added(&self) -> bool {
+        self.has_added.load(Ordering::Relaxed)
+    }
+
+    fn append(&self, record: Record, write: Write) {
+        self.has_added.store(true, Ordering::Relaxed);
+        self.journal.log.append(&record, write);
+    }
+
+    fn found(&self) -> MutexGuard<'_, Found> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Found {
+    fn add(&mut self, record: Record) {
+        if let Some(program) = record.program {
+            self.program = Some(program);
+        }
+        if let Some(StoredReply { key, reply }) = record.reply {
+            self.replies.entry(key).or_default().push(reply);
+        }
+        if let Some(mut scores) = record.scores {
+            self.tracebacks.append(&mut scores.tracebacks);
+            self.outcomes.extend(scores.restore());
+        }
+    }
+}
+
+impl ReplyRecorder for JournalRow {
+    fn find(&self, key: &Hash) -> Option<LmReply> {
+        self.found().replies.get_mut(&hexadecimal(key))?.pop()
+    }
+
+    fn record(&self, key: &Hash, reply: &LmReply) {
+        *self.found().recorded.entry(*key).or_default() += 1;
+        let reply = StoredReply { key: hexadecimal(key), reply: reply.clone() };
+        self.append(Record { reply: Some(reply), ..self.record() }, Write::Now);
+    }
+
+    fn recorded(&self, key: &Hash) -> usize {
+        self.found().recorded.get(key).copied().unwrap_or(0)
+    }
+}
+
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // A `String` can always be written to.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
