@@ -12,6 +12,7 @@ mod groups;
 mod heritage;
 mod instances;
 mod interrupts;
+mod journal;
 mod judge;
 mod lists;
 mod metrics_table;

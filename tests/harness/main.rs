@@ -1,9 +1,10 @@
-//! Readers of rows, the evaluation harness, the scorer, and agreement with labels.
+//! Readers of rows, the evaluation harness, its journal, the scorer, and agreement with labels.
 
 mod agree;
 mod all_rows;
 mod data;
 mod evaluate;
+mod journal;
 mod parquet;
 mod results;
 mod scoring;

@@ -5,6 +5,7 @@
 mod cache;
 mod errors;
 mod faults;
+mod journal_kills;
 mod judge_budget;
 mod judge_command_line;
 mod judge_faults;

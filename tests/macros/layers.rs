@@ -18,7 +18,7 @@ const RUNTIME: [&[&str]; 10] = [
     &["sparql"],
     &["core"],
     &["composite", "data", "judge"],
-    &["metrics"],
+    &["metrics", "journal"],
     &["evaluate"],
     &["agreement", "results", "scoring"],
     &["cli"],

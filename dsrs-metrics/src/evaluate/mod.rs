@@ -11,6 +11,8 @@ mod error;
 mod evaluator;
 mod groups;
 mod journal;
+#[cfg(test)]
+mod journal_faults;
 mod missing;
 mod observer;
 mod outputs;

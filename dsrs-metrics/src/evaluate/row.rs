@@ -61,6 +61,14 @@ impl<'a, G: Sync, P: Sync> MetricEntry<'a, G, P> {
 }
 
 impl<G: Sync, P: Sync> MetricEntry<'_, G, P> {
+    /// Returns whether the metric can have this outcome. A journal from elsewhere may have any.
+    fn is_possible(&self, outcome: &Outcome) -> bool {
+        outcome.scored().is_none_or(|Scored { score, .. }| {
+            self.range.is_none_or(|range| range.contains(score.value))
+                && ScoreRange::UNIT.contains(score.confidence)
+        })
+    }
+
     pub(super) fn metric(&self) -> &dyn Metric<G, P> {
         &*self.metric
     }
@@ -277,7 +285,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         let mut new = StoredScores::default();
         let mut pending = Vec::new();
         for (position, entry) in self.metrics.iter().enumerate() {
-            if let Some(outcome) = restored.remove(&position) {
+            if let Some(outcome) = restored.remove(&position).filter(|it| entry.is_possible(it)) {
                 outcomes.push(outcome);
                 continue;
             }

@@ -2,7 +2,7 @@
 //!
 //! The data set itself is compared row by row; see `row.rs`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use indexmap::IndexMap;
@@ -109,8 +109,9 @@ fn differences<'a>(
         return;
     }
     if let (Some(Value::Object(before)), Some(Value::Object(after))) = (before, after) {
-        let added = after.keys().filter(|key| !before.contains_key(*key));
-        for key in before.keys().chain(added) {
+        // Sorted, since the features of `serde_json` determine the order of keys.
+        let keys: BTreeSet<&'a String> = before.keys().chain(after.keys()).collect();
+        for key in keys {
             path.push(key);
             differences(path, before.get(key), after.get(key), changes);
             path.pop();
@@ -146,7 +147,9 @@ mod tests {
     use super::*;
     use crate::core::instance::WithSettings;
     use crate::core::rows::dynamic::{Example, Prediction};
-    use crate::metrics::{Em, F1, LlmJudge};
+    use crate::judge::Panel;
+    use crate::judge::shipped::LlmJudge;
+    use crate::metrics::{Em, F1};
 
     fn run(metrics: &[(&str, &dyn Metric)]) -> RunIdentity {
         let identity = |(name, metric): &(&str, &dyn Metric)| {
@@ -191,14 +194,17 @@ mod tests {
         repeated.inputs.insert("program".to_owned(), "2".to_owned());
         assert_eq!(
             changes(&base(), &repeated),
-            ["`repeats` was not set, now 3", "`program` was \"1\", now \"2\""]
+            ["`program` was \"1\", now \"2\"", "`repeats` was not set, now 3"]
         );
     }
 
     #[test]
     fn the_model_of_a_judge_is_compared() {
         use crate::lm::ScriptedLm;
-        let judge = |name: &str| LlmJudge::default().with_lm(ScriptedLm::new().named(name));
+        let judge = |name: &str| {
+            let panel = Panel::new().with_lm(ScriptedLm::new().named(name));
+            LlmJudge { panel, ..LlmJudge::default() }
+        };
         let (one, other) = (judge("p:one"), judge("p:two"));
         let changes = changes(&run(&[("llm_judge", &one)]), &run(&[("llm_judge", &other)]));
         assert!(

@@ -55,7 +55,8 @@ impl Journal {
         let path = dir.join(FILE_NAME);
         let file = file::open(&path).map_err(|error| failed(&error))?;
         file::lock(&file, dir)?;
-        let scan = Scan::read(dir, &file)?;
+        // Opened again, since appending moves the position of a file.
+        let scan = Scan::read(dir, File::open(&path).map_err(|error| failed(&error))?)?;
         if let Some(started) = &scan.header {
             run.check(started, dir)?;
         }
@@ -126,7 +127,7 @@ impl Journal {
 pub fn journal_cost_msats(dir: impl AsRef<Path>) -> Result<u64, JournalError> {
     let dir = dir.as_ref();
     match File::open(dir.join(FILE_NAME)) {
-        Ok(file) => Ok(Scan::read(dir, &file)?.cost_msats),
+        Ok(file) => Ok(Scan::read(dir, file)?.cost_msats),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
         Err(error) => Err(JournalError::open(dir, &error)),
     }

@@ -54,10 +54,9 @@ struct Cost {
 
 impl Scan {
     /// Reads a file from its beginning.
-    pub(super) fn read(dir: &Path, file: &File) -> Result<Self, JournalError> {
+    pub(super) fn read(dir: &Path, file: File) -> Result<Self, JournalError> {
         let failed = |error: std::io::Error| JournalError::open(dir, &error);
-        let mut lines = BufReader::with_capacity(1 << 16, file.try_clone().map_err(failed)?);
-        lines.seek(SeekFrom::Start(0)).map_err(failed)?;
+        let mut lines = BufReader::with_capacity(1 << 16, file);
         let mut scan = Self {
             header: None,
             damaged: 0,

@@ -11,7 +11,7 @@ use super::{LanguageModel, LmRequest};
 /// of the schema's properties, so even their order matters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Key {
-    #[cfg_attr(not(feature = "lm"), expect(dead_code, reason = "only the cache compares it"))]
+    #[cfg_attr(not(feature = "lm"), allow(dead_code, reason = "only the cache compares it"))]
     pub(super) text: String,
     pub(crate) hash: Hash,
 }

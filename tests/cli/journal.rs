@@ -1,0 +1,134 @@
+//! `score --journal`: what is printed when a run continues, and when it cannot.
+
+use std::fs;
+use std::io::Write as _;
+use std::process::Stdio;
+
+use crate::{Folder, Ran};
+
+const ROWS: &str = r#"{"id": "a", "gold": {"answer": "Paris"}, "pred": {"answer": "paris"}}
+{"id": "b", "gold": {"answer": "Rome"}, "pred": {"answer": "Oslo"}}
+{"id": "c", "gold": {"answer": "Bern"}, "pred": {"answer": 7}}
+"#;
+
+const SCORE: [&str; 7] = ["score", "rows.jsonl", "-m", "em,f1", "--max-errors", "3", "--journal"];
+
+fn score(folder: &Folder, more: &[&str]) -> Ran {
+    folder.run(&[&SCORE[..], &["journal"], more].concat())
+}
+
+#[test]
+fn a_finished_run_is_restored() {
+    let folder = Folder::with("rows.jsonl", ROWS);
+    let first = score(&folder, &["--out", "first.jsonl"]);
+    let second = score(&folder, &["--out", "second.jsonl"]);
+    let plain = folder.run(&[&SCORE[..6], &["--out", "plain.jsonl"]].concat());
+    assert_eq!((&first.out, first.code), (&plain.out, Some(0)), "{}", first.err);
+    assert_eq!((&second.out, second.code), (&plain.out, Some(0)), "{}", second.err);
+    let warning = "warning: 1 row failed; first error: rows.jsonl:3: metric `em`: field `pred.answer`: expected a string, found the number 7\n";
+    assert_eq!(first.err, warning);
+    assert_eq!(second.err, format!("{warning}journal journal: 3 rows were restored\n"));
+    let file = |name: &str| fs::read_to_string(folder.path(name)).unwrap();
+    assert_eq!(file("first.jsonl"), file("plain.jsonl"));
+    assert_eq!(file("second.jsonl"), file("plain.jsonl"));
+}
+
+#[test]
+fn trap_21_a_changed_file_or_parameter_is_named_before_any_row() {
+    let folder = Folder::with("rows.jsonl", ROWS);
+    assert_eq!(score(&folder, &["-q"]).code, Some(0));
+    let other = score(&folder, &["--param", "f1.profile=folded"]);
+    assert_eq!(
+        (other.code, other.out.as_str(), other.err.as_str()),
+        (
+            Some(2),
+            "",
+            "error: the journal `journal` belongs to a different run: parameter `F1.profile` of `f1` was \"dspy\", now \"folded\"; restore what has changed, or choose another directory\n"
+        )
+    );
+    folder.write("rows.jsonl", ROWS.replace("Oslo", "Rome"));
+    let changed = score(&folder, &[]);
+    let start =
+        "error: the journal `journal` belongs to a different run: `content of rows.jsonl` was ";
+    assert!(changed.err.starts_with(start), "{}", changed.err);
+    assert_eq!((changed.code, changed.err.lines().count()), (Some(2), 1));
+}
+
+#[test]
+fn rows_of_a_pipe_are_compared_one_by_one() {
+    let folder = Folder::new();
+    let score = |rows: &str| {
+        let args = ["score", "-", "-m", "em", "--max-errors", "3", "--journal", "j"];
+        let mut command = folder.command(&args);
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(rows.as_bytes()).unwrap();
+        Ran::from(child.wait_with_output().unwrap())
+    };
+    assert_eq!(score(ROWS).code, Some(0));
+    let changed = score(&ROWS.replace("Oslo", "Rome"));
+    assert_eq!(
+        changed.err,
+        "error: the journal `j` belongs to a different run: row 2 of the data differs from the journaled one; restore what has changed, or choose another directory\n"
+    );
+    let fewer = ROWS.lines().take(2).collect::<Vec<_>>().join("\n");
+    let fewer = score(&fewer);
+    assert_eq!(
+        (fewer.code, fewer.err.as_str()),
+        (
+            Some(2),
+            "error: the journal `j` belongs to a different run: the data has 2 rows, and the journal 3; restore what has changed, or choose another directory\n"
+        )
+    );
+}
+
+#[test]
+fn damaged_records_are_reported() {
+    let folder = Folder::with("rows.jsonl", ROWS);
+    assert_eq!(score(&folder, &["-q"]).code, Some(0));
+    let path = folder.path("journal/journal.log");
+    let mut journal = fs::read(&path).unwrap();
+    let last = journal.len() - 4;
+    journal[last] ^= 1;
+    fs::write(&path, journal).unwrap();
+    let continued = score(&folder, &[]);
+    let expected = "journal journal: 2 rows were restored\nwarning: journal journal: 1 damaged record was ignored; its calls were made again\n";
+    assert!(continued.err.ends_with(expected), "{}", continued.err);
+    assert_eq!(continued.code, Some(0));
+}
+
+/// A limit on the size of files ends writes like a full disk: partly, then with an error.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_stops_the_run_and_the_same_command_continues_it() {
+    let rows: String = (0..5_000)
+        .map(|id| format!("{{\"id\": {id}, \"gold\": {{\"answer\": \"{id}\"}}, \"pred\": {{\"answer\": \"{}\"}}}}\n", id / 2 * 2))
+        .collect();
+    let folder = Folder::with("rows.jsonl", rows);
+    let args = ["score", "rows.jsonl", "-m", "em", "--journal", "journal"];
+    let plain = folder.run(&args[..4]);
+    let limited = |blocks: u32| {
+        let shell = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+        let program = folder.command(&[]).get_program().to_owned();
+        let mut command = std::process::Command::new("sh");
+        command.arg("-c").arg(shell).arg(program).args(args).current_dir(folder.path("."));
+        let output = command.output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    for blocks in [64, 200] {
+        let (code, _, err) = limited(blocks);
+        let expected = "error: cannot write the journal `journal`: File too large (os error 27); the records so far are kept: after that is solved, start the same run again to continue\n";
+        assert_eq!(code, Some(2), "{err}");
+        assert!(err.ends_with(expected), "{err}");
+    }
+    let continued = folder.run(&args);
+    assert_eq!((continued.out, continued.code), (plain.out, Some(0)));
+    let restored = continued.err.strip_prefix("journal journal: ").unwrap();
+    let restored: u64 = restored.split(' ').next().unwrap().parse().unwrap();
+    assert!((100..5_000).contains(&restored), "{restored} rows were restored");
+}

@@ -1,0 +1,91 @@
+//! Journals that end in the middle of a record, have damaged records, or are no journals.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use dsrs_metrics::EvaluateError;
+use proptest::prelude::*;
+
+use super::{Paid, ROWS, builder, run, undisturbed};
+
+/// Runs with this content of the journal. Returns what the run ends with, and the number of its damaged records.
+fn continued(dir: &Path, content: &[u8]) -> Result<((String, Vec<u8>), u64), EvaluateError> {
+    let (journal, out) = (dir.join("continued"), dir.join("out.jsonl"));
+    std::fs::create_dir_all(&journal).unwrap();
+    std::fs::write(journal.join("journal.log"), content).unwrap();
+    let paid: Arc<Paid> = Arc::default();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let result = runtime.block_on(run(builder(&paid, &out).journal(&journal), &paid))?;
+    let damaged = result.journal.unwrap().damaged_records;
+    Ok(((result.to_string(), std::fs::read(&out).unwrap()), damaged))
+}
+
+/// The result of an undisturbed run, and the journal of a finished one.
+fn finished(dir: &Path) -> ((String, Vec<u8>), Vec<u8>) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let (paid, journal) = (Arc::default(), dir.join("finished"));
+        let out = dir.join("out.jsonl");
+        let result = run(builder(&paid, &out).journal(&journal), &paid).await.unwrap();
+        assert_eq!(result.rows, ROWS);
+        (undisturbed(dir).await, std::fs::read(journal.join("journal.log")).unwrap())
+    })
+}
+
+#[test]
+fn a_journal_that_ends_anywhere_continues() {
+    let dir = tempfile::tempdir().unwrap();
+    let (expected, journal) = finished(dir.path());
+    let config =
+        ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() };
+    proptest!(config, |(end in 0..=journal.len())| {
+        prop_assert_eq!(continued(dir.path(), &journal[..end]).unwrap(), (expected.clone(), 0));
+    });
+}
+
+#[test]
+fn damaged_records_are_counted_and_made_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let (expected, journal) = finished(dir.path());
+    let header = journal.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    let config =
+        ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() };
+    proptest!(config, |(at in header..journal.len() - 1, bit in 0..8_u8)| {
+        let mut journal = journal.clone();
+        journal[at] ^= 1 << bit;
+        let (found, damaged) = continued(dir.path(), &journal).unwrap();
+        prop_assert_eq!(&found, &expected);
+        // A changed line break joins two records, and a new one makes two of one.
+        prop_assert!((1..=2).contains(&damaged), "{} damaged records", damaged);
+    });
+}
+
+#[test]
+fn other_files_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_, journal) = finished(dir.path());
+    let message = |content: &[u8]| {
+        let message = continued(dir.path(), content).unwrap_err().to_string();
+        message.replace(&dir.path().display().to_string(), "DIR")
+    };
+    let expected = "cannot read the journal `DIR/continued`: its first line is not that of a journal; choose another directory";
+    assert_eq!(message(b"{\"id\": 1}\n"), expected);
+    assert_eq!(message(b"\n"), expected);
+    assert_eq!(message(&[0; 4096].map(|_| b'\n')), expected);
+    let mut damaged = journal.clone();
+    damaged[20] ^= 1;
+    assert_eq!(message(&damaged), expected);
+    let later = b"{\"format\":2,\"run\":null}";
+    let later = [format!("{:08x} ", crc32(later)).as_bytes(), later, b"\n"].concat();
+    assert_eq!(
+        message(&later),
+        "cannot read the journal `DIR/continued`: expected version 1 of the format, found 2; choose another directory"
+    );
+}
+
+/// CRC-32 as in zip and PNG, bit by bit.
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(u32::MAX, |sum, byte| {
+        (0..8).fold(sum ^ u32::from(*byte), |sum, _| (sum >> 1) ^ (0xedb8_8320 * (sum & 1)))
+    })
+}

@@ -1,0 +1,199 @@
+//! A run with a judge is killed many times: with its journal it ends like an undisturbed run, and no reply in the journal
+//! is paid for again.
+//!
+//! By default 20 kills of 400 rows. `DSRS_METRICS_KILLS=200 DSRS_METRICS_KILL_ROWS=5000` sets other numbers; the figures
+//! are printed with `--nocapture`.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use serde_json::{Value, json};
+
+use crate::server::{Answer, Received, Server};
+
+/// The rows in progress at a kill, at most.
+const CONCURRENCY: usize = 16;
+
+const LATENCY: Duration = Duration::from_millis(10);
+
+/// What the server has answered, and what the journal had when the process was started.
+#[derive(Default)]
+struct Calls {
+    /// The number of replies by row and position of the call in its row: the question, then the repair.
+    answered: HashMap<(u64, usize), u64>,
+    /// The number of replies in the journal, by row.
+    journaled: HashMap<u64, usize>,
+    /// Calls whose reply was in the journal.
+    paid_again: Vec<(u64, usize)>,
+    failures: HashMap<(u64, usize), u64>,
+}
+
+impl Calls {
+    fn total(&self) -> u64 {
+        self.answered.values().sum()
+    }
+
+    /// The replies that were paid for more than once.
+    fn repeated(&self) -> u64 {
+        self.answered.values().map(|replies| replies - 1).sum()
+    }
+
+    /// Every 40th row gets an invalid reply first, which is repaired, and every 25th call fails once.
+    fn answer(&mut self, received: &Received) -> Answer {
+        let messages = received.body["messages"].as_array().unwrap();
+        let text = received.body["messages"].to_string();
+        let Some(row) = row_of(&text) else {
+            return Answer::chat(r#"{"ok": true}"#);
+        };
+        let call = (row, usize::from(messages.len() > 2));
+        if row % 25 == 3 && *self.failures.entry(call).and_modify(|it| *it += 1).or_insert(1) == 1 {
+            return Answer::error(429, "too many requests").with_header("retry-after", "0");
+        }
+        if self.journaled.get(&row).is_some_and(|replies| *replies > call.1) {
+            self.paid_again.push(call);
+        }
+        *self.answered.entry(call).or_default() += 1;
+        let reply = match (row % 40, call.1) {
+            (7, 0) => "Yes, it is polite.".to_owned(),
+            _ => format!(r#"{{"reasoning": "row {row}", "polite": {}}}"#, row % 3 != 0),
+        };
+        Answer::chat(&reply).slow(LATENCY)
+    }
+}
+
+/// The number after `answer ` in a prompt.
+fn row_of(text: &str) -> Option<u64> {
+    let (_, rest) = text.split_once("answer number ")?;
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    rest[..end].parse().ok()
+}
+
+fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().map_or(default, |value| value.parse().unwrap())
+}
+
+fn command(dir: &Path, url: &str, out: &str, journal: bool) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_judge_scorer"));
+    for name in ["DSRS_LM", "DSRS_PRICES", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"] {
+        command.env_remove(name);
+    }
+    command.env("NO_PROXY", "127.0.0.1").env("OPENAI_API_KEY", "k").env("OPENAI_BASE_URL", url);
+    // The cache of replies would hide what the journal does not have.
+    command.args(["score", "rows.jsonl", "-m", "polite,em", "--no-cache", "--lm"]);
+    command.args(["openai:gpt-5-mini", "--out", out, "--concurrency", &CONCURRENCY.to_string()]);
+    if journal {
+        command.args(["--journal", "journal"]);
+    }
+    command.current_dir(dir).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// The replies in the journal, by row.
+fn journaled(dir: &Path) -> HashMap<u64, usize> {
+    let mut replies = HashMap::new();
+    let content = fs::read(dir.join("journal/journal.log")).unwrap_or_default();
+    for line in content.split_inclusive(|byte| *byte == b'\n').filter(|line| line.ends_with(b"\n"))
+    {
+        let record: Value = serde_json::from_slice(&line[9..]).unwrap();
+        if record["reply"].is_object() {
+            *replies.entry(record["row"].as_u64().unwrap()).or_default() += 1;
+        }
+    }
+    replies
+}
+
+/// Starts the run and kills it: after some more replies, or after some time. Returns whether it was killed before it ended.
+async fn killed(
+    command: &mut Command,
+    calls: &Mutex<Calls>,
+    random: &mut Xoshiro256PlusPlus,
+    replies: u64,
+) -> bool {
+    let before = calls.lock().unwrap().total();
+    let by_time = random.next_u64() % 4 == 0;
+    let replies = random.next_u64() % replies;
+    let delay = Duration::from_micros(random.next_u64() % if by_time { 400_000 } else { 5_000 });
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    while !by_time
+        && calls.lock().unwrap().total() < before + replies
+        && child.try_wait().unwrap().is_none()
+    {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    tokio::time::sleep(delay).await;
+    child.kill().unwrap();
+    child.wait().unwrap().code().is_none()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn trap_22_a_run_that_is_killed_at_any_moment_ends_with_the_same_bytes() {
+    let kills = setting("DSRS_METRICS_KILLS", 20);
+    let rows = setting("DSRS_METRICS_KILL_ROWS", 400);
+    let dir = tempfile::tempdir().unwrap();
+    let row = |id: u64| {
+        let pred = json!({ "response": format!("answer number {id}"), "answer": id.to_string() });
+        format!(
+            "{}\n",
+            json!({ "id": id, "gold": { "answer": (id / 2 * 2).to_string() }, "pred": pred })
+        )
+    };
+    fs::write(dir.path().join("rows.jsonl"), (0..rows).map(row).collect::<String>()).unwrap();
+    let expected = undisturbed(dir.path(), rows).await;
+
+    let calls: Arc<Mutex<Calls>> = Arc::default();
+    let of_server = Arc::clone(&calls);
+    let server =
+        Server::without_recording(move |received| of_server.lock().unwrap().answer(received)).await;
+    let mut command = command(dir.path(), &server.url("/v1/"), "out.jsonl", true);
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(14);
+    let (mut done, mut starts) = (0, 0);
+    while done < kills {
+        starts += 1;
+        assert!(starts < 3 * kills, "the run ends before it is killed");
+        calls.lock().unwrap().journaled = journaled(dir.path());
+        // On average as many replies between two kills as the kills divide the run into.
+        done += u64::from(killed(&mut command, &calls, &mut random, 2 * rows / kills).await);
+    }
+    calls.lock().unwrap().journaled = journaled(dir.path());
+    let output = tokio::task::spawn_blocking(move || {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).output().unwrap()
+    });
+    let output = output.await.unwrap();
+    let headline = String::from_utf8(output.stdout).unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{err}");
+    assert_eq!((headline, fs::read(dir.path().join("out.jsonl")).unwrap()), expected, "{err}");
+    let calls = calls.lock().unwrap();
+    println!(
+        "{kills} kills of {rows} rows: {} replies, {} of them for calls in progress at a kill",
+        calls.total(),
+        calls.repeated()
+    );
+    assert_eq!(calls.paid_again, [], "calls whose reply was in the journal");
+    assert!(calls.repeated() <= kills * CONCURRENCY as u64);
+    let left: Vec<_> =
+        fs::read_dir(dir.path()).unwrap().map(|it| it.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 4, "temporary files are left: {left:?}");
+}
+
+/// The headlines and the result file of a run without a journal.
+async fn undisturbed(dir: &Path, rows: u64) -> (String, Vec<u8>) {
+    let calls: Arc<Mutex<Calls>> = Arc::default();
+    let of_server = Arc::clone(&calls);
+    let server =
+        Server::without_recording(move |received| of_server.lock().unwrap().answer(received)).await;
+    let mut command = command(dir, &server.url("/v1/"), "undisturbed.jsonl", false);
+    let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(calls.lock().unwrap().repeated(), 0);
+    let repaired = (0..rows).filter(|row| row % 40 == 7).count() as u64;
+    assert_eq!(calls.lock().unwrap().total(), rows + repaired);
+    let headline = String::from_utf8(output.stdout).unwrap();
+    (headline, fs::read(dir.join("undisturbed.jsonl")).unwrap())
+}
