@@ -8,7 +8,8 @@ use futures_util::{FutureExt, Stream, StreamExt};
 
 use super::error::EvaluateError;
 use super::row::{MetricEntry, Plan, RowOptions, sharing};
-use super::source::{RowId, SeenIds};
+use super::seen_ids::SeenIds;
+use super::source::RowId;
 use super::{Devset, Evaluate, Observer, Options, Running};
 use crate::core::batching;
 use crate::core::metric::Metric;
@@ -162,8 +163,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self
     }
 
-    /// Sets whether the result contains all rows, which is the default. Without them a run over millions of
-    /// rows needs only the memory for sorting its output files.
+    /// Sets whether the result contains all rows, which is the default. Without them a run needs the same
+    /// memory for any number of rows.
     pub fn keep_results(mut self, keep: bool) -> Self {
         self.options.keep_results = keep;
         self
@@ -277,7 +278,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         let Some(row_id) = &self.row_id else {
             return Ok(());
         };
-        let mut seen = SeenIds::default();
+        // The rows are in memory, too.
+        let mut seen = SeenIds::in_memory();
         for (number, row) in rows.iter().enumerate() {
             let id = panic::catch(false, || row_id(row)).map_err(|panic| EvaluateError::Input {
                 message: format!("`row_id` panicked on row {}: {}", number + 1, panic.message),

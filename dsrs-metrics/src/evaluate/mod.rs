@@ -21,6 +21,8 @@ mod row_result;
 mod run;
 mod sample;
 mod source;
+mod seen_ids;
+mod sorted_runs;
 mod statistics;
 mod stop;
 mod summary;

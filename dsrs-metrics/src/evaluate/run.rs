@@ -329,6 +329,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             first_error: finished.first_error,
             ending: match collector.output_error.take() {
                 Some(error) => Ending::OutputFailed(error),
+        self.source.check_ids();
                 None if collector.too_many_errors => Ending::MaxErrors,
                 None if stopped => Ending::Stopped,
                 None => Ending::Complete,
