@@ -188,7 +188,7 @@ async fn with_time_slice<T>(
 /// Returns an error if a worker panicked. A cancelled worker only abandoned its row.
 fn check_worker(error: JoinError) -> Result<(), EvaluateError> {
     match error.try_into_panic() {
-        Ok(payload) => Err(EvaluateError::Worker { message: panic::message(&*payload) }),
+        Ok(payload) => Err(EvaluateError::Worker { message: panic::into_message(payload) }),
         Err(_) => Ok(()),
     }
 }
