@@ -8,6 +8,7 @@ mod collector;
 mod ctrl_c;
 mod error;
 mod evaluator;
+mod grace;
 mod groups;
 mod missing;
 mod observer;
@@ -20,9 +21,9 @@ mod row;
 mod row_result;
 mod run;
 mod sample;
-mod source;
 mod seen_ids;
 mod sorted_runs;
+mod source;
 mod statistics;
 mod stop;
 mod summary;
@@ -34,6 +35,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use futures_util::future::{BoxFuture, Shared};
 use futures_util::{Stream, StreamExt};
@@ -145,6 +147,7 @@ struct Options<G, P> {
     render_pair: Option<Render<G, P>>,
     observers: Vec<Arc<dyn Observer<G, P>>>,
     stop_when: Option<Shared<BoxFuture<'static, ()>>>,
+    grace_period: Duration,
     #[cfg(feature = "ctrl-c")]
     stop_on_ctrl_c: bool,
 }
@@ -181,6 +184,7 @@ impl<G, P> Default for Options<G, P> {
             render_pair: None,
             observers: Vec::new(),
             stop_when: None,
+            grace_period: grace::DEFAULT,
             #[cfg(feature = "ctrl-c")]
             stop_on_ctrl_c: false,
         }
