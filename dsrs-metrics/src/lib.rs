@@ -69,6 +69,7 @@ pub mod guide {
             #[doc = "[agreement]: crate::guide::agreement"]
             #[doc = "[results]: crate::guide::results"]
             #[doc = "[command_line]: crate::guide::command_line"]
+            #[doc = "[durability]: crate::guide::durability"]
             #[doc = "[code_and_sandbox]: crate::guide::code_and_sandbox"]
             #[doc = "[metrics]: crate::metrics"]
             #[doc = "\n"]
@@ -96,6 +97,8 @@ pub mod guide {
         agreement: "../docs/guide/agreement.md";
         /// Result files, and the comparison of two runs.
         results: "../docs/guide/results.md";
+        /// Interrupted runs, and what every fault does to a run.
+        durability: "../docs/guide/durability.md";
         /// The commands `list`, `score`, `agree`, `compare` and `report` (feature `cli`).
         command_line: "../docs/guide/command_line.md" if "cli";
         /// Metrics of code, tool calls and programs.

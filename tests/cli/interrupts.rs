@@ -13,7 +13,7 @@ use crate::{Folder, Ran};
 
 /// What the first Ctrl-C prints.
 const STOPPING: &str =
-    "stopping: the rows in progress are finished first; press Ctrl-C again to abandon them\n";
+    "stopping: the rows in progress have 30s to finish; press Ctrl-C again to abandon them\n";
 
 /// What the second Ctrl-C prints.
 const ABANDONING: &str = "abandoning the rows in progress; press Ctrl-C again to exit at once\n";
@@ -143,6 +143,30 @@ fn a_second_ctrl_c_abandons_rows_in_progress() {
         ran.err,
         format!("{STOPPING}{ABANDONING}stopped after 0 rows; their scores are counted\n")
     );
+}
+
+#[test]
+fn trap_17_rows_that_hang_are_abandoned_when_the_grace_period_is_over() {
+    for metric in ["sleeps", "blocks"] {
+        let rows = "{\"pred\": {\"seconds\": 0}}\n{\"pred\": {\"seconds\": 6000}}\n";
+        let folder = Folder::with("rows.jsonl", rows);
+        let args = ["score", "rows.jsonl", "-m", metric, "--out", "scores.jsonl", "--grace", "1s"];
+        let child = start(&folder, &args);
+        sleep(Duration::from_secs(1));
+        child.send("-TERM");
+        let ran = child.finish();
+        assert_eq!(ran.code, Some(130), "{metric}");
+        let stopping = STOPPING.replace("30s", "1s");
+        let over = "abandoning the rows in progress, which did not finish within 1s; press Ctrl-C again to exit at once\n";
+        // The first row takes no time, but its thread may not have run yet.
+        let rows = folder.read("scores.jsonl").lines().count();
+        let kept = format!(
+            "stopped after {rows} rows; their scores are counted and written to scores.jsonl\n"
+        );
+        assert_eq!(ran.err, format!("{stopping}{over}{kept}"));
+        assert!(rows <= 1, "{rows}");
+        assert_eq!(folder.files(), ["rows.jsonl", "scores.jsonl"]);
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod bad_csv;
 mod bad_input;
 mod ci_files;
 mod compare;
+mod faults;
 mod floats;
 mod groups;
 mod heritage;

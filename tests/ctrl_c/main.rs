@@ -2,6 +2,9 @@
 #![cfg(unix)]
 #![allow(unused_crate_dependencies, reason = "each test needs some")]
 
+#[cfg(target_os = "linux")]
+mod dropped;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -88,6 +91,27 @@ fn interrupted_while_blocked() -> dsrs_metrics::EvaluationResult {
     result
 }
 
+/// Row 3 interrupts the run once, and row 2 never ends.
+async fn interrupted_while_a_row_hangs() -> dsrs_metrics::EvaluationResult {
+    let evaluate = Evaluate::builder()
+        .devset((0..1_000).map(|n| example! { "n" => n }))
+        .metric(metric_fn("one", |_, _| 1.0))
+        .concurrency(2)
+        .stop_on_ctrl_c()
+        .grace_period(Duration::from_millis(50))
+        .build()
+        .unwrap();
+    let program = |inputs: Example| async move {
+        match inputs.get("n").and_then(serde_json::Value::as_u64) {
+            Some(2) => std::future::pending().await,
+            Some(3) => interrupt().await,
+            _ => tokio::task::yield_now().await,
+        }
+        prediction! {}
+    };
+    evaluate.run(program).await.unwrap()
+}
+
 #[tokio::test]
 async fn ctrl_c_keeps_what_is_done_and_a_second_one_gives_up_the_rest() {
     let result = interrupted(1).await;
@@ -97,6 +121,11 @@ async fn ctrl_c_keeps_what_is_done_and_a_second_one_gives_up_the_rest() {
 
     // In the same test, for another one beside it would be interrupted as well.
     let result = interrupted(2).await;
+    assert_eq!(result.ending, Ending::Stopped);
+    assert!(result.results.iter().all(|row| row.id != "2"), "row 2 never ends");
+    assert!(result.rows >= 2 && result.metrics[0].scored == result.rows, "{result}");
+
+    let result = interrupted_while_a_row_hangs().await;
     assert_eq!(result.ending, Ending::Stopped);
     assert!(result.results.iter().all(|row| row.id != "2"), "row 2 never ends");
     assert!(result.rows >= 2 && result.metrics[0].scored == result.rows, "{result}");

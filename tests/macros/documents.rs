@@ -4,12 +4,12 @@ use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-fn root() -> PathBuf {
+pub(super) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
 /// The files below a folder with an extension, sorted.
-fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+pub(super) fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -153,6 +153,12 @@ fn page(name: &str) -> String {
 #[test]
 fn tests_of_the_security_page_exist() {
     assert_tests_exist(&page("security.md"));
+}
+
+/// The page on durability names a test for each fault.
+#[test]
+fn tests_of_the_durability_page_exist() {
+    assert_tests_exist(&page("guide/durability.md"));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Tests of `#[metric]` and of composites at run time.
 
+mod clocks;
 mod composite;
 mod documents;
 mod layers;

@@ -51,8 +51,8 @@ pub(super) struct ListArguments {
 /// Exit code: 0 on success; 1 if a metric is worse than its --fail-under, all rows failed,
 /// --max-errors was reached, --budget did not cover all rows, or a judge of a panel was lost without
 /// a quorum that allows it; 2 for invalid usage or input; 130 after Ctrl-C, SIGTERM or SIGHUP, with
-/// the scores so far kept. The first Ctrl-C waits for the rows in progress, the second one abandons
-/// them, and the third one ends the program at once.
+/// the scores so far kept. The first Ctrl-C waits for the rows in progress for the time of --grace,
+/// the second one abandons them, and the third one ends the program at once.
 #[derive(Debug, Args)]
 pub(super) struct ScoreArguments {
     /// Files of rows: .jsonl, .json, .csv or (feature `parquet`) .parquet; `-` is standard input
@@ -140,6 +140,14 @@ pub(super) struct ScoreArguments {
     /// The time limit of all metrics for one row, e.g. 30s or 2min
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(super) timeout: Option<Duration>,
+    /// How long the rows in progress may take after the first Ctrl-C, SIGTERM or SIGHUP
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "30s",
+        value_parser = humantime::parse_duration
+    )]
+    pub(super) grace: Duration,
     #[command(flatten)]
     pub(super) lm: LmArguments,
     /// Print neither progress nor warnings

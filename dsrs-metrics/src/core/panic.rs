@@ -26,13 +26,13 @@ thread_local! {
 pub(crate) fn catch<T>(traceback: bool, run: impl FnOnce() -> T) -> Result<T, Panic> {
     if !traceback {
         return panic::catch_unwind(AssertUnwindSafe(run))
-            .map_err(|payload| Panic { message: message(&*payload), traceback: None });
+            .map_err(|payload| Panic { message: into_message(payload), traceback: None });
     }
     record_tracebacks();
     let outer = RECORDS_TRACEBACK.replace(true);
     let result = panic::catch_unwind(AssertUnwindSafe(run));
     RECORDS_TRACEBACK.set(outer);
-    result.map_err(|payload| Panic { message: message(&*payload), traceback: TRACEBACK.take() })
+    result.map_err(|payload| Panic { message: into_message(payload), traceback: TRACEBACK.take() })
 }
 
 /// Runs a user's future and catches its panic. A future that panicked is not polled again.
@@ -68,4 +68,13 @@ pub(crate) fn message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "a value that is no text".to_owned())
+}
+
+/// Returns the message of a panic's payload. A payload that is not a string is not dropped, since that may panic again.
+pub(crate) fn into_message(payload: Box<dyn Any + Send>) -> String {
+    let message = message(&*payload);
+    if !payload.is::<&str>() && !payload.is::<String>() {
+        std::mem::forget(payload);
+    }
+    message
 }

@@ -21,6 +21,7 @@ mod parquet;
 mod reader;
 mod row;
 mod row_file;
+mod whole_file;
 
 pub use error::DataError;
 pub use format::Format;

@@ -1,6 +1,6 @@
 //! Opening a file of rows, and reading it in its format.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,6 +15,7 @@ use super::json_lines::JsonLines;
 #[cfg(feature = "parquet")]
 use super::parquet::ParquetRows;
 use super::row::Row;
+use super::whole_file::WholeFile;
 use crate::core::rows::pair::Origin;
 
 /// A file that is not open yet.
@@ -79,7 +80,7 @@ impl UnopenedFile {
                 let file = Arc::clone(&name);
                 Box::new(match source {
                     Source::File => {
-                        let reader = File::open(&name).map_err(unreadable)?;
+                        let reader = fs::File::open(&name).map_err(unreadable)?;
                         ParquetRows::new(file, reader, row_limit)?
                     }
                     // The schema is at the end, so a stream is read into memory.
@@ -102,7 +103,7 @@ impl Source {
         Ok(match self {
             Self::Reader(reader) => reader,
             Self::StandardInput => Box::new(BufReader::with_capacity(BUFFER, io::stdin())),
-            Self::File => Box::new(BufReader::with_capacity(BUFFER, File::open(file)?)),
+            Self::File => Box::new(BufReader::with_capacity(BUFFER, WholeFile::open(file)?)),
         })
     }
 }

@@ -8,7 +8,8 @@ use futures_util::{FutureExt, Stream, StreamExt};
 
 use super::error::EvaluateError;
 use super::row::{MetricEntry, Plan, RowOptions, sharing};
-use super::source::{RowId, SeenIds};
+use super::seen_ids::SeenIds;
+use super::source::RowId;
 use super::{Devset, Evaluate, Observer, Options, Running};
 use crate::core::batching;
 use crate::core::metric::Metric;
@@ -162,24 +163,59 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self
     }
 
-    /// Sets whether the result contains all rows, which is the default. Without them a run over millions of
-    /// rows needs only the memory for sorting its output files.
+    /// Sets whether the result contains all rows, which is the default. Without them a run needs the same
+    /// memory for any number of rows.
     pub fn keep_results(mut self, keep: bool) -> Self {
         self.options.keep_results = keep;
         self
     }
 
-    /// Takes no more rows once `signal` completes and finishes the rows in progress. The result's ending is
-    /// [`Ending::Stopped`](super::Ending::Stopped).
+    /// Takes no more rows once `signal` completes and finishes the rows in progress within the
+    /// [grace period](Self::grace_period). The result's ending is [`Ending::Stopped`](super::Ending::Stopped).
     pub fn stop_when(mut self, signal: impl Future<Output = ()> + Send + 'static) -> Self {
         self.options.stop_when = Some(signal.boxed().shared());
         self
     }
 
+    /// Sets how long the rows in progress may take after a stop was requested, by [`stop_when`](Self::stop_when) or by a
+    /// signal; the default is 30 s. Then they are abandoned: their programs and asynchronous metrics are cancelled, and
+    /// they are not in the result. On a runtime with several threads the run ends after another second also without
+    /// rows that compute without awaiting anything; on a runtime with one thread such a row delays everything until it
+    /// returns.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::{Ending, Evaluate};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+    /// let result = Evaluate::builder()
+    ///     .devset([example! { "hangs" => false }, example! { "hangs" => true }])
+    ///     .metric(metric_fn("any", |_, _| true))
+    ///     .stop_when(tokio::time::sleep(Duration::from_millis(100)))
+    ///     .grace_period(Duration::from_millis(100))
+    ///     .run(|inputs: Example| async move {
+    ///         if inputs.get("hangs").is_some_and(|hangs| *hangs == true) {
+    ///             std::future::pending::<()>().await;
+    ///         }
+    ///         prediction! {}
+    ///     })
+    ///     .await?;
+    /// assert_eq!((result.rows, result.ending), (1, Ending::Stopped));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn grace_period(mut self, rows_in_progress: Duration) -> Self {
+        self.options.grace_period = rows_in_progress;
+        self
+    }
+
     /// Like [`stop_when`](Self::stop_when), at the first Ctrl-C, SIGTERM or SIGHUP; a line on standard
-    /// error states that rows in progress are finished. The second signal also abandons the rows in
-    /// progress, on a runtime with several threads also those that compute without awaiting anything.
-    /// Finished rows are kept. The third signal ends the process with exit code 130; the next run that writes the same file
+    /// error states that rows in progress are finished, and how long the [grace period](Self::grace_period) is. At its
+    /// end, or at the second signal, the rows in progress are abandoned, on a runtime with several threads also those
+    /// that compute without awaiting anything. Finished rows are kept. The third signal ends the process with exit code 130; the next run that writes the same file
     /// removes what it leaves behind. A SIGHUP that the process ignores, as under `nohup`, stays ignored.
     #[cfg(feature = "ctrl-c")]
     pub fn stop_on_ctrl_c(mut self) -> Self {
@@ -277,7 +313,8 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         let Some(row_id) = &self.row_id else {
             return Ok(());
         };
-        let mut seen = SeenIds::default();
+        // The rows are in memory, too.
+        let mut seen = SeenIds::in_memory();
         for (number, row) in rows.iter().enumerate() {
             let id = panic::catch(false, || row_id(row)).map_err(|panic| EvaluateError::Input {
                 message: format!("`row_id` panicked on row {}: {}", number + 1, panic.message),

@@ -2,9 +2,9 @@
 //! runtime would otherwise delay it.
 //!
 //! SIGTERM (`docker stop`, schedulers) and SIGHUP (a closed terminal) are handled as Ctrl-C. The
-//! first signal lets the rows in progress finish, the second one abandons them, and the third one
-//! ends the process, whatever its other threads compute. How the run reacts is in `stop.rs` and
-//! `run.rs`.
+//! first signal lets the rows in progress finish within the grace period (`grace.rs`), the second one
+//! abandons them, and the third one ends the process, whatever its other threads compute. How the
+//! run reacts is in `stop.rs` and `run.rs`.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -15,14 +15,11 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
+use super::grace::CANCELLATION;
 use super::stop::{Interrupt, Stop};
 
 /// The exit code that shells use for a program that Ctrl-C ended.
 const INTERRUPTED: i32 = 130;
-
-/// How long abandoned rows may take to be cancelled. A metric that computes without awaiting
-/// anything cannot be, and the run ends without it.
-const GRACE: Duration = Duration::from_secs(1);
 
 /// How long a message may take. Standard error may be a pipe that nothing reads, and later signals
 /// must not wait for it.
@@ -44,7 +41,7 @@ impl Drop for ListenerGuard {
 
 /// Starts a listener that forwards every signal to `stop`; it is active when this returns. Returns
 /// `None` where signals are not available, and the run continues without a listener.
-pub(super) async fn listen(stop: Arc<Stop>) -> Option<ListenerGuard> {
+pub(super) async fn listen(stop: Arc<Stop>, grace_period: Duration) -> Option<ListenerGuard> {
     let (ready, is_ready) = oneshot::channel();
     let (until_dropped, dropped) = oneshot::channel();
     let thread = move || {
@@ -54,7 +51,8 @@ pub(super) async fn listen(stop: Arc<Stop>) -> Option<ListenerGuard> {
                 let Ok(signals) = Signals::install() else { return };
                 // The receiver is gone if the run was dropped meanwhile.
                 let _ = ready.send(());
-                Listener { stop, signals, give_up_at: None }.run(dropped).await;
+                let listener = Listener { stop, signals, grace_period, give_up_at: None };
+                listener.run(dropped).await;
             });
         }
     };
@@ -67,6 +65,7 @@ pub(super) async fn listen(stop: Arc<Stop>) -> Option<ListenerGuard> {
 struct Listener {
     stop: Arc<Stop>,
     signals: Signals,
+    grace_period: Duration,
     /// When the run ends without the rows that cannot be cancelled.
     give_up_at: Option<Instant>,
 }
@@ -101,12 +100,16 @@ impl Listener {
 
     fn forward(&mut self) {
         match self.stop.next_interrupt() {
-            Interrupt::Finish => print(
-                "stopping: the rows in progress are finished first; press Ctrl-C again to abandon them",
-            ),
+            Interrupt::Finish => print(format!(
+                "stopping: the rows in progress have {:?} to finish; press Ctrl-C again to abandon them",
+                self.grace_period
+            )),
             Interrupt::Abandon => {
-                print("abandoning the rows in progress; press Ctrl-C again to exit at once");
-                self.give_up_at = Some(Instant::now() + GRACE);
+                print(
+                    "abandoning the rows in progress; press Ctrl-C again to exit at once"
+                        .to_owned(),
+                );
+                self.give_up_at = Some(Instant::now() + CANCELLATION);
             }
             Interrupt::Exit => exit(),
         }
@@ -118,8 +121,17 @@ fn exit() -> ! {
     std::process::exit(INTERRUPTED)
 }
 
+/// Returns the report that the grace period is over.
+pub(super) fn report_end_of(grace_period: Duration) -> impl FnOnce() + Send {
+    move || {
+        print(format!(
+            "abandoning the rows in progress, which did not finish within {grace_period:?}; press Ctrl-C again to exit at once"
+        ));
+    }
+}
+
 /// Writes a line to standard error, but waits for it only for a short time.
-fn print(line: &'static str) {
+fn print(line: String) {
     let (written, is_written) = mpsc::channel::<()>();
     let write = move || {
         // If standard error is closed, nothing can be reported.

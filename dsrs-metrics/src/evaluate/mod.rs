@@ -9,6 +9,7 @@ mod collector;
 mod ctrl_c;
 mod error;
 mod evaluator;
+mod grace;
 mod groups;
 mod journal;
 #[cfg(test)]
@@ -24,6 +25,8 @@ mod row;
 mod row_result;
 mod run;
 mod sample;
+mod seen_ids;
+mod sorted_runs;
 mod source;
 mod statistics;
 mod stop;
@@ -36,6 +39,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use futures_util::future::{BoxFuture, Shared};
 use futures_util::{Stream, StreamExt};
@@ -149,6 +153,7 @@ struct Options<G, P> {
     observers: Vec<Arc<dyn Observer<G, P>>>,
     journal: Option<JournalOptions<G, P>>,
     stop_when: Option<Shared<BoxFuture<'static, ()>>>,
+    grace_period: Duration,
     #[cfg(feature = "ctrl-c")]
     stop_on_ctrl_c: bool,
 }
@@ -189,6 +194,7 @@ impl<G, P> Default for Options<G, P> {
             observers: Vec::new(),
             journal: None,
             stop_when: None,
+            grace_period: grace::DEFAULT,
             #[cfg(feature = "ctrl-c")]
             stop_on_ctrl_c: false,
         }

@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use super::Options;
 use super::collector::{Collector, CollectorOptions};
 use super::error::EvaluateError;
+use super::grace::GracePeriod;
 use super::groups::Groups;
 use super::journal::RunJournal;
 use super::observer::{Observers, RunStart};
@@ -85,7 +86,7 @@ where
     // Before result files are created, so that no signal leaves one behind.
     #[cfg(feature = "ctrl-c")]
     let _listener = match options.stop_on_ctrl_c {
-        true => super::ctrl_c::listen(Arc::clone(&stop)).await,
+        true => super::ctrl_c::listen(Arc::clone(&stop), options.grace_period).await,
         false => None,
     };
     let run = Arc::new(Run::prepare(plan, source, render, options, stop)?);
@@ -97,7 +98,7 @@ where
         workers.spawn(settings.clone().scope(work));
     };
     run.started(options);
-    let result = match supervise(&run, spawn_worker).await {
+    let result = match supervise(&run, spawn_worker, options).await {
         Ok(()) => run.finish(options),
         Err(error) => Err(error),
     };
@@ -138,7 +139,9 @@ fn check_runtime<G, P>(plan: &Plan<'_, G, P>) -> Result<(), EvaluateError> {
 async fn supervise<G, P>(
     run: &Run<'_, G, P>,
     spawn_worker: impl Fn(&mut JoinSet<()>),
+    options: &Options<G, P>,
 ) -> Result<(), EvaluateError> {
+    let mut grace_period = None;
     let mut workers = JoinSet::new();
     (0..run.pool.spawned()).for_each(|_| spawn_worker(&mut workers));
     let mut stop = pin!(stop_signal(run.stop_when.as_ref()));
@@ -156,6 +159,9 @@ async fn supervise<G, P>(
                 Some(Err(error)) => check_worker(error)?,
             },
             () = &mut stop, if !run.stop.is_requested() => run.stop.request(),
+            () = run.stop.requested(), if grace_period.is_none() => {
+                grace_period = Some(options.start_grace_period(&run.stop));
+            }
             () = run.stop.abandoned() => abandon(&mut workers, &run.stop).await,
             more = run.pool.grow() => (0..more).for_each(|_| spawn_worker(&mut workers)),
         }
@@ -191,8 +197,21 @@ async fn with_time_slice<T>(
 /// Returns an error if a worker panicked. A cancelled worker only abandoned its row.
 fn check_worker(error: JoinError) -> Result<(), EvaluateError> {
     match error.try_into_panic() {
-        Ok(payload) => Err(EvaluateError::Worker { message: panic::message(&*payload) }),
+        Ok(payload) => Err(EvaluateError::Worker { message: panic::into_message(payload) }),
         Err(_) => Ok(()),
+    }
+}
+
+impl<G, P> Options<G, P> {
+    /// Starts to measure the grace period. If signals are handled, its end is reported on standard error, as they are.
+    fn start_grace_period(&self, stop: &Arc<Stop>) -> GracePeriod {
+        let stop = Arc::clone(stop);
+        #[cfg(feature = "ctrl-c")]
+        if self.stop_on_ctrl_c {
+            let report = super::ctrl_c::report_end_of(self.grace_period);
+            return GracePeriod::start(stop, self.grace_period, report);
+        }
+        GracePeriod::start(stop, self.grace_period, || {})
     }
 }
 
@@ -334,6 +353,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
     /// Borrows the run, since a worker that could not be cancelled may still use it.
     fn finish(&self, options: &Options<G, P>) -> Result<EvaluationResult<G, P>, EvaluateError> {
         let stopped = self.stop.is_requested();
+        self.source.check_ids();
         let mut collector = self.collector.lock().unwrap_or_else(PoisonError::into_inner);
         self.finish_journal(&mut collector, stopped);
         if let Some(error) = self.source.error() {

@@ -2,17 +2,14 @@
 //!
 //! Evaluating a row is in `row.rs`.
 
-use std::collections::HashMap;
-use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
-use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, TryLockError};
 
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 
 use super::error::EvaluateError;
+use super::seen_ids::SeenIds;
 use super::stop::Stop;
 use crate::core::panic::{self, Panic};
 use crate::core::rows::dynamic::Fields;
@@ -75,7 +72,7 @@ struct Numbering<S> {
 
 impl<S> Numbering<S> {
     fn new(rows: S, expected: usize) -> Self {
-        Self { rows, next: 0, seen: SeenIds::with_capacity(expected.min(MAX_PREALLOCATED_ROWS)) }
+        Self { rows, next: 0, seen: SeenIds::new(expected) }
     }
 
     fn number<G, P>(&mut self, row: Input<G, P>) -> Result<Numbered<G, P>, EvaluateError> {
@@ -144,6 +141,24 @@ impl<'a, G, P> Source<'a, G, P> {
         self.error.get().is_some()
     }
 
+    /// Completes the detection of duplicate ids, which for many rows is possible only at the end.
+    pub(super) fn check_ids(&self) {
+        let checked = match &self.rows {
+            Rows::List(..) => Ok(()),
+            // A row that was abandoned may still be being read.
+            Rows::Iterator(rows) => match rows.try_lock() {
+                Ok(mut rows) => rows.seen.check(),
+                Err(TryLockError::Poisoned(rows)) => rows.into_inner().seen.check(),
+                Err(TryLockError::WouldBlock) => Ok(()),
+            },
+            Rows::Stream(rows) => rows.try_lock().map_or(Ok(()), |mut rows| rows.seen.check()),
+        };
+        if let Err(error) = checked {
+            // The first error is reported.
+            let _ = self.error.set(error);
+        }
+    }
+
     /// Returns the next row and its position, from 0, or `None` if there are no more rows to evaluate.
     pub(super) async fn pull(&self, stop: &Stop) -> Option<Numbered<G, P>> {
         if stop.is_set() {
@@ -208,92 +223,4 @@ impl<'a, G, P> Source<'a, G, P> {
 fn input_panicked(panic: &Panic) -> EvaluateError {
     let message = format!("reading the rows panicked: {}", panic.message);
     EvaluateError::Input { message }
-}
-
-/// Detects duplicate ids in about 50 bytes per row, whatever their length: it stores 128 bits of a keyed
-/// hash, and two of 10^9 different ids collide once in 10^20 runs.
-#[derive(Default)]
-pub(super) struct SeenIds {
-    hashers: [RandomState; 2],
-    rows: HashMap<IdHash, u64, BuildHasherDefault<AlreadyHashed>>,
-    /// Each file, with the number of lines of the files before it.
-    files: Vec<(Arc<Path>, u64)>,
-    lines: u64,
-}
-
-impl SeenIds {
-    pub(super) fn with_capacity(rows: usize) -> Self {
-        let mut seen = Self::default();
-        seen.rows.reserve(rows);
-        seen
-    }
-
-    pub(super) fn insert(
-        &mut self,
-        id: &str,
-        row: u64,
-        origin: Option<&Origin>,
-    ) -> Result<(), EvaluateError> {
-        let hash = IdHash(self.hashers.each_ref().map(|hasher| hasher.hash_one(id)));
-        let place = origin.map_or(row + 1, |origin| self.line_in_run(origin));
-        match self.rows.insert(hash, place) {
-            None => Ok(()),
-            Some(first) => Err(EvaluateError::DuplicateId {
-                id: id.to_owned(),
-                first: self.place(first),
-                second: origin.map_or_else(|| (row + 1).to_string(), ToString::to_string),
-            }),
-        }
-    }
-
-    /// Returns the line number counted over all files, so that one number replaces file and line.
-    fn line_in_run(&mut self, origin: &Origin) -> u64 {
-        // Compared by pointer, since one file may be read twice.
-        let known = self.files.last();
-        if known.is_none_or(|(file, _)| !Arc::ptr_eq(file, &origin.file)) {
-            self.files.push((Arc::clone(&origin.file), self.lines));
-        }
-        let before = self.files.last().map_or(0, |(_, before)| *before);
-        self.lines = before + origin.line;
-        self.lines
-    }
-
-    fn place(&self, place: u64) -> String {
-        let later = self.files.partition_point(|(_, before)| *before < place);
-        match later.checked_sub(1).and_then(|last| self.files.get(last)) {
-            Some((file, before)) => {
-                let line = place - before;
-                Origin { file: Arc::clone(file), line }.to_string()
-            }
-            None => place.to_string(),
-        }
-    }
-}
-
-/// The hash of an id. It is not a `u128`, whose alignment would cost eight more bytes per row.
-#[derive(PartialEq, Eq)]
-struct IdHash([u64; 2]);
-
-impl Hash for IdHash {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u64(self.0[0]);
-    }
-}
-
-/// A hasher for values that are hashes already.
-#[derive(Default)]
-struct AlreadyHashed(u64);
-
-impl Hasher for AlreadyHashed {
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        self.0 = bytes.iter().fold(self.0, |hash, byte| hash.rotate_left(8) ^ u64::from(*byte));
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
 }

@@ -10,11 +10,10 @@ pub(super) struct Stop {
     /// Whether the stop was requested from outside the run.
     requested: AtomicBool,
     changed: Notify,
+    stop_requested: Notify,
     abandoned: Notify,
     given_up: Notify,
-    #[cfg(feature = "ctrl-c")]
     is_abandoned: AtomicBool,
-    #[cfg(feature = "ctrl-c")]
     has_given_up: AtomicBool,
 }
 
@@ -45,6 +44,12 @@ impl Stop {
     pub(super) fn request(&self) {
         self.requested.store(true, Ordering::SeqCst);
         self.set();
+        self.stop_requested.notify_one();
+    }
+
+    /// Waits until a stop was requested. Only one task may wait, and is notified once.
+    pub(super) async fn requested(&self) {
+        self.stop_requested.notified().await;
     }
 
     pub(super) fn is_requested(&self) -> bool {
@@ -54,7 +59,7 @@ impl Stop {
     /// Returns the effect of the next Ctrl-C.
     #[cfg(feature = "ctrl-c")]
     pub(super) fn next_interrupt(&self) -> Interrupt {
-        match (self.is_requested(), self.is_abandoned.load(Ordering::SeqCst)) {
+        match (self.is_requested(), self.is_abandoned()) {
             (false, _) => Interrupt::Finish,
             (true, false) => Interrupt::Abandon,
             (true, true) => Interrupt::Exit,
@@ -65,11 +70,21 @@ impl Stop {
     #[cfg(feature = "ctrl-c")]
     pub(super) fn interrupt(&self) {
         if self.is_requested() {
-            self.is_abandoned.store(true, Ordering::SeqCst);
-            self.abandoned.notify_one();
+            self.abandon();
         } else {
             self.request();
         }
+    }
+
+    /// Abandons the rows in progress.
+    pub(super) fn abandon(&self) {
+        self.is_abandoned.store(true, Ordering::SeqCst);
+        self.abandoned.notify_one();
+    }
+
+    /// Whether the rows in progress were abandoned.
+    pub(super) fn is_abandoned(&self) -> bool {
+        self.is_abandoned.load(Ordering::SeqCst)
     }
 
     /// Waits until the rows in progress are to be abandoned.
@@ -78,7 +93,6 @@ impl Stop {
     }
 
     /// Ends the run without abandoned rows that cannot be cancelled.
-    #[cfg(feature = "ctrl-c")]
     pub(super) fn give_up(&self) {
         self.has_given_up.store(true, Ordering::SeqCst);
         self.given_up.notify_one();

@@ -209,7 +209,7 @@ impl<G, P> Inner<G, P> {
 
 fn worker_error(error: tokio::task::JoinError) -> ScorerError {
     let message = match error.try_into_panic() {
-        Ok(payload) => panic::message(&*payload),
+        Ok(payload) => panic::into_message(payload),
         Err(error) => error.to_string(),
     };
     ScorerError::Worker { message }

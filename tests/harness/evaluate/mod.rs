@@ -6,6 +6,7 @@ mod concurrency;
 mod corpus;
 mod denominators;
 mod failures;
+mod faults;
 mod files;
 mod headlines;
 mod intervals;

@@ -71,7 +71,8 @@ fn evaluator(metrics: &[Arc<dyn Metric>], args: &ScoreArguments) -> Result<Evalu
         .failure_score(args.failure_score)
         .display_progress(!args.quiet)
         .keep_results(args.junit.is_some())
-        .stop_on_ctrl_c();
+        .stop_on_ctrl_c()
+        .grace_period(args.grace);
     if let Some(max_errors) = args.max_errors {
         builder = builder.max_errors(max_errors);
     }

@@ -1,13 +1,13 @@
 //! Result files: rows are spooled to disk as they finish and exported in input order at the end.
 //!
-//! The content of a line is in `line.rs`, the columns of CSV in `csv.rs`.
+//! The content of a line is in `line.rs`, its place in the spool in `line_index.rs`, the columns of CSV in `csv.rs`.
 
-use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::line_index::{LineIndex, SpooledLine};
+use super::temporary_file::{Access, TemporaryFile, in_temporary_folder};
 use crate::evaluate::EvaluateError;
 
 /// The format of a result file.
@@ -28,19 +28,11 @@ pub(crate) enum Format {
 pub(crate) struct ResultFiles {
     targets: Vec<Target>,
     spool: BufWriter<TemporaryFile>,
-    /// Position, offset and length of every line in the spool.
-    lines: Vec<SpooledLine>,
+    lines: LineIndex,
     end: u64,
     /// Whether CSV cells that a spreadsheet would evaluate are escaped.
     #[cfg_attr(not(feature = "csv"), expect(dead_code, reason = "only CSV is escaped"))]
     escape_formulas: bool,
-}
-
-#[derive(Clone, Copy)]
-struct SpooledLine {
-    row: u64,
-    offset: u64,
-    length: usize,
 }
 
 impl ResultFiles {
@@ -50,7 +42,7 @@ impl ResultFiles {
         escape_formulas: bool,
     ) -> Result<Option<Self>, EvaluateError> {
         #[cfg(all(unix, feature = "ctrl-c"))]
-        for path in targets.iter().map(|(_, path)| real_path(path)).chain([spool_of_stream()]) {
+        for path in targets.iter().map(|(_, path)| real_path(path)).chain([in_temporary_folder()]) {
             super::leftovers::remove(&path);
         }
         let mut opened = Vec::with_capacity(targets.len());
@@ -62,9 +54,9 @@ impl ResultFiles {
         };
         let spool = first.spool().map_err(|error| output_error(&first.path, &error))?;
         Ok(Some(Self {
+            lines: LineIndex::new(first.beside()),
             spool: BufWriter::with_capacity(1 << 16, spool),
             targets: opened,
-            lines: Vec::new(),
             end: 0,
             escape_formulas,
         }))
@@ -72,19 +64,23 @@ impl ResultFiles {
 
     /// Spools the line of the row at this position.
     pub(crate) fn write(&mut self, row: u64, line: &[u8]) -> Result<(), EvaluateError> {
-        let written = self.spool.write_all(line);
-        if let Err(error) = written.and_then(|()| self.spool.write_all(b"\n")) {
+        self.spool_line(row, line).map_err(|error| {
             let path = self.targets[0].path.clone();
-            return Err(self.keep_spool(path, &error));
-        }
-        self.lines.push(SpooledLine { row, offset: self.end, length: line.len() });
-        self.end += line.len() as u64 + 1;
+            self.keep_spool(path, &error)
+        })
+    }
+
+    fn spool_line(&mut self, row: u64, line: &[u8]) -> io::Result<()> {
+        self.spool.write_all(line)?;
+        self.spool.write_all(b"\n")?;
+        let length = line.len() as u64;
+        self.lines.insert(row, SpooledLine { offset: self.end, length })?;
+        self.end += length + 1;
         Ok(())
     }
 
     /// Writes all targets in input order. If one fails, the spool file is kept and the error names it.
     pub(crate) fn finish(mut self) -> Result<(), EvaluateError> {
-        self.lines.sort_unstable_by_key(|line| line.row);
         let targets = std::mem::take(&mut self.targets);
         for target in targets {
             let path = target.path.clone();
@@ -106,11 +102,12 @@ impl ResultFiles {
 
     fn export(&mut self, target: &Target) -> io::Result<()> {
         self.spool.flush()?;
-        let file = File::open(&self.spool.get_ref().path)?;
+        let mut file = self.spool.get_ref().file();
+        file.seek(SeekFrom::Start(0))?;
         let mut lines = SpoolReader {
             file: BufReader::with_capacity(1 << 16, file),
             offset: 0,
-            lines: &self.lines,
+            lines: &mut self.lines,
             buffer: Vec::new(),
         };
         let (mut out, destination) = target.start()?;
@@ -144,9 +141,9 @@ fn export_array(lines: &mut SpoolReader<'_>, out: &mut impl Write) -> io::Result
 
 /// A reader of the spooled lines in input order.
 pub(super) struct SpoolReader<'a> {
-    file: BufReader<File>,
+    file: BufReader<&'a File>,
     offset: u64,
-    lines: &'a [SpooledLine],
+    lines: &'a mut LineIndex,
     buffer: Vec<u8>,
 }
 
@@ -155,16 +152,16 @@ impl SpoolReader<'_> {
         &mut self,
         mut each: impl FnMut(&[u8]) -> io::Result<()>,
     ) -> io::Result<()> {
-        for line in self.lines {
+        let Self { file, offset, lines, buffer } = self;
+        lines.for_each(|line| {
             // A relative seek keeps the buffer for adjacent lines.
-            let distance = line.offset.cast_signed() - self.offset.cast_signed();
-            self.file.seek_relative(distance)?;
-            self.buffer.resize(line.length, 0);
-            self.file.read_exact(&mut self.buffer)?;
-            self.offset = line.offset + line.length as u64;
-            each(&self.buffer)?;
-        }
-        Ok(())
+            file.seek_relative(line.offset.cast_signed() - offset.cast_signed())?;
+            let length = usize::try_from(line.length).map_err(|_| io::ErrorKind::FileTooLarge)?;
+            buffer.resize(length, 0);
+            file.read_exact(buffer)?;
+            *offset = line.offset + line.length;
+            each(buffer)
+        })
     }
 }
 
@@ -189,20 +186,20 @@ impl Target {
 
     /// Creates the spool file in the same folder as the target. Only its owner can read it.
     fn spool(&self) -> io::Result<TemporaryFile> {
+        TemporaryFile::beside(&self.beside(), Access::Owner)
+    }
+
+    /// The file beside which temporary files are created.
+    fn beside(&self) -> PathBuf {
         match &self.place {
-            Place::Renamed { path, .. } => TemporaryFile::beside(path, Access::Owner),
-            Place::Direct { .. } => TemporaryFile::beside(&spool_of_stream(), Access::Owner),
+            Place::Renamed { path, .. } => path.clone(),
+            Place::Direct { .. } => in_temporary_folder(),
         }
     }
 
     fn start(&self) -> io::Result<(BufWriter<File>, &Place)> {
         Ok((self.place.start()?, &self.place))
     }
-}
-
-/// The name after which the spool file of a pipe or device is named.
-fn spool_of_stream() -> PathBuf {
-    std::env::temp_dir().join("dsrs-metrics")
 }
 
 impl Place {
@@ -284,100 +281,36 @@ pub(crate) fn real_path(path: &Path) -> PathBuf {
     path
 }
 
-/// A hidden file in the same folder as another, removed on drop.
-struct TemporaryFile {
-    file: File,
-    path: PathBuf,
-    is_kept: bool,
-}
-
-/// Who may read a new file.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Access {
-    /// Those whom the process's umask allows to.
-    Default,
-    Owner,
-}
-
-impl Access {
-    fn create_new(self, path: &Path) -> io::Result<File> {
-        let mut options = File::options();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        if self == Self::Owner {
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        }
-        options.open(path)
-    }
-}
-
-impl TemporaryFile {
-    /// Creates the file under an unused name: process ids repeat in containers, so a killed process may
-    /// have left a file of the same name.
-    fn beside(target: &Path, access: Access) -> io::Result<Self> {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
-        loop {
-            let number = NEXT.fetch_add(1, Ordering::Relaxed);
-            let mut name = OsString::from(".");
-            name.push(target.file_name().ok_or(io::ErrorKind::InvalidFilename)?);
-            name.push(format!(".{}-{number}.tmp", std::process::id()));
-            let path = target.with_file_name(name);
-            match access.create_new(&path) {
-                Ok(file) => {
-                    #[cfg(all(unix, feature = "ctrl-c"))]
-                    super::leftovers::lock(&file);
-                    let temporary = Self { file, path, is_kept: false };
-                    // Before it was locked, another run may have removed it.
-                    if fs::exists(&temporary.path)? {
-                        return Ok(temporary);
-                    }
-                }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                // The folder does not exist, so no other name would help.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(error),
-                Err(error) => {
-                    let reason = format!("temporary file `{}`: {error}", path.display());
-                    return Err(io::Error::new(error.kind(), reason));
-                }
-            }
-        }
-    }
-
-    /// Keeps the file, under a name that later runs do not remove, and returns its path.
-    fn keep(&mut self) -> &Path {
-        self.is_kept = true;
-        let name = self.path.file_name().and_then(|name| name.to_str());
-        let name = name.and_then(|name| name.strip_prefix('.')?.strip_suffix(".tmp"));
-        if let Some(name) = name {
-            let kept = self.path.with_file_name(format!("{name}.rows.jsonl"));
-            let is_free = fs::exists(&kept).is_ok_and(|exists| !exists);
-            if is_free && fs::rename(&self.path, &kept).is_ok() {
-                self.path = kept;
-            }
-        }
-        &self.path
-    }
-}
-
-impl Write for TemporaryFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.file.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
-}
-
-impl Drop for TemporaryFile {
-    fn drop(&mut self) {
-        if !self.is_kept {
-            // A renamed file no longer exists, and a failure to remove another cannot be handled.
-            let _ = fs::remove_file(&self.path);
-        }
-    }
-}
-
 fn output_error(path: &Path, error: &io::Error) -> EvaluateError {
     EvaluateError::Output { path: path.to_owned(), reason: error.to_string() }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trap_22_a_failing_fsync_keeps_the_old_file_and_the_rows() {
+        let folder = std::env::temp_dir().join(format!("dsrs-fsync-{}", std::process::id()));
+        fs::create_dir(&folder).unwrap();
+        let path = folder.join("out.jsonl");
+        fs::write(&path, "old").unwrap();
+        let files = ResultFiles::create(&[(Format::JsonLines, path.clone())], false);
+        let mut files = files.unwrap().unwrap();
+        let Place::Renamed { file, .. } = &mut files.targets[0].place else {
+            panic!("a regular file is replaced")
+        };
+        // Writes to this device succeed, and syncing it fails.
+        file.file = File::options().write(true).open("/dev/null").unwrap();
+        files.write(1, b"{\"id\":\"b\"}").unwrap();
+        files.write(0, b"{\"id\":\"a\"}").unwrap();
+        let error = files.finish().unwrap_err().to_string();
+        let start = format!("cannot write `{}`: Invalid argument (os error 22); ", path.display());
+        assert!(error.starts_with(&start), "{error}");
+        let kept = error.split('`').nth(3).unwrap();
+        assert_eq!(fs::read_to_string(kept).unwrap(), "{\"id\":\"b\"}\n{\"id\":\"a\"}\n");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "no temporary file is left");
+        fs::remove_dir_all(folder).unwrap();
+    }
 }

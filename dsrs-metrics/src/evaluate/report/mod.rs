@@ -8,11 +8,13 @@ mod files;
 #[cfg(all(unix, feature = "ctrl-c"))]
 mod leftovers;
 mod line;
+mod line_index;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod progress;
 #[cfg(feature = "report")]
 mod table;
+mod temporary_file;
 
 #[cfg(feature = "html")]
 pub(crate) use self::files::write_file;
@@ -22,3 +24,4 @@ pub(crate) use self::progress::Progress;
 pub use self::progress::ProgressDisplay;
 #[cfg(feature = "report")]
 pub use self::table::ResultTable;
+pub(super) use self::temporary_file::TemporaryFile;

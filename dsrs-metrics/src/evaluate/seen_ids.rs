@@ -1,0 +1,245 @@
+//! Detects duplicate ids, in memory that does not grow with the rows.
+
+use std::collections::HashMap;
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::error::EvaluateError;
+use super::sorted_runs::{Seen, SortedRuns};
+use crate::core::rows::pair::Origin;
+
+/// The number of ids that are in memory, in about 50 bytes each.
+const IN_MEMORY: usize = 1 << 20;
+
+/// Detects duplicate ids by 128 bits of a keyed hash: two of 10^9 different ids collide once in 10^20 runs.
+///
+/// The last ids are in memory, and a duplicate among them is detected at once. Earlier ones are in a temporary
+/// file as sorted runs; [`check`](Self::check) detects the duplicates among all.
+pub(super) struct SeenIds {
+    hashers: [RandomState; 2],
+    last: HashMap<IdHash, u64, BuildHasherDefault<AlreadyHashed>>,
+    limit: usize,
+    earlier: SortedRuns,
+    /// Each file, with the number of lines of the files before it.
+    files: Vec<(Arc<Path>, u64)>,
+    lines: u64,
+}
+
+impl SeenIds {
+    /// Allocates space for the expected number of rows.
+    pub(super) fn new(expected: usize) -> Self {
+        #[cfg(not(test))]
+        let limit = IN_MEMORY;
+        #[cfg(test)]
+        let limit = tests::LIMIT.get();
+        Self::with_limit(expected.min(limit), limit)
+    }
+
+    /// Detects every duplicate at once, whatever the number of rows.
+    pub(super) fn in_memory() -> Self {
+        Self::with_limit(0, usize::MAX)
+    }
+
+    fn with_limit(expected: usize, limit: usize) -> Self {
+        Self {
+            hashers: <[RandomState; 2]>::default(),
+            last: HashMap::with_capacity_and_hasher(expected, BuildHasherDefault::default()),
+            limit,
+            earlier: SortedRuns::default(),
+            files: Vec::new(),
+            lines: 0,
+        }
+    }
+
+    /// Adds the id of a row.
+    ///
+    /// # Errors
+    /// One of the last rows has the same id.
+    pub(super) fn insert(
+        &mut self,
+        id: &str,
+        row: u64,
+        origin: Option<&Origin>,
+    ) -> Result<(), EvaluateError> {
+        let hash = self.hashers.each_ref().map(|hasher| hasher.hash_one(id));
+        let place = origin.map_or(row + 1, |origin| self.line_in_run(origin));
+        if let Some(first) = self.last.insert(IdHash(hash), place) {
+            return Err(self.duplicate(id.to_owned(), first, place));
+        }
+        self.earlier.note(place, id);
+        if self.last.len() >= self.limit {
+            self.spill();
+        }
+        Ok(())
+    }
+
+    /// Compares all ids. Call this after the last row.
+    ///
+    /// # Errors
+    /// Two rows have the same id, or the temporary file cannot be read.
+    pub(super) fn check(&mut self) -> Result<(), EvaluateError> {
+        if self.earlier.is_empty() {
+            return Ok(());
+        }
+        self.spill();
+        let found = self.earlier.find_duplicate();
+        let found = found.map_err(|error| {
+            let message = format!(
+                "cannot read the temporary file of row ids: {error}; set TMPDIR to a folder on another disk"
+            );
+            EvaluateError::Input { message }
+        })?;
+        match found {
+            None => Ok(()),
+            Some(duplicate) => {
+                let id = duplicate.id.unwrap_or_else(|| "(unknown)".to_owned());
+                Err(self.duplicate(id, duplicate.first, duplicate.second))
+            }
+        }
+    }
+
+    /// Makes the ids in memory a run.
+    fn spill(&mut self) {
+        let Self { last, earlier, .. } = self;
+        earlier
+            .push(|| last.iter().map(|(IdHash(hash), place)| Seen { hash: *hash, place: *place }));
+        last.clear();
+    }
+
+    fn duplicate(&self, id: String, first: u64, second: u64) -> EvaluateError {
+        EvaluateError::DuplicateId { id, first: self.place(first), second: self.place(second) }
+    }
+
+    /// Returns the line number counted over all files, so that one number replaces file and line.
+    fn line_in_run(&mut self, origin: &Origin) -> u64 {
+        // Compared by pointer, since one file may be read twice.
+        let known = self.files.last();
+        if known.is_none_or(|(file, _)| !Arc::ptr_eq(file, &origin.file)) {
+            self.files.push((Arc::clone(&origin.file), self.lines));
+        }
+        let before = self.files.last().map_or(0, |(_, before)| *before);
+        self.lines = before + origin.line;
+        self.lines
+    }
+
+    fn place(&self, place: u64) -> String {
+        let later = self.files.partition_point(|(_, before)| *before < place);
+        match later.checked_sub(1).and_then(|last| self.files.get(last)) {
+            Some((file, before)) => {
+                let line = place - before;
+                Origin { file: Arc::clone(file), line }.to_string()
+            }
+            None => place.to_string(),
+        }
+    }
+}
+
+/// The hash of an id. It is not a `u128`, whose alignment would cost eight more bytes per row.
+#[derive(PartialEq, Eq)]
+struct IdHash([u64; 2]);
+
+impl Hash for IdHash {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.0[0]);
+    }
+}
+
+/// A hasher for values that are hashes already.
+#[derive(Default)]
+struct AlreadyHashed(u64);
+
+impl Hasher for AlreadyHashed {
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = bytes.iter().fold(self.0, |hash, byte| hash.rotate_left(8) ^ u64::from(*byte));
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use crate::core::rows::dynamic::{Example, Prediction};
+    use crate::core::rows::pair::Pair;
+    use crate::evaluate::Evaluate;
+
+    thread_local! {
+        /// The number of ids in memory in the runs of a test.
+        pub(super) static LIMIT: Cell<usize> = const { Cell::new(IN_MEMORY) };
+    }
+
+    #[test]
+    fn a_duplicate_that_is_found_after_the_last_row_ends_the_run_without_a_file() {
+        LIMIT.set(8);
+        let path = std::env::temp_dir().join(format!("dsrs-ids-{}.jsonl", std::process::id()));
+        let metric = crate::metric_fn("any", |_: &Example, _: &Prediction| true);
+        let evaluate = Evaluate::builder().metric(metric).save_as_jsonl(&path).build().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let score = |ids: &[u64]| {
+            let pair =
+                |id: &u64| Pair::new(id.to_string(), Example::default(), Prediction::default());
+            let rows: Vec<Pair> = ids.iter().map(pair).collect();
+            runtime.block_on(evaluate.score(rows)).map(|result| result.rows)
+        };
+        let mut ids: Vec<u64> = (0..100).collect();
+        assert_eq!((score(&ids), path.exists()), (Ok(100), true));
+        std::fs::remove_file(&path).unwrap();
+        ids[90] = 11;
+        let error = score(&ids).unwrap_err().to_string();
+        let found = "duplicate row id `11` (rows 12 and 91); ids must be unique within a run";
+        assert_eq!((&*error, path.exists()), (found, false));
+    }
+
+    /// The error of rows with these ids, if at most `limit` ids are in memory.
+    fn error(ids: &[&str], limit: usize) -> Option<String> {
+        let mut seen = SeenIds::with_limit(0, limit);
+        let mut rows = ids.iter().zip(0..);
+        let inserted = rows.try_for_each(|(id, row)| seen.insert(id, row, None));
+        inserted.and_then(|()| seen.check()).err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_duplicate_is_the_same_error_wherever_the_first_one_is() {
+        let ids = ["a", "b", "c", "d", "e", "f", "g", "b", "c", "é"];
+        let found = "duplicate row id `b` (rows 2 and 8); ids must be unique within a run";
+        for limit in [1, 2, 3, 7, 8, 100] {
+            assert_eq!(error(&ids, limit).as_deref(), Some(found), "limit {limit}");
+            assert_eq!(error(&ids[..7], limit), None, "limit {limit}");
+        }
+        assert_eq!(error(&[], 1), None);
+    }
+
+    #[test]
+    fn the_place_is_a_line_of_a_file_in_earlier_rows_too() {
+        let files = ["a.jsonl", "b.jsonl"].map(|file| Arc::<Path>::from(Path::new(file)));
+        let mut seen = SeenIds::with_limit(0, 100);
+        for (row, line) in (0..1_000).zip((1..=500).chain(1..=500)) {
+            let origin = Origin { file: Arc::clone(&files[usize::from(row >= 500)]), line };
+            let id = if row == 720 { "40".to_owned() } else { row.to_string() };
+            seen.insert(&id, row, Some(&origin)).unwrap();
+        }
+        let found = "duplicate row id `40` (rows a.jsonl:41 and b.jsonl:221); ids must be unique within a run";
+        assert_eq!(seen.check().unwrap_err().to_string(), found);
+    }
+
+    #[test]
+    fn trap_20_memory_is_that_of_the_last_ids() {
+        let mut seen = SeenIds::with_limit(0, 64);
+        for row in 0..100_000 {
+            seen.insert(&row.to_string(), row, None).unwrap();
+            assert!(seen.last.len() < 64);
+        }
+        assert!(seen.last.capacity() < 256, "{}", seen.last.capacity());
+        seen.check().unwrap();
+    }
+}

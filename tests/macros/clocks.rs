@@ -1,0 +1,31 @@
+//! The wall clock of a machine may jump. Time limits, grace periods, delays and latencies use the monotonic clock.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use super::documents::{files, root};
+
+/// What reads the wall clock, in the standard library and in usual crates.
+const WALL_CLOCKS: [&str; 6] =
+    ["SystemTime", "UNIX_EPOCH", "Utc::now", "Local::now", "Timestamp::now", "now_utc"];
+
+/// The files that do, and why a jump does no harm.
+const ALLOWED: [(&str, &str); 3] = [
+    ("lm/cache/store.rs", "only with --refresh, where an old reply is called again"),
+    ("lm/client/errors.rs", "a delay until a date: none if it is past, an error if it is far away"),
+    ("sparql/store.rs", "the time of a file is compared for equality"),
+];
+
+#[test]
+fn only_listed_files_read_the_wall_clock() {
+    let folder = root().join("dsrs-metrics/src");
+    let reads_clock = |file: &&std::path::PathBuf| {
+        let source = fs::read_to_string(file).unwrap();
+        WALL_CLOCKS.iter().any(|clock| source.contains(clock))
+    };
+    let sources = files(&folder, "rs");
+    let found = sources.iter().filter(reads_clock);
+    let found: BTreeSet<&Path> = found.map(|file| file.strip_prefix(&folder).unwrap()).collect();
+    assert_eq!(found, ALLOWED.iter().map(|(file, _)| Path::new(*file)).collect());
+}
