@@ -2,5 +2,6 @@
 
 mod composite;
 mod documents;
+mod file_access;
 mod layers;
 mod metric;
