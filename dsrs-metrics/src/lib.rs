@@ -71,6 +71,7 @@ pub mod guide {
             #[doc = "[command_line]: crate::guide::command_line"]
             #[doc = "[durability]: crate::guide::durability"]
             #[doc = "[code_and_sandbox]: crate::guide::code_and_sandbox"]
+            #[doc = "[untrusted_input]: crate::guide::untrusted_input"]
             #[doc = "[metrics]: crate::metrics"]
             #[doc = "\n"]
             #[cfg_attr(all($(feature = $feature)?), doc = include_str!($file))]
@@ -101,6 +102,8 @@ pub mod guide {
         durability: "../docs/guide/durability.md";
         /// The commands `list`, `score`, `agree`, `compare` and `report` (feature `cli`).
         command_line: "../docs/guide/command_line.md" if "cli";
+        /// Limits on files and replies of unknown origin.
+        untrusted_input: "../docs/guide/untrusted_input.md";
         /// Metrics of code, tool calls and programs.
         code_and_sandbox: "../docs/guide/code_and_sandbox.md";
         /// Metrics of predicted SPARQL queries (feature `sparql`).

@@ -143,3 +143,119 @@ fn usage_errors_are_one_line() {
         assert!(ran.err.starts_with("error: ") && ran.err.lines().count() == 1, "{}", ran.err);
     }
 }
+
+/// All strings of a row that reach a message or a headline.
+fn hostile_row(id: usize) -> Value {
+    let id = format!("{HOSTILE}{id}");
+    json!({
+        "id": id,
+        "gold": {"answer": {HOSTILE: 1, "n": HOSTILE}, HOSTILE: 1},
+        "pred": {"answer": {HOSTILE: id.len() % 2}, "word": HOSTILE, HOSTILE: HOSTILE},
+        "topic": HOSTILE,
+        HOSTILE: HOSTILE,
+    })
+}
+
+#[test]
+fn trap_33_no_channel_of_score_passes_control_characters() {
+    let rows: String = (0..8).map(|id| format!("{}\n", hostile_row(id))).collect();
+    let name = format!("rows{}.jsonl", HOSTILE.replace('/', ""));
+    let folder = Folder::with(&name, &rows);
+    for args in [
+        &["-m", "json_field_accuracy,obeys", "--max-errors", "100"][..],
+        &["-m", "json_field_accuracy,obeys", "--max-errors", "1"],
+        &["-m", "json_field_accuracy", "--json"],
+        &["-m", "json_field_accuracy", "--group", "topic"],
+        &["-m", "json_field_accuracy", "--group", HOSTILE],
+        &["-m", "json_field_accuracy", "--group", "gold.other"],
+        &["-m", "obeys", "--map", &format!("pred.answer={HOSTILE}"), "--max-errors", "100"],
+        &["-m", "obeys", "--map", "pred.answer=topic"],
+        &["-m", "json_field_accuracy", "--map", "id=pred.word"],
+        &["-m", "pickiness,certain"],
+        &["-m", "certain", "--repeats", "2", "--max-errors", "100"],
+        &["-m", "json_field_accuracy", "--out", "r.jsonl", "--with-rows", "--junit", "j.xml"],
+        &[
+            "-m",
+            "json_field_accuracy",
+            "--out",
+            "r.csv",
+            "--markdown",
+            "m.md",
+            "--summary",
+            "s.csv",
+        ],
+    ] {
+        let ran = checked(folder.run(&[&["score", &name], args].concat()));
+        assert!(matches!(ran.code, Some(0..=2)), "{args:?}: {ran:?}");
+    }
+    assert_eq!(folder.read("r.jsonl").lines().count(), 8);
+    for file in ["m.md", "j.xml"] {
+        let text = folder.read(file);
+        assert!(!text.contains(['\u{1b}', '\u{7}']), "{file}: {text}");
+    }
+}
+
+/// A result file whose every string is hostile.
+fn hostile_results(rows: usize, value: f64, broken: bool) -> String {
+    let row = |id: usize| {
+        let score = |value: f64| {
+            json!({
+                "outcome": "scored", "value": value, "details": HOSTILE, "feedback": HOSTILE,
+                "parts": {HOSTILE: value}, "metadata": {HOSTILE: HOSTILE},
+                "components": {HOSTILE: {"outcome": "scored", "value": value}},
+            })
+        };
+        let failed = json!({"outcome": "metric_failed", "error": HOSTILE, "missing": [HOSTILE]});
+        let mut row = json!({
+            "id": format!("{HOSTILE}{id}"),
+            "attributes": {HOSTILE: format!("{HOSTILE}{}", id % 2), "topic": HOSTILE},
+            "scores": {HOSTILE: score(value * (id % 3) as f64), "other": if id == 0 { failed } else { score(1.0) }},
+        });
+        if broken && id == 1 {
+            row["scores"][HOSTILE]["parts"] = json!({HOSTILE: HOSTILE});
+        }
+        row.to_string()
+    };
+    (0..rows).map(|id| format!("{}\n", row(id))).collect()
+}
+
+#[test]
+fn trap_33_no_channel_of_result_files_passes_control_characters() {
+    let name = format!("a{}.jsonl", HOSTILE.replace('/', ""));
+    let folder = Folder::with(&name, hostile_results(30, 1.0, false));
+    folder.write("b.jsonl", hostile_results(30, 2.0, false));
+    folder.write("fewer.jsonl", hostile_results(7, 2.0, false));
+    folder.write("broken.jsonl", hostile_results(3, 1.0, true));
+    folder.write("cut.jsonl", &hostile_results(3, 1.0, false)[..300]);
+    let part = format!("{HOSTILE}.{HOSTILE}");
+    for args in [
+        &["compare", &name, "b.jsonl"][..],
+        &["compare", &name, "b.jsonl", "--json"],
+        &["compare", &name, "b.jsonl", "--group", HOSTILE],
+        &["compare", &name, "b.jsonl", "--group", "topic"],
+        &["compare", &name, "b.jsonl", "--group", "other"],
+        &["compare", &name, "b.jsonl", "-m", &part],
+        &["compare", &name, "b.jsonl", "-m", "other", "--markdown", "m.md"],
+        &["compare", &name, "b.jsonl", "--failure-score", "9"],
+        &["compare", &name, "fewer.jsonl"],
+        &["compare", &name, "fewer.jsonl", "--only-paired"],
+        &["compare", &name, "broken.jsonl"],
+        &["compare", &name, "cut.jsonl"],
+        &["report", &name, "b.jsonl", "--out", "r.html"],
+        &["report", &name, "--out", "r.html", "--group", HOSTILE],
+        &["report", &name, "--out", "r.html", "--group", "other"],
+        &["report", &name, "--out", HOSTILE],
+        &["report", "broken.jsonl", "--out", "r.html"],
+        &["agree", &name, "--label", HOSTILE],
+        &["agree", &name, "--label", HOSTILE, "--json"],
+        &["agree", &name, "--label", "topic"],
+        &["agree", &name, "--label", HOSTILE, "-m", &part],
+        &["agree", "broken.jsonl", "--label", HOSTILE],
+        &["agree", "cut.jsonl", "--label", HOSTILE],
+    ] {
+        let ran = checked(folder.run(args));
+        assert!(matches!(ran.code, Some(0..=2)), "{args:?}: {ran:?}");
+        assert!(ran.code != Some(2) || ran.err.lines().count() == 1, "{args:?}: {ran:?}");
+    }
+    assert!(folder.read("r.html").contains("</html>"));
+}

@@ -123,6 +123,7 @@ fn the_limit_of_a_row_is_exact() {
         assert_eq!(read(longest).unwrap().len(), 2, "{format:?}");
         let error = read(longest - 1).unwrap_err();
         assert!(matches!(error, DataError::TooLong { limit, .. } if limit == longest - 1));
+        assert_eq!(read(usize::MAX).unwrap().len(), 2, "{format:?}");
     }
 }
 

@@ -4,6 +4,7 @@ mod agree;
 mod all_rows;
 mod data;
 mod evaluate;
+mod hostile;
 mod journal;
 mod parquet;
 mod results;

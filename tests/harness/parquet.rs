@@ -161,3 +161,28 @@ async fn a_row_above_the_limit_is_an_error() {
         DataReader::new().with_row_limit(64).read([&file]).unwrap().next().unwrap().unwrap_err();
     assert!(error.to_string().ends_with("r.parquet:1: the row is longer than 64 bytes, the limit for one row; check for a missing line end or closing quote"), "{error}");
 }
+
+#[tokio::test]
+async fn a_page_above_the_limit_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("r.parquet");
+    let mut pair = Pair::new("q", example! {}, prediction! { "x" => 1 });
+    pair.attributes.insert("long", "x".repeat(5 << 20));
+    let evaluate = Evaluate::builder().metric(metric_fn("one", |_, _| 1.0)).save_as_parquet(&file);
+    let evaluate = evaluate.save_rows(true);
+    assert!(evaluate.build().unwrap().score([pair]).await.unwrap().is_complete());
+    let long = read(&file).unwrap()[0].attributes.get("attributes.long").cloned();
+    assert_eq!(long.and_then(|long| long.as_str().map(str::len)), Some(5 << 20));
+    let unlimited = DataReader::new().with_row_limit(usize::MAX);
+    let stream = Cursor::new(std::fs::read(&file).unwrap());
+    let rows = unlimited.read_from("x", Format::Parquet, stream).map(Result::unwrap);
+    assert_eq!(rows.count(), 1);
+    let mut rows = DataReader::new().with_row_limit(1).read([&file]).unwrap();
+    let error = rows.next().unwrap().unwrap_err().to_string();
+    let expected =
+        "r.parquet: column `attributes.long`: expected pages of at most 4194304 bytes, found 52";
+    assert!(
+        error.contains(expected) && error.ends_with("; write the file with smaller pages"),
+        "{error}"
+    );
+}

@@ -26,7 +26,7 @@ pub(super) fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
 /// The README and all pages of the documentation.
 fn pages() -> Vec<PathBuf> {
     let mut pages = files(&root().join("dsrs-metrics/docs"), "md");
-    pages.push(root().join("README.md"));
+    pages.extend(["README.md", "SECURITY.md"].map(|name| root().join(name)));
     pages
 }
 
@@ -159,6 +159,13 @@ fn tests_of_the_security_page_exist() {
 #[test]
 fn tests_of_the_durability_page_exist() {
     assert_tests_exist(&page("guide/durability.md"));
+}
+
+/// So do the threat model, and the table of limits.
+#[test]
+fn tests_of_the_threat_model_and_of_the_limits_exist() {
+    assert_tests_exist(&fs::read_to_string(root().join("SECURITY.md")).unwrap());
+    assert_tests_exist(&page("guide/untrusted_input.md"));
 }
 
 #[test]

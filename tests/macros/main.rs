@@ -3,5 +3,6 @@
 mod clocks;
 mod composite;
 mod documents;
+mod file_access;
 mod layers;
 mod metric;

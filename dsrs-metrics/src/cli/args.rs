@@ -80,10 +80,11 @@ pub(super) struct ScoreArguments {
     /// same command continues it, and pays no finished call of a language model again
     #[arg(long, value_name = "DIR")]
     pub(super) journal: Option<PathBuf>,
-    /// In a CSV file, write a leading apostrophe before strings that a spreadsheet would evaluate as
-    /// a formula: those that begin with =, +, -, @, a tab or a line break
+    /// In a CSV file, write strings unchanged that a spreadsheet would evaluate as a formula: those
+    /// that begin with =, +, -, @, a tab or a line break. By default they get a leading apostrophe,
+    /// which `score`, `agree`, `compare` and `report` remove again
     #[arg(long, requires = "out")]
-    pub(super) escape_formulas: bool,
+    pub(super) raw_csv: bool,
     /// Write the rows as JUnit XML: a failure where the verdict is false, an error where the row failed
     #[arg(long, value_name = "FILE")]
     pub(super) junit: Option<PathBuf>,

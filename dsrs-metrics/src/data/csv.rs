@@ -2,24 +2,29 @@
 //!
 //! The column `gold.answer` is the field `answer` of the gold row, `pred.answer` one of the
 //! prediction, `id` the id; every other column is an attribute. Cells are strings, and the row is
-//! marked as textual.
+//! marked as textual. In a result file, strings that a spreadsheet would evaluate have a leading
+//! apostrophe, which is removed.
 //!
 //! `csv_core` splits records and leaves counting lines and bounding memory to its caller. Both are
 //! needed here: an error must name the right line, and an unclosed quote must not read the whole
 //! file into memory.
 
-use std::collections::HashSet;
 use std::io::BufRead;
 
 use csv_core::{ReadRecordResult, Reader};
+use indexmap::IndexSet;
 use serde_json::Value;
 
 use super::error::DataError;
-use super::input::Input;
+use super::input::{Apostrophes, Input};
 use super::row::{Row, RowObject};
 use crate::core::rows::dynamic::Fields;
 use crate::core::spec::Side;
 use crate::json::unique_keys::Shape;
+use crate::text::formula;
+
+/// The most columns: their names are copied into every row.
+const MAX_COLUMNS: usize = 1_000_000;
 
 /// The capacity that the buffer keeps between rows; what a longer row needed is freed.
 const KEPT_CAPACITY: usize = 1 << 20;
@@ -31,6 +36,8 @@ pub(super) struct CsvRecords {
     record: Record,
     /// The line of the next byte, counted from 1.
     line: u64,
+    /// Whether strings have the apostrophe before formulas that result files have.
+    has_escapes: bool,
 }
 
 enum Column {
@@ -65,11 +72,14 @@ impl Record {
 }
 
 impl CsvRecords {
-    /// Reads the header.
-    pub(super) fn new(input: Input) -> Result<Self, DataError> {
-        let mut records = Self { input, columns: Vec::new(), record: Record::new(), line: 1 };
+    /// Reads the header. Formulas are unescaped if the file is a result file, whatever `apostrophes` is.
+    pub(super) fn new(input: Input, apostrophes: Apostrophes) -> Result<Self, DataError> {
+        let record = Record::new();
+        let mut records = Self { input, columns: Vec::new(), record, line: 1, has_escapes: false };
         if records.read()? {
-            records.columns = records.header()?;
+            let names = records.names()?;
+            records.has_escapes = apostrophes == Apostrophes::Escapes || are_of_results(&names);
+            records.columns = names.iter().map(|name| records.column(name)).collect();
         }
         Ok(records)
     }
@@ -101,9 +111,16 @@ impl CsvRecords {
             }
             record.text_len += written;
             record.cells += ended;
-            if record.text_len > self.input.row_limit {
+            // Empty cells have no text, but a separator each.
+            if record.text_len > self.input.row_limit
+                || record.cells > self.input.row_limit.saturating_add(1)
+            {
                 let (at, limit) = (self.input.at(record.line), self.input.row_limit);
                 return Err(DataError::TooLong { at, limit });
+            }
+            if record.cells > MAX_COLUMNS {
+                let at = self.input.at(record.line);
+                return Err(DataError::TooManyColumns { at, limit: MAX_COLUMNS });
             }
             match result {
                 ReadRecordResult::InputEmpty if at_end => {
@@ -138,7 +155,7 @@ impl CsvRecords {
     fn text(&self, index: usize, column: &str) -> Result<String, DataError> {
         let cell = self.record.cell(index);
         match str::from_utf8(cell) {
-            Ok(text) => Ok(text.to_owned()),
+            Ok(text) => Ok(self.unescaped(text).to_owned()),
             Err(error) => Err(DataError::CellNotUtf8 {
                 at: self.input.at(self.record.line),
                 column: column.to_owned(),
@@ -148,24 +165,32 @@ impl CsvRecords {
         }
     }
 
-    fn header(&self) -> Result<Vec<(String, Column)>, DataError> {
-        let mut columns: Vec<(String, Column)> = Vec::with_capacity(self.record.cells);
-        let mut names = HashSet::with_capacity(self.record.cells);
+    fn unescaped<'t>(&self, text: &'t str) -> &'t str {
+        if self.has_escapes { formula::unescaped(text) } else { text }
+    }
+
+    /// The names of the header as they are written.
+    fn names(&self) -> Result<IndexSet<String>, DataError> {
+        let at = || self.input.at(self.record.line);
+        let mut names = IndexSet::with_capacity(self.record.cells);
         for index in 0..self.record.cells {
             let name = self.text(index, &format!("{}", index + 1))?;
             if !names.insert(name.clone()) {
-                let at = self.input.at(self.record.line);
-                return Err(DataError::DuplicateColumn { at, column: name });
+                return Err(DataError::DuplicateColumn { at: at(), column: name });
             }
-            let column = match name.split_once('.') {
-                _ if name == "id" => Column::Id,
-                Some(("gold", field)) => Column::Field(Side::Gold, field.to_owned()),
-                Some(("pred", field)) => Column::Field(Side::Pred, field.to_owned()),
-                _ => Column::Attribute,
-            };
-            columns.push((name, column));
         }
-        Ok(columns)
+        Ok(names)
+    }
+
+    fn column(&self, name: &str) -> (String, Column) {
+        let name = self.unescaped(name);
+        let column = match name.split_once('.') {
+            _ if name == "id" => Column::Id,
+            Some(("gold", field)) => Column::Field(Side::Gold, field.to_owned()),
+            Some(("pred", field)) => Column::Field(Side::Pred, field.to_owned()),
+            _ => Column::Attribute,
+        };
+        (name.to_owned(), column)
     }
 
     fn row(&self) -> Result<Row, DataError> {
@@ -191,6 +216,14 @@ impl CsvRecords {
         row.attributes = row.attributes.textual();
         Ok(Row::Map(row))
     }
+}
+
+/// Whether these are columns of a result file: `id`, and of a metric its value, `NAME.outcome` and `NAME.cost_msats`.
+fn are_of_results(names: &IndexSet<String>) -> bool {
+    let is_metric =
+        |name: &str| names.contains(name) && names.contains(&format!("{name}.cost_msats"));
+    names.contains("id")
+        && names.iter().filter_map(|name| name.strip_suffix(".outcome")).any(is_metric)
 }
 
 fn grown(length: usize) -> usize {

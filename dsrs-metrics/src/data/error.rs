@@ -138,6 +138,55 @@ pub enum DataError {
         /// The limit in bytes.
         limit: usize,
     },
+    /// A row of JSON has too many values.
+    #[error(
+        "{at}: the row has more than {limit} JSON values, the limit for one row; split it, or write long lists as strings"
+    )]
+    TooManyValues {
+        /// The first line of the row.
+        at: Origin,
+        /// The limit.
+        limit: usize,
+    },
+    /// A CSV record has too many cells.
+    #[error(
+        "{at}: expected at most {limit} columns, found more; write a JSON object into one column"
+    )]
+    TooManyColumns {
+        /// The record.
+        at: Origin,
+        /// The limit.
+        limit: usize,
+    },
+    /// A page of a Parquet file is too large once it is decompressed.
+    #[cfg(feature = "parquet")]
+    #[error(
+        "{}: column `{}`: expected pages of at most {limit} bytes, found {found}; write the file with smaller pages",
+        file.display(),
+        shown::name(column)
+    )]
+    LargePage {
+        /// The file.
+        file: PathBuf,
+        /// The column.
+        column: String,
+        /// The limit in bytes.
+        limit: u64,
+        /// The size of the page, or more than the limit if its header declares less than that.
+        found: u64,
+    },
+    /// A Parquet file that is read from a stream is too long.
+    #[cfg(feature = "parquet")]
+    #[error(
+        "{}: expected at most {limit} bytes of Parquet on a stream, found more; save it as a file first",
+        file.display()
+    )]
+    LongStream {
+        /// The name of the stream.
+        file: PathBuf,
+        /// The limit in bytes.
+        limit: u64,
+    },
     /// The row is not an object.
     #[error(
         r#"{at}: expected a row such as {{"id": .., "gold": {{..}}, "pred": {{..}}}}, found {found}"#

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::error::DataError;
 use crate::core::rows::pair::Origin;
+use crate::json::size::MAX_VALUES;
 
 /// The default limit for one row, in bytes: 64 MiB. Set another one with
 /// [`DataReader::with_row_limit`](super::DataReader::with_row_limit).
@@ -13,6 +14,15 @@ use crate::core::rows::pair::Origin;
 /// A longer row nearly always means a missing line end or an unclosed quote, which would otherwise
 /// read the rest of the file into memory.
 pub const ROW_LIMIT: usize = 64 << 20;
+
+/// What an apostrophe before a formula means in a CSV file. In a result file it is an escape in any case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Apostrophes {
+    /// It is part of the string.
+    Text,
+    /// It is an escape: the file is derived from a result file.
+    Escapes,
+}
 
 /// An open file of rows.
 pub(super) struct Input {
@@ -34,6 +44,11 @@ impl Input {
             Ok(()) => Ok(input),
             Err(reason) => Err(input.unreadable(reason)),
         }
+    }
+
+    /// The most JSON values in one row. It grows with the limit of bytes.
+    pub(super) fn value_limit(&self) -> usize {
+        self.row_limit.max(ROW_LIMIT) / (ROW_LIMIT / MAX_VALUES)
     }
 
     /// The place of a line, counted from 1.

@@ -132,7 +132,7 @@ impl JsonArray {
                 break;
             }
         }
-        let row = json_row::parse(&self.buffer, &at, column)?;
+        let row = json_row::parse(&self.buffer, &at, column, self.input.value_limit())?;
         self.buffer.shrink_to(KEPT_CAPACITY);
         Ok((row, at.line))
     }

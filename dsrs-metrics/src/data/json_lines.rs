@@ -28,19 +28,24 @@ impl JsonLines {
         self.buffer.clear();
         self.buffer.shrink_to(KEPT_CAPACITY);
         self.line += 1;
-        // One byte more than the limit shows that the line is too long.
-        let limit = self.input.row_limit as u64 + 1;
+        // Room for `\r\n` after the longest row.
+        let limit = (self.input.row_limit as u64).saturating_add(2);
         (&mut self.input.reader).take(limit).read_until(b'\n', &mut self.buffer)
+    }
+
+    /// Whether the line is longer than what was read of it.
+    fn is_cut(&self) -> bool {
+        self.buffer.len() > self.input.row_limit.saturating_add(1) && !self.buffer.ends_with(b"\n")
     }
 
     fn row(&self) -> Result<Row, DataError> {
         let at = self.input.at(self.line);
         let text = self.buffer.trim_ascii_end();
-        if text.len() > self.input.row_limit {
+        if self.is_cut() || text.len() > self.input.row_limit {
             let limit = self.input.row_limit;
             return Err(DataError::TooLong { at, limit });
         }
-        json_row::parse(text, &at, 1)
+        json_row::parse(text, &at, 1, self.input.value_limit())
     }
 }
 
@@ -52,7 +57,7 @@ impl Iterator for JsonLines {
             match self.read_line() {
                 Err(reason) => return Some(Err(self.input.unreadable(reason))),
                 Ok(0) => return None,
-                Ok(_) if self.buffer.trim_ascii().is_empty() => {}
+                Ok(_) if self.buffer.trim_ascii().is_empty() && !self.is_cut() => {}
                 Ok(_) => return Some(self.row().map(|row| (row, self.line))),
             }
         }

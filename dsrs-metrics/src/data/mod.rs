@@ -18,6 +18,8 @@ mod mapping;
 mod object_rows;
 #[cfg(feature = "parquet")]
 mod parquet;
+#[cfg(feature = "parquet")]
+mod parquet_pages;
 mod reader;
 mod row;
 mod row_file;

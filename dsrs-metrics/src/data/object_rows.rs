@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::error::DataError;
 use super::format::Format;
-use super::input::ROW_LIMIT;
+use super::input::{Apostrophes, ROW_LIMIT};
 use super::row::ValidRow;
 use super::row_file::{LocatedRow, RowFile, UnopenedFile};
 use crate::core::rows::pair::{Origin, Pair};
@@ -71,7 +71,7 @@ pub(crate) struct ObjectRows {
 impl ObjectRows {
     /// Opens a file in this format, or else in that of its extension; `-` is standard input.
     pub(crate) fn open(file: &Path, format: Option<Format>) -> Result<Self, DataError> {
-        let file = UnopenedFile::new(file, format)?.open(ROW_LIMIT)?;
+        let file = UnopenedFile::new(file, format)?.open(ROW_LIMIT, Apostrophes::Escapes)?;
         Ok(Self { file, ended: false })
     }
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use parquet::errors::ParquetError;
+use parquet::file::metadata::ParquetMetaDataReader;
 use parquet::file::reader::ChunkReader;
 use parquet::file::serialized_reader::SerializedFileReader;
 use parquet::record::reader::RowIter;
@@ -14,6 +15,7 @@ use parquet::record::{Field, Row as ParquetRow};
 use serde_json::{Map, Value};
 
 use super::error::DataError;
+use super::parquet_pages;
 use super::row::{Row, RowObject};
 use crate::core::panic;
 use crate::core::rows::dynamic::Fields;
@@ -30,12 +32,18 @@ pub(super) struct ParquetRows {
 }
 
 impl ParquetRows {
-    /// Reads the schema.
+    /// Reads the schema, and checks the sizes of the pages.
     pub(super) fn new<R: ChunkReader + 'static>(
         file: Arc<Path>,
         reader: R,
         row_limit: usize,
     ) -> Result<Self, DataError> {
+        let metadata =
+            unless_invalid(&file, 0, || ParquetMetaDataReader::new().parse_and_finish(&reader))?;
+        // Writers make pages of about 1 MiB; one with the longest row must fit.
+        let page_limit = (row_limit.max(1 << 20) as u64).saturating_mul(4);
+        let checked = || Ok(parquet_pages::check(&file, &reader, &metadata, page_limit));
+        unless_invalid(&file, 0, checked)??;
         let open = || Ok(RowIter::from_file_into(Box::new(SerializedFileReader::new(reader)?)));
         let rows = unless_invalid(&file, 0, open)?;
         Ok(Self { file, rows, row_limit, row: 0 })

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::error::DataError;
 use super::format::Format;
-use super::input::ROW_LIMIT;
+use super::input::{Apostrophes, ROW_LIMIT};
 use super::mapping::Mapping;
 use super::row_file::{LocatedRow, RowFile, UnopenedFile};
 use crate::core::rows::pair::Pair;
@@ -18,7 +18,9 @@ use crate::core::rows::pair::Pair;
 ///
 /// CSV cells are strings. A metric reads each as the type of its parameter: a number as in JSON, a
 /// boolean as `true`, `True`, `TRUE`, `false`, `False` or `FALSE` (not as `1` or `0`), a list or an
-/// object as JSON.
+/// object as JSON. Of a result file, which has columns `id`, `NAME`, `NAME.outcome` and `NAME.cost_msats`, the
+/// apostrophe before a string that a spreadsheet would evaluate is removed; other files are read as
+/// they are.
 ///
 /// ```
 /// use dsrs_metrics::data::DataReader;
@@ -161,7 +163,7 @@ impl Pairs {
             if let Some(row) = self.current.as_mut().and_then(Iterator::next) {
                 return Some(row);
             }
-            match self.files.next()?.open(self.row_limit) {
+            match self.files.next()?.open(self.row_limit, Apostrophes::Text) {
                 Ok(file) => self.current = Some(file),
                 Err(error) => return Some(Err(error)),
             }

@@ -1,6 +1,8 @@
 //! Opening a file of rows, and reading it in its format.
 
 use std::fs;
+#[cfg(feature = "parquet")]
+use std::io::Read as _;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,7 +11,7 @@ use std::sync::Arc;
 use super::csv::CsvRecords;
 use super::error::DataError;
 use super::format::Format;
-use super::input::Input;
+use super::input::{Apostrophes, Input};
 use super::json_array::JsonArray;
 use super::json_lines::JsonLines;
 #[cfg(feature = "parquet")]
@@ -17,6 +19,10 @@ use super::parquet::ParquetRows;
 use super::row::Row;
 use super::whole_file::WholeFile;
 use crate::core::rows::pair::Origin;
+
+/// A Parquet file on a stream may be as long as this number of the longest rows.
+#[cfg(feature = "parquet")]
+const STREAM_ROWS: u64 = 16;
 
 /// A file that is not open yet.
 pub(super) struct UnopenedFile {
@@ -62,7 +68,13 @@ impl UnopenedFile {
         Self { name: name.into(), format, source: Source::Reader(Box::new(reader)) }
     }
 
-    pub(super) fn open(self, row_limit: usize) -> Result<RowFile, DataError> {
+    pub(super) fn open(
+        self,
+        row_limit: usize,
+        apostrophes: Apostrophes,
+    ) -> Result<RowFile, DataError> {
+        #[cfg(not(feature = "csv"))]
+        let _ = apostrophes;
         let Self { name, format, source } = self;
         let name: Arc<Path> = name.into();
         let unreadable = |reason| DataError::Unreadable { file: name.to_path_buf(), reason };
@@ -74,7 +86,7 @@ impl UnopenedFile {
             Format::Jsonl => Box::new(JsonLines::new(input(source)?)),
             Format::Json => Box::new(JsonArray::new(input(source)?)),
             #[cfg(feature = "csv")]
-            Format::Csv => Box::new(CsvRecords::new(input(source)?)?),
+            Format::Csv => Box::new(CsvRecords::new(input(source)?, apostrophes)?),
             #[cfg(feature = "parquet")]
             Format::Parquet => {
                 let file = Arc::clone(&name);
@@ -85,9 +97,14 @@ impl UnopenedFile {
                     }
                     // The schema is at the end, so a stream is read into memory.
                     stream => {
-                        let mut reader = stream.reader(&name).map_err(unreadable)?;
-                        let mut bytes = Vec::new();
-                        io::Read::read_to_end(&mut reader, &mut bytes).map_err(unreadable)?;
+                        let reader = stream.reader(&name).map_err(unreadable)?;
+                        let limit = (row_limit.max(1 << 20) as u64).saturating_mul(STREAM_ROWS);
+                        let (mut reader, mut bytes) =
+                            (reader.take(limit.saturating_add(1)), Vec::new());
+                        reader.read_to_end(&mut bytes).map_err(unreadable)?;
+                        if bytes.len() as u64 > limit {
+                            return Err(DataError::LongStream { file: name.to_path_buf(), limit });
+                        }
                         ParquetRows::new(file, bytes::Bytes::from(bytes), row_limit)?
                     }
                 })

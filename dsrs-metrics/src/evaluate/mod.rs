@@ -188,7 +188,7 @@ impl<G, P> Default for Options<G, P> {
             table_rows: 0,
             show_table: None,
             outputs: Vec::new(),
-            escape_formulas: false,
+            escape_formulas: true,
             save_rows: false,
             render_pair: None,
             observers: Vec::new(),

@@ -34,8 +34,10 @@ impl<G: Serialize + Send + Sync + 'static, P: Serialize + Send + Sync + 'static>
 
     /// Sets whether strings in CSV files that a spreadsheet would evaluate as a formula get a leading
     /// apostrophe: those that begin with `=`, `+`, `-`, `@`, a tab or a line break, in cells and in the
-    /// header. By default strings are written unchanged, so that a file can be read back. Use this for
-    /// files that a person opens in a spreadsheet, since rows come from models and data sets.
+    /// header; also after apostrophes, so that the escape is lossless. The default is `true`, since rows come from
+    /// models and data sets. Readers of result files remove the apostrophe
+    /// ([`Results::read`](crate::results::Results::read), [`DataReader`](crate::data::DataReader)). With `false`, strings are written
+    /// unchanged, for programs that do not know the escape; read back, a string such as `'=1` loses its apostrophe.
     #[cfg(feature = "csv")]
     pub fn escape_formulas(mut self, escape: bool) -> Self {
         self.options.escape_formulas = escape;

@@ -1,10 +1,11 @@
-//! JSON values: nesting depth, equality, duplicate keys, numbers as they are written, dotted paths, comparison field by field, and how
-//! a value is named in a message.
+//! JSON values: nesting depth, number of values, equality, duplicate keys, numbers as they are written, dotted paths, comparison field
+//! by field, and how a value is named in a message.
 
 pub(crate) mod depth;
 pub(crate) mod describe;
 pub(crate) mod equality;
 pub(crate) mod numbers;
 pub(crate) mod path;
+pub(crate) mod size;
 pub mod structured;
 pub(crate) mod unique_keys;

@@ -238,3 +238,20 @@ fn in_brief(text: &str, length: usize) -> String {
         None => line,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{MAX_BYTES, object};
+
+    #[test]
+    fn replies_that_are_too_long_or_too_deep_are_not_objects() {
+        let flaw = |text: String| object(&text).unwrap_err().text;
+        let nested =
+            |levels: usize| format!("{{\"a\": {}{}}}", "[".repeat(levels), "]".repeat(levels));
+        assert_eq!(object(&nested(126)).unwrap().len(), 1);
+        assert!(flaw(nested(127)).contains("recursion limit exceeded"));
+        assert!(flaw(nested(400_000)).contains("recursion limit exceeded"));
+        let long = format!("{{\"a\": \"{}\"}}", "x".repeat(MAX_BYTES));
+        assert_eq!(flaw(long), "the reply is longer than 1048576 bytes");
+    }
+}

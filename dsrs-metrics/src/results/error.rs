@@ -4,6 +4,9 @@ use crate::core::rows::pair::Origin;
 use crate::data::DataError;
 use crate::text::shown;
 
+/// The most metrics in a result file. A run has some of them; names that rows make up would be compared with every row.
+pub(crate) const MAX_METRICS: usize = 1_000;
+
 /// Why a result file cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -47,6 +50,16 @@ pub enum ResultsError {
         /// What was found.
         found: String,
     },
+    /// The rows have too many different metrics.
+    #[error(
+        "{at}: expected at most {limit} metrics in a result file, found more; write results of fewer metrics"
+    )]
+    TooManyMetrics {
+        /// The row.
+        at: Origin,
+        /// The limit.
+        limit: usize,
+    },
     /// The file ends within a row: writing or copying it was interrupted.
     #[error(
         "{at}: the row is cut off, after {complete} complete rows; write the file again, or remove the row"
@@ -75,6 +88,10 @@ impl ResultsError {
             DataError::UnclosedQuote { at } => Self::CutOff { at, complete },
             error => Self::Data(error),
         }
+    }
+
+    pub(crate) fn too_many_metrics(at: &Origin) -> Self {
+        Self::TooManyMetrics { at: at.clone(), limit: MAX_METRICS }
     }
 
     /// An error about the value of a field.

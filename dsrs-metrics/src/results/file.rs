@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::error::ResultsError;
+use super::error::{MAX_METRICS, ResultsError};
 use super::parse::UncheckedRow;
 use super::row::ResultRow;
 use crate::core::rows::dynamic::Fields;
@@ -48,6 +48,7 @@ pub struct Results {
 
 impl Results {
     /// Reads a result file: JSONL, JSON or CSV by its extension; `-` is standard input, as JSONL.
+    /// In CSV, the apostrophe before a string that a spreadsheet would evaluate is removed.
     ///
     /// # Errors
     /// [`ResultsError`], with the file and the line.
@@ -87,6 +88,9 @@ impl Results {
                 let is_number = [*kind, Some(of_row)].contains(&Some(ScoreKind::Number));
                 *kind = Some(if is_number { ScoreKind::Number } else { ScoreKind::Bool });
             }
+        }
+        if self.metrics.len() > MAX_METRICS {
+            return Err(ResultsError::too_many_metrics(&row.at()));
         }
         self.rows.push(row);
         Ok(())

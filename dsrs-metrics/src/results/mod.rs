@@ -24,6 +24,8 @@ pub use compare::{
     CompareError, Comparison, ComparisonBuilder, DifferenceTest, GroupComparison, MetricComparison,
     PairedDifference, RunTotals, Sides, Verdict,
 };
+#[cfg(feature = "cli")]
+pub(crate) use error::MAX_METRICS;
 pub use error::ResultsError;
 pub use file::Results;
 #[cfg(feature = "cli")]

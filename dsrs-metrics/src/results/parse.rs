@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value};
 
 use super::cell::parse_cell;
-use super::error::ResultsError;
+use super::error::{MAX_METRICS, ResultsError};
 use super::row::{ResultOutcome, ResultRow, ResultScore, has_offline_label};
 use crate::core::rows::dynamic::Fields;
 use crate::core::rows::pair::Origin;
@@ -61,12 +61,14 @@ fn is_empty(cell: &Value) -> bool {
 impl UncheckedRow {
     pub(super) fn check(mut self) -> Result<ResultRow, ResultsError> {
         let is_textual = self.fields.textual;
+        // In the order of the file, which reading the scores does not keep.
+        let attributes = self.columns(|column| column.strip_prefix(ATTRIBUTES).map(str::to_owned));
         let scores = match is_textual {
             true => self.scores_of_columns()?,
             false => self.scores_of_object()?,
         };
         let attributes = match is_textual {
-            true => self.attribute_columns(),
+            true => self.attribute_columns(attributes),
             false => self.attribute_object()?,
         };
         Ok(ResultRow {
@@ -74,7 +76,7 @@ impl UncheckedRow {
             input_tokens: self.count("input_tokens")?,
             output_tokens: self.count("output_tokens")?,
             cost_msats: self.count("cost_msats")?,
-            traceback: self.fields.remove("traceback").and_then(text),
+            traceback: self.fields.swap_remove("traceback").and_then(text),
             id: self.id,
             origin: Some(self.at),
             gold: self.gold,
@@ -86,10 +88,11 @@ impl UncheckedRow {
     }
 
     fn scores_of_object(&mut self) -> Result<IndexMap<String, ResultScore>, ResultsError> {
-        let Some(Value::Object(mut scores)) = self.fields.remove("scores") else {
+        let Some(Value::Object(mut scores)) = self.fields.swap_remove("scores") else {
             return Err(self.not_results());
         };
         let names = std::mem::take(&mut self.names);
+        self.check_metrics(&names)?;
         let mut checked = IndexMap::with_capacity(names.len());
         for name in names {
             let path = format!("scores.{name}");
@@ -109,12 +112,13 @@ impl UncheckedRow {
         if names.is_empty() {
             return Err(self.not_results());
         }
+        self.check_metrics(&names)?;
         let mut checked = IndexMap::with_capacity(names.len());
         for name in names {
             let mut fields = Map::new();
             for (key, is_text) in KEYS {
                 let column = if key == "value" { name.clone() } else { format!("{name}.{key}") };
-                let cell = self.fields.remove(&column).filter(|cell| !is_empty(cell));
+                let cell = self.fields.swap_remove(&column).filter(|cell| !is_empty(cell));
                 if let Some(cell) = cell {
                     fields.insert(key.to_owned(), if is_text { cell } else { parse_cell(&cell) });
                 }
@@ -126,17 +130,29 @@ impl UncheckedRow {
         Ok(checked)
     }
 
-    fn attribute_columns(&mut self) -> Fields {
-        let names = self.columns(|column| column.strip_prefix(ATTRIBUTES).map(str::to_owned));
+    fn check_metrics(&self, names: &[String]) -> Result<(), ResultsError> {
+        match names.len() > MAX_METRICS {
+            true => Err(ResultsError::too_many_metrics(&self.at)),
+            false => Ok(()),
+        }
+    }
+
+    fn attribute_columns(&mut self, names: Vec<String>) -> Fields {
+        // Attributes with too many names for columns.
+        if let Some(Value::Object(packed)) =
+            self.fields.swap_remove("attributes").map(|cell| parse_cell(&cell))
+        {
+            return packed.into_iter().collect();
+        }
         let attribute = |name: String| {
-            let cell = self.fields.remove(&format!("{ATTRIBUTES}{name}"))?;
+            let cell = self.fields.swap_remove(&format!("{ATTRIBUTES}{name}"))?;
             (!is_empty(&cell)).then_some((name, cell))
         };
         names.into_iter().filter_map(attribute).collect::<Fields>().textual()
     }
 
     fn attribute_object(&mut self) -> Result<Fields, ResultsError> {
-        let attributes = self.fields.remove("attributes").unwrap_or_default();
+        let attributes = self.fields.swap_remove("attributes").unwrap_or_default();
         Ok(object(attributes, &self.at, "attributes")?.into_iter().collect())
     }
 
@@ -155,7 +171,7 @@ impl UncheckedRow {
     }
 
     fn cell(&mut self, key: &str) -> Value {
-        let value = self.fields.remove(key).unwrap_or_default();
+        let value = self.fields.swap_remove(key).unwrap_or_default();
         if self.fields.textual { parse_cell(&value) } else { value }
     }
 

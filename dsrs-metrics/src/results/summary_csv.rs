@@ -4,6 +4,7 @@ use std::io;
 
 use crate::core::spec::ScoreKind;
 use crate::evaluate::{EvaluationResult, MetricSummary};
+use crate::text::formula;
 
 const HEADER: [&str; 14] = [
     "metric",
@@ -24,7 +25,7 @@ const HEADER: [&str; 14] = [
 
 /// Returns a CSV table with a row for each metric and each named score: `metric`, `kind`, `score`, `stderr`, `ci95_low`,
 /// `ci95_high`, `mean`, `mean_scored`, `scored`, `failed`, `gated`, `skipped`, `abstained`, `cost_msats`. Numbers are not rounded.
-/// What is not known is an empty cell. Units are those of [`MetricSummary`].
+/// What is not known is an empty cell. A name that a spreadsheet would evaluate has a leading apostrophe. Units are those of [`MetricSummary`].
 ///
 /// # Errors
 /// An error of the writer; none is expected for a table in memory.
@@ -62,7 +63,7 @@ fn cells(summary: &MetricSummary) -> [String; HEADER.len()] {
         ScoreKind::Corpus => "corpus",
     };
     [
-        summary.name.clone(),
+        formula::escaped(&summary.name).into_owned(),
         kind.to_owned(),
         number(summary.score),
         number(summary.uncertainty.stderr()),

@@ -12,6 +12,8 @@
 
 mod compare;
 mod edits;
+#[cfg(feature = "csv")]
+pub(crate) mod formula;
 mod matching;
 mod numbers;
 mod overlap;

@@ -89,6 +89,29 @@ fn paths_outside_the_work_directory_are_rejected() {
     assert!(error.contains("(invalid path `../x`: expected"), "{error}");
 }
 
+/// A field of a row is the content of a file, never its path.
+#[test]
+fn a_field_that_looks_like_a_path_is_content() {
+    if !can_isolate() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let host = folder.path().join("host");
+    let metric = Sandbox::builder()
+        .command("test \"$(cat answer)\" = \"$(cat expected)\" && test \"$(ls)\" = \"$(printf 'answer\\nexpected')\"")
+        .file("answer", FileSource::pred("program"))
+        .file("expected", FileSource::gold("test"))
+        .build();
+    let long = "x/".repeat(5000);
+    for path in ["/etc/passwd", "../../etc/passwd", host.to_str().unwrap(), "/dev/zero", "-", &long]
+    {
+        let (gold, pred) = (example! { "test" => path }, prediction! { "program" => path });
+        let scored = scored(&metric, &gold, &pred);
+        assert_eq!(scored.score.value, 1.0, "{path}: {:?}", scored.score.details);
+    }
+    assert!(!host.exists());
+}
+
 #[test]
 fn fields_of_both_rows_become_files() {
     if !can_isolate() {

@@ -287,7 +287,7 @@ const FORMULAS: [&str; 7] =
     ["=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(1)", "\t=1", "\r=1", "＝1"];
 
 #[tokio::test]
-async fn formulas_in_csv_are_escaped_on_request() {
+async fn formulas_in_csv_are_escaped_unless_raw_strings_are_requested() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out.csv");
     let rows = || {
@@ -303,10 +303,14 @@ async fn formulas_in_csv_are_escaped_on_request() {
         });
         pairs.collect::<Vec<_>>()
     };
-    for (escape, quote) in [(false, ""), (true, "'")] {
+    for (escape, quote) in [(None, "'"), (Some(true), "'"), (Some(false), "")] {
         let negative = metric_fn("negative", |_, _| -0.5).with_range(-1.0, 1.0);
         let evaluate = Evaluate::builder().metric(negative).save_as_csv(&path);
-        let evaluate = evaluate.escape_formulas(escape).build().unwrap();
+        let evaluate = match escape {
+            Some(escape) => evaluate.escape_formulas(escape),
+            None => evaluate,
+        };
+        let evaluate = evaluate.build().unwrap();
         assert!(evaluate.score(rows()).await.unwrap().is_complete());
         let mut reader = csv::Reader::from_path(&path).unwrap();
         let header: Vec<_> = reader.headers().unwrap().iter().map(str::to_owned).collect();

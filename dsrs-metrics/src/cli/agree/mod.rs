@@ -63,10 +63,10 @@ pub(super) fn run(registry: &Registry, args: &AgreeArguments) -> Result<ExitCode
     };
     labels.check(label_file(args), &args.label)?;
     let mut metrics = IndexMap::new();
-    for (name, ratings) in &results.ratings {
-        let agreement = agreement(registry, name, ratings, &results, &labels, args)?;
+    for name in results.metrics() {
+        let agreement = agreement(registry, name, &results.ratings(name), &results, &labels, args)?;
         let judged_offline = results.judged_offline.get(name).copied().unwrap_or(0);
-        metrics.insert(name.as_str(), Measured { agreement, judged_offline });
+        metrics.insert(name, Measured { agreement, judged_offline });
     }
     let report = Report {
         rows: results.ids.len(),
@@ -86,15 +86,13 @@ fn label_file(args: &AgreeArguments) -> &Path {
 
 /// Checks that every selected metric has a rating in at least one row.
 fn check_metrics(results: &Results, args: &AgreeArguments) -> Result<(), AgreeError> {
-    let absent = Rating::from(None::<bool>);
-    let missing = |name: &&String| results.ratings[*name].iter().all(|rating| *rating == absent);
-    match args.metrics.iter().find(missing) {
+    match args.metrics.iter().find(|name| !results.is_rated(name)) {
         None => Ok(()),
         Some(name) => Err(AgreeError::NoMetric {
             file: args.results.clone(),
             name: name.clone(),
             hint: Hint::nearest(name, results.known.iter().map(String::as_str))
-                .or(Hint::Only(results.known.clone())),
+                .or(Hint::Only(results.known.iter().cloned().collect())),
         }),
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use serde_json::Value;
 
 use super::error::AgreeError;
@@ -11,16 +11,17 @@ use super::labels::{self, Labels};
 use crate::agreement::Rating;
 use crate::core::rows::pair::Origin;
 use crate::json::describe::found;
-use crate::results::{ResultRow, ResultScore, ResultsError, rows};
+use crate::results::{MAX_METRICS, ResultRow, ResultScore, ResultsError, rows};
 
-/// All rows of a result file. Every metric has a rating for each row.
+/// All rows of a result file.
 #[derive(Default)]
 pub(super) struct Results {
     pub(super) ids: Vec<String>,
     pub(super) places: Vec<Origin>,
-    pub(super) ratings: IndexMap<String, Vec<Rating>>,
+    /// The ratings by each metric, with the positions of their rows. Rows may have different metrics.
+    ratings: IndexMap<String, Vec<(usize, Rating)>>,
     /// All metrics in the file, for suggestions.
-    pub(super) known: Vec<String>,
+    pub(super) known: IndexSet<String>,
     /// For metrics of `ratings`, the number of rows that the offline judge rated.
     pub(super) judged_offline: HashMap<String, u64>,
     /// The labels in the same rows.
@@ -49,17 +50,23 @@ pub(super) fn read(file: &Path, metrics: &[String], label: &str) -> Result<Resul
 impl Results {
     fn add(&mut self, row: ResultRow, all: bool, label: &str) -> Result<(), AgreeError> {
         for name in row.scores.keys() {
-            if all && !self.ratings.contains_key(name) {
-                // The rows before have no rating by this metric.
-                let absent = vec![Rating::from(None::<bool>); self.ids.len()];
-                self.ratings.insert(name.clone(), absent);
-            }
             if !self.known.contains(name) {
-                self.known.push(name.clone());
+                self.known.insert(name.clone());
             }
         }
-        for (name, ratings) in &mut self.ratings {
-            ratings.push(rating(&row, name)?);
+        if self.known.len() > MAX_METRICS {
+            return Err(ResultsError::too_many_metrics(&row.at()).into());
+        }
+        let names: Vec<String> = match all {
+            true => row.scores.keys().cloned().collect(),
+            false => self.ratings.keys().cloned().collect(),
+        };
+        for name in &names {
+            let rating = rating(&row, name)?;
+            let ratings = self.ratings.entry(name.clone()).or_default();
+            if rating != absent() {
+                ratings.push((self.ids.len(), rating));
+            }
             let metric = name.split_once('.').map_or(&**name, |(metric, _)| metric);
             if row.scores.get(metric).is_some_and(|score| score.is_judged_offline) {
                 *self.judged_offline.entry(name.clone()).or_default() += 1;
@@ -70,6 +77,29 @@ impl Results {
         self.ids.push(row.id);
         Ok(())
     }
+
+    /// The metrics that are compared, in the order of the file or of the command.
+    pub(super) fn metrics(&self) -> impl Iterator<Item = &str> {
+        self.ratings.keys().map(String::as_str)
+    }
+
+    /// Whether a metric has a rating in any row.
+    pub(super) fn is_rated(&self, metric: &str) -> bool {
+        self.ratings.get(metric).is_some_and(|ratings| !ratings.is_empty())
+    }
+
+    /// The ratings by a metric, one for each row.
+    pub(super) fn ratings(&self, metric: &str) -> Vec<Rating> {
+        let mut all = vec![absent(); self.ids.len()];
+        for (row, rating) in self.ratings.get(metric).into_iter().flatten() {
+            all[*row] = rating.clone();
+        }
+        all
+    }
+}
+
+fn absent() -> Rating {
+    Rating::from(None::<bool>)
 }
 
 /// The rating by a metric or, after a dot, by one of its parts, components or metadata entries.
@@ -79,7 +109,7 @@ fn rating(row: &ResultRow, name: &str) -> Result<Rating, AgreeError> {
         None => (name, None),
     };
     let Some(score) = row.scores.get(metric) else {
-        return Ok(Rating::from(None::<bool>));
+        return Ok(absent());
     };
     let Some(part) = part else {
         return Ok(rating_of(score));
@@ -100,7 +130,7 @@ fn rating(row: &ResultRow, name: &str) -> Result<Rating, AgreeError> {
     }
     match score.components.get(part) {
         Some(component) => Ok(rating_of(component)),
-        None if score.value.is_some() => Ok(Rating::from(None::<bool>)),
+        None if score.value.is_some() => Ok(absent()),
         None => Ok(rating_of(score)),
     }
 }

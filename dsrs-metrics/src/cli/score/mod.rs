@@ -90,7 +90,7 @@ fn evaluator(metrics: &[Arc<dyn Metric>], args: &ScoreArguments) -> Result<Evalu
     }
     if let Some(out) = &args.out {
         builder = save_to(builder, out, &args.data)?
-            .escape_formulas(args.escape_formulas)
+            .escape_formulas(!args.raw_csv)
             .save_rows(args.with_rows);
     }
     Ok(journal::record(builder, args)?.build()?)

@@ -39,6 +39,11 @@ impl Fields {
         self.values.shift_remove(name)
     }
 
+    /// Removes a field in constant time, and moves the last one to its place.
+    pub(crate) fn swap_remove(&mut self, name: &str) -> Option<Value> {
+        self.values.swap_remove(name)
+    }
+
     /// Iterates over the fields in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Value)> {
         self.values.iter().map(|(name, value)| (name.as_str(), value))

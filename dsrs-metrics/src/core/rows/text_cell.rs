@@ -8,6 +8,7 @@ use serde_json::{Error, Value};
 
 use crate::core::rows::dynamic::Fields;
 use crate::json::numbers::is_underflow;
+use crate::json::size::{MAX_VALUES, has_more_values};
 use crate::json::unique_keys::UniqueKeys;
 
 /// A cell: a string if a string is requested, `None` if it is empty and optional, and JSON otherwise.
@@ -19,6 +20,9 @@ const NOT_A_BOOLEAN: &str = "in a cell it is true, True or TRUE, or false, False
 
 impl Cell<'_> {
     fn parsed(self) -> Result<Value, Error> {
+        if has_more_values(self.0, MAX_VALUES) {
+            return Err(Error::custom("more JSON values than the limit for one cell"));
+        }
         let UniqueKeys(value) = serde_json::from_str(self.0.trim())?;
         match value.is_number() && is_underflow(self.0.trim()) {
             true => Err(Error::custom("number out of range")),

@@ -3,14 +3,105 @@
 //! `attributes.FIELD` for each attribute; for each metric `NAME` (the value), then
 //! `NAME.outcome`, `NAME.passed`, `NAME.confidence`, `NAME.details`, `NAME.feedback`,
 //! `NAME.cost_msats`, and keys that only some rows have, such as `NAME.error` and `NAME.parts`; `repeats`.
+//!
+//! If rows have many different fields, such as keys that are ids, a column for each would make a file of rows times fields. Then
+//! `gold`, `pred` or `attributes` is one column of JSON objects.
 
+use std::collections::HashSet;
 use std::io;
 
 use indexmap::IndexMap;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 pub(super) type Cells = IndexMap<String, Value>;
+
+/// A group of up to this number of columns is not packed.
+const MAX_SPARSE_COLUMNS: usize = 1_000;
+
+/// A group of more columns is packed if fewer than one in this number of its cells has a value.
+const MAX_SPARSENESS: u64 = 16;
+
+/// The groups whose columns are named by the rows.
+const PACKED: [&str; 3] = ["gold", "pred", "attributes"];
+
+/// The columns of all rows with what is known of each, in groups.
+pub(super) struct Columns<T> {
+    groups: IndexMap<String, Group<T>>,
+    rows: u64,
+}
+
+struct Group<T> {
+    columns: IndexMap<String, T>,
+    /// The number of cells with a value in all rows.
+    cells: u64,
+}
+
+impl<T> Default for Columns<T> {
+    fn default() -> Self {
+        Self { groups: IndexMap::new(), rows: 0 }
+    }
+}
+
+impl<T: Default> Columns<T> {
+    /// Adds the columns of a row; `record` adds a cell to what is known of its column.
+    pub(super) fn add(&mut self, line: Line, record: impl Fn(&mut T, &Value)) {
+        self.rows += 1;
+        for (group, cells) in line.cells() {
+            let empty = || Group { columns: IndexMap::new(), cells: 0 };
+            let group = self.groups.entry(group).or_insert_with(empty);
+            group.cells += cells.len() as u64;
+            for (name, value) in cells {
+                record(group.columns.entry(name).or_default(), &value);
+            }
+        }
+    }
+
+    /// Returns the columns in order, and which groups are packed; `packed` is what is known of a column of JSON objects.
+    pub(super) fn finish(self, packed: impl Fn() -> T) -> (IndexMap<String, T>, Packing) {
+        let (mut columns, mut packing) = (IndexMap::new(), HashSet::new());
+        for (name, group) in self.groups {
+            let width = group.columns.len();
+            let is_sparse = width > MAX_SPARSE_COLUMNS
+                && (width as u64).saturating_mul(self.rows) / MAX_SPARSENESS > group.cells;
+            if is_sparse && PACKED.contains(&&*name) {
+                columns.insert(name.clone(), packed());
+                packing.insert(name);
+            } else {
+                columns.extend(group.columns);
+            }
+        }
+        (columns, Packing { groups: packing })
+    }
+}
+
+/// The groups that are one column of JSON objects each.
+pub(super) struct Packing {
+    groups: HashSet<String>,
+}
+
+impl Packing {
+    /// Returns the cells of a row by the name of their column.
+    pub(super) fn cells(&self, line: Line) -> Cells {
+        let mut all = Cells::new();
+        for (group, cells) in line.cells() {
+            match self.groups.contains(&group) && !cells.is_empty() && !cells.contains_key(&group) {
+                true => all.extend([packed(&group, cells)]),
+                false => all.extend(cells),
+            }
+        }
+        all
+    }
+}
+
+/// `gold.a` and `gold.b` as the object in the column `gold`
+fn packed(group: &str, cells: Cells) -> (String, Value) {
+    let field = |(column, value): (String, Value)| {
+        let field = column.strip_prefix(group).and_then(|rest| rest.strip_prefix('.'));
+        (field.unwrap_or(&column).to_owned(), value)
+    };
+    (group.to_owned(), Value::Object(cells.into_iter().map(field).collect::<Map<_, _>>()))
+}
 
 #[derive(Deserialize)]
 pub(super) struct Line {
@@ -42,7 +133,7 @@ impl Line {
     }
 
     /// Returns all cells by the name of their column, in groups.
-    pub(super) fn cells(self) -> IndexMap<String, IndexMap<String, Value>> {
+    fn cells(self) -> IndexMap<String, IndexMap<String, Value>> {
         let mut groups = IndexMap::new();
         groups.insert(String::new(), Cells::from_iter([("id".to_owned(), self.id.into())]));
         for (name, side) in [("gold", self.gold), ("pred", self.pred)] {

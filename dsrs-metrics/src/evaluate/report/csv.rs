@@ -1,15 +1,16 @@
 //! Results as CSV, with the columns of `columns.rs`.
 //!
-//! Strings are written as they are, null is an empty cell, everything else is JSON. On request, a
-//! string that a spreadsheet would evaluate as a formula gets a leading apostrophe.
+//! Null is an empty cell, a string is written as it is, everything else is JSON. Unless the user wants raw strings, one that
+//! a spreadsheet would evaluate as a formula gets a leading apostrophe.
 
 use std::io::{self, Write};
 
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexSet;
 use serde_json::Value;
 
-use super::columns::{Cells, Line};
+use super::columns::{Columns, Line};
 use super::files::SpoolReader;
+use crate::text::formula;
 
 /// Writes the lines as CSV. Reads them twice, since the columns are known only after the last row.
 pub(super) fn export(
@@ -17,37 +18,28 @@ pub(super) fn export(
     out: &mut impl Write,
     escape_formulas: bool,
 ) -> io::Result<()> {
-    let escaped = |text: String| match escape_formulas && is_formula(&text) {
-        true => format!("'{text}"),
-        false => text,
+    let escaped = |text: &str| match escape_formulas {
+        true => formula::escaped(text).into_owned(),
+        false => text.to_owned(),
     };
-    let mut groups: IndexMap<String, IndexSet<String>> = IndexMap::new();
+    let mut columns = Columns::<()>::default();
     lines.for_each(|line| {
-        for (group, cells) in Line::read(line)?.cells() {
-            let columns = groups.entry(group).or_default();
-            columns.extend(cells.into_keys());
-        }
+        columns.add(Line::read(line)?, |(), _| ());
         Ok(())
     })?;
-    let columns: IndexSet<String> = groups.into_values().flatten().collect();
+    let (columns, packing) = columns.finish(|| ());
+    let columns: IndexSet<String> = columns.into_keys().collect();
     let mut out = csv::Writer::from_writer(out);
-    out.write_record(columns.iter().map(|column| escaped(column.clone())))?;
+    out.write_record(columns.iter().map(|column| escaped(column)))?;
     lines.for_each(|line| {
-        let groups = Line::read(line)?.cells();
-        let mut cells: Cells = groups.into_values().flatten().collect();
+        let mut cells = packing.cells(Line::read(line)?);
         let cell = |column| match cells.swap_remove(column).unwrap_or_default() {
             Value::Null => String::new(),
-            Value::String(text) => escaped(text),
+            Value::String(text) => escaped(&text),
             other => other.to_string(),
         };
         out.write_record(columns.iter().map(cell))?;
         Ok(())
     })?;
     out.flush()
-}
-
-/// Returns whether a spreadsheet may evaluate the string, by its first character (OWASP, "CSV
-/// Injection").
-fn is_formula(text: &str) -> bool {
-    text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'])
 }

@@ -15,16 +15,17 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
 use serde_json::Value;
 
-use super::columns::{Cells, Line};
+use super::columns::{Cells, Columns, Line};
 use super::files::SpoolReader;
 
 /// The rows of a row group, which are in memory at once.
 const ROWS_IN_MEMORY: usize = 10_000;
 
 /// The type of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Kind {
     /// All values are null.
+    #[default]
     Null,
     Bool,
     Integer,
@@ -71,25 +72,19 @@ impl Kind {
 
 /// Writes the lines as Parquet. Reads them twice, since the columns are known only after the last row.
 pub(super) fn export(lines: &mut SpoolReader<'_>, out: &mut (impl Write + Send)) -> io::Result<()> {
-    let mut groups: IndexMap<String, IndexMap<String, Kind>> = IndexMap::new();
+    let mut columns = Columns::<Kind>::default();
     lines.for_each(|line| {
-        for (group, cells) in Line::read(line)?.cells() {
-            let columns = groups.entry(group).or_default();
-            for (name, value) in cells {
-                let kind = columns.entry(name).or_insert(Kind::Null);
-                *kind = kind.with(Kind::of(&value));
-            }
-        }
+        columns.add(Line::read(line)?, |kind, value| *kind = kind.with(Kind::of(value)));
         Ok(())
     })?;
-    let columns: IndexMap<String, Kind> = groups.into_values().flatten().collect();
+    let (columns, packing) = columns.finish(|| Kind::Json);
     let schema = Arc::new(schema(&columns).map_err(io::Error::other)?);
     let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
     let mut file =
         SerializedFileWriter::new(out, schema, Arc::new(properties)).map_err(io::Error::other)?;
     let mut rows: Vec<Cells> = Vec::new();
     lines.for_each(|line| {
-        rows.push(Line::read(line)?.cells().into_values().flatten().collect());
+        rows.push(packing.cells(Line::read(line)?));
         if rows.len() == ROWS_IN_MEMORY {
             let group = file.next_row_group().map_err(io::Error::other)?;
             write_group(group, &columns, &std::mem::take(&mut rows)).map_err(io::Error::other)?;

@@ -1,0 +1,314 @@
+//! The sizes of the pages of a Parquet file, checked before any page is decoded.
+//!
+//! The decoder allocates what a page header declares, and decompresses gzip without a limit. So the headers are read here first:
+//! they are structs of the Thrift compact protocol, whose integers are enough.
+
+use std::io::{self, Read};
+use std::path::Path;
+
+use flate2::read::MultiGzDecoder;
+use parquet::basic::Compression;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+use parquet::file::reader::ChunkReader;
+
+use super::error::DataError;
+use crate::core::rows::pair::Origin;
+
+/// What gzip compresses best, zeros, is shorter by this factor.
+const GZIP_RATIO: u64 = 1032;
+
+/// How many bytes of a page header are read at first. Headers with long statistics are longer.
+const HEADER_BYTES: usize = 256;
+
+/// The levels of structs and lists in a page header that are read.
+const MAX_DEPTH: usize = 64;
+
+/// Why a page is not read.
+enum Problem {
+    Invalid(ParquetError),
+    /// The page has this many bytes, or more than the limit.
+    Large(u64),
+}
+
+impl From<ParquetError> for Problem {
+    fn from(error: ParquetError) -> Self {
+        Self::Invalid(error)
+    }
+}
+
+/// Checks that each page of the file has at most `limit` bytes when it is decompressed.
+pub(super) fn check<R: ChunkReader>(
+    file: &Path,
+    reader: &R,
+    metadata: &ParquetMetaData,
+    limit: u64,
+) -> Result<(), DataError> {
+    for column in metadata.row_groups().iter().flat_map(|group| group.columns()) {
+        check_column(reader, column, limit).map_err(|problem| {
+            let (file, column) = (file.to_path_buf(), column.column_path().string());
+            match problem {
+                Problem::Large(found) => DataError::LargePage { file, column, limit, found },
+                Problem::Invalid(error) => DataError::InvalidParquet {
+                    at: Origin { file: file.into(), line: 1 },
+                    reason: error.to_string(),
+                },
+            }
+        })?;
+    }
+    Ok(())
+}
+
+fn check_column<R: ChunkReader>(
+    reader: &R,
+    column: &ColumnChunkMetaData,
+    limit: u64,
+) -> Result<(), Problem> {
+    let (mut at, length) = column.byte_range();
+    let end = at.saturating_add(length).min(reader.len());
+    while at < end {
+        let page = PageSizes::read(reader, at)?;
+        if page.decompressed > limit {
+            return Err(Problem::Large(page.decompressed));
+        }
+        let start = at + page.header;
+        let is_gzip = matches!(column.compression(), Compression::GZIP(_));
+        if is_gzip && page.compressed.saturating_mul(GZIP_RATIO) > limit {
+            let bytes = usize::try_from(page.compressed.min(reader.len())).unwrap_or(usize::MAX);
+            let bytes = reader.get_bytes(start, bytes)?;
+            let levels = usize::try_from(page.levels).unwrap_or(usize::MAX).min(bytes.len());
+            let decoder = MultiGzDecoder::new(&bytes[levels..]);
+            // An error of the decoder is reported when the page is decoded.
+            let found =
+                io::copy(&mut decoder.take(limit.saturating_add(1)), &mut io::sink()).unwrap_or(0);
+            if found > limit {
+                return Err(Problem::Large(found));
+            }
+        }
+        at = start.saturating_add(page.compressed);
+    }
+    Ok(())
+}
+
+/// What the header of a page declares, in bytes.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct PageSizes {
+    header: u64,
+    decompressed: u64,
+    compressed: u64,
+    /// The levels before the values of a page of version 2, which are not compressed.
+    levels: u64,
+}
+
+impl PageSizes {
+    fn read<R: ChunkReader>(reader: &R, at: u64) -> Result<Self, ParquetError> {
+        let left = usize::try_from(reader.len().saturating_sub(at)).unwrap_or(usize::MAX);
+        let mut length = HEADER_BYTES.min(left);
+        loop {
+            let bytes = reader.get_bytes(at, length)?;
+            match Self::parse(&bytes) {
+                Some(sizes) => return Ok(sizes),
+                None if length == left => {
+                    return Err(ParquetError::General("invalid page header".to_owned()));
+                }
+                None => length = length.saturating_mul(4).min(left),
+            }
+        }
+    }
+
+    /// `None` if the bytes end within the header, or are not a header.
+    fn parse(bytes: &[u8]) -> Option<Self> {
+        let (mut sizes, mut rest) = (Self::default(), bytes);
+        skip_struct(&mut rest, MAX_DEPTH, &mut Vec::new(), &mut |path, value| {
+            // A negative size is an error of the decoder.
+            let value = u64::try_from(value).unwrap_or(0);
+            match path {
+                [2] => sizes.decompressed = value,
+                [3] => sizes.compressed = value,
+                [8, 5 | 6] => sizes.levels = sizes.levels.saturating_add(value),
+                _ => {}
+            }
+        })?;
+        sizes.header = (bytes.len() - rest.len()) as u64;
+        Some(sizes)
+    }
+}
+
+/// Reads a struct, and passes its integers, and those of structs in it, with the path of their field.
+fn skip_struct(
+    bytes: &mut &[u8],
+    depth: usize,
+    path: &mut Vec<i64>,
+    integer: &mut impl FnMut(&[i64], i64),
+) -> Option<()> {
+    let depth = depth.checked_sub(1)?;
+    let mut field = 0_i64;
+    loop {
+        let head = byte(bytes)?;
+        if head == 0 {
+            return Some(());
+        }
+        field = match head >> 4 {
+            0 => zigzag(bytes)?,
+            delta => field.wrapping_add(i64::from(delta)),
+        };
+        path.push(field);
+        match head & 0x0f {
+            1 | 2 => {}
+            4..=6 => integer(path, zigzag(bytes)?),
+            12 => skip_struct(bytes, depth, path, integer)?,
+            kind => skip(bytes, kind, depth)?,
+        }
+        path.pop();
+    }
+}
+
+/// Skips a value that is not an integer or struct of the header itself.
+fn skip(bytes: &mut &[u8], kind: u8, depth: usize) -> Option<()> {
+    let depth = depth.checked_sub(1)?;
+    match kind {
+        // Booleans in a list have a byte each.
+        1..=3 => byte(bytes).map(drop),
+        4..=6 => varint(bytes).map(drop),
+        7 => skip_bytes(bytes, 8),
+        8 => {
+            let length = varint(bytes)?;
+            skip_bytes(bytes, length)
+        }
+        9 | 10 => {
+            let head = byte(bytes)?;
+            let length = if head >> 4 == 15 { varint(bytes)? } else { u64::from(head >> 4) };
+            (0..length).try_for_each(|_| skip(bytes, head & 0x0f, depth))
+        }
+        11 => {
+            let length = varint(bytes)?;
+            let kinds = if length == 0 { 0 } else { byte(bytes)? };
+            (0..length).try_for_each(|_| {
+                skip(bytes, kinds >> 4, depth)?;
+                skip(bytes, kinds & 0x0f, depth)
+            })
+        }
+        12 => skip_struct(bytes, depth, &mut Vec::new(), &mut |_, _| ()),
+        13 => skip_bytes(bytes, 16),
+        _ => None,
+    }
+}
+
+fn byte(bytes: &mut &[u8]) -> Option<u8> {
+    bytes.split_off_first().copied()
+}
+
+fn skip_bytes(bytes: &mut &[u8], length: u64) -> Option<()> {
+    bytes.split_off(..usize::try_from(length).ok()?).map(drop)
+}
+
+fn varint(bytes: &mut &[u8]) -> Option<u64> {
+    let mut value = 0;
+    for shift in (0..64).step_by(7) {
+        let next = byte(bytes)?;
+        value |= u64::from(next & 0x7f) << shift;
+        if next & 0x80 == 0 {
+            return Some(value);
+        }
+    }
+    None
+}
+
+fn zigzag(bytes: &mut &[u8]) -> Option<i64> {
+    let value = varint(bytes)?;
+    Some((value >> 1).cast_signed() ^ -(value & 1).cast_signed())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use bytes::Bytes;
+    use parquet::basic::{Compression, GzipLevel};
+    use parquet::data_type::{ByteArray, ByteArrayType};
+    use parquet::file::metadata::ParquetMetaDataReader;
+    use parquet::file::properties::WriterProperties;
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
+
+    use super::PageSizes;
+
+    /// A file with one page, of 5 MiB and a header of its length, that gzip compresses to some kilobytes.
+    fn gzip_of_zeros() -> Vec<u8> {
+        let schema = parse_message_type("message m { required binary a; }").unwrap();
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::GZIP(GzipLevel::default()))
+            .set_dictionary_enabled(false)
+            .set_statistics_enabled(parquet::file::properties::EnabledStatistics::None)
+            .build();
+        let mut file =
+            SerializedFileWriter::new(Vec::new(), Arc::new(schema), Arc::new(properties)).unwrap();
+        let mut group = file.next_row_group().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        let zeros = ByteArray::from(vec![0; 5 << 20]);
+        column.typed::<ByteArrayType>().write_batch(&[zeros], None, None).unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+        file.into_inner().unwrap()
+    }
+
+    fn check(bytes: &[u8], limit: u64) -> Result<(), String> {
+        let bytes = Bytes::copy_from_slice(bytes);
+        let metadata = ParquetMetaDataReader::new().parse_and_finish(&bytes).unwrap();
+        super::check(Path::new("x.parquet"), &bytes, &metadata, limit)
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_decompression_bomb_is_found_whatever_its_header_declares() {
+        let mut file = gzip_of_zeros();
+        assert!(file.len() < 20_000, "{}", file.len());
+        let error = |found| {
+            let expected = "x.parquet: column `a`: expected pages of at most 1048576 bytes, found";
+            Err(format!("{expected} {found}; write the file with smaller pages"))
+        };
+        // A length of 4 bytes before the value.
+        let size = (5 << 20) + 4;
+        assert_eq!(check(&file, size), Ok(()));
+        assert_eq!(check(&file, 1 << 20), error(size));
+        // The header of the page as if it had one byte; the integer has its length.
+        let zigzag = 2 * size;
+        let declared: Vec<u8> = (0..4)
+            .map(|n| (zigzag >> (7 * n)) as u8 & 0x7f | if n < 3 { 0x80 } else { 0 })
+            .collect();
+        let at = file.windows(4).position(|window| window == declared).unwrap();
+        file[at..at + 4].copy_from_slice(&[0x82, 0x80, 0x80, 0]);
+        assert_eq!(check(&file, 1 << 20), error((1 << 20) + 1));
+        assert_eq!(check(&file, size), Ok(()));
+    }
+
+    /// A header of a page of version 2: type 3, sizes 300 and 100, levels of 2 and 5 bytes, statistics.
+    const HEADER: [u8; 32] = [
+        0x15, 6, 0x15, 0xd8, 4, 0x15, 0xc8, 1,    // Fields 1, 2 and 3.
+        0x5c, // Field 8, a struct.
+        0x15, 20, 0x15, 0, 0x15, 20, 0x15, 0, 0x15, 4, 0x15, 10, 0x11, // Fields 1 to 7.
+        0x1c, 0x18, 1, b'a', 0x18, 1, b'b', 0, // Field 8: a struct of strings.
+        0, 0,
+    ];
+
+    #[test]
+    fn the_sizes_of_a_page_are_read() {
+        let sizes = PageSizes::parse(&[&HEADER[..], b"data"].concat());
+        let expected = PageSizes { header: 32, decompressed: 300, compressed: 100, levels: 7 };
+        assert_eq!(sizes, Some(expected));
+    }
+
+    #[test]
+    fn headers_that_are_cut_off_or_invalid_are_not_sizes() {
+        for length in 0..HEADER.len() {
+            assert_eq!(PageSizes::parse(&HEADER[..length]), None, "{length}");
+        }
+        let nested = [0x1c].repeat(100_000);
+        let long_list = [&[0x19, 0xf1][..], &[0xff; 9], &[1], &[0; 100]].concat();
+        let long_string = [&[0x18][..], &[0xff; 9], &[1], &[0; 100]].concat();
+        for bytes in [&nested[..], &[0xff; 100], &long_list, &long_string, &[0x15, 0x80]] {
+            assert_eq!(PageSizes::parse(bytes), None);
+        }
+    }
+}

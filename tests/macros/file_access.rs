@@ -1,0 +1,72 @@
+//! Which modules open files. A metric that opened a file which a row names would read the host's files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The modules that work on values of rows, and on replies of models and endpoints.
+const ON_VALUES: [&str; 16] = [
+    "agreement",
+    "composite",
+    "core",
+    "data",
+    "json",
+    "judge",
+    "lm",
+    "metrics",
+    "results",
+    "retrieval",
+    "scoring",
+    "sparql",
+    "stats",
+    "syntax",
+    "text",
+    "__private.rs",
+];
+
+/// The files of these modules that open files, and whose path that is.
+const OPEN_FILES: [(&str, &str); 6] = [
+    ("data/row_file.rs", "the caller's input files"),
+    ("lm/cache/file.rs", "the cache, in the user's directory"),
+    ("lm/cache/store.rs", "the same"),
+    ("lm/price.rs", "the price table that a variable names"),
+    ("metrics/sandbox/stages.rs", "new files of constant names in a new temporary directory"),
+    ("sparql/store.rs", "the RDF files that a parameter of the metric names"),
+];
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    if folder.is_file() {
+        return vec![folder.to_path_buf()];
+    }
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| sources(&path)).collect()
+}
+
+/// Whether the code, without comments and tests, opens, lists or executes a file.
+fn opens_files(source: &str) -> bool {
+    let code = source.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let opens = |line: &str| {
+        let in_fs = line.match_indices("fs::").any(|(at, _)| {
+            !line[..at].ends_with(|before: char| before.is_alphanumeric() || before == '_')
+        });
+        let calls = ["File::open", "File::create", "File::options", "OpenOptions", "Command::new"];
+        in_fs || calls.iter().any(|call| line.contains(call))
+    };
+    lines.into_iter().any(opens)
+}
+
+#[test]
+fn no_path_from_a_row_is_opened_outside_the_sandbox() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dsrs-metrics/src");
+    let mut found = Vec::new();
+    for module in ON_VALUES {
+        for file in sources(&root.join(module)) {
+            if opens_files(&fs::read_to_string(&file).unwrap()) {
+                found.push(file.strip_prefix(&root).unwrap().to_str().unwrap().to_owned());
+            }
+        }
+    }
+    found.sort();
+    // A new module that opens files is added here after a check that no row decides which.
+    assert_eq!(found, OPEN_FILES.map(|(file, _)| file));
+}
