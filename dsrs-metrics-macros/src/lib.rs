@@ -8,6 +8,8 @@
     reason = "spans are larger with the feature of proc_macro2 that the tests turn on"
 )]
 
+#[cfg(test)]
+mod any_tokens;
 mod composite;
 mod expansions;
 mod judge;
