@@ -9,7 +9,7 @@ cd "$(dirname "$0")"
 seconds="${1:-60}"
 [[ "$seconds" =~ ^[1-9][0-9]*$ ]] || { echo "expected seconds, found $seconds; write run.sh 60 rows" >&2; exit 2; }
 targets=("${@:2}")
-[ "${#targets[@]}" -gt 0 ] || targets=(rows results judge_reply normalize syntax sparql macros)
+[ "${#targets[@]}" -gt 0 ] || targets=(rows results journal judge_reply normalize syntax sparql macros)
 
 work="${CARGO_TARGET_DIR:-$PWD/target}/fuzzing"
 host="$(rustc -vV | sed -n 's/^host: //p')"
@@ -22,7 +22,8 @@ flags+=" --cfg fuzzing"
 CARGO_TARGET_DIR="$work" CARGO_INCREMENTAL=0 RUSTFLAGS="$flags" \
     cargo build --quiet --locked --release --target "$host" "${targets[@]/#/--bin=}"
 
-temporary="$(mktemp -d)"
+# In memory where that is possible: the target `journal` syncs its files.
+temporary="$( ([ -w /dev/shm ] && mktemp -d -p /dev/shm) || mktemp -d)"
 trap 'rm -rf "$temporary"' EXIT
 mkdir -p artifacts
 
