@@ -1,14 +1,17 @@
 //! The macros of dsrs-metrics: `#[metric]`, `#[judge]`, `#[judge_output]` and `#[derive(Record)]`.
 //! Use them through that crate, which contains their documentation.
 //!
-//! Only this file selects the module that expands an item. The modules of the attributes import
-//! from `shared`, never from each other.
+//! `expansions` selects the module that expands an item. The modules of the attributes import from
+//! `shared`, never from each other.
 #![allow(
     clippy::large_enum_variant,
     reason = "spans are larger with the feature of proc_macro2 that the tests turn on"
 )]
 
+#[cfg(test)]
+mod any_tokens;
 mod composite;
+mod expansions;
 mod judge;
 mod judge_output;
 #[cfg(test)]
@@ -17,9 +20,8 @@ mod metric;
 mod record;
 mod shared;
 
+use expansions::{expand_judge, expand_judge_output, expand_metric, expand_record};
 use proc_macro::TokenStream;
-use proc_macro2::TokenStream as TokenStream2;
-use shared::item_kind::is_struct;
 
 /// Turns a plain function into a typed metric. See the crate `dsrs-metrics`.
 #[proc_macro_attribute]
@@ -44,28 +46,4 @@ pub fn judge_output(args: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_derive(Record, attributes(record))]
 pub fn record(item: TokenStream) -> TokenStream {
     expand_record(item.into()).into()
-}
-
-// The expansions on tokens of `proc_macro2`, which unit tests can call outside of a compilation.
-
-fn expand_metric(args: TokenStream2, item: &TokenStream2) -> TokenStream2 {
-    if is_struct(item) {
-        return composite::expand(args, item);
-    }
-    metric::expand(args, item)
-}
-
-fn expand_judge(args: TokenStream2, item: &TokenStream2) -> TokenStream2 {
-    judge::expand(args, item)
-}
-
-fn expand_judge_output(args: TokenStream2, item: &TokenStream2) -> TokenStream2 {
-    judge_output::expand(args, item)
-}
-
-fn expand_record(item: TokenStream2) -> TokenStream2 {
-    match syn::parse2(item) {
-        Ok(item) => record::expand(&item),
-        Err(error) => error.into_compile_error(),
-    }
 }

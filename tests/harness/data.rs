@@ -1,6 +1,6 @@
 //! `DataReader`: the pairs of a file, value by value.
 
-use std::io::Cursor;
+use std::io::{BufReader, Cursor};
 
 use dsrs_metrics::Pair;
 use dsrs_metrics::data::{DataError, DataReader, Format, Mapping};
@@ -270,5 +270,49 @@ proptest! {
                 last = line;
             }
         }
+    }
+}
+
+#[test]
+fn names_in_messages_are_escaped_and_bounded() {
+    let message = |format, content: &str| read(format, content).unwrap_err().to_string();
+    assert_eq!(
+        message(Format::Csv, "\"pred.\u{1b}[2J\n\",\"pred.\u{1b}[2J\n\"\n"),
+        r"rows:1: duplicate column `pred.\u{1b}[2J\n` in the header; rename or remove one"
+    );
+    assert_eq!(
+        message(Format::Jsonl, r#"{"gold": {"\u001b[2J": 1, "\u001b[2J": 2}}"#),
+        r"rows:1:39: invalid JSON: duplicate key `\u{1b}[2J`"
+    );
+    let long = "k".repeat(100);
+    let error = message(Format::Jsonl, &format!(r#"{{"gold": {{"{long}": 1, "{long}": 2}}}}"#));
+    assert!(error.ends_with(&format!("duplicate key `{}…`", "k".repeat(79))), "{error}");
+    let cell = Cursor::new(b"pred.\x07\n\xff\n".to_vec());
+    let error = DataReader::new().read_from("rows", Format::Csv, cell).next().unwrap().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        r"rows:2: column `pred.\u{7}`: invalid UTF-8: byte 1 is 0xFF; convert the file to UTF-8"
+    );
+}
+
+/// The first bytes of a pipe may arrive one by one.
+#[test]
+fn a_byte_order_mark_is_found_whatever_the_size_of_reads() {
+    let read_by = |size, format, content: &str| -> Rows {
+        let bytes = Cursor::new(content.as_bytes().to_vec());
+        let reader = BufReader::with_capacity(size, bytes);
+        DataReader::new().read_from("rows", format, reader).collect()
+    };
+    for size in [1, 2, 3, 4, 64] {
+        let rows = read_by(size, Format::Csv, "\u{feff}id,pred.a\n1,2\n").unwrap();
+        assert_eq!((rows[0].id.as_str(), &rows[0].pred["a"]), ("1", &json!("2")), "{size}");
+        let rows =
+            read_by(size, Format::Jsonl, "\u{feff}{\"id\": 1, \"pred\": {\"a\": 2}}").unwrap();
+        assert_eq!((rows[0].id.as_str(), &rows[0].pred["a"]), ("1", &json!(2)), "{size}");
+        // Behind the first line it is part of the header.
+        let rows = read_by(size, Format::Csv, "\n\n\n\u{feff}id,pred.a\n1,2\n").unwrap();
+        assert_eq!(rows[0].attributes.get("\u{feff}id"), Some(&json!("1")), "{size}");
+        let error = read_by(size, Format::Jsonl, "\u{ef}").unwrap_err().to_string();
+        assert_eq!(error, "rows:1:1: invalid JSON: expected value", "{size}");
     }
 }

@@ -218,6 +218,8 @@ async fn refusals_are_recognised_with_and_without_a_field_for_them() {
         error.to_string(),
         "metric `grade5`: scripted:lm declined to judge: I'm sorry, but no."
     );
+    let error = graded_by(["", "Sorry,\u{1b}[2J\nno."]).await.unwrap_err().to_string();
+    assert_eq!(error, r"metric `grade5`: scripted:lm declined to judge: Sorry,\u{1b}[2J\nno.");
     let filtered = LmReply::new("").with_stop_reason(StopReason::Filtered);
     let error = graded(&Arc::new(ScriptedLm::new().otherwise(filtered))).await.unwrap_err();
     assert_eq!(

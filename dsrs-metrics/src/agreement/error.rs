@@ -1,6 +1,8 @@
 //! Why ratings and labels cannot be compared. Rows are identified by their position from 0, which
 //! the caller maps to a file and line.
 
+use crate::text::shown;
+
 /// Why ratings and labels cannot be compared.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -23,7 +25,8 @@ pub enum AgreementError {
     },
     /// Labels are of different kinds.
     #[error(
-        "expected {other} like the labels before, found `{label}`, {kind}; omit the label if it is unknown"
+        "expected {other} like the labels before, found `{}`, {kind}; omit the label if it is unknown",
+        shown::name(label)
     )]
     MixedLabels {
         /// The position of the first row whose label is of another kind.
@@ -36,7 +39,7 @@ pub enum AgreementError {
         other: &'static str,
     },
     /// Some ratings are scores, others are classes.
-    #[error("expected a score as in other rows, found the class `{class}`")]
+    #[error("expected a score as in other rows, found the class `{}`", shown::name(class))]
     MixedRatings {
         /// The position of the first row with a class.
         row: usize,
@@ -45,7 +48,8 @@ pub enum AgreementError {
     },
     /// The labels are names of classes without a verdict or an order, and the ratings are scores.
     #[error(
-        "cannot compare scores with labels such as `{label}`; name the passing labels (positive) or the order of all labels (scale)"
+        "cannot compare scores with labels such as `{}`; name the passing labels (positive) or the order of all labels (scale)",
+        shown::name(label)
     )]
     ClassLabels {
         /// The position of the first row with a label.
@@ -54,7 +58,11 @@ pub enum AgreementError {
         label: String,
     },
     /// No label is one of the labels that were set as passing.
-    #[error("expected a passing label (`{positive}`) in at least one row, found `{label}`")]
+    #[error(
+        "expected a passing label (`{}`) in at least one row, found `{}`",
+        shown::escaped(positive),
+        shown::name(label)
+    )]
     NoPositive {
         /// The position of the first row with a label.
         row: usize,
@@ -64,7 +72,11 @@ pub enum AgreementError {
         label: String,
     },
     /// A label or score is not on the scale that was set.
-    #[error("expected a value of the scale {scale}, found `{value}`")]
+    #[error(
+        "expected a value of the scale {}, found `{}`",
+        shown::escaped(scale),
+        shown::name(value)
+    )]
     NotOnScale {
         /// The position of the row.
         row: usize,

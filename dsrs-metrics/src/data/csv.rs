@@ -62,7 +62,11 @@ impl Record {
     fn new() -> Self {
         let (text, ends) = (Vec::new(), Vec::new());
         // `Reader::default()` has no separators, `Reader::new()` has those of CSV.
-        Self { parser: Reader::new(), line: 0, text, text_len: 0, ends, cells: 0 }
+        let mut parser = Reader::new();
+        // An empty line. The parser removes a byte order mark from its first input; the one of the file was removed
+        // before, and behind empty lines it is data. If it were all of that input, the parser would see its end.
+        parser.read_record(b"\n", &mut [], &mut []);
+        Self { parser, line: 0, text, text_len: 0, ends, cells: 0 }
     }
 
     fn cell(&self, index: usize) -> &[u8] {

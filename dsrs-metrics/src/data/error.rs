@@ -67,7 +67,8 @@ pub enum DataError {
     },
     /// A CSV cell is not UTF-8.
     #[error(
-        "{at}: column `{column}`: invalid UTF-8: byte {byte} is 0x{found:02X}; convert the file to UTF-8"
+        "{at}: column `{}`: invalid UTF-8: byte {byte} is 0x{found:02X}; convert the file to UTF-8",
+        shown::name(column)
     )]
     CellNotUtf8 {
         /// The first line of the record.
@@ -249,7 +250,7 @@ pub enum DataError {
         at: Origin,
     },
     /// A CSV header contains a column name twice.
-    #[error("{at}: duplicate column `{column}` in the header; rename or remove one")]
+    #[error("{at}: duplicate column `{}` in the header; rename or remove one", shown::name(column))]
     DuplicateColumn {
         /// The header.
         at: Origin,

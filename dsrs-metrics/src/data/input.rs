@@ -1,6 +1,6 @@
 //! The bytes of an open file, with the file name and the row limit that every format reader needs.
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Read as _};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -39,10 +39,9 @@ impl Input {
         reader: Box<dyn BufRead + Send>,
         row_limit: usize,
     ) -> Result<Self, DataError> {
-        let mut input = Self { file, reader, row_limit };
-        match skip_byte_order_mark(&mut input.reader) {
-            Ok(()) => Ok(input),
-            Err(reason) => Err(input.unreadable(reason)),
+        match without_byte_order_mark(reader) {
+            Ok(reader) => Ok(Self { file, reader, row_limit }),
+            Err(reason) => Err(DataError::Unreadable { file: file.to_path_buf(), reason }),
         }
     }
 
@@ -61,12 +60,19 @@ impl Input {
     }
 }
 
-fn skip_byte_order_mark(reader: &mut impl BufRead) -> io::Result<()> {
-    const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
-    // A pipe may return fewer than three bytes at first. Then the mark was written byte by byte,
-    // which no known program does.
-    if reader.fill_buf()?.starts_with(BYTE_ORDER_MARK) {
-        reader.consume(BYTE_ORDER_MARK.len());
+fn without_byte_order_mark(
+    mut reader: Box<dyn BufRead + Send>,
+) -> io::Result<Box<dyn BufRead + Send>> {
+    const MARK: &[u8] = b"\xEF\xBB\xBF";
+    let start = reader.fill_buf()?;
+    if start.starts_with(MARK) {
+        reader.consume(MARK.len());
+    } else if start.len() < MARK.len() && MARK.starts_with(start) {
+        // A pipe may return fewer bytes at first.
+        let mut start = Vec::with_capacity(MARK.len());
+        reader.by_ref().take(MARK.len() as u64).read_to_end(&mut start)?;
+        start = if start == MARK { Vec::new() } else { start };
+        return Ok(Box::new(io::Cursor::new(start).chain(reader)));
     }
-    Ok(())
+    Ok(reader)
 }

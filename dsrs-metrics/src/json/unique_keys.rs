@@ -8,6 +8,8 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 use serde_json::map::Entry;
 use serde_json::{Map, Value};
 
+use crate::text::shown;
+
 /// A JSON value: an object is read as an `M`, anything else as a [`Value`]. Objects inside have
 /// unique keys.
 pub(crate) enum Shape<M> {
@@ -92,7 +94,7 @@ impl<'de> Deserialize<'de> for UniqueKeys {
 /// Returns an error that names the key if it is a duplicate.
 pub(crate) fn reject_duplicate<E: Error>(is_duplicate: bool, key: &str) -> Result<(), E> {
     match is_duplicate {
-        true => Err(E::custom(format_args!("duplicate key `{key}`"))),
+        true => Err(E::custom(format_args!("duplicate key `{}`", shown::name(key)))),
         false => Ok(()),
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::core::spec::ScoreRange;
 use crate::lm::{LmError, LmErrorKind};
+use crate::text::shown;
 
 /// Why a judge has no verdict. No such error depends on the quality of the judged answer, so none becomes a
 /// score.
@@ -43,7 +44,7 @@ pub enum JudgeError {
     #[error("{0}")]
     Model(#[from] LmError),
     /// The model declined to judge.
-    #[error("{lm} declined to judge: {reply}")]
+    #[error("{lm} declined to judge: {}", shown::escaped(reply))]
     Refused {
         /// The model.
         lm: String,

@@ -46,6 +46,8 @@ fn the_feedback_has_the_position() {
     );
     let feedback = evaluate(&syntax(Language::Rust), "fn f() {\n    let x = 1\n    g();\n}").1;
     assert!(feedback.starts_with("line 2, column "), "{feedback}");
+    let feedback = evaluate(&syntax(Language::Python), "x = 1\n\u{1b}[2J").1;
+    assert_eq!(feedback, r"line 2, column 1: unexpected `\u{1b}[2J`");
 }
 
 #[test]

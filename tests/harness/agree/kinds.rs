@@ -192,6 +192,8 @@ fn values_that_cannot_be_compared_are_rejected_with_their_row() {
     let class = rejected(vec![(None, None), row(0.5.into(), "meh".into())]);
     assert_eq!(class.row(), Some(1));
     assert!(class.to_string().contains("such as `meh`"));
+    let class = Agreement::of([(0.5, "\u{1b}[2J\n")]).unwrap_err();
+    assert!(class.to_string().contains(r"such as `\u{1b}[2J\n`;"), "{class}");
     let threshold = Agreement::builder().threshold(f64::NAN).of([(0.5, true)]).unwrap_err();
     assert_eq!(threshold.to_string(), "expected a finite threshold, found NaN");
 }

@@ -1,0 +1,50 @@
+//! SPARQL queries: parsing, the survey before the run, and execution within its limits.
+#![no_main]
+
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+use dsrs_metrics::sparql::{
+    ExecutionError, MAX_BYTES, QueryError, QueryLimits, QueryResults, SparqlStore, check_query,
+};
+use dsrs_metrics_fuzz::{assert_one_line, block_on};
+use libfuzzer_sys::fuzz_target;
+
+static STORE: LazyLock<SparqlStore> =
+    LazyLock::new(|| SparqlStore::from_turtle(include_str!("museums.ttl")).expect("Turtle"));
+
+const LIMITS: QueryLimits = QueryLimits { timeout: Duration::from_secs(2), max_results: 100 };
+
+fuzz_target!(|query: &str| {
+    let checked = check_query(query);
+    if let Err(error) = &checked {
+        assert_one_line(error);
+        assert!(!matches!(error, QueryError::NoThread(_)), "{error}");
+    }
+    assert!(query.len() <= MAX_BYTES || checked.is_err());
+    let started = Instant::now();
+    let result = block_on(STORE.execute(query, LIMITS));
+    // Longer than the timeout and the grace period of an evaluation that cannot be interrupted.
+    assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+    match (checked, result) {
+        (Err(parsed), Err(ExecutionError::Query(executed))) => {
+            assert_eq!(parsed.to_string(), executed.to_string());
+        }
+        (Ok(()), Ok(results)) => check(results),
+        (Ok(()), Err(error @ (ExecutionError::Rejected(_) | ExecutionError::Failed(_)))) => {
+            assert_one_line(&error);
+            assert!(error.is_query_error(), "{error}");
+        }
+        (checked, result) => panic!("{checked:?}, but {result:?}"),
+    }
+});
+
+fn check(results: QueryResults) {
+    match results {
+        QueryResults::Solutions(count) | QueryResults::Triples(count) => {
+            assert!(count <= LIMITS.max_results, "{count} results");
+            assert_eq!(results.has_results(), count > 0);
+        }
+        other => assert!(other.has_results()),
+    }
+}
