@@ -8,6 +8,7 @@
 #![doc = "[judges]: crate::guide::judges"]
 #![doc = "[agents]: crate::guide::agents"]
 #![doc = "[agreement]: crate::guide::agreement"]
+#![doc = "[durability]: crate::guide::durability"]
 #![doc = "[command_line]: crate::guide::command_line"]
 #![doc = "[code_and_sandbox]: crate::guide::code_and_sandbox"]
 #![doc = "[sparql]: crate::guide::sparql"]
