@@ -9,7 +9,7 @@ use std::path::Path;
 use flate2::read::MultiGzDecoder;
 use parquet::basic::Compression;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData, RowGroupMetaData};
 use parquet::file::reader::ChunkReader;
 
 use super::error::DataError;
@@ -44,7 +44,7 @@ pub(super) fn check<R: ChunkReader>(
     metadata: &ParquetMetaData,
     limit: u64,
 ) -> Result<(), DataError> {
-    for column in metadata.row_groups().iter().flat_map(|group| group.columns()) {
+    for column in metadata.row_groups().iter().flat_map(RowGroupMetaData::columns) {
         check_column(reader, column, limit).map_err(|problem| {
             let (file, column) = (file.to_path_buf(), column.column_path().string());
             match problem {
