@@ -34,7 +34,6 @@ pub mod composite;
 mod core;
 pub mod data;
 mod evaluate;
-mod journal;
 mod json;
 pub mod judge;
 pub mod lm;
@@ -169,6 +168,7 @@ pub use crate::core::value_type::{TypeHelp, ValueType};
 pub use crate::core::weights::{InvalidWeights, Weights};
 #[cfg(feature = "report")]
 pub use crate::evaluate::TableRows;
+pub use crate::evaluate::journal::{JournalError, journal_cost_msats};
 pub use crate::evaluate::program::{
     ByCall, ByForward, Fallible, Module, Program, ProgramError, ProgramReturn,
 };
@@ -180,7 +180,6 @@ pub use crate::evaluate::{
     MetricSummary, Observer, ProgramTotals, Repeat, RepeatSummary, RowResult, RunStart, Running,
     UnknownField,
 };
-pub use crate::journal::{JournalError, journal_cost_msats};
 pub use crate::json::structured;
 pub use crate::scoring::{
     AggregationError, AggregationMethod, BoxedMetric, BudgetReport, FinalScore, MetricSet,

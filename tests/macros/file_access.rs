@@ -25,7 +25,7 @@ const ON_VALUES: [&str; 16] = [
 
 /// The files of these modules that open files, and whose path that is.
 const OPEN_FILES: [(&str, &str); 6] = [
-    ("data/row_file.rs", "the caller's input files"),
+    ("data/row_file.rs", "data/whole_file.rs", "the caller's input files"),
     ("lm/cache/file.rs", "the cache, in the user's directory"),
     ("lm/cache/store.rs", "the same"),
     ("lm/price.rs", "the price table that a variable names"),

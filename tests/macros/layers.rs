@@ -17,7 +17,7 @@ const RUNTIME: [&[&str]; 10] = [
     &["syntax"],
     &["sparql"],
     &["core"],
-    &["composite", "data", "journal", "judge"],
+    &["composite", "data", "judge"],
     &["metrics"],
     &["evaluate"],
     &["agreement", "results", "scoring"],
@@ -28,8 +28,9 @@ const RUNTIME: [&[&str]; 10] = [
 const MACROS: [&[&str]; 2] =
     [&["shared"], &["composite", "judge", "judge_output", "metric", "record"]];
 
-/// Modules that only re-export, for users and for the expansion of the macros, and the tests of messages.
-const FACADES: [&str; 5] = ["lib", "main", "prelude", "__private", "messages"];
+/// Modules that only re-export, for users and for the expansion of the macros, and the tests of the macros.
+const FACADES: [&str; 7] =
+    ["lib", "main", "prelude", "__private", "messages", "any_tokens", "expansions"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")

@@ -7,7 +7,7 @@ use super::hint::Hint;
 use crate::core::params::ParamError;
 use crate::data::DataError;
 use crate::evaluate::EvaluateError;
-use crate::journal::JournalError;
+use crate::evaluate::journal::JournalError;
 use crate::results::ResultsError;
 
 /// Why a command failed before or during its run.

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use super::journal::JournalError;
 use super::missing::UnknownField;
 use crate::core::requirements::NotReady;
-use crate::journal::JournalError;
 
 /// An error in the setup of an evaluation, or one that leaves it without a result.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

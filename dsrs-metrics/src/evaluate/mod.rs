@@ -11,9 +11,7 @@ mod error;
 mod evaluator;
 mod grace;
 mod groups;
-mod journal;
-#[cfg(test)]
-mod journal_faults;
+pub(crate) mod journal;
 mod missing;
 mod observer;
 mod outputs;

@@ -9,7 +9,7 @@ use futures_util::future::{BoxFuture, join_all};
 use tokio::time::Instant;
 
 use super::attempt::{Attempt, Failure, is_conclusive, unless_late};
-use super::journal::{JournaledRow, Predicted, RunJournal};
+use super::journal::{JournalError, JournalRow, JournaledRow, Predicted, RunJournal, StoredScores};
 use super::repeats::{self, Repeat, RepeatPred};
 use super::row_result::RowResult;
 use super::source::Input;
@@ -27,7 +27,6 @@ use crate::core::score::Scored;
 use crate::core::settings::Settings;
 use crate::core::spec::{ScoreKind, ScoreRange};
 use crate::evaluate::program::Program;
-use crate::journal::{JournalError, JournalRow, StoredScores};
 use crate::lm::recording;
 
 /// A metric with those of its properties that every row needs.

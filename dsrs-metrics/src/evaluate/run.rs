@@ -19,7 +19,7 @@ use super::collector::{Collector, CollectorOptions};
 use super::error::EvaluateError;
 use super::grace::GracePeriod;
 use super::groups::Groups;
-use super::journal::RunJournal;
+use super::journal::{JournalError, RunJournal};
 use super::observer::{Observers, RunStart};
 use super::result::{Ending, EvaluationResult};
 use super::row::{MetricEntry, Plan};
@@ -34,7 +34,6 @@ use crate::core::requirements;
 use crate::core::settings::Settings;
 use crate::evaluate::program::Program;
 use crate::evaluate::report::{Progress, Render, ResultFiles};
-use crate::journal::JournalError;
 
 /// How long a worker may run without yielding to timers, signals and other tasks.
 const TIME_SLICE: Duration = Duration::from_millis(5);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use dsrs_metrics::metrics::F1;
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::text::Profile;
-use dsrs_metrics::{Evaluate, EvaluateBuilder, EvaluateError, JournalError, WithSettings as _};
+use dsrs_metrics::{Evaluate, EvaluateBuilder, EvaluateError, JournalError};
 
 use super::devset;
 

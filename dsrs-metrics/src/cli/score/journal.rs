@@ -10,7 +10,7 @@ use super::{Builder, is_regular};
 use crate::cli::args::ScoreArguments;
 use crate::cli::error::CliError;
 use crate::evaluate::JournalUse;
-use crate::journal::{hexadecimal, journal_cost_msats};
+use crate::evaluate::journal::{hexadecimal, journal_cost_msats};
 
 /// Returns what the calls of an interrupted run cost, in millisatoshis, which `--budget` includes.
 pub(super) fn cost_msats(args: &ScoreArguments) -> Result<u64, CliError> {

@@ -115,7 +115,7 @@ fn configured(cx: &Context<'_>) -> TokenStream {
                 ::core::option::Option<#private::string::String>,
             )> {
                 use #private::{Debugged as _, Undisplayed as _};
-                #private::vec::Vec::from([#(#shown),*])
+                ::core::convert::From::from([#(#shown),*])
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The journal of a run: which rows it applies to, and how predictions are stored and restored.
 //!
-//! The file and its records are in the module `journal`.
+//! The file and its records are in the other files of this folder.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -12,20 +12,20 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
-use super::builder::EvaluateBuilder;
-use super::error::EvaluateError;
-use super::result::JournalUse;
-use super::row::Plan;
-use super::row_result::RowResult;
-use crate::core::program_run::ProgramRun;
-use crate::core::rows::dynamic::Prediction;
-use crate::journal::{
+use super::{
     Journal, JournalError, JournalRow, MetricIdentity, RunIdentity, StoredPrediction,
     StoredProgram, WrapFile, hexadecimal,
 };
+use crate::core::program_run::ProgramRun;
+use crate::core::rows::dynamic::Prediction;
+use crate::evaluate::builder::EvaluateBuilder;
+use crate::evaluate::error::EvaluateError;
+use crate::evaluate::result::JournalUse;
+use crate::evaluate::row::Plan;
+use crate::evaluate::row_result::RowResult;
 
 /// The journal of a run, as it is configured.
-pub(super) struct JournalOptions<G, P> {
+pub(in crate::evaluate) struct JournalOptions<G, P> {
     dir: PathBuf,
     inputs: BTreeMap<String, String>,
     codec: Codec<G, P>,
@@ -119,7 +119,7 @@ where
 #[cfg(test)]
 impl<G, P> EvaluateBuilder<G, P> {
     /// Replaces the file operations of the journal.
-    pub(super) fn journal_file(mut self, wrap: WrapFile) -> Self {
+    pub(in crate::evaluate) fn journal_file(mut self, wrap: WrapFile) -> Self {
         if let Some(journal) = &mut self.options.journal {
             journal.wrap = Some(wrap);
         }
@@ -147,14 +147,14 @@ fn fingerprint<G: Serialize, P: Serialize>(row: &RowResult<G, P>) -> String {
 }
 
 /// The open journal of a run.
-pub(super) struct RunJournal<G, P> {
+pub(in crate::evaluate) struct RunJournal<G, P> {
     journal: Arc<Journal>,
     codec: Codec<G, P>,
     restored_rows: AtomicU64,
 }
 
 impl<G: Send + Sync, P: Send + Sync> RunJournal<G, P> {
-    pub(super) fn open(
+    pub(in crate::evaluate) fn open(
         options: &JournalOptions<G, P>,
         plan: &Plan<'_, G, P>,
     ) -> Result<Self, EvaluateError> {
@@ -174,12 +174,12 @@ impl<G: Send + Sync, P: Send + Sync> RunJournal<G, P> {
     }
 
     /// Returns the hash of a row that has not been evaluated.
-    pub(super) fn fingerprint(&self, row: &RowResult<G, P>) -> String {
+    pub(in crate::evaluate) fn fingerprint(&self, row: &RowResult<G, P>) -> String {
         (self.codec.fingerprint)(row)
     }
 
     /// Returns one evaluation of a row, with what is recorded of it.
-    pub(super) fn row(
+    pub(in crate::evaluate) fn row(
         &self,
         index: u64,
         repeat: u32,
@@ -190,22 +190,22 @@ impl<G: Send + Sync, P: Send + Sync> RunJournal<G, P> {
     }
 
     /// Returns why the journal can no longer be written, if that is so.
-    pub(super) fn error(&self) -> Option<JournalError> {
+    pub(in crate::evaluate) fn error(&self) -> Option<JournalError> {
         self.journal.error()
     }
 
     /// Counts a row of which everything was recorded.
-    pub(super) fn count_restored(&self) {
+    pub(in crate::evaluate) fn count_restored(&self) {
         self.restored_rows.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(super) fn usage(&self) -> JournalUse {
+    pub(in crate::evaluate) fn usage(&self) -> JournalUse {
         let restored_rows = self.restored_rows.load(Ordering::Relaxed);
         JournalUse { restored_rows, damaged_records: self.journal.damaged() }
     }
 
     /// Syncs all records, after a run over this many rows that was not stopped, or after a stopped one.
-    pub(super) fn finish(&self, all_rows: Option<u64>) -> Result<(), JournalError> {
+    pub(in crate::evaluate) fn finish(&self, all_rows: Option<u64>) -> Result<(), JournalError> {
         self.journal.finish()?;
         let journaled = self.journal.rows();
         match all_rows.filter(|rows| *rows < journaled) {
@@ -219,18 +219,18 @@ impl<G: Send + Sync, P: Send + Sync> RunJournal<G, P> {
 }
 
 /// One evaluation of a row.
-pub(super) struct JournaledRow<G, P> {
-    pub(super) row: Arc<JournalRow>,
+pub(in crate::evaluate) struct JournaledRow<G, P> {
+    pub(in crate::evaluate) row: Arc<JournalRow>,
     codec: Codec<G, P>,
 }
 
 /// What a program returned, or its error with a backtrace.
-pub(super) type Predicted<P> = Result<(P, ProgramRun), (String, Option<String>)>;
+pub(in crate::evaluate) type Predicted<P> = Result<(P, ProgramRun), (String, Option<String>)>;
 
 impl<G, P> JournaledRow<G, P> {
     /// Returns what the program returned in an earlier run. A prediction that cannot be restored, such as one with NaN
     /// in a typed field, is predicted again.
-    pub(super) fn predicted(&self) -> Option<Predicted<P>> {
+    pub(in crate::evaluate) fn predicted(&self) -> Option<Predicted<P>> {
         match self.row.take_program()? {
             StoredProgram::Failed { error, traceback } => Some(Err((error, traceback))),
             StoredProgram::Returned { prediction, run } => {
@@ -240,7 +240,7 @@ impl<G, P> JournaledRow<G, P> {
     }
 
     /// Records what the program returned.
-    pub(super) fn record(&self, predicted: &Predicted<P>) {
+    pub(in crate::evaluate) fn record(&self, predicted: &Predicted<P>) {
         let stored = match predicted {
             Err((error, traceback)) => {
                 StoredProgram::Failed { error: error.clone(), traceback: traceback.clone() }

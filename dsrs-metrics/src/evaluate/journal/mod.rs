@@ -2,15 +2,18 @@
 //!
 //! A journal is a directory with one append-only file. `log.rs` writes lines with a checksum and syncs them in groups,
 //! `scan.rs` reads and validates them, `record.rs` has their content, `identity.rs` compares the run with the one that
-//! started the journal, and `row.rs` is what the evaluation of one row finds and records. The harness in `evaluate/`
-//! decides what is recorded.
+//! started the journal, and `row.rs` is what the evaluation of one row finds and records. `run.rs` has the settings of the
+//! builder, and connects the journal with the rows of a run.
 
 mod error;
+#[cfg(test)]
+mod faults;
 mod file;
 mod identity;
 mod log;
 mod record;
 mod row;
+mod run;
 mod scan;
 
 use std::fs::{DirBuilder, File};
@@ -19,11 +22,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use self::error::JournalError;
-pub(crate) use self::file::LogFile;
-pub(crate) use self::identity::{MetricIdentity, RunIdentity};
+use self::file::LogFile;
+use self::identity::{MetricIdentity, RunIdentity};
 use self::log::Log;
-pub(crate) use self::record::{StoredPrediction, StoredProgram, StoredScores};
-pub(crate) use self::row::{JournalRow, hexadecimal};
+pub(super) use self::record::StoredScores;
+use self::record::{StoredPrediction, StoredProgram};
+pub(super) use self::row::JournalRow;
+pub(crate) use self::row::hexadecimal;
+pub(super) use self::run::{JournalOptions, JournaledRow, Predicted, RunJournal};
 use self::scan::Scan;
 
 /// The name of the file in the directory of a journal.

@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
-use super::{Ending, Evaluate, EvaluateBuilder, EvaluationResult};
+use super::LogFile;
 use crate::core::metric::Metric;
 use crate::core::rows::dynamic::{Example, Prediction};
-use crate::journal::LogFile;
+use crate::evaluate::{Ending, Evaluate, EvaluateBuilder, EvaluationResult};
 use crate::metrics::Em;
 
 const ROWS: u64 = 200;
