@@ -21,7 +21,7 @@ pub(super) struct Arguments {
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
     List(ListArguments),
-    Score(ScoreArguments),
+    Score(Box<ScoreArguments>),
     Agree(AgreeArguments),
     Compare(CompareArguments),
     Report(ReportArguments),
