@@ -43,8 +43,8 @@ fn the_position_of_a_syntax_error_is_in_the_feedback() {
     );
     invalid("SELECT * WHERE { ?s <rel> 1 }", "line 1, column 26: IRI parsing failed");
     invalid(
-        "SELECT \u{1b}[2J* { ?s ?p ?o }",
-        r"line 1, column 8: syntax error at `\u{1b}[2J*` or just before it",
+        "ASK { \u{1b}[2J\u{1b}[2J\u{1b}[2J }",
+        r"line 1, column 15: syntax error at `\u{1b}[2J` or just before it",
     );
     invalid(
         "SELECT ?x WHERE { } GROUP BY ?b",
