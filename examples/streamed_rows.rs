@@ -48,8 +48,9 @@ impl Metric for SameLater {
 /// A prediction that is right in nine of ten rows.
 async fn program(inputs: Example) -> Prediction {
     tokio::task::yield_now().await;
-    let number = inputs.get("number").and_then(|number| number.as_u64()).unwrap_or_default();
-    prediction! { "answer" => if number % 10 == 0 { 0 } else { 2 * number } }
+    let number =
+        inputs.get("number").and_then(dsrs_metrics::value::Value::as_u64).unwrap_or_default();
+    prediction! { "answer" => if number.is_multiple_of(10) { 0 } else { 2 * number } }
 }
 
 fn rows(rows: u64) -> impl Iterator<Item = Example> + Send + 'static {

@@ -116,7 +116,7 @@ async fn killed(
     replies: u64,
 ) -> bool {
     let before = calls.lock().unwrap().total();
-    let by_time = random.next_u64() % 4 == 0;
+    let by_time = random.next_u64().is_multiple_of(4);
     let replies = random.next_u64() % replies;
     let delay = Duration::from_micros(random.next_u64() % if by_time { 400_000 } else { 5_000 });
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();

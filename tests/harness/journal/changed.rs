@@ -54,7 +54,7 @@ async fn trap_21_a_changed_metric_is_named() {
     let changed = run(builder(&journal).metric(SameAfterChange)).await;
     assert_eq!(changed.unwrap_err(), "`version` of `same` was \"2\", now \"3\"");
     let journal = started(dir.path(), F1::default()).await;
-    let folded = F1 { profile: Profile::Folded, ..F1::default() };
+    let folded = F1 { profile: Profile::Folded };
     let changed = run(builder(&journal).metric(folded)).await;
     assert_eq!(changed.unwrap_err(), "parameter `F1.profile` of `f1` was \"dspy\", now \"folded\"");
     let changed = run(builder(&journal).metric(F1::default().with_threshold(0.5))).await;

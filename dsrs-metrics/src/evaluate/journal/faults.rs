@@ -40,7 +40,7 @@ impl LogFile for FaultyFile {
             return Err(io::Error::from_raw_os_error(ENOSPC));
         }
         let random = self.random.lock().unwrap().next_u64();
-        if random % 16 == 0 {
+        if random.is_multiple_of(16) {
             return Err(io::ErrorKind::Interrupted.into());
         }
         let short = 1 + usize::try_from(random >> 8).unwrap() % fits;

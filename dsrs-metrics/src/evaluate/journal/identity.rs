@@ -175,7 +175,7 @@ mod tests {
         let f1 = F1::default();
         let base = || run(&[("f1", &f1), ("em", &Em::default())]);
         assert_eq!(changes(&base(), &base()), [""; 0]);
-        let other = F1 { profile: crate::text::Profile::Folded, ..F1::default() };
+        let other = F1 { profile: crate::text::Profile::Folded };
         assert_eq!(
             changes(&base(), &run(&[("f1", &other), ("em", &Em::default())])),
             ["parameter `F1.profile` of `f1` was \"dspy\", now \"folded\""]

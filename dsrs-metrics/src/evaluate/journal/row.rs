@@ -71,14 +71,14 @@ impl JournalRow {
 
     /// Records what the program returned.
     pub(crate) fn record_program(&self, program: StoredProgram) {
-        self.append(Record { program: Some(program), ..self.record() }, Write::Now);
+        self.append(&Record { program: Some(program), ..self.record() }, Write::Now);
     }
 
     /// Records outcomes: at once, unless they can be computed again without cost.
     pub(crate) fn record_scores(&self, scores: StoredScores, are_costly: bool) {
         if !scores.is_empty() {
             let write = if are_costly { Write::Now } else { Write::Later };
-            self.append(Record { scores: Some(scores), ..self.record() }, write);
+            self.append(&Record { scores: Some(scores), ..self.record() }, write);
         }
     }
 
@@ -92,9 +92,9 @@ impl JournalRow {
         self.has_added.load(Ordering::Relaxed)
     }
 
-    fn append(&self, record: Record, write: Write) {
+    fn append(&self, record: &Record, write: Write) {
         self.has_added.store(true, Ordering::Relaxed);
-        self.journal.log.append(&record, write);
+        self.journal.log.append(record, write);
     }
 
     fn found(&self) -> MutexGuard<'_, Found> {
@@ -125,7 +125,7 @@ impl ReplyRecorder for JournalRow {
     fn record(&self, key: &Hash, reply: &LmReply) {
         *self.found().recorded.entry(*key).or_default() += 1;
         let reply = StoredReply { key: hexadecimal(key), reply: reply.clone() };
-        self.append(Record { reply: Some(reply), ..self.record() }, Write::Now);
+        self.append(&Record { reply: Some(reply), ..self.record() }, Write::Now);
     }
 
     fn recorded(&self, key: &Hash) -> usize {
