@@ -132,3 +132,13 @@ fn a_full_disk_stops_the_run_and_the_same_command_continues_it() {
     let restored: u64 = restored.split(' ').next().unwrap().parse().unwrap();
     assert!((100..5_000).contains(&restored), "{restored} rows were restored");
 }
+
+#[test]
+fn failures_are_tried_again_on_request() {
+    let folder = Folder::with("rows.jsonl", ROWS);
+    assert_eq!(score(&folder, &["-q"]).code, Some(0));
+    let again = score(&folder, &["--retry-failed"]);
+    assert!(again.err.ends_with("journal journal: 2 rows were restored\n"), "{}", again.err);
+    let alone = folder.run(&["score", "rows.jsonl", "-m", "em", "--retry-failed"]);
+    assert!(alone.err.contains("--journal <DIR>"), "{}", alone.err);
+}

@@ -9,6 +9,7 @@ mod ci_files;
 mod compare;
 mod faults;
 mod floats;
+mod formulas;
 mod groups;
 mod heritage;
 mod instances;

@@ -80,6 +80,10 @@ pub(super) struct ScoreArguments {
     /// same command continues it, and pays no finished call of a language model again
     #[arg(long, value_name = "DIR")]
     pub(super) journal: Option<PathBuf>,
+    /// Evaluate the metrics again that failed in the run that the journal continues, such as during an
+    /// outage of a provider
+    #[arg(long, requires = "journal")]
+    pub(super) retry_failed: bool,
     /// In a CSV file, write strings unchanged that a spreadsheet would evaluate as a formula: those
     /// that begin with =, +, -, @, a tab or a line break. By default they get a leading apostrophe,
     /// which `score`, `agree`, `compare` and `report` remove again

@@ -56,7 +56,7 @@ pub use self::summary::MetricSummary;
 pub use self::totals::ProgramTotals;
 
 use self::groups::GroupOf;
-use self::journal::JournalOptions;
+use self::journal::{JournalOptions, JournalSettings};
 use self::row::Plan;
 use self::run::Predicted;
 use self::sample::IntervalOptions;
@@ -150,6 +150,7 @@ struct Options<G, P> {
     render_pair: Option<Render<G, P>>,
     observers: Vec<Arc<dyn Observer<G, P>>>,
     journal: Option<JournalOptions<G, P>>,
+    journal_settings: JournalSettings,
     stop_when: Option<Shared<BoxFuture<'static, ()>>>,
     grace_period: Duration,
     #[cfg(feature = "ctrl-c")]
@@ -191,6 +192,7 @@ impl<G, P> Default for Options<G, P> {
             render_pair: None,
             observers: Vec::new(),
             journal: None,
+            journal_settings: JournalSettings::default(),
             stop_when: None,
             grace_period: grace::DEFAULT,
             #[cfg(feature = "ctrl-c")]
@@ -206,6 +208,7 @@ impl<G, P> Clone for Options<G, P> {
             outputs: self.outputs.clone(),
             observers: self.observers.clone(),
             journal: self.journal.clone(),
+            journal_settings: self.journal_settings.clone(),
             stop_when: self.stop_when.clone(),
             ..*self
         }

@@ -76,7 +76,7 @@ pub enum Ending {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JournalUse {
-    /// The number of rows of which an earlier run had recorded everything, so that nothing was added.
+    /// The number of rows that earlier runs had recorded completely, so that this run added nothing.
     pub restored_rows: u64,
     /// The number of damaged records, which were ignored: their calls were made again.
     pub damaged_records: u64,

@@ -244,8 +244,12 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         deadline: Option<Instant>,
         journal: Option<&JournaledRow<G, P>>,
     ) -> Predicted<P> {
-        if let Some(predicted) = journal.and_then(JournaledRow::predicted) {
-            return predicted;
+        if let Some(journal) = journal {
+            match journal.predicted() {
+                Some(predicted) => return predicted,
+                // The program may return another prediction this time.
+                None => journal.row.forget_outcomes(),
+            }
         }
         // The call is made in an async block because it may panic before its first await.
         let start = |_| async {

@@ -229,8 +229,10 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         options: &Options<G, P>,
         stop: Arc<Stop>,
     ) -> Result<Self, EvaluateError> {
-        let journal = options.journal.as_ref().map(|journal| RunJournal::open(journal, &plan));
-        let journal = journal.transpose()?;
+        let settings = &options.journal_settings;
+        let journal = options.journal.as_ref();
+        let journal =
+            journal.map(|journal| RunJournal::open(journal, settings, &plan)).transpose()?;
         let files = ResultFiles::create(&options.outputs, options.escape_formulas)?;
         let render = files.is_some().then_some(render);
         let tally = |metric: &MetricEntry<'_, G, P>| {

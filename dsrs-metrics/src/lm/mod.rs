@@ -39,6 +39,7 @@ mod model;
 mod model_id;
 #[cfg(feature = "lm")]
 mod price;
+mod private_dir;
 pub(crate) mod recording;
 #[cfg(feature = "lm")]
 mod registry;
@@ -66,6 +67,7 @@ pub use self::model::LanguageModel;
 pub(crate) use self::model::PROBE_PURPOSE;
 #[cfg(feature = "lm")]
 pub use self::price::{MSATS_PER_USD, Price, Prices};
+pub(crate) use self::private_dir::create_private_dir;
 pub use self::reply::{LmReply, StopReason, Usage};
 pub use self::request::{LmRequest, Message, ReplySchema, Role, Sampling};
 pub use self::scripted::{ByClosure, ByValue, IntoReply, ScriptedLm, ScriptedReply};

@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use dsrs_metrics::EvaluateError;
+use dsrs_metrics::metrics::Em;
+use dsrs_metrics::{Evaluate, EvaluateError, Example, prediction};
 use proptest::prelude::*;
 
-use super::{Paid, ROWS, builder, run, undisturbed};
+use super::{Paid, ROWS, builder, devset, run, undisturbed};
 
 /// Runs with this content of the journal. Returns what the run ends with, and the number of its damaged records.
 fn continued(dir: &Path, content: &[u8]) -> Result<((String, Vec<u8>), u64), EvaluateError> {
@@ -58,6 +59,29 @@ fn damaged_records_are_counted_and_made_again() {
         // A changed line break joins two records, and a new one makes two of one.
         prop_assert!((1..=2).contains(&damaged), "{} damaged records", damaged);
     });
+}
+
+/// A program may return something else when it is called again, so scores without their prediction are not used.
+#[test]
+fn scores_of_a_prediction_that_is_lost_are_computed_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let journal = dir.path().join("journal");
+    let run = |answer: &'static str| {
+        let evaluate =
+            Evaluate::builder().devset(devset(1)).metric(Em::default()).journal(&journal);
+        let running = evaluate.run(move |_: Example| async move {
+            prediction! { "answer" => answer }
+        });
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(running).unwrap().score
+    };
+    assert_eq!((run("0"), run("1")), (Some(100.0), Some(100.0)), "the prediction is restored");
+    let path = journal.join("journal.log");
+    let content = std::fs::read_to_string(&path).unwrap();
+    let rest: Vec<_> = content.lines().filter(|line| !line.contains("\"program\":{")).collect();
+    assert_eq!((content.lines().count(), rest.len()), (3, 2));
+    std::fs::write(&path, rest.join("\n") + "\n").unwrap();
+    assert_eq!((run("1"), run("0")), (Some(0.0), Some(0.0)));
 }
 
 #[test]

@@ -139,3 +139,18 @@ async fn a_measured_latency_is_restored() {
     let (first, second) = (run().await.unwrap(), run().await.unwrap());
     assert_eq!(first.score, second.score);
 }
+
+/// What failed is done again on request only.
+#[tokio::test]
+async fn failures_are_restored_or_tried_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let (journal, out) = (dir.path().join("journal"), dir.path().join("out.jsonl"));
+    // The program fails on 5 rows, and the metric on 17 of the others.
+    for (retry, programs, metrics) in [(false, 60, 55), (false, 0, 0), (true, 5, 17), (false, 0, 0)]
+    {
+        let paid: Arc<Paid> = Arc::default();
+        let evaluate = builder(&paid, &out).journal_input("program", "1").journal(&journal);
+        let result = run(evaluate.retry_failed(retry), &paid).await.unwrap();
+        assert_eq!((paid.programs(), paid.metrics(), result.failed_rows), (programs, metrics, 22));
+    }
+}

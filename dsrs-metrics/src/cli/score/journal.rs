@@ -24,7 +24,7 @@ pub(super) fn cost_msats(args: &ScoreArguments) -> Result<u64, CliError> {
 /// by one.
 pub(super) fn record(builder: Builder, args: &ScoreArguments) -> Result<Builder, CliError> {
     let Some(dir) = &args.journal else { return Ok(builder) };
-    let mut builder = builder.journal(dir);
+    let mut builder = builder.journal(dir).retry_failed(args.retry_failed);
     for file in args.data.iter().filter(|file| is_regular(file)) {
         let hash =
             hash(file).map_err(|reason| CliError::JournalInput { file: file.clone(), reason })?;

@@ -16,7 +16,7 @@ mod row;
 mod run;
 mod scan;
 
-use std::fs::{DirBuilder, File};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,8 +29,9 @@ pub(super) use self::record::StoredScores;
 use self::record::{StoredPrediction, StoredProgram};
 pub(super) use self::row::JournalRow;
 pub(crate) use self::row::hexadecimal;
-pub(super) use self::run::{JournalOptions, JournaledRow, Predicted, RunJournal};
+pub(super) use self::run::{JournalOptions, JournalSettings, JournaledRow, Predicted, RunJournal};
 use self::scan::Scan;
+use crate::lm;
 
 /// The name of the file in the directory of a journal.
 const FILE_NAME: &str = "journal.log";
@@ -57,7 +58,7 @@ impl Journal {
         wrap: Option<&WrapFile>,
     ) -> Result<Self, JournalError> {
         let failed = |error: &io::Error| JournalError::open(dir, error);
-        create_private_dir(dir).map_err(|error| failed(&error))?;
+        lm::create_private_dir(dir).map_err(|error| failed(&error))?;
         let path = dir.join(FILE_NAME);
         let file = file::open(&path).map_err(|error| failed(&error))?;
         file::lock(&file, dir)?;
@@ -100,15 +101,20 @@ impl Journal {
         self.log.error()
     }
 
-    /// Returns one evaluation of a row, with what earlier runs recorded of it.
+    /// Returns one evaluation of a row, with what earlier runs recorded of it: everything, or what did not fail.
     pub(crate) fn row(
         self: &Arc<Self>,
         row: u64,
         repeat: u32,
         fingerprint: &str,
+        retry_failed: bool,
     ) -> Result<Arc<JournalRow>, JournalError> {
         let records = self.scan.of_row(row)?;
-        JournalRow::new(Arc::clone(self), (row, repeat), fingerprint, records)
+        let row = JournalRow::new(Arc::clone(self), (row, repeat), fingerprint, records)?;
+        if retry_failed {
+            row.forget_failures();
+        }
+        Ok(row)
     }
 
     /// Writes and syncs everything.
@@ -137,13 +143,4 @@ pub fn journal_cost_msats(dir: impl AsRef<Path>) -> Result<u64, JournalError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
         Err(error) => Err(JournalError::open(dir, &error)),
     }
-}
-
-/// Creates a directory for this user only: records quote rows, predictions and replies.
-fn create_private_dir(dir: &Path) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(dir)
 }

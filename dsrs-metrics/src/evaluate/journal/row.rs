@@ -58,6 +58,28 @@ impl JournalRow {
         Ok(Arc::new(Self { journal, row, repeat, fingerprint, found, has_added }))
     }
 
+    /// Forgets what failed, and the replies of a row in which a metric failed: they may be the reason.
+    pub(super) fn forget_failures(&self) {
+        let mut found = self.found();
+        let found = &mut *found;
+        if matches!(found.program, Some(StoredProgram::Failed { .. })) {
+            found.program = None;
+        }
+        let outcomes = found.outcomes.len();
+        found.outcomes.retain(|_, outcome| !outcome.is_failure());
+        if found.outcomes.len() < outcomes {
+            found.replies.clear();
+            found.tracebacks.clear();
+        }
+    }
+
+    /// Forgets all outcomes: they are those of a prediction that cannot be restored.
+    pub(crate) fn forget_outcomes(&self) {
+        let mut found = self.found();
+        found.outcomes.clear();
+        found.tracebacks.clear();
+    }
+
     /// Takes what the program returned in an earlier run.
     pub(crate) fn take_program(&self) -> Option<StoredProgram> {
         self.found().program.take()

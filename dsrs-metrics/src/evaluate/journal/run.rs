@@ -27,15 +27,13 @@ use crate::evaluate::row_result::RowResult;
 /// The journal of a run, as it is configured.
 pub(in crate::evaluate) struct JournalOptions<G, P> {
     dir: PathBuf,
-    inputs: BTreeMap<String, String>,
     codec: Codec<G, P>,
     wrap: Option<WrapFile>,
 }
 
 impl<G, P> Clone for JournalOptions<G, P> {
     fn clone(&self) -> Self {
-        let (dir, inputs) = (self.dir.clone(), self.inputs.clone());
-        Self { dir, inputs, codec: self.codec, wrap: self.wrap.clone() }
+        Self { dir: self.dir.clone(), codec: self.codec, wrap: self.wrap.clone() }
     }
 }
 
@@ -99,21 +97,60 @@ where
     pub fn journal(mut self, dir: impl Into<PathBuf>) -> Self {
         let codec =
             Codec { fingerprint: fingerprint::<G, P>, encode: encode::<P>, decode: decode::<P> };
-        let inputs = self.options.journal.take().map(|journal| journal.inputs);
-        let inputs = inputs.unwrap_or_default();
-        self.options.journal = Some(JournalOptions { dir: dir.into(), inputs, codec, wrap: None });
+        self.options.journal = Some(JournalOptions { dir: dir.into(), codec, wrap: None });
+        self
+    }
+}
+
+/// Settings of a [`journal`](EvaluateBuilder::journal). They have no effect without one.
+impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
+    /// Names something that the result depends on and that the library cannot see, with its version: the program, a
+    /// prompt file, a data file. A run with another version does not continue the journal.
+    pub fn journal_input(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
+        self.options.journal_settings.inputs.insert(name.into(), version.into());
         self
     }
 
-    /// Names something that the result depends on and that the library cannot see, with its version: the program, a
-    /// prompt file, a data file. A run with another version does not continue the journal. Call it after
-    /// [`journal`](Self::journal).
-    pub fn journal_input(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
-        if let Some(journal) = &mut self.options.journal {
-            journal.inputs.insert(name.into(), version.into());
-        }
+    /// Sets whether what failed in the run that the journal continues is done again: programs and metrics that returned
+    /// an error, panicked or timed out, such as during an outage of a provider. By default a failure is restored like
+    /// any other outcome. The replies that a judge received on such a row are paid for again.
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicBool, Ordering};
+    ///
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::Evaluate;
+    ///
+    /// static IS_UP: AtomicBool = AtomicBool::new(false);
+    ///
+    /// async fn program(_: Example) -> Result<Prediction, &'static str> {
+    ///     IS_UP.load(Ordering::SeqCst).then(|| prediction! { "answer" => 4 }).ok_or("the provider is down")
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+    /// # let dir = std::env::temp_dir().join(format!("dsrs-doc-retry-{}", std::process::id()));
+    /// let same = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
+    /// let evaluate = Evaluate::builder().devset([example! { "answer" => 4 }]).metric(same).journal(&dir);
+    /// let evaluate = evaluate.retry_failed(true).build()?;
+    /// assert_eq!(evaluate.run(program).await?.failed_rows, 1);
+    /// IS_UP.store(true, Ordering::SeqCst);
+    /// assert_eq!(evaluate.run(program).await?.failed_rows, 0);
+    /// # std::fs::remove_dir_all(dir).unwrap();
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn retry_failed(mut self, retry: bool) -> Self {
+        self.options.journal_settings.retry_failed = retry;
         self
     }
+}
+
+/// The settings of a journal that do not depend on the types of the rows.
+#[derive(Debug, Clone, Default)]
+pub(in crate::evaluate) struct JournalSettings {
+    inputs: BTreeMap<String, String>,
+    retry_failed: bool,
 }
 
 #[cfg(test)]
@@ -150,12 +187,14 @@ fn fingerprint<G: Serialize, P: Serialize>(row: &RowResult<G, P>) -> String {
 pub(in crate::evaluate) struct RunJournal<G, P> {
     journal: Arc<Journal>,
     codec: Codec<G, P>,
+    retry_failed: bool,
     restored_rows: AtomicU64,
 }
 
 impl<G: Send + Sync, P: Send + Sync> RunJournal<G, P> {
     pub(in crate::evaluate) fn open(
         options: &JournalOptions<G, P>,
+        settings: &JournalSettings,
         plan: &Plan<'_, G, P>,
     ) -> Result<Self, EvaluateError> {
         let metrics = plan.metrics.iter();
@@ -166,11 +205,12 @@ impl<G: Send + Sync, P: Send + Sync> RunJournal<G, P> {
                 .collect(),
             repeats: plan.options.repeats,
             failure_score: plan.options.failure_score,
-            inputs: options.inputs.clone(),
+            inputs: settings.inputs.clone(),
         };
         let journal = Journal::open(&options.dir, &identity, options.wrap.as_ref())?;
         let journal = Arc::new(journal);
-        Ok(Self { journal, codec: options.codec, restored_rows: AtomicU64::new(0) })
+        let (codec, retry_failed) = (options.codec, settings.retry_failed);
+        Ok(Self { journal, codec, retry_failed, restored_rows: AtomicU64::new(0) })
     }
 
     /// Returns the hash of a row that has not been evaluated.
@@ -185,7 +225,7 @@ impl<G: Send + Sync, P: Send + Sync> RunJournal<G, P> {
         repeat: u32,
         fingerprint: &str,
     ) -> Result<JournaledRow<G, P>, JournalError> {
-        let row = self.journal.row(index, repeat, fingerprint)?;
+        let row = self.journal.row(index, repeat, fingerprint, self.retry_failed)?;
         Ok(JournaledRow { row, codec: self.codec })
     }
 
@@ -194,7 +234,7 @@ impl<G: Send + Sync, P: Send + Sync> RunJournal<G, P> {
         self.journal.error()
     }
 
-    /// Counts a row of which everything was recorded.
+    /// Counts a row that earlier runs had recorded completely.
     pub(in crate::evaluate) fn count_restored(&self) {
         self.restored_rows.fetch_add(1, Ordering::Relaxed);
     }

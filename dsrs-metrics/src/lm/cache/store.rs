@@ -1,8 +1,6 @@
 //! Stored replies, and the thread that writes them.
 
 use std::collections::HashMap;
-use std::fs::DirBuilder;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError, Weak, mpsc};
 use std::thread::JoinHandle;
@@ -17,6 +15,7 @@ use super::super::{LmError, LmReply};
 use super::file::{File, cache_error, not_creatable};
 use super::tables::{self, Batch, REPLIES};
 use crate::lm::key::{Hash, Key};
+use crate::lm::private_dir::create_private_dir;
 
 /// A stored reply with its whole key.
 #[derive(Serialize, Deserialize)]
@@ -145,16 +144,6 @@ impl Drop for Store {
             let _ = writer.join();
         }
     }
-}
-
-/// Creates a directory, and those above it that are missing, for this user only: replies and
-/// prompts quote rows. The mode of an existing directory remains unchanged.
-fn create_private_dir(dir: &Path) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(dir)
 }
 
 fn read(database: &Database, hash: &Hash) -> Result<Option<Vec<u8>>, redb::Error> {
