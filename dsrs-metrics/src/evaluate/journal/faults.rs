@@ -86,7 +86,7 @@ fn run(evaluate: EvaluateBuilder<Example, Prediction>, calls: &Arc<AtomicU64>) -
             Prediction::from_iter([("answer", answer.replace('7', "x"))])
         }
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).build().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(evaluate.run(program)).unwrap()
 }
 
