@@ -24,12 +24,13 @@ const ON_VALUES: [&str; 16] = [
 ];
 
 /// The files of these modules that open files, and whose path that is.
-const OPEN_FILES: [(&str, &str); 7] = [
+const OPEN_FILES: [(&str, &str); 8] = [
     ("data/row_file.rs", "the caller's input files"),
     ("data/whole_file.rs", "the same"),
     ("lm/cache/file.rs", "the cache, in the user's directory"),
     ("lm/cache/store.rs", "the same"),
     ("lm/price.rs", "the price table that a variable names"),
+    ("lm/private_dir.rs", "the directories of the cache and of journals"),
     ("metrics/sandbox/stages.rs", "new files of constant names in a new temporary directory"),
     ("sparql/store.rs", "the RDF files that a parameter of the metric names"),
 ];
