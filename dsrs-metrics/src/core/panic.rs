@@ -67,7 +67,7 @@ fn record_tracebacks() {
 pub(crate) fn message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| payload.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a value that is no text".to_owned())
+        .unwrap_or_else(|| "a value that is not a string".to_owned())
 }
 
 /// Returns the message of a panic's payload. A payload that is not a string is not dropped, since that may panic again.

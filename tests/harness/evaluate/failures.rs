@@ -75,7 +75,7 @@ async fn a_panic_with_a_payload_that_is_not_a_string_is_still_a_failure() {
     let evaluate = Evaluate::builder().metric(odd).build().unwrap();
     let result = evaluate.score(saying(&["1"])).await.unwrap();
     let error = result.results[0].outcomes[0].error().unwrap();
-    assert_eq!(error, "metric `odd` panicked: a value that is no text");
+    assert_eq!(error, "metric `odd` panicked: a value that is not a string");
 }
 
 #[tokio::test]

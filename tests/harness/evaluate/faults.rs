@@ -149,7 +149,7 @@ async fn a_panic_whose_payload_panics_when_it_is_dropped_is_a_failed_row() {
     let evaluate = Evaluate::builder().metric(odd).build().unwrap();
     let result = evaluate.score(saying(&["1"])).await.unwrap();
     let error = result.results[0].outcomes[0].error().unwrap();
-    assert_eq!(error, "metric `odd` panicked: a value that is no text");
+    assert_eq!(error, "metric `odd` panicked: a value that is not a string");
 }
 
 #[tokio::test]
