@@ -21,7 +21,11 @@ fuzz_target!(|query: &str| {
         assert_one_line(error);
         assert!(!matches!(error, QueryError::NoThread(_)), "{error}");
     }
-    assert!(query.len() <= MAX_BYTES || checked.is_err());
+    let too_long = match &checked {
+        Err(QueryError::TooLong { bytes, .. }) => Some(*bytes),
+        _ => None,
+    };
+    assert_eq!(too_long, (query.len() > MAX_BYTES).then_some(query.len()));
     let started = Instant::now();
     let result = block_on(STORE.execute(query, LIMITS));
     // Longer than the timeout and the grace period of an evaluation that cannot be interrupted.
