@@ -24,6 +24,7 @@ mod row_result;
 mod run;
 mod sample;
 mod seen_ids;
+mod shared_poll;
 mod sorted_runs;
 mod source;
 mod statistics;
@@ -328,7 +329,7 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         rows: impl Stream<Item = R> + Send + 'static,
     ) -> Running<'_, G, P> {
         let rows = rows.map(|row| row.into_result().map(Input::from));
-        let source = Source::stream(rows.fuse().boxed(), None);
+        let source = Source::stream(rows.boxed(), None);
         Box::pin(self.start(source, Predicted, self.render_scored()))
     }
 

@@ -116,10 +116,11 @@ where
     P: Send + Sync,
 {
     requirements::probe(super::row::requirements(&plan.metrics)).await?;
-    let run = Run::prepare(Arc::new(plan), source, super::score_line, options, Arc::default())?;
-    // The number of workers is fixed here, since no task can add some later.
+    let mut run = Run::prepare(Arc::new(plan), source, super::score_line, options, Arc::default())?;
     let (_, rows) = run.source.size_hint();
     let workers = options.concurrency.min(rows.unwrap_or(usize::MAX));
+    // No task can add some later.
+    run.pool = WorkerPool::fixed(workers);
     join_all((0..workers).map(|_| run.work(program))).await;
     run.finish(options)
 }
@@ -269,7 +270,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
     async fn work<Kind>(&self, program: &impl Program<G, P, Kind>) {
         let mut line = Vec::new();
         let mut slice_start = std::time::Instant::now();
-        while let Some((index, input)) = self.source.pull(&self.stop).await {
+        while let Some((index, input)) = self.source.pull(&self.stop, &self.pool).await {
             self.pool.begin_row();
             let row = self.plan.finish(index, input, program, self.journal.as_ref());
             let row = with_time_slice(&mut slice_start, pin!(row)).await;

@@ -3,14 +3,17 @@
 //! Evaluating a row is in `row.rs`.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+use std::task::{Context, Poll};
 
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 
 use super::error::EvaluateError;
 use super::seen_ids::SeenIds;
+use super::shared_poll::SharedPoll;
 use super::stop::Stop;
+use super::worker_pool::WorkerPool;
 use crate::core::panic::{self, Panic};
 use crate::core::rows::dynamic::Fields;
 use crate::core::rows::pair::{Origin, Pair};
@@ -60,7 +63,8 @@ pub(super) type RowId<G> = Arc<dyn Fn(&G) -> String + Send + Sync>;
 enum Rows<'a, G, P> {
     List(Arc<Vec<Arc<G>>>, AtomicUsize),
     Iterator(Mutex<Numbering<Inputs<'a, G, P>>>),
-    Stream(tokio::sync::Mutex<Numbering<InputStream<'a, G, P>>>),
+    /// `None` once the stream has ended or panicked, since it must not be polled again.
+    Stream(Mutex<Numbering<Option<InputStream<'a, G, P>>>>, SharedPoll),
 }
 
 /// Rows in the order in which they are read, with the number and ids of the rows before.
@@ -75,7 +79,11 @@ impl<S> Numbering<S> {
         Self { rows, next: 0, seen: SeenIds::new(expected) }
     }
 
-    fn number<G, P>(&mut self, row: Input<G, P>) -> Result<Numbered<G, P>, EvaluateError> {
+    fn number<G, P>(
+        &mut self,
+        row: Result<Input<G, P>, String>,
+    ) -> Result<Numbered<G, P>, EvaluateError> {
+        let row = row.map_err(|message| EvaluateError::Input { message })?;
         if let Some(id) = &row.id {
             self.seen.insert(id, self.next, row.origin.as_ref())?;
         }
@@ -103,8 +111,8 @@ impl<'a, G, P> Source<'a, G, P> {
 
     pub(super) fn stream(rows: InputStream<'a, G, P>, row_id: Option<RowId<G>>) -> Self {
         let (expected, _) = rows.size_hint();
-        let rows = tokio::sync::Mutex::new(Numbering::new(rows, expected));
-        Self::new(Rows::Stream(rows), row_id)
+        let rows = Mutex::new(Numbering::new(Some(rows), expected));
+        Self::new(Rows::Stream(rows, SharedPoll::default()), row_id)
     }
 
     fn new(rows: Rows<'a, G, P>, row_id: Option<RowId<G>>) -> Self {
@@ -115,13 +123,9 @@ impl<'a, G, P> Source<'a, G, P> {
     pub(super) fn size_hint(&self) -> (usize, Option<usize>) {
         match &self.rows {
             Rows::List(rows, _) => (rows.len(), Some(rows.len())),
-            Rows::Iterator(rows) => {
-                let rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
-                rows.rows.size_hint()
-            }
-            Rows::Stream(rows) => {
-                let rows = rows.try_lock();
-                rows.map_or((0, None), |rows| rows.rows.size_hint())
+            Rows::Iterator(rows) => lock(rows).rows.size_hint(),
+            Rows::Stream(rows, _) => {
+                lock(rows).rows.as_ref().map_or((0, Some(0)), |rows| rows.size_hint())
             }
         }
     }
@@ -145,13 +149,8 @@ impl<'a, G, P> Source<'a, G, P> {
     pub(super) fn check_ids(&self) {
         let checked = match &self.rows {
             Rows::List(..) => Ok(()),
-            // A row that was abandoned may still be being read.
-            Rows::Iterator(rows) => match rows.try_lock() {
-                Ok(mut rows) => rows.seen.check(),
-                Err(TryLockError::Poisoned(rows)) => rows.into_inner().seen.check(),
-                Err(TryLockError::WouldBlock) => Ok(()),
-            },
-            Rows::Stream(rows) => rows.try_lock().map_or(Ok(()), |mut rows| rows.seen.check()),
+            Rows::Iterator(rows) => check_ids_of(rows),
+            Rows::Stream(rows, _) => check_ids_of(rows),
         };
         if let Err(error) = checked {
             // The first error is reported.
@@ -159,18 +158,21 @@ impl<'a, G, P> Source<'a, G, P> {
         }
     }
 
-    /// Returns the next row and its position, from 0, or `None` if there are no more rows to evaluate.
-    pub(super) async fn pull(&self, stop: &Stop) -> Option<Numbered<G, P>> {
+    /// Returns the next row and its position, from 0, or `None` if the worker has to end: there are no more
+    /// rows to evaluate, or many workers wait for the next one.
+    pub(super) async fn pull(&self, stop: &Stop, pool: &WorkerPool) -> Option<Numbered<G, P>> {
         if stop.is_set() {
             return None;
         }
         let pulled = match &self.rows {
             Rows::List(rows, next) => return self.pull_listed(rows, next),
             Rows::Iterator(rows) => Self::pull_iterator(rows),
-            Rows::Stream(rows) => tokio::select! {
+            Rows::Stream(rows, shared) => tokio::select! {
                 biased;
                 () = stop.wait() => None,
-                pulled = self.pull_stream(rows) => pulled,
+                pulled = shared.poll(|context| self.poll_stream(rows, shared, context), || pool.retire()) => {
+                    pulled.flatten()
+                }
             },
         };
         match pulled? {
@@ -193,34 +195,52 @@ impl<'a, G, P> Source<'a, G, P> {
     fn pull_iterator(
         rows: &Mutex<Numbering<Inputs<'a, G, P>>>,
     ) -> Option<Result<Numbered<G, P>, EvaluateError>> {
-        let mut rows = rows.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rows = lock(rows);
         let pulled = panic::catch(false, || rows.rows.next());
-        pulled
-            .map_err(|panic| input_panicked(&panic))
-            .transpose()
-            .map(|row| rows.number(row?.map_err(|message| EvaluateError::Input { message })?))
+        let row = pulled.unwrap_or_else(|panic| Some(Err(input_panicked(&panic))));
+        row.map(|row| rows.number(row))
     }
 
-    async fn pull_stream(
+    fn poll_stream(
         &self,
-        rows: &tokio::sync::Mutex<Numbering<InputStream<'a, G, P>>>,
-    ) -> Option<Result<Numbered<G, P>, EvaluateError>> {
-        let mut rows = rows.lock().await;
-        let pulled = panic::catch_async(false, rows.rows.next()).await;
-        let with_id = |mut row: Input<G, P>| {
-            let row_id = self.row_id.as_ref();
-            row.id = row.id.or_else(|| row_id.map(|row_id| row_id(&row.gold)));
-            row
+        rows: &Mutex<Numbering<Option<InputStream<'a, G, P>>>>,
+        shared: &SharedPoll,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Numbered<G, P>, EvaluateError>>> {
+        let mut rows = lock(rows);
+        let Some(stream) = &mut rows.rows else { return Poll::Ready(None) };
+        let polled = panic::catch(false, || {
+            stream.poll_next_unpin(context).map_ok(|mut row| {
+                let row_id = self.row_id.as_ref();
+                row.id = row.id.or_else(|| row_id.map(|row_id| row_id(&row.gold)));
+                row
+            })
+        });
+        let row = match polled {
+            Ok(polled) => std::task::ready!(polled),
+            Err(panic) => Some(Err(input_panicked(&panic))),
         };
-        pulled.map_err(|panic| input_panicked(&panic)).transpose().map(|row| {
-            let row = row?.map_err(|message| EvaluateError::Input { message })?;
-            let row = panic::catch(false, || with_id(row));
-            rows.number(row.map_err(|panic| input_panicked(&panic))?)
-        })
+        if !matches!(row, Some(Ok(_))) {
+            rows.rows = None;
+            shared.wake();
+        }
+        Poll::Ready(row.map(|row| rows.number(row)))
     }
 }
 
-fn input_panicked(panic: &Panic) -> EvaluateError {
-    let message = format!("reading the rows panicked: {}", panic.message);
-    EvaluateError::Input { message }
+fn lock<S>(rows: &Mutex<S>) -> MutexGuard<'_, S> {
+    rows.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn check_ids_of<S>(rows: &Mutex<Numbering<S>>) -> Result<(), EvaluateError> {
+    match rows.try_lock() {
+        Ok(mut rows) => rows.seen.check(),
+        Err(TryLockError::Poisoned(rows)) => rows.into_inner().seen.check(),
+        // A row that was abandoned may still be being read.
+        Err(TryLockError::WouldBlock) => Ok(()),
+    }
+}
+
+fn input_panicked(panic: &Panic) -> String {
+    format!("reading the rows panicked: {}", panic.message)
 }

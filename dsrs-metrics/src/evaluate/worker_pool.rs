@@ -1,4 +1,5 @@
-//! The number of workers of a run: it grows only while every worker is busy, up to the concurrency limit.
+//! The number of workers of a run: it grows while every worker is busy, up to the concurrency limit, and
+//! shrinks while many wait for a row.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -7,9 +8,13 @@ use tokio::sync::Notify;
 /// The number of workers spawned at the start of a run.
 const INITIAL_WORKERS: usize = 64;
 
+/// The number of workers that may wait for a row. All are woken when there is one, so they are few.
+const MAX_IDLE_WORKERS: usize = 8;
+
 /// Counts the spawned workers of a run and those that are busy with a row.
 pub(super) struct WorkerPool {
     limit: usize,
+    max_idle: usize,
     spawned: AtomicUsize,
     busy: AtomicUsize,
     all_busy: Notify,
@@ -19,24 +24,49 @@ impl WorkerPool {
     pub(super) fn new(limit: usize) -> Self {
         Self {
             limit,
+            max_idle: MAX_IDLE_WORKERS,
             spawned: AtomicUsize::new(limit.min(INITIAL_WORKERS)),
             busy: AtomicUsize::new(0),
             all_busy: Notify::new(),
         }
     }
 
-    /// Returns the number of workers spawned so far.
+    /// A pool whose number of workers never changes.
+    pub(super) fn fixed(workers: usize) -> Self {
+        let spawned = AtomicUsize::new(workers);
+        Self { limit: workers, max_idle: usize::MAX, spawned, ..Self::new(0) }
+    }
+
+    /// Returns the number of workers.
     pub(super) fn spawned(&self) -> usize {
         self.spawned.load(Ordering::SeqCst)
     }
 
     /// Records that a worker has started a row.
     pub(super) fn begin_row(&self) {
-        let busy = self.busy.fetch_add(1, Ordering::SeqCst) + 1;
+        self.busy.fetch_add(1, Ordering::SeqCst);
+        self.notify_if_all_are_busy();
+    }
+
+    fn notify_if_all_are_busy(&self) {
         let spawned = self.spawned();
-        if busy == spawned && spawned < self.limit {
+        if self.busy.load(Ordering::SeqCst) >= spawned && spawned < self.limit {
             self.all_busy.notify_one();
         }
+    }
+
+    /// Returns whether a worker that has no row has to end, since enough others have none either.
+    pub(super) fn retire(&self) -> bool {
+        let busy = self.busy.load(Ordering::SeqCst);
+        let retired =
+            |spawned: usize| (spawned.saturating_sub(busy) > self.max_idle).then(|| spawned - 1);
+        let order = Ordering::SeqCst;
+        let has_retired = self.spawned.fetch_update(order, order, retired).is_ok();
+        if has_retired {
+            // The others may have started a row meanwhile.
+            self.notify_if_all_are_busy();
+        }
+        has_retired
     }
 
     /// Records that a worker has finished a row.
@@ -50,7 +80,7 @@ impl WorkerPool {
         self.all_busy.notified().await;
         let spawned = self.spawned();
         let more = spawned.min(self.limit - spawned);
-        self.spawned.store(spawned + more, Ordering::SeqCst);
+        self.spawned.fetch_add(more, Ordering::SeqCst);
         more
     }
 }
@@ -71,6 +101,18 @@ mod tests {
         (0..INITIAL_WORKERS).for_each(|_| pool.begin_row());
         assert_eq!(pool.grow().now_or_never(), Some(INITIAL_WORKERS));
         assert_eq!((pool.spawned(), pool.grow().now_or_never()), (2 * INITIAL_WORKERS, None));
+    }
+
+    #[test]
+    fn all_but_a_few_workers_without_a_row_retire() {
+        let pool = WorkerPool::new(1_000);
+        (0..3).for_each(|_| pool.begin_row());
+        let retired = (0..INITIAL_WORKERS).filter(|_| pool.retire()).count();
+        assert_eq!((retired, pool.spawned()), (INITIAL_WORKERS - 11, 11));
+        (0..8).for_each(|_| pool.begin_row());
+        assert_eq!((pool.grow().now_or_never(), pool.spawned()), (Some(11), 22));
+        let fixed = WorkerPool::fixed(1_000);
+        assert_eq!((fixed.retire(), fixed.spawned()), (false, 1_000));
     }
 
     #[test]

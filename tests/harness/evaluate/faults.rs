@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
+use std::task::Poll;
 use std::time::Duration;
 
 use super::files::names;
@@ -65,6 +66,56 @@ async fn trap_17_a_metric_that_blocks_a_thread_delays_no_other_row() {
         let result = evaluate.build().unwrap().score_stream(rows).await.unwrap();
         assert_eq!((result.score, result.rows), (Some(100.0), 100), "row {row} of a stream");
     }
+}
+
+/// A thread that reads a row while others wait for the source wakes one of them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn trap_17_a_blocked_row_that_was_read_slowly_delays_no_other_row() {
+    let evaluate = Evaluate::builder().metric(blocks_on(50, 100)).concurrency(8);
+    let read_slowly = |pair: &Pair| {
+        if pair.id == "50" {
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    };
+    let rows = futures_util::stream::iter(pairs(100).inspect(read_slowly));
+    let result = evaluate.build().unwrap().score_stream(rows).await.unwrap();
+    assert_eq!((result.score, result.rows), (Some(100.0), 100));
+}
+
+/// One worker waits for the stream while another scores its only row and then reads the end.
+#[tokio::test]
+async fn trap_17_no_worker_waits_for_a_stream_that_has_ended() {
+    struct Waits(Arc<Notify>);
+    #[async_trait]
+    impl Metric for Waits {
+        fn name(&self) -> &'static str {
+            "waits"
+        }
+        async fn evaluate(&self, _: &Example, _: &Prediction) -> dsrs_metrics::Result<MetricScore> {
+            self.0.notified().await;
+            Ok(MetricScore::new(1.0))
+        }
+    }
+    let other_waits = Arc::new(Notify::new());
+    let metric = Waits(Arc::clone(&other_waits));
+    let mut polls = 0;
+    let stream = futures_util::stream::poll_fn(move |_| {
+        polls += 1;
+        match polls {
+            1 => Poll::Ready(pairs(1).next()),
+            // The other worker, which polls a second time before it waits.
+            2 => Poll::Pending,
+            3 => {
+                other_waits.notify_one();
+                Poll::Pending
+            }
+            _ => Poll::Ready(None),
+        }
+    });
+    let evaluate = Evaluate::builder().metric(metric).concurrency(2).build().unwrap();
+    let run = tokio::time::timeout(PATIENCE, evaluate.score_stream(stream));
+    let result = run.await.expect("the run ends").unwrap();
+    assert_eq!((result.score, result.rows), (Some(1.0), 1));
 }
 
 #[tokio::test]
