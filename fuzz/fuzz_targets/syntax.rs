@@ -49,13 +49,15 @@ fn parse(language: Language, left: &str, right: &str) {
             assert_eq!(back, Comparison::LeftBroken(error));
         }
         (None, None) => {
-            assert_eq!(compared, back, "of {left:?} and {right:?}");
-            assert_eq!(language.compare(left, left), Ok(Comparison::Same), "{left:?}");
-            // A line break at the end is layout, unless it belongs to a here-document that the end of the code closes.
+            assert_eq!(compared, back, "{language:?} of {left:?} and {right:?}");
+            assert_eq!(language.compare(left, left), Ok(Comparison::Same), "{language:?} {left:?}");
+            // A line break at the end is layout, unless it belongs to a here-document that the end of the code closes, or
+            // follows a continued line.
             let longer = format!("{left}\n");
-            let is_text = language == Language::Bash && left.contains("<<");
+            let is_text = left.contains("<<") || left.trim_end().ends_with('\\');
+            let is_text = language == Language::Bash && is_text;
             if !is_text && language.first_error(&longer) == Ok(None) {
-                assert_eq!(language.compare(left, &longer), Ok(Comparison::Same), "{left:?}");
+                assert_eq!(language.compare(left, &longer), Ok(Comparison::Same), "{language:?} {left:?}");
             }
         }
     }
