@@ -1,4 +1,4 @@
-//! The overhead of the harness: trivial rows, trivial programs, one thread.
+//! The overhead of the harness per row: trivial rows, trivial metrics, trivial programs.
 //!
 //! `cargo run --release --example evaluate_throughput [MAX_ROWS]`
 
@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Evaluate, EvaluateError, EvaluationResult, Pair};
+use tokio::runtime::{Builder, Runtime};
 
 /// An asynchronous metric.
 struct SameLater;
@@ -29,6 +30,9 @@ impl Metric for SameLater {
 fn same(gold: &Example, pred: &Prediction) -> bool {
     gold.get("answer") == pred.get("answer")
 }
+
+/// A row with a static type.
+struct Number(u64);
 
 fn devset(rows: usize) -> Vec<Example> {
     let row = |_| example! { "question" => "1 + 1?", "answer" => "2" }.with_inputs(["question"]);
@@ -58,39 +62,64 @@ async fn score(rows: usize, metric: impl Metric + 'static) -> Result<f64, Evalua
     Ok(microseconds(started, rows, &result))
 }
 
-fn microseconds(started: Instant, rows: usize, result: &EvaluationResult) -> f64 {
+/// Returns the microseconds per row of scoring rows that are generated and not kept. `work` is the number of
+/// times that the metric hashes a number, about 1 ns each.
+async fn stream(rows: usize, work: u64) -> Result<f64, EvaluateError> {
+    let same = typed_metric_fn("same", move |gold: &Number, pred: &Number| {
+        let hash = |start| (0..work).fold(start, |hash, _| std::hint::black_box(hash) * 31);
+        hash(gold.0) == hash(pred.0)
+    });
+    let evaluate = Evaluate::<Number, Number>::typed().metric(same).concurrency(8);
+    let evaluate = evaluate.keep_results(false).build()?;
+    let pair = |row: usize| Pair::new(row.to_string(), Number(row as u64), Number(row as u64));
+    let started = Instant::now();
+    let result = evaluate.score((0..rows).map(pair)).await?;
+    Ok(microseconds(started, rows, &result))
+}
+
+fn microseconds<G, P>(started: Instant, rows: usize, result: &EvaluationResult<G, P>) -> f64 {
     assert_eq!((result.rows, result.failed_rows), (rows as u64, 0));
     started.elapsed().as_secs_f64() * 1e6 / rows as f64
 }
 
-/// Returns the best of three measurements, to reduce the effect of other load on the machine.
-macro_rules! best {
-    ($measure:expr) => {{
-        let mut best = f64::INFINITY;
-        for _ in 0..3 {
-            best = best.min($measure.await?);
-        }
-        best
-    }};
+/// Returns the best of some measurements, to reduce the effect of other load on the machine.
+fn best<F>(runtime: &Runtime, measure: impl Fn() -> F) -> Result<f64, EvaluateError>
+where
+    F: Future<Output = Result<f64, EvaluateError>>,
+{
+    let mut best = f64::INFINITY;
+    for _ in 0..5 {
+        best = best.min(runtime.block_on(measure())?);
+    }
+    Ok(best)
 }
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), EvaluateError> {
+fn main() -> Result<(), EvaluateError> {
     let most = std::env::args().nth(1).and_then(|rows| rows.parse().ok()).unwrap_or(1_000_000);
-    println!("us/row on one thread, concurrency 8, all rows kept, best of three");
+    let one = Builder::new_current_thread().build().expect("a runtime");
+    println!("us/row on one thread, concurrency 8, best of five");
     println!(
-        "{:>9}  {:>8}  {:>9}  {:>10}  {:>11}",
-        "rows", "run sync", "run async", "score sync", "score async"
+        "{:>9}  {:>10}  {:>10}  {:>11}  {:>8}  {:>9}",
+        "rows", "not kept", "score sync", "score async", "run sync", "run async"
     );
-    for rows in [1_000, 5_000, 10_000, 100_000, 1_000_000].into_iter().filter(|rows| *rows <= most)
-    {
-        println!(
-            "{rows:>9}  {:>8.2}  {:>9.2}  {:>10.2}  {:>11.2}",
-            best!(run(rows, metric_fn("same", same))),
-            best!(run(rows, SameLater)),
-            best!(score(rows, metric_fn("same", same))),
-            best!(score(rows, SameLater)),
-        );
+    let sizes = [1_000, 10_000, 100_000, 1_000_000, 10_000_000];
+    for rows in sizes.into_iter().filter(|rows| *rows <= most) {
+        print!("{rows:>9}  {:>10.3}", best(&one, || stream(rows, 0))?);
+        if rows <= 1_000_000 {
+            print!("  {:>10.3}", best(&one, || score(rows, metric_fn("same", same)))?);
+            print!("  {:>11.3}", best(&one, || score(rows, SameLater))?);
+            print!("  {:>8.3}", best(&one, || run(rows, metric_fn("same", same)))?);
+            print!("  {:>9.3}", best(&one, || run(rows, SameLater))?);
+        }
+        println!();
+    }
+    let two = Builder::new_multi_thread().worker_threads(2).build().expect("a runtime");
+    println!("\ntwo threads, rows not kept: times as fast as one");
+    for work in [0, 100, 1_000] {
+        let rows = 200_000.min(most);
+        let of_one = best(&one, || stream(rows, work))?;
+        let of_two = best(&two, || stream(rows, work))?;
+        println!("a metric of about {work:>4} ns: {:>5.2}", of_one / of_two);
     }
     Ok(())
 }

@@ -7,7 +7,8 @@ use std::time::Duration;
 use futures_util::{FutureExt, Stream, StreamExt};
 
 use super::error::EvaluateError;
-use super::row::{MetricEntry, Plan, RowOptions, sharing};
+use super::metric_entry::{MetricEntry, sharing};
+use super::row::{Plan, RowOptions};
 use super::seen_ids::SeenIds;
 use super::source::RowId;
 use super::{Devset, Evaluate, Observer, Options, Running};

@@ -3,6 +3,7 @@
 
 use super::error::EvaluateError;
 use super::groups::Groups;
+use super::plain_rows::PlainRows;
 use super::row_result::RowResult;
 use super::sample::Place;
 use super::summary::MetricSummary;
@@ -84,6 +85,16 @@ impl<G, P> Collector<G, P> {
             self.results.push(row);
             self.positions.push(index);
         }
+        self.row_done();
+    }
+
+    /// Adds the plain rows of a worker.
+    pub(super) fn add(&mut self, plain: &mut PlainRows) {
+        self.rows += plain.add_to(&mut self.tallies);
+        self.row_done();
+    }
+
+    fn row_done(&mut self) {
         let (tally, failed) = (&self.tallies[0], self.failed_rows);
         self.options.progress.row_done(self.rows, || running_score(tally, failed));
     }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::error::EvaluateError;
+use super::metric_entry::MetricEntry;
 use super::result::EvaluationResult;
-use super::row::{MetricEntry, Plan, RowOptions};
+use super::row::{Plan, RowOptions};
 use super::source::{Input, Source};
 use super::{Options, run};
 use crate::core::error::Result;

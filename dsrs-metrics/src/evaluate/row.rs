@@ -10,72 +10,23 @@ use tokio::time::Instant;
 
 use super::attempt::{Attempt, Failure, is_conclusive, unless_late};
 use super::journal::{JournalError, JournalRow, JournaledRow, Predicted, RunJournal, StoredScores};
+use super::metric_entry::MetricEntry;
 use super::repeats::{self, Repeat, RepeatPred};
 use super::row_result::RowResult;
 use super::source::Input;
 use crate::core::answer::Answer;
 use crate::core::call::MetricCall;
-use crate::core::dedup::key::Key;
-use crate::core::dedup::memo::{self, Sharing};
+use crate::core::dedup::memo::Sharing;
 use crate::core::error::{MetricError, MetricErrorKind};
-use crate::core::metric::Metric;
 use crate::core::outcome::Outcome;
 use crate::core::panic;
+use crate::core::program_run::ProgramRun;
 use crate::core::repeat::RepeatNumber;
-use crate::core::requirements::Requirement;
 use crate::core::score::Scored;
 use crate::core::settings::Settings;
-use crate::core::spec::{ScoreKind, ScoreRange};
+
 use crate::evaluate::program::Program;
 use crate::lm::recording;
-
-/// A metric with those of its properties that every row needs.
-pub(super) struct MetricEntry<'a, G, P> {
-    pub(super) name: String,
-    pub(super) kind: ScoreKind,
-    pub(super) range: Option<ScoreRange>,
-    /// The fields that it reads, as `gold.NAME` and `pred.NAME`.
-    pub(super) reads: Vec<String>,
-    metric: Arc<dyn Metric<G, P> + 'a>,
-    key: Option<Key>,
-}
-
-impl<G, P> Clone for MetricEntry<'_, G, P> {
-    fn clone(&self) -> Self {
-        let Self { name, kind, range, reads, metric, key } = self;
-        let (name, reads, key) = (name.clone(), reads.clone(), key.clone());
-        Self { name, kind: *kind, range: *range, reads, metric: Arc::clone(metric), key }
-    }
-}
-
-impl<'a, G: Sync, P: Sync> MetricEntry<'a, G, P> {
-    pub(super) fn new(metric: Arc<dyn Metric<G, P> + 'a>) -> Self {
-        let spec = metric.spec();
-        let (kind, reads) = (spec.kind, spec.get_input_fields().collect());
-        let range = if spec.strict { Some(ScoreRange::UNIT) } else { spec.range };
-        // The key of the metric itself, not that of this pointer to it.
-        let (name, key) = (metric.name().to_owned(), (*metric).key());
-        Self { name, kind, range, reads, key, metric }
-    }
-}
-
-impl<G: Sync, P: Sync> MetricEntry<'_, G, P> {
-    /// Returns whether the metric can have this outcome. A journal from elsewhere may have any.
-    fn is_possible(&self, outcome: &Outcome) -> bool {
-        outcome.scored().is_none_or(|Scored { score, .. }| {
-            self.range.is_none_or(|range| range.contains(score.value))
-                && ScoreRange::UNIT.contains(score.confidence)
-        })
-    }
-
-    pub(super) fn metric(&self) -> &dyn Metric<G, P> {
-        &*self.metric
-    }
-
-    fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {
-        memo::answer(&*self.metric, self.key.as_ref(), call)
-    }
-}
 
 /// The settings of the evaluation of one row.
 #[derive(Debug, Clone, Copy, Default)]
@@ -99,23 +50,50 @@ pub(super) struct Plan<'a, G, P> {
     pub(super) sharing: Option<Sharing>,
 }
 
-/// Returns the metrics or components that occur more than once.
-pub(super) fn sharing<G: Sync, P: Sync>(metrics: &[MetricEntry<'_, G, P>]) -> Option<Sharing> {
-    let mut all = Vec::new();
-    metrics.iter().for_each(|entry| entry.metric.keys(&mut all));
-    Sharing::among(&all)
-}
-
-/// Returns all requirements of the metrics.
-pub(super) fn requirements<G: Sync, P: Sync>(
-    metrics: &[MetricEntry<'_, G, P>],
-) -> Vec<Requirement> {
-    let mut all = Vec::new();
-    metrics.iter().for_each(|entry| entry.metric.requirements(&mut all));
-    all
-}
-
 impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
+    /// Returns whether rows with predictions can be evaluated without awaiting anything.
+    pub(super) fn is_immediate(&self) -> bool {
+        let RowOptions { timeout, repeats, .. } = self.options;
+        let waits = timeout.is_some() || repeats.is_some();
+        !waits && !self.metrics.iter().any(|entry| entry.is_async)
+    }
+
+    /// Evaluates a row with a prediction without awaiting anything. Returns the backtraces of panics, or `None` if a
+    /// metric has to wait after all.
+    pub(super) fn evaluate_now(
+        &self,
+        row: &Input<G, P>,
+        outcomes: &mut Vec<Outcome>,
+    ) -> Option<Option<String>> {
+        outcomes.clear();
+        let call = self.call(row.gold.get(), row.pred.as_ref()?, None);
+        let memo = self.sharing.as_ref().map(|sharing| sharing.memo(&call));
+        let call = call.with_memo(memo.as_ref());
+        let mut tracebacks = Vec::new();
+        for entry in &self.metrics {
+            let attempt = match panic::catch(self.options.traceback, || entry.answer(call)) {
+                Ok(Answer::Ready(result)) => Ok(result),
+                // The spec is wrong about the metric. Nothing has happened, since the future was not polled.
+                Ok(Answer::Pending(_)) => return None,
+                Err(panic) => Err(Failure::Panicked(panic)),
+            };
+            let (outcome, traceback) = self.outcome(entry, attempt);
+            tracebacks.extend(traceback);
+            outcomes.push(outcome);
+        }
+        Some(joined(&tracebacks))
+    }
+
+    fn call<'a>(
+        &self,
+        gold: &'a G,
+        pred: &'a P,
+        run: Option<&'a ProgramRun>,
+    ) -> MetricCall<'a, G, P> {
+        let call = MetricCall { run, ..MetricCall::new(gold, pred) };
+        if self.options.is_explained { call } else { call.without_explanation() }
+    }
+
     pub(super) async fn finish<Kind>(
         &self,
         index: u64,
@@ -123,17 +101,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         program: &impl Program<G, P, Kind>,
         journal: Option<&RunJournal<G, P>>,
     ) -> Result<RowResult<G, P>, JournalError> {
-        let mut row = RowResult {
-            id: input.id.unwrap_or_else(|| index.to_string()),
-            gold: input.gold,
-            pred: input.pred,
-            run: None,
-            outcomes: Vec::new(),
-            repeats: Vec::new(),
-            attributes: input.attributes,
-            origin: input.origin,
-            traceback: None,
-        };
+        let mut row = RowResult::begin(index, input);
         let fingerprint = journal.map(|journal| (journal, journal.fingerprint(&row)));
         let journaled = |repeat: u32| {
             let row = fingerprint.as_ref().map(|(journal, hash)| journal.row(index, repeat, hash));
@@ -228,8 +196,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             }
         }
         if let Some(pred) = &row.pred {
-            let call = MetricCall { run: row.run.as_deref(), ..MetricCall::new(&*row.gold, pred) };
-            let call = if self.options.is_explained { call } else { call.without_explanation() };
+            let call = self.call(&row.gold, pred, row.run.as_deref());
             let memo = self.sharing.as_ref().map(|sharing| sharing.memo(&call));
             let call = call.with_memo(memo.as_ref());
             let journal = journal.map(|journal| &*journal.row);
@@ -321,8 +288,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             outcomes[position] = outcome;
             tracebacks.extend(traceback);
         }
-        let traceback = (!tracebacks.is_empty()).then(|| tracebacks.join("\n"));
-        (outcomes, traceback)
+        (outcomes, joined(&tracebacks))
     }
 
     async fn await_answer<'a>(
@@ -362,6 +328,10 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
             }
         }
     }
+}
+
+fn joined(tracebacks: &[String]) -> Option<String> {
+    (!tracebacks.is_empty()).then(|| tracebacks.join("\n"))
 }
 
 /// Records the outcome of a call that was awaited, which may have cost something.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::repeats::{Repeat, RepeatPred};
+use super::source::Input;
 use crate::core::outcome::Outcome;
 use crate::core::program_run::ProgramRun;
 use crate::core::rows::dynamic::{Example, Fields, Prediction};
@@ -34,6 +35,22 @@ pub struct RowResult<G = Example, P = Prediction> {
 }
 
 impl<G, P> RowResult<G, P> {
+    /// A row before it is evaluated.
+    pub(super) fn begin(index: u64, mut input: Input<G, P>) -> Self {
+        let (attributes, origin) = input.take_extra();
+        Self {
+            id: input.id.unwrap_or_else(|| index.to_string()),
+            gold: input.gold.into_arc(),
+            pred: input.pred,
+            run: None,
+            outcomes: Vec::new(),
+            repeats: Vec::new(),
+            attributes,
+            origin,
+            traceback: None,
+        }
+    }
+
     /// Returns the score of the first metric, if there is one.
     #[must_use]
     pub fn score(&self) -> Option<f64> {

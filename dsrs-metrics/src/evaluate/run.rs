@@ -1,14 +1,9 @@
-//! Workers: tasks that pull rows until there are none, as many as are busy, up to the concurrency.
-//!
-//! A worker is one task for the whole run. No task is spawned per row, and tokio distributes the
-//! workers over its threads.
+//! A run: its workers, from the first row to the result. What a worker does is in `worker.rs`.
 
-use std::future::poll_fn;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared, join_all};
 use tokio::runtime::Handle;
 use tokio::task::{JoinError, JoinSet};
@@ -20,10 +15,12 @@ use super::error::EvaluateError;
 use super::grace::GracePeriod;
 use super::groups::Groups;
 use super::journal::{JournalError, RunJournal};
+use super::metric_entry::{self, MetricEntry};
 use super::observer::{Observers, RunStart};
+use super::plain_rows::{self, SharedPlainRows};
+use super::pulled_rows::PulledRows;
 use super::result::{Ending, EvaluationResult};
-use super::row::{MetricEntry, Plan};
-use super::row_result::RowResult;
+use super::row::Plan;
 use super::source::Source;
 use super::stop::Stop;
 use super::tally::Tally;
@@ -35,9 +32,6 @@ use crate::core::settings::Settings;
 use crate::evaluate::program::Program;
 use crate::evaluate::report::{Progress, Render, ResultFiles};
 
-/// How long a worker may run without yielding to timers, signals and other tasks.
-const TIME_SLICE: Duration = Duration::from_millis(5);
-
 /// The program of rows that already have predictions; it is never called.
 pub(super) struct Predicted;
 
@@ -48,18 +42,22 @@ impl<G: Sync, P> Program<G, P, Predicted> for Predicted {
 }
 
 /// The state shared by the workers of one run.
-struct Run<'a, G, P> {
-    plan: Arc<Plan<'a, G, P>>,
-    names: Vec<String>,
-    source: Source<'a, G, P>,
-    pool: WorkerPool,
-    stop: Arc<Stop>,
-    stop_when: Option<Shared<BoxFuture<'static, ()>>>,
-    observers: Observers<G, P>,
-    collector: Mutex<Collector<G, P>>,
+pub(super) struct Run<'a, G, P> {
+    pub(super) plan: Arc<Plan<'a, G, P>>,
+    pub(super) names: Vec<String>,
+    pub(super) source: Source<'a, G, P>,
+    pub(super) pool: WorkerPool,
+    pub(super) stop: Arc<Stop>,
+    pub(super) stop_when: Option<Shared<BoxFuture<'static, ()>>>,
+    pub(super) observers: Observers<G, P>,
+    pub(super) collector: Mutex<Collector<G, P>>,
+    /// Rows at positions from this one on may be counted as plain rows; `None` if something else of every row is needed.
+    pub(super) plain_from: Option<u64>,
+    pub(super) plain_rows: Mutex<Vec<SharedPlainRows>>,
+    pub(super) pulled: PulledRows<G, P>,
     /// Set if rows are written.
-    render: Option<Render<G, P>>,
-    journal: Option<RunJournal<G, P>>,
+    pub(super) render: Option<Render<G, P>>,
+    pub(super) journal: Option<RunJournal<G, P>>,
     started: Instant,
 }
 
@@ -80,7 +78,7 @@ where
     if plan.metrics.is_empty() {
         return Err(EvaluateError::NoMetric);
     }
-    requirements::probe(super::row::requirements(&plan.metrics)).await?;
+    requirements::probe(metric_entry::requirements(&plan.metrics)).await?;
     let stop = Arc::new(Stop::default());
     // Before result files are created, so that no signal leaves one behind.
     #[cfg(feature = "ctrl-c")]
@@ -115,7 +113,7 @@ where
     G: Send + Sync,
     P: Send + Sync,
 {
-    requirements::probe(super::row::requirements(&plan.metrics)).await?;
+    requirements::probe(metric_entry::requirements(&plan.metrics)).await?;
     let mut run = Run::prepare(Arc::new(plan), source, super::score_line, options, Arc::default())?;
     let (_, rows) = run.source.size_hint();
     let workers = options.concurrency.min(rows.unwrap_or(usize::MAX));
@@ -177,23 +175,6 @@ async fn abandon(workers: &mut JoinSet<()>, stop: &Stop) {
     }
 }
 
-/// Awaits a row, resetting its cooperative time slice each time it is resumed, since other tasks ran
-/// meanwhile. Yielding again at its end would queue it behind all tasks that were woken with it.
-async fn with_time_slice<T>(
-    slice_start: &mut std::time::Instant,
-    mut row: Pin<&mut impl Future<Output = T>>,
-) -> T {
-    let mut has_waited = false;
-    poll_fn(|context| {
-        if has_waited {
-            *slice_start = std::time::Instant::now();
-        }
-        has_waited = true;
-        row.as_mut().poll(context)
-    })
-    .await
-}
-
 /// Returns an error if a worker panicked. A cancelled worker only abandoned its row.
 fn check_worker(error: JoinError) -> Result<(), EvaluateError> {
     match error.try_into_panic() {
@@ -241,6 +222,9 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         };
         let (expected, total) = source.size_hint();
         let keep_below = if options.keep_results { u64::MAX } else { options.table_rows as u64 };
+        let intervals = options.tally(plan.options.repeats).intervals;
+        let needs_rows = render.is_some() || journal.is_some() || !options.observers.is_empty();
+        let needs_rows = needs_rows || intervals.needs_places() || options.keep_results;
         let collector = CollectorOptions {
             keep_below,
             expected: expected.min(super::source::MAX_PREALLOCATED_ROWS),
@@ -256,6 +240,9 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
                 collector,
             )),
             plan,
+            plain_from: (!needs_rows).then_some(keep_below),
+            plain_rows: Mutex::default(),
+            pulled: PulledRows::default(),
             pool: WorkerPool::new(options.concurrency.min(total.unwrap_or(usize::MAX).max(1))),
             source,
             stop,
@@ -265,62 +252,6 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             journal,
             started: Instant::now(),
         })
-    }
-
-    async fn work<Kind>(&self, program: &impl Program<G, P, Kind>) {
-        let mut line = Vec::new();
-        let mut slice_start = std::time::Instant::now();
-        while let Some((index, input)) = self.source.pull(&self.stop, &self.pool).await {
-            self.pool.begin_row();
-            let row = self.plan.finish(index, input, program, self.journal.as_ref());
-            let row = with_time_slice(&mut slice_start, pin!(row)).await;
-            self.pool.end_row();
-            let row = match row {
-                Ok(row) => row,
-                Err(error) => return self.source.fail(error.into(), &self.stop),
-            };
-            if let Some(render) = self.render {
-                line.clear();
-                self.render_row(render, &row, &mut line);
-            }
-            self.observers.notify(|observer| observer.on_row(&row));
-            self.record(index, row, &line);
-            // Rows that never wait must yield to timers, signals and other tasks: short ones by tokio's
-            // budget, which costs least, long ones when their time slice is over.
-            if slice_start.elapsed() < TIME_SLICE {
-                tokio::task::consume_budget().await;
-            } else {
-                self.poll_stop_signal();
-                tokio::task::yield_now().await;
-                slice_start = std::time::Instant::now();
-            }
-        }
-    }
-
-    /// Polls the stop signal here too, because busy workers may starve the task that waits for it.
-    fn poll_stop_signal(&self) {
-        let signal = self.stop_when.as_ref().filter(|_| !self.stop.is_requested());
-        if signal.is_some_and(|signal| signal.clone().now_or_never().is_some()) {
-            self.stop.request();
-        }
-    }
-
-    fn render_row(&self, render: Render<G, P>, row: &RowResult<G, P>, line: &mut Vec<u8>) {
-        if panic::catch(false, || render(row, &self.names, line)).is_err() {
-            line.clear();
-            super::score_line(row, &self.names, line);
-        }
-    }
-
-    fn record(&self, index: u64, row: RowResult<G, P>, line: &[u8]) {
-        let mut collector = self.collector.lock().unwrap_or_else(PoisonError::into_inner);
-        collector.record(index, row, line);
-        if let Some(error) = self.journal.as_ref().and_then(RunJournal::error) {
-            collector.output_error.get_or_insert(error.into());
-        }
-        if collector.is_full() {
-            self.stop.set();
-        }
     }
 
     fn started(&self, options: &Options<G, P>) {
@@ -357,6 +288,9 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         let stopped = self.stop.is_requested();
         self.source.check_ids();
         let mut collector = self.collector.lock().unwrap_or_else(PoisonError::into_inner);
+        for plain in &*self.plain_rows.lock().unwrap_or_else(PoisonError::into_inner) {
+            collector.add(&mut plain_rows::lock(plain));
+        }
         self.finish_journal(&mut collector, stopped);
         if let Some(error) = self.source.error() {
             collector.discard_files();

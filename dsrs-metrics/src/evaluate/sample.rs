@@ -58,6 +58,11 @@ impl Sample {
         self.record_place(place, value);
     }
 
+    /// Adds values whose places are not needed.
+    pub(super) fn add(&mut self, moments: &Moments) {
+        self.moments.merge(moments);
+    }
+
     fn record_place(&mut self, place: Place, value: f64) {
         if self.options.bootstrap.is_some() {
             self.values.push((place, value));

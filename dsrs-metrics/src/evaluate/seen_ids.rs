@@ -17,10 +17,14 @@ const IN_MEMORY: usize = 1 << 20;
 ///
 /// The last ids are in memory, and a duplicate among them is detected at once. Earlier ones are in a temporary
 /// file as sorted runs; [`check`](Self::check) detects the duplicates among all.
+///
+/// Ids that are consecutive numbers, as positions are, take no memory.
 pub(super) struct SeenIds {
+    numbered: Numbered,
     hashers: [RandomState; 2],
     last: HashMap<IdHash, u64, BuildHasherDefault<AlreadyHashed>>,
     limit: usize,
+    expected: usize,
     earlier: SortedRuns,
     /// Each file, with the number of lines of the files before it.
     files: Vec<(Arc<Path>, u64)>,
@@ -28,7 +32,7 @@ pub(super) struct SeenIds {
 }
 
 impl SeenIds {
-    /// Allocates space for the expected number of rows.
+    /// Allocates space for the expected number of rows when it is needed.
     pub(super) fn new(expected: usize) -> Self {
         #[cfg(not(test))]
         let limit = IN_MEMORY;
@@ -44,9 +48,11 @@ impl SeenIds {
 
     fn with_limit(expected: usize, limit: usize) -> Self {
         Self {
+            numbered: Numbered::default(),
             hashers: <[RandomState; 2]>::default(),
-            last: HashMap::with_capacity_and_hasher(expected, BuildHasherDefault::default()),
+            last: HashMap::default(),
             limit,
+            expected,
             earlier: SortedRuns::default(),
             files: Vec::new(),
             lines: 0,
@@ -63,8 +69,18 @@ impl SeenIds {
         row: u64,
         origin: Option<&Origin>,
     ) -> Result<(), EvaluateError> {
-        let hash = self.hashers.each_ref().map(|hasher| hasher.hash_one(id));
         let place = origin.map_or(row + 1, |origin| self.line_in_run(origin));
+        match self.numbered.insert(id, place) {
+            Inserted::New => return Ok(()),
+            Inserted::Duplicate { first } => {
+                return Err(self.duplicate(id.to_owned(), first, place));
+            }
+            Inserted::Other => {}
+        }
+        if self.last.is_empty() {
+            self.last.reserve(self.expected);
+        }
+        let hash = self.hashers.each_ref().map(|hasher| hasher.hash_one(id));
         if let Some(first) = self.last.insert(IdHash(hash), place) {
             return Err(self.duplicate(id.to_owned(), first, place));
         }
@@ -136,6 +152,56 @@ impl SeenIds {
     }
 }
 
+/// Ids that are consecutive decimal numbers, in rows that follow each other.
+#[derive(Default)]
+struct Numbered {
+    /// The first and the last number and place.
+    ids: Option<[(u64, u64); 2]>,
+    /// Whether another id followed, so that no more numbers are added.
+    has_ended: bool,
+}
+
+enum Inserted {
+    New,
+    Duplicate {
+        first: u64,
+    },
+    /// The id is not the next number.
+    Other,
+}
+
+impl Numbered {
+    fn insert(&mut self, id: &str, place: u64) -> Inserted {
+        let number = canonical_number(id);
+        match (&mut self.ids, number) {
+            (None, Some(number)) if !self.has_ended => {
+                self.ids = Some([(number, place); 2]);
+                return Inserted::New;
+            }
+            (Some([_, last]), Some(number))
+                if !self.has_ended
+                    && last.0.checked_add(1) == Some(number)
+                    && last.1.checked_add(1) == Some(place) =>
+            {
+                *last = (number, place);
+                return Inserted::New;
+            }
+            (Some([first, last]), Some(number)) if (first.0..=last.0).contains(&number) => {
+                return Inserted::Duplicate { first: first.1 + (number - first.0) };
+            }
+            _ => {}
+        }
+        self.has_ended = true;
+        Inserted::Other
+    }
+}
+
+/// Returns the number that is written as this id and as no other.
+fn canonical_number(id: &str) -> Option<u64> {
+    let is_canonical = !id.starts_with(['0', '+']) || id == "0";
+    is_canonical.then(|| id.parse().ok()).flatten()
+}
+
 /// The hash of an id. It is not a `u128`, whose alignment would cost eight more bytes per row.
 #[derive(PartialEq, Eq)]
 struct IdHash([u64; 2]);
@@ -187,7 +253,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let score = |ids: &[u64]| {
             let pair =
-                |id: &u64| Pair::new(id.to_string(), Example::default(), Prediction::default());
+                |id: &u64| Pair::new(format!("r{id}"), Example::default(), Prediction::default());
             let rows: Vec<Pair> = ids.iter().map(pair).collect();
             runtime.block_on(evaluate.score(rows)).map(|result| result.rows)
         };
@@ -196,7 +262,7 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         ids[90] = 11;
         let error = score(&ids).unwrap_err().to_string();
-        let found = "duplicate row id `11` (rows 12 and 91); ids must be unique within a run";
+        let found = "duplicate row id `r11` (rows 12 and 91); ids must be unique within a run";
         assert_eq!((&*error, path.exists()), (found, false));
     }
 
@@ -225,10 +291,10 @@ mod tests {
         let mut seen = SeenIds::with_limit(0, 100);
         for (row, line) in (0..1_000).zip((1..=500).chain(1..=500)) {
             let origin = Origin { file: Arc::clone(&files[usize::from(row >= 500)]), line };
-            let id = if row == 720 { "40".to_owned() } else { row.to_string() };
+            let id = format!("r{}", if row == 720 { 40 } else { row });
             seen.insert(&id, row, Some(&origin)).unwrap();
         }
-        let found = "duplicate row id `40` (rows a.jsonl:41 and b.jsonl:221); ids must be unique within a run";
+        let found = "duplicate row id `r40` (rows a.jsonl:41 and b.jsonl:221); ids must be unique within a run";
         assert_eq!(seen.check().unwrap_err().to_string(), found);
     }
 
@@ -236,10 +302,56 @@ mod tests {
     fn trap_20_memory_is_that_of_the_last_ids() {
         let mut seen = SeenIds::with_limit(0, 64);
         for row in 0..100_000 {
-            seen.insert(&row.to_string(), row, None).unwrap();
+            seen.insert(&format!("r{row}"), row, None).unwrap();
             assert!(seen.last.len() < 64);
         }
         assert!(seen.last.capacity() < 256, "{}", seen.last.capacity());
         seen.check().unwrap();
+    }
+
+    #[test]
+    fn consecutive_numbers_take_no_memory_and_duplicates_of_them_are_found() {
+        let mut seen = SeenIds::with_limit(1_000, 64);
+        for row in 0..100_000 {
+            seen.insert(&(row + 7).to_string(), row, None).unwrap();
+        }
+        assert_eq!((seen.last.capacity(), seen.earlier.is_empty()), (0, true));
+        let found = seen.insert("19", 100_000, None).unwrap_err().to_string();
+        assert_eq!(
+            found,
+            "duplicate row id `19` (rows 13 and 100001); ids must be unique within a run"
+        );
+    }
+
+    #[test]
+    fn numbers_that_are_not_consecutive_are_ids_like_others() {
+        let duplicate = |id: &str, first: usize, second: usize| {
+            let rows = format!("(rows {first} and {second})");
+            Some(format!("duplicate row id `{id}` {rows}; ids must be unique within a run"))
+        };
+        assert_eq!(error(&["5", "6", "8", "7", "9", "8"], 9), duplicate("8", 3, 6));
+        assert_eq!(error(&["x", "5", "6", "5"], 9), duplicate("5", 2, 4));
+        assert_eq!(error(&["5", "x", "6", "5"], 9), duplicate("5", 1, 4));
+        assert_eq!(error(&["5", "x", "6", "6"], 9), duplicate("6", 3, 4));
+        assert_eq!(error(&["x", "1", "x"], 9), duplicate("x", 1, 3));
+        let all_different = ["1", "2", "+2", "02", "2.0", "-1", "0", "3", "18446744073709551616"];
+        assert_eq!(error(&all_different, 9), None);
+        assert_eq!(error(&["18446744073709551615", "0"], 9), None);
+    }
+
+    #[test]
+    fn rows_of_one_line_are_compared_too() {
+        let file = Arc::<Path>::from(Path::new("a.json"));
+        let mut seen = SeenIds::with_limit(0, 100);
+        let mut insert = |id: &str, line: u64| {
+            let origin = Origin { file: Arc::clone(&file), line };
+            seen.insert(id, line, Some(&origin)).map_err(|error| error.to_string())
+        };
+        assert_eq!(insert("19", 1), Ok(()));
+        assert_eq!(insert("21", 2), Ok(()));
+        assert_eq!(insert("20", 2), Ok(()));
+        let found =
+            "duplicate row id `21` (rows a.json:2 and a.json:3); ids must be unique within a run";
+        assert_eq!(insert("21", 3), Err(found.to_owned()));
     }
 }

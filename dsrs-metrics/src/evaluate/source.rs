@@ -10,6 +10,7 @@ use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 
 use super::error::EvaluateError;
+use super::pulled_rows::OwnRows;
 use super::seen_ids::SeenIds;
 use super::shared_poll::SharedPoll;
 use super::stop::Stop;
@@ -22,33 +23,61 @@ use crate::core::rows::pair::{Origin, Pair};
 pub(super) struct Input<G, P> {
     /// The id, or `None` to use the row's position.
     pub(super) id: Option<String>,
-    pub(super) gold: Arc<G>,
+    pub(super) gold: Gold<G>,
     /// The prediction, or `None` if the program has to make it.
     pub(super) pred: Option<P>,
-    pub(super) attributes: Fields,
-    pub(super) origin: Option<Origin>,
+    /// Boxed, since a row is moved several times, and most have neither.
+    extra: Option<Box<(Fields, Option<Origin>)>>,
+}
+
+/// The labelled example of a row, shared with a list or its own.
+pub(super) enum Gold<G> {
+    Shared(Arc<G>),
+    Own(G),
+}
+
+impl<G> Gold<G> {
+    pub(super) fn get(&self) -> &G {
+        match self {
+            Self::Shared(gold) => gold,
+            Self::Own(gold) => gold,
+        }
+    }
+
+    pub(super) fn into_arc(self) -> Arc<G> {
+        match self {
+            Self::Shared(gold) => gold,
+            Self::Own(gold) => Arc::new(gold),
+        }
+    }
 }
 
 impl<G, P> Input<G, P> {
     pub(super) fn to_predict(gold: Arc<G>) -> Self {
-        Self { id: None, gold, pred: None, attributes: Fields::default(), origin: None }
+        Self { id: None, gold: Gold::Shared(gold), pred: None, extra: None }
+    }
+
+    fn origin(&self) -> Option<&Origin> {
+        self.extra.as_ref().and_then(|extra| extra.1.as_ref())
+    }
+
+    /// Returns the other fields and the origin of the row.
+    pub(super) fn take_extra(&mut self) -> (Fields, Option<Origin>) {
+        self.extra.take().map(|extra| *extra).unwrap_or_default()
     }
 }
 
 impl<G, P> From<Pair<G, P>> for Input<G, P> {
     fn from(pair: Pair<G, P>) -> Self {
-        Self {
-            id: Some(pair.id),
-            gold: Arc::new(pair.gold),
-            pred: Some(pair.pred),
-            attributes: pair.attributes,
-            origin: pair.origin,
-        }
+        let Pair { id, gold, pred, attributes, origin, .. } = pair;
+        let has_extra = !attributes.is_empty() || origin.is_some();
+        let extra = has_extra.then(|| Box::new((attributes, origin)));
+        Self { id: Some(id), gold: Gold::Own(gold), pred: Some(pred), extra }
     }
 }
 
 /// A row and its position, from 0.
-type Numbered<G, P> = (u64, Input<G, P>);
+pub(super) type Numbered<G, P> = (u64, Input<G, P>);
 
 pub(super) type Inputs<'a, G, P> =
     Box<dyn Iterator<Item = Result<Input<G, P>, String>> + Send + 'a>;
@@ -85,7 +114,7 @@ impl<S> Numbering<S> {
     ) -> Result<Numbered<G, P>, EvaluateError> {
         let row = row.map_err(|message| EvaluateError::Input { message })?;
         if let Some(id) = &row.id {
-            self.seen.insert(id, self.next, row.origin.as_ref())?;
+            self.seen.insert(id, self.next, row.origin())?;
         }
         self.next += 1;
         Ok((self.next - 1, row))
@@ -166,7 +195,7 @@ impl<'a, G, P> Source<'a, G, P> {
         }
         let pulled = match &self.rows {
             Rows::List(rows, next) => return self.pull_listed(rows, next),
-            Rows::Iterator(rows) => Self::pull_iterator(rows),
+            Rows::Iterator(rows) => Self::next_of(&mut lock(rows)),
             Rows::Stream(rows, shared) => tokio::select! {
                 biased;
                 () = stop.wait() => None,
@@ -184,18 +213,42 @@ impl<'a, G, P> Source<'a, G, P> {
         }
     }
 
+    /// Pulls up to this number of rows at once and returns the first; the others become the worker's own rows. Returns
+    /// `None` if the source is not an iterator, or has no more rows.
+    pub(super) fn pull_several(
+        &self,
+        number: u32,
+        stop: &Stop,
+        own: &OwnRows<G, P>,
+    ) -> Option<Numbered<G, P>> {
+        let Rows::Iterator(rows) = &self.rows else { return None };
+        let mut rows = lock(rows);
+        // Locked with the source, so that whoever finds the source empty finds these rows.
+        let mut own = lock(own);
+        for _ in 0..number {
+            if stop.is_set() {
+                break;
+            }
+            match Self::next_of(&mut rows) {
+                Some(Ok(row)) => own.push_back(row),
+                Some(Err(error)) => self.fail(error, stop),
+                None => break,
+            }
+        }
+        own.pop_front()
+    }
+
     fn pull_listed(&self, rows: &[Arc<G>], next: &AtomicUsize) -> Option<Numbered<G, P>> {
         let index = next.fetch_add(1, Ordering::Relaxed);
         let mut row = Input::to_predict(Arc::clone(rows.get(index)?));
         // The ids of a list were checked by the builder.
-        row.id = self.row_id.as_ref().map(|row_id| row_id(&row.gold));
+        row.id = self.row_id.as_ref().map(|row_id| row_id(row.gold.get()));
         Some((index as u64, row))
     }
 
-    fn pull_iterator(
-        rows: &Mutex<Numbering<Inputs<'a, G, P>>>,
+    fn next_of(
+        rows: &mut Numbering<Inputs<'a, G, P>>,
     ) -> Option<Result<Numbered<G, P>, EvaluateError>> {
-        let mut rows = lock(rows);
         let pulled = panic::catch(false, || rows.rows.next());
         let row = pulled.unwrap_or_else(|panic| Some(Err(input_panicked(&panic))));
         row.map(|row| rows.number(row))
@@ -212,7 +265,7 @@ impl<'a, G, P> Source<'a, G, P> {
         let polled = panic::catch(false, || {
             stream.poll_next_unpin(context).map_ok(|mut row| {
                 let row_id = self.row_id.as_ref();
-                row.id = row.id.or_else(|| row_id.map(|row_id| row_id(&row.gold)));
+                row.id = row.id.or_else(|| row_id.map(|row_id| row_id(row.gold.get())));
                 row
             })
         });
@@ -228,7 +281,7 @@ impl<'a, G, P> Source<'a, G, P> {
     }
 }
 
-fn lock<S>(rows: &Mutex<S>) -> MutexGuard<'_, S> {
+pub(super) fn lock<S>(rows: &Mutex<S>) -> MutexGuard<'_, S> {
     rows.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 
 use super::missing::MissingTally;
+use super::plain_rows::PlainTally;
 use super::repeats::RepeatTally;
 use super::sample::{Failures, IntervalOptions, Place, Sample};
 use super::summary::MetricSummary;
@@ -108,6 +109,25 @@ impl Tally {
                     self.failed.push(place);
                 }
             }
+        }
+    }
+
+    /// An empty tally of plain rows of this metric.
+    pub(super) fn plain(&self) -> PlainTally {
+        PlainTally::new(self.histogram.as_ref().map(Histogram::emptied))
+    }
+
+    /// Adds plain rows.
+    pub(super) fn add(&mut self, plain: &PlainTally) {
+        let counts = &mut self.counts;
+        counts.scored += plain.scored;
+        counts.passed += plain.passed;
+        counts.with_verdict += plain.with_verdict;
+        counts.ones += plain.ones;
+        counts.cost_msats = counts.cost_msats.saturating_add(plain.cost_msats);
+        self.values.add(&plain.moments);
+        if let (Some(histogram), Some(more)) = (&mut self.histogram, &plain.histogram) {
+            histogram.merge(more);
         }
     }
 

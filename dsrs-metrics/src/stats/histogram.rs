@@ -44,6 +44,18 @@ impl Histogram {
         self.counts[bin.min(BINS - 1)] += 1;
     }
 
+    /// Adds the values of another histogram of the same range.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        for (count, more) in self.counts.iter_mut().zip(other.counts) {
+            *count += more;
+        }
+    }
+
+    /// Returns the same histogram without values.
+    pub(crate) fn emptied(&self) -> Self {
+        Self { counts: [0; BINS], ..*self }
+    }
+
     /// Returns the smallest and the largest possible value.
     #[must_use]
     pub const fn range(&self) -> (f64, f64) {

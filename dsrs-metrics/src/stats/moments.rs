@@ -144,6 +144,8 @@ impl Serialize for Uncertainty {
 #[derive(Clone, Default)]
 pub struct Moments {
     count: u64,
+    /// Values that are 1, as most are; they are not in the sums.
+    ones: u64,
     sum: ExactSum,
     squares: ExactSum,
     /// Whether the square of a value is too large.
@@ -163,6 +165,13 @@ impl Moments {
             return;
         }
         self.count += times;
+        if value == 0.0 {
+            return;
+        }
+        if value == 1.0 {
+            self.ones += times;
+            return;
+        }
         self.has_large |= !matches!(value.abs(), 0.0..=MAX_SQUARED);
         if value.is_finite() {
             self.sum.add_times(value, times);
@@ -179,10 +188,18 @@ impl Moments {
     /// Adds the values of another part of the rows.
     pub fn merge(&mut self, other: &Self) {
         self.count += other.count;
+        self.ones += other.ones;
         self.sum.add_all(&other.sum);
         self.squares.add_all(&other.squares);
         self.has_large |= other.has_large;
         self.has_infinite |= other.has_infinite;
+    }
+
+    /// Returns the sums of all values and of their squares.
+    fn sums(&self) -> [ExactSum; 2] {
+        let mut sums = [self.sum.clone(), self.squares.clone()];
+        sums.iter_mut().for_each(|sum| sum.add_times(1.0, self.ones));
+        sums
     }
 
     /// Returns the number of values.
@@ -194,7 +211,8 @@ impl Moments {
     /// Returns the mean; `None` without values, or with a value that is not finite.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
-        (self.count > 0 && !self.has_infinite).then(|| self.sum.mean(self.count))
+        let [sum, _] = self.sums();
+        (self.count > 0 && !self.has_infinite).then(|| sum.mean(self.count))
     }
 
     /// Returns the unbiased variance, with `n - 1` in the denominator; `None` with fewer than two values, or with a
@@ -205,11 +223,12 @@ impl Moments {
             return None;
         }
         // n Σx² - (Σx)², exact up to products below 2^-1074: nothing cancels, however close the values are.
+        let [sum, squares] = self.sums();
         let mut deviations = ExactSum::default();
-        for part in self.squares.parts() {
+        for part in squares.parts() {
             deviations.add_times(part, self.count);
         }
-        let sums = self.sum.parts();
+        let sums = sum.parts();
         for a in sums {
             for b in sums {
                 add_product(&mut deviations, a, b, -1.0);

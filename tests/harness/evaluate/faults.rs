@@ -66,6 +66,12 @@ async fn trap_17_a_metric_that_blocks_a_thread_delays_no_other_row() {
         let result = evaluate.build().unwrap().score_stream(rows).await.unwrap();
         assert_eq!((result.score, result.rows), (Some(100.0), 100), "row {row} of a stream");
     }
+    // Rows that are only counted are pulled several at a time.
+    for row in [0, 1, 7, 500, 4_999] {
+        let evaluate = Evaluate::builder().metric(blocks_on(row, 5_000)).keep_results(false);
+        let result = evaluate.concurrency(8).build().unwrap().score(pairs(5_000)).await.unwrap();
+        assert_eq!((result.score, result.rows), (Some(100.0), 5_000), "counted row {row}");
+    }
 }
 
 /// A thread that reads a row while others wait for the source wakes one of them.

@@ -80,3 +80,45 @@ proptest! {
         prop_assert_eq!(mean(&values).to_bits(), mean(&shuffled).to_bits());
     }
 }
+
+/// Rows with a pass, a number, an explained number, an abstention and a failure.
+fn mixed(row: usize) -> Pair<usize, usize> {
+    Pair::new(row.to_string(), row, row % 11)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rows_that_are_only_counted_have_the_summary_of_rows_that_are_kept() {
+    let passes = || typed_metric_fn("passes", |gold: &usize, _: &usize| gold.is_multiple_of(3));
+    let share = || {
+        let share = typed_metric_fn("share", |_: &usize, pred: &usize| 0.1 * *pred as f64);
+        share.with_range(0.0, 1.0).with_threshold(0.5)
+    };
+    let explained = || {
+        typed_metric_fn("explained", |_: &usize, pred: &usize| {
+            FeedbackMetric::new(1.0 / (*pred + 1) as f64, "as expected")
+        })
+    };
+    let sometimes = || {
+        typed_metric_fn("sometimes", |gold: &usize, pred: &usize| match (gold % 100, pred) {
+            (99, _) => Err("not a number".to_owned()),
+            (_, 5) => Ok(None),
+            _ => Ok(Some(true)),
+        })
+    };
+    let mut summaries = Vec::new();
+    for (keep, concurrency) in [(true, 1), (true, 8), (false, 1), (false, 8)] {
+        let evaluate = Evaluate::<usize, usize>::typed().metric(passes()).metric(share());
+        let evaluate = evaluate.metric(explained()).metric(sometimes()).keep_results(keep);
+        let evaluate = evaluate.concurrency(concurrency).build().unwrap();
+        let result = evaluate.score((0..2_000).map(mixed)).await.unwrap();
+        assert_eq!(
+            (result.rows, result.failed_rows, result.results.len()),
+            (2_000, 20, if keep { 2_000 } else { 0 })
+        );
+        summaries.push((result.metrics, result.first_error));
+    }
+    let (first, others) = summaries.split_first().unwrap();
+    assert!(others.iter().all(|other| other == first), "{summaries:#?}");
+    let histogram = first.0[1].histogram.as_ref().unwrap().counts();
+    assert_eq!((histogram.iter().sum::<u64>(), first.0[3].abstained), (2_000, 180));
+}

@@ -1,6 +1,7 @@
 //! Rows whose fields are known at run time: [`Example`] and [`Prediction`]; and the [`Trace`] that an
 //! optimizer passes to a metric. Rows with static types are in `fields.rs`.
 
+use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -9,7 +10,8 @@ use serde_json::Value;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Fields {
-    values: IndexMap<String, Value>,
+    // Random per process, so that no file can have names that collide.
+    values: IndexMap<String, Value, RandomState>,
     /// Whether the values come from an untyped format (CSV), so that `"0.5"` can be parsed as a number
     /// and `""` as absent.
     #[serde(skip)]

@@ -90,6 +90,11 @@ impl Scored {
         }
     }
 
+    /// Returns whether the score has no data but details and feedback.
+    pub(crate) fn is_simple(&self) -> bool {
+        matches!(self.note, Note::None | Note::Feedback)
+    }
+
     /// Sets the details of the score, which are cut off if they are too long. Its previous ones become its feedback.
     pub(crate) fn explained(mut self, mut details: String) -> Self {
         shown::truncate(&mut details, MAX_EXPLANATION);

@@ -1,0 +1,80 @@
+//! A metric of a run.
+
+use std::sync::Arc;
+
+use crate::core::answer::Answer;
+use crate::core::call::MetricCall;
+use crate::core::dedup::key::Key;
+use crate::core::dedup::memo::{self, Sharing};
+use crate::core::metric::Metric;
+use crate::core::outcome::Outcome;
+use crate::core::requirements::Requirement;
+use crate::core::score::Scored;
+use crate::core::spec::{ScoreKind, ScoreRange};
+
+/// A metric with those of its properties that every row needs.
+pub(super) struct MetricEntry<'a, G, P> {
+    pub(super) name: String,
+    pub(super) kind: ScoreKind,
+    pub(super) range: Option<ScoreRange>,
+    /// The fields that it reads, as `gold.NAME` and `pred.NAME`.
+    pub(super) reads: Vec<String>,
+    metric: Arc<dyn Metric<G, P> + 'a>,
+    key: Option<Key>,
+    pub(super) is_async: bool,
+}
+
+impl<G, P> Clone for MetricEntry<'_, G, P> {
+    fn clone(&self) -> Self {
+        let Self { name, kind, range, reads, metric, key, is_async } = self;
+        let (name, reads, key) = (name.clone(), reads.clone(), key.clone());
+        let (metric, kind, range, is_async) = (Arc::clone(metric), *kind, *range, *is_async);
+        Self { name, kind, range, reads, metric, key, is_async }
+    }
+}
+
+impl<'a, G: Sync, P: Sync> MetricEntry<'a, G, P> {
+    pub(super) fn new(metric: Arc<dyn Metric<G, P> + 'a>) -> Self {
+        let spec = metric.spec();
+        let (kind, reads) = (spec.kind, spec.get_input_fields().collect());
+        let range = if spec.strict { Some(ScoreRange::UNIT) } else { spec.range };
+        let is_async = spec.is_async;
+        // The key of the metric itself, not that of this pointer to it.
+        let (name, key) = (metric.name().to_owned(), (*metric).key());
+        Self { name, kind, range, reads, key, metric, is_async }
+    }
+}
+
+impl<G: Sync, P: Sync> MetricEntry<'_, G, P> {
+    /// Returns whether the metric can have this outcome. A journal from elsewhere may have any.
+    pub(super) fn is_possible(&self, outcome: &Outcome) -> bool {
+        outcome.scored().is_none_or(|Scored { score, .. }| {
+            self.range.is_none_or(|range| range.contains(score.value))
+                && ScoreRange::UNIT.contains(score.confidence)
+        })
+    }
+
+    pub(super) fn metric(&self) -> &dyn Metric<G, P> {
+        &*self.metric
+    }
+
+    pub(super) fn answer<'a>(&'a self, call: MetricCall<'a, G, P>) -> Answer<'a> {
+        memo::answer(&*self.metric, self.key.as_ref(), call)
+    }
+}
+
+/// Returns the metrics or components that occur more than once.
+pub(super) fn sharing<G: Sync, P: Sync>(metrics: &[MetricEntry<'_, G, P>]) -> Option<Sharing> {
+    let mut all = Vec::new();
+    metrics.iter().for_each(|entry| entry.metric.keys(&mut all));
+    Sharing::among(&all)
+}
+
+/// Returns all requirements of the metrics.
+pub(super) fn requirements<G: Sync, P: Sync>(
+    metrics: &[MetricEntry<'_, G, P>],
+) -> Vec<Requirement> {
+    let mut all = Vec::new();
+    metrics.iter().for_each(|entry| entry.metric.requirements(&mut all));
+    all
+}

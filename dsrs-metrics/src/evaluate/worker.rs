@@ -1,0 +1,219 @@
+//! A worker: a task that pulls rows until there are none.
+//!
+//! A worker is one task for the whole run. No task is spawned per row, and tokio distributes the workers over
+//! its threads.
+
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use futures_util::FutureExt;
+
+use super::journal::RunJournal;
+use super::plain_rows::{self, PlainRows, SharedPlainRows};
+use super::pulled_rows::OwnRows;
+use super::row_result::RowResult;
+use super::run::Run;
+use super::source::{Input, Numbered, lock};
+use crate::core::outcome::Outcome;
+use crate::core::panic;
+use crate::evaluate::program::Program;
+use crate::evaluate::report::Render;
+
+/// How long a worker may run without yielding to timers, signals and other tasks.
+const TIME_SLICE: Duration = Duration::from_millis(5);
+
+/// The largest number of rows between two readings of the clock.
+const MAX_ROWS_PER_READING: u32 = 64;
+
+/// Awaits a row, resetting its cooperative time slice each time it is resumed, since other tasks ran
+/// meanwhile. Yielding again at its end would queue it behind all tasks that were woken with it.
+async fn with_time_slice<T>(
+    slice_start: &mut std::time::Instant,
+    mut row: Pin<&mut impl Future<Output = T>>,
+) -> T {
+    let mut has_waited = false;
+    poll_fn(|context| {
+        if has_waited {
+            *slice_start = std::time::Instant::now();
+        }
+        has_waited = true;
+        row.as_mut().poll(context)
+    })
+    .await
+}
+
+/// When a worker yields.
+struct Slice {
+    start: Instant,
+    /// The rows until the clock is read again: few if rows take long.
+    rows_left: u32,
+    rows_per_reading: u32,
+    last_reading: Instant,
+}
+
+impl Slice {
+    fn start() -> Self {
+        let now = Instant::now();
+        Self { start: now, rows_left: 1, rows_per_reading: 1, last_reading: now }
+    }
+
+    /// Returns the time since the start of the slice, unless the clock need not be read after this row.
+    fn elapsed(&mut self) -> Option<Duration> {
+        self.rows_left -= 1;
+        if self.rows_left > 0 {
+            return None;
+        }
+        let now = Instant::now();
+        let is_fast = now.duration_since(self.last_reading) < TIME_SLICE / 50;
+        self.rows_per_reading = match is_fast {
+            true => (2 * self.rows_per_reading).min(MAX_ROWS_PER_READING),
+            false => 1,
+        };
+        (self.rows_left, self.last_reading) = (self.rows_per_reading, now);
+        Some(now.duration_since(self.start))
+    }
+}
+
+/// What became of a row that a worker tried to evaluate without awaiting anything.
+enum Attempted<G, P> {
+    /// It was counted as a plain row.
+    Counted,
+    Evaluated(RowResult<G, P>),
+    /// It was not evaluated.
+    Waits(Input<G, P>),
+}
+
+impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
+    /// Returns the next row: one that this worker has pulled, else one of the source, else one that another worker has
+    /// pulled.
+    async fn next(&self, own: &OwnRows<G, P>, rows_at_once: u32) -> Option<Numbered<G, P>> {
+        if self.stop.is_set() {
+            return None;
+        }
+        if let Some(row) = lock(own).pop_front() {
+            return Some(row);
+        }
+        if rows_at_once > 1
+            && let Some(row) = self.source.pull_several(rows_at_once, &self.stop, own)
+        {
+            return Some(row);
+        }
+        let pulled = self.source.pull(&self.stop, &self.pool).await;
+        pulled.or_else(|| self.pulled.take().filter(|_| !self.stop.is_set()))
+    }
+
+    /// Evaluates rows until there are no more.
+    pub(super) async fn work<Kind>(&self, program: &impl Program<G, P, Kind>) {
+        let is_immediate = self.journal.is_none() && self.plan.is_immediate();
+        let plain = self.plain_from.filter(|_| is_immediate).map(|from| (from, self.add_worker()));
+        let (mut line, mut outcomes) = (Vec::new(), Vec::new());
+        let mut slice = Slice::start();
+        let own = self.pulled.add_worker();
+        loop {
+            let rows_at_once = if is_immediate { slice.rows_per_reading } else { 1 };
+            let Some((index, input)) = self.next(&own, rows_at_once).await else { break };
+            let plain_rows = plain.as_ref().filter(|(from, _)| index >= *from);
+            let attempted = match is_immediate {
+                true => {
+                    self.evaluate_now(index, input, &mut outcomes, plain_rows.map(|(_, rows)| rows))
+                }
+                false => Attempted::Waits(input),
+            };
+            match attempted {
+                Attempted::Counted => {}
+                Attempted::Evaluated(row) => self.finish_row(index, row, &mut line),
+                Attempted::Waits(input) => {
+                    self.pool.begin_row();
+                    let row = self.plan.finish(index, input, program, self.journal.as_ref());
+                    let row = with_time_slice(&mut slice.start, pin!(row)).await;
+                    self.pool.end_row();
+                    match row {
+                        Ok(row) => self.finish_row(index, row, &mut line),
+                        Err(error) => return self.source.fail(error.into(), &self.stop),
+                    }
+                }
+            }
+            // Rows that never wait must yield to timers, signals and other tasks: short ones by tokio's
+            // budget, which costs least, long ones when their time slice is over.
+            let Some(elapsed) = slice.elapsed() else { continue };
+            if elapsed < TIME_SLICE {
+                tokio::task::consume_budget().await;
+                continue;
+            }
+            if let Some((_, rows)) = &plain {
+                self.add_plain_rows(rows);
+            }
+            self.poll_stop_signal();
+            tokio::task::yield_now().await;
+            slice.start = Instant::now();
+        }
+    }
+
+    fn evaluate_now(
+        &self,
+        index: u64,
+        input: Input<G, P>,
+        outcomes: &mut Vec<Outcome>,
+        plain: Option<&SharedPlainRows>,
+    ) -> Attempted<G, P> {
+        let Some(traceback) = self.plan.evaluate_now(&input, outcomes) else {
+            return Attempted::Waits(input);
+        };
+        if plain.is_some_and(|plain| plain_rows::lock(plain).record(outcomes)) {
+            return Attempted::Counted;
+        }
+        let row = RowResult::begin(index, input);
+        Attempted::Evaluated(RowResult { outcomes: std::mem::take(outcomes), traceback, ..row })
+    }
+
+    fn finish_row(&self, index: u64, row: RowResult<G, P>, line: &mut Vec<u8>) {
+        if let Some(render) = self.render {
+            line.clear();
+            self.render_row(render, &row, line);
+        }
+        self.observers.notify(|observer| observer.on_row(&row));
+        self.record(index, row, line);
+    }
+
+    /// Returns the plain rows of a new worker.
+    fn add_worker(&self) -> SharedPlainRows {
+        let collector = self.collector.lock().unwrap_or_else(PoisonError::into_inner);
+        let rows = Arc::new(Mutex::new(PlainRows::new(&collector.tallies)));
+        let mut all = self.plain_rows.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push(Arc::clone(&rows));
+        rows
+    }
+
+    fn add_plain_rows(&self, rows: &SharedPlainRows) {
+        let mut collector = self.collector.lock().unwrap_or_else(PoisonError::into_inner);
+        collector.add(&mut plain_rows::lock(rows));
+    }
+
+    /// Polls the stop signal here too, because busy workers may starve the task that waits for it.
+    fn poll_stop_signal(&self) {
+        let signal = self.stop_when.as_ref().filter(|_| !self.stop.is_requested());
+        if signal.is_some_and(|signal| signal.clone().now_or_never().is_some()) {
+            self.stop.request();
+        }
+    }
+
+    fn render_row(&self, render: Render<G, P>, row: &RowResult<G, P>, line: &mut Vec<u8>) {
+        if panic::catch(false, || render(row, &self.names, line)).is_err() {
+            line.clear();
+            super::score_line(row, &self.names, line);
+        }
+    }
+
+    fn record(&self, index: u64, row: RowResult<G, P>, line: &[u8]) {
+        let mut collector = self.collector.lock().unwrap_or_else(PoisonError::into_inner);
+        collector.record(index, row, line);
+        if let Some(error) = self.journal.as_ref().and_then(RunJournal::error) {
+            collector.output_error.get_or_insert(error.into());
+        }
+        if collector.is_full() {
+            self.stop.set();
+        }
+    }
+}
