@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 
+use super::chunked::{ChunkedRows, Chunks};
 use super::error::EvaluateError;
 use super::seen_ids::SeenIds;
 use super::shared_poll::SharedPoll;
@@ -48,7 +49,7 @@ impl<G, P> From<Pair<G, P>> for Input<G, P> {
 }
 
 /// A row and its position, from 0.
-type Numbered<G, P> = (u64, Input<G, P>);
+pub(super) type Numbered<G, P> = (u64, Input<G, P>);
 
 pub(super) type Inputs<'a, G, P> =
     Box<dyn Iterator<Item = Result<Input<G, P>, String>> + Send + 'a>;
@@ -65,21 +66,22 @@ enum Rows<'a, G, P> {
     Iterator(Mutex<Numbering<Inputs<'a, G, P>>>),
     /// `None` once the stream has ended or panicked, since it must not be polled again.
     Stream(Mutex<Numbering<Option<InputStream<'a, G, P>>>>, SharedPoll),
+    Chunks(ChunkedRows<'a, G, P>),
 }
 
 /// Rows in the order in which they are read, with the number and ids of the rows before.
-struct Numbering<S> {
-    rows: S,
+pub(super) struct Numbering<S> {
+    pub(super) rows: S,
     next: u64,
     seen: SeenIds,
 }
 
 impl<S> Numbering<S> {
-    fn new(rows: S, expected: usize) -> Self {
+    pub(super) fn new(rows: S, expected: usize) -> Self {
         Self { rows, next: 0, seen: SeenIds::new(expected) }
     }
 
-    fn number<G, P>(
+    pub(super) fn number<G, P>(
         &mut self,
         row: Result<Input<G, P>, String>,
     ) -> Result<Numbered<G, P>, EvaluateError> {
@@ -115,6 +117,10 @@ impl<'a, G, P> Source<'a, G, P> {
         Self::new(Rows::Stream(rows, SharedPoll::default()), row_id)
     }
 
+    pub(super) fn chunks(chunks: Chunks<'a, G, P>) -> Self {
+        Self::new(Rows::Chunks(ChunkedRows::new(chunks)), None)
+    }
+
     fn new(rows: Rows<'a, G, P>, row_id: Option<RowId<G>>) -> Self {
         Self { rows, row_id, error: OnceLock::new() }
     }
@@ -127,6 +133,7 @@ impl<'a, G, P> Source<'a, G, P> {
             Rows::Stream(rows, _) => {
                 lock(rows).rows.as_ref().map_or((0, Some(0)), |rows| rows.size_hint())
             }
+            Rows::Chunks(_) => (0, None),
         }
     }
 
@@ -151,6 +158,7 @@ impl<'a, G, P> Source<'a, G, P> {
             Rows::List(..) => Ok(()),
             Rows::Iterator(rows) => check_ids_of(rows),
             Rows::Stream(rows, _) => check_ids_of(rows),
+            Rows::Chunks(rows) => check_ids_of(&rows.decoded),
         };
         if let Err(error) = checked {
             // The first error is reported.
@@ -167,6 +175,7 @@ impl<'a, G, P> Source<'a, G, P> {
         let pulled = match &self.rows {
             Rows::List(rows, next) => return self.pull_listed(rows, next),
             Rows::Iterator(rows) => Self::pull_iterator(rows),
+            Rows::Chunks(rows) => rows.pull(),
             Rows::Stream(rows, shared) => tokio::select! {
                 biased;
                 () = stop.wait() => None,
@@ -228,7 +237,7 @@ impl<'a, G, P> Source<'a, G, P> {
     }
 }
 
-fn lock<S>(rows: &Mutex<S>) -> MutexGuard<'_, S> {
+pub(super) fn lock<S>(rows: &Mutex<S>) -> MutexGuard<'_, S> {
     rows.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -241,6 +250,6 @@ fn check_ids_of<S>(rows: &Mutex<Numbering<S>>) -> Result<(), EvaluateError> {
     }
 }
 
-fn input_panicked(panic: &Panic) -> String {
+pub(super) fn input_panicked(panic: &Panic) -> String {
     format!("reading the rows panicked: {}", panic.message)
 }
