@@ -1,65 +1,148 @@
 //! JSONL: one row per line. Lines of white space are skipped; `\n` and `\r\n` both end a line.
+//!
+//! Whole lines are read in chunks, which can be decoded on any thread.
 
-use std::io::{self, BufRead, Read};
+use std::io;
+use std::sync::Arc;
+
+use memchr::{memchr_iter, memrchr};
 
 use super::error::DataError;
 use super::input::Input;
 use super::json_row;
 use super::row::Row;
+use crate::core::rows::pair::Origin;
 
-/// The capacity that the buffer keeps between rows; what a longer row needed is freed.
-const KEPT_CAPACITY: usize = 1 << 20;
+/// The most bytes that are read at once.
+const READ: usize = 1 << 16;
 
 /// The rows of a JSONL file.
 pub(super) struct JsonLines {
     input: Input,
     /// The number of lines read so far.
-    line: u64,
-    buffer: Vec<u8>,
+    lines: u64,
+    /// The start of the next line.
+    rest: Vec<u8>,
+}
+
+/// Lines of a file.
+pub(super) struct LineChunk {
+    bytes: Vec<u8>,
+    /// The number of line ends.
+    lines: usize,
+    /// The first line.
+    at: Origin,
+    row_limit: usize,
+    value_limit: usize,
+}
+
+/// One line that is not white space.
+pub(super) struct Line<'c> {
+    chunk: &'c LineChunk,
+    bytes: &'c [u8],
+    /// The line as text, if the whole chunk is UTF-8.
+    pub(super) text: Option<&'c str>,
+    pub(super) at: Origin,
 }
 
 impl JsonLines {
     pub(super) fn new(input: Input) -> Self {
-        Self { input, line: 0, buffer: Vec::new() }
+        Self { input, lines: 0, rest: Vec::new() }
     }
 
-    /// Reads a line into the buffer and returns its length, 0 at the end of the file.
-    fn read_line(&mut self) -> io::Result<usize> {
-        self.buffer.clear();
-        self.buffer.shrink_to(KEPT_CAPACITY);
-        self.line += 1;
-        // Room for `\r\n` after the longest row.
-        let limit = (self.input.row_limit as u64).saturating_add(2);
-        (&mut self.input.reader).take(limit).read_until(b'\n', &mut self.buffer)
-    }
-
-    /// Whether the line is longer than what was read of it.
-    fn is_cut(&self) -> bool {
-        self.buffer.len() > self.input.row_limit.saturating_add(1) && !self.buffer.ends_with(b"\n")
-    }
-
-    fn row(&self) -> Result<Row, DataError> {
-        let at = self.input.at(self.line);
-        let text = self.buffer.trim_ascii_end();
-        if self.is_cut() || text.len() > self.input.row_limit {
-            let limit = self.input.row_limit;
-            return Err(DataError::TooLong { at, limit });
+    /// Reads the next lines; `None` at the end of the file.
+    pub(super) fn next_chunk(&mut self) -> Option<Result<LineChunk, DataError>> {
+        match self.read() {
+            Err(reason) => Some(Err(self.input.unreadable(reason))),
+            Ok(bytes) if bytes.is_empty() => None,
+            Ok(bytes) => {
+                let at = self.input.at(self.lines + 1);
+                let lines = memchr_iter(b'\n', &bytes).count();
+                self.lines += lines as u64;
+                let (row_limit, value_limit) = (self.input.row_limit, self.input.value_limit());
+                Some(Ok(LineChunk { bytes, lines, at, row_limit, value_limit }))
+            }
         }
-        json_row::parse(text, &at, 1, self.input.value_limit())
+    }
+
+    /// Reads at least one whole line, or more of a line than the row limit.
+    fn read(&mut self) -> io::Result<Vec<u8>> {
+        let mut bytes = std::mem::take(&mut self.rest);
+        loop {
+            let start = bytes.len();
+            let input = match self.input.reader.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                input => input?,
+            };
+            if input.is_empty() {
+                return Ok(bytes);
+            }
+            bytes.extend_from_slice(&input[..input.len().min(READ)]);
+            let read = bytes.len() - start;
+            self.input.reader.consume(read);
+            if let Some(end) = memrchr(b'\n', &bytes[start..]) {
+                self.rest = bytes.split_off(start + end + 1);
+                return Ok(bytes);
+            }
+            if is_cut(&bytes, self.input.row_limit) {
+                return Ok(bytes);
+            }
+        }
     }
 }
 
-impl Iterator for JsonLines {
-    type Item = Result<(Row, u64), DataError>;
+impl LineChunk {
+    /// Whether there is anything but white space.
+    pub(super) fn has_rows(&self) -> bool {
+        !self.bytes.trim_ascii_start().is_empty()
+    }
 
-    fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            match self.read_line() {
-                Err(reason) => return Some(Err(self.input.unreadable(reason))),
-                Ok(0) => return None,
-                Ok(_) if self.buffer.trim_ascii().is_empty() && !self.is_cut() => {}
-                Ok(_) => return Some(self.row().map(|row| (row, self.line))),
+    /// Reads the lines that are not white space, in order, up to the first error.
+    pub(super) fn collect_rows<T>(
+        &self,
+        mut read: impl FnMut(&Line<'_>) -> Result<T, DataError>,
+    ) -> Vec<Result<T, DataError>> {
+        let text = simdutf8::basic::from_utf8(&self.bytes).ok();
+        let ends = memchr_iter(b'\n', &self.bytes).map(|end| end + 1);
+        let unended = (!self.bytes.ends_with(b"\n")).then_some(self.bytes.len());
+        let mut rows = Vec::with_capacity(self.lines);
+        let mut start = 0;
+        for (line, end) in (self.at.line..).zip(ends.chain(unended)) {
+            let bytes = &self.bytes[start..end];
+            let is_cut = is_cut(bytes, self.row_limit);
+            let bytes = if is_cut { bytes } else { bytes.trim_ascii_end() };
+            if !bytes.is_empty() {
+                let at = Origin { file: Arc::clone(&self.at.file), line };
+                let text = text.map(|text| &text[start..start + bytes.len()]);
+                let row = read(&Line { chunk: self, bytes, text, at });
+                let is_last = row.is_err();
+                rows.push(row);
+                if is_last {
+                    break;
+                }
             }
+            start = end;
         }
+        rows
+    }
+}
+
+/// Whether a line, with its end, is longer than a row with `\r\n` may be.
+fn is_cut(line: &[u8], row_limit: usize) -> bool {
+    let limit = row_limit.saturating_add(1 + usize::from(line.ends_with(b"\n")));
+    line.len() > limit
+}
+
+impl Line<'_> {
+    pub(super) fn is_too_long(&self) -> bool {
+        self.bytes.len() > self.chunk.row_limit
+    }
+
+    pub(super) fn row(&self) -> Result<Row, DataError> {
+        if self.is_too_long() {
+            let (at, limit) = (self.at.clone(), self.chunk.row_limit);
+            return Err(DataError::TooLong { at, limit });
+        }
+        json_row::parse(self.bytes, &self.at, 1, self.chunk.value_limit)
     }
 }

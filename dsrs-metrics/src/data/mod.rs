@@ -1,7 +1,8 @@
 //! Reading pairs from JSONL, JSON, CSV and (feature `parquet`) Parquet files, one row at a time, in
 //! memory that does not grow with the file.
 //!
-//! [`DataReader`] (`reader.rs`) opens files (`row_file.rs`) and validates each row (`row.rs`). Each
+//! [`DataReader`] (`reader.rs`) opens files (`row_file.rs`) and validates each row (`row.rs`), of which it decodes only the fields
+//! that are read (`selection.rs`, `pairing.rs`). Each
 //! format has a file of its own. This module knows nothing about metrics: a metric checks whether a
 //! row has the fields it reads, and the harness checks that ids are unique.
 
@@ -16,6 +17,7 @@ mod json_lines;
 mod json_row;
 mod mapping;
 mod object_rows;
+mod pairing;
 #[cfg(feature = "parquet")]
 mod parquet;
 #[cfg(feature = "parquet")]
@@ -23,6 +25,7 @@ mod parquet_pages;
 mod reader;
 mod row;
 mod row_file;
+mod selection;
 mod whole_file;
 
 pub use error::DataError;
@@ -30,4 +33,8 @@ pub use format::Format;
 pub use input::ROW_LIMIT;
 pub use mapping::{Mapping, MappingError};
 pub(crate) use object_rows::{ObjectRow, ObjectRows};
+#[cfg(feature = "cli")]
+pub(crate) use pairing::{PairChunk, Pairing};
 pub use reader::{DataReader, Pairs};
+#[cfg(feature = "cli")]
+pub(crate) use selection::FieldSelection;

@@ -9,7 +9,7 @@ use super::error::DataError;
 use super::format::Format;
 use super::input::{Apostrophes, ROW_LIMIT};
 use super::row::ValidRow;
-use super::row_file::{LocatedRow, RowFile, UnopenedFile};
+use super::row_file::{LocatedRow, RowChunk, RowFile, UnopenedFile};
 use crate::core::rows::pair::{Origin, Pair};
 
 /// A row that is an object, with or without `gold` and `pred`.
@@ -65,6 +65,8 @@ impl ObjectRow {
 /// The rows of one file. The iterator ends after its first error.
 pub(crate) struct ObjectRows {
     file: RowFile,
+    /// The rows of the current chunk.
+    decoded: std::vec::IntoIter<Result<ObjectRow, DataError>>,
     ended: bool,
 }
 
@@ -72,7 +74,18 @@ impl ObjectRows {
     /// Opens a file in this format, or else in that of its extension; `-` is standard input.
     pub(crate) fn open(file: &Path, format: Option<Format>) -> Result<Self, DataError> {
         let file = UnopenedFile::new(file, format)?.open(ROW_LIMIT, Apostrophes::Escapes)?;
-        Ok(Self { file, ended: false })
+        Ok(Self { file, decoded: Vec::new().into_iter(), ended: false })
+    }
+}
+
+fn decoded(chunk: Result<RowChunk, DataError>) -> Vec<Result<ObjectRow, DataError>> {
+    match chunk {
+        Err(error) => vec![Err(error)],
+        Ok(RowChunk::One(row)) => vec![ObjectRow::new(*row)],
+        Ok(RowChunk::Lines(lines)) => lines.collect_rows(|line| {
+            let (row, at) = (line.row()?, line.at.clone());
+            ObjectRow::new(LocatedRow { row, number: at.line, at })
+        }),
     }
 }
 
@@ -83,7 +96,15 @@ impl Iterator for ObjectRows {
         if self.ended {
             return None;
         }
-        let row = self.file.next().map(|row| row.and_then(ObjectRow::new));
+        let row = loop {
+            match self.decoded.next() {
+                None => match self.file.next_chunk() {
+                    None => break None,
+                    Some(chunk) => self.decoded = decoded(chunk).into_iter(),
+                },
+                row => break row,
+            }
+        };
         self.ended = !matches!(row, Some(Ok(_)));
         row
     }

@@ -2,12 +2,15 @@
 
 use std::io::BufRead;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::error::DataError;
 use super::format::Format;
 use super::input::{Apostrophes, ROW_LIMIT};
 use super::mapping::Mapping;
-use super::row_file::{LocatedRow, RowFile, UnopenedFile};
+use super::pairing::{PairChunk, Pairing};
+use super::row_file::{RowFile, UnopenedFile};
+use super::selection::FieldSelection;
 use crate::core::rows::pair::Pair;
 
 /// Reads rows from files: their format, the mappings of fields, and the limit for one row.
@@ -47,12 +50,13 @@ use crate::core::rows::pair::Pair;
 pub struct DataReader {
     format: Option<Format>,
     mappings: Vec<Mapping>,
+    selection: Option<FieldSelection>,
     row_limit: usize,
 }
 
 impl Default for DataReader {
     fn default() -> Self {
-        Self { format: None, mappings: Vec::new(), row_limit: ROW_LIMIT }
+        Self { format: None, mappings: Vec::new(), selection: None, row_limit: ROW_LIMIT }
     }
 }
 
@@ -76,6 +80,14 @@ impl DataReader {
     #[must_use]
     pub fn with_mapping(mut self, mapping: Mapping) -> Self {
         self.mappings.push(mapping);
+        self
+    }
+
+    /// Decodes only these fields of JSONL rows, besides those that mappings read. Rows that are invalid or lack a required
+    /// field have all of their fields.
+    #[cfg(any(feature = "cli", test))]
+    pub(crate) fn with_selection(mut self, selection: FieldSelection) -> Self {
+        self.selection = Some(selection);
         self
     }
 
@@ -126,13 +138,14 @@ impl DataReader {
     }
 
     fn pairs(&self, files: Vec<UnopenedFile>) -> Pairs {
+        let several = files.len() > 1;
+        let pairing = Pairing::new(several, self.mappings.clone(), self.selection.clone());
         Pairs {
-            several: files.len() > 1,
             files: files.into_iter(),
             current: None,
-            mappings: self.mappings.clone(),
-            uses: vec![0; self.mappings.len()],
+            pairing: Arc::new(pairing),
             row_limit: self.row_limit,
+            decoded: Vec::new().into_iter(),
             ended: false,
         }
     }
@@ -142,11 +155,10 @@ impl DataReader {
 pub struct Pairs {
     files: std::vec::IntoIter<UnopenedFile>,
     current: Option<RowFile>,
-    several: bool,
-    mappings: Vec<Mapping>,
-    /// For each mapping, the number of rows that have a value at its path.
-    uses: Vec<u64>,
+    pairing: Arc<Pairing>,
     row_limit: usize,
+    /// The rows of the current chunk.
+    decoded: std::vec::IntoIter<Result<Pair, DataError>>,
     ended: bool,
 }
 
@@ -154,35 +166,27 @@ impl Pairs {
     /// Returns the mappings whose path no row has had so far: either a typing error, or an optional
     /// field that is always absent.
     pub fn unused_mappings(&self) -> impl Iterator<Item = &Mapping> {
-        let uses = self.mappings.iter().zip(&self.uses);
-        uses.filter(|(_, rows)| **rows == 0).map(|(mapping, _)| mapping)
+        self.pairing.unused_mappings()
     }
 
-    fn next_row(&mut self) -> Option<Result<LocatedRow, DataError>> {
-        loop {
-            if let Some(row) = self.current.as_mut().and_then(Iterator::next) {
-                return Some(row);
+    #[cfg(feature = "cli")]
+    pub(crate) fn pairing(&self) -> &Arc<Pairing> {
+        &self.pairing
+    }
+
+    /// Returns the next rows, which are decoded by the caller: the lines that are read at once, or one row of a format
+    /// without lines.
+    pub(crate) fn next_chunk(&mut self) -> Option<PairChunk> {
+        let rows = loop {
+            if let Some(rows) = self.current.as_mut().and_then(RowFile::next_chunk) {
+                break rows;
             }
             match self.files.next()?.open(self.row_limit, Apostrophes::Text) {
                 Ok(file) => self.current = Some(file),
-                Err(error) => return Some(Err(error)),
+                Err(error) => break Err(error),
             }
-        }
-    }
-
-    fn pair(&mut self, LocatedRow { row, at, number }: LocatedRow) -> Result<Pair, DataError> {
-        let mut row = row.validate(&at, &self.mappings)?;
-        let values: Vec<_> =
-            self.mappings.iter().map(|mapping| row.find(mapping.path()).cloned()).collect();
-        for ((mapping, uses), value) in self.mappings.iter().zip(&mut self.uses).zip(values) {
-            *uses += u64::from(value.is_some());
-            row.set(mapping, value, &at)?;
-        }
-        let several = self.several;
-        Ok(row.into_pair(at, |at| match several {
-            true => format!("{}:{number}", at.file.display()),
-            false => number.to_string(),
-        }))
+        };
+        Some(PairChunk::new(rows, Arc::clone(&self.pairing)))
     }
 }
 
@@ -193,7 +197,15 @@ impl Iterator for Pairs {
         if self.ended {
             return None;
         }
-        let pair = self.next_row().map(|row| row.and_then(|row| self.pair(row)));
+        let pair = loop {
+            match self.decoded.next() {
+                None => match self.next_chunk() {
+                    None => break None,
+                    Some(chunk) => self.decoded = chunk.decode().into_iter(),
+                },
+                pair => break pair,
+            }
+        };
         self.ended = !matches!(pair, Some(Ok(_)));
         pair
     }
@@ -202,7 +214,7 @@ impl Iterator for Pairs {
 impl std::fmt::Debug for Pairs {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Pairs")
-            .field("mappings", &self.mappings)
+            .field("pairing", &self.pairing)
             .field("ended", &self.ended)
             .finish_non_exhaustive()
     }

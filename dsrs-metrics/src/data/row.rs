@@ -73,7 +73,7 @@ impl RowObject {
             false => fields,
         };
         Ok(ValidRow {
-            id: self.id.map(|id| id_of(&id, at)).transpose()?,
+            id: self.id.map(|id| id_of(id, at)).transpose()?,
             gold: mark_textual(gold),
             pred: mark_textual(pred),
             whole_gold,
@@ -127,6 +127,13 @@ impl ValidRow {
         }
     }
 
+    pub(super) fn side(&self, side: Side) -> &Fields {
+        match side {
+            Side::Gold => &self.gold,
+            Side::Pred => &self.pred,
+        }
+    }
+
     #[cfg(feature = "cli")]
     pub(super) fn attributes(&self) -> &Fields {
         &self.attributes
@@ -158,7 +165,7 @@ impl ValidRow {
     ) -> Result<(), DataError> {
         let (side, field) = match mapping.target() {
             Target::Id => {
-                self.id = value.map(|id| id_of(&id, at)).transpose()?;
+                self.id = value.map(|id| id_of(id, at)).transpose()?;
                 return Ok(());
             }
             Target::Field(Side::Gold, field) => (&mut self.gold, field),
@@ -196,11 +203,11 @@ fn find_in_side<'a>(fields: &'a Fields, whole: Option<&'a Value>, path: &str) ->
     }
 }
 
-fn id_of(id: &Value, at: &Origin) -> Result<String, DataError> {
+fn id_of(id: Value, at: &Origin) -> Result<String, DataError> {
     match id {
-        Value::String(id) => Ok(id.clone()),
+        Value::String(id) => Ok(id),
         Value::Number(id) => Ok(id.to_string()),
-        other => Err(DataError::InvalidId { at: at.clone(), found: found(other) }),
+        other => Err(DataError::InvalidId { at: at.clone(), found: found(&other) }),
     }
 }
 

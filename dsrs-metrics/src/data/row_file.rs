@@ -13,7 +13,7 @@ use super::error::DataError;
 use super::format::Format;
 use super::input::{Apostrophes, Input};
 use super::json_array::JsonArray;
-use super::json_lines::JsonLines;
+use super::json_lines::{JsonLines, LineChunk};
 #[cfg(feature = "parquet")]
 use super::parquet::ParquetRows;
 use super::row::Row;
@@ -83,14 +83,14 @@ impl UnopenedFile {
             Input::new(Arc::clone(&name), reader, row_limit)
         };
         let rows: Rows = match format {
-            Format::Jsonl => Box::new(JsonLines::new(input(source)?)),
-            Format::Json => Box::new(JsonArray::new(input(source)?)),
+            Format::Jsonl => Rows::Lines(JsonLines::new(input(source)?)),
+            Format::Json => Rows::Each(Box::new(JsonArray::new(input(source)?))),
             #[cfg(feature = "csv")]
-            Format::Csv => Box::new(CsvRecords::new(input(source)?, apostrophes)?),
+            Format::Csv => Rows::Each(Box::new(CsvRecords::new(input(source)?, apostrophes)?)),
             #[cfg(feature = "parquet")]
             Format::Parquet => {
                 let file = Arc::clone(&name);
-                Box::new(match source {
+                Rows::Each(Box::new(match source {
                     Source::File => {
                         let reader = fs::File::open(&name).map_err(unreadable)?;
                         ParquetRows::new(file, reader, row_limit)?
@@ -107,7 +107,7 @@ impl UnopenedFile {
                         }
                         ParquetRows::new(file, bytes::Bytes::from(bytes), row_limit)?
                     }
-                })
+                }))
             }
         };
         Ok(RowFile { name, format, rows, read: 0 })
@@ -125,15 +125,18 @@ impl Source {
     }
 }
 
-/// Rows with their first line.
-type Rows = Box<dyn Iterator<Item = Result<(Row, u64), DataError>> + Send>;
+enum Rows {
+    Lines(JsonLines),
+    /// Rows with their first line.
+    Each(Box<dyn Iterator<Item = Result<(Row, u64), DataError>> + Send>),
+}
 
 /// The rows of an open file. A file without rows is an error.
 pub(super) struct RowFile {
     name: Arc<Path>,
     format: Format,
     rows: Rows,
-    /// The number of rows read so far.
+    /// The number of rows read so far; of lines, whether there were any.
     read: u64,
 }
 
@@ -146,20 +149,33 @@ pub(super) struct LocatedRow {
     pub(super) number: u64,
 }
 
-impl Iterator for RowFile {
-    type Item = Result<LocatedRow, DataError>;
+/// Some rows of a file.
+pub(super) enum RowChunk {
+    /// Rows that are not decoded yet.
+    Lines(LineChunk),
+    One(Box<LocatedRow>),
+}
 
-    fn next(&mut self) -> Option<Self::Item> {
-        match self.rows.next() {
-            Some(Ok((row, line))) => {
-                self.read += 1;
-                let number = if self.format == Format::Json { self.read } else { line };
+impl RowFile {
+    /// Reads the next rows: whole lines, or one row of a format without lines.
+    pub(super) fn next_chunk(&mut self) -> Option<Result<RowChunk, DataError>> {
+        let chunk = match &mut self.rows {
+            Rows::Lines(lines) => lines.next_chunk().map(|chunk| chunk.map(RowChunk::Lines)),
+            Rows::Each(rows) => rows.next().map(|row| {
+                let (row, line) = row?;
+                let number = if self.format == Format::Json { self.read + 1 } else { line };
                 let at = Origin { file: Arc::clone(&self.name), line };
-                Some(Ok(LocatedRow { row, at, number }))
+                Ok(RowChunk::One(Box::new(LocatedRow { row, at, number })))
+            }),
+        };
+        match &chunk {
+            None if self.read == 0 => {
+                return Some(Err(DataError::Empty { file: self.name.to_path_buf() }));
             }
-            Some(Err(error)) => Some(Err(error)),
-            None if self.read == 0 => Some(Err(DataError::Empty { file: self.name.to_path_buf() })),
-            None => None,
+            Some(Ok(RowChunk::Lines(lines))) => self.read += u64::from(lines.has_rows()),
+            Some(Ok(RowChunk::One(_))) => self.read += 1,
+            None | Some(Err(_)) => {}
         }
+        chunk
     }
 }

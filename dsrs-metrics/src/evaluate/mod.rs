@@ -4,6 +4,7 @@
 
 mod attempt;
 mod builder;
+mod chunked;
 mod collector;
 #[cfg(feature = "ctrl-c")]
 mod ctrl_c;
@@ -60,6 +61,7 @@ pub use self::row_result::RowResult;
 pub use self::summary::MetricSummary;
 pub use self::totals::ProgramTotals;
 
+use self::chunked::Chunk;
 use self::groups::GroupOf;
 use self::journal::{JournalOptions, JournalSettings};
 use self::row::Plan;
@@ -321,6 +323,44 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
     ) -> Running<'_, G, P> {
         let rows = rows.into_iter().map(|row| row.into_result().map(Input::from));
         let source = Source::iterator(Box::new(rows.fuse()));
+        Box::pin(self.start(source, Predicted, self.render_scored()))
+    }
+
+    /// Like [`score`](Self::score), for rows that are decoded in chunks: a chunk is a function, called by the worker that
+    /// takes it, so that several threads decode at once. Rows keep their order. The iterator should only read bytes.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    /// use dsrs_metrics::{Evaluate, Pair};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), dsrs_metrics::EvaluateError> {
+    /// let lines = ["4 4\n5 4", "6 6"];
+    /// let chunks = lines.into_iter().map(|lines| move || {
+    ///     let pair = |line: &str| {
+    ///         let (gold, pred) = line.split_once(' ').ok_or("expected two numbers")?;
+    ///         Ok::<_, &str>(Pair::new(gold, example! { "x" => gold }, prediction! { "x" => pred }))
+    ///     };
+    ///     lines.lines().map(pair).collect::<Vec<_>>()
+    /// });
+    /// let same = metric_fn("same", |gold, pred| gold.get("x") == pred.get("x"));
+    /// let result = Evaluate::builder().metric(same).build()?.score_chunks(chunks).await?;
+    /// assert_eq!((result.rows, result.results[1].score()), (3, Some(0.0)));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`EvaluateError`], but never because a row fails.
+    pub fn score_chunks<R: Fallible<Pair<G, P>>, C: IntoIterator<Item = R>>(
+        &self,
+        chunks: impl IntoIterator<Item: FnOnce() -> C + Send + 'static, IntoIter: Send + 'static>,
+    ) -> Running<'_, G, P> {
+        let decoded = |row: R| row.into_result().map(Input::from);
+        let chunks = chunks.into_iter().fuse().map(move |decode| {
+            Box::new(move || decode().into_iter().map(decoded).collect()) as Chunk<'_, G, P>
+        });
+        let source = Source::chunks(Box::new(chunks));
         Box::pin(self.start(source, Predicted, self.render_scored()))
     }
 

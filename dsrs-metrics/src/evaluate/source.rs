@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 
+use super::chunked::{ChunkedRows, Chunks};
 use super::error::EvaluateError;
 use super::pulled_rows::OwnRows;
 use super::seen_ids::SeenIds;
@@ -94,21 +95,22 @@ enum Rows<'a, G, P> {
     Iterator(Mutex<Numbering<Inputs<'a, G, P>>>),
     /// `None` once the stream has ended or panicked, since it must not be polled again.
     Stream(Mutex<Numbering<Option<InputStream<'a, G, P>>>>, SharedPoll),
+    Chunks(ChunkedRows<'a, G, P>),
 }
 
 /// Rows in the order in which they are read, with the number and ids of the rows before.
-struct Numbering<S> {
-    rows: S,
+pub(super) struct Numbering<S> {
+    pub(super) rows: S,
     next: u64,
     seen: SeenIds,
 }
 
 impl<S> Numbering<S> {
-    fn new(rows: S, expected: usize) -> Self {
+    pub(super) fn new(rows: S, expected: usize) -> Self {
         Self { rows, next: 0, seen: SeenIds::new(expected) }
     }
 
-    fn number<G, P>(
+    pub(super) fn number<G, P>(
         &mut self,
         row: Result<Input<G, P>, String>,
     ) -> Result<Numbered<G, P>, EvaluateError> {
@@ -144,6 +146,10 @@ impl<'a, G, P> Source<'a, G, P> {
         Self::new(Rows::Stream(rows, SharedPoll::default()), row_id)
     }
 
+    pub(super) fn chunks(chunks: Chunks<'a, G, P>) -> Self {
+        Self::new(Rows::Chunks(ChunkedRows::new(chunks)), None)
+    }
+
     fn new(rows: Rows<'a, G, P>, row_id: Option<RowId<G>>) -> Self {
         Self { rows, row_id, error: OnceLock::new() }
     }
@@ -156,6 +162,7 @@ impl<'a, G, P> Source<'a, G, P> {
             Rows::Stream(rows, _) => {
                 lock(rows).rows.as_ref().map_or((0, Some(0)), |rows| rows.size_hint())
             }
+            Rows::Chunks(_) => (0, None),
         }
     }
 
@@ -180,6 +187,7 @@ impl<'a, G, P> Source<'a, G, P> {
             Rows::List(..) => Ok(()),
             Rows::Iterator(rows) => check_ids_of(rows),
             Rows::Stream(rows, _) => check_ids_of(rows),
+            Rows::Chunks(rows) => check_ids_of(&rows.decoded),
         };
         if let Err(error) = checked {
             // The first error is reported.
@@ -196,6 +204,7 @@ impl<'a, G, P> Source<'a, G, P> {
         let pulled = match &self.rows {
             Rows::List(rows, next) => return self.pull_listed(rows, next),
             Rows::Iterator(rows) => Self::next_of(&mut lock(rows)),
+            Rows::Chunks(rows) => rows.pull(),
             Rows::Stream(rows, shared) => tokio::select! {
                 biased;
                 () = stop.wait() => None,
@@ -214,14 +223,22 @@ impl<'a, G, P> Source<'a, G, P> {
     }
 
     /// Pulls up to this number of rows at once and returns the first; the others become the worker's own rows. Returns
-    /// `None` if the source is not an iterator, or has no more rows.
+    /// `None` if the source is a list or a stream, or has no more rows.
     pub(super) fn pull_several(
         &self,
         number: u32,
         stop: &Stop,
         own: &OwnRows<G, P>,
     ) -> Option<Numbered<G, P>> {
-        let Rows::Iterator(rows) = &self.rows else { return None };
+        let rows = match &self.rows {
+            Rows::Iterator(rows) => rows,
+            Rows::Chunks(rows) => {
+                let first = rows.pull()?.map_err(|error| self.fail(error, stop)).ok();
+                rows.take_ready(number - 1, &mut lock(own));
+                return first;
+            }
+            _ => return None,
+        };
         let mut rows = lock(rows);
         // Locked with the source, so that whoever finds the source empty finds these rows.
         let mut own = lock(own);
@@ -294,6 +311,6 @@ fn check_ids_of<S>(rows: &Mutex<Numbering<S>>) -> Result<(), EvaluateError> {
     }
 }
 
-fn input_panicked(panic: &Panic) -> String {
+pub(super) fn input_panicked(panic: &Panic) -> String {
     format!("reading the rows panicked: {}", panic.message)
 }

@@ -33,7 +33,7 @@ use crate::evaluate::{Evaluate, EvaluateBuilder, EvaluationResult};
 use models::RunModels;
 #[cfg(not(feature = "lm"))]
 use no_models::RunModels;
-use rows::{CheckedRows, UnusedMappings};
+use rows::CheckedRows;
 
 pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode, CliError> {
     let metrics = metrics::configure(registry, args)?;
@@ -41,19 +41,19 @@ pub(super) fn run(registry: &Registry, args: &ScoreArguments) -> Result<ExitCode
     if let Some(warning) = models.unused_warning(&args.lm, &metrics).filter(|_| !args.quiet) {
         print_error(warning);
     }
-    let pairs = rows::open(args)?;
+    let pairs = rows::open(args, &metrics)?;
     ci_files::check(args)?;
     let evaluate = evaluator(&metrics, args)?;
     // With a limit on failed rows, a row that a metric cannot read is a failed row.
+    let in_chunks = rows::are_in_chunks(args, &metrics);
     let checked = if args.max_errors.is_none() { metrics } else { Vec::new() };
-    let unused = UnusedMappings::default();
-    let rows = CheckedRows::new(pairs, checked, args.mappings.clone(), Arc::clone(&unused));
-    let result = evaluate_rows(&evaluate, rows, &models, args);
+    let rows = CheckedRows::new(pairs, checked, args.mappings.clone());
+    let unused = rows.unused_mappings();
+    let result = evaluate_rows(&evaluate, rows, in_chunks, &models, args);
     let usage = models.usage(result.as_ref().ok()).filter(|_| !args.quiet);
     let code = result.and_then(|result| {
         ci_files::write(args, &result)?;
-        let unused = rows::unused(&unused);
-        report::report(registry, &result, &unused, &models, args)
+        report::report(registry, &result, &unused.find(), &models, args)
     });
     if let Some(usage) = usage {
         print_error(usage);
@@ -118,6 +118,7 @@ fn save_to(builder: Builder, out: &Path, data: &[PathBuf]) -> Result<Builder, Cl
 fn evaluate_rows(
     evaluate: &Evaluate,
     rows: CheckedRows,
+    in_chunks: bool,
     models: &RunModels,
     args: &ScoreArguments,
 ) -> Result<EvaluationResult, CliError> {
@@ -126,7 +127,10 @@ fn evaluate_rows(
     let result = runtime.block_on(models.settings().scope(async {
         // A read from a pipe may block, and Ctrl-C must not wait for it.
         if args.data.iter().all(|file| is_regular(file)) {
-            evaluate.score(rows).await
+            match in_chunks {
+                true => evaluate.score_chunks(rows.into_chunks()).await,
+                false => evaluate.score(rows).await,
+            }
         } else {
             let rows = rows::read_on_thread(rows).map_err(CliError::Runtime)?;
             evaluate.score_stream(rows).await

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::{FutureExt, Stream, stream};
 
@@ -15,10 +16,12 @@ use crate::core::metric::Metric;
 use crate::core::panic::catch;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::rows::pair::{Origin, Pair};
-use crate::data::{DataError, DataReader, Mapping, Pairs};
+use crate::data::{
+    DataError, DataReader, FieldSelection, Format, Mapping, PairChunk, Pairing, Pairs,
+};
 
-/// Opens the files, with the format and the mappings of the options.
-pub(super) fn open(args: &ScoreArguments) -> Result<Pairs, CliError> {
+/// Opens the files, with the format and the mappings of the options, for these metrics.
+pub(super) fn open(args: &ScoreArguments, metrics: &[Arc<dyn Metric>]) -> Result<Pairs, CliError> {
     if args.data.iter().filter(|file| is_standard_input(file)).count() > 1 {
         return Err(CliError::StandardInputTwice);
     }
@@ -32,27 +35,77 @@ pub(super) fn open(args: &ScoreArguments) -> Result<Pairs, CliError> {
         }
         reader = reader.with_mapping(mapping.clone());
     }
+    if let Some(selection) = selection(args, metrics) {
+        reader = reader.with_selection(selection);
+    }
     Ok(reader.read(&args.data)?)
+}
+
+/// The fields that the run reads, if others need not be decoded.
+fn selection(args: &ScoreArguments, metrics: &[Arc<dyn Metric>]) -> Option<FieldSelection> {
+    if args.with_rows || args.journal.is_some() || args.junit.is_some() {
+        return None;
+    }
+    let mut selection = FieldSelection::default();
+    for metric in metrics {
+        let spec = metric.spec();
+        if !spec.only_fields || spec.is_async {
+            return None;
+        }
+        for (side, field) in spec.get_input_spec() {
+            selection.add_field(side, field.name, field.required);
+        }
+    }
+    if args.out.is_some() {
+        selection.add_attributes();
+    }
+    if let Some(group) = &args.group {
+        selection.add_path(group);
+    }
+    Some(selection)
+}
+
+/// Whether several workers can decode the rows: those of JSONL files, for metrics that compute at once. Metrics that wait
+/// read row by row, since no row may be paid for that follows an invalid one.
+pub(super) fn are_in_chunks(args: &ScoreArguments, metrics: &[Arc<dyn Metric>]) -> bool {
+    let format = args.format.map(Format::from);
+    let is_lines = |file| format.or_else(|| Format::of(file)) == Some(Format::Jsonl);
+    args.data.iter().all(|file| is_lines(file)) && metrics.iter().all(|it| !it.spec().is_async)
 }
 
 pub(super) fn is_standard_input(file: &Path) -> bool {
     file.as_os_str() == "-"
 }
 
-/// The mappings whose path no row has; set after the last row.
-pub(super) type UnusedMappings = Arc<Mutex<Vec<Mapping>>>;
+/// The mappings whose path no row has.
+pub(super) struct UnusedMappings {
+    pairing: Arc<Pairing>,
+    /// Whether the last row was read.
+    is_complete: Arc<AtomicBool>,
+}
 
-pub(super) fn unused(mappings: &UnusedMappings) -> Vec<Mapping> {
-    mappings.lock().unwrap_or_else(PoisonError::into_inner).clone()
+impl UnusedMappings {
+    /// Returns the mappings, unless rows are left.
+    pub(super) fn find(&self) -> Vec<Mapping> {
+        match self.is_complete.load(Ordering::Acquire) {
+            true => self.pairing.unused_mappings().cloned().collect(),
+            false => Vec::new(),
+        }
+    }
 }
 
 /// Rows, up to the first that a metric cannot read.
 pub(super) struct CheckedRows {
     pairs: Pairs,
+    check: Arc<RowCheck>,
+    is_complete: Arc<AtomicBool>,
+}
+
+/// The check of a row before it is scored.
+struct RowCheck {
     /// The metrics that must be able to read every row.
     metrics: Vec<Arc<dyn Metric>>,
     mappings: Vec<Mapping>,
-    unused: UnusedMappings,
 }
 
 /// Why there are no more rows.
@@ -67,15 +120,49 @@ pub(super) enum RowError {
 }
 
 impl CheckedRows {
-    pub(super) fn new(
-        pairs: Pairs,
-        metrics: Vec<Arc<dyn Metric>>,
-        mappings: Vec<Mapping>,
-        unused: UnusedMappings,
-    ) -> Self {
-        Self { pairs, metrics, mappings, unused }
+    pub(super) fn new(pairs: Pairs, metrics: Vec<Arc<dyn Metric>>, mappings: Vec<Mapping>) -> Self {
+        let check = Arc::new(RowCheck { metrics, mappings });
+        Self { pairs, check, is_complete: Arc::default() }
     }
 
+    pub(super) fn unused_mappings(&self) -> UnusedMappings {
+        let is_complete = Arc::clone(&self.is_complete);
+        UnusedMappings { pairing: Arc::clone(self.pairs.pairing()), is_complete }
+    }
+
+    /// Returns functions that decode and check the rows of a chunk.
+    pub(super) fn into_chunks(mut self) -> impl Iterator<Item = impl FnOnce() -> CheckedChunk> {
+        std::iter::from_fn(move || {
+            let chunk = self.pairs.next_chunk();
+            self.is_complete.store(chunk.is_none(), Ordering::Release);
+            let check = Arc::clone(&self.check);
+            chunk.map(|chunk| move || CheckedChunk::new(chunk, check))
+        })
+    }
+}
+
+/// The rows of a chunk, up to the first that a metric cannot read.
+pub(super) struct CheckedChunk {
+    pairs: std::vec::IntoIter<Result<Pair, DataError>>,
+    check: Arc<RowCheck>,
+}
+
+impl CheckedChunk {
+    fn new(chunk: PairChunk, check: Arc<RowCheck>) -> Self {
+        Self { pairs: chunk.decode().into_iter(), check }
+    }
+}
+
+impl Iterator for CheckedChunk {
+    type Item = Result<Pair, RowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let pair = self.pairs.next()?;
+        Some(pair.map_err(RowError::from).and_then(|pair| self.check.check(pair)))
+    }
+}
+
+impl RowCheck {
     fn check(&self, pair: Pair) -> Result<Pair, RowError> {
         let Some(at) = &pair.origin else {
             return Ok(pair);
@@ -99,12 +186,9 @@ impl Iterator for CheckedRows {
     type Item = Result<Pair, RowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let Some(pair) = self.pairs.next() else {
-            let unused = self.pairs.unused_mappings().cloned().collect();
-            *self.unused.lock().unwrap_or_else(PoisonError::into_inner) = unused;
-            return None;
-        };
-        Some(pair.map_err(RowError::from).and_then(|pair| self.check(pair)))
+        let pair = self.pairs.next();
+        self.is_complete.store(pair.is_none(), Ordering::Release);
+        pair.map(|pair| pair.map_err(RowError::from).and_then(|pair| self.check.check(pair)))
     }
 }
 

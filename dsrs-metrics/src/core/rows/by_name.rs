@@ -232,7 +232,8 @@ pub fn configured(
         intern(fields.collect())
     };
     let (gold, pred) = (side(Side::Gold, spec.gold), side(Side::Pred, spec.pred));
-    spec.with_fields(gold, pred)
+    let only_fields = spec.only_fields && names.iter().all(|(_, name)| *name != WHOLE);
+    MetricSpec { only_fields, ..spec.with_fields(gold, pred) }
 }
 
 /// Interns a list of fields: a spec contains `'static` references. The number of lists is small.

@@ -115,6 +115,9 @@ pub struct MetricSpec<'a> {
     pub gold: &'a [FieldSpec<'a>],
     /// The fields read from the prediction.
     pub pred: &'a [FieldSpec<'a>],
+    /// Whether the metric reads nothing else of the rows, so that their other fields need not be decoded.
+    #[serde(skip)]
+    pub only_fields: bool,
     /// The parameters.
     pub params: &'a [ParamSpec<'a>],
     /// The version of the score's definition, which is part of every cache key.
@@ -139,6 +142,7 @@ impl<'a> MetricSpec<'a> {
             is_async: false,
             gold: &[],
             pred: &[],
+            only_fields: false,
             params: &[],
             version: "1",
         }
@@ -226,6 +230,13 @@ impl<'a> MetricSpec<'a> {
     ) -> Self {
         self.gold = gold;
         self.pred = pred;
+        self
+    }
+
+    /// Declares that the metric reads nothing of the rows but [these fields](Self::with_fields).
+    #[must_use]
+    pub const fn with_only_fields(mut self) -> Self {
+        self.only_fields = true;
         self
     }
 

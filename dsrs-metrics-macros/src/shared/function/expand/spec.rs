@@ -8,7 +8,7 @@ use super::context::Context;
 use super::fields::{FieldUse, help, uses};
 use crate::shared::attributes::doc_text;
 use crate::shared::contract::spec_readers;
-use crate::shared::function::param::{Config, Param};
+use crate::shared::function::param::{Binding, Config, Param};
 use crate::shared::function::side::Side;
 use crate::shared::names;
 use crate::shared::tokens::{as_written, ends};
@@ -114,6 +114,9 @@ fn options(cx: &Context<'_>) -> TokenStream {
     }
     if cx.model.is_async() {
         calls.extend(quote_spanned!(cx.span=> .with_async()));
+    }
+    if !cx.model.params.iter().any(|param| matches!(param.binding, Binding::Row(_))) {
+        calls.extend(quote_spanned!(cx.span=> .with_only_fields()));
     }
     if let Some(version) = &attrs.version {
         calls.extend(quote_spanned!(cx.span=> .with_version(#version)));

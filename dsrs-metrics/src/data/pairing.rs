@@ -1,0 +1,317 @@
+//! Rows become pairs: mappings, ids, and decoding only the fields that are read.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::error::DataError;
+use super::json_lines::Line;
+use super::mapping::Mapping;
+use super::row::{Row, ValidRow};
+use super::row_file::{LocatedRow, RowChunk};
+use super::selection::FieldSelection;
+use crate::core::rows::pair::{Origin, Pair};
+
+/// How the rows of a run become pairs.
+#[derive(Debug)]
+pub(crate) struct Pairing {
+    /// Whether several files are read.
+    several: bool,
+    mappings: Vec<Mapping>,
+    /// For each mapping, whether a row had a value at its path.
+    used: Vec<AtomicBool>,
+    selection: Option<FieldSelection>,
+}
+
+impl Pairing {
+    pub(super) fn new(
+        several: bool,
+        mappings: Vec<Mapping>,
+        selection: Option<FieldSelection>,
+    ) -> Self {
+        let used = mappings.iter().map(|_| AtomicBool::new(false)).collect();
+        let selection = selection.map(|mut selection| {
+            selection.extend(&mappings);
+            selection
+        });
+        Self { several, mappings, used, selection }
+    }
+
+    /// Returns the mappings whose path no row has had so far.
+    pub(crate) fn unused_mappings(&self) -> impl Iterator<Item = &Mapping> {
+        let mappings = self.mappings.iter().zip(&self.used);
+        mappings.filter(|(_, used)| !used.load(Ordering::Relaxed)).map(|(mapping, _)| mapping)
+    }
+
+    fn pair(&self, LocatedRow { row, at, number }: LocatedRow) -> Result<Pair, DataError> {
+        let row = self.mapped(row, &at)?;
+        Ok(self.with_id(row, at, number))
+    }
+
+    fn mapped(&self, row: Row, at: &Origin) -> Result<ValidRow, DataError> {
+        let mut row = row.validate(at, &self.mappings)?;
+        let values: Vec<_> =
+            self.mappings.iter().map(|mapping| row.find(mapping.path()).cloned()).collect();
+        for ((mapping, used), value) in self.mappings.iter().zip(&self.used).zip(values) {
+            if value.is_some() && !used.load(Ordering::Relaxed) {
+                used.store(true, Ordering::Relaxed);
+            }
+            row.set(mapping, value, at)?;
+        }
+        Ok(row)
+    }
+
+    fn with_id(&self, row: ValidRow, at: Origin, number: u64) -> Pair {
+        row.into_pair(at, |at| match self.several {
+            true => format!("{}:{number}", at.file.display()),
+            false => number.to_string(),
+        })
+    }
+
+    fn pair_of_line(&self, line: &Line<'_>) -> Result<Pair, DataError> {
+        match self.selected(line) {
+            Some(pair) => Ok(pair),
+            None => {
+                let (row, at) = (line.row()?, line.at.clone());
+                self.pair(LocatedRow { row, number: at.line, at })
+            }
+        }
+    }
+
+    /// Decodes only the selected fields; `None` if the row is unusual, or other fields may be needed for an error.
+    fn selected(&self, line: &Line<'_>) -> Option<Pair> {
+        let selection = self.selection.as_ref().filter(|_| !line.is_too_long())?;
+        let row = Row::Map(selection.decode(line.text?)?);
+        let row = self.mapped(row, &line.at).ok()?;
+        selection.is_satisfied(&row).then(|| self.with_id(row, line.at.clone(), line.at.line))
+    }
+}
+
+/// Some rows that are not decoded yet.
+pub(crate) struct PairChunk {
+    rows: Result<RowChunk, DataError>,
+    pairing: Arc<Pairing>,
+}
+
+impl PairChunk {
+    pub(super) fn new(rows: Result<RowChunk, DataError>, pairing: Arc<Pairing>) -> Self {
+        Self { rows, pairing }
+    }
+
+    /// Returns the pairs of the rows, up to the first error.
+    pub(crate) fn decode(self) -> Vec<Result<Pair, DataError>> {
+        match self.rows {
+            Err(error) => vec![Err(error)],
+            Ok(RowChunk::One(row)) => vec![self.pairing.pair(*row)],
+            Ok(RowChunk::Lines(lines)) => {
+                lines.collect_rows(|line| self.pairing.pair_of_line(line))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use proptest::prelude::*;
+
+    use crate::core::rows::pair::Pair;
+    use crate::core::spec::Side;
+    use crate::data::selection::FieldSelection;
+    use crate::data::{DataReader, Format};
+
+    /// The rows up to the first error, in the same way for a file of any size.
+    fn read(reader: &DataReader, text: &str) -> Vec<Result<Pair, String>> {
+        let rows = reader.read_from("rows", Format::Jsonl, Cursor::new(text.to_owned()));
+        rows.map(|row| row.map_err(|error| error.to_string())).collect()
+    }
+
+    fn selection() -> FieldSelection {
+        let mut selection = FieldSelection::default();
+        selection.add_field(Side::Gold, "answer", true);
+        selection.add_field(Side::Pred, "answer", true);
+        selection.add_field(Side::Pred, "note", false);
+        selection.add_path("meta.topic");
+        selection
+    }
+
+    fn reader(mappings: &[&str]) -> DataReader {
+        let mappings = mappings.iter().map(|mapping| mapping.parse().unwrap());
+        mappings.fold(DataReader::new(), DataReader::with_mapping)
+    }
+
+    /// Compares what is read with the selection with the selected part of what is read without it.
+    fn assert_same(mappings: &[&str], text: &str) {
+        let whole = read(&reader(mappings), text);
+        let selected = read(&reader(mappings).with_selection(selection()), text);
+        assert_eq!(whole.len(), selected.len(), "{text}");
+        for (whole, selected) in whole.iter().zip(&selected) {
+            match (whole, selected) {
+                (Ok(whole), Ok(selected)) => {
+                    assert_eq!((&whole.id, &whole.origin), (&selected.id, &selected.origin));
+                    let gold = |pair: &Pair| pair.gold.get("answer").cloned();
+                    let pred =
+                        |pair: &Pair| ["answer", "note"].map(|field| pair.pred.get(field).cloned());
+                    let meta = |pair: &Pair| pair.attributes.get("meta").cloned();
+                    assert_eq!(
+                        (gold(whole), pred(whole)),
+                        (gold(selected), pred(selected)),
+                        "{text}"
+                    );
+                    assert_eq!(meta(whole), meta(selected), "{text}");
+                    let is_missing = |value: &Option<serde_json::Value>| {
+                        value.as_ref().is_none_or(serde_json::Value::is_null)
+                    };
+                    if is_missing(&gold(whole)) || is_missing(&pred(whole)[0]) {
+                        assert_eq!(whole, selected, "all fields may be named in an error");
+                    }
+                }
+                (whole, selected) => assert_eq!(whole, selected, "{text}"),
+            }
+        }
+    }
+
+    #[test]
+    fn other_fields_are_not_decoded() {
+        let text = r#"{"id": 7, "gold": {"answer": ["a"], "question": "?"}, "pred": {"answer": "b"}, "model": "x"}"#;
+        let pair = read(&reader(&[]).with_selection(selection()), text).remove(0).unwrap();
+        assert_eq!((pair.id.as_str(), pair.gold.data.len(), pair.attributes.len()), ("7", 1, 0));
+        assert_same(&[], text);
+    }
+
+    #[test]
+    fn rows_and_errors_are_those_of_the_whole_row() {
+        for text in [
+            "",
+            "\n \r\n",
+            "{}",
+            "[1]",
+            r#"{"gold": {"answer": 1}}"#,
+            r#"{"gold": {"answer": null}, "pred": {"answer": "b", "c": 1}}"#,
+            r#"{"gold": {"answer": 1, "answer": 2}}"#,
+            r#"{"gold": {"a": 1, "a": 2}}"#,
+            r#"{"gold": {"answer": 1}, "pred": {"answer": 2, "x": 1e400}}"#,
+            r#"{"gold": {"answer": 1}, "pred": {"answer": 2, "x": 123456789012345678901}}"#,
+            r#"{"gold": {"answer": 1}, "pred": {"answer": 2, "x": "\ud800"}}"#,
+            r#"{"id": 1.50, "gold": {"answer": 1}, "pred": {"answer": 2}}"#,
+            r#"{"id": [], "gold": {"answer": 1}, "pred": {"answer": 2}}"#,
+            "{\"gold\": {\"answer\": 1},\t\"pred\": {\"answer\": 2}}\r\n\n{\"gold\": 3}",
+            "{\"pred\": {\"answer\": \"x\u{1}\"}, \"gold\": {\"answer\": 1}}",
+            r#"{"gold": {"answer": 1}, "pred": {"answer": 2}} x"#,
+        ] {
+            assert_same(&[], text);
+            assert_same(&["gold.answer=meta.answers.0", "pred.answer=pred.text"], text);
+        }
+    }
+
+    #[test]
+    fn one_invalid_byte_leaves_the_other_lines_as_they_are() {
+        let line = br#"{"gold": {"answer": "1"}, "pred": {"answer": "2"}}"#;
+        let bytes = [&line[..], b"\n{\"gold\": {\"answer\": \"\xff\"}}\n"].concat();
+        for reader in [reader(&[]), reader(&[]).with_selection(selection())] {
+            let rows = reader.read_from("rows", Format::Jsonl, Cursor::new(bytes.clone()));
+            let rows: Vec<_> = rows.map(|row| row.map(|row| row.id)).collect();
+            assert_eq!((rows.len(), rows[0].as_deref().unwrap()), (2, "1"));
+            let error = "rows:2: invalid UTF-8: byte 22 is 0xFF; convert the file to UTF-8";
+            assert_eq!(rows[1].as_ref().unwrap_err().to_string(), error);
+        }
+    }
+
+    #[test]
+    fn lines_longer_than_what_is_read_at_once_are_whole() {
+        let long = "x".repeat(200_000);
+        let row = |id: usize, text: &str| {
+            format!(r#"{{"id": {id}, "gold": {{"answer": "{text}"}}, "pred": {{"answer": 2}}}}"#)
+        };
+        let rows = [row(1, "a"), row(2, &long), row(3, &long[..65_000]), row(4, ""), row(5, &long)];
+        let text = rows.join("\n");
+        assert_same(&[], &text);
+        let lengths = read(&reader(&[]), &text).into_iter().map(|row| {
+            row.unwrap().gold.get("answer").and_then(|it| it.as_str().map(str::len)).unwrap()
+        });
+        assert_eq!(lengths.collect::<Vec<_>>(), [1, 200_000, 65_000, 0, 200_000]);
+    }
+
+    #[test]
+    fn a_row_may_have_as_many_bytes_as_the_limit() {
+        let row = r#"{"gold": {"answer": 1}, "pred": {"answer": 2}}"#;
+        for (end, extra, is_too_long) in
+            [("", 0, false), ("\n", 0, false), ("\r\n", 0, false), ("", 1, true), ("\r\n", 1, true)]
+        {
+            let reader = reader(&[]).with_row_limit(row.len() - extra).with_selection(selection());
+            let found = read(&reader, &format!("\n{row}{end}"));
+            let found = found[0].as_ref().map(|_| ()).map_err(String::as_str);
+            let limit = row.len() - extra;
+            let error = format!(
+                "rows:2: the row is longer than {limit} bytes, the limit for one row; check for a missing line end or closing quote"
+            );
+            assert_eq!(found, if is_too_long { Err(&*error) } else { Ok(()) }, "{end:?} {extra}");
+        }
+        let cut = reader(&[]).with_row_limit(8);
+        let error = "rows:1: the row is longer than 8 bytes, the limit for one row; check for a missing line end or closing quote";
+        assert_eq!(read(&cut, &" ".repeat(100_000)), [Err(error.to_owned())]);
+    }
+
+    /// Nearly valid rows.
+    fn row() -> impl Strategy<Value = String> {
+        let value = prop::sample::select(
+            &[
+                r#""Paris""#,
+                r#""caf\u00e9""#,
+                r#""\ud83d""#,
+                r#"["a", "b"]"#,
+                r#"[{"x": 1}, 2.50]"#,
+                "null",
+                "1e5",
+                "-0",
+                "1e-400",
+                "98765432109876543210",
+                r#"{"a": 1, "b": {"c": []}}"#,
+                r#"{"a": 1, "a": 1}"#,
+                "tru",
+                "",
+                "\"",
+                "0.5",
+                "\"é\\n\"",
+                "[",
+            ][..],
+        );
+        let key = prop::sample::select(
+            &[
+                "id",
+                "gold",
+                "pred",
+                "answer",
+                "note",
+                "meta",
+                "topic",
+                "x",
+                "\\u0061nswer",
+                "scores",
+            ][..],
+        );
+        let member =
+            |value| (key.clone(), value).prop_map(|(key, value)| format!("\"{key}\": {value}"));
+        let object = |value| {
+            prop::collection::vec(member(value), 0..4)
+                .prop_map(|all| format!("{{{}}}", all.join(", ")))
+        };
+        let inner = prop_oneof![3 => value.prop_map(str::to_owned), 1 => Just("{\"answer\": 1}".to_owned())].boxed();
+        let sides = (object(inner.clone()), object(inner.clone()), object(inner));
+        let row = sides.prop_map(|(gold, pred, rest)| {
+            let rest = rest.trim_start_matches('{').trim_end_matches('}').to_owned();
+            let comma = if rest.is_empty() { "" } else { ", " };
+            format!("{{\"gold\": {gold}, \"pred\": {pred}{comma}{rest}}}")
+        });
+        prop_oneof![8 => row, 1 => ".{0,20}"]
+    }
+
+    proptest! {
+        #[test]
+        fn any_rows_and_errors_are_those_of_the_whole_row(rows in prop::collection::vec(row(), 0..4)) {
+            let text = rows.join("\n");
+            assert_same(&[], &text);
+            assert_same(&["gold.answer=meta.topic", "pred.note=x.a", "id=x"], &text);
+        }
+    }
+}

@@ -1,0 +1,417 @@
+//! A validating scanner of JSON text that skips values without building them.
+//!
+//! It accepts less than `serde_json`: no control characters even between values, no escapes in keys, no exponents, no
+//! long numbers, no deep nesting, no objects with very many keys. Whatever it accepts, `serde_json` reads exactly as it is
+//! written; anything else is `None`, and the caller parses the text with `serde_json`.
+
+use memchr::memchr2;
+use serde_json::Value;
+
+use super::unique_keys::UniqueKeys;
+
+/// Deeper text is left to `serde_json`, which reads 127 levels.
+const MAX_DEPTH: usize = 64;
+
+/// The most keys of one object, since each is compared with all before it.
+const MAX_KEYS: usize = 64;
+
+/// The most digits of an integer: any such integer fits into 64 bits.
+const MAX_DIGITS: usize = 18;
+
+/// The most bytes of a number: without an exponent, it is neither too large nor too small for a float.
+const MAX_NUMBER: usize = 40;
+
+/// A position in JSON text.
+pub(crate) struct Scanner<'t> {
+    text: &'t str,
+    at: usize,
+    depth: usize,
+    /// The keys so far of the objects around the position.
+    keys: Vec<&'t str>,
+}
+
+impl<'t> Scanner<'t> {
+    /// Starts at the first byte of the text; `None` if the text has control characters.
+    pub(crate) fn new(text: &'t str) -> Option<Self> {
+        // Without an early return, the loop is vectorized.
+        let has_control = text.bytes().fold(false, |found, byte| found | (byte < b' '));
+        (!has_control).then(|| Self { text, at: 0, depth: 0, keys: Vec::new() })
+    }
+
+    /// Returns whether only spaces follow.
+    pub(crate) fn is_at_end(&mut self) -> bool {
+        self.peek().is_none()
+    }
+
+    /// Skips spaces and returns the byte after them.
+    pub(crate) fn peek(&mut self) -> Option<u8> {
+        let bytes = self.text.as_bytes();
+        while bytes.get(self.at) == Some(&b' ') {
+            self.at += 1;
+        }
+        bytes.get(self.at).copied()
+    }
+
+    fn expect(&mut self, byte: u8) -> Option<()> {
+        (self.peek()? == byte).then(|| self.at += 1)
+    }
+
+    /// Reads an object. `member` reads or skips the value of each key.
+    pub(crate) fn object(
+        &mut self,
+        mut member: impl FnMut(&mut Self, &'t str) -> Option<()>,
+    ) -> Option<()> {
+        self.expect(b'{')?;
+        self.enter()?;
+        let first = self.keys.len();
+        if self.peek()? == b'}' {
+            self.at += 1;
+        } else {
+            loop {
+                self.peek()?;
+                let key = self.plain_string()?;
+                let others = &self.keys[first..];
+                if others.len() == MAX_KEYS || others.contains(&key) {
+                    return None;
+                }
+                self.keys.push(key);
+                self.expect(b':')?;
+                member(self, key)?;
+                if self.ends_with(b'}')? {
+                    break;
+                }
+            }
+        }
+        self.keys.truncate(first);
+        self.depth -= 1;
+        Some(())
+    }
+
+    fn array(&mut self, mut item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
+        self.expect(b'[')?;
+        self.enter()?;
+        if self.peek()? == b']' {
+            self.at += 1;
+        } else {
+            loop {
+                item(self)?;
+                if self.ends_with(b']')? {
+                    break;
+                }
+            }
+        }
+        self.depth -= 1;
+        Some(())
+    }
+
+    fn enter(&mut self) -> Option<()> {
+        self.depth += 1;
+        (self.depth <= MAX_DEPTH).then_some(())
+    }
+
+    /// Consumes the byte after a member or item: `end`, or a comma.
+    fn ends_with(&mut self, end: u8) -> Option<bool> {
+        let byte = self.peek()?;
+        self.at += 1;
+        match byte {
+            b',' => Some(false),
+            byte if byte == end => Some(true),
+            _ => None,
+        }
+    }
+
+    /// Reads a value. Strings without escapes and lists of them are copied once; any other value is parsed by `serde_json`.
+    pub(crate) fn value(&mut self) -> Option<Value> {
+        match self.peek()? {
+            b'"' => self.string().map(Value::String),
+            b'[' => {
+                let mut items = Vec::new();
+                self.array(|scanner| scanner.value().map(|item| items.push(item)))?;
+                Some(Value::Array(items))
+            }
+            _ => {
+                let start = self.at;
+                self.skip()?;
+                let UniqueKeys(value) = serde_json::from_str(&self.text[start..self.at]).ok()?;
+                Some(value)
+            }
+        }
+    }
+
+    /// Skips a value.
+    pub(crate) fn skip(&mut self) -> Option<()> {
+        match self.peek()? {
+            b'"' => self.skip_string().map(|_| ()),
+            b'{' => self.object(|scanner, _| scanner.skip()),
+            b'[' => self.array(Self::skip),
+            b't' => self.literal("true"),
+            b'f' => self.literal("false"),
+            b'n' => self.literal("null"),
+            _ => self.skip_number(),
+        }
+    }
+
+    fn literal(&mut self, literal: &str) -> Option<()> {
+        self.text[self.at..].starts_with(literal).then(|| self.at += literal.len())
+    }
+
+    fn string(&mut self) -> Option<String> {
+        let start = self.at;
+        match self.skip_string()? {
+            true => Some(self.text[start + 1..self.at - 1].to_owned()),
+            false => serde_json::from_str(&self.text[start..self.at]).ok(),
+        }
+    }
+
+    fn plain_string(&mut self) -> Option<&'t str> {
+        let start = self.at + 1;
+        self.skip_string()?.then(|| &self.text[start..self.at - 1])
+    }
+
+    /// Skips a string and returns whether it has no escapes.
+    fn skip_string(&mut self) -> Option<bool> {
+        let bytes = self.text.as_bytes();
+        if bytes[self.at] != b'"' {
+            return None;
+        }
+        self.at += 1;
+        let mut is_plain = true;
+        loop {
+            self.at += memchr2(b'"', b'\\', &bytes[self.at..])?;
+            if bytes[self.at] == b'"' {
+                self.at += 1;
+                return Some(is_plain);
+            }
+            is_plain = false;
+            self.skip_escape()?;
+        }
+    }
+
+    fn skip_escape(&mut self) -> Option<()> {
+        match self.text.as_bytes().get(self.at + 1)? {
+            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => self.at += 2,
+            b'u' => match self.unicode_escape()? {
+                0xd800..=0xdbff => {
+                    if !matches!(self.unicode_escape()?, 0xdc00..=0xdfff) {
+                        return None;
+                    }
+                }
+                0xdc00..=0xdfff => return None,
+                _ => {}
+            },
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// Reads `\uXXXX`.
+    fn unicode_escape(&mut self) -> Option<u32> {
+        let escape = self.text.as_bytes().get(self.at..self.at + 6)?.strip_prefix(b"\\u")?;
+        self.at += 6;
+        let digits = escape.iter().map(|digit| char::from(*digit).to_digit(16));
+        digits.fold(Some(0), |code, digit| Some(16 * code? + digit?))
+    }
+
+    fn skip_number(&mut self) -> Option<()> {
+        let start = self.at;
+        let digits = |scanner: &mut Self| {
+            let rest = &scanner.text.as_bytes()[scanner.at..];
+            let count = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            scanner.at += count;
+            count
+        };
+        let bytes = self.text.as_bytes();
+        self.at += usize::from(bytes[self.at] == b'-');
+        let has_leading_zero = bytes.get(self.at) == Some(&b'0');
+        let count = digits(self);
+        if count == 0 || count > MAX_DIGITS || has_leading_zero && count > 1 {
+            return None;
+        }
+        if bytes.get(self.at) == Some(&b'.') {
+            self.at += 1;
+            if digits(self) == 0 {
+                return None;
+            }
+        }
+        let has_exponent = matches!(bytes.get(self.at), Some(b'e' | b'E'));
+        (!has_exponent && self.at - start <= MAX_NUMBER).then_some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use super::Scanner;
+    use crate::json::numbers::{is_long_integer, is_underflow, numbers};
+    use crate::json::unique_keys::UniqueKeys;
+
+    fn scanned(text: &str) -> Option<Value> {
+        let mut scanner = Scanner::new(text)?;
+        let value = scanner.value()?;
+        scanner.is_at_end().then_some(value)
+    }
+
+    fn is_skipped(text: &str) -> bool {
+        let skipped = |mut scanner: Scanner<'_>| {
+            scanner.skip()?;
+            scanner.is_at_end().then_some(())
+        };
+        Scanner::new(text).and_then(skipped).is_some()
+    }
+
+    /// The value as `serde_json` reads it, if that is as it is written.
+    fn parsed(text: &str) -> Option<Value> {
+        let UniqueKeys(value) = serde_json::from_str(text).ok()?;
+        let is_exact = |number: &str| !is_long_integer(number) && !is_underflow(number);
+        numbers(text).all(|number| is_exact(number.text)).then_some(value)
+    }
+
+    #[test]
+    fn common_values_are_scanned() {
+        for text in [
+            r#" {"a": ["b", {}, []], "c": {"d": -1.50, "e": 0, "f": 123456789012345678}} "#,
+            r#"["\"", "\\", "\/\b\f\n\r\t", "\u00e9\uD83D\uDE00", "é😀", true, false, null]"#,
+        ] {
+            assert_eq!(scanned(text), parsed(text), "{text}");
+            assert_eq!((is_skipped(text), scanned(text).is_some()), (true, true), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_needs_care_is_left_to_the_parser() {
+        let deep = format!("{}{}", "[".repeat(65), "]".repeat(65));
+        let keys: Vec<_> = (0..65).map(|key| format!("\"{key}\":0")).collect();
+        let keys = format!("{{{}}}", keys.join(","));
+        for text in [
+            "",
+            "[",
+            "[1",
+            "[1,",
+            "[,]",
+            "[1,]",
+            "{",
+            "{,}",
+            r#"{"a"}"#,
+            r#"{"a":}"#,
+            r#"{"a":1,}"#,
+            r#"{"a":1,"a":2}"#,
+            r#"[{"b":{"a":1,"a":1}}]"#,
+            r#"{"\u0061":1}"#,
+            "01",
+            "-",
+            "1.",
+            ".5",
+            "1e5",
+            "1E-400",
+            "1234567890123456789",
+            "-01",
+            "+1",
+            "nul",
+            "truefalse",
+            "1 2",
+            r#""\x""#,
+            r#""\ud800""#,
+            r#""\ud800\u0041""#,
+            r#""\udc00""#,
+            r#""\u00g0""#,
+            r#""\u00"#,
+            "\"\t\"",
+            "[1,\t2]",
+            "\"",
+            r#""\"#,
+            r#""\""#,
+            "]",
+            "}",
+            &deep,
+            &keys,
+        ] {
+            assert_eq!((scanned(text), is_skipped(text)), (None, false), "{text}");
+        }
+    }
+
+    /// Text that is nearly JSON.
+    fn hostile() -> impl Strategy<Value = String> {
+        let token = prop_oneof![
+            prop::sample::select(
+                &[
+                    "{",
+                    "}",
+                    "[",
+                    "]",
+                    ",",
+                    ":",
+                    "\"",
+                    "\\",
+                    " ",
+                    "\t",
+                    "\"a\"",
+                    "\"b\":",
+                    "{\"a\":",
+                    "\\u",
+                    "\\ud83d",
+                    "\\ude00",
+                    "\\n",
+                    "\\\"",
+                    "-",
+                    "0",
+                    "00",
+                    "1",
+                    ".5",
+                    "1.5",
+                    "e5",
+                    "1e400",
+                    "1e-400",
+                    "0.0",
+                    "-0",
+                    "18446744073709551616",
+                    "9007199254740993",
+                    "true",
+                    "null",
+                    "false",
+                    "\"\"",
+                    "é",
+                    "\u{1}",
+                    "\u{7f}",
+                ][..]
+            )
+            .prop_map(str::to_owned),
+            ".{0,3}",
+        ];
+        prop::collection::vec(token, 0..12).prop_map(|tokens| tokens.concat())
+    }
+
+    /// Valid JSON with all kinds of values.
+    fn valid() -> impl Strategy<Value = String> {
+        let leaf = prop_oneof![
+            Just("null".to_owned()),
+            any::<bool>().prop_map(|value| value.to_string()),
+            any::<i64>().prop_map(|value| value.to_string()),
+            any::<f64>().prop_map(|value| Value::from(value).to_string()),
+            "[0-9]{1,20}(\\.[0-9]{1,30})?".prop_map(|number| number),
+            any::<String>().prop_map(|text| Value::from(text).to_string()),
+        ];
+        leaf.prop_recursive(4, 32, 6, |inner| {
+            let member = ("[a-c\\\\]{0,2}", inner.clone());
+            let member = member.prop_map(|(key, value)| format!("{} : {value}", Value::from(key)));
+            prop_oneof![
+                prop::collection::vec(inner, 0..6)
+                    .prop_map(|items| format!("[{}]", items.join(", "))),
+                prop::collection::vec(member, 0..5)
+                    .prop_map(|all| format!("{{{}}}", all.join(","))),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn a_scanned_value_is_the_one_that_is_parsed(text in prop_oneof![hostile(), valid()]) {
+            let found = scanned(&text);
+            prop_assert_eq!(is_skipped(&text), found.is_some());
+            if found.is_some() {
+                prop_assert_eq!(found, parsed(&text));
+            }
+        }
+    }
+}
