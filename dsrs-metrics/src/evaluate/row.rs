@@ -58,15 +58,14 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         !waits && !self.metrics.iter().any(|entry| entry.is_async)
     }
 
-    /// Evaluates a row with a prediction without awaiting anything. Returns the backtraces of panics, or `None` if a
+    /// Scores a row with a prediction without awaiting anything. Returns the backtraces of panics, or `None` if a
     /// metric has to wait after all.
-    pub(super) fn evaluate_now(
+    pub(super) fn score_now(
         &self,
-        row: &Input<G, P>,
+        call: MetricCall<'_, G, P>,
         outcomes: &mut Vec<Outcome>,
     ) -> Option<Option<String>> {
         outcomes.clear();
-        let call = self.call(row.gold.get(), row.pred.as_ref()?, None);
         let memo = self.sharing.as_ref().map(|sharing| sharing.memo(&call));
         let call = call.with_memo(memo.as_ref());
         let mut tracebacks = Vec::new();
@@ -84,7 +83,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         Some(joined(&tracebacks))
     }
 
-    fn call<'a>(
+    pub(super) fn call<'a>(
         &self,
         gold: &'a G,
         pred: &'a P,
@@ -197,6 +196,13 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         }
         if let Some(pred) = &row.pred {
             let call = self.call(&row.gold, pred, row.run.as_deref());
+            if journal.is_none() && self.is_immediate() {
+                let mut outcomes = Vec::with_capacity(self.metrics.len());
+                if let Some(traceback) = self.score_now(call, &mut outcomes) {
+                    (row.outcomes, row.traceback) = (outcomes, traceback);
+                    return;
+                }
+            }
             let memo = self.sharing.as_ref().map(|sharing| sharing.memo(&call));
             let call = call.with_memo(memo.as_ref());
             let journal = journal.map(|journal| &*journal.row);

@@ -158,7 +158,8 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
         outcomes: &mut Vec<Outcome>,
         plain: Option<&SharedPlainRows>,
     ) -> Attempted<G, P> {
-        let Some(traceback) = self.plan.evaluate_now(&input, outcomes) else {
+        let call = input.pred.as_ref().map(|pred| self.plan.call(input.gold.get(), pred, None));
+        let Some(traceback) = call.and_then(|call| self.plan.score_now(call, outcomes)) else {
             return Attempted::Waits(input);
         };
         if plain.is_some_and(|plain| plain_rows::lock(plain).record(outcomes)) {
