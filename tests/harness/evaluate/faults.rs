@@ -375,8 +375,15 @@ async fn rows_that_finish_within_the_grace_period_are_counted() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_metric_that_blocks_its_thread_is_left_behind_when_the_grace_period_is_over() {
-    let has_ended = Arc::new(AtomicBool::new(false));
-    let ended = Arc::clone(&has_ended);
+    /// Ends the metric even if the test fails, since its runtime waits for the thread.
+    struct End(Arc<AtomicBool>);
+    impl Drop for End {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::SeqCst);
+        }
+    }
+    let ended = Arc::new(AtomicBool::new(false));
+    let end = End(Arc::clone(&ended));
     let metric = metric_fn("blocks", move |gold: &Example, _: &Prediction| {
         while gold.get("n").unwrap() == 3 && !ended.load(Ordering::SeqCst) {
             std::thread::sleep(Duration::from_millis(5));
@@ -384,6 +391,6 @@ async fn a_metric_that_blocks_its_thread_is_left_behind_when_the_grace_period_is
         true
     });
     let result = stopped(Duration::from_millis(50), metric).await;
-    has_ended.store(true, Ordering::SeqCst);
+    drop(end);
     assert_eq!((result.rows, result.score, result.ending), (9, Some(100.0), Ending::Stopped));
 }
