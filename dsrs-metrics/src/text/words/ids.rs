@@ -13,6 +13,11 @@ impl<'a> WordIds<'a> {
         words.into_iter().map(|word| self.id(word)).collect()
     }
 
+    /// Returns the number of distinct words.
+    pub(in crate::text) fn len(&self) -> usize {
+        self.ids.len()
+    }
+
     fn id(&mut self, word: &'a str) -> u32 {
         let next = u32::try_from(self.ids.len()).unwrap_or(u32::MAX);
         *self.ids.entry(word).or_insert(next)

@@ -10,7 +10,7 @@ use self::porter::stem;
 use super::ngrams;
 use crate::text::unicode::{is_mark, is_word, pieces};
 use crate::text::words::WordIds;
-use crate::text::{NoReferences, NormalForm};
+use crate::text::{EditDistance, NoReferences, NormalForm};
 
 /// What ROUGE counts as a word.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -158,7 +158,7 @@ impl Rouge {
         let (ours, theirs) = (ours.concat(), theirs.concat());
         match self {
             Self::L | Self::Lsum => {
-                let shared = common_subsequence(&ours, &theirs);
+                let shared = common_subsequence(&ours, &theirs, words.len());
                 RougeScore::new(shared as u64, ours.len() as u64, theirs.len() as u64)
             }
             Self::N(n) => {
@@ -174,8 +174,9 @@ impl Rouge {
     }
 }
 
-fn common_subsequence(a: &[u32], b: &[u32]) -> usize {
-    rapidfuzz::distance::lcs_seq::similarity(a.iter().copied(), b.iter().copied())
+/// Returns the length of a longest common subsequence of numbers below `words`.
+fn common_subsequence(a: &[u32], b: &[u32], words: usize) -> usize {
+    (a.len() + b.len() - EditDistance::Indel.of_numbers(a, b, words)) / 2
 }
 
 impl RougeScore {
