@@ -3,24 +3,23 @@
 
 use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
+
 use super::EditDistance;
 use super::bits::{self, Item};
+
+/// The number of ASCII characters.
+const ASCII: usize = 128;
 
 impl EditDistance {
     /// Returns the number of edits between the characters of two strings.
     pub(super) fn of_strings(self, a: &str, b: &str) -> usize {
         let (a, b) = differing_chars(a, b);
         if a.is_ascii() && b.is_ascii() {
-            return self.of_items(a.as_bytes(), b.as_bytes(), 128);
+            return self.of_items(a.as_bytes(), b.as_bytes(), ASCII);
         }
-        let mut numbers = HashMap::with_hasher(foldhash::fast::RandomState::default());
-        let [a, b] = [a, b].map(|text| {
-            let number = |c: char| {
-                let next = numbers.len();
-                *numbers.entry(c).or_insert(next) as u32
-            };
-            text.chars().map(number).collect::<Vec<u32>>()
-        });
+        let mut numbers = Numbers::default();
+        let [a, b] = [a, b].map(|text| text.chars().map(|c| numbers.of(c)).collect::<Vec<u32>>());
         self.of_items(&a, &b, numbers.len())
     }
 
@@ -35,6 +34,25 @@ impl EditDistance {
             Self::Levenshtein => bits::levenshtein(a, b, rows),
             Self::Indel => a.len() + b.len() - 2 * bits::common_subsequence(a, b, rows),
         }
+    }
+}
+
+/// Consecutive numbers of characters: ASCII characters have their own.
+#[derive(Default)]
+struct Numbers(HashMap<char, u32, RandomState>);
+
+impl Numbers {
+    fn of(&mut self, c: char) -> u32 {
+        if c.is_ascii() {
+            return u32::from(c);
+        }
+        let next = self.len() as u32;
+        *self.0.entry(c).or_insert(next)
+    }
+
+    /// Returns the smallest number that is larger than all of them.
+    fn len(&self) -> usize {
+        ASCII + self.0.len()
     }
 }
 
