@@ -78,7 +78,7 @@ impl EditCounts {
     pub fn of_words(prediction: &str, reference: &str) -> Self {
         let mut words = WordIds::default();
         let [prediction, reference] = [prediction, reference].map(|text| words.ids(split(text)));
-        let distinct = words.len();
+        let distinct = words.words().len();
         let edits = EditDistance::Levenshtein.of_numbers(&prediction, &reference, distinct);
         Self { edits: edits as u64, length: reference.len() as u64 }
     }
