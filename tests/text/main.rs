@@ -1,6 +1,7 @@
 //! Metrics of text, retrieval and structured values: values, laws, limits, and parity with other implementations.
 
 mod data;
+mod edits;
 mod entities;
 mod exact_match;
 mod hostile;

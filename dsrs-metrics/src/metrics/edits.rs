@@ -4,6 +4,8 @@
     reason = "a metric function takes its field parameters by value"
 )]
 
+use std::borrow::Cow;
+
 use crate::core::corpus::{CorpusCounts, WithCorpus};
 use crate::metric;
 use crate::text::{EditCounts, EditDistance, NoReferences, NormalForm, split};
@@ -22,25 +24,25 @@ fn rate(counts: Option<EditCounts>) -> Result<WithCorpus<f64>, String> {
     Ok(WithCorpus::new(counts.rate(), sums))
 }
 
-fn prepared(text: &str, form: NormalForm, lowercase: bool) -> String {
+fn prepared(text: &str, form: NormalForm, lowercase: bool) -> Cow<'_, str> {
     let text = form.apply(text);
-    if lowercase { text.to_lowercase() } else { text.into_owned() }
+    if lowercase { Cow::Owned(text.to_lowercase()) } else { text }
 }
 
 /// Returns the prediction and the references in the form in which they are compared.
-pub(super) fn sides(
-    prediction: &str,
-    answer: &[impl AsRef<str>],
+pub(super) fn sides<'a>(
+    prediction: &'a str,
+    answer: &'a [impl AsRef<str>],
     form: NormalForm,
     lowercase: bool,
-) -> (String, Vec<String>) {
-    let prepare = |text: &str| prepared(text, form, lowercase);
-    (prepare(prediction), answer.iter().map(|text| prepare(text.as_ref())).collect())
+) -> (Cow<'a, str>, Vec<Cow<'a, str>>) {
+    let references = answer.iter().map(|text| prepared(text.as_ref(), form, lowercase));
+    (prepared(prediction, form, lowercase), references.collect())
 }
 
 /// Fails if the strings have too many characters to compare.
-fn characters_bounded(prediction: &str, references: &[String]) -> Result<(), String> {
-    if are_short(prediction.len(), references.iter().map(String::len).sum()) {
+fn characters_bounded(prediction: &str, references: &[Cow<'_, str>]) -> Result<(), String> {
+    if are_short(prediction.len(), references.iter().map(|text| text.len()).sum()) {
         return Ok(());
     }
     let ours: Vec<char> = prediction.chars().collect();
@@ -52,8 +54,8 @@ fn characters_bounded(prediction: &str, references: &[String]) -> Result<(), Str
 }
 
 /// Fails if the strings have too many words to compare.
-fn words_bounded(prediction: &str, references: &[String]) -> Result<(), String> {
-    if are_short(prediction.len(), references.iter().map(String::len).sum()) {
+fn words_bounded(prediction: &str, references: &[Cow<'_, str>]) -> Result<(), String> {
+    if are_short(prediction.len(), references.iter().map(|text| text.len()).sum()) {
         return Ok(());
     }
     let ours: Vec<&str> = split(prediction).collect();

@@ -4,6 +4,8 @@
     reason = "an explanation takes the parameters of its metric function"
 )]
 
+use std::borrow::Cow;
+
 use super::{Words, best, counted, first_difference, joined};
 use crate::metrics::StrOrList;
 use crate::metrics::edits::sides;
@@ -28,7 +30,7 @@ pub(in crate::metrics) fn wer(
     score: f64,
 ) -> Option<String> {
     let (prediction, references) = sides(prediction, &answer, form, lowercase);
-    let rate = |text: &String| -EditCounts::of_words(&prediction, text).rate();
+    let rate = |text: &Cow<'_, str>| -EditCounts::of_words(&prediction, text).rate();
     let reference = references.get(best(&references, rate))?;
     let words = |text| split(text).map(str::to_owned).collect::<Vec<_>>();
     let words = Words::new(&words(reference), &words(&prediction));
@@ -46,7 +48,7 @@ pub(in crate::metrics) fn cer(
     score: f64,
 ) -> Option<String> {
     let (prediction, references) = sides(prediction, &answer, form, lowercase);
-    let rate = |text: &String| -EditCounts::of_characters(&prediction, text).rate();
+    let rate = |text: &Cow<'_, str>| -EditCounts::of_characters(&prediction, text).rate();
     let (prediction, reference) =
         (prediction.trim(), references.get(best(&references, rate))?.trim());
     let length = reference.chars().count();

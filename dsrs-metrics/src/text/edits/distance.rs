@@ -1,8 +1,7 @@
 //! Edit distances between strings and between lists of words: similarities in [0, 1] and error
 //! rates.
 //!
-//! `rapidfuzz` computes the distances. This module defines what is counted and how empty sides
-//! score.
+//! `bits` computes the distances. This module defines what is counted and how empty sides score.
 
 use serde::{Deserialize, Serialize};
 
@@ -38,14 +37,8 @@ impl EditDistance {
     /// ```
     #[must_use]
     pub fn similarity(self, prediction: &str, reference: &str) -> f64 {
-        let (a, b) = (prediction, reference);
-        let whole = self.whole(a.chars().count(), b.chars().count());
-        let distance = match self {
-            _ if a == b => 0,
-            Self::Levenshtein => rapidfuzz::distance::levenshtein::distance(a.chars(), b.chars()),
-            Self::Indel => rapidfuzz::distance::indel::distance(a.chars(), b.chars()),
-        };
-        share_left(distance, whole)
+        let whole = self.whole(prediction.chars().count(), reference.chars().count());
+        share_left(self.of_strings(prediction, reference), whole)
     }
 
     fn whole(self, length_a: usize, length_b: usize) -> usize {
@@ -84,9 +77,10 @@ impl EditCounts {
     #[must_use]
     pub fn of_words(prediction: &str, reference: &str) -> Self {
         let mut words = WordIds::default();
-        let mut ids = |text| words.ids(split(text));
-        let (prediction, reference) = (ids(prediction), ids(reference));
-        Self::of(&prediction, &reference)
+        let [prediction, reference] = [prediction, reference].map(|text| words.ids(split(text)));
+        let distinct = words.words().len();
+        let edits = EditDistance::Levenshtein.of_numbers(&prediction, &reference, distinct);
+        Self { edits: edits as u64, length: reference.len() as u64 }
     }
 
     /// Counts the edits between the characters (code points) of two strings, without white space at
@@ -95,18 +89,8 @@ impl EditCounts {
     pub fn of_characters(prediction: &str, reference: &str) -> Self {
         let (prediction, reference) =
             (prediction.trim_matches(is_space), reference.trim_matches(is_space));
-        let distance =
-            |a: &str, b: &str| rapidfuzz::distance::levenshtein::distance(a.chars(), b.chars());
-        let edits = if prediction == reference { 0 } else { distance(prediction, reference) };
+        let edits = EditDistance::Levenshtein.of_strings(prediction, reference);
         Self { edits: edits as u64, length: reference.chars().count() as u64 }
-    }
-
-    fn of(prediction: &[u32], reference: &[u32]) -> Self {
-        let edits = rapidfuzz::distance::levenshtein::distance(
-            prediction.iter().copied(),
-            reference.iter().copied(),
-        );
-        Self { edits: edits as u64, length: reference.len() as u64 }
     }
 
     /// Returns the edits per word or character of the reference: 0 for equal strings, more than 1

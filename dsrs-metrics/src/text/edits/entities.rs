@@ -4,6 +4,7 @@
 
 use std::borrow::Cow;
 
+use super::EditDistance;
 use super::distance::share_left;
 use crate::text::NormalForm;
 
@@ -55,7 +56,7 @@ impl EntityCounts {
         Self::of_named(&predicted, &expected, similarity)
     }
 
-    fn of_named(predicted: &[Vec<char>], expected: &[Vec<char>], similarity: f64) -> Self {
+    fn of_named(predicted: &[Name], expected: &[Name], similarity: f64) -> Self {
         let alike = all_alike(predicted, expected, similarity);
         Self {
             found: largest_matching(&alike, predicted.len()) as u64,
@@ -79,7 +80,7 @@ impl EntityCounts {
         partner_of.iter().flatten().for_each(|at| is_found[*at] = true);
         let missing = expected.iter().zip(&is_found).filter(|(_, is_found)| !**is_found);
         let extra = predicted.iter().zip(&partner_of).filter(|(_, partner)| partner.is_none());
-        let text = |entity: &Vec<char>| entity.iter().collect();
+        let text = |name: &Name| name.text.clone();
         [missing.map(|(it, _)| text(it)).collect(), extra.map(|(it, _)| text(it)).collect()]
     }
 
@@ -95,19 +96,27 @@ impl EntityCounts {
     }
 }
 
+/// The form in which an entity is compared.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Name {
+    text: String,
+    /// Number of characters.
+    length: usize,
+}
+
 /// Returns the form in which entities are compared; `None` for an empty entity.
-fn named(entity: &str) -> Option<Vec<char>> {
+fn named(entity: &str) -> Option<Name> {
     let entity = entity.trim();
     let lower = match entity.is_ascii() {
         true => Cow::Owned(entity.to_ascii_lowercase()),
         false => Cow::Owned(NormalForm::Nfc.apply(entity).to_lowercase()),
     };
-    let composed: Cow<'_, str> = NormalForm::Nfc.apply(&lower);
-    (!composed.is_empty()).then(|| composed.chars().collect())
+    let text = NormalForm::Nfc.apply(&lower).into_owned();
+    (!text.is_empty()).then(|| Name { length: text.chars().count(), text })
 }
 
 /// Returns all entities that are not empty, each once if `is_distinct`.
-fn all_named<T: AsRef<str>>(entities: &[T], is_distinct: bool) -> Vec<Vec<char>> {
+fn all_named<T: AsRef<str>>(entities: &[T], is_distinct: bool) -> Vec<Name> {
     let mut all: Vec<_> = entities.iter().filter_map(|entity| named(entity.as_ref())).collect();
     if is_distinct {
         all.sort_unstable();
@@ -117,25 +126,19 @@ fn all_named<T: AsRef<str>>(entities: &[T], is_distinct: bool) -> Vec<Vec<char>>
 }
 
 /// Returns the possible partners of each expected entity.
-fn all_alike(predicted: &[Vec<char>], expected: &[Vec<char>], similarity: f64) -> Vec<Vec<usize>> {
-    let partners = |entity: &Vec<char>| {
+fn all_alike(predicted: &[Name], expected: &[Name], similarity: f64) -> Vec<Vec<usize>> {
+    let partners = |entity: &Name| {
         let alike = |at: &usize| are_alike(entity, &predicted[*at], similarity);
         (0..predicted.len()).filter(alike).collect()
     };
     expected.iter().map(partners).collect()
 }
 
-fn are_alike(a: &[char], b: &[char], similarity: f64) -> bool {
-    if a == b {
-        return similarity <= 1.0;
-    }
-    let whole = a.len() + b.len();
+fn are_alike(a: &Name, b: &Name, similarity: f64) -> bool {
+    let whole = a.length + b.length;
     // The difference in length is a lower bound of the distance.
-    if share_left(a.len().abs_diff(b.len()), whole) < similarity {
-        return false;
-    }
-    let distance = rapidfuzz::distance::indel::distance(a.iter().copied(), b.iter().copied());
-    share_left(distance, whole) >= similarity
+    share_left(a.length.abs_diff(b.length), whole) >= similarity
+        && share_left(EditDistance::Indel.of_strings(&a.text, &b.text), whole) >= similarity
 }
 
 /// Returns the size of a maximum matching.

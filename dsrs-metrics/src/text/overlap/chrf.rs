@@ -1,5 +1,7 @@
 //! chrF (Popović 2015) and chrF++ (Popović 2017) of a row and of a corpus, as in sacrebleu 2.6.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use super::ngrams::{self, MAX_ORDER};
@@ -61,35 +63,38 @@ impl ChrfOptions {
         prediction: &str,
         references: &[S],
     ) -> Result<Vec<u64>, NoReferences> {
-        let prediction = self.prepared(prediction);
+        let prepared = self.prepared(prediction);
+        let prediction = self.characters(&prepared);
         let counts = references.iter().map(|reference| {
-            let counts = self.count(&prediction, &self.prepared(reference.as_ref()));
+            let reference = self.prepared(reference.as_ref());
+            let characters = self.characters(&reference);
+            let mut counts = triples(&prediction, &characters, self.char_order);
+            if self.word_order > 0 {
+                let mut words = WordIds::default();
+                let [ours, theirs] =
+                    [&prepared, &reference].map(|text| words.ids(split_words(text)));
+                counts.extend(triples(&ours, &theirs, self.word_order));
+            }
             (self.score(&counts), counts)
         });
         let best = counts.reduce(|best, next| if next.0 > best.0 { next } else { best });
         best.map(|(_, counts)| counts).ok_or(NoReferences)
     }
 
-    fn prepared(&self, text: &str) -> String {
+    fn prepared<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let composed = self.form.apply(text);
-        if self.lowercase { composed.to_lowercase() } else { composed.into_owned() }
-    }
-
-    fn count(&self, prediction: &str, reference: &str) -> Vec<u64> {
-        let char_order = self.char_order.min(MAX_ORDER);
-        let [chars, other_chars] = [prediction, reference].map(|text| self.characters(text));
-        let mut counts = triples(&chars, &other_chars, char_order);
-        if self.word_order > 0 {
-            let mut words = WordIds::default();
-            let [ours, others] = [prediction, reference].map(|text| words.ids(split_words(text)));
-            counts.extend(triples(&ours, &others, self.word_order.min(MAX_ORDER)));
-        }
-        counts
+        if self.lowercase { Cow::Owned(composed.to_lowercase()) } else { composed }
     }
 
     fn characters(&self, text: &str) -> Vec<u32> {
+        let mut characters = Vec::with_capacity(text.len());
         let kept = |c: &char| self.whitespace || !is_space(*c);
-        text.chars().filter(kept).map(u32::from).collect()
+        if text.is_ascii() {
+            characters.extend(text.bytes().map(char::from).filter(kept).map(u32::from));
+        } else {
+            characters.extend(text.chars().filter(kept).map(u32::from));
+        }
+        characters
     }
 
     /// Returns the F score of precision and recall, each averaged over the orders that both sides
@@ -122,17 +127,17 @@ impl ChrfOptions {
     }
 }
 
+/// Returns for each order the n-grams of the prediction, those of the reference, and those that both share.
 fn triples(prediction: &[u32], reference: &[u32], orders: usize) -> Vec<u64> {
+    let orders = orders.min(MAX_ORDER);
+    let matches = ngrams::matches(&[prediction, reference], orders);
     let mut counts = Vec::with_capacity(3 * orders);
-    for order in 0..orders {
+    for (order, matches) in matches.into_iter().enumerate() {
         let theirs = ngrams::total(reference.len(), order);
         // n-grams longer than the reference do not count as misses.
         let ours = if theirs > 0 { ngrams::total(prediction.len(), order) } else { 0 };
-        counts.extend([ours, theirs, 0]);
+        counts.extend([ours, theirs, matches]);
     }
-    ngrams::shared(&[prediction, reference], orders, |order, grams| {
-        counts[3 * order + 2] += grams[0].min(grams[1]);
-    });
     counts
 }
 

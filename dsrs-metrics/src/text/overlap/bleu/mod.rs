@@ -5,8 +5,10 @@ mod tokens;
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 pub use self::tokens::BleuTokens;
+use super::about;
 use super::ngrams::{self, MAX_ORDER};
 use crate::text::words::WordIds;
 use crate::text::{NoReferences, NormalForm};
@@ -27,6 +29,9 @@ pub enum BleuSmoothing {
     #[default]
     Exp,
 }
+
+/// A prediction and its references, of which most rows have one.
+type Texts<T> = SmallVec<[T; 2]>;
 
 /// Options of BLEU. The default is sacrebleu's.
 ///
@@ -88,12 +93,18 @@ impl BleuOptions {
             return Err(NoReferences);
         }
         let references = references.iter().map(AsRef::as_ref);
-        let texts: Vec<Vec<Cow<'_, str>>> =
-            std::iter::once(prediction).chain(references).map(|text| self.words(text)).collect();
-        let mut words = WordIds::default();
-        let texts: Vec<Vec<u32>> =
-            texts.iter().map(|text| words.ids(text.iter().map(|word| &**word))).collect();
-        let texts: Vec<&[u32]> = texts.iter().map(Vec::as_slice).collect();
+        let texts: Texts<_> =
+            std::iter::once(prediction).chain(references).map(|text| self.prepared(text)).collect();
+        let mut words = WordIds::with_capacity(about(texts.iter().map(|text| text.len()).sum()));
+        let texts: Texts<_> = texts
+            .iter()
+            .map(|text| {
+                let mut ids = Vec::with_capacity(about(text.len()));
+                self.tokens.visit(text, |word| ids.push(words.id(word)));
+                ids
+            })
+            .collect();
+        let texts: Texts<_> = texts.iter().map(Vec::as_slice).collect();
         Ok(self.count(&texts))
     }
 
@@ -104,21 +115,17 @@ impl BleuOptions {
         let nearest = nearest.min_by_key(|other| (other.abs_diff(length), *other)).unwrap_or(0);
         let mut counts = vec![length as u64, nearest as u64];
         counts.resize(2 + orders, 0);
-        ngrams::shared(texts, orders, |order, grams| {
-            let most = grams[1..].iter().copied().max().unwrap_or(0);
-            counts[2 + order] += grams[0].min(most);
-        });
+        counts[2..].copy_from_slice(&ngrams::matches(texts, orders));
         counts.extend((0..orders).map(|order| ngrams::total(length, order)));
         counts
     }
 
-    fn words<'a>(&self, text: &'a str) -> Vec<Cow<'a, str>> {
+    fn prepared<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let composed = self.form.apply(text);
-        let text = match self.lowercase {
+        self.tokens.prepared(match self.lowercase {
             true => Cow::Owned(composed.to_lowercase()),
             false => composed,
-        };
-        self.tokens.of(text)
+        })
     }
 
     /// Returns the BLEU of one row in [0, 1], over the orders that the prediction is long enough

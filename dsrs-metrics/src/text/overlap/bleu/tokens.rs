@@ -30,96 +30,158 @@ pub enum BleuTokens {
 }
 
 impl BleuTokens {
-    pub(super) fn of(self, text: Cow<'_, str>) -> Vec<Cow<'_, str>> {
-        let written = match self {
-            Self::None => return words(text),
-            Self::Char => return characters(&text),
-            Self::V13a => western(text.trim_end_matches(is_space)),
-            Self::Zh => chinese(text.trim_matches(is_space)),
-        };
-        words(Cow::Owned(written))
+    /// Returns the string in which the words are searched.
+    pub(super) fn prepared(self, text: Cow<'_, str>) -> Cow<'_, str> {
+        // Without a branch, so that many bytes are compared at once.
+        let is_mark = |byte| matches!(byte, b'<' | b'&' | b'\n');
+        let is_marked = |text: &str| text.bytes().fold(false, |any, byte| any | is_mark(byte));
+        if self == Self::V13a && is_marked(&text) {
+            Cow::Owned(without_markup(&text))
+        } else {
+            text
+        }
+    }
+
+    /// Calls `visit` with each word of a prepared string, in their order.
+    pub(super) fn visit<'a>(self, text: &'a str, visit: impl FnMut(&'a str)) {
+        match self {
+            Self::None => split(text).for_each(visit),
+            Self::Char => characters(text).for_each(visit),
+            Self::V13a => Scanner { text, start: 0, is_chinese: false, visit }.scan(),
+            Self::Zh => {
+                let text = text.trim_matches(is_space);
+                Scanner { text, start: 0, is_chinese: true, visit }.scan();
+            }
+        }
     }
 }
 
-fn words(text: Cow<'_, str>) -> Vec<Cow<'_, str>> {
-    match text {
-        Cow::Borrowed(text) => split(text).map(Cow::Borrowed).collect(),
-        Cow::Owned(text) => split(&text).map(|word| Cow::Owned(word.to_owned())).collect(),
-    }
-}
-
-fn characters<'a>(text: &str) -> Vec<Cow<'a, str>> {
-    text.chars().filter(|c| !is_space(*c)).map(|c| Cow::Owned(c.to_string())).collect()
-}
-
-/// The steps of `mteval-v13a`: its markup, entities, then punctuation.
-fn western(text: &str) -> String {
+/// Removes the markup of `mteval-v13a` and decodes its entities.
+fn without_markup(text: &str) -> String {
+    let text = text.trim_end_matches(is_space);
     let mut text = text.replace("<skipped>", "").replace("-\n", "").replace('\n', " ");
     if text.contains('&') {
         for (entity, sign) in [("&quot;", "\""), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">")] {
             text = text.replace(entity, sign);
         }
     }
-    punctuated(&format!(" {text} "))
+    text
 }
 
-fn chinese(text: &str) -> String {
-    let mut spaced = String::with_capacity(text.len() * 2);
-    for c in text.chars() {
-        match is_chinese(c) {
-            true => spaced.extend([' ', c, ' ']),
-            false => spaced.push(c),
+fn characters(text: &str) -> impl Iterator<Item = &str> {
+    let characters = text.char_indices().filter(|(_, c)| !is_space(*c));
+    characters.map(|(at, c)| &text[at..at + c.len_utf8()])
+}
+
+/// Splits a string at white space and around punctuation, except around a full stop, comma or dash inside a number.
+///
+/// Returns the words of `mteval-v13a`, which puts spaces around pairs of characters by regular expressions, one
+/// expression after the other. A match consumes both of its characters; hence the rule in [`Self::stops`].
+struct Scanner<'a, V> {
+    text: &'a str,
+    /// Where the word that is being read starts.
+    start: usize,
+    /// Whether the rules are those of `zh`.
+    is_chinese: bool,
+    visit: V,
+}
+
+impl<'a, V: FnMut(&'a str)> Scanner<'a, V> {
+    fn scan(mut self) {
+        let bytes = self.text.as_bytes();
+        let class = |byte: &u8| CLASSES[usize::from(*byte)];
+        let mut at = 0;
+        loop {
+            at += bytes[at..].iter().take_while(|byte| class(byte) == Class::Other).count();
+            let Some(byte) = bytes.get(at) else { break };
+            at = match class(byte) {
+                Class::Other => at + 1,
+                Class::Space => self.skip(at, at + 1),
+                Class::Sign => self.alone(at, at + 1),
+                Class::Dash if at > 0 && self.is_digit(at - 1) => self.alone(at, at + 1),
+                Class::Dash => at + 1,
+                Class::Stop => self.stops(at),
+                Class::Wide => self.wide(at),
+            };
+        }
+        self.skip(at, at);
+    }
+
+    /// Ends the word before `at`. The next one starts at `next`.
+    fn skip(&mut self, at: usize, next: usize) -> usize {
+        if self.start < at {
+            (self.visit)(&self.text[self.start..at]);
+        }
+        self.start = next;
+        next
+    }
+
+    /// A word from `at` to `next`, which ends the word before it.
+    fn alone(&mut self, at: usize, next: usize) -> usize {
+        self.skip(at, at);
+        self.skip(next, next)
+    }
+
+    /// Full stops and commas are words of their own, with an exception: before a digit the last of them belongs to the
+    /// number, if their count is even, or odd after another digit. For `zh` the ends of the string are like digits.
+    fn stops(&mut self, at: usize) -> usize {
+        let is_stop = |byte: &&u8| matches!(byte, b'.' | b',');
+        let count = self.text.as_bytes()[at..].iter().take_while(is_stop).count();
+        let end = at + count;
+        let after = if at == 0 { self.is_chinese } else { self.is_digit(at - 1) };
+        let before = if end == self.text.len() { self.is_chinese } else { self.is_digit(end) };
+        let in_number = before && after == (count % 2 == 1);
+        for stop in at..end - usize::from(in_number) {
+            self.alone(stop, stop + 1);
+        }
+        end
+    }
+
+    fn wide(&mut self, at: usize) -> usize {
+        let Some(c) = self.text[at..].chars().next() else { return self.text.len() };
+        let next = at + c.len_utf8();
+        match c {
+            _ if is_space(c) => self.skip(at, next),
+            _ if self.is_chinese && is_chinese(c) => self.alone(at, next),
+            _ => next,
         }
     }
-    punctuated(&spaced)
-}
 
-/// Puts spaces around punctuation, except around a full stop, comma or dash inside a number.
-fn punctuated(text: &str) -> String {
-    let mut chars: Vec<char> = Vec::with_capacity(text.len() + text.len() / 4);
-    for c in text.chars() {
-        match is_sign(c) {
-            true => chars.extend([' ', c, ' ']),
-            false => chars.push(c),
-        }
+    fn is_digit(&self, at: usize) -> bool {
+        self.text.as_bytes()[at].is_ascii_digit()
     }
-    let is_stop = |c: char| matches!(c, '.' | ',');
-    let is_digit = |c: char| c.is_ascii_digit();
-    chars = pairs(&chars, |a, b| !is_digit(a) && is_stop(b), |a, b| [a, ' ', b, ' ']);
-    chars = pairs(&chars, |a, b| is_stop(a) && !is_digit(b), |a, b| [' ', a, ' ', b]);
-    chars = pairs(&chars, |a, b| is_digit(a) && b == '-', |a, b| [a, ' ', b, ' ']);
-    chars.into_iter().collect()
 }
 
-/// Rewrites pairs of neighbours from left to right. Rewritten characters are not part of another
-/// pair.
-fn pairs(
-    chars: &[char],
-    is_pair: impl Fn(char, char) -> bool,
-    write: impl Fn(char, char) -> [char; 4],
-) -> Vec<char> {
-    let mut written = Vec::with_capacity(chars.len() + 16);
-    let mut rest = chars;
-    loop {
-        rest = match *rest {
-            [a, b, ..] if is_pair(a, b) => {
-                written.extend(write(a, b));
-                &rest[2..]
+#[derive(Clone, Copy, PartialEq)]
+enum Class {
+    /// Part of a word.
+    Other,
+    Space,
+    /// A word of its own.
+    Sign,
+    Dash,
+    Stop,
+    /// The first byte of a character that is not ASCII.
+    Wide,
+}
+
+const CLASSES: [Class; 256] = {
+    let mut classes = [Class::Wide; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        classes[byte as usize] = match byte {
+            b'\t'..=b'\r' | 0x1c..=b' ' => Class::Space,
+            b'!'..=b'&' | b'('..=b'+' | b'/' | b':'..=b'@' | b'['..=b'`' | b'{'..=b'~' => {
+                Class::Sign
             }
-            [a, ..] => {
-                written.push(a);
-                &rest[1..]
-            }
-            [] => return written,
+            b'-' => Class::Dash,
+            b'.' | b',' => Class::Stop,
+            _ => Class::Other,
         };
+        byte += 1;
     }
-}
-
-/// Whether the character is ASCII punctuation other than apostrophe, comma, dash and full stop, or
-/// a space.
-fn is_sign(c: char) -> bool {
-    matches!(c, ' '..='&' | '('..='+' | '/' | ':'..='@' | '['..='`' | '{'..='~')
-}
+    classes
+};
 
 fn is_chinese(c: char) -> bool {
     matches!(c,
@@ -130,4 +192,108 @@ fn is_chinese(c: char) -> bool {
         | '\u{3400}'..='\u{4db5}' | '\u{4e00}'..='\u{9fbb}'
         | '\u{f900}'..='\u{fa2d}' | '\u{fa30}'..='\u{fa6a}' | '\u{fa70}'..='\u{fad9}'
         | '\u{fe10}'..='\u{fe1f}' | '\u{fe30}'..='\u{fe4f}' | '\u{ff00}'..='\u{ffef}')
+}
+
+#[cfg(test)]
+mod tests {
+    use std::borrow::Cow;
+
+    use rand_xoshiro::Xoshiro256PlusPlus;
+    use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
+    use regex::Regex;
+
+    use super::{BleuTokens, is_chinese, is_space, split};
+
+    /// The regular expressions of `sacrebleu.tokenizers.tokenizer_re`, and what replaces their matches.
+    fn rules() -> [(Regex, &'static str); 4] {
+        [
+            (r"([\{-\~\[-\` -\&\(-\+\:-\@\/])", " $1 "),
+            (r"([^0-9])([\.,])", "$1 $2 "),
+            (r"([\.,])([^0-9])", " $1 $2"),
+            (r"([0-9])(-)", "$1 $2 "),
+        ]
+        .map(|(rule, by)| (Regex::new(rule).unwrap(), by))
+    }
+
+    fn by_rules(text: &str, tokens: BleuTokens, rules: &[(Regex, &str)]) -> Vec<String> {
+        let text = match tokens {
+            BleuTokens::Zh => text.trim_matches(is_space).chars().map(spaced).collect(),
+            _ => {
+                let text = text.trim_end_matches(is_space).replace("<skipped>", "");
+                let text = text.replace("-\n", "").replace('\n', " ").replace("&quot;", "\"");
+                let text = text.replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">");
+                format!(" {text} ")
+            }
+        };
+        let replace =
+            |text: String, (rule, by): &(Regex, &str)| rule.replace_all(&text, *by).into();
+        split(&rules.iter().fold(text, replace)).map(str::to_owned).collect()
+    }
+
+    fn spaced(c: char) -> String {
+        if is_chinese(c) { format!(" {c} ") } else { c.to_string() }
+    }
+
+    #[test]
+    fn words_are_those_of_the_regular_expressions() {
+        let pieces = [
+            ".",
+            ".",
+            ",",
+            "-",
+            "-",
+            "1",
+            "2",
+            "1",
+            "a",
+            "Z",
+            " ",
+            " ",
+            "\n",
+            "\t",
+            "\u{1c}",
+            "'",
+            "\"",
+            "&",
+            "&amp;",
+            "&lt;",
+            "quot;",
+            "<",
+            "<skipped>",
+            "/",
+            "{",
+            "~",
+            "`",
+            "@",
+            "(",
+            "\u{0}",
+            "\u{7f}",
+            "é",
+            "\u{85}",
+            "\u{a0}",
+            "\u{2003}",
+            "\u{3000}",
+            "日",
+            "本",
+            "。",
+            "，",
+            "\u{2a6d6}",
+            "😀",
+            "٣",
+            "½",
+        ];
+        let rules = rules();
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(13);
+        for _ in 0..10_000 {
+            let length = random.next_u64() % 24;
+            let piece = |_| pieces[(random.next_u64() % pieces.len() as u64) as usize];
+            let text: String = (0..length).map(piece).collect();
+            for tokens in [BleuTokens::V13a, BleuTokens::Zh] {
+                let prepared = tokens.prepared(Cow::Borrowed(&text));
+                let mut words = Vec::new();
+                tokens.visit(&prepared, |word| words.push(word.to_owned()));
+                assert_eq!(words, by_rules(&text, tokens, &rules), "{tokens:?} {text:?}");
+            }
+        }
+    }
 }

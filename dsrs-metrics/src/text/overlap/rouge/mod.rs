@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use self::lines::shared_by_line;
 use self::porter::stem;
-use super::ngrams;
+use super::{about, ngrams};
 use crate::text::unicode::{is_mark, is_word, pieces};
 use crate::text::words::WordIds;
-use crate::text::{NoReferences, NormalForm};
+use crate::text::{EditDistance, NoReferences, NormalForm};
 
 /// What ROUGE counts as a word.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -38,20 +38,53 @@ impl RougeTokens {
     /// ```
     #[must_use]
     pub fn of(self, text: &str) -> Vec<String> {
+        let mut words = Vec::new();
+        self.visit(&self.prepared(text), |word| words.push(word.to_owned()));
+        words
+    }
+
+    /// Returns the string in which the words are searched, in lower case.
+    fn prepared(self, text: &str) -> String {
         let lower = text.to_lowercase();
         match self {
+            Self::Ascii => lower,
+            Self::Unicode => NormalForm::Nfc.apply(&lower).into_owned(),
+        }
+    }
+
+    /// Calls `visit` with each word of a prepared string, in their order.
+    fn visit<'a>(self, text: &'a str, mut visit: impl FnMut(&'a str)) {
+        match self {
             Self::Ascii => {
-                let words = lower.split(|c: char| !c.is_ascii_alphanumeric());
-                words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+                let run = |at: usize, is_word| {
+                    let within = |byte: &&u8| IS_ALPHANUMERIC[usize::from(**byte)] == is_word;
+                    at + text.as_bytes()[at..].iter().take_while(within).count()
+                };
+                let mut start = run(0, false);
+                while start < text.len() {
+                    let end = run(start, true);
+                    visit(&text[start..end]);
+                    start = run(end, false);
+                }
             }
             Self::Unicode => {
-                let lower = NormalForm::Nfc.apply(&lower);
-                let words = lower.split(|c: char| c == '_' || !(is_word(c) || is_mark(c)));
-                words.flat_map(pieces).map(str::to_owned).collect()
+                let words = text.split(|c: char| c == '_' || !(is_word(c) || is_mark(c)));
+                words.flat_map(pieces).for_each(visit);
             }
         }
     }
 }
+
+/// Whether a byte is an ASCII letter or digit.
+const IS_ALPHANUMERIC: [bool; 256] = {
+    let mut is_alphanumeric = [false; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        is_alphanumeric[byte as usize] = byte.is_ascii_alphanumeric();
+        byte += 1;
+    }
+    is_alphanumeric
+};
 
 /// Which words ROUGE compares.
 ///
@@ -74,13 +107,37 @@ impl RougeOptions {
     /// Returns the words of a string, in the order of the string.
     #[must_use]
     pub fn words(self, text: &str) -> Vec<String> {
-        let mut words = self.tokens.of(text);
-        if self.use_stemmer {
-            let longer = words.iter_mut().filter(|word| word.chars().nth(3).is_some());
-            longer.for_each(|word| *word = stem(word));
-        }
-        words
+        let words = self.tokens.of(text);
+        if self.use_stemmer { words.iter().map(|word| stemmed(word)).collect() } else { words }
     }
+
+    /// Returns the words of prepared strings as numbers, line by line, and the number of distinct words.
+    fn numbered<'a>(self, texts: &'a [String], has_lines: bool) -> (Vec<Vec<Vec<u32>>>, usize) {
+        let mut words = WordIds::with_capacity(about(texts.iter().map(String::len).sum()));
+        let mut numbers = |line: &'a str| {
+            let mut ids = Vec::with_capacity(about(line.len()));
+            self.tokens.visit(line, |word| ids.push(words.id(word)));
+            ids
+        };
+        let lines = |text: &'a String| match has_lines {
+            true => text.split('\n').map(&mut numbers).collect(),
+            false => vec![numbers(text)],
+        };
+        let mut texts: Vec<Vec<Vec<u32>>> = texts.iter().map(lines).collect();
+        if !self.use_stemmer {
+            return (texts, words.words().len());
+        }
+        let stems: Vec<String> = words.words().iter().map(|word| stemmed(word)).collect();
+        let mut distinct = WordIds::default();
+        let stems = distinct.ids(stems.iter().map(String::as_str));
+        texts.iter_mut().flatten().flatten().for_each(|id| *id = stems[*id as usize]);
+        (texts, distinct.words().len())
+    }
+}
+
+/// Returns the stem of a word of more than three characters, and other words as they are.
+fn stemmed(word: &str) -> String {
+    if word.chars().nth(3).is_some() { stem(word) } else { word.to_owned() }
 }
 
 /// A variant of ROUGE.
@@ -129,58 +186,56 @@ impl Rouge {
         references: &[S],
         options: RougeOptions,
     ) -> Result<RougeScore, NoReferences> {
-        let prediction = self.lines(prediction, options);
-        let scores = references
-            .iter()
-            .map(|text| self.one(&prediction, &self.lines(text.as_ref(), options)));
+        let references = references.iter().map(AsRef::as_ref);
+        let texts = std::iter::once(prediction).chain(references);
+        let texts: Vec<String> = texts.map(|text| options.tokens.prepared(text)).collect();
+        let (texts, words) = options.numbered(&texts, self == Self::Lsum);
+        let [prediction, references @ ..] = &texts[..] else { return Err(NoReferences) };
+        let scores = references.iter().map(|reference| self.one(prediction, reference, words));
         let best = scores.reduce(|best, next| if next.f1 > best.f1 { next } else { best });
         best.ok_or(NoReferences)
     }
 
-    /// Returns the words, grouped by line if lines matter.
-    fn lines(self, text: &str, options: RougeOptions) -> Vec<Vec<String>> {
+    /// Returns the score of two sides with numbers below `words`, which have a single line unless lines matter.
+    fn one(self, prediction: &[Vec<u32>], reference: &[Vec<u32>], words: usize) -> RougeScore {
+        let total = |side: &[Vec<u32>]| side.iter().map(Vec::len).sum::<usize>();
+        let lengths = [total(prediction), total(reference)];
+        let (ours, theirs) = (&prediction[0], &reference[0]);
         match self {
-            Self::Lsum => text.split('\n').map(|line| options.words(line)).collect(),
-            Self::L | Self::N(_) => vec![options.words(text)],
-        }
-    }
-
-    fn one(self, prediction: &[Vec<String>], reference: &[Vec<String>]) -> RougeScore {
-        let mut words = WordIds::default();
-        let mut ids = |line| words.ids(<[String]>::iter(line).map(String::as_str));
-        let ours: Vec<Vec<u32>> = prediction.iter().map(|line| ids(line)).collect();
-        let theirs: Vec<Vec<u32>> = reference.iter().map(|line| ids(line)).collect();
-        let total = |side: &[Vec<u32>]| side.iter().map(Vec::len).sum::<usize>() as u64;
-        if self == Self::Lsum {
-            let shared = shared_by_line(&ours, &theirs);
-            return RougeScore::new(shared as u64, total(&ours), total(&theirs));
-        }
-        let (ours, theirs) = (ours.concat(), theirs.concat());
-        match self {
-            Self::L | Self::Lsum => {
-                let shared = common_subsequence(&ours, &theirs);
-                RougeScore::new(shared as u64, ours.len() as u64, theirs.len() as u64)
+            Self::Lsum => RougeScore::new(shared_by_line(prediction, reference) as u64, lengths),
+            Self::L => {
+                let edits = EditDistance::Indel.of_numbers(ours, theirs, words);
+                RougeScore::new((lengths[0] + lengths[1] - edits) as u64 / 2, lengths)
             }
+            Self::N(0 | 1) => RougeScore::new(shared_words(ours, theirs, words), lengths),
             Self::N(n) => {
-                let order = n.max(1) - 1;
-                let mut shared = 0;
-                ngrams::shared(&[&ours, &theirs], order + 1, |at, grams| {
-                    shared += if at == order { grams[0].min(grams[1]) } else { 0 };
-                });
-                let total = |side: &[u32]| ngrams::total(side.len(), order);
-                RougeScore::new(shared, total(&ours), total(&theirs))
+                let longer = n - 1;
+                let lengths = lengths.map(|length| length.saturating_sub(longer));
+                let has_grams = lengths[0].min(lengths[1]) > 0;
+                let matches = || ngrams::matches(&[ours, theirs], longer + 1)[longer];
+                RougeScore::new(if has_grams { matches() } else { 0 }, lengths)
             }
         }
     }
 }
 
-fn common_subsequence(a: &[u32], b: &[u32]) -> usize {
-    rapidfuzz::distance::lcs_seq::similarity(a.iter().copied(), b.iter().copied())
+/// Returns the number of words that both sides have, each as often as the side that has it less. Numbers are below
+/// `words`.
+fn shared_words(prediction: &[u32], reference: &[u32], words: usize) -> u64 {
+    let mut left = vec![0_u32; words];
+    reference.iter().for_each(|word| left[*word as usize] += 1);
+    let mut shared = 0;
+    for word in prediction {
+        let left = &mut left[*word as usize];
+        shared += u64::from(*left > 0);
+        *left = left.saturating_sub(1);
+    }
+    shared
 }
 
 impl RougeScore {
     #[expect(clippy::cast_precision_loss, reason = "counts of words stay far below 2^53")]
-    fn new(shared: u64, prediction: u64, reference: u64) -> Self {
+    fn new(shared: u64, [prediction, reference]: [usize; 2]) -> Self {
         if shared == 0 {
             return Self::default();
         }

@@ -1,36 +1,24 @@
-//! Shared n-grams of several sequences, found without hashing: positions are sorted by the n-gram
-//! that starts there.
-//!
-//! A sequence is a list of numbers, each of which stands for a word or a character.
+//! Shared n-grams of any length: a round for each length numbers the n-grams that are shared, and extends them by an item.
 
-/// The longest n-grams that are counted.
-pub(crate) const MAX_ORDER: usize = 16;
+use smallvec::smallvec;
 
-/// Calls `visit(order, counts)` for each n-gram of length 1 to `orders` that the first sequence
-/// shares with another. `counts` are its occurrences in each sequence; the order of an n-gram is
-/// its length minus 1.
-pub(super) fn shared(texts: &[&[u32]], orders: usize, mut visit: impl FnMut(usize, &[u64])) {
+use super::{Matches, clipped};
+
+/// As [`matches`](super::matches), for n-grams that are too long to be packed.
+pub(super) fn matches(texts: &[&[u32]], orders: usize) -> Matches {
+    let mut matches: Matches = smallvec![0; orders];
     let mut grams = Grams::starting(texts);
     let mut counts = vec![0; texts.len()];
-    for order in 0..orders {
-        if grams.places.is_empty() {
-            return;
-        }
+    for (order, matches) in matches.iter_mut().enumerate() {
         grams.lengthen(texts, order, |group| {
             counts.fill(0);
             group.iter().for_each(|place| counts[place.text as usize] += 1);
-            let is_shared = counts[0] > 0 && counts[1..].iter().any(|count| *count > 0);
-            if is_shared {
-                visit(order, &counts);
-            }
-            is_shared
+            let shared = clipped(counts.iter().copied());
+            *matches += shared;
+            shared > 0
         });
     }
-}
-
-/// Returns the number of n-grams of this order in a sequence of this length.
-pub(super) fn total(length: usize, order: usize) -> u64 {
-    length.saturating_sub(order) as u64
+    matches
 }
 
 /// A position where an n-gram begins.
@@ -83,21 +71,5 @@ impl Grams {
             start += length;
         }
         self.places.truncate(kept);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::shared;
-
-    #[test]
-    fn shared_grams_are_counted_once_each() {
-        let mut seen = Vec::new();
-        shared(&[&[1, 2, 1, 2, 3], &[1, 2, 9], &[2, 1, 2]], 4, |order, counts| {
-            seen.push((order, counts.to_vec()));
-        });
-        let expected =
-            [(0, [2, 1, 1]), (0, [2, 1, 2]), (1, [2, 1, 1]), (1, [1, 0, 1]), (2, [1, 0, 1])];
-        assert_eq!(seen, expected.map(|(order, counts)| (order, counts.to_vec())));
     }
 }
