@@ -32,7 +32,8 @@ pub(crate) fn short() -> Vec<(String, String)> {
 pub(crate) fn long(text: &str) -> String {
     let end = text.len().min(LONG);
     let repeated = text.repeat(LONG.div_ceil(end));
-    repeated[..repeated.floor_char_boundary(LONG)].to_owned()
+    let end = (0..=LONG).rev().find(|&end| repeated.is_char_boundary(end));
+    repeated[..end.unwrap_or(0)].to_owned()
 }
 
 /// Returns a string that is equal to `text` after normalization, but not before: exact match cannot
