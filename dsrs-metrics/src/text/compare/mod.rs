@@ -2,8 +2,13 @@
 //!
 //! The free functions use the `Dspy` profile; [`Profile`] has them for every profile.
 
+mod ascii;
+#[cfg(test)]
+mod definition;
 mod dspy;
+mod exact;
 mod folded;
+mod normalizer;
 mod passages;
 mod profile;
 mod references;

@@ -150,8 +150,5 @@ fn passage_tokens(profile: Profile, text: &str) -> TokenList {
     if profile == Profile::Dspy {
         return TokenList::dpr(normalized);
     }
-    let spans = tokens(profile, &normalized).into_iter();
-    TokenList::from_tokens(
-        spans.filter_map(|(start, end)| normalized.get(start as usize..end as usize)),
-    )
+    TokenList::from_tokens(tokens(profile, &normalized).iter().map(|token| token.str(&normalized)))
 }

@@ -4,7 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::folded::{self, Marks};
 use super::references::References;
-use super::{normalize_text, tokens};
+use super::token_overlap::{Prepared, Score};
+use super::{exact, normalize_text, token_overlap, tokens};
 use crate::text::NoReferences;
 
 /// How strings are normalized before they are compared.
@@ -72,11 +73,8 @@ impl Profile {
     #[must_use]
     pub fn tokens(self, text: &str) -> Vec<String> {
         let normalized = self.normalize(text);
-        tokens::tokens(self, &normalized)
-            .into_iter()
-            .filter_map(|(start, end)| normalized.get(start as usize..end as usize))
-            .map(str::to_owned)
-            .collect()
+        let tokens = tokens::tokens(self, &normalized);
+        tokens.iter().map(|token| token.str(&normalized).to_owned()).collect()
     }
 
     /// Normalizes references once, for many predictions.
@@ -90,36 +88,55 @@ impl Profile {
     /// Whether the prediction equals the reference after normalization; dspy's `em_score`.
     #[must_use]
     pub fn em_score(self, prediction: &str, reference: &str) -> bool {
+        if self == Self::Dspy {
+            return exact::same(prediction, reference);
+        }
         self.normalize(prediction) == self.normalize(reference)
     }
 
     /// Returns the token-level F1 in [0, 1] with one reference; dspy's `f1_score`.
     #[must_use]
     pub fn f1_score(self, prediction: &str, reference: &str) -> f64 {
-        self.pair(prediction, reference, References::f1)
+        self.pair(prediction, reference, token_overlap::f1)
     }
 
     /// Returns HotPotQA's F1 in [0, 1] with one reference; dspy's `hotpot_f1_score`.
     #[must_use]
     pub fn hotpot_f1_score(self, prediction: &str, reference: &str) -> f64 {
-        self.pair(prediction, reference, References::hotpot_f1)
+        self.pair(prediction, reference, token_overlap::hotpot_f1)
     }
 
     /// Returns the token-level precision in [0, 1] with one reference; dspy's `precision_score`.
     #[must_use]
     pub fn precision_score(self, prediction: &str, reference: &str) -> f64 {
-        self.pair(prediction, reference, References::precision)
+        self.pair(prediction, reference, token_overlap::precision)
     }
 
     /// Returns the token-level recall in [0, 1] with one reference, as computed in dspy's
     /// `f1_score`.
     #[must_use]
     pub fn recall_score(self, prediction: &str, reference: &str) -> f64 {
-        self.pair(prediction, reference, References::recall)
+        self.pair(prediction, reference, token_overlap::recall)
     }
 
-    fn pair(self, prediction: &str, reference: &str, score: fn(&References, &str) -> f64) -> f64 {
-        score(&References::one(self, reference), prediction)
+    fn pair(self, prediction: &str, reference: &str, score: Score) -> f64 {
+        let (mut left, mut right) = (Prepared::new(), Prepared::new());
+        score(left.answer(self, prediction), right.answer(self, reference))
+    }
+
+    fn best<S: AsRef<str>>(
+        self,
+        prediction: &str,
+        answers: &[S],
+        score: Score,
+    ) -> Result<f64, NoReferences> {
+        if answers.is_empty() {
+            return Err(NoReferences);
+        }
+        let (mut left, mut right) = (Prepared::new(), Prepared::new());
+        let prediction = left.answer(self, prediction);
+        let score = |answer: &S| score(prediction, right.answer(self, answer.as_ref()));
+        Ok(answers.iter().map(score).fold(0.0, f64::max))
     }
 
     /// Whether the prediction equals any reference after normalization; dspy's `EM`. See
@@ -131,10 +148,11 @@ impl Profile {
         if answers.is_empty() {
             return Err(NoReferences);
         }
-        // Exact match needs no tokens.
+        if self == Self::Dspy {
+            return Ok(answers.iter().any(|answer| exact::same(prediction, answer.as_ref())));
+        }
         let prediction = self.normalize(prediction);
-        let same = |answer: &S| self.normalize(answer.as_ref()) == prediction;
-        Ok(answers.iter().any(same))
+        Ok(answers.iter().any(|answer| self.normalize(answer.as_ref()) == prediction))
     }
 
     /// Returns the best token-level F1 over the references; dspy's `F1`. See [`f1`](super::f1).
@@ -142,7 +160,7 @@ impl Profile {
     /// # Errors
     /// [`NoReferences`] if `answers` is empty.
     pub fn f1<S: AsRef<str>>(self, prediction: &str, answers: &[S]) -> Result<f64, NoReferences> {
-        Ok(self.references(answers)?.f1(prediction))
+        self.best(prediction, answers, token_overlap::f1)
     }
 
     /// Returns the best HotPotQA F1 over the references; dspy's `HotPotF1`. See
@@ -155,7 +173,7 @@ impl Profile {
         prediction: &str,
         answers: &[S],
     ) -> Result<f64, NoReferences> {
-        Ok(self.references(answers)?.hotpot_f1(prediction))
+        self.best(prediction, answers, token_overlap::hotpot_f1)
     }
 
     /// Returns the best token-level precision over the references. See
@@ -168,7 +186,7 @@ impl Profile {
         prediction: &str,
         answers: &[S],
     ) -> Result<f64, NoReferences> {
-        Ok(self.references(answers)?.precision(prediction))
+        self.best(prediction, answers, token_overlap::precision)
     }
 
     /// Returns the best token-level recall over the references. See [`recall`](super::recall).
@@ -180,7 +198,7 @@ impl Profile {
         prediction: &str,
         answers: &[S],
     ) -> Result<f64, NoReferences> {
-        Ok(self.references(answers)?.recall(prediction))
+        self.best(prediction, answers, token_overlap::recall)
     }
 
     /// Whether a reference matches exactly, or with an F1 of at least `frac`. See
@@ -197,7 +215,7 @@ impl Profile {
         if frac >= 1.0 {
             return self.em(prediction, answers);
         }
-        Ok(self.references(answers)?.matches(prediction, frac))
+        Ok(self.f1(prediction, answers)? >= frac)
     }
 
     /// Whether any passage contains any answer. See

@@ -1,7 +1,7 @@
 //! Reference answers, normalized once for many predictions.
 
 use super::Profile;
-use super::token_overlap::Prepared;
+use super::token_overlap::{self, Kept, Prepared, Score};
 use crate::text::NoReferences;
 
 /// One or more reference answers, normalized and split into tokens once.
@@ -16,7 +16,7 @@ use crate::text::NoReferences;
 #[derive(Clone, Debug)]
 pub struct References {
     profile: Profile,
-    answers: Vec<Prepared>,
+    answers: Vec<Kept>,
 }
 
 impl References {
@@ -28,12 +28,8 @@ impl References {
         if answers.is_empty() {
             return Err(NoReferences);
         }
-        let prepare = |answer: &S| Prepared::new(profile, answer.as_ref());
+        let prepare = |answer: &S| Kept::new(profile, answer.as_ref());
         Ok(Self { profile, answers: answers.iter().map(prepare).collect() })
-    }
-
-    pub(super) fn one(profile: Profile, answer: &str) -> Self {
-        Self { profile, answers: vec![Prepared::new(profile, answer)] }
     }
 
     /// Returns the profile that the references were normalized with.
@@ -46,31 +42,31 @@ impl References {
     #[must_use]
     pub fn em(&self, prediction: &str) -> bool {
         let normalized = self.profile.normalize(prediction);
-        self.answers.iter().any(|answer| answer.text() == normalized)
+        self.answers.iter().any(|answer| answer.answer().text == normalized.as_bytes())
     }
 
     /// Returns the best token-level F1 in [0, 1].
     #[must_use]
     pub fn f1(&self, prediction: &str) -> f64 {
-        self.best(prediction, Prepared::f1)
+        self.best(prediction, token_overlap::f1)
     }
 
     /// Returns the best HotPotQA F1 in [0, 1].
     #[must_use]
     pub fn hotpot_f1(&self, prediction: &str) -> f64 {
-        self.best(prediction, Prepared::hotpot_f1)
+        self.best(prediction, token_overlap::hotpot_f1)
     }
 
     /// Returns the best token-level precision in [0, 1].
     #[must_use]
     pub fn precision(&self, prediction: &str) -> f64 {
-        self.best(prediction, Prepared::precision)
+        self.best(prediction, token_overlap::precision)
     }
 
     /// Returns the best token-level recall in [0, 1].
     #[must_use]
     pub fn recall(&self, prediction: &str) -> f64 {
-        self.best(prediction, Prepared::recall)
+        self.best(prediction, token_overlap::recall)
     }
 
     /// Whether a reference matches exactly (`frac` of at least 1) or with an F1 of at least `frac`.
@@ -79,9 +75,10 @@ impl References {
         if frac >= 1.0 { self.em(prediction) } else { self.f1(prediction) >= frac }
     }
 
-    fn best(&self, prediction: &str, score: fn(&Prepared, &Prepared) -> f64) -> f64 {
-        let prediction = Prepared::new(self.profile, prediction);
-        let scores = self.answers.iter().map(|answer| score(&prediction, answer));
+    fn best(&self, prediction: &str, score: Score) -> f64 {
+        let mut prepared = Prepared::new();
+        let prediction = prepared.answer(self.profile, prediction);
+        let scores = self.answers.iter().map(|answer| score(prediction, answer.answer()));
         scores.fold(0.0, f64::max)
     }
 }

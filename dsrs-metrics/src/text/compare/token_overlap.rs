@@ -1,20 +1,43 @@
 //! Token overlap of normalized strings: precision, recall, F1.
 
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+
 use super::Profile;
-use super::tokens::tokens;
+use super::normalizer::Buffer;
+use super::tokens::{Token, Tokens, tokens, words};
 
 /// Normalized answers that dspy's `HotPotF1` compares as a whole: if either side is one of these
 /// and the sides differ, the score is 0 even if tokens overlap.
 pub const HOTPOT_LABELS: [&str; 3] = ["yes", "no", "noanswer"];
 
-/// A string, normalized and split into tokens once.
-#[derive(Clone, Debug)]
+/// Up to this many tokens of a reference are compared one by one, which is faster than hashing.
+const FEW: usize = 24;
+
+/// Memory for a normalized string and its tokens.
 pub(super) struct Prepared {
-    normalized: String,
-    /// Byte ranges of the tokens in `normalized`, sorted by token, so that two lists are compared
-    /// in one pass.
-    sorted: Vec<(u32, u32)>,
+    text: Buffer,
+    folded: String,
+    tokens: Tokens,
 }
+
+/// A [`Prepared`] string that is kept, in as little memory as it needs.
+#[derive(Clone, Debug)]
+pub(super) struct Kept {
+    text: Box<[u8]>,
+    tokens: Box<[Token]>,
+}
+
+/// A normalized string and its tokens.
+#[derive(Clone, Copy)]
+pub(super) struct Answer<'a> {
+    pub(super) text: &'a [u8],
+    tokens: &'a [Token],
+}
+
+/// A token-level score of a prediction and a reference.
+pub(super) type Score = fn(Answer<'_>, Answer<'_>) -> f64;
 
 /// The counts that precision, recall and F1 are computed from.
 #[derive(Clone, Copy, Debug)]
@@ -25,58 +48,96 @@ struct Overlap {
 }
 
 impl Prepared {
-    pub(super) fn new(profile: Profile, text: &str) -> Self {
-        let normalized = profile.normalize(text);
-        let mut sorted = tokens(profile, &normalized);
-        sorted.sort_unstable_by(|a, b| slice(&normalized, *a).cmp(slice(&normalized, *b)));
-        Self { normalized, sorted }
+    pub(super) fn new() -> Self {
+        Self { text: Buffer::new(), folded: String::new(), tokens: Tokens::new() }
     }
 
-    pub(super) fn text(&self) -> &str {
-        &self.normalized
-    }
-
-    fn token(&self, at: usize) -> Option<&str> {
-        self.sorted.get(at).map(|&span| slice(&self.normalized, span))
-    }
-
-    /// Returns the size of the multiset intersection, `sum((Counter(a) & Counter(b)).values())`.
-    fn overlap(&self, reference: &Self) -> Overlap {
-        let (mut left, mut right, mut same) = (0, 0, 0);
-        while let (Some(a), Some(b)) = (self.token(left), reference.token(right)) {
-            let order = a.cmp(b);
-            same += usize::from(order.is_eq());
-            left += usize::from(order.is_le());
-            right += usize::from(order.is_ge());
-        }
-        Overlap { same, prediction: self.sorted.len(), reference: reference.sorted.len() }
-    }
-
-    pub(super) fn f1(&self, reference: &Self) -> f64 {
-        self.overlap(reference).f1()
-    }
-
-    pub(super) fn precision(&self, reference: &Self) -> f64 {
-        self.overlap(reference).precision()
-    }
-
-    pub(super) fn recall(&self, reference: &Self) -> f64 {
-        self.overlap(reference).recall()
-    }
-
-    pub(super) fn hotpot_f1(&self, reference: &Self) -> f64 {
-        let is_label = |side: &Self| HOTPOT_LABELS.contains(&side.text());
-        if self.text() != reference.text() && (is_label(self) || is_label(reference)) {
-            return 0.0;
-        }
-        self.f1(reference)
+    /// Normalizes a string and splits it into tokens.
+    pub(super) fn answer(&mut self, profile: Profile, text: &str) -> Answer<'_> {
+        let text = if profile == Profile::Dspy {
+            let text = self.text.normalize(text);
+            words(text, &mut self.tokens);
+            text
+        } else {
+            self.folded = profile.normalize(text);
+            self.tokens = tokens(profile, &self.folded);
+            self.folded.as_bytes()
+        };
+        Answer { text, tokens: &self.tokens }
     }
 }
 
-/// `u32` halves the memory of prepared references. Tokens beyond 4 GiB are empty; the comparison of
-/// whole strings is not affected.
-fn slice(text: &str, (start, end): (u32, u32)) -> &str {
-    text.get(start as usize..end as usize).unwrap_or_default()
+impl Kept {
+    pub(super) fn new(profile: Profile, text: &str) -> Self {
+        let mut prepared = Prepared::new();
+        let answer = prepared.answer(profile, text);
+        Self { text: answer.text.into(), tokens: answer.tokens.into() }
+    }
+
+    pub(super) fn answer(&self) -> Answer<'_> {
+        Answer { text: &self.text, tokens: &self.tokens }
+    }
+}
+
+impl Answer<'_> {
+    fn overlap(self, reference: Answer<'_>) -> Overlap {
+        let few = reference.tokens.len() <= FEW;
+        let same = if few { self.same_of_few(reference) } else { self.same_of_many(reference) };
+        Overlap { same, prediction: self.tokens.len(), reference: reference.tokens.len() }
+    }
+
+    /// Returns the size of the multiset intersection, `sum((Counter(a) & Counter(b)).values())`.
+    fn same_of_few(self, reference: Answer<'_>) -> usize {
+        let mut used = 0_u32;
+        for token in self.tokens {
+            let same = |at: &usize| {
+                used & 1 << at == 0
+                    && reference.tokens[*at].of(reference.text) == token.of(self.text)
+            };
+            if let Some(at) = (0..reference.tokens.len()).find(same) {
+                used |= 1 << at;
+            }
+        }
+        used.count_ones() as usize
+    }
+
+    /// The same for long lists.
+    fn same_of_many(self, reference: Answer<'_>) -> usize {
+        let mut left =
+            HashMap::with_capacity_and_hasher(reference.tokens.len(), RandomState::default());
+        for token in reference.tokens {
+            *left.entry(token.of(reference.text)).or_insert(0_usize) += 1;
+        }
+        let take = |token: &&Token| match left.get_mut(&token.of(self.text)) {
+            Some(count) if *count > 0 => {
+                *count -= 1;
+                true
+            }
+            _ => false,
+        };
+        self.tokens.iter().filter(take).count()
+    }
+}
+
+pub(super) fn f1(prediction: Answer<'_>, reference: Answer<'_>) -> f64 {
+    prediction.overlap(reference).f1()
+}
+
+pub(super) fn precision(prediction: Answer<'_>, reference: Answer<'_>) -> f64 {
+    prediction.overlap(reference).precision()
+}
+
+pub(super) fn recall(prediction: Answer<'_>, reference: Answer<'_>) -> f64 {
+    prediction.overlap(reference).recall()
+}
+
+pub(super) fn hotpot_f1(prediction: Answer<'_>, reference: Answer<'_>) -> f64 {
+    let is_label =
+        |side: Answer<'_>| HOTPOT_LABELS.iter().any(|label| label.as_bytes() == side.text);
+    if prediction.text != reference.text && (is_label(prediction) || is_label(reference)) {
+        return 0.0;
+    }
+    f1(prediction, reference)
 }
 
 impl Overlap {

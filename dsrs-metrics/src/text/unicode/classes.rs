@@ -125,7 +125,7 @@ pub(in crate::text) fn fold_case(c: char, out: &mut Vec<char>) {
     }
 }
 
-fn is_unassigned(c: char) -> bool {
+pub(super) fn is_unassigned(c: char) -> bool {
     !c.is_ascii() && flags(c) & UNASSIGNED != 0
 }
 
@@ -151,7 +151,7 @@ pub(in crate::text) fn lower(text: &[char], mut emit: impl FnMut(char)) {
         if c.is_ascii() {
             emit(c.to_ascii_lowercase());
         } else if c == 'Σ' {
-            emit(if sigma_is_final(text, at) { 'ς' } else { 'σ' });
+            emit(if final_sigma(text, at) { 'ς' } else { 'σ' });
         } else if is_unassigned(c) {
             emit(c);
         } else {
@@ -162,10 +162,20 @@ pub(in crate::text) fn lower(text: &[char], mut emit: impl FnMut(char)) {
 
 /// Unicode's Final_Sigma: after a cased character and not before one, ignoring case-ignorable
 /// characters.
-fn sigma_is_final(text: &[char], at: usize) -> bool {
+fn final_sigma(text: &[char], at: usize) -> bool {
     let cased = |c: Option<&char>| c.is_some_and(|&c| flags(c) & CASED != 0);
     let visible = |c: &&char| flags(**c) & IGNORABLE == 0;
     cased(text[..at].iter().rev().find(visible)) && !cased(text[at + 1..].iter().find(visible))
+}
+
+/// The same for the sigma at `at` of a string that is not decomposed.
+pub(in crate::text) fn sigma_is_final(text: &str, at: usize) -> bool {
+    let decomposed = |c: char| nfd(c.encode_utf8(&mut [0; 4]));
+    let visible = |c: &char| flags(*c) & IGNORABLE == 0;
+    let cased = |c: Option<char>| c.is_some_and(|c| flags(c) & CASED != 0);
+    let before = text[..at].chars().rev().flat_map(|c| decomposed(c).into_iter().rev());
+    let after = text[at + 'Σ'.len_utf8()..].chars().flat_map(decomposed);
+    cased(before.into_iter().find(visible)) && !cased(after.into_iter().find(visible))
 }
 
 /// A vulgar fraction such as ½.

@@ -2,12 +2,14 @@
 
 mod classes;
 mod form;
+mod lowered;
 mod scripts;
 mod tables;
 
 pub(super) use classes::{
     DprClass, digit_value, dpr_class, fold_case, is_invisible, is_mark, is_punctuation, is_space,
-    is_superscript, is_symbol, is_vulgar_fraction, is_word, lower, nfd,
+    is_superscript, is_symbol, is_vulgar_fraction, is_word, lower, nfd, sigma_is_final,
 };
 pub use form::NormalForm;
+pub(super) use lowered::{Lowered, combining_class};
 pub(super) use scripts::{piece_ranges, pieces, written_without_spaces};

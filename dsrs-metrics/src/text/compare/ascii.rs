@@ -1,0 +1,95 @@
+//! Classes of ASCII bytes, eight at a time.
+
+/// How normalization treats a byte.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Class {
+    Word,
+    Punctuation,
+    Space,
+    Control,
+    /// Part of a character that is not ASCII.
+    Other,
+}
+
+pub(super) fn class(byte: u8) -> Class {
+    CLASSES[usize::from(byte)]
+}
+
+static CLASSES: [Class; 256] = {
+    let mut table = [Class::Other; 256];
+    let mut byte = 0;
+    while byte < 128_u8 {
+        table[byte as usize] = match byte {
+            b'\t'..=b'\r' | 0x1c..=b' ' => Class::Space,
+            b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => Class::Word,
+            b'!'..=b'~' => Class::Punctuation,
+            _ => Class::Control,
+        };
+        byte += 1;
+    }
+    table
+};
+
+const EACH: u64 = 0x0101_0101_0101_0101;
+const HIGH: u64 = 0x80 * EACH;
+
+/// Returns the eight bytes from `at`, the first in the lowest bits, and zeros after the end.
+#[inline]
+pub(super) fn eight(bytes: &[u8], at: usize) -> u64 {
+    if let Some(bytes) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
+        return u64::from_le_bytes(*bytes);
+    }
+    if let Some(last) = bytes.last_chunk() {
+        return u64::from_le_bytes(*last)
+            .checked_shr(8 * (8 + at - bytes.len()) as u32)
+            .unwrap_or(0);
+    }
+    bytes.iter().skip(at).rev().fold(0, |all, &byte| all << 8 | u64::from(byte))
+}
+
+/// Sets the high bit of each byte that is in the range. Bytes outside of ASCII are in none.
+#[inline]
+fn in_range(bytes: u64, first: u8, last: u8) -> u64 {
+    let low = bytes & !HIGH;
+    let from_first = low + EACH * u64::from(0x80 - first);
+    let after_last = low + EACH * u64::from(0x7f - last);
+    from_first & !after_last & !bytes & HIGH
+}
+
+/// Returns the bytes with letters in lower case, and the number of letters and digits at the
+/// beginning.
+#[inline]
+pub(super) fn word_run(bytes: u64) -> (u64, usize) {
+    // Digits have this bit too.
+    let lower = bytes | (0x20 * EACH);
+    let word = in_range(lower, b'a', b'z') | in_range(bytes, b'0', b'9');
+    (lower, (!word & HIGH).trailing_zeros() as usize / 8)
+}
+
+fn lower(bytes: u64) -> u64 {
+    bytes | in_range(bytes, b'A', b'Z') >> 2
+}
+
+/// Returns the length of the longest common prefix, ignoring the case of ASCII letters.
+pub(super) fn common_prefix(left: &[u8], right: &[u8]) -> usize {
+    let end = left.len().min(right.len());
+    let (left, right) = (&left[..end], &right[..end]);
+    let mut at = 0;
+    while at < end {
+        let (a, b) = (eight(left, at), eight(right, at));
+        if a != b {
+            let differing = lower(a) ^ lower(b);
+            if differing != 0 {
+                return at + differing.trailing_zeros() as usize / 8;
+            }
+        }
+        at += 8;
+    }
+    end
+}
+
+/// Returns the number of bytes before the first space.
+#[inline]
+pub(super) fn length_before_space(bytes: u64) -> usize {
+    in_range(bytes, b' ', b' ').trailing_zeros() as usize / 8
+}

@@ -1,0 +1,121 @@
+//! `normalize_text` step by step, which the fast path is compared with.
+
+use std::collections::HashMap;
+
+use proptest::prelude::*;
+
+use super::dspy::ARTICLES;
+use super::{em_score, f1_score, hotpot_f1_score, normalize_text, precision_score, recall_score};
+use crate::text::unicode::{is_space, is_word, lower, nfd};
+
+/// NFD, lower case, no ASCII punctuation, no articles, single spaces.
+fn by_definition(text: &str) -> String {
+    let mut chars = Vec::new();
+    lower(&nfd(text), |c| chars.push(c));
+    chars.retain(|c| !c.is_ascii_punctuation());
+    // `\b(a|an|the)\b` matches a whole run of word characters.
+    let mut without_articles = String::new();
+    for run in chars.chunk_by(|&left, &right| is_word(left) && is_word(right)) {
+        let run: String = run.iter().collect();
+        without_articles.push_str(if ARTICLES.contains(&&*run) { " " } else { &run });
+    }
+    let words = without_articles.split(is_space).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Tokens in common, of the prediction, and of the reference, counted with a map.
+fn counts(prediction: &str, reference: &str) -> (f64, f64, f64) {
+    let tokens = |text: &str| -> Vec<String> {
+        by_definition(text).split(' ').filter(|t| !t.is_empty()).map(str::to_owned).collect()
+    };
+    let (prediction, reference) = (tokens(prediction), tokens(reference));
+    let mut left: HashMap<&str, usize> = HashMap::new();
+    reference.iter().for_each(|token| *left.entry(token).or_default() += 1);
+    let mut same = 0;
+    for token in &prediction {
+        if let Some(count) = left.get_mut(&**token).filter(|count| **count > 0) {
+            *count -= 1;
+            same += 1;
+        }
+    }
+    (f64::from(same), prediction.len() as f64, reference.len() as f64)
+}
+
+fn assert_equal_to_definition(left: &str, right: &str) {
+    assert_eq!(normalize_text(left), by_definition(left), "{left:?}");
+    let equal = by_definition(left) == by_definition(right);
+    assert_eq!(em_score(left, right), equal, "{left:?} {right:?}");
+    let (same, prediction, reference) = counts(left, right);
+    let share = |of: f64| if same == 0.0 { 0.0 } else { same / of };
+    let (precision, recall) = (share(prediction), share(reference));
+    let f1 = if same == 0.0 { 0.0 } else { (2.0 * precision * recall) / (precision + recall) };
+    let found = [precision_score(left, right), recall_score(left, right), f1_score(left, right)];
+    assert_eq!(found, [precision, recall, f1], "{left:?} {right:?}");
+    let hotpot = hotpot_f1_score(left, right);
+    assert!(hotpot == f1 || hotpot == 0.0, "{left:?} {right:?}");
+}
+
+/// Pieces whose order, neighbours and repetition matter to a step.
+fn piece() -> impl Strategy<Value = String> {
+    prop_oneof![
+        8 => prop::sample::select(vec![
+            "a", "The", "an", "AN", " ", " ", " ", "\t", "\n", "\x1c", "-", ".", ",", "'", "C++", "-5", "yes",
+            "Paris", "tower of", "abcdefg", "abcdefgh", "internationalization", "ΑΣ", "Σ", "ß", "ﬁ", "é",
+            "e\u{301}", "\u{323}", "\u{345}", "\u{302}", "文字", "文", "각", "ที่", "’", "—", "\u{200d}", "😀", "１２",
+            "\u{a0}", "\u{2003}", "\0", "\x01", "a\u{300}", "à", "ăn", "क़", "हिन्दी", "्", "ё", "İ", "\u{212a}",
+            "\u{85}", "\u{378}", "\u{340}", "\u{f73}", "Ὦ", "\u{1fef}", "≮", "\u{37e}", "\u{2000}", "\u{1adb}",
+        ]).prop_map(str::to_owned),
+        1 => any::<char>().prop_map(String::from),
+        1 => prop::char::range('\u{80}', '\u{3100}').prop_map(String::from),
+    ]
+}
+
+/// What becomes of a piece in the other string.
+fn variant(piece: &str, kind: u8) -> String {
+    match kind {
+        0 => String::new(),
+        1 => piece.to_uppercase(),
+        2 => format!("{piece},"),
+        3 => format!(" the {piece}"),
+        4 => format!("{piece}  "),
+        _ => piece.to_owned(),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: ProptestConfig::default().cases.max(4_000),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn the_fast_path_is_the_definition(
+        pieces in prop::collection::vec((piece(), 0_u8..40), 0..24),
+        repeated in prop_oneof![9 => Just(1_usize), 1 => 2_usize..20],
+    ) {
+        let left: String = pieces.iter().map(|(piece, _)| &**piece).collect();
+        let right: String = pieces.iter().map(|(piece, kind)| variant(piece, *kind)).collect();
+        assert_equal_to_definition(&left.repeat(repeated), &right.repeat(repeated));
+    }
+
+    #[test]
+    fn unrelated_strings_are_compared_by_the_definition(
+        left in prop::collection::vec(piece(), 0..12),
+        right in prop::collection::vec(piece(), 0..12),
+    ) {
+        assert_equal_to_definition(&left.concat(), &right.concat());
+    }
+}
+
+#[test]
+fn every_character_is_normalized_by_the_definition() {
+    // The planes that have characters.
+    for c in ('\0'..='\u{323af}').chain('\u{e0000}'..='\u{e0fff}') {
+        for text in
+            [format!("the{c}the x"), format!("a {c}an e\u{323}{c}\u{302}"), format!("aΣ{c} {c}Σ")]
+        {
+            assert_eq!(normalize_text(&text), by_definition(&text), "{text:?}");
+        }
+    }
+}

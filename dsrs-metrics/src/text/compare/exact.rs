@@ -1,0 +1,65 @@
+//! Exact match in the `Dspy` profile, which stops at the first difference.
+
+use super::ascii::{Class, class, common_prefix};
+use super::normalizer::{STEP, Writer, normalize};
+
+/// The longest normalized word that is compared by itself.
+const LONGEST: usize = 64;
+
+type Word = [u8; LONGEST + STEP];
+
+/// Whether two strings are equal after normalization.
+///
+/// White space in ASCII separates words that are normalized independently of each other, so equal
+/// words at the beginning do not change the result of the rest.
+pub(super) fn same(mut left: &str, mut right: &str) -> bool {
+    let (mut left_word, mut right_word): (Word, Word) = ([0; _], [0; _]);
+    loop {
+        let equal = equal_words(left, right);
+        (left, right) = (&left[equal..], &right[equal..]);
+        if left.is_empty() && right.is_empty() {
+            return true;
+        }
+        let words = (first_word(left, &mut left_word), first_word(right, &mut right_word));
+        let (Some((one, after_left)), Some((other, after_right))) = words else { break };
+        if one != other {
+            // A word may contain other white space, and then more words than its counterpart.
+            let is_prefix = one.starts_with(other) || other.starts_with(one);
+            if !is_prefix || one.is_empty() || other.is_empty() {
+                return false;
+            }
+            break;
+        }
+        (left, right) = (after_left, after_right);
+    }
+    normalize(left) == normalize(right)
+}
+
+/// Returns the length of the words at the beginning that differ at most in the case of ASCII
+/// letters.
+fn equal_words(left: &str, right: &str) -> usize {
+    let equal = common_prefix(left.as_bytes(), right.as_bytes());
+    if equal == left.len() && equal == right.len() {
+        return equal;
+    }
+    let space = left.as_bytes()[..equal].iter().rposition(|&byte| class(byte) == Class::Space);
+    space.map_or(0, |space| space + 1)
+}
+
+/// Returns the first word of which something is left after normalization, or an empty one, and the
+/// rest. `None` if the word is too long.
+fn first_word<'a, 'b>(mut text: &'a str, buffer: &'b mut Word) -> Option<(&'b [u8], &'a str)> {
+    loop {
+        let space = text.bytes().position(|byte| class(byte) == Class::Space);
+        let (word, rest) = text.split_at(space.map_or(text.len(), |space| space + 1));
+        let mut writer = Writer::new(buffer);
+        if writer.fill(word, 0) < word.len() {
+            return None;
+        }
+        let length = writer.finish();
+        if length > 0 || rest.is_empty() {
+            return Some((&buffer[..length], rest));
+        }
+        text = rest;
+    }
+}

@@ -1,0 +1,306 @@
+//! The normalization of the `Dspy` profile, in one pass over borrowed bytes.
+
+use super::ascii::{Class, class, eight, word_run};
+use crate::text::unicode::{Lowered, combining_class, nfd, sigma_is_final};
+
+/// The free bytes that a step needs, which is more than it keeps.
+pub(super) const STEP: usize = 32;
+
+/// Strings of up to this many bytes after normalization need no allocation.
+const SHORT: usize = 128;
+
+/// Memory for a normalized string.
+pub(super) struct Buffer {
+    stack: [u8; SHORT],
+    heap: Vec<u8>,
+}
+
+impl Buffer {
+    pub(super) fn new() -> Self {
+        Self { stack: [0; SHORT], heap: Vec::new() }
+    }
+
+    pub(super) fn normalize(&mut self, text: &str) -> &[u8] {
+        if text.len() + STEP <= SHORT {
+            let mut writer = Writer::new(&mut self.stack);
+            if writer.fill(text, 0) == text.len() {
+                let length = writer.finish();
+                return &self.stack[..length];
+            }
+        }
+        self.heap = normalize(text);
+        &self.heap
+    }
+}
+
+/// Returns the normalized string, which is UTF-8.
+pub(super) fn normalize(text: &str) -> Vec<u8> {
+    let mut buffer = vec![0; text.len() + STEP];
+    let mut state = State::default();
+    let mut at = 0;
+    loop {
+        let mut writer = Writer { buffer: &mut buffer, state };
+        at = writer.fill(text, at);
+        if at == text.len() {
+            let length = writer.finish();
+            buffer.truncate(length);
+            return buffer;
+        }
+        state = writer.state;
+        // NFD makes UTF-8 at most three times as long.
+        buffer.resize(state.len + 3 * (text.len() - at) + STEP, 0);
+    }
+}
+
+/// Writes normalized strings into a buffer until it is full.
+///
+/// `\b(a|an|the)\b` matches exactly where a whole run of word characters is an article, and the
+/// match becomes a space. So an article is removed at the end of its run.
+pub(super) struct Writer<'b> {
+    buffer: &'b mut [u8],
+    state: State,
+}
+
+#[derive(Clone, Copy, Default)]
+pub(super) struct State {
+    /// What was written.
+    len: usize,
+    /// Where the current run of word characters starts.
+    run: usize,
+    /// The combining class of the last mark of the current sequence of marks.
+    mark: u8,
+}
+
+impl<'b> Writer<'b> {
+    pub(super) fn new(buffer: &'b mut [u8]) -> Self {
+        Self { buffer, state: State::default() }
+    }
+
+    /// Normalizes from `at`, and returns where it stopped: at the end or because the buffer is
+    /// full.
+    #[inline]
+    pub(super) fn fill(&mut self, text: &str, mut at: usize) -> usize {
+        let bytes = text.as_bytes();
+        // Whether the next word starts after a space or at the beginning.
+        let mut separate = self.is_separate();
+        while at < bytes.len() && self.has_room() {
+            let eight = eight(bytes, at);
+            let (lower, run) = word_run(eight);
+            if separate && run < 8 && (eight >> (8 * run)) as u8 == b' ' {
+                // A short word and the spaces after it.
+                let is_kept = !is_article_or_empty(lower & !(u64::MAX << (8 * run)));
+                self.write(&lower.to_le_bytes(), (run + 1) * usize::from(is_kept));
+                self.state.run = self.state.len;
+                at += run + 1;
+                while bytes.get(at) == Some(&b' ') {
+                    at += 1;
+                }
+                continue;
+            }
+            self.write(&lower.to_le_bytes(), run);
+            at += run;
+            separate = false;
+            if run == 8 {
+                continue;
+            }
+            let Some(&byte) = bytes.get(at) else { break };
+            match class(byte) {
+                Class::Space => {
+                    self.space();
+                    separate = true;
+                }
+                Class::Punctuation | Class::Word => {}
+                Class::Control => {
+                    self.end_run();
+                    self.write(&[byte], 1);
+                    self.state.run = self.state.len;
+                }
+                Class::Other => {
+                    at = self.other(text, at);
+                    continue;
+                }
+            }
+            at += 1;
+        }
+        at
+    }
+
+    /// Ends the last run, removes white space at the end, and returns the length.
+    #[inline]
+    pub(super) fn finish(&mut self) -> usize {
+        self.end_run();
+        let len = self.state.len;
+        len - usize::from(self.buffer[..len].ends_with(b" "))
+    }
+
+    fn has_room(&self) -> bool {
+        self.buffer.len() - self.state.len >= STEP
+    }
+
+    /// Writes more bytes than are kept, since a copy of a fixed length is fast.
+    #[inline]
+    fn write<const N: usize>(&mut self, bytes: &[u8; N], kept: usize) {
+        self.buffer[self.state.len..self.state.len + N].copy_from_slice(bytes);
+        self.state.len += kept;
+    }
+
+    /// Whether the bytes from the start of the run to `end` are an article.
+    #[inline]
+    fn is_article(&self, end: usize) -> bool {
+        let run = self.state.run;
+        let Some(start) = self.buffer[run..].first_chunk() else { return false };
+        let kept = match end - run {
+            length @ 0..8 => u64::from_le_bytes(*start) & !(u64::MAX << (8 * length)),
+            _ => return false,
+        };
+        kept != 0 && is_article_or_empty(kept)
+    }
+
+    #[inline]
+    fn end_run(&mut self) {
+        if self.is_article(self.state.len) {
+            self.state.len = self.state.run;
+            self.separate();
+        }
+    }
+
+    #[inline]
+    fn space(&mut self) {
+        self.end_run();
+        self.separate();
+        self.state.run = self.state.len;
+    }
+
+    /// Whether a space is the last byte, or nothing was written.
+    fn is_separate(&self) -> bool {
+        matches!(self.buffer[..self.state.len].last(), None | Some(b' '))
+    }
+
+    #[inline]
+    fn separate(&mut self) {
+        if !self.is_separate() {
+            self.write(b" ", 1);
+        }
+    }
+
+    /// Normalizes characters outside of ASCII, up to an ASCII character or until the buffer is
+    /// full.
+    fn other(&mut self, text: &str, at: usize) -> usize {
+        let mut rest = text[at..].chars();
+        let State { mut len, mut run, mut mark } = self.state;
+        loop {
+            let here = rest.clone();
+            let Some(c) = rest.next().filter(|c| !c.is_ascii()) else {
+                self.state = State { len, run, mark: 0 };
+                return text.len() - here.as_str().len();
+            };
+            let Some(slot) = self.buffer[len..].first_chunk_mut() else {
+                self.state = State { len, run, mark };
+                return text.len() - here.as_str().len();
+            };
+            if is_ideograph(c) {
+                let all = here.as_str().as_bytes();
+                let length = length_of_ideographs(&all[..all.len().min(self.buffer.len() - len)]);
+                self.buffer[len..len + length].copy_from_slice(&all[..length]);
+                (len, mark) = (len + length, 0);
+                rest = here.as_str()[length..].chars();
+                continue;
+            }
+            let lowered = Lowered::of(c);
+            let start = len;
+            if lowered.first() > mark {
+                *slot = *lowered.padded();
+                len += lowered.len();
+                mark = lowered.last();
+                let ends = lowered.ends_run();
+                if !(ends & matches!(self.buffer[run], b'a' | b't')) {
+                    run = if ends { len } else { run };
+                    continue;
+                }
+                self.state = State { len, run, mark };
+                self.end_run_at(start + lowered.word());
+                self.state.run = self.state.len;
+            } else {
+                self.state = State { len, run, mark };
+                let at = text.len() - here.as_str().len();
+                let Some(end) = self.special(text, at, lowered) else { return at };
+                rest = text[end..].chars();
+            }
+            State { len, run, mark } = self.state;
+        }
+    }
+
+    /// Ends a run at `end`, before other characters. Removes it if it is an article.
+    fn end_run_at(&mut self, end: usize) {
+        if self.is_article(end) {
+            let after = end..self.state.len;
+            self.state.len = self.state.run;
+            self.separate();
+            let start = self.state.len;
+            self.state.len += after.len();
+            self.buffer.copy_within(after, start);
+        }
+    }
+
+    /// Normalizes the character at `at` that cannot be copied, and returns the place after it, or
+    /// `None` if the buffer is full.
+    #[cold]
+    fn special(&mut self, text: &str, at: usize, lowered: &Lowered) -> Option<usize> {
+        if lowered.is_space() {
+            self.space();
+        } else if lowered.is_starter() {
+            let sigma = if sigma_is_final(text, at) { "ς" } else { "σ" };
+            sigma.bytes().for_each(|byte| self.write(&[byte], 1));
+        } else {
+            return self.reorder(text, at);
+        }
+        self.state.mark = 0;
+        Some(at + text[at..].chars().next().map_or(0, char::len_utf8))
+    }
+
+    /// Sorts all marks of the sequence around `at` by their combining class.
+    fn reorder(&mut self, text: &str, at: usize) -> Option<usize> {
+        let combines = |&c: &char| !c.is_ascii() && !Lowered::of(c).is_starter();
+        let decomposed = |c: char| nfd(c.encode_utf8(&mut [0; 4]));
+
+        let after: String = text[at..].chars().take_while(combines).collect();
+        let mut before: Vec<char> = text[..at].chars().rev().take_while(combines).collect();
+        let start: usize = before.iter().map(|c| c.len_utf8()).sum();
+        before.extend(text[..at - start].chars().next_back());
+        before.reverse();
+
+        let is_mark = |&c: &char| combining_class(c) != 0;
+        let mut marks: Vec<char> =
+            before.into_iter().flat_map(decomposed).filter(is_mark).collect();
+        let written: usize = marks.iter().map(|c| c.len_utf8()).sum();
+        marks.extend(after.chars().flat_map(decomposed));
+        marks.sort_by_key(|&c| combining_class(c));
+
+        let marks: String = marks.into_iter().collect();
+        let start = self.state.len - written;
+        self.buffer.get_mut(start..start + marks.len())?.copy_from_slice(marks.as_bytes());
+        self.state = State { len: start + marks.len(), run: start + marks.len(), mark: 0 };
+        Some(at + after.len())
+    }
+}
+
+/// Whether a character is an ideograph of the most used blocks: a word character that normalization
+/// does not change.
+fn is_ideograph(c: char) -> bool {
+    matches!(c, '\u{4e00}'..='\u{9fff}')
+}
+
+/// Returns the number of bytes of the ideographs at the beginning.
+fn length_of_ideographs(utf8: &[u8]) -> usize {
+    let is_ideograph = |c: &&[u8]| matches!(**c, [0xe4, 0xb8..=0xbf, _] | [0xe5..=0xe9, ..]);
+    3 * utf8.chunks_exact(3).take_while(is_ideograph).count()
+}
+
+/// Whether a run of word characters, followed by zeros, is an article or empty.
+#[inline]
+fn is_article_or_empty(run: u64) -> bool {
+    const A: u64 = u64::from_le_bytes(*b"a\0\0\0\0\0\0\0");
+    const AN: u64 = u64::from_le_bytes(*b"an\0\0\0\0\0\0");
+    const THE: u64 = u64::from_le_bytes(*b"the\0\0\0\0\0");
+    (run == 0) | (run == A) | (run == AN) | (run == THE)
+}
