@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn consecutive_numbers_take_no_memory_and_duplicates_of_them_are_found() {
-        let mut seen = SeenIds::with_limit(1_000, 64);
+        let mut seen = SeenIds::with_limit(64);
         for row in 0..100_000 {
             seen.insert(&(row + 7).to_string(), row, None).unwrap();
         }
