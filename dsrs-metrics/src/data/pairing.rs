@@ -61,10 +61,14 @@ impl Pairing {
     }
 
     fn with_id(&self, row: ValidRow, at: Origin, number: u64) -> Pair {
-        row.into_pair(at, |at| match self.several {
+        row.into_pair(at, |at| self.default_id(at, number))
+    }
+
+    fn default_id(&self, at: &Origin, number: u64) -> String {
+        match self.several {
             true => format!("{}:{number}", at.file.display()),
             false => number.to_string(),
-        })
+        }
     }
 
     fn pair_of_line(&self, line: &Line<'_>) -> Result<Pair, DataError> {
@@ -80,9 +84,13 @@ impl Pairing {
     /// Decodes only the selected fields; `None` if the row is unusual, or other fields may be needed for an error.
     fn selected(&self, line: &Line<'_>) -> Option<Pair> {
         let selection = self.selection.as_ref().filter(|_| !line.is_too_long())?;
-        let row = Row::Map(selection.decode(line.text?)?);
-        let row = self.mapped(row, &line.at).ok()?;
-        selection.is_satisfied(&row).then(|| self.with_id(row, line.at.clone(), line.at.line))
+        let row = selection.decode(line.text?)?;
+        let (at, number) = (line.at.clone(), line.at.line);
+        let pair = match self.mappings.is_empty() {
+            true => row.into_plain_pair(at, |at| self.default_id(at, number))?,
+            false => self.pair(LocatedRow { row: Row::Map(row), at, number }).ok()?,
+        };
+        selection.is_satisfied(&pair).then_some(pair)
     }
 }
 

@@ -59,6 +59,30 @@ impl Row {
 }
 
 impl RowObject {
+    /// Returns the pair of a row that needs neither mappings nor an error; `None` for any other row.
+    pub(super) fn into_plain_pair(
+        self,
+        origin: Origin,
+        default_id: impl FnOnce(&Origin) -> String,
+    ) -> Option<Pair> {
+        if self.gold.is_none() && self.pred.is_none() {
+            return None;
+        }
+        let fields = |side: Option<Shape<Fields>>| match side {
+            None => Some(Fields::default()),
+            Some(Shape::Map(fields)) => Some(fields),
+            Some(Shape::Other(_)) => None,
+        };
+        let id = match self.id {
+            None => default_id(&origin),
+            Some(Value::String(id)) => id,
+            Some(Value::Number(id)) => id.to_string(),
+            Some(_) => return None,
+        };
+        let (gold, pred) = (fields(self.gold)?.into(), fields(self.pred)?.into());
+        Some(Pair { id, gold, pred, attributes: self.attributes, origin: Some(origin) })
+    }
+
     /// `may_be_any_value` returns whether a side may be something other than an object of fields.
     fn validate(
         self,
@@ -124,13 +148,6 @@ impl ValidRow {
             "gold" => find_in_side(&self.gold, self.whole_gold.as_ref(), rest),
             "pred" => find_in_side(&self.pred, self.whole_pred.as_ref(), rest),
             _ => None,
-        }
-    }
-
-    pub(super) fn side(&self, side: Side) -> &Fields {
-        match side {
-            Side::Gold => &self.gold,
-            Side::Pred => &self.pred,
         }
     }
 

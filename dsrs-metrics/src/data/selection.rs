@@ -1,8 +1,10 @@
 //! The fields of a row that a run reads, and decoding a line of JSON without the others.
 
 use super::mapping::{Mapping, Target};
-use super::row::{RowObject, ValidRow};
+use super::row::RowObject;
+use crate::core::interned_names::intern;
 use crate::core::rows::dynamic::Fields;
+use crate::core::rows::pair::Pair;
 use crate::core::spec::Side;
 use crate::json::scanner::Scanner;
 use crate::json::size::MAX_VALUES;
@@ -12,9 +14,9 @@ use serde_json::Value;
 /// The fields to decode. All others are validated and skipped.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct FieldSelection {
-    gold: Vec<String>,
-    pred: Vec<String>,
-    attributes: Vec<String>,
+    gold: Vec<&'static str>,
+    pred: Vec<&'static str>,
+    attributes: Vec<&'static str>,
     all_attributes: bool,
     /// The fields without which a row is decoded as a whole, since an error or a suggestion may name its other fields.
     required: Vec<(Side, String)>,
@@ -46,7 +48,7 @@ impl FieldSelection {
         }
     }
 
-    fn side_mut(&mut self, side: Side) -> &mut Vec<String> {
+    fn side_mut(&mut self, side: Side) -> &mut Vec<&'static str> {
         match side {
             Side::Gold => &mut self.gold,
             Side::Pred => &mut self.pred,
@@ -64,12 +66,15 @@ impl FieldSelection {
         scanner.object(|scanner, key| {
             match key {
                 "id" => row.id = Some(id(scanner)?),
-                "gold" => row.gold = Some(fields(scanner, &self.gold)?),
-                "pred" => row.pred = Some(fields(scanner, &self.pred)?),
-                _ if self.all_attributes || has(&self.attributes, key) => {
-                    row.attributes.insert(key, scanner.value()?);
-                }
-                _ => scanner.skip()?,
+                "gold" => row.gold = Some(Shape::Map(fields(scanner, &self.gold)?)),
+                "pred" => row.pred = Some(Shape::Map(fields(scanner, &self.pred)?)),
+                _ => match find(&self.attributes, key) {
+                    Some(name) => _ = row.attributes.insert_static(name, scanner.value()?),
+                    None if self.all_attributes => {
+                        row.attributes.insert(key, scanner.value()?);
+                    }
+                    None => scanner.skip()?,
+                },
             }
             Some(())
         })?;
@@ -77,10 +82,14 @@ impl FieldSelection {
     }
 
     /// Returns whether the row, after the mappings, has a value in every required field.
-    pub(super) fn is_satisfied(&self, row: &ValidRow) -> bool {
-        self.required
-            .iter()
-            .all(|(side, name)| row.side(*side).get(name).is_some_and(|value| !value.is_null()))
+    pub(super) fn is_satisfied(&self, row: &Pair) -> bool {
+        self.required.iter().all(|(side, name)| {
+            let value = match side {
+                Side::Gold => row.gold.get(name),
+                Side::Pred => row.pred.get(name),
+            };
+            value.is_some_and(|value| !value.is_null())
+        })
     }
 }
 
@@ -102,31 +111,32 @@ fn id(scanner: &mut Scanner<'_>) -> Option<Value> {
     (id.is_string() || id.is_i64() || id.is_u64()).then_some(id)
 }
 
-fn fields(scanner: &mut Scanner<'_>, selected: &[String]) -> Option<Shape<Fields>> {
-    let mut fields = Fields::default();
+fn fields(scanner: &mut Scanner<'_>, selected: &[&'static str]) -> Option<Fields> {
+    let mut fields = Fields::with_capacity(selected.len());
     scanner.object(|scanner, key| {
-        if !has(selected, key) {
-            return scanner.skip();
+        match find(selected, key) {
+            Some(name) => _ = fields.insert_static(name, scanner.value()?),
+            None => scanner.skip()?,
         }
-        fields.insert(key, scanner.value()?);
         Some(())
     })?;
-    Some(Shape::Map(fields))
+    Some(fields)
 }
 
-fn add(names: &mut Vec<String>, name: &str) {
-    if !has(names, name) {
-        names.push(name.to_owned());
+/// Names are interned: they are few, and every row has them.
+fn add(names: &mut Vec<&'static str>, name: &str) {
+    if find(names, name).is_none() {
+        names.push(intern(name));
     }
 }
 
-fn add_both(names: &mut Vec<String>, path: &str) {
+fn add_both(names: &mut Vec<&'static str>, path: &str) {
     add(names, path);
     if let Some((first, _)) = path.split_once('.') {
         add(names, first);
     }
 }
 
-fn has(names: &[String], name: &str) -> bool {
-    names.iter().any(|it| it == name)
+fn find(names: &[&'static str], name: &str) -> Option<&'static str> {
+    names.iter().copied().find(|it| *it == name)
 }

@@ -46,7 +46,7 @@ impl<'a, G, P> ChunkedRows<'a, G, P> {
         let decoded = Decoded { ready, waiting, delivered: 0, has_failed: false };
         Self {
             chunks: Mutex::new(Undecoded { chunks, taken: 0 }),
-            decoded: Mutex::new(Numbering::new(decoded, 0)),
+            decoded: Mutex::new(Numbering::new(decoded)),
             delivered: Condvar::new(),
         }
     }

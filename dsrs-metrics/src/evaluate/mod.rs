@@ -12,6 +12,7 @@ mod error;
 mod evaluator;
 mod grace;
 mod groups;
+mod id_table;
 pub(crate) mod journal;
 mod metric_entry;
 mod missing;

@@ -1,16 +1,16 @@
 //! Detects duplicate ids, in memory that does not grow with the rows.
 
-use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
-use std::hash::{BuildHasher, BuildHasherDefault, Hash, Hasher};
+use std::hash::BuildHasher;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::error::EvaluateError;
+use super::id_table::IdTable;
 use super::sorted_runs::{Seen, SortedRuns};
 use crate::core::rows::pair::Origin;
 
-/// The number of ids that are in memory, in about 50 bytes each.
+/// The number of ids that are in memory, in at most 45 bytes each.
 const IN_MEMORY: usize = 1 << 20;
 
 /// Detects duplicate ids by 128 bits of a keyed hash: two of 10^9 different ids collide once in 10^20 runs.
@@ -22,9 +22,8 @@ const IN_MEMORY: usize = 1 << 20;
 pub(super) struct SeenIds {
     numbered: Numbered,
     hashers: [RandomState; 2],
-    last: HashMap<IdHash, u64, BuildHasherDefault<AlreadyHashed>>,
+    last: IdTable,
     limit: usize,
-    expected: usize,
     earlier: SortedRuns,
     /// Each file, with the number of lines of the files before it.
     files: Vec<(Arc<Path>, u64)>,
@@ -32,27 +31,25 @@ pub(super) struct SeenIds {
 }
 
 impl SeenIds {
-    /// Allocates space for the expected number of rows when it is needed.
-    pub(super) fn new(expected: usize) -> Self {
+    pub(super) fn new() -> Self {
         #[cfg(not(test))]
         let limit = IN_MEMORY;
         #[cfg(test)]
         let limit = tests::LIMIT.get();
-        Self::with_limit(expected.min(limit), limit)
+        Self::with_limit(limit)
     }
 
     /// Detects every duplicate at once, whatever the number of rows.
     pub(super) fn in_memory() -> Self {
-        Self::with_limit(0, usize::MAX)
+        Self::with_limit(usize::MAX)
     }
 
-    fn with_limit(expected: usize, limit: usize) -> Self {
+    fn with_limit(limit: usize) -> Self {
         Self {
             numbered: Numbered::default(),
             hashers: <[RandomState; 2]>::default(),
-            last: HashMap::default(),
+            last: IdTable::default(),
             limit,
-            expected,
             earlier: SortedRuns::default(),
             files: Vec::new(),
             lines: 0,
@@ -77,11 +74,8 @@ impl SeenIds {
             }
             Inserted::Other => {}
         }
-        if self.last.is_empty() {
-            self.last.reserve(self.expected);
-        }
         let hash = self.hashers.each_ref().map(|hasher| hasher.hash_one(id));
-        if let Some(first) = self.last.insert(IdHash(hash), place) {
+        if let Some(first) = self.last.insert(Seen { hash, place }) {
             return Err(self.duplicate(id.to_owned(), first, place));
         }
         self.earlier.note(place, id);
@@ -119,8 +113,7 @@ impl SeenIds {
     /// Makes the ids in memory a run.
     fn spill(&mut self) {
         let Self { last, earlier, .. } = self;
-        earlier
-            .push(|| last.iter().map(|(IdHash(hash), place)| Seen { hash: *hash, place: *place }));
+        earlier.push(|| last.iter());
         last.clear();
     }
 
@@ -202,34 +195,6 @@ fn canonical_number(id: &str) -> Option<u64> {
     is_canonical.then(|| id.parse().ok()).flatten()
 }
 
-/// The hash of an id. It is not a `u128`, whose alignment would cost eight more bytes per row.
-#[derive(PartialEq, Eq)]
-struct IdHash([u64; 2]);
-
-impl Hash for IdHash {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u64(self.0[0]);
-    }
-}
-
-/// A hasher for values that are hashes already.
-#[derive(Default)]
-struct AlreadyHashed(u64);
-
-impl Hasher for AlreadyHashed {
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        self.0 = bytes.iter().fold(self.0, |hash, byte| hash.rotate_left(8) ^ u64::from(*byte));
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
@@ -268,7 +233,7 @@ mod tests {
 
     /// The error of rows with these ids, if at most `limit` ids are in memory.
     fn error(ids: &[&str], limit: usize) -> Option<String> {
-        let mut seen = SeenIds::with_limit(0, limit);
+        let mut seen = SeenIds::with_limit(limit);
         let mut rows = ids.iter().zip(0..);
         let inserted = rows.try_for_each(|(id, row)| seen.insert(id, row, None));
         inserted.and_then(|()| seen.check()).err().map(|error| error.to_string())
@@ -288,7 +253,7 @@ mod tests {
     #[test]
     fn the_place_is_a_line_of_a_file_in_earlier_rows_too() {
         let files = ["a.jsonl", "b.jsonl"].map(|file| Arc::<Path>::from(Path::new(file)));
-        let mut seen = SeenIds::with_limit(0, 100);
+        let mut seen = SeenIds::with_limit(100);
         for (row, line) in (0..1_000).zip((1..=500).chain(1..=500)) {
             let origin = Origin { file: Arc::clone(&files[usize::from(row >= 500)]), line };
             let id = format!("r{}", if row == 720 { 40 } else { row });
@@ -300,7 +265,7 @@ mod tests {
 
     #[test]
     fn trap_20_memory_is_that_of_the_last_ids() {
-        let mut seen = SeenIds::with_limit(0, 64);
+        let mut seen = SeenIds::with_limit(64);
         for row in 0..100_000 {
             seen.insert(&format!("r{row}"), row, None).unwrap();
             assert!(seen.last.len() < 64);
@@ -311,7 +276,7 @@ mod tests {
 
     #[test]
     fn consecutive_numbers_take_no_memory_and_duplicates_of_them_are_found() {
-        let mut seen = SeenIds::with_limit(1_000, 64);
+        let mut seen = SeenIds::with_limit(64);
         for row in 0..100_000 {
             seen.insert(&(row + 7).to_string(), row, None).unwrap();
         }
@@ -342,7 +307,7 @@ mod tests {
     #[test]
     fn rows_of_one_line_are_compared_too() {
         let file = Arc::<Path>::from(Path::new("a.json"));
-        let mut seen = SeenIds::with_limit(0, 100);
+        let mut seen = SeenIds::with_limit(100);
         let mut insert = |id: &str, line: u64| {
             let origin = Origin { file: Arc::clone(&file), line };
             seen.insert(id, line, Some(&origin)).map_err(|error| error.to_string())

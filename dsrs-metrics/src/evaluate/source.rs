@@ -106,8 +106,8 @@ pub(super) struct Numbering<S> {
 }
 
 impl<S> Numbering<S> {
-    pub(super) fn new(rows: S, expected: usize) -> Self {
-        Self { rows, next: 0, seen: SeenIds::new(expected) }
+    pub(super) fn new(rows: S) -> Self {
+        Self { rows, next: 0, seen: SeenIds::new() }
     }
 
     pub(super) fn number<G, P>(
@@ -136,13 +136,11 @@ impl<'a, G, P> Source<'a, G, P> {
     }
 
     pub(super) fn iterator(rows: Inputs<'a, G, P>) -> Self {
-        let (expected, _) = rows.size_hint();
-        Self::new(Rows::Iterator(Mutex::new(Numbering::new(rows, expected))), None)
+        Self::new(Rows::Iterator(Mutex::new(Numbering::new(rows))), None)
     }
 
     pub(super) fn stream(rows: InputStream<'a, G, P>, row_id: Option<RowId<G>>) -> Self {
-        let (expected, _) = rows.size_hint();
-        let rows = Mutex::new(Numbering::new(Some(rows), expected));
+        let rows = Mutex::new(Numbering::new(Some(rows)));
         Self::new(Rows::Stream(rows, SharedPoll::default()), row_id)
     }
 

@@ -6,6 +6,7 @@
 
 use memchr::memchr2;
 use serde_json::Value;
+use smallvec::SmallVec;
 
 use super::unique_keys::UniqueKeys;
 
@@ -27,7 +28,7 @@ pub(crate) struct Scanner<'t> {
     at: usize,
     depth: usize,
     /// The keys so far of the objects around the position.
-    keys: Vec<&'t str>,
+    keys: SmallVec<[&'t str; 16]>,
 }
 
 impl<'t> Scanner<'t> {
@@ -35,7 +36,7 @@ impl<'t> Scanner<'t> {
     pub(crate) fn new(text: &'t str) -> Option<Self> {
         // Without an early return, the loop is vectorized.
         let has_control = text.bytes().fold(false, |found, byte| found | (byte < b' '));
-        (!has_control).then(|| Self { text, at: 0, depth: 0, keys: Vec::new() })
+        (!has_control).then(|| Self { text, at: 0, depth: 0, keys: SmallVec::new() })
     }
 
     /// Returns whether only spaces follow.

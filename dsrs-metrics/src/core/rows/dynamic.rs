@@ -1,17 +1,18 @@
 //! Rows whose fields are known at run time: [`Example`] and [`Prediction`]; and the [`Trace`] that an
 //! optimizer passes to a metric. Rows with static types are in `fields.rs`.
 
-use foldhash::fast::RandomState;
-use indexmap::IndexMap;
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+use super::entries::{Entries, IntoIter};
 
 /// The named values of a row, in insertion order.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Fields {
-    // Random per process, so that no file can have names that collide.
-    values: IndexMap<String, Value, RandomState>,
+    values: Entries,
     /// Whether the values come from an untyped format (CSV), so that `"0.5"` can be parsed as a number
     /// and `""` as absent.
     #[serde(skip)]
@@ -28,17 +29,27 @@ impl Fields {
     /// Returns whether the row has the field.
     #[must_use]
     pub fn contains_key(&self, name: &str) -> bool {
-        self.values.contains_key(name)
+        self.values.get(name).is_some()
     }
 
     /// Sets a field and returns its previous value.
     pub fn insert(&mut self, name: impl Into<String>, value: impl Into<Value>) -> Option<Value> {
-        self.values.insert(name.into(), value.into())
+        self.values.insert(Cow::Owned(name.into()), value.into())
+    }
+
+    /// Creates fields without allocating again for this number of them.
+    pub(crate) fn with_capacity(fields: usize) -> Self {
+        Self { values: Entries::with_capacity(fields), textual: false }
+    }
+
+    /// As [`insert`](Self::insert), without a copy of the name.
+    pub(crate) fn insert_static(&mut self, name: &'static str, value: Value) -> Option<Value> {
+        self.values.insert(Cow::Borrowed(name), value)
     }
 
     /// Removes a field and returns its value. The other fields keep their order.
     pub fn remove(&mut self, name: &str) -> Option<Value> {
-        self.values.shift_remove(name)
+        self.values.remove(name)
     }
 
     /// Removes a field in constant time, and moves the last one to its place.
@@ -48,12 +59,12 @@ impl Fields {
 
     /// Iterates over the fields in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Value)> {
-        self.values.iter().map(|(name, value)| (name.as_str(), value))
+        self.values.iter()
     }
 
     /// Iterates over the fields' names in order.
     pub fn keys(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.values.keys().map(String::as_str)
+        self.values.iter().map(|(name, _)| name)
     }
 
     /// Returns the number of fields.
@@ -65,7 +76,7 @@ impl Fields {
     /// Returns whether the row has no fields.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
+        self.values.len() == 0
     }
 
     /// Marks the values as untyped strings, like CSV cells, that may be parsed as numbers, booleans or lists.
@@ -76,19 +87,24 @@ impl Fields {
     }
 }
 
+/// The most fields to allocate space for in advance, since a size hint may be wrong.
+const MAX_RESERVED: usize = 16;
+
 impl IntoIterator for Fields {
     type Item = (String, Value);
-    type IntoIter = indexmap::map::IntoIter<String, Value>;
+    type IntoIter = IntoIter;
 
-    fn into_iter(self) -> Self::IntoIter {
+    fn into_iter(self) -> IntoIter {
         self.values.into_iter()
     }
 }
 
 impl<K: Into<String>, V: Into<Value>> FromIterator<(K, V)> for Fields {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(fields: I) -> Self {
-        let values = fields.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
-        Self { values, textual: false }
+        let fields = fields.into_iter();
+        let mut all = Self::with_capacity(fields.size_hint().0.min(MAX_RESERVED));
+        fields.for_each(|(name, value)| _ = all.insert(name, value));
+        all
     }
 }
 

@@ -3,6 +3,7 @@
 mod behind;
 pub(crate) mod by_name;
 pub(crate) mod dynamic;
+mod entries;
 pub(crate) mod fields;
 pub(crate) mod pair;
 pub(crate) mod provide;
