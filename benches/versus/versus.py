@@ -110,7 +110,7 @@ def processor():
 
 def print_versions():
     peers = ", ".join(f"{name} {version(name)}" for name in ("dspy", "rapidfuzz", "rouge-score", "sacrebleu"))
-    print(f"\n{processor()}, {os.cpu_count()} cores, of which one is used; {platform.system()} {platform.release()}")
+    print(f"\n{processor()}, {os.cpu_count()} cores (one is used); {platform.system()} {platform.release()}")
     print(f"{first_line('rustc', '--version')}; Python {platform.python_version()}; {peers}")
 
 

@@ -286,6 +286,18 @@ proptest! {
     }
 
     #[test]
+    fn ascii_words_of_rouge_are_runs_of_letters_and_digits(
+        // The Kelvin sign and the dotted capital I have ASCII letters as lower case.
+        letters in prop::collection::vec(prop::sample::select("aZ7_ .-é東\u{212a}\u{130}".chars().collect::<Vec<_>>()), 0..24),
+    ) {
+        let text = String::from_iter(letters);
+        let lower = text.to_lowercase();
+        let runs = lower.split(|c: char| !c.is_ascii_alphanumeric());
+        let runs: Vec<&str> = runs.filter(|run| !run.is_empty()).collect();
+        prop_assert_eq!(RougeTokens::Ascii.of(&text), runs);
+    }
+
+    #[test]
     fn the_order_of_references_does_not_matter(a in strings(), b in strings(), pred in strings()) {
         prop_assert_eq!(score!(Bleu::default(), [&*a, &*b], &*pred), score!(Bleu::default(), [&*b, &*a], &*pred));
         prop_assert_eq!(score!(Chrf::default(), [&*a, &*b], &*pred), score!(Chrf::default(), [&*b, &*a], &*pred));

@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::sequences::length;
 use crate::text::unicode::is_space;
 use crate::text::words::{WordIds, split};
 
@@ -37,7 +38,7 @@ impl EditDistance {
     /// ```
     #[must_use]
     pub fn similarity(self, prediction: &str, reference: &str) -> f64 {
-        let whole = self.whole(prediction.chars().count(), reference.chars().count());
+        let whole = self.whole(length(prediction), length(reference));
         share_left(self.of_strings(prediction, reference), whole)
     }
 
@@ -90,7 +91,7 @@ impl EditCounts {
         let (prediction, reference) =
             (prediction.trim_matches(is_space), reference.trim_matches(is_space));
         let edits = EditDistance::Levenshtein.of_strings(prediction, reference);
-        Self { edits: edits as u64, length: reference.chars().count() as u64 }
+        Self { edits: edits as u64, length: length(reference) as u64 }
     }
 
     /// Returns the edits per word or character of the reference: 0 for equal strings, more than 1

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 use super::EditDistance;
 use super::distance::share_left;
+use super::sequences::length;
 use crate::text::NormalForm;
 
 /// How many of the expected entities were found, and how many entities each side has.
@@ -112,7 +113,7 @@ fn named(entity: &str) -> Option<Name> {
         false => Cow::Owned(NormalForm::Nfc.apply(entity).to_lowercase()),
     };
     let text = NormalForm::Nfc.apply(&lower).into_owned();
-    (!text.is_empty()).then(|| Name { length: text.chars().count(), text })
+    (!text.is_empty()).then(|| Name { length: length(&text), text })
 }
 
 /// Returns all entities that are not empty, each once if `is_distinct`.

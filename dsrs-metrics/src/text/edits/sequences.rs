@@ -14,12 +14,19 @@ const ASCII: usize = 128;
 impl EditDistance {
     /// Returns the number of edits between the characters of two strings.
     pub(super) fn of_strings(self, a: &str, b: &str) -> usize {
+        if a == b {
+            return 0;
+        }
         let (a, b) = differing_chars(a, b);
         if a.is_ascii() && b.is_ascii() {
             return self.of_items(a.as_bytes(), b.as_bytes(), ASCII);
         }
         let mut numbers = Numbers::default();
-        let [a, b] = [a, b].map(|text| text.chars().map(|c| numbers.of(c)).collect::<Vec<u32>>());
+        let [a, b] = [a, b].map(|text| {
+            let mut items = Vec::with_capacity(text.len());
+            items.extend(text.chars().map(|c| numbers.of(c)));
+            items
+        });
         self.of_items(&a, &b, numbers.len())
     }
 
@@ -37,11 +44,17 @@ impl EditDistance {
     }
 }
 
+/// Returns the number of characters.
+pub(super) fn length(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.chars().count() }
+}
+
 /// Consecutive numbers of characters: ASCII characters have their own.
 #[derive(Default)]
 struct Numbers(HashMap<char, u32, RandomState>);
 
 impl Numbers {
+    #[inline]
     fn of(&mut self, c: char) -> u32 {
         if c.is_ascii() {
             return u32::from(c);

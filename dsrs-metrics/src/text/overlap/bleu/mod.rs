@@ -30,7 +30,7 @@ pub enum BleuSmoothing {
     Exp,
 }
 
-/// A prediction and its references, of which most rows have one.
+/// A prediction and its references. Most rows have one reference.
 type Texts<T> = SmallVec<[T; 2]>;
 
 /// Options of BLEU. The default is sacrebleu's.
