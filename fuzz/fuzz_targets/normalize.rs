@@ -4,6 +4,8 @@
 //! A line with `~` separates the prediction from the reference.
 #![no_main]
 
+use std::collections::HashMap;
+
 use dsrs_metrics::text::{
     ARTICLES, EditCounts, EditDistance, NormalForm, NumericOptions, Profile, Rouge, RougeOptions,
     count_tokens, count_words, dpr_normalize, normalize_text, trim_punctuation,
@@ -29,6 +31,7 @@ fuzz_target!(|data: &[u8]| {
         words(profile, text);
         scores(profile, a, b);
     }
+    by_normalized_strings(a, b);
     others(a, b);
 });
 
@@ -47,6 +50,36 @@ fn fast_and_slow(text: &str) {
     let mut tokens = dpr_normalize(text);
     tokens.extend(dpr_normalize("é"));
     assert_eq!(dpr_normalize(&format!("{text} é")), tokens, "of {text:?}");
+}
+
+/// Exact match and F1 of the `Dspy` profile do not normalize whole strings first. Their definition does.
+fn by_normalized_strings(a: &str, b: &str) {
+    let (left, right) = (normalize_text(a), normalize_text(b));
+    assert_eq!(Profile::Dspy.em_score(a, b), left == right, "{a:?} {b:?}");
+    let mut counts = HashMap::new();
+    right
+        .split(' ')
+        .filter(|token| !token.is_empty())
+        .for_each(|token| *counts.entry(token).or_insert(0) += 1);
+    let mut same = 0;
+    for token in left.split(' ') {
+        if let Some(count) = counts.get_mut(token).filter(|count| **count > 0) {
+            *count -= 1;
+            same += 1;
+        }
+    }
+    let tokens = |text: &str| text.split(' ').filter(|token| !token.is_empty()).count() as f64;
+    let share = |tokens: f64| if same == 0 { 0.0 } else { f64::from(same) / tokens };
+    assert_eq!(Profile::Dspy.precision_score(a, b), share(tokens(&left)), "{a:?} {b:?}");
+    assert_eq!(Profile::Dspy.recall_score(a, b), share(tokens(&right)), "{a:?} {b:?}");
+    // Many tokens are counted in another way than few.
+    if a.len() + b.len() > 200 {
+        return;
+    }
+    let (longer, other) = (format!("{a} ").repeat(40), format!("{b} ").repeat(40));
+    let few = Profile::Dspy.precision_score(&format!("{a} "), &format!("{b} "));
+    let many = Profile::Dspy.precision_score(&longer, &other);
+    assert!((few - many).abs() < 1e-12, "{few} {many} of {a:?} {b:?}");
 }
 
 /// The definition of dspy's `normalize_text`, step by step.

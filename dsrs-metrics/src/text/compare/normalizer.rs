@@ -187,46 +187,48 @@ impl<'b> Writer<'b> {
     /// full.
     fn other(&mut self, text: &str, at: usize) -> usize {
         let mut rest = text[at..].chars();
+        // Local variables stay in registers.
+        let buffer = &mut *self.buffer;
         let State { mut len, mut run, mut mark } = self.state;
         loop {
-            let here = rest.clone();
+            let here = rest.as_str();
             let Some(c) = rest.next().filter(|c| !c.is_ascii()) else {
                 self.state = State { len, run, mark: 0 };
-                return text.len() - here.as_str().len();
+                return text.len() - here.len();
             };
-            let Some(slot) = self.buffer[len..].first_chunk_mut() else {
+            let Some(slot) = buffer[len..].first_chunk_mut() else {
                 self.state = State { len, run, mark };
-                return text.len() - here.as_str().len();
+                return text.len() - here.len();
             };
-            if is_ideograph(c) {
-                let all = here.as_str().as_bytes();
-                let length = length_of_ideographs(&all[..all.len().min(self.buffer.len() - len)]);
-                self.buffer[len..len + length].copy_from_slice(&all[..length]);
-                (len, mark) = (len + length, 0);
-                rest = here.as_str()[length..].chars();
+            let lowered = Lowered::of(c);
+            if lowered.first() <= mark {
+                let at = text.len() - here.len();
+                let mut writer = Writer { buffer: &mut *buffer, state: State { len, run, mark } };
+                let end = writer.special(text, at, lowered);
+                self.state = writer.state;
+                let Some(end) = end else { return at };
+                State { len, run, mark } = self.state;
+                rest = text[end..].chars();
                 continue;
             }
-            let lowered = Lowered::of(c);
-            let start = len;
-            if lowered.first() > mark {
-                *slot = *lowered.padded();
-                len += lowered.len();
-                mark = lowered.last();
-                let ends = lowered.ends_run();
-                if !(ends & matches!(self.buffer[run], b'a' | b't')) {
-                    run = if ends { len } else { run };
-                    continue;
+            *slot = *lowered.padded();
+            let word = len + lowered.word();
+            len += lowered.len();
+            mark = lowered.last();
+            if !lowered.ends_run() {
+                if is_ideograph(c) {
+                    let length = ideographs(rest.as_str().as_bytes(), &mut buffer[len..]);
+                    rest = rest.as_str()[length..].chars();
+                    len += length;
                 }
-                self.state = State { len, run, mark };
-                self.end_run_at(start + lowered.word());
-                self.state.run = self.state.len;
-            } else {
-                self.state = State { len, run, mark };
-                let at = text.len() - here.as_str().len();
-                let Some(end) = self.special(text, at, lowered) else { return at };
-                rest = text[end..].chars();
+                continue;
             }
-            State { len, run, mark } = self.state;
+            if matches!(buffer[run], b'a' | b't') {
+                let mut writer = Writer { buffer: &mut *buffer, state: State { len, run, mark } };
+                writer.end_run_at(word);
+                len = writer.state.len;
+            }
+            run = len;
         }
     }
 
@@ -290,10 +292,13 @@ fn is_ideograph(c: char) -> bool {
     matches!(c, '\u{4e00}'..='\u{9fff}')
 }
 
-/// Returns the number of bytes of the ideographs at the beginning.
-fn length_of_ideographs(utf8: &[u8]) -> usize {
+/// Copies ideographs as long as there is room, and returns the number of bytes.
+fn ideographs(utf8: &[u8], out: &mut [u8]) -> usize {
     let is_ideograph = |c: &&[u8]| matches!(**c, [0xe4, 0xb8..=0xbf, _] | [0xe5..=0xe9, ..]);
-    3 * utf8.chunks_exact(3).take_while(is_ideograph).count()
+    let utf8 = &utf8[..utf8.len().min(out.len())];
+    let length = 3 * utf8.chunks_exact(3).take_while(is_ideograph).count();
+    out[..length].copy_from_slice(&utf8[..length]);
+    length
 }
 
 /// Whether a run of word characters, followed by zeros, is an article or empty.

@@ -103,8 +103,9 @@ impl Answer<'_> {
 
     /// The same for long lists.
     fn same_of_many(self, reference: Answer<'_>) -> usize {
-        let mut left =
-            HashMap::with_capacity_and_hasher(reference.tokens.len(), RandomState::default());
+        // Tokens of long strings are repeated.
+        let capacity = reference.tokens.len() / 2;
+        let mut left = HashMap::with_capacity_and_hasher(capacity, RandomState::default());
         for token in reference.tokens {
             *left.entry(token.of(reference.text)).or_insert(0_usize) += 1;
         }

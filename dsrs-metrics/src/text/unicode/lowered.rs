@@ -8,7 +8,7 @@ use unicode_normalization::char::canonical_combining_class;
 use super::classes::{is_space, is_unassigned, is_word, lower, nfd};
 
 /// A character after NFD, lower case, and the removal of ASCII punctuation, with what
-/// normalization needs to know of it. It has 16 bytes, so that it is copied as one register.
+/// normalization needs to know of it, in 16 bytes.
 #[derive(Clone, Copy)]
 pub(in crate::text) struct Lowered([u8; 16]);
 
@@ -36,8 +36,8 @@ impl Lowered {
 
     /// The string, followed by bytes without a meaning.
     #[inline]
-    pub(in crate::text) fn padded(&self) -> &[u8; 16] {
-        &self.0
+    pub(in crate::text) fn padded(&self) -> &[u8; LONGEST] {
+        self.0.first_chunk().unwrap_or(&[0; LONGEST])
     }
 
     /// Returns the number of bytes of the string.
