@@ -191,15 +191,15 @@ impl<'t> Scanner<'t> {
     fn skip_escape(&mut self) -> Option<()> {
         match self.text.as_bytes().get(self.at + 1)? {
             b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => self.at += 2,
-            b'u' => match self.unicode_escape()? {
-                0xd800..=0xdbff => {
-                    if !matches!(self.unicode_escape()?, 0xdc00..=0xdfff) {
-                        return None;
-                    }
+            b'u' => {
+                let has_half = match self.unicode_escape()? {
+                    0xd800..=0xdbff => !matches!(self.unicode_escape()?, 0xdc00..=0xdfff),
+                    code => matches!(code, 0xdc00..=0xdfff),
+                };
+                if has_half {
+                    return None;
                 }
-                0xdc00..=0xdfff => return None,
-                _ => {}
-            },
+            }
             _ => return None,
         }
         Some(())
@@ -209,8 +209,8 @@ impl<'t> Scanner<'t> {
     fn unicode_escape(&mut self) -> Option<u32> {
         let escape = self.text.as_bytes().get(self.at..self.at + 6)?.strip_prefix(b"\\u")?;
         self.at += 6;
-        let digits = escape.iter().map(|digit| char::from(*digit).to_digit(16));
-        digits.fold(Some(0), |code, digit| Some(16 * code? + digit?))
+        let mut digits = escape.iter().map(|digit| char::from(*digit).to_digit(16));
+        digits.try_fold(0, |code, digit| Some(16 * code + digit?))
     }
 
     fn skip_number(&mut self) -> Option<()> {
