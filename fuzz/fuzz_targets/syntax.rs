@@ -57,7 +57,11 @@ fn parse(language: Language, left: &str, right: &str) {
             let is_text = left.contains("<<") || left.trim_end().ends_with('\\');
             let is_text = language == Language::Bash && is_text;
             if !is_text && language.first_error(&longer) == Ok(None) {
-                assert_eq!(language.compare(left, &longer), Ok(Comparison::Same), "{language:?} {left:?}");
+                assert_eq!(
+                    language.compare(left, &longer),
+                    Ok(Comparison::Same),
+                    "{language:?} {left:?}"
+                );
             }
         }
     }
