@@ -18,7 +18,10 @@ command -v valgrind > /dev/null || { echo "valgrind is not installed; run apt-ge
 packages=(dsrs-metrics dsrs-metrics-macros dsrs-metrics-examples dsrs-metrics-kernels)
 binary="$(cargo build --quiet --locked --release "${packages[@]/#/--package=}" --bin kernels \
     --message-format=json-render-diagnostics | sed -n 's/.*"executable":"\([^"]*\)".*/\1/p')"
-toolchain="$(rustc --version | cut -d' ' -f1,2), $(valgrind --version), $(uname -m)"
+# Some crates choose a version of a function by the processor.
+processor="$(uname -m)"
+! grep -qw avx2 /proc/cpuinfo || processor+=" with AVX2"
+toolchain="$(rustc --version | cut -d' ' -f1,2), $(getconf GNU_LIBC_VERSION), $(valgrind --version), $processor"
 
 # Functions of libc that exist for several processors are taken in the version for all of them.
 export GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-AVX,-AVX512F,-ERMS,-FSRM
