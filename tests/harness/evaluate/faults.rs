@@ -55,7 +55,7 @@ fn blocks_on(row: usize, rows: usize) -> impl Metric {
     })
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn trap_17_a_metric_that_blocks_a_thread_delays_no_other_row() {
     for row in [0, 1, 7, 50, 99] {
         let evaluate = Evaluate::builder().metric(blocks_on(row, 100)).concurrency(8);
@@ -75,7 +75,7 @@ async fn trap_17_a_metric_that_blocks_a_thread_delays_no_other_row() {
 }
 
 /// A thread that reads a row while others wait for the source wakes one of them.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn trap_17_a_blocked_row_that_was_read_slowly_delays_no_other_row() {
     let evaluate = Evaluate::builder().metric(blocks_on(50, 100)).concurrency(8);
     let read_slowly = |pair: &Pair| {
@@ -373,7 +373,7 @@ async fn rows_that_finish_within_the_grace_period_are_counted() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_metric_that_blocks_its_thread_is_left_behind_when_the_grace_period_is_over() {
     /// Ends the metric even if the test fails, since its runtime waits for the thread.
     struct End(Arc<AtomicBool>);
