@@ -64,8 +64,8 @@ while read -r name now; do
     awk -v percent="$percent" 'BEGIN { exit !(percent == "new" || percent > 3 || percent < -3) }' && failed=1
 done <<< "$found"
 if [ -z "$filter" ] && [ "$(wc -l <<< "$found")" != "$(grep -vc '^#' "$counts")" ]; then
-    echo "counts.txt and the program have different kernels" >&2
-    failed=1
+    echo "counts.txt and the program have different kernels; run benches/kernels/check.sh --update" >&2
+    exit 1
 fi
 if [ "$failed" = 1 ] && [ "$recorded" != "$toolchain" ]; then
     # Another compiler or C library has other counts.

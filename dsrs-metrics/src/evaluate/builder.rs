@@ -8,10 +8,11 @@ use futures_util::{FutureExt, Stream, StreamExt};
 
 use super::error::EvaluateError;
 use super::metric_entry::{MetricEntry, sharing};
+use super::options::Options;
 use super::row::{Plan, RowOptions};
 use super::seen_ids::SeenIds;
 use super::source::RowId;
-use super::{Devset, Evaluate, Observer, Options, Running};
+use super::{Devset, Evaluate, Observer, Running};
 use crate::core::batching;
 use crate::core::metric::Metric;
 use crate::core::panic;
@@ -261,15 +262,13 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> EvaluateBuilder<G, P> {
         self.check_limits()?;
         self.check_devset()?;
         self.check_outputs()?;
-        let plan = Plan {
-            sharing: sharing(&self.metrics),
-            metrics: self.metrics,
-            options: RowOptions {
-                is_explained: self.options.shows_rows(),
-                failure_score: self.options.failure_score,
-                ..self.row_options
-            },
+        let options = RowOptions {
+            is_explained: self.options.shows_rows(),
+            failure_score: self.options.failure_score,
+            ..self.row_options
         };
+        let sharing = sharing(&self.metrics);
+        let plan = Plan::new(self.metrics, options, sharing);
         Ok(Evaluate {
             plan: Arc::new(plan),
             devset: self.devset,

@@ -6,10 +6,11 @@ use async_trait::async_trait;
 
 use super::error::EvaluateError;
 use super::metric_entry::MetricEntry;
+use super::options::Options;
 use super::result::EvaluationResult;
 use super::row::{Plan, RowOptions};
+use super::run;
 use super::source::{Input, Source};
-use super::{Options, run};
 use crate::core::error::Result;
 use crate::core::metric::Metric;
 use crate::core::rows::dynamic::{Example, Prediction};
@@ -102,11 +103,8 @@ pub trait Evaluator: Module {
                 progress: ProgressDisplay::from(Self::DISPLAY_PROGRESS),
                 ..Options::default()
             };
-            let plan = Plan {
-                metrics: vec![MetricEntry::new(Arc::new(OwnMetric(self)))],
-                options: RowOptions::default(),
-                sharing: None,
-            };
+            let metrics = vec![MetricEntry::new(Arc::new(OwnMetric(self)))];
+            let plan = Plan::new(metrics, RowOptions::default(), None);
             let rows = examples.into_iter().map(|row| Ok(Input::to_predict(row.into())));
             let source = Source::iterator(Box::new(rows));
             let program = self;

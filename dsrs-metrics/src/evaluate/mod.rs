@@ -17,6 +17,7 @@ pub(crate) mod journal;
 mod metric_entry;
 mod missing;
 mod observer;
+mod options;
 mod outputs;
 mod plain_rows;
 pub(crate) mod program;
@@ -37,16 +38,14 @@ mod stop;
 mod summary;
 mod tally;
 mod totals;
+mod wake_up;
 mod worker;
 mod worker_pool;
 
 use std::fmt;
-use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
-use futures_util::future::{BoxFuture, Shared};
 use futures_util::{Stream, StreamExt};
 
 pub use self::builder::EvaluateBuilder;
@@ -63,18 +62,14 @@ pub use self::summary::MetricSummary;
 pub use self::totals::ProgramTotals;
 
 use self::chunked::Chunk;
-use self::groups::GroupOf;
-use self::journal::{JournalOptions, JournalSettings};
+use self::options::Options;
 use self::row::Plan;
 use self::run::Predicted;
-use self::sample::IntervalOptions;
 use self::source::{Input, RowId, Source};
-use self::tally::TallyOptions;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::rows::pair::Pair;
 use crate::evaluate::program::{Fallible, Program};
-use crate::evaluate::report::{Format, ProgressDisplay, Render, score_line};
-use crate::stats::Bootstrap;
+use crate::evaluate::report::{Render, score_line};
 
 /// Runs a program over a devset, or takes finished predictions, and scores every row under one
 /// metric or several: DSPy's `Evaluate`.
@@ -136,92 +131,6 @@ impl<G> Clone for Devset<G> {
 
 /// Rows without predictions.
 type GoldStream<G> = futures_util::stream::BoxStream<'static, Result<Arc<G>, String>>;
-
-type ShowTable<G, P> = fn(&EvaluationResult<G, P>, usize);
-
-/// The settings of a run, apart from how a single row is evaluated.
-struct Options<G, P> {
-    concurrency: usize,
-    max_errors: Option<u64>,
-    failure_score: f64,
-    group: Option<GroupOf<G, P>>,
-    bootstrap: Option<u32>,
-    seed: u64,
-    keep_results: bool,
-    progress: ProgressDisplay,
-    table_rows: usize,
-    show_table: Option<ShowTable<G, P>>,
-    outputs: Vec<(Format, PathBuf)>,
-    escape_formulas: bool,
-    /// Whether given predictions are written, too.
-    save_rows: bool,
-    render_pair: Option<Render<G, P>>,
-    observers: Vec<Arc<dyn Observer<G, P>>>,
-    journal: Option<JournalOptions<G, P>>,
-    journal_settings: JournalSettings,
-    stop_when: Option<Shared<BoxFuture<'static, ()>>>,
-    grace_period: Duration,
-    #[cfg(feature = "ctrl-c")]
-    stop_on_ctrl_c: bool,
-}
-
-impl<G, P> Options<G, P> {
-    /// Returns whether rows are kept, written or passed to an observer, so that the details of their scores can be read.
-    fn shows_rows(&self) -> bool {
-        self.keep_results
-            || !self.outputs.is_empty()
-            || !self.observers.is_empty()
-            || self.journal.is_some()
-    }
-
-    fn tally(&self, repeats: Option<u32>) -> TallyOptions {
-        let bootstrap = self.bootstrap.map(|resamples| Bootstrap { resamples, seed: self.seed });
-        let intervals = IntervalOptions { by_group: self.group.is_some(), bootstrap };
-        TallyOptions { failure_score: self.failure_score, repeats, intervals }
-    }
-}
-
-impl<G, P> Default for Options<G, P> {
-    fn default() -> Self {
-        Self {
-            concurrency: builder::DEFAULT_CONCURRENCY,
-            max_errors: None,
-            failure_score: 0.0,
-            group: None,
-            bootstrap: None,
-            seed: 0,
-            keep_results: true,
-            progress: ProgressDisplay::Off,
-            table_rows: 0,
-            show_table: None,
-            outputs: Vec::new(),
-            escape_formulas: true,
-            save_rows: false,
-            render_pair: None,
-            observers: Vec::new(),
-            journal: None,
-            journal_settings: JournalSettings::default(),
-            stop_when: None,
-            grace_period: grace::DEFAULT,
-            #[cfg(feature = "ctrl-c")]
-            stop_on_ctrl_c: false,
-        }
-    }
-}
-
-impl<G, P> Clone for Options<G, P> {
-    fn clone(&self) -> Self {
-        Self {
-            group: self.group.clone(),
-            outputs: self.outputs.clone(),
-            observers: self.observers.clone(),
-            journal: self.journal.clone(),
-            journal_settings: self.journal_settings.clone(),
-            stop_when: self.stop_when.clone(),
-            ..*self
-        }
-    }
-}
 
 impl Evaluate {
     /// Returns a builder for an evaluation over dynamic rows.

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-#[cfg(feature = "report")]
-use super::ShowTable;
 use super::builder::EvaluateBuilder;
+#[cfg(feature = "report")]
+use super::options::ShowTable;
 use crate::evaluate::report::{Format, pair_line};
 
 /// Methods that show or write whole rows. Result files are in input order. They appear under their names

@@ -47,17 +47,25 @@ pub(super) struct Plan<'a, G, P> {
     pub(super) metrics: Vec<MetricEntry<'a, G, P>>,
     pub(super) options: RowOptions,
     /// The metrics or components that occur more than once.
-    pub(super) sharing: Option<Sharing>,
+    sharing: Option<Sharing>,
+    /// Whether rows with predictions can be evaluated without awaiting anything.
+    pub(super) is_immediate: bool,
+}
+
+impl<'a, G, P> Plan<'a, G, P> {
+    pub(super) fn new(
+        metrics: Vec<MetricEntry<'a, G, P>>,
+        options: RowOptions,
+        sharing: Option<Sharing>,
+    ) -> Self {
+        let RowOptions { timeout, repeats, .. } = options;
+        let waits = timeout.is_some() || repeats.is_some();
+        let is_immediate = !waits && !metrics.iter().any(|entry| entry.is_async);
+        Self { metrics, options, sharing, is_immediate }
+    }
 }
 
 impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
-    /// Returns whether rows with predictions can be evaluated without awaiting anything.
-    pub(super) fn is_immediate(&self) -> bool {
-        let RowOptions { timeout, repeats, .. } = self.options;
-        let waits = timeout.is_some() || repeats.is_some();
-        !waits && !self.metrics.iter().any(|entry| entry.is_async)
-    }
-
     /// Scores a row with a prediction without awaiting anything. Returns the backtraces of panics, or `None` if a
     /// metric has to wait after all.
     pub(super) fn score_now(
@@ -196,7 +204,7 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         }
         if let Some(pred) = &row.pred {
             let call = self.call(&row.gold, pred, row.run.as_deref());
-            if journal.is_none() && self.is_immediate() {
+            if journal.is_none() && self.is_immediate {
                 let mut outcomes = Vec::with_capacity(self.metrics.len());
                 if let Some(traceback) = self.score_now(call, &mut outcomes) {
                     (row.outcomes, row.traceback) = (outcomes, traceback);

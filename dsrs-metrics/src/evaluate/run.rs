@@ -9,7 +9,6 @@ use tokio::runtime::Handle;
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::Instant;
 
-use super::Options;
 use super::collector::{Collector, CollectorOptions};
 use super::error::EvaluateError;
 use super::grace::GracePeriod;
@@ -17,6 +16,7 @@ use super::groups::Groups;
 use super::journal::{JournalError, RunJournal};
 use super::metric_entry::{self, MetricEntry};
 use super::observer::{Observers, RunStart};
+use super::options::Options;
 use super::plain_rows::{self, SharedPlainRows};
 use super::pulled_rows::PulledRows;
 use super::result::{Ending, EvaluationResult};
@@ -24,6 +24,7 @@ use super::row::Plan;
 use super::source::Source;
 use super::stop::Stop;
 use super::tally::Tally;
+use super::wake_up::WakeUp;
 use super::worker_pool::WorkerPool;
 use crate::core::panic;
 use crate::core::program_run::ProgramOutput;
@@ -95,6 +96,7 @@ where
         workers.spawn(settings.clone().scope(work));
     };
     run.started(options);
+    let _wake_up = WakeUp::start(&Handle::current());
     let result = match supervise(&run, spawn_worker, options).await {
         Ok(()) => run.finish(options),
         Err(error) => Err(error),
@@ -233,6 +235,11 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             files,
             progress: Progress::new(options.progress, total.map(|total| total as u64)),
         };
+        let workers = options.concurrency.min(total.unwrap_or(usize::MAX).max(1));
+        let pool = match plan.is_immediate {
+            true => WorkerPool::without_retirement(workers),
+            false => WorkerPool::new(workers),
+        };
         Ok(Self {
             names: plan.metrics.iter().map(|metric| metric.name.clone()).collect(),
             collector: Mutex::new(Collector::new(
@@ -243,7 +250,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             plain_from: (!needs_rows).then_some(keep_below),
             plain_rows: Mutex::default(),
             pulled: PulledRows::default(),
-            pool: WorkerPool::new(options.concurrency.min(total.unwrap_or(usize::MAX).max(1))),
+            pool,
             source,
             stop,
             stop_when: options.stop_when.clone(),

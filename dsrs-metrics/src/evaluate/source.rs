@@ -238,7 +238,7 @@ impl<'a, G, P> Source<'a, G, P> {
             _ => return None,
         };
         let mut rows = lock(rows);
-        // Locked with the source, so that whoever finds the source empty finds these rows.
+        // Locked with the source: a worker that finds the source empty must find these rows.
         let mut own = lock(own);
         for _ in 0..number {
             if stop.is_set() {

@@ -106,7 +106,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
 
     /// Evaluates rows until there are no more.
     pub(super) async fn work<Kind>(&self, program: &impl Program<G, P, Kind>) {
-        let is_immediate = self.journal.is_none() && self.plan.is_immediate();
+        let is_immediate = self.journal.is_none() && self.plan.is_immediate;
         let plain = self.plain_from.filter(|_| is_immediate).map(|from| (from, self.add_worker()));
         let (mut line, mut outcomes) = (Vec::new(), Vec::new());
         let mut slice = Slice::start();

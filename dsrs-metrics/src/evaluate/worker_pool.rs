@@ -31,10 +31,15 @@ impl WorkerPool {
         }
     }
 
+    /// A pool whose workers never retire: they are not counted as busy with rows that never wait.
+    pub(super) fn without_retirement(limit: usize) -> Self {
+        Self { max_idle: usize::MAX, ..Self::new(limit) }
+    }
+
     /// A pool whose number of workers never changes.
     pub(super) fn fixed(workers: usize) -> Self {
         let spawned = AtomicUsize::new(workers);
-        Self { limit: workers, max_idle: usize::MAX, spawned, ..Self::new(0) }
+        Self { spawned, ..Self::without_retirement(workers) }
     }
 
     /// Returns the number of workers.
@@ -111,6 +116,8 @@ mod tests {
         assert_eq!((retired, pool.spawned()), (INITIAL_WORKERS - 11, 11));
         (0..8).for_each(|_| pool.begin_row());
         assert_eq!((pool.grow().now_or_never(), pool.spawned()), (Some(11), 22));
+        let kept = WorkerPool::without_retirement(1_000);
+        assert_eq!((kept.retire(), kept.spawned()), (false, INITIAL_WORKERS));
         let fixed = WorkerPool::fixed(1_000);
         assert_eq!((fixed.retire(), fixed.spawned()), (false, 1_000));
     }

@@ -2,6 +2,7 @@
 #![allow(clippy::float_cmp, reason = "the promise is that not a single bit differs")]
 
 mod batches;
+mod blocking;
 mod concurrency;
 mod corpus;
 mod denominators;

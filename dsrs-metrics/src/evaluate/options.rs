@@ -1,0 +1,104 @@
+//! The settings of a run.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::{BoxFuture, Shared};
+
+use super::builder::DEFAULT_CONCURRENCY;
+use super::grace;
+use super::groups::GroupOf;
+use super::journal::{JournalOptions, JournalSettings};
+use super::observer::Observer;
+use super::result::EvaluationResult;
+use super::sample::IntervalOptions;
+use super::tally::TallyOptions;
+use crate::evaluate::report::{Format, ProgressDisplay, Render};
+use crate::stats::Bootstrap;
+
+pub(super) type ShowTable<G, P> = fn(&EvaluationResult<G, P>, usize);
+
+/// The settings of a run, apart from how a single row is evaluated.
+pub(super) struct Options<G, P> {
+    pub(super) concurrency: usize,
+    pub(super) max_errors: Option<u64>,
+    pub(super) failure_score: f64,
+    pub(super) group: Option<GroupOf<G, P>>,
+    pub(super) bootstrap: Option<u32>,
+    pub(super) seed: u64,
+    pub(super) keep_results: bool,
+    pub(super) progress: ProgressDisplay,
+    pub(super) table_rows: usize,
+    pub(super) show_table: Option<ShowTable<G, P>>,
+    pub(super) outputs: Vec<(Format, PathBuf)>,
+    pub(super) escape_formulas: bool,
+    /// Whether given predictions are written, too.
+    pub(super) save_rows: bool,
+    pub(super) render_pair: Option<Render<G, P>>,
+    pub(super) observers: Vec<Arc<dyn Observer<G, P>>>,
+    pub(super) journal: Option<JournalOptions<G, P>>,
+    pub(super) journal_settings: JournalSettings,
+    pub(super) stop_when: Option<Shared<BoxFuture<'static, ()>>>,
+    pub(super) grace_period: Duration,
+    #[cfg(feature = "ctrl-c")]
+    pub(super) stop_on_ctrl_c: bool,
+}
+
+impl<G, P> Options<G, P> {
+    /// Returns whether rows are kept, written or passed to an observer, so that the details of their scores can be read.
+    pub(super) fn shows_rows(&self) -> bool {
+        self.keep_results
+            || !self.outputs.is_empty()
+            || !self.observers.is_empty()
+            || self.journal.is_some()
+    }
+
+    pub(super) fn tally(&self, repeats: Option<u32>) -> TallyOptions {
+        let bootstrap = self.bootstrap.map(|resamples| Bootstrap { resamples, seed: self.seed });
+        let intervals = IntervalOptions { by_group: self.group.is_some(), bootstrap };
+        TallyOptions { failure_score: self.failure_score, repeats, intervals }
+    }
+}
+
+impl<G, P> Default for Options<G, P> {
+    fn default() -> Self {
+        Self {
+            concurrency: DEFAULT_CONCURRENCY,
+            max_errors: None,
+            failure_score: 0.0,
+            group: None,
+            bootstrap: None,
+            seed: 0,
+            keep_results: true,
+            progress: ProgressDisplay::Off,
+            table_rows: 0,
+            show_table: None,
+            outputs: Vec::new(),
+            escape_formulas: true,
+            save_rows: false,
+            render_pair: None,
+            observers: Vec::new(),
+            journal: None,
+            journal_settings: JournalSettings::default(),
+            stop_when: None,
+            grace_period: grace::DEFAULT,
+            #[cfg(feature = "ctrl-c")]
+            stop_on_ctrl_c: false,
+        }
+    }
+}
+
+impl<G, P> Clone for Options<G, P> {
+    fn clone(&self) -> Self {
+        Self {
+            group: self.group.clone(),
+            outputs: self.outputs.clone(),
+            observers: self.observers.clone(),
+            journal: self.journal.clone(),
+            journal_settings: self.journal_settings.clone(),
+            stop_when: self.stop_when.clone(),
+            ..*self
+        }
+    }
+}
