@@ -1,13 +1,14 @@
-//! Rows per second of a judge whose model takes 50 ms per call, with 1,000 rows evaluated concurrently.
+//! Rows per second of a judge whose model takes some time per call: by default 50,000 rows, 1,000 of them concurrently, and
+//! 50 ms per call. With 10,000 rows in progress and 2 s per call:
 //!
 //! ```sh
-//! cargo run --release --example judge_throughput -- 200000 1000
+//! cargo run --release --example judge_throughput -- 100000 10000 2000
 //! ```
 //!
-//! The upper bound is concurrency / latency, with the measured latency: a timer of 50 ms fires a little later, and much
-//! later on a busy machine. The difference from the bound is the overhead of judging. The first figure is for the whole
+//! The upper bound is concurrency / latency, with the measured latency: a timer fires a little later than it is set, and
+//! much later on a busy machine. The difference from the bound is the overhead of judging. The first figure is for the whole
 //! run, with its start and its end, when not all workers have a row. The steady state is measured between a tenth and nine
-//! tenths of the calls. On Linux the resident memory is printed at both points.
+//! tenths of the calls. On Linux the memory that each row in progress takes is printed at both points.
 
 use std::error::Error;
 use std::time::{Duration, Instant};
@@ -18,8 +19,6 @@ use std::sync::{Arc, OnceLock};
 use dsrs_metrics::lm::{LanguageModel, LmError, LmReply, LmRequest, ScriptedLm};
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Evaluate, ProgramError};
-
-const LATENCY: Duration = Duration::from_millis(50);
 
 /// Compare a system's response to the ground truth and report recall and precision.
 #[judge(score = harmonic_mean(precision, recall), threshold = 0.66, range = 0.0..=1.0)]
@@ -44,6 +43,9 @@ struct Timed {
     calls: AtomicU64,
     nanos: AtomicU64,
     rows: u64,
+    concurrency: u64,
+    /// Resident memory before the run, in kB.
+    memory_before: Option<u64>,
     /// The times at which a tenth and nine tenths of the calls had been made.
     tenths: [OnceLock<Instant>; 2],
 }
@@ -72,8 +74,11 @@ impl LanguageModel for Timed {
         let tenths = [self.rows / 10, self.rows * 9 / 10];
         if let Some(at) = tenths.iter().position(|tenth| *tenth == calls) {
             let _ = self.tenths[at].set(Instant::now());
-            if let Some(memory) = resident() {
-                println!("{memory} in use after {calls} calls");
+            if let (Some(before), Some(memory)) = (self.memory_before, resident()) {
+                let each = (memory - before) as f64 / self.concurrency as f64;
+                println!(
+                    "{memory} kB in use after {calls} calls: {each:.1} kB for each row in progress"
+                );
             }
         }
         reply
@@ -84,11 +89,11 @@ impl LanguageModel for Timed {
     }
 }
 
-/// Returns the process's resident memory, as reported by Linux.
-fn resident() -> Option<String> {
+/// Returns the process's resident memory in kB, as reported by Linux.
+fn resident() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    Some(line.trim().to_owned())
+    line.trim().trim_end_matches(" kB").parse().ok()
 }
 
 async fn respond(inputs: Example) -> Result<Prediction, ProgramError> {
@@ -101,11 +106,20 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let rows: usize = arguments.next().map_or(Ok(50_000), |rows| rows.parse())?;
     let concurrency: usize = arguments.next().map_or(Ok(1_000), |limit| limit.parse())?;
+    let latency: u64 = arguments.next().map_or(Ok(50), |milliseconds| milliseconds.parse())?;
 
     let reply = r#"{ "reasoning": "Half of it.", "recall": 0.5, "precision": 1.0 }"#;
-    let lm = ScriptedLm::new().latency(LATENCY).remember(0).otherwise(reply);
+    let lm = ScriptedLm::new().latency(Duration::from_millis(latency)).remember(0).otherwise(reply);
     let (calls, nanos) = (AtomicU64::new(0), AtomicU64::new(0));
-    let lm = Arc::new(Timed { lm, calls, nanos, rows: rows as u64, tenths: Default::default() });
+    let lm = Arc::new(Timed {
+        lm,
+        calls,
+        nanos,
+        rows: rows as u64,
+        concurrency: concurrency as u64,
+        memory_before: resident(),
+        tenths: Default::default(),
+    });
     let devset = (0..rows).map(|row| {
         let response = format!("The answer to question {row}, in a sentence of some length.");
         Ok::<_, String>(

@@ -1,8 +1,9 @@
-//! The kernels that are measured: pure functions of strings, each on fixed inputs.
+//! The kernels that are measured: functions of strings, calls of metrics, and runs, each on fixed inputs.
 //!
 //! `cargo bench -p dsrs-metrics-kernels` measures their time, `benches/kernels/check.sh` counts
 //! their instructions and compares the counts with `counts.txt`.
 
+mod calls;
 mod inputs;
 
 use std::hint::black_box;
@@ -58,7 +59,9 @@ impl Kernel {
 /// Returns all kernels.
 #[must_use]
 pub fn kernels() -> Vec<Kernel> {
-    answers()
+    let mut all = answers();
+    all.extend(calls::kernels());
+    all
 }
 
 /// Normalization, exact match and token F1. A call on short inputs has 16 pairs.

@@ -57,7 +57,8 @@ impl<'a, G, P> MetricCall<'a, G, P> {
         Self { gold, pred, trace, pred_name, pred_trace, run, memo, spec, is_explained: true }
     }
 
-    /// Declares that details and feedback of the answer are not read, so that the metric need not explain its score.
+    /// Declares that details, feedback and components of the answer are not read, so that the metric need not explain its
+    /// score. A composite leaves out components that are numbers only.
     ///
     /// ```
     /// use dsrs_metrics::metrics::Em;

@@ -168,6 +168,19 @@ impl ComponentResult {
     }
 }
 
+/// Returns the sum of the costs in millisatoshis, and the smallest confidence among the results with a score.
+#[inline]
+pub(crate) fn numbers(results: &[ComponentResult]) -> (u64, f64) {
+    let (mut cost_msats, mut confidence) = (0_u64, 1.0_f64);
+    for result in results {
+        cost_msats = cost_msats.saturating_add(result.cost_msats);
+        if let Some(Scored { score, .. }) = result.as_outcome().and_then(Outcome::scored) {
+            confidence = confidence.min(score.confidence);
+        }
+    }
+    (cost_msats, confidence)
+}
+
 /// The result of one component of a composite.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Component<'a> {
@@ -186,19 +199,6 @@ impl Components {
     /// Iterates over the scores that are more than numbers.
     pub(crate) fn scored(&self) -> impl Iterator<Item = &Scored> {
         self.results.iter().filter_map(|result| result.as_outcome().and_then(Outcome::scored))
-    }
-
-    /// Returns the sum of their costs in millisatoshis, and the smallest confidence among those with a score.
-    #[inline]
-    pub(crate) fn numbers(&self) -> (u64, f64) {
-        let (mut cost_msats, mut confidence) = (0_u64, 1.0_f64);
-        for result in &self.results {
-            cost_msats = cost_msats.saturating_add(result.cost_msats);
-            if let Some(Scored { score, .. }) = result.as_outcome().and_then(Outcome::scored) {
-                confidence = confidence.min(score.confidence);
-            }
-        }
-        (cost_msats, confidence)
     }
 
     pub(crate) fn remove_cost(&mut self) {

@@ -6,9 +6,9 @@ use std::any::Any;
 use std::backtrace::Backtrace;
 use std::cell::{Cell, RefCell};
 use std::panic::{self, AssertUnwindSafe};
-use std::pin::pin;
+use std::pin::Pin;
 use std::sync::Once;
-use std::task::Poll;
+use std::task::{Context, Poll};
 
 /// A caught panic.
 pub(crate) struct Panic {
@@ -36,14 +36,30 @@ pub(crate) fn catch<T>(traceback: bool, run: impl FnOnce() -> T) -> Result<T, Pa
 }
 
 /// Runs a user's future and catches its panic. A future that panicked is not polled again.
-pub(crate) async fn catch_async<F: Future>(traceback: bool, future: F) -> Result<F::Output, Panic> {
-    let mut future = pin!(future);
-    std::future::poll_fn(|context| match catch(traceback, || future.as_mut().poll(context)) {
-        Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
-        Ok(Poll::Pending) => Poll::Pending,
-        Err(panic) => Poll::Ready(Err(panic)),
-    })
-    .await
+pub(crate) fn catch_async<F: Future>(traceback: bool, future: F) -> Caught<F> {
+    Caught { traceback, future }
+}
+
+pin_project_lite::pin_project! {
+    /// The future of [`catch_async`]. An `async fn` would store its argument twice.
+    pub(crate) struct Caught<F> {
+        traceback: bool,
+        #[pin]
+        future: F,
+    }
+}
+
+impl<F: Future> Future for Caught<F> {
+    type Output = Result<F::Output, Panic>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        match catch(*this.traceback, || this.future.poll(context)) {
+            Ok(Poll::Ready(output)) => Poll::Ready(Ok(output)),
+            Ok(Poll::Pending) => Poll::Pending,
+            Err(panic) => Poll::Ready(Err(panic)),
+        }
+    }
 }
 
 /// Installs a panic hook that records backtraces. After unwinding, the stack is no longer available,

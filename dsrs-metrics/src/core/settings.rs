@@ -71,8 +71,10 @@ impl Settings {
     }
 
     /// Runs a future within a scope that sets these values.
-    pub async fn scope<F: Future>(self, future: F) -> F::Output {
-        CURRENT.scope(self.merged_into_current(), future).await
+    pub fn scope<F: Future>(self, future: F) -> impl Future<Output = F::Output> {
+        // Boxed, since an async block would store the future twice.
+        let future = Box::pin(future);
+        async move { CURRENT.scope(self.merged_into_current(), future).await }
     }
 
     /// Runs a function within a scope that sets these values, for synchronous code.

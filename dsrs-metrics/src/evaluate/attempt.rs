@@ -25,7 +25,11 @@ impl RowOptions {
         is_conclusive: fn(&Result<T, E>) -> bool,
         deadline: Option<Instant>,
     ) -> Attempt<F::Output> {
-        let attempts = self.first_of_two(start, is_conclusive);
+        if deadline.is_none() && self.resubmit_after.is_none() {
+            return self.once(&start, true).await;
+        }
+        // Boxed, so that a call without limits takes less memory.
+        let attempts = Box::pin(self.first_of_two(start, is_conclusive));
         match deadline {
             None => attempts.await,
             Some(deadline) => {
@@ -36,6 +40,17 @@ impl RowOptions {
         }
     }
 
+    /// Awaits one call of user code.
+    async fn once<F: Future>(
+        &self,
+        start: &impl Fn(bool) -> F,
+        is_first: bool,
+    ) -> Attempt<F::Output> {
+        // The call is made within the future because it may panic before it returns one.
+        let called = panic::catch_async(self.traceback, async { start(is_first).await });
+        called.await.map_err(Failure::Panicked)
+    }
+
     /// Starts a second attempt at a slow call, and never a third. The first conclusive result wins; the
     /// other call is dropped, which cancels it. If one attempt fails or panics, the other is awaited. If
     /// both fail, the failure of the first is returned.
@@ -44,20 +59,15 @@ impl RowOptions {
         start: impl Fn(bool) -> F,
         is_conclusive: fn(&Result<T, E>) -> bool,
     ) -> Attempt<F::Output> {
-        // The call is made within the future because it may panic before it returns one.
-        let attempt = async |first| {
-            let called = panic::catch_async(self.traceback, async { start(first).await });
-            called.await.map_err(Failure::Panicked)
-        };
         let succeeded = |attempt: &Attempt<F::Output>| attempt.as_ref().is_ok_and(is_conclusive);
         let Some(delay) = self.resubmit_after else {
-            return attempt(true).await;
+            return self.once(&start, true).await;
         };
-        let mut first = pin!(attempt(true));
+        let mut first = pin!(self.once(&start, true));
         if let Ok(output) = tokio::time::timeout(delay, first.as_mut()).await {
             return output;
         }
-        let mut second = pin!(attempt(false));
+        let mut second = pin!(self.once(&start, false));
         tokio::select! {
             biased;
             output = &mut first => {

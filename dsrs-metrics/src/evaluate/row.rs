@@ -117,7 +117,9 @@ impl<G: Send + Sync, P: Send + Sync> Plan<'_, G, P> {
         let is_restored = match self.options.repeats {
             None => self.evaluate(&mut row, program, journaled(0)?).await,
             Some(repeats) => {
-                self.evaluate_repeatedly(&mut row, program, repeats, journaled).await?
+                // Boxed, so that a row that is evaluated once takes less memory.
+                let rows = self.evaluate_repeatedly(&mut row, program, repeats, journaled);
+                Box::pin(rows).await?
             }
         };
         journal.filter(|_| is_restored).inspect(|journal| journal.count_restored());

@@ -54,7 +54,7 @@ impl Calls {
 pub(super) async fn call_model<J: Judge>(
     judge: &J,
     lm: &dyn LanguageModel,
-    prompt: &Prompt,
+    prompt: Prompt,
     draw: u32,
     spec: &MetricSpec<'static>,
 ) -> CallResult {
@@ -64,12 +64,13 @@ pub(super) async fn call_model<J: Judge>(
     omitted.iter().for_each(|parameter| {
         parameter.remove_from(&mut sampling);
     });
-    let request = LmRequest::new(signature.purpose.clone()).system(prompt.system.clone());
-    let request = prompt.demos.iter().fold(request, |request, Demo { user, assistant }| {
-        request.user(user.clone()).assistant(assistant.clone())
-    });
+    let request = LmRequest::new(signature.purpose.clone()).system(prompt.system);
+    let request = prompt
+        .demos
+        .into_iter()
+        .fold(request, |request, Demo { user, assistant }| request.user(user).assistant(assistant));
     let request = request
-        .user(prompt.user.clone())
+        .user(prompt.user)
         .with_schema(signature.reply_schema())
         .with_sampling(sampling)
         .with_draw(draw);

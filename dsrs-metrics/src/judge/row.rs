@@ -171,16 +171,23 @@ async fn call_all<J: Judge>(
     spec: &MetricSpec<'static>,
 ) -> (Result<Judgement, JudgeError>, u64) {
     let signature = J::signature();
-    let prompts = prompts(judge, demos, contents);
-    let mut questions = Vec::with_capacity(lms.len() * prompts.len());
-    for (index, lm) in lms.iter().enumerate() {
-        for prompt in &prompts {
-            questions.push(call_model(judge, &**lm, prompt, draw(lms, index), spec));
+    let mut prompts = prompts(judge, demos, contents);
+    let orders = prompts.len();
+    let results: Vec<CallResult> = match (lms, orders) {
+        // One question needs no list of futures.
+        ([lm], 1) => vec![call_model(judge, &**lm, prompts.remove(0), draw(lms, 0), spec).await],
+        _ => {
+            let mut questions = Vec::with_capacity(lms.len() * orders);
+            for (index, lm) in lms.iter().enumerate() {
+                for prompt in &prompts {
+                    let draw = draw(lms, index);
+                    questions.push(call_model(judge, &**lm, prompt.clone(), draw, spec));
+                }
+            }
+            let limit = judge.panel().limit(signature);
+            futures_util::stream::iter(questions).buffered(limit).collect().await
         }
-    }
-    let limit = judge.panel().limit(signature);
-    let results: Vec<CallResult> =
-        futures_util::stream::iter(questions).buffered(limit).collect().await;
+    };
     let mut cost_msats: u64 = 0;
     let mut calls = Calls::default();
     let mut omitted = UnsupportedParams::new();
@@ -192,7 +199,7 @@ async fn call_all<J: Judge>(
     let mut results = results.into_iter();
     let members = lms.iter().map(|lm| {
         let verdicts: Result<Vec<Verdict>, _> =
-            results.by_ref().take(prompts.len()).map(|result| result.verdict).collect();
+            results.by_ref().take(orders).map(|result| result.verdict).collect();
         Member { id: lm.id().to_owned(), verdict: verdicts.map(|verdicts| opinion(verdicts, spec)) }
     });
     let members: Vec<Member> = members.collect();

@@ -24,8 +24,11 @@ pub(crate) trait ReplyRecorder: Send + Sync {
 }
 
 /// Runs a future within which replies are recorded.
-pub(crate) async fn scope<F: Future>(recorder: Arc<dyn ReplyRecorder>, future: F) -> F::Output {
-    CURRENT.scope(recorder, future).await
+pub(crate) fn scope<F: Future>(
+    recorder: Arc<dyn ReplyRecorder>,
+    future: F,
+) -> impl Future<Output = F::Output> {
+    CURRENT.scope(recorder, future)
 }
 
 fn current() -> Option<Arc<dyn ReplyRecorder>> {

@@ -12,7 +12,7 @@ use super::tree::Tree;
 use crate::composite::OnMissing;
 use crate::core::answer::Answer;
 use crate::core::call::MetricCall;
-use crate::core::component_results::{ComponentResult, Components};
+use crate::core::component_results::{self, ComponentResult, Components};
 use crate::core::dedup::key::Key;
 use crate::core::dedup::memo;
 use crate::core::error::{MetricError, MetricErrorKind, Result};
@@ -48,6 +48,7 @@ impl<'a> Run<'a> {
     ) -> Answer<'a> {
         let mut row = Row {
             results: leaves.iter().map(|_| ComponentResult::default()).collect(),
+            is_explained: call.is_explained(),
             missing: Missing::Leaf(0),
             is_decided: false,
             run: self,
@@ -106,6 +107,8 @@ const NO_COMPONENT: usize = usize::MAX;
 struct Row<'a> {
     run: Run<'a>,
     results: Box<[ComponentResult]>,
+    /// Whether the results of the components are read.
+    is_explained: bool,
     missing: Missing,
     /// Whether the composite can have no score any more, for the reason in `missing`.
     is_decided: bool,
@@ -140,7 +143,8 @@ impl<'a> Row<'a> {
         current: &Cell<usize>,
         pending: &mut Vec<Pending<'a>>,
     ) {
-        let Self { run: Run { tree, keys, on_missing, .. }, results, missing, is_decided } = self;
+        let Self { run: Run { tree, keys, on_missing, .. }, results, missing, is_decided, .. } =
+            self;
         let answer = |index: usize, result: &mut ComponentResult, pending: &mut _| {
             current.set(index);
             let key = keys.get(index).and_then(Option::as_ref);
@@ -148,7 +152,7 @@ impl<'a> Row<'a> {
             current.set(NO_COMPONENT);
         };
         if tree.ungated == results.len() {
-            for (index, (&leaf, result)) in leaves.iter().zip(results).enumerate() {
+            for (index, (&leaf, result)) in leaves.iter().zip(results.iter_mut()).enumerate() {
                 match (result.is_open(), call.memo) {
                     (true, None) => {
                         current.set(index);
@@ -196,9 +200,12 @@ impl<'a> Row<'a> {
         let Self { run, results, missing, .. } = &mut self;
         match fold(&run.tree.node, run.on_missing, results, missing) {
             Resolved::Value(Value { value, .. }) => {
-                let Self { run, results, .. } = self;
-                let components = Components { names: run.components, results };
-                Scored::of_components(value, components, run.name, run.spec)
+                let Self { run, results, is_explained, .. } = self;
+                let numbers = component_results::numbers(&results);
+                // Results that are numbers only are in the numbers of the composite.
+                let is_read = is_explained || !results.iter().all(ComponentResult::is_plain);
+                let components = is_read.then(|| Components { names: run.components, results });
+                Scored::of_components(value, numbers, components, run.name, run.spec)
             }
             Resolved::Gated | Resolved::Missing => Err(self.error()),
         }

@@ -29,20 +29,20 @@ impl Scored {
         Self { score, passed: None, note: Note::None }.checked(spec.name, spec)
     }
 
-    /// Validates a composite's score, and adds the results of its components. The name is a separate argument, so
-    /// that the spec is not copied for every row.
+    /// Validates a composite's score with the cost and confidence of its components, and adds their results if these are
+    /// read. The name is a separate argument, so that the spec is not copied for every row.
     #[inline]
     pub(crate) fn of_components(
         value: f64,
-        components: Components,
+        (cost_msats, confidence): (u64, f64),
+        components: Option<Components>,
         name: &str,
         spec: &MetricSpec<'_>,
     ) -> Result<Self> {
-        let (cost_msats, confidence) = components.numbers();
         let paid = |error: MetricError| error.with_cost_msats(cost_msats);
         let (value, passed) = validate(value, confidence, name, spec).map_err(paid)?;
         let score = MetricScore { value, confidence, details: None, cost_msats };
-        Ok(Self { score, passed, note: Note::Composite(components) })
+        Ok(Self { score, passed, note: components.map_or(Note::None, Note::Composite) })
     }
 
     /// Validates a score with feedback.

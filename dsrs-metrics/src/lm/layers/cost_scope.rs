@@ -21,8 +21,11 @@ pub(super) struct CostScope {
 
 impl CostScope {
     /// Runs `call`; [`add_cost`] within it, also while it is dropped, adds to this scope.
-    pub(super) async fn scope<T>(self: &Arc<Self>, call: impl Future<Output = T>) -> T {
-        CURRENT.scope(Arc::clone(self), call).await
+    pub(super) fn scope<T>(
+        self: &Arc<Self>,
+        call: impl Future<Output = T>,
+    ) -> impl Future<Output = T> {
+        CURRENT.scope(Arc::clone(self), call)
     }
 
     /// The known cost of all attempts, in msat.
