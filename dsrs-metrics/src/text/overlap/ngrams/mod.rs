@@ -1,5 +1,6 @@
-//! Shared n-grams of several sequences, found without hashing: positions are sorted by the longest n-gram that starts
-//! there, so that equal n-grams of any length are neighbours.
+//! Shared n-grams of several sequences: positions are sorted by the longest n-gram that starts there, so that equal n-grams
+//! of any length are neighbours. Single items are counted before, and most positions are left out: those whose first two
+//! items are not neighbours in another sequence.
 //!
 //! A sequence is a list of numbers, each of which stands for a word or a character.
 
