@@ -211,7 +211,7 @@ impl Widths {
     fn common_items<K: Key>(self, left: K, right: K) -> usize {
         let unused = K::BITS - self.gram - self.text;
         let equal = ((left ^ right).leading_zeros() - unused).min(self.gram);
-        (equal * self.items_per_bit >> 16) as usize
+        ((equal * self.items_per_bit) >> 16) as usize
     }
 }
 
