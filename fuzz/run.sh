@@ -9,7 +9,8 @@ cd "$(dirname "$0")"
 seconds="${1:-60}"
 [[ "$seconds" =~ ^[1-9][0-9]*$ ]] || { echo "expected seconds, found $seconds; write run.sh 60 rows" >&2; exit 2; }
 targets=("${@:2}")
-[ "${#targets[@]}" -gt 0 ] || targets=(rows results journal judge_reply normalize syntax sparql macros)
+[ "${#targets[@]}" -gt 0 ] || 
+    targets=(rows selected_rows results journal judge_reply normalize overlap syntax sparql macros)
 
 work="${CARGO_TARGET_DIR:-$PWD/target}/fuzzing"
 host="$(rustc -vV | sed -n 's/^host: //p')"

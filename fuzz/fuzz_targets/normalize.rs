@@ -72,6 +72,9 @@ fn by_normalized_strings(a: &str, b: &str) {
     let share = |tokens: f64| if same == 0 { 0.0 } else { f64::from(same) / tokens };
     assert_eq!(Profile::Dspy.precision_score(a, b), share(tokens(&left)), "{a:?} {b:?}");
     assert_eq!(Profile::Dspy.recall_score(a, b), share(tokens(&right)), "{a:?} {b:?}");
+    let [precision, recall] = [tokens(&left), tokens(&right)].map(share);
+    let f1 = if same == 0 { 0.0 } else { (2.0 * precision * recall) / (precision + recall) };
+    assert_eq!(Profile::Dspy.f1_score(a, b), f1, "{a:?} {b:?}");
     // Many tokens are counted in another way than few.
     if a.len() + b.len() > 200 {
         return;

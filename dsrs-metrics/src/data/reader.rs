@@ -85,10 +85,23 @@ impl DataReader {
 
     /// Decodes only these fields of JSONL rows, besides those that mappings read. Rows that are invalid or lack a required
     /// field have all of their fields.
-    #[cfg(any(feature = "cli", test))]
+    #[cfg(any(feature = "cli", test, fuzzing))]
     pub(crate) fn with_selection(mut self, selection: FieldSelection) -> Self {
         self.selection = Some(selection);
         self
+    }
+
+    /// Decodes only these fields of JSONL rows, as the command `score` does. A field is a side, a name, and whether a row
+    /// needs it.
+    #[cfg(fuzzing)]
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_selected_fields(self, fields: &[(crate::core::spec::Side, &str, bool)]) -> Self {
+        let mut selection = FieldSelection::default();
+        for (side, name, is_required) in fields {
+            selection.add_field(*side, name, *is_required);
+        }
+        self.with_selection(selection)
     }
 
     /// Sets the limit for one row, in bytes; [`ROW_LIMIT`] by default.

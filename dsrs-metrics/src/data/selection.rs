@@ -24,7 +24,7 @@ pub(crate) struct FieldSelection {
 
 impl FieldSelection {
     /// Adds a field that a metric reads.
-    #[cfg(any(feature = "cli", test))]
+    #[cfg(any(feature = "cli", test, fuzzing))]
     pub(crate) fn add_field(&mut self, side: Side, name: &str, is_required: bool) {
         add(self.side_mut(side), name);
         if is_required {

@@ -11,6 +11,8 @@
 //! [`metrics`](crate::metrics) are built on this module.
 
 mod compare;
+#[cfg(test)]
+mod definition;
 mod edits;
 #[cfg(feature = "csv")]
 pub(crate) mod formula;

@@ -35,7 +35,7 @@ const HIGH: u64 = 0x80 * EACH;
 
 /// Returns the eight bytes from `at`, the first in the lowest bits, and zeros after the end.
 #[inline]
-pub(super) fn eight(bytes: &[u8], at: usize) -> u64 {
+pub(in crate::text) fn eight(bytes: &[u8], at: usize) -> u64 {
     if let Some(bytes) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
         return u64::from_le_bytes(*bytes);
     }
@@ -62,8 +62,13 @@ fn in_range(bytes: u64, first: u8, last: u8) -> u64 {
 pub(super) fn word_run(bytes: u64) -> (u64, usize) {
     // Digits have this bit too.
     let lower = bytes | (0x20 * EACH);
-    let word = in_range(lower, b'a', b'z') | in_range(bytes, b'0', b'9');
-    (lower, (!word & HIGH).trailing_zeros() as usize / 8)
+    (lower, (!words(bytes) & HIGH).trailing_zeros() as usize / 8)
+}
+
+/// Sets the high bit of each letter and digit.
+#[inline]
+pub(in crate::text) fn words(bytes: u64) -> u64 {
+    in_range(bytes | (0x20 * EACH), b'a', b'z') | in_range(bytes, b'0', b'9')
 }
 
 fn lower(bytes: u64) -> u64 {

@@ -2,7 +2,7 @@
 //!
 //! The free functions use the `Dspy` profile; [`Profile`] has them for every profile.
 
-mod ascii;
+pub(super) mod ascii;
 #[cfg(test)]
 mod definition;
 mod dspy;

@@ -5,6 +5,8 @@
 //! "Bit-parallel LCS-length computation revisited", and Hyyrö 2003, "A bit-vector algorithm for computing
 //! Levenshtein and Damerau edit distances".
 
+use smallvec::{SmallVec, smallvec};
+
 /// The largest number of words of a strip. More need more registers than the processor has.
 const STRIP: usize = 4;
 const BITS: usize = u64::BITS as usize;
@@ -44,7 +46,9 @@ impl Item for u32 {
         rows: usize,
         compute: impl FnOnce(&mut [[u64; N]]) -> isize,
     ) -> isize {
-        compute(&mut vec![[0; N]; rows])
+        // Few rows need no allocation.
+        let mut masks: SmallVec<[[u64; N]; 64]> = smallvec![[0; N]; rows];
+        compute(&mut masks)
     }
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::sequences::length;
 use crate::text::unicode::is_space;
-use crate::text::words::{WordIds, split};
+use crate::text::words::{WordLists, split};
 
 /// Which edits a similarity counts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -77,11 +77,15 @@ impl EditCounts {
     /// kind.
     #[must_use]
     pub fn of_words(prediction: &str, reference: &str) -> Self {
-        let mut words = WordIds::default();
-        let [prediction, reference] = [prediction, reference].map(|text| words.ids(split(text)));
-        let distinct = words.words().len();
-        let edits = EditDistance::Levenshtein.of_numbers(&prediction, &reference, distinct);
-        Self { edits: edits as u64, length: reference.len() as u64 }
+        WordLists::with(|words| {
+            words.add(split(prediction));
+            words.add(split(reference));
+            words.number();
+            let [prediction, reference] = [words.list(0), words.list(1)];
+            let edits =
+                EditDistance::Levenshtein.of_numbers(prediction, reference, words.distinct());
+            Self { edits: edits as u64, length: reference.len() as u64 }
+        })
     }
 
     /// Counts the edits between the characters (code points) of two strings, without white space at

@@ -51,11 +51,11 @@ pub(super) fn length(text: &str) -> usize {
 
 /// Consecutive numbers of characters: ASCII characters have their own.
 #[derive(Default)]
-struct Numbers(HashMap<char, u32, RandomState>);
+pub(in crate::text) struct Numbers(HashMap<char, u32, RandomState>);
 
 impl Numbers {
     #[inline]
-    fn of(&mut self, c: char) -> u32 {
+    pub(in crate::text) fn of(&mut self, c: char) -> u32 {
         if c.is_ascii() {
             return u32::from(c);
         }
@@ -64,7 +64,7 @@ impl Numbers {
     }
 
     /// Returns the smallest number that is larger than all of them.
-    fn len(&self) -> usize {
+    pub(in crate::text) fn len(&self) -> usize {
         ASCII + self.0.len()
     }
 }

@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::ngrams::{self, MAX_ORDER};
+use crate::text::edits::Numbers;
 use crate::text::unicode::is_space;
-use crate::text::words::{WordIds, split};
+use crate::text::words::{WordLists, split};
 use crate::text::{NoReferences, NormalForm};
 
 /// Options of chrF. The default is sacrebleu's chrF2. With a `word_order` of 2 it is chrF++.
@@ -64,16 +65,20 @@ impl ChrfOptions {
         references: &[S],
     ) -> Result<Vec<u64>, NoReferences> {
         let prepared = self.prepared(prediction);
-        let prediction = self.characters(&prepared);
+        let mut numbers = Numbers::default();
+        let prediction = self.characters(&prepared, &mut numbers);
         let counts = references.iter().map(|reference| {
             let reference = self.prepared(reference.as_ref());
-            let characters = self.characters(&reference);
-            let mut counts = triples(&prediction, &characters, self.char_order);
+            let characters = self.characters(&reference, &mut numbers);
+            let texts = [&prediction[..], &characters];
+            let mut counts = triples(texts, self.char_order, numbers.len());
             if self.word_order > 0 {
-                let mut words = WordIds::default();
-                let [ours, theirs] =
-                    [&prepared, &reference].map(|text| words.ids(split_words(text)));
-                counts.extend(triples(&ours, &theirs, self.word_order));
+                counts.extend(WordLists::with(|words| {
+                    words.add(split_words(&prepared));
+                    words.add(split_words(&reference));
+                    words.number();
+                    triples([words.list(0), words.list(1)], self.word_order, words.distinct())
+                }));
             }
             (self.score(&counts), counts)
         });
@@ -86,14 +91,16 @@ impl ChrfOptions {
         if self.lowercase { Cow::Owned(composed.to_lowercase()) } else { composed }
     }
 
-    fn characters(&self, text: &str) -> Vec<u32> {
-        let mut characters = Vec::with_capacity(text.len());
-        let kept = |c: &char| self.whitespace || !is_space(*c);
+    fn characters(&self, text: &str, numbers: &mut Numbers) -> Vec<u32> {
         if text.is_ascii() {
-            characters.extend(text.bytes().map(char::from).filter(kept).map(u32::from));
-        } else {
-            characters.extend(text.chars().filter(kept).map(u32::from));
+            return match self.whitespace {
+                true => text.bytes().map(u32::from).collect(),
+                false => without_spaces(text.as_bytes()),
+            };
         }
+        let mut characters = Vec::with_capacity(text.len());
+        let kept = text.chars().filter(|c| self.whitespace || !is_space(*c));
+        kept.for_each(|c| characters.push(numbers.of(c)));
         characters
     }
 
@@ -127,15 +134,31 @@ impl ChrfOptions {
     }
 }
 
+/// Returns ASCII characters without white space.
+fn without_spaces(text: &[u8]) -> Vec<u32> {
+    let mut kept = vec![0; text.len()];
+    let mut length = 0;
+    for byte in text {
+        // White space is overwritten, which takes less time than a branch.
+        kept[length] = u32::from(*byte);
+        let is_between = |first: u8, last: u8| byte.wrapping_sub(first) <= last - first;
+        length += usize::from(!(is_between(b'\t', b'\r') | is_between(0x1c, b' ')));
+    }
+    kept.truncate(length);
+    kept
+}
+
 /// Returns for each order the n-grams of the prediction, those of the reference, and those that both share.
-fn triples(prediction: &[u32], reference: &[u32], orders: usize) -> Vec<u64> {
+/// Items are below `distinct`.
+fn triples(texts: [&[u32]; 2], orders: usize, distinct: usize) -> Vec<u64> {
     let orders = orders.min(MAX_ORDER);
-    let matches = ngrams::matches(&[prediction, reference], orders);
+    let [prediction, reference] = texts.map(<[u32]>::len);
     let mut counts = Vec::with_capacity(3 * orders);
+    let matches = ngrams::matches(&texts, orders, distinct);
     for (order, matches) in matches.into_iter().enumerate() {
-        let theirs = ngrams::total(reference.len(), order);
+        let theirs = ngrams::total(reference, order);
         // n-grams longer than the reference do not count as misses.
-        let ours = if theirs > 0 { ngrams::total(prediction.len(), order) } else { 0 };
+        let ours = if theirs > 0 { ngrams::total(prediction, order) } else { 0 };
         counts.extend([ours, theirs, matches]);
     }
     counts

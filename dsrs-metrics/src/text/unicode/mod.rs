@@ -12,4 +12,4 @@ pub(super) use classes::{
 };
 pub use form::NormalForm;
 pub(super) use lowered::{Lowered, combining_class};
-pub(super) use scripts::{piece_ranges, pieces, written_without_spaces};
+pub(super) use scripts::{piece_ranges, written_without_spaces};

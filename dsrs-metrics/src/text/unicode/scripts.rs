@@ -4,12 +4,7 @@ use std::ops::Range;
 
 use super::is_mark;
 
-/// Splits a word where a letter of a script without spaces begins or ends.
-pub(in crate::text) fn pieces(word: &str) -> impl Iterator<Item = &str> {
-    piece_ranges(word).map(|range| &word[range])
-}
-
-/// The byte ranges of [`pieces`].
+/// Splits a word where a letter of a script without spaces begins or ends, into byte ranges.
 pub(in crate::text) fn piece_ranges(word: &str) -> impl Iterator<Item = Range<usize>> {
     Pieces { rest: word, at: 0 }
 }

@@ -8,9 +8,8 @@ use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 pub use self::tokens::BleuTokens;
-use super::about;
 use super::ngrams::{self, MAX_ORDER};
-use crate::text::words::WordIds;
+use crate::text::words::WordLists;
 use crate::text::{NoReferences, NormalForm};
 
 /// The smoothing of n-gram lengths without a match (Chen and Cherry 2014).
@@ -29,9 +28,6 @@ pub enum BleuSmoothing {
     #[default]
     Exp,
 }
-
-/// A prediction and its references. Most rows have one reference.
-type Texts<T> = SmallVec<[T; 2]>;
 
 /// Options of BLEU. The default is sacrebleu's.
 ///
@@ -92,30 +88,26 @@ impl BleuOptions {
         if references.is_empty() {
             return Err(NoReferences);
         }
-        let references = references.iter().map(AsRef::as_ref);
-        let texts: Texts<_> =
-            std::iter::once(prediction).chain(references).map(|text| self.prepared(text)).collect();
-        let mut words = WordIds::with_capacity(about(texts.iter().map(|text| text.len()).sum()));
-        let texts: Texts<_> = texts
-            .iter()
-            .map(|text| {
-                let mut ids = Vec::with_capacity(about(text.len()));
-                self.tokens.visit(text, |word| ids.push(words.id(word)));
-                ids
-            })
-            .collect();
-        let texts: Texts<_> = texts.iter().map(Vec::as_slice).collect();
-        Ok(self.count(&texts))
+        Ok(WordLists::with(|words| {
+            let references = references.iter().map(AsRef::as_ref);
+            for text in std::iter::once(prediction).chain(references) {
+                let text = self.prepared(text);
+                words.add_slices(&text, false, |found| self.tokens.find(&text, found));
+            }
+            words.number();
+            let texts: SmallVec<[&[u32]; 2]> = words.lists().collect();
+            self.count(&texts, words.distinct())
+        }))
     }
 
-    /// The first sequence is the prediction.
-    fn count(&self, texts: &[&[u32]]) -> Vec<u64> {
+    /// Returns the counts of words as numbers below `distinct`. The first text is the prediction.
+    fn count(&self, texts: &[&[u32]], distinct: usize) -> Vec<u64> {
         let (orders, length) = (self.orders(), texts[0].len());
         let nearest = texts[1..].iter().map(|text| text.len());
         let nearest = nearest.min_by_key(|other| (other.abs_diff(length), *other)).unwrap_or(0);
-        let mut counts = vec![length as u64, nearest as u64];
-        counts.resize(2 + orders, 0);
-        counts[2..].copy_from_slice(&ngrams::matches(texts, orders));
+        let mut counts = Vec::with_capacity(2 + 2 * orders);
+        counts.extend([length as u64, nearest as u64]);
+        counts.extend_from_slice(&ngrams::matches(texts, orders, distinct));
         counts.extend((0..orders).map(|order| ngrams::total(length, order)));
         counts
     }

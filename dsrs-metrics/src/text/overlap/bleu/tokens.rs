@@ -1,11 +1,12 @@
 //! Words for BLEU: the tokenizers of sacrebleu that need no model and no dictionary.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
 use crate::text::unicode::is_space;
-use crate::text::words::split;
+use crate::text::words::{for_each_run, split_ranges};
 
 /// How strings are split into words for BLEU.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -35,23 +36,21 @@ impl BleuTokens {
         // Without a branch, so that many bytes are compared at once.
         let is_mark = |byte| matches!(byte, b'<' | b'&' | b'\n');
         let is_marked = |text: &str| text.bytes().fold(false, |any, byte| any | is_mark(byte));
-        if self == Self::V13a && is_marked(&text) {
-            Cow::Owned(without_markup(&text))
-        } else {
-            text
+        match (self, text) {
+            (Self::V13a, text) if is_marked(&text) => Cow::Owned(without_markup(&text)),
+            (Self::Zh, Cow::Borrowed(text)) => Cow::Borrowed(text.trim_matches(is_space)),
+            (Self::Zh, Cow::Owned(text)) => Cow::Owned(text.trim_matches(is_space).to_owned()),
+            (_, text) => text,
         }
     }
 
-    /// Calls `visit` with each word of a prepared string, in their order.
-    pub(super) fn visit<'a>(self, text: &'a str, visit: impl FnMut(&'a str)) {
+    /// Adds the position of each word of a prepared string, in their order.
+    pub(super) fn find(self, text: &str, found: &mut Vec<Range<usize>>) {
         match self {
-            Self::None => split(text).for_each(visit),
-            Self::Char => characters(text).for_each(visit),
-            Self::V13a => Scanner { text, start: 0, is_chinese: false, visit }.scan(),
-            Self::Zh => {
-                let text = text.trim_matches(is_space);
-                Scanner { text, start: 0, is_chinese: true, visit }.scan();
-            }
+            Self::None => found.extend(split_ranges(text, is_space)),
+            Self::Char => found.extend(characters(text)),
+            Self::V13a => Scanner { text, start: 0, is_chinese: false, found }.scan(),
+            Self::Zh => Scanner { text, start: 0, is_chinese: true, found }.scan(),
         }
     }
 }
@@ -68,35 +67,47 @@ fn without_markup(text: &str) -> String {
     text
 }
 
-fn characters(text: &str) -> impl Iterator<Item = &str> {
+fn characters(text: &str) -> impl Iterator<Item = Range<usize>> {
     let characters = text.char_indices().filter(|(_, c)| !is_space(*c));
-    characters.map(|(at, c)| &text[at..at + c.len_utf8()])
+    characters.map(|(at, c)| at..at + c.len_utf8())
 }
 
 /// Splits a string at white space and around punctuation, except around a full stop, comma or dash inside a number.
 ///
 /// Returns the words of `mteval-v13a`, which puts spaces around pairs of characters by regular expressions, one
 /// expression after the other. A match consumes both of its characters; hence the rule in [`Self::stops`].
-struct Scanner<'a, V> {
+struct Scanner<'a> {
     text: &'a str,
     /// Where the word that is being read starts.
     start: usize,
     /// Whether the rules are those of `zh`.
     is_chinese: bool,
-    visit: V,
+    found: &'a mut Vec<Range<usize>>,
 }
 
-impl<'a, V: FnMut(&'a str)> Scanner<'a, V> {
+impl Scanner<'_> {
     fn scan(mut self) {
         let bytes = self.text.as_bytes();
-        let class = |byte: &u8| CLASSES[usize::from(*byte)];
         let mut at = 0;
-        loop {
-            at += bytes[at..].iter().take_while(|byte| class(byte) == Class::Other).count();
-            let Some(byte) = bytes.get(at) else { break };
-            at = match class(byte) {
-                Class::Other => at + 1,
+        for_each_run(bytes, |run| {
+            // What is most common between two runs.
+            if bytes[at..run.start] == *b" " {
+                self.skip(at, at + 1);
+            } else {
+                self.scan_between(at, run.start);
+            }
+            at = run.end;
+        });
+        self.scan_between(at, bytes.len());
+        self.skip(bytes.len(), bytes.len());
+    }
+
+    /// Scans bytes that are not ASCII letters or digits.
+    fn scan_between(&mut self, mut at: usize, end: usize) {
+        while at < end {
+            at = match CLASSES[usize::from(self.text.as_bytes()[at])] {
                 Class::Space => self.skip(at, at + 1),
+                Class::Other => at + 1,
                 Class::Sign => self.alone(at, at + 1),
                 Class::Dash if at > 0 && self.is_digit(at - 1) => self.alone(at, at + 1),
                 Class::Dash => at + 1,
@@ -104,13 +115,12 @@ impl<'a, V: FnMut(&'a str)> Scanner<'a, V> {
                 Class::Wide => self.wide(at),
             };
         }
-        self.skip(at, at);
     }
 
     /// Ends the word before `at`. The next one starts at `next`.
     fn skip(&mut self, at: usize, next: usize) -> usize {
         if self.start < at {
-            (self.visit)(&self.text[self.start..at]);
+            self.found.push(self.start..at);
         }
         self.start = next;
         next
@@ -200,34 +210,18 @@ mod tests {
 
     use rand_xoshiro::Xoshiro256PlusPlus;
     use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
-    use regex::Regex;
 
-    use super::{BleuTokens, is_chinese, is_space, split};
+    use super::{BleuTokens, is_chinese, is_space};
+    use crate::text::definition::{v13a_words, words_by_regexes};
 
-    /// The regular expressions of `sacrebleu.tokenizers.tokenizer_re`, and what replaces their matches.
-    fn rules() -> [(Regex, &'static str); 4] {
-        [
-            (r"([\{-\~\[-\` -\&\(-\+\:-\@\/])", " $1 "),
-            (r"([^0-9])([\.,])", "$1 $2 "),
-            (r"([\.,])([^0-9])", " $1 $2"),
-            (r"([0-9])(-)", "$1 $2 "),
-        ]
-        .map(|(rule, by)| (Regex::new(rule).unwrap(), by))
-    }
-
-    fn by_rules(text: &str, tokens: BleuTokens, rules: &[(Regex, &str)]) -> Vec<String> {
-        let text = match tokens {
-            BleuTokens::Zh => text.trim_matches(is_space).chars().map(spaced).collect(),
-            _ => {
-                let text = text.trim_end_matches(is_space).replace("<skipped>", "");
-                let text = text.replace("-\n", "").replace('\n', " ").replace("&quot;", "\"");
-                let text = text.replace("&amp;", "&").replace("&lt;", "<").replace("&gt;", ">");
-                format!(" {text} ")
+    fn by_rules(text: &str, tokens: BleuTokens) -> Vec<String> {
+        match tokens {
+            BleuTokens::Zh => {
+                let text: String = text.trim_matches(is_space).chars().map(spaced).collect();
+                words_by_regexes(&text)
             }
-        };
-        let replace =
-            |text: String, (rule, by): &(Regex, &str)| rule.replace_all(&text, *by).into();
-        split(&rules.iter().fold(text, replace)).map(str::to_owned).collect()
+            _ => v13a_words(text),
+        }
     }
 
     fn spaced(c: char) -> String {
@@ -282,7 +276,6 @@ mod tests {
             "٣",
             "½",
         ];
-        let rules = rules();
         let mut random = Xoshiro256PlusPlus::seed_from_u64(13);
         for _ in 0..10_000 {
             let length = random.next_u64() % 24;
@@ -290,9 +283,10 @@ mod tests {
             let text: String = (0..length).map(piece).collect();
             for tokens in [BleuTokens::V13a, BleuTokens::Zh] {
                 let prepared = tokens.prepared(Cow::Borrowed(&text));
-                let mut words = Vec::new();
-                tokens.visit(&prepared, |word| words.push(word.to_owned()));
-                assert_eq!(words, by_rules(&text, tokens, &rules), "{tokens:?} {text:?}");
+                let mut found = Vec::new();
+                tokens.find(&prepared, &mut found);
+                let words: Vec<&str> = found.into_iter().map(|word| &prepared[word]).collect();
+                assert_eq!(words, by_rules(&text, tokens), "{tokens:?} {text:?}");
             }
         }
     }

@@ -13,7 +13,7 @@ pub(super) fn matches(texts: &[&[u32]], orders: usize) -> Matches {
         grams.lengthen(texts, order, |group| {
             counts.fill(0);
             group.iter().for_each(|place| counts[place.text as usize] += 1);
-            let shared = clipped(counts.iter().copied());
+            let shared = clipped(&counts);
             *matches += shared;
             shared > 0
         });

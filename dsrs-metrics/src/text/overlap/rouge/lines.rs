@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 
 /// Returns the number of shared words. A word counts at most as often as it occurs on each side.
-pub(super) fn shared_by_line(prediction: &[Vec<u32>], reference: &[Vec<u32>]) -> usize {
+pub(super) fn shared_by_line(prediction: &[&[u32]], reference: &[&[u32]]) -> usize {
     let (mut ours, mut theirs) = (counts(prediction), counts(reference));
     let mut shared = 0;
     for line in reference {
@@ -23,9 +23,9 @@ pub(super) fn shared_by_line(prediction: &[Vec<u32>], reference: &[Vec<u32>]) ->
     shared
 }
 
-fn counts(lines: &[Vec<u32>]) -> HashMap<u32, usize> {
+fn counts(lines: &[&[u32]]) -> HashMap<u32, usize> {
     let mut counts = HashMap::new();
-    for word in lines.iter().flatten() {
+    for word in lines.iter().copied().flatten() {
         *counts.entry(*word).or_insert(0) += 1;
     }
     counts
@@ -33,7 +33,7 @@ fn counts(lines: &[Vec<u32>]) -> HashMap<u32, usize> {
 
 /// Returns the words of the line that are in a longest common subsequence with any of the other
 /// lines.
-fn union<'a>(line: &'a [u32], others: &[Vec<u32>]) -> impl Iterator<Item = u32> + use<'a> {
+fn union<'a>(line: &'a [u32], others: &[&[u32]]) -> impl Iterator<Item = u32> + use<'a> {
     let mut is_in = vec![false; line.len()];
     for other in others {
         mark(line, other, &mut is_in);

@@ -3,13 +3,17 @@
 mod lines;
 mod porter;
 
+use std::borrow::Cow;
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
 
 use self::lines::shared_by_line;
 use self::porter::stem;
-use super::{about, ngrams};
-use crate::text::unicode::{is_mark, is_word, pieces};
-use crate::text::words::WordIds;
+use super::ngrams;
+use crate::text::unicode::{is_mark, is_word, piece_ranges};
+use crate::text::words::{WordLists, for_each_run, split_ranges};
 use crate::text::{EditDistance, NoReferences, NormalForm};
 
 /// What ROUGE counts as a word.
@@ -26,6 +30,9 @@ pub enum RougeTokens {
     Unicode,
 }
 
+/// The characters outside of ASCII with an ASCII letter in lower case.
+const LOWER_IN_ASCII: [char; 2] = ['\u{130}', '\u{212a}'];
+
 impl RougeTokens {
     /// Returns the words of a string, in the order of the string.
     ///
@@ -38,12 +45,13 @@ impl RougeTokens {
     /// ```
     #[must_use]
     pub fn of(self, text: &str) -> Vec<String> {
-        let mut words = Vec::new();
-        self.visit(&self.prepared(text), |word| words.push(word.to_owned()));
-        words
+        let text = self.prepared(text);
+        let mut found = Vec::new();
+        self.find(&text, &mut found);
+        found.into_iter().map(|word| text[word].to_owned()).collect()
     }
 
-    /// Returns the string in which the words are searched, in lower case.
+    /// Returns the string in lower case, in which the words are searched.
     fn prepared(self, text: &str) -> String {
         let lower = text.to_lowercase();
         match self {
@@ -52,39 +60,31 @@ impl RougeTokens {
         }
     }
 
-    /// Calls `visit` with each word of a prepared string, in their order.
-    fn visit<'a>(self, text: &'a str, mut visit: impl FnMut(&'a str)) {
+    /// As [`prepared`](Self::prepared), without a copy if the words themselves can be turned into lower case.
+    fn prepared_words(self, text: &str) -> Cow<'_, str> {
+        let is_kept = || !LOWER_IN_ASCII.iter().any(|c| text.contains(*c));
+        if self == Self::Ascii && (text.is_ascii() || is_kept()) {
+            Cow::Borrowed(text)
+        } else {
+            Cow::Owned(self.prepared(text))
+        }
+    }
+
+    /// Adds the position of each word of a prepared string, in their order.
+    fn find(self, text: &str, found: &mut Vec<Range<usize>>) {
         match self {
-            Self::Ascii => {
-                let run = |at: usize, is_word| {
-                    let within = |byte: &&u8| IS_ALPHANUMERIC[usize::from(**byte)] == is_word;
-                    at + text.as_bytes()[at..].iter().take_while(within).count()
-                };
-                let mut start = run(0, false);
-                while start < text.len() {
-                    let end = run(start, true);
-                    visit(&text[start..end]);
-                    start = run(end, false);
-                }
-            }
+            Self::Ascii => for_each_run(text.as_bytes(), |run| found.push(run)),
             Self::Unicode => {
-                let words = text.split(|c: char| c == '_' || !(is_word(c) || is_mark(c)));
-                words.flat_map(pieces).for_each(visit);
+                let is_separator = |c: char| c == '_' || !(is_word(c) || is_mark(c));
+                for word in split_ranges(text, is_separator) {
+                    let start = word.start;
+                    let pieces = piece_ranges(&text[word]);
+                    found.extend(pieces.map(|piece| start + piece.start..start + piece.end));
+                }
             }
         }
     }
 }
-
-/// Whether a byte is an ASCII letter or digit.
-const IS_ALPHANUMERIC: [bool; 256] = {
-    let mut is_alphanumeric = [false; 256];
-    let mut byte = 0_u8;
-    while byte < 128 {
-        is_alphanumeric[byte as usize] = byte.is_ascii_alphanumeric();
-        byte += 1;
-    }
-    is_alphanumeric
-};
 
 /// Which words ROUGE compares.
 ///
@@ -111,27 +111,13 @@ impl RougeOptions {
         if self.use_stemmer { words.iter().map(|word| stemmed(word)).collect() } else { words }
     }
 
-    /// Returns the words of prepared strings as numbers, line by line, and the number of distinct words.
-    fn numbered<'a>(self, texts: &'a [String], has_lines: bool) -> (Vec<Vec<Vec<u32>>>, usize) {
-        let mut words = WordIds::with_capacity(about(texts.iter().map(String::len).sum()));
-        let mut numbers = |line: &'a str| {
-            let mut ids = Vec::with_capacity(about(line.len()));
-            self.tokens.visit(line, |word| ids.push(words.id(word)));
-            ids
-        };
-        let lines = |text: &'a String| match has_lines {
-            true => text.split('\n').map(&mut numbers).collect(),
-            false => vec![numbers(text)],
-        };
-        let mut texts: Vec<Vec<Vec<u32>>> = texts.iter().map(lines).collect();
-        if !self.use_stemmer {
-            return (texts, words.words().len());
+    /// Adds the words of a line of a prepared string as a list.
+    fn add(self, line: &str, words: &mut WordLists) {
+        let is_lower = self.tokens == RougeTokens::Ascii;
+        words.add_slices(line, is_lower, |found| self.tokens.find(line, found));
+        if self.use_stemmer {
+            words.replace(line, |word| stemmed(&word.to_ascii_lowercase()));
         }
-        let stems: Vec<String> = words.words().iter().map(|word| stemmed(word)).collect();
-        let mut distinct = WordIds::default();
-        let stems = distinct.ids(stems.iter().map(String::as_str));
-        texts.iter_mut().flatten().flatten().for_each(|id| *id = stems[*id as usize]);
-        (texts, distinct.words().len())
     }
 }
 
@@ -186,51 +172,47 @@ impl Rouge {
         references: &[S],
         options: RougeOptions,
     ) -> Result<RougeScore, NoReferences> {
-        let references = references.iter().map(AsRef::as_ref);
-        let texts = std::iter::once(prediction).chain(references);
-        let texts: Vec<String> = texts.map(|text| options.tokens.prepared(text)).collect();
-        let (texts, words) = options.numbered(&texts, self == Self::Lsum);
-        let [prediction, references @ ..] = &texts[..] else { return Err(NoReferences) };
-        let scores = references.iter().map(|reference| self.one(prediction, reference, words));
-        let best = scores.reduce(|best, next| if next.f1 > best.f1 { next } else { best });
-        best.ok_or(NoReferences)
+        WordLists::with(|words| {
+            let references = references.iter().map(AsRef::as_ref);
+            // How many lists of words there are at the end of each text.
+            let mut ends: SmallVec<[usize; 4]> = SmallVec::new();
+            for text in std::iter::once(prediction).chain(references) {
+                let text = options.tokens.prepared_words(text);
+                let lines = if self == Self::Lsum { usize::MAX } else { 1 };
+                text.splitn(lines, '\n').for_each(|line| options.add(line, words));
+                ends.push(words.len());
+            }
+            words.number();
+            let lists: SmallVec<[&[u32]; 4]> = words.lists().collect();
+            let prediction = &lists[..ends[0]];
+            let references = ends.windows(2).map(|ends| &lists[ends[0]..ends[1]]);
+            let scores =
+                references.map(|reference| self.one(prediction, reference, words.distinct()));
+            let best = scores.reduce(|best, next| if next.f1 > best.f1 { next } else { best });
+            best.ok_or(NoReferences)
+        })
     }
 
     /// Returns the score of two sides with numbers below `words`, which have a single line unless lines matter.
-    fn one(self, prediction: &[Vec<u32>], reference: &[Vec<u32>], words: usize) -> RougeScore {
-        let total = |side: &[Vec<u32>]| side.iter().map(Vec::len).sum::<usize>();
+    fn one(self, prediction: &[&[u32]], reference: &[&[u32]], words: usize) -> RougeScore {
+        let total = |side: &[&[u32]]| side.iter().map(|line| line.len()).sum::<usize>();
         let lengths = [total(prediction), total(reference)];
-        let (ours, theirs) = (&prediction[0], &reference[0]);
+        let (ours, theirs) = (prediction[0], reference[0]);
         match self {
             Self::Lsum => RougeScore::new(shared_by_line(prediction, reference) as u64, lengths),
             Self::L => {
                 let edits = EditDistance::Indel.of_numbers(ours, theirs, words);
                 RougeScore::new((lengths[0] + lengths[1] - edits) as u64 / 2, lengths)
             }
-            Self::N(0 | 1) => RougeScore::new(shared_words(ours, theirs, words), lengths),
             Self::N(n) => {
-                let longer = n - 1;
+                let longer = n.max(1) - 1;
                 let lengths = lengths.map(|length| length.saturating_sub(longer));
                 let has_grams = lengths[0].min(lengths[1]) > 0;
-                let matches = || ngrams::matches(&[ours, theirs], longer + 1)[longer];
+                let matches = || ngrams::matches(&[ours, theirs], longer + 1, words)[longer];
                 RougeScore::new(if has_grams { matches() } else { 0 }, lengths)
             }
         }
     }
-}
-
-/// Returns the number of words that both sides have, each as often as the side that has it less. Numbers are below
-/// `words`.
-fn shared_words(prediction: &[u32], reference: &[u32], words: usize) -> u64 {
-    let mut left = vec![0_u32; words];
-    reference.iter().for_each(|word| left[*word as usize] += 1);
-    let mut shared = 0;
-    for word in prediction {
-        let left = &mut left[*word as usize];
-        shared += u64::from(*left > 0);
-        *left = left.saturating_sub(1);
-    }
-    shared
 }
 
 impl RougeScore {
@@ -244,5 +226,16 @@ impl RougeScore {
         // In `rouge-score`'s order of operations: if references are equally good, the last bit
         // decides whose precision and recall are returned.
         Self { precision, recall, f1: 2.0 * precision * recall / (precision + recall) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LOWER_IN_ASCII;
+
+    #[test]
+    fn two_characters_are_ascii_in_lower_case() {
+        let is_ascii = |c: &char| c.to_lowercase().any(|lower| lower.is_ascii());
+        assert!(('\u{80}'..=char::MAX).filter(is_ascii).eq(LOWER_IN_ASCII));
     }
 }

@@ -1,0 +1,103 @@
+//! BLEU, chrF and ROUGE of hostile strings against their definitions.
+
+use proptest::prelude::*;
+
+use super::{BleuOptions, ChrfOptions, Rouge, RougeOptions, RougeTokens};
+use crate::text::NormalForm;
+use crate::text::definition::{
+    bleu_counts, chrf_counts, common_subsequence, is_space, rouge_score, rouge_words,
+    shared_ngrams, v13a_words,
+};
+
+/// Pieces whose order, neighbours and repetition matter.
+fn text() -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        8 => prop::sample::select(vec![
+            "a", "b", "ab", "The", " ", " ", "\t", "\n", "\x1c", "-", ".", ",", "1", "2", "'", "&amp;", "<skipped>",
+            "cats", "running", "international", "internationaliz", "internationalize", "internationalization",
+            "INTERNATIONALIZATION", "é", "e\u{301}", "K", "İ", "ß", "ΑΣ", "文", "字", "क्षि", "😀", "\0", "_", "\u{a0}",
+        ]).prop_map(str::to_owned),
+        1 => any::<char>().prop_map(String::from),
+        1 => "[a-c ]{0,70}",
+    ];
+    prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
+}
+
+/// A prediction and references, some of which are like it.
+fn texts() -> impl Strategy<Value = (String, Vec<String>)> {
+    let like = |prediction: String| {
+        let other = (text(), 0_u8..4).prop_map(move |(other, kind)| match kind {
+            0 => prediction.clone(),
+            1 => format!("{prediction}{other}"),
+            2 => format!("{other} {prediction}"),
+            _ => other,
+        });
+        prop::collection::vec(other, 1..4)
+    };
+    text().prop_flat_map(move |prediction| (Just(prediction.clone()), like(prediction)))
+}
+
+fn composed(text: &str) -> String {
+    NormalForm::Nfc.apply(text).into_owned()
+}
+
+proptest! {
+    #[test]
+    fn bleu_counts_are_those_of_the_definition((prediction, references) in texts()) {
+        let words = |text: &String| v13a_words(&composed(text));
+        let references_words: Vec<_> = references.iter().map(words).collect();
+        let expected = bleu_counts(&words(&prediction), &references_words, 4);
+        prop_assert_eq!(BleuOptions::default().counts(&prediction, &references), Ok(expected));
+    }
+
+    #[test]
+    fn chrf_counts_are_those_of_the_definition(
+        (prediction, references) in texts(),
+        whitespace in any::<bool>(),
+    ) {
+        let options = ChrfOptions { whitespace, ..ChrfOptions::default() };
+        let characters = |text: &String| -> Vec<char> {
+            composed(text).chars().filter(|c| whitespace || !is_space(*c)).collect()
+        };
+        for reference in &references {
+            let expected = chrf_counts(&characters(&prediction), &characters(reference), 6);
+            prop_assert_eq!(options.counts(&prediction, &[reference]), Ok(expected));
+        }
+    }
+
+    #[test]
+    fn rouge_scores_are_those_of_the_definition((prediction, references) in texts()) {
+        let ours = rouge_words(&prediction);
+        for reference in &references {
+            let theirs = rouge_words(reference);
+            let found = |rouge: Rouge| {
+                let score = rouge.score(&prediction, &[reference], RougeOptions::default());
+                score.map(|score| [score.precision, score.recall, score.f1])
+            };
+            for order in 1..5 {
+                let shared = shared_ngrams(&[&ours, &theirs], order)[order - 1];
+                let [ours, theirs] = [&ours, &theirs].map(|list| list.len().saturating_sub(order - 1));
+                prop_assert_eq!(found(Rouge::N(order)), Ok(rouge_score(shared, ours, theirs)));
+            }
+            let shared = common_subsequence(&ours, &theirs) as u64;
+            let expected = rouge_score(shared, ours.len(), theirs.len());
+            prop_assert_eq!(found(Rouge::L), Ok(expected));
+        }
+    }
+
+    #[test]
+    fn rouge_compares_the_words_that_its_options_return((prediction, references) in texts()) {
+        for (tokens, use_stemmer) in
+            [(RougeTokens::Ascii, true), (RougeTokens::Unicode, false), (RougeTokens::Unicode, true)]
+        {
+            let options = RougeOptions { tokens, use_stemmer };
+            for reference in &references {
+                let (ours, theirs) = (options.words(&prediction), options.words(reference));
+                let shared = shared_ngrams(&[&ours, &theirs], 1)[0];
+                let [_, _, f1] = rouge_score(shared, ours.len(), theirs.len());
+                let found = Rouge::N(1).score(&prediction, &[reference], options);
+                prop_assert_eq!(found.map(|score| score.f1), Ok(f1));
+            }
+        }
+    }
+}
