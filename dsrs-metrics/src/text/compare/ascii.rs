@@ -98,3 +98,23 @@ pub(super) fn common_prefix(left: &[u8], right: &[u8]) -> usize {
 pub(super) fn length_before_space(bytes: u64) -> usize {
     in_range(bytes, b' ', b' ').trailing_zeros() as usize / 8
 }
+
+/// Returns the number of bytes before the first space or control character below it.
+#[inline]
+pub(super) fn length_before_control(bytes: u64) -> usize {
+    in_range(bytes, 0, b' ').trailing_zeros() as usize / 8
+}
+
+#[inline]
+pub(super) fn is_ascii(bytes: u64) -> bool {
+    bytes & HIGH == 0
+}
+
+/// Whether a run of word characters, followed by zeros, is an article or empty.
+#[inline]
+pub(super) fn is_article_or_empty(run: u64) -> bool {
+    const A: u64 = u64::from_le_bytes(*b"a\0\0\0\0\0\0\0");
+    const AN: u64 = u64::from_le_bytes(*b"an\0\0\0\0\0\0");
+    const THE: u64 = u64::from_le_bytes(*b"the\0\0\0\0\0");
+    (run == 0) | (run == A) | (run == AN) | (run == THE)
+}

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use proptest::prelude::*;
 
+use super::Profile;
 use super::dspy::ARTICLES;
 use super::{em_score, f1_score, hotpot_f1_score, normalize_text, precision_score, recall_score};
 use crate::text::unicode::{is_space, is_word, lower, nfd};
@@ -51,6 +52,12 @@ fn assert_equal_to_definition(left: &str, right: &str) {
     let f1 = if same == 0.0 { 0.0 } else { (2.0 * precision * recall) / (precision + recall) };
     let found = [precision_score(left, right), recall_score(left, right), f1_score(left, right)];
     assert_eq!(found, [precision, recall, f1], "{left:?} {right:?}");
+    let references = [right, left, "", "the", right];
+    let kept = Profile::Dspy.references(&references[..1]).map(|kept| kept.f1(left));
+    assert_eq!(kept, Ok(f1), "{left:?} {right:?}");
+    let best =
+        references.map(|reference| f1_score(left, reference)).into_iter().fold(0.0, f64::max);
+    assert_eq!(super::f1(left, &references), Ok(best), "{left:?} {right:?}");
     let hotpot = hotpot_f1_score(left, right);
     assert!(hotpot == f1 || hotpot == 0.0, "{left:?} {right:?}");
 }
@@ -117,5 +124,36 @@ fn every_character_is_normalized_by_the_definition() {
         {
             assert_eq!(normalize_text(&text), by_definition(&text), "{text:?}");
         }
+    }
+}
+
+#[test]
+fn every_ascii_byte_is_compared_by_the_definition_at_every_place() {
+    for length in 0..70 {
+        let letters = "aThe2xyZ".repeat(9);
+        for byte in '\0'..='\x7f' {
+            let (before, after) =
+                letters[..length].split_at((7 * length + byte as usize) % (length + 1));
+            let text = format!("{before}{byte}{after}");
+            assert_equal_to_definition(&text, &text.to_uppercase());
+            assert_equal_to_definition(&format!("{text} an б"), &format!("{after}, {text} Б"));
+        }
+    }
+}
+
+#[test]
+fn many_tokens_are_counted_by_the_definition() {
+    for count in [23, 24, 25, 31, 33, 100, 700] {
+        let word = |n: usize| match n % 5 {
+            0 => format!("w{}", n % 17),
+            1 => format!("Word-{}, the", n % 300),
+            2 => format!("слово{}", n % 30),
+            3 => format!("an internationalization{}", n % 7),
+            _ => format!("a\u{a0}{}é", n % 9),
+        };
+        let left: Vec<String> = (0..count).map(word).collect();
+        let right: Vec<String> = (count / 3..count + 40).map(|n| word(n).to_uppercase()).collect();
+        assert_equal_to_definition(&left.join(" "), &right.join("\n"));
+        assert_equal_to_definition(&right.join("  "), &left[..count.min(30)].join(" "));
     }
 }

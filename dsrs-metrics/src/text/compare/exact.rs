@@ -2,6 +2,7 @@
 
 use super::ascii::{Class, class, common_prefix};
 use super::normalizer::{STEP, Writer, normalize};
+use crate::text::unicode::{Lowered, two_byte_code, two_byte_folds};
 
 /// The longest normalized word that is compared by itself.
 const LONGEST: usize = 64;
@@ -35,15 +36,70 @@ pub(super) fn same(mut left: &str, mut right: &str) -> bool {
     normalize(left) == normalize(right)
 }
 
-/// Returns the length of the words at the beginning that differ at most in the case of ASCII
-/// letters.
+/// Returns the length of the words at the beginning that differ at most in the case of letters.
 fn equal_words(left: &str, right: &str) -> usize {
-    let equal = common_prefix(left.as_bytes(), right.as_bytes());
+    let (ones, others) = (left.as_bytes(), right.as_bytes());
+    let mut equal = 0;
+    loop {
+        equal += common_prefix(&ones[equal..], &others[equal..]);
+        let is_other = |bytes: &[u8]| bytes.get(equal).is_some_and(|byte| !byte.is_ascii());
+        if !is_other(ones) || !is_other(others) {
+            break;
+        }
+        // The first bytes of the characters may be equal.
+        while !left.is_char_boundary(equal) || !right.is_char_boundary(equal) {
+            equal -= 1;
+        }
+        match equal_to_space(&left[equal..], &right[equal..]) {
+            0 => break,
+            length => equal += length,
+        }
+    }
     if equal == left.len() && equal == right.len() {
         return equal;
     }
-    let space = left.as_bytes()[..equal].iter().rposition(|&byte| class(byte) == Class::Space);
+    let space = ones[..equal].iter().rposition(|&byte| class(byte) == Class::Space);
     space.map_or(0, |space| space + 1)
+}
+
+/// Returns the length of the characters at the beginning, up to a space, that are as long and
+/// normalized equally on both sides.
+fn equal_to_space(left: &str, right: &str) -> usize {
+    let (ones, others) = (left.as_bytes(), right.as_bytes());
+    let folds = two_byte_folds();
+    let mut at = 0;
+    while let (Some(&one), Some(&other)) = (ones.get(at), others.get(at)) {
+        if one.is_ascii() {
+            if !one.eq_ignore_ascii_case(&other) {
+                break;
+            }
+            at += 1;
+            if one == b' ' {
+                break;
+            }
+            continue;
+        }
+        let is_equal = match (&ones[at..], &others[at..]) {
+            (&[a @ 0xc0..0xe0, b, ..], &[c @ 0xc0..0xe0, d, ..]) => {
+                folds[two_byte_code(a, b)] == folds[two_byte_code(c, d)]
+            }
+            _ => is_equal_char(&left[at..], right.get(at..).unwrap_or_default()),
+        };
+        if !is_equal {
+            break;
+        }
+        at += one.leading_ones() as usize;
+    }
+    at
+}
+
+/// Whether the first characters, which are not ASCII, are as long and normalized equally.
+fn is_equal_char(left: &str, right: &str) -> bool {
+    let (Some(one), Some(other)) = (left.chars().next(), right.chars().next()) else {
+        return false;
+    };
+    one == other
+        || one.len_utf8() == other.len_utf8() && Lowered::of(one).is_copy_of(Lowered::of(other))
 }
 
 /// Returns the first word of which something is left after normalization, or an empty one, and the

@@ -3,6 +3,7 @@
 //! The free functions use the `Dspy` profile; [`Profile`] has them for every profile.
 
 pub(super) mod ascii;
+mod counted;
 #[cfg(test)]
 mod definition;
 mod dspy;
@@ -11,9 +12,11 @@ mod folded;
 mod normalizer;
 mod passages;
 mod profile;
+mod raw_words;
 mod references;
 mod token_overlap;
 mod tokens;
+mod word_table;
 
 pub use dspy::{ARTICLES, normalize_text};
 pub use passages::{PassageAnswers, dpr_normalize};

@@ -1,6 +1,6 @@
 //! The normalization of the `Dspy` profile, in one pass over borrowed bytes.
 
-use super::ascii::{Class, class, eight, word_run};
+use super::ascii::{Class, class, eight, is_article_or_empty, word_run};
 use crate::text::unicode::{Lowered, combining_class, nfd, sigma_is_final};
 
 /// The free bytes that a step needs, which is more than it keeps.
@@ -299,13 +299,4 @@ fn ideographs(utf8: &[u8], out: &mut [u8]) -> usize {
     let length = 3 * utf8.chunks_exact(3).take_while(is_ideograph).count();
     out[..length].copy_from_slice(&utf8[..length]);
     length
-}
-
-/// Whether a run of word characters, followed by zeros, is an article or empty.
-#[inline]
-fn is_article_or_empty(run: u64) -> bool {
-    const A: u64 = u64::from_le_bytes(*b"a\0\0\0\0\0\0\0");
-    const AN: u64 = u64::from_le_bytes(*b"an\0\0\0\0\0\0");
-    const THE: u64 = u64::from_le_bytes(*b"the\0\0\0\0\0");
-    (run == 0) | (run == A) | (run == AN) | (run == THE)
 }

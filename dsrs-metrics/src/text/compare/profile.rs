@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::counted::{Counted, Few, Keys};
 use super::folded::{self, Marks};
 use super::references::References;
-use super::token_overlap::{Prepared, Score};
-use super::{exact, normalize_text, token_overlap, tokens};
+use super::token_overlap::{Overlap, Prepared, Score, hotpot_f1};
+use super::{exact, normalize_text, tokens};
 use crate::text::NoReferences;
 
 /// How strings are normalized before they are compared.
@@ -97,31 +98,30 @@ impl Profile {
     /// Returns the token-level F1 in [0, 1] with one reference; dspy's `f1_score`.
     #[must_use]
     pub fn f1_score(self, prediction: &str, reference: &str) -> f64 {
-        self.pair(prediction, reference, token_overlap::f1)
+        self.pair(prediction, reference, Overlap::f1)
     }
 
     /// Returns HotPotQA's F1 in [0, 1] with one reference; dspy's `hotpot_f1_score`.
     #[must_use]
     pub fn hotpot_f1_score(self, prediction: &str, reference: &str) -> f64 {
-        self.pair(prediction, reference, token_overlap::hotpot_f1)
+        self.hotpot_f1(prediction, &[reference]).unwrap_or_default()
     }
 
     /// Returns the token-level precision in [0, 1] with one reference; dspy's `precision_score`.
     #[must_use]
     pub fn precision_score(self, prediction: &str, reference: &str) -> f64 {
-        self.pair(prediction, reference, token_overlap::precision)
+        self.pair(prediction, reference, Overlap::precision)
     }
 
     /// Returns the token-level recall in [0, 1] with one reference, as computed in dspy's
     /// `f1_score`.
     #[must_use]
     pub fn recall_score(self, prediction: &str, reference: &str) -> f64 {
-        self.pair(prediction, reference, token_overlap::recall)
+        self.pair(prediction, reference, Overlap::recall)
     }
 
     fn pair(self, prediction: &str, reference: &str, score: Score) -> f64 {
-        let (mut left, mut right) = (Prepared::new(), Prepared::new());
-        score(left.answer(self, prediction), right.answer(self, reference))
+        self.best(prediction, &[reference], score).unwrap_or_default()
     }
 
     fn best<S: AsRef<str>>(
@@ -130,13 +130,20 @@ impl Profile {
         answers: &[S],
         score: Score,
     ) -> Result<f64, NoReferences> {
-        if answers.is_empty() {
-            return Err(NoReferences);
+        if self == Self::Dspy {
+            let mut keys = Keys::new();
+            let few = Few::new(prediction, &mut keys);
+            let mut counted = None;
+            return best(answers, |answer| {
+                let overlap = few.as_ref().and_then(|few| few.overlap(answer));
+                score(overlap.unwrap_or_else(|| {
+                    counted.get_or_insert_with(|| Counted::new(prediction)).overlap(answer)
+                }))
+            });
         }
         let (mut left, mut right) = (Prepared::new(), Prepared::new());
         let prediction = left.answer(self, prediction);
-        let score = |answer: &S| score(prediction, right.answer(self, answer.as_ref()));
-        Ok(answers.iter().map(score).fold(0.0, f64::max))
+        best(answers, |answer| score(prediction.overlap(right.answer(self, answer))))
     }
 
     /// Whether the prediction equals any reference after normalization; dspy's `EM`. See
@@ -160,7 +167,7 @@ impl Profile {
     /// # Errors
     /// [`NoReferences`] if `answers` is empty.
     pub fn f1<S: AsRef<str>>(self, prediction: &str, answers: &[S]) -> Result<f64, NoReferences> {
-        self.best(prediction, answers, token_overlap::f1)
+        self.best(prediction, answers, Overlap::f1)
     }
 
     /// Returns the best HotPotQA F1 over the references; dspy's `HotPotF1`. See
@@ -173,7 +180,9 @@ impl Profile {
         prediction: &str,
         answers: &[S],
     ) -> Result<f64, NoReferences> {
-        self.best(prediction, answers, token_overlap::hotpot_f1)
+        let (mut left, mut right) = (Prepared::new(), Prepared::new());
+        let prediction = left.answer(self, prediction);
+        best(answers, |answer| hotpot_f1(prediction, right.answer(self, answer)))
     }
 
     /// Returns the best token-level precision over the references. See
@@ -186,7 +195,7 @@ impl Profile {
         prediction: &str,
         answers: &[S],
     ) -> Result<f64, NoReferences> {
-        self.best(prediction, answers, token_overlap::precision)
+        self.best(prediction, answers, Overlap::precision)
     }
 
     /// Returns the best token-level recall over the references. See [`recall`](super::recall).
@@ -198,7 +207,7 @@ impl Profile {
         prediction: &str,
         answers: &[S],
     ) -> Result<f64, NoReferences> {
-        self.best(prediction, answers, token_overlap::recall)
+        self.best(prediction, answers, Overlap::recall)
     }
 
     /// Whether a reference matches exactly, or with an F1 of at least `frac`. See
@@ -229,4 +238,15 @@ impl Profile {
     ) -> bool {
         super::PassageAnswers::new(self, answers).any_in(passages)
     }
+}
+
+/// Returns the best score over the answers.
+fn best<S: AsRef<str>>(
+    answers: &[S],
+    mut score: impl FnMut(&str) -> f64,
+) -> Result<f64, NoReferences> {
+    if answers.is_empty() {
+        return Err(NoReferences);
+    }
+    Ok(answers.iter().map(|answer| score(answer.as_ref())).fold(0.0, f64::max))
 }

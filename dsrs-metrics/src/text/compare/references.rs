@@ -1,7 +1,7 @@
 //! Reference answers, normalized once for many predictions.
 
 use super::Profile;
-use super::token_overlap::{self, Kept, Prepared, Score};
+use super::token_overlap::{Answer, Kept, Prepared, hotpot_f1};
 use crate::text::NoReferences;
 
 /// One or more reference answers, normalized and split into tokens once.
@@ -48,25 +48,25 @@ impl References {
     /// Returns the best token-level F1 in [0, 1].
     #[must_use]
     pub fn f1(&self, prediction: &str) -> f64 {
-        self.best(prediction, token_overlap::f1)
+        self.best(prediction, |one, other| one.overlap(other).f1())
     }
 
     /// Returns the best HotPotQA F1 in [0, 1].
     #[must_use]
     pub fn hotpot_f1(&self, prediction: &str) -> f64 {
-        self.best(prediction, token_overlap::hotpot_f1)
+        self.best(prediction, hotpot_f1)
     }
 
     /// Returns the best token-level precision in [0, 1].
     #[must_use]
     pub fn precision(&self, prediction: &str) -> f64 {
-        self.best(prediction, token_overlap::precision)
+        self.best(prediction, |one, other| one.overlap(other).precision())
     }
 
     /// Returns the best token-level recall in [0, 1].
     #[must_use]
     pub fn recall(&self, prediction: &str) -> f64 {
-        self.best(prediction, token_overlap::recall)
+        self.best(prediction, |one, other| one.overlap(other).recall())
     }
 
     /// Whether a reference matches exactly (`frac` of at least 1) or with an F1 of at least `frac`.
@@ -75,7 +75,7 @@ impl References {
         if frac >= 1.0 { self.em(prediction) } else { self.f1(prediction) >= frac }
     }
 
-    fn best(&self, prediction: &str, score: Score) -> f64 {
+    fn best(&self, prediction: &str, score: impl Fn(Answer<'_>, Answer<'_>) -> f64) -> f64 {
         let mut prepared = Prepared::new();
         let prediction = prepared.answer(self.profile, prediction);
         let scores = self.answers.iter().map(|answer| score(prediction, answer.answer()));

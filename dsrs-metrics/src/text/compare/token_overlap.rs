@@ -36,16 +36,17 @@ pub(super) struct Answer<'a> {
     tokens: &'a [Token],
 }
 
-/// A token-level score of a prediction and a reference.
-pub(super) type Score = fn(Answer<'_>, Answer<'_>) -> f64;
-
-/// The counts that precision, recall and F1 are computed from.
+/// The numbers of tokens that precision, recall and F1 are computed from.
 #[derive(Clone, Copy, Debug)]
-struct Overlap {
-    same: usize,
-    prediction: usize,
-    reference: usize,
+pub(super) struct Overlap {
+    /// In the prediction and in the reference.
+    pub(super) same: usize,
+    pub(super) prediction: usize,
+    pub(super) reference: usize,
 }
+
+/// A score of a prediction and a reference.
+pub(super) type Score = fn(Overlap) -> f64;
 
 impl Prepared {
     pub(super) fn new() -> Self {
@@ -80,7 +81,7 @@ impl Kept {
 }
 
 impl Answer<'_> {
-    fn overlap(self, reference: Answer<'_>) -> Overlap {
+    pub(super) fn overlap(self, reference: Answer<'_>) -> Overlap {
         let few = reference.tokens.len() <= FEW;
         let same = if few { self.same_of_few(reference) } else { self.same_of_many(reference) };
         Overlap { same, prediction: self.tokens.len(), reference: reference.tokens.len() }
@@ -120,25 +121,13 @@ impl Answer<'_> {
     }
 }
 
-pub(super) fn f1(prediction: Answer<'_>, reference: Answer<'_>) -> f64 {
-    prediction.overlap(reference).f1()
-}
-
-pub(super) fn precision(prediction: Answer<'_>, reference: Answer<'_>) -> f64 {
-    prediction.overlap(reference).precision()
-}
-
-pub(super) fn recall(prediction: Answer<'_>, reference: Answer<'_>) -> f64 {
-    prediction.overlap(reference).recall()
-}
-
 pub(super) fn hotpot_f1(prediction: Answer<'_>, reference: Answer<'_>) -> f64 {
     let is_label =
         |side: Answer<'_>| HOTPOT_LABELS.iter().any(|label| label.as_bytes() == side.text);
     if prediction.text != reference.text && (is_label(prediction) || is_label(reference)) {
         return 0.0;
     }
-    f1(prediction, reference)
+    prediction.overlap(reference).f1()
 }
 
 impl Overlap {
@@ -148,16 +137,16 @@ impl Overlap {
         if self.same == 0 { 0.0 } else { self.same as f64 / of as f64 }
     }
 
-    fn precision(self) -> f64 {
+    pub(super) fn precision(self) -> f64 {
         self.share(self.prediction)
     }
 
-    fn recall(self) -> f64 {
+    pub(super) fn recall(self) -> f64 {
         self.share(self.reference)
     }
 
     /// The operations are in dspy's order, so that the last bit agrees.
-    fn f1(self) -> f64 {
+    pub(super) fn f1(self) -> f64 {
         if self.same == 0 {
             return 0.0;
         }
