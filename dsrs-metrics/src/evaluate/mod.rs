@@ -6,6 +6,7 @@ mod attempt;
 mod builder;
 mod chunked;
 mod collector;
+mod counting_ids;
 #[cfg(feature = "ctrl-c")]
 mod ctrl_c;
 mod error;
