@@ -208,7 +208,7 @@ mod tests {
             let pair = Pair::new(&row.id, row.gold.clone(), row.pred.clone());
             let pair = Pair { origin: Some(row.at.clone()), ..pair };
             self.lent += 1;
-            if self.lent % 3 == 0 {
+            if self.lent.is_multiple_of(3) {
                 self.refused = Some(pair);
                 return false;
             }

@@ -36,8 +36,10 @@ pub(crate) struct ChunkRows<'s, G, P> {
 pub(super) struct DecodedChunk<G, P> {
     pub(super) counted: CountedRows,
     /// The other rows, each with the number of counted rows before it.
-    pub(super) rows: Vec<(usize, Result<Input<G, P>, String>)>,
+    pub(super) rows: Vec<(usize, UnnumberedRow<G, P>)>,
 }
+
+type UnnumberedRow<G, P> = Result<Input<G, P>, String>;
 
 /// The ids and the places of counted rows.
 #[derive(Default)]

@@ -35,6 +35,9 @@ const CHUNK_ROWS_PER_READING: u32 = 16;
 /// take, so that a thread that is suspended rarely ends the counting.
 const CHUNK_SLICE: Duration = Duration::from_millis(20);
 
+/// The longest time that a row may take where the rows of a chunk are counted.
+const MAX_CHUNK_ROW: Duration = Duration::from_micros(50);
+
 /// Awaits a row, resetting its cooperative time slice each time it is resumed, since other tasks ran
 /// meanwhile. Yielding again at its end would queue it behind all tasks that were woken with it.
 async fn with_time_slice<T>(
@@ -83,13 +86,14 @@ impl Slice {
             return None;
         }
         let now = Instant::now();
-        let is_fast = now.duration_since(self.last_reading) < TIME_SLICE / 50;
+        let since_reading = now.duration_since(self.last_reading);
+        self.counts_chunks |= since_reading / self.rows_per_reading < MAX_CHUNK_ROW;
+        let is_fast = since_reading < TIME_SLICE / 50;
         self.rows_per_reading = match is_fast {
             true => (2 * self.rows_per_reading).min(MAX_ROWS_PER_READING),
             false => 1,
         };
         (self.rows_left, self.last_reading) = (self.rows_per_reading, now);
-        self.counts_chunks |= self.rows_per_reading >= CHUNK_ROWS_PER_READING;
         Some(now.duration_since(self.start))
     }
 }

@@ -141,7 +141,7 @@ impl CheckedRows {
             let check = Arc::clone(&self.check);
             chunk.map(|chunk| {
                 move |rows: &mut ChunkRows<'_, _, _>| {
-                    chunk.visit(&mut CheckedChunk { rows, check: &check })
+                    chunk.visit(&mut CheckedChunk { rows, check: &check });
                 }
             })
         })
