@@ -151,3 +151,41 @@ fn a_line_without_end_is_rejected_before_it_fills_the_memory() {
     assert_eq!(ran.code, Some(2));
     assert!(peak < 200 * MIB, "a row of 1 GB took {} MiB", peak / MIB);
 }
+
+/// Rows as data sets have them, and some that are unusual, lack a prediction, or fail.
+fn varied_rows(number: usize) -> String {
+    let row = |number: usize| {
+        let (gold, pred) = match number % 500 {
+            450 => (r#"["Paris"]"#, r#""answer": null"#),
+            460 => (r#"[]"#, r#""answer": "Paris""#),
+            470 => (r#"["caf\u00e9", "x"]"#, r#""answer": "the caf\u00e9!", "answers": [1e3]"#),
+            480 => (r#""Paris""#, r#""text": "Paris""#),
+            other if other % 2 == 0 => (r#"["Paris", "Paris, France"]"#, r#""answer": "paris""#),
+            _ => (r#"["Eiffel Tower"]"#, r#""answer": "Eiffel Tower in Paris""#),
+        };
+        format!(
+            "{{\"id\": \"q{number:04}\", \"gold\": {{\"answer\": {gold}}}, \"pred\": {{{pred}}}}}\n"
+        )
+    };
+    (0..number).map(row).collect()
+}
+
+#[test]
+fn rows_that_are_counted_as_they_are_decoded_have_the_same_summary() {
+    let rows = varied_rows(4_000);
+    let folder = Folder::with("rows.jsonl", &rows);
+    let score = |options: &[&str]| folder.run(&[&["score", "rows.jsonl"], options].concat());
+    let counted = score(&["-m", "em,f1"]);
+    // With a limit of errors, rows are evaluated one by one.
+    assert_eq!(counted, score(&["-m", "em,f1", "--max-errors", "1000"]));
+    let em = "em  49.40% [47.85, 50.95] (1976/4000, 8 failed counted as 0, 16 without `answer`; 49.50% of the 3992 scored)";
+    let f1 = "f1  0.8273 [0.8218, 0.8329] (mean of 3992/4000, 8 failed counted as 0, 16 without `answer`; 0.8290 over the 3992 scored)";
+    assert_eq!(counted.out, format!("{em}\n{f1}\n"));
+    let again = rows.replacen("q3210", "q0007", 1);
+    folder.write("rows.jsonl", again);
+    let error = "duplicate row id `q0007` (rows rows.jsonl:8 and rows.jsonl:3211); ids must be unique within a run";
+    assert_eq!(folder.score_error(&["rows.jsonl", "-m", "em,f1"]), error);
+    folder.write("rows.jsonl", rows.replacen(r#"{"id": "q3210", "gold""#, r#"{"goal""#, 1));
+    let error = "rows.jsonl:3211: metric `em`: no field `gold.answer`; it has no fields; if the row has it elsewhere, write --map gold.answer=PATH";
+    assert_eq!(folder.score_error(&["rows.jsonl", "-m", "em,f1"]), error);
+}

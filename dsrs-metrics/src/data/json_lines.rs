@@ -10,7 +10,7 @@ use memchr::{memchr_iter, memrchr};
 use super::error::DataError;
 use super::input::Input;
 use super::json_row;
-use super::row::Row;
+use super::row_file::LocatedRow;
 use crate::core::rows::pair::Origin;
 
 /// The most bytes that are read at once.
@@ -42,7 +42,8 @@ pub(super) struct Line<'c> {
     bytes: &'c [u8],
     /// The line as text, if the whole chunk is UTF-8.
     pub(super) text: Option<&'c str>,
-    pub(super) at: Origin,
+    /// The line number, from 1.
+    pub(super) number: u64,
 }
 
 impl JsonLines {
@@ -102,28 +103,36 @@ impl LineChunk {
         &self,
         mut read: impl FnMut(&Line<'_>) -> Result<T, DataError>,
     ) -> Vec<Result<T, DataError>> {
+        let mut rows = Vec::with_capacity(self.lines);
+        self.each_row(|line| {
+            rows.push(read(line));
+            rows.last().is_some_and(Result::is_ok)
+        });
+        rows
+    }
+
+    /// Calls a function with the lines that are not white space, in order, as long as it returns true.
+    pub(super) fn each_row(&self, mut read: impl FnMut(&Line<'_>) -> bool) {
         let text = simdutf8::basic::from_utf8(&self.bytes).ok();
         let ends = memchr_iter(b'\n', &self.bytes).map(|end| end + 1);
         let unended = (!self.bytes.ends_with(b"\n")).then_some(self.bytes.len());
-        let mut rows = Vec::with_capacity(self.lines);
         let mut start = 0;
-        for (line, end) in (self.at.line..).zip(ends.chain(unended)) {
+        for (number, end) in (self.at.line..).zip(ends.chain(unended)) {
             let bytes = &self.bytes[start..end];
             let is_cut = is_cut(bytes, self.row_limit);
             let bytes = if is_cut { bytes } else { bytes.trim_ascii_end() };
-            if !bytes.is_empty() {
-                let at = Origin { file: Arc::clone(&self.at.file), line };
-                let text = text.map(|text| &text[start..start + bytes.len()]);
-                let row = read(&Line { chunk: self, bytes, text, at });
-                let is_last = row.is_err();
-                rows.push(row);
-                if is_last {
-                    break;
-                }
-            }
+            let text = text.map(|text| &text[start..start + bytes.len()]);
             start = end;
+            if !bytes.is_empty() && !read(&Line { chunk: self, bytes, text, number }) {
+                return;
+            }
         }
-        rows
+    }
+
+    /// The place of the first line.
+    #[cfg(any(feature = "cli", test))]
+    pub(super) fn at(&self) -> &Origin {
+        &self.at
     }
 }
 
@@ -138,11 +147,17 @@ impl Line<'_> {
         self.bytes.len() > self.chunk.row_limit
     }
 
-    pub(super) fn row(&self) -> Result<Row, DataError> {
+    pub(super) fn at(&self) -> Origin {
+        Origin { file: Arc::clone(&self.chunk.at.file), line: self.number }
+    }
+
+    /// Decodes the whole row.
+    pub(super) fn row(&self) -> Result<LocatedRow, DataError> {
+        let at = self.at();
         if self.is_too_long() {
-            let (at, limit) = (self.at.clone(), self.chunk.row_limit);
-            return Err(DataError::TooLong { at, limit });
+            return Err(DataError::TooLong { at, limit: self.chunk.row_limit });
         }
-        json_row::parse(self.bytes, &self.at, 1, self.chunk.value_limit)
+        let row = json_row::parse(self.bytes, &at, 1, self.chunk.value_limit)?;
+        Ok(LocatedRow { row, at, number: self.number })
     }
 }

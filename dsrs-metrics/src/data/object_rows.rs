@@ -82,10 +82,7 @@ fn decoded(chunk: Result<RowChunk, DataError>) -> Vec<Result<ObjectRow, DataErro
     match chunk {
         Err(error) => vec![Err(error)],
         Ok(RowChunk::One(row)) => vec![ObjectRow::new(*row)],
-        Ok(RowChunk::Lines(lines)) => lines.collect_rows(|line| {
-            let (row, at) = (line.row()?, line.at.clone());
-            ObjectRow::new(LocatedRow { row, number: at.line, at })
-        }),
+        Ok(RowChunk::Lines(lines)) => lines.collect_rows(|line| ObjectRow::new(line.row()?)),
     }
 }
 

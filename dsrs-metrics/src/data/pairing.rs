@@ -1,10 +1,13 @@
 //! Rows become pairs: mappings, ids, and decoding only the fields that are read.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::error::DataError;
 use super::json_lines::Line;
+#[cfg(any(feature = "cli", test))]
+use super::lent_row::{LentRow, RowVisitor};
 use super::mapping::Mapping;
 use super::row::{Row, ValidRow};
 use super::row_file::{LocatedRow, RowChunk};
@@ -65,19 +68,23 @@ impl Pairing {
     }
 
     fn default_id(&self, at: &Origin, number: u64) -> String {
-        match self.several {
-            true => format!("{}:{number}", at.file.display()),
-            false => number.to_string(),
-        }
+        let mut id = String::new();
+        self.write_default_id(at, number, &mut id);
+        id
+    }
+
+    fn write_default_id(&self, at: &Origin, number: u64, id: &mut String) {
+        // Writing to a string cannot fail.
+        let _ = match self.several {
+            true => write!(id, "{}:{number}", at.file.display()),
+            false => write!(id, "{number}"),
+        };
     }
 
     fn pair_of_line(&self, line: &Line<'_>) -> Result<Pair, DataError> {
         match self.selected(line) {
             Some(pair) => Ok(pair),
-            None => {
-                let (row, at) = (line.row()?, line.at.clone());
-                self.pair(LocatedRow { row, number: at.line, at })
-            }
+            None => self.pair(line.row()?),
         }
     }
 
@@ -85,12 +92,26 @@ impl Pairing {
     fn selected(&self, line: &Line<'_>) -> Option<Pair> {
         let selection = self.selection.as_ref().filter(|_| !line.is_too_long())?;
         let row = selection.decode(line.text?)?;
-        let (at, number) = (line.at.clone(), line.at.line);
+        let (at, number) = (line.at(), line.number);
         let pair = match self.mappings.is_empty() {
             true => row.into_plain_pair(at, |at| self.default_id(at, number))?,
             false => self.pair(LocatedRow { row: Row::Map(row), at, number }).ok()?,
         };
-        selection.is_satisfied(&pair).then_some(pair)
+        selection.has_required(&pair.gold, &pair.pred).then_some(pair)
+    }
+
+    /// As [`selected`](Self::selected), in the memory of another row and without attributes; `None` also if there are
+    /// mappings.
+    #[cfg(any(feature = "cli", test))]
+    fn lend(&self, line: &Line<'_>, row: &mut LentRow) -> Option<()> {
+        let selection = self.selection.as_ref().filter(|_| self.mappings.is_empty())?;
+        let text = line.text.filter(|_| !line.is_too_long())?;
+        row.at.line = line.number;
+        if !selection.decode_into(text, row)? {
+            row.id.clear();
+            self.write_default_id(&row.at, line.number, &mut row.id);
+        }
+        Some(())
     }
 }
 
@@ -103,6 +124,27 @@ pub(crate) struct PairChunk {
 impl PairChunk {
     pub(super) fn new(rows: Result<RowChunk, DataError>, pairing: Arc<Pairing>) -> Self {
         Self { rows, pairing }
+    }
+
+    /// Passes the rows to a visitor, up to the first error.
+    #[cfg(any(feature = "cli", test))]
+    pub(crate) fn visit(self, visitor: &mut impl RowVisitor) {
+        let Ok(RowChunk::Lines(lines)) = &self.rows else {
+            self.decode().into_iter().all(|row| visitor.own(row));
+            return;
+        };
+        let mut row = LentRow::new(lines.at().clone());
+        lines.each_row(|line| {
+            if visitor.takes_lent()
+                && self.pairing.lend(line, &mut row).is_some()
+                && visitor.lent(&row)
+            {
+                return true;
+            }
+            let pair = self.pairing.pair_of_line(line);
+            let is_last = pair.is_err();
+            visitor.own(pair) && !is_last
+        });
     }
 
     /// Returns the pairs of the rows, up to the first error.
@@ -125,8 +167,9 @@ mod tests {
 
     use crate::core::rows::pair::Pair;
     use crate::core::spec::Side;
+    use crate::data::lent_row::{LentRow, RowVisitor};
     use crate::data::selection::FieldSelection;
-    use crate::data::{DataReader, Format};
+    use crate::data::{DataError, DataReader, Format};
 
     /// The rows up to the first error, in the same way for a file of any size.
     fn read(reader: &DataReader, text: &str) -> Vec<Result<Pair, String>> {
@@ -148,10 +191,88 @@ mod tests {
         mappings.fold(DataReader::new(), DataReader::with_mapping)
     }
 
+    /// Collects rows. Of the rows that it may borrow it asks for some to own.
+    #[derive(Default)]
+    struct Collected {
+        rows: Vec<Result<Pair, String>>,
+        lent: usize,
+        refused: Option<Pair>,
+    }
+
+    impl RowVisitor for Collected {
+        fn takes_lent(&self) -> bool {
+            self.rows.len() % 7 != 6
+        }
+
+        fn lent(&mut self, row: &LentRow) -> bool {
+            let pair = Pair::new(&row.id, row.gold.clone(), row.pred.clone());
+            let pair = Pair { origin: Some(row.at.clone()), ..pair };
+            self.lent += 1;
+            if self.lent.is_multiple_of(3) {
+                self.refused = Some(pair);
+                return false;
+            }
+            self.rows.push(Ok(pair));
+            true
+        }
+
+        fn own(&mut self, row: Result<Pair, DataError>) -> bool {
+            if let (Some(refused), Ok(row)) = (self.refused.take(), &row) {
+                assert_eq!(refused, Pair { attributes: Default::default(), ..row.clone() });
+            }
+            self.rows.push(row.map_err(|error| error.to_string()));
+            true
+        }
+    }
+
+    /// Compares the rows that are lent with those that are not.
+    fn assert_lent(reader: &DataReader, text: &str, selected: &[Result<Pair, String>]) {
+        let mut pairs = reader.read_from("rows", Format::Jsonl, Cursor::new(text.to_owned()));
+        let mut found = Collected::default();
+        while let Some(chunk) = pairs.next_chunk() {
+            chunk.visit(&mut found);
+            if found.rows.last().is_some_and(Result::is_err) {
+                break;
+            }
+        }
+        assert_eq!(found.rows.len(), selected.len(), "{text}");
+        for (found, selected) in found.rows.into_iter().zip(selected.iter().cloned()) {
+            let without_attributes = |pair| Pair { attributes: Default::default(), ..pair };
+            assert_eq!(found.map(without_attributes), selected.map(without_attributes), "{text}");
+        }
+    }
+
+    #[test]
+    fn rows_are_lent_one_after_another() {
+        let row = |id: &str, gold: &str, pred: &str| {
+            format!("{{{id}\"gold\": {{{gold}}}, \"pred\": {{{pred}}}, \"meta\": {{}}}}")
+        };
+        let text = [
+            row(
+                "",
+                r#""answer": ["a", "b\n"], "x": 1"#,
+                r#""answer": "c", "note": [1, {"a": []}]"#,
+            ),
+            row(r#""id": "q", "#, r#""answer": "a""#, r#""note": null, "answer": ["d", "e", "f"]"#),
+            row(r#""id": 7, "#, r#""answer": []"#, r#""answer": true"#),
+            row(r#""id": -8, "#, r#""answer": [["a"]]"#, r#""answer": 1.50, "note": "x""#),
+        ];
+        let reader = reader(&[]).with_selection(selection());
+        let text = text.map(|row| row + "\n").concat();
+        let mut pairs = reader.read_from("rows", Format::Jsonl, Cursor::new(text.clone()));
+        let mut found = Collected { lent: 3, ..Collected::default() };
+        pairs.next_chunk().unwrap().visit(&mut found);
+        assert_eq!(found.lent, 7, "each row was lent");
+        assert_same(&[], &text);
+        assert_same(&[], &text.repeat(3));
+    }
+
     /// Compares what is read with the selection with the selected part of what is read without it.
     fn assert_same(mappings: &[&str], text: &str) {
         let whole = read(&reader(mappings), text);
-        let selected = read(&reader(mappings).with_selection(selection()), text);
+        let reading = reader(mappings).with_selection(selection());
+        let selected = read(&reading, text);
+        assert_lent(&reading, text, &selected);
         assert_eq!(whole.len(), selected.len(), "{text}");
         for (whole, selected) in whole.iter().zip(&selected) {
             match (whole, selected) {

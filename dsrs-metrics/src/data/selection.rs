@@ -1,10 +1,11 @@
 //! The fields of a row that a run reads, and decoding a line of JSON without the others.
 
+#[cfg(any(feature = "cli", test))]
+use super::lent_row::LentRow;
 use super::mapping::{Mapping, Target};
 use super::row::RowObject;
 use crate::core::interned_names::intern;
-use crate::core::rows::dynamic::Fields;
-use crate::core::rows::pair::Pair;
+use crate::core::rows::dynamic::{Example, Fields, Prediction};
 use crate::core::spec::Side;
 use crate::json::scanner::Scanner;
 use crate::json::size::MAX_VALUES;
@@ -27,7 +28,7 @@ impl FieldSelection {
     #[cfg(any(feature = "cli", test, fuzzing))]
     pub(crate) fn add_field(&mut self, side: Side, name: &str, is_required: bool) {
         add(self.side_mut(side), name);
-        if is_required {
+        if is_required && !self.required.iter().any(|other| (other.0, &*other.1) == (side, name)) {
             self.required.push((side, name.to_owned()));
         }
     }
@@ -81,12 +82,41 @@ impl FieldSelection {
         scanner.is_at_end().then_some(row)
     }
 
+    /// As [`decode`](Self::decode), in the memory of another row and without its attributes. The row is one that can be
+    /// scored: it has a value in every required field. Returns whether it has an id.
+    #[cfg(any(feature = "cli", test))]
+    pub(super) fn decode_into(&self, text: &str, row: &mut LentRow) -> Option<bool> {
+        if text.len() > 2 * MAX_VALUES {
+            return None;
+        }
+        let (mut has_id, mut gold, mut pred) = (false, None, None);
+        let mut scanner = Scanner::new(text)?;
+        scanner.object(|scanner, key| {
+            match key {
+                "id" => {
+                    id_into(scanner, &mut row.id)?;
+                    has_id = true;
+                }
+                "gold" => gold = Some(fields_into(scanner, &self.gold, &mut row.gold.data)?),
+                "pred" => pred = Some(fields_into(scanner, &self.pred, &mut row.pred.data)?),
+                _ => scanner.skip()?,
+            }
+            Some(())
+        })?;
+        if gold.is_none() && pred.is_none() || !scanner.is_at_end() {
+            return None;
+        }
+        row.gold.data.truncate(gold.unwrap_or(0));
+        row.pred.data.truncate(pred.unwrap_or(0));
+        self.has_required(&row.gold, &row.pred).then_some(has_id)
+    }
+
     /// Returns whether the row, after the mappings, has a value in every required field.
-    pub(super) fn is_satisfied(&self, row: &Pair) -> bool {
+    pub(super) fn has_required(&self, gold: &Example, pred: &Prediction) -> bool {
         self.required.iter().all(|(side, name)| {
             let value = match side {
-                Side::Gold => row.gold.get(name),
-                Side::Pred => row.pred.get(name),
+                Side::Gold => gold.get(name),
+                Side::Pred => pred.get(name),
             };
             value.is_some_and(|value| !value.is_null())
         })
@@ -121,6 +151,39 @@ fn fields(scanner: &mut Scanner<'_>, selected: &[&'static str]) -> Option<Fields
         Some(())
     })?;
     Some(fields)
+}
+
+/// As [`id`], in the memory of another one.
+#[cfg(any(feature = "cli", test))]
+fn id_into(scanner: &mut Scanner<'_>, text: &mut String) -> Option<()> {
+    if scanner.peek()? == b'"' {
+        return scanner.string_into(text);
+    }
+    let id = id(scanner)?;
+    text.clear();
+    text.push_str(&id.to_string());
+    Some(())
+}
+
+/// Overwrites the fields of another row, and returns the number of those that this row has.
+#[cfg(any(feature = "cli", test))]
+fn fields_into(
+    scanner: &mut Scanner<'_>,
+    selected: &[&'static str],
+    fields: &mut Fields,
+) -> Option<usize> {
+    let mut len = 0;
+    scanner.object(|scanner, key| {
+        match find(selected, key) {
+            Some(name) => {
+                scanner.value_into(fields.rewrite(len, name)?)?;
+                len += 1;
+            }
+            None => scanner.skip()?,
+        }
+        Some(())
+    })?;
+    Some(len)
 }
 
 /// Names are interned: they are few, and every row has them.

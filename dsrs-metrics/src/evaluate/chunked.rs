@@ -3,15 +3,13 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Condvar, Mutex};
 
+use super::chunk_rows::{ChunkRows, DecodedChunk, ScoreRow};
 use super::error::EvaluateError;
-use super::source::{Input, Numbered, Numbering, input_panicked, lock};
+use super::source::{Numbered, Numbering, input_panicked, lock};
 use crate::core::panic;
 
-/// The rows of a chunk after they are decoded.
-pub(super) type DecodedChunk<G, P> = Vec<Result<Input<G, P>, String>>;
-
 /// Decodes the rows of a chunk.
-pub(super) type Chunk<'a, G, P> = Box<dyn FnOnce() -> DecodedChunk<G, P> + Send + 'a>;
+pub(super) type Chunk<'a, G, P> = Box<dyn FnOnce(&mut ChunkRows<'_, G, P>) + Send + 'a>;
 
 pub(super) type Chunks<'a, G, P> = Box<dyn Iterator<Item = Chunk<'a, G, P>> + Send + 'a>;
 
@@ -57,11 +55,30 @@ impl<'a, G, P> ChunkedRows<'a, G, P> {
             if let Some(row) = lock(&self.decoded).rows.ready.pop_front() {
                 return Some(row);
             }
-            let (number, chunk) = self.take()?;
-            let rows = panic::catch(false, chunk);
-            let rows = rows.unwrap_or_else(|panic| vec![Err(input_panicked(&panic))]);
-            self.deliver(number, rows);
+            self.decode(None)?;
         }
+    }
+
+    /// Decodes a chunk, and evaluates those of its rows that can be counted at once. Returns whether there was one: not if
+    /// rows are ready, which are evaluated first.
+    pub(super) fn score_chunk(&self, score: ScoreRow<'_, G, P>) -> bool {
+        lock(&self.decoded).rows.ready.is_empty() && self.decode(Some(score)).is_some()
+    }
+
+    /// Decodes and delivers the next chunk, if there is one.
+    fn decode(&self, score: Option<ScoreRow<'_, G, P>>) -> Option<()> {
+        let (number, chunk) = self.take()?;
+        let decode = || {
+            let mut rows = ChunkRows::new(score);
+            chunk(&mut rows);
+            rows.decoded
+        };
+        let rows = panic::catch(false, decode);
+        self.deliver(
+            number,
+            rows.unwrap_or_else(|panic| DecodedChunk::failed(input_panicked(&panic))),
+        );
+        Some(())
     }
 
     /// Moves rows that are ready to those of a worker, up to the first error.
@@ -89,7 +106,7 @@ impl<'a, G, P> ChunkedRows<'a, G, P> {
         let chunk = panic::catch(false, || undecoded.chunks.next());
         let chunk = chunk.unwrap_or_else(|panic| {
             let message = input_panicked(&panic);
-            Some(Box::new(move || vec![Err(message)]))
+            Some(Box::new(move |rows| rows.push(Err(message))))
         })?;
         undecoded.taken += 1;
         Some((undecoded.taken - 1, chunk))
@@ -103,54 +120,83 @@ impl<'a, G, P> ChunkedRows<'a, G, P> {
             let next = decoded.rows.delivered;
             let Some(rows) = decoded.rows.waiting.remove(&next) else { break };
             decoded.rows.delivered += 1;
-            for row in rows {
-                if decoded.rows.has_failed {
-                    break;
-                }
-                let row = decoded.number(row);
-                decoded.rows.has_failed = row.is_err();
-                decoded.rows.ready.push_back(row);
+            if !decoded.rows.has_failed {
+                decoded.deliver(rows);
             }
         }
         self.delivered.notify_all();
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use std::sync::Barrier;
-    use std::time::Duration;
-
-    use super::*;
-    use crate::core::rows::pair::Pair;
-
-    type Row = Input<u64, u64>;
-
-    /// A chunk of ten rows whose ids are their numbers.
-    fn chunk(number: u64) -> DecodedChunk<u64, u64> {
-        let pair = |row: u64| Pair::new(row.to_string(), row, row);
-        (10 * number..10 * number + 10).map(|row| Ok(Row::from(pair(row)))).collect()
+impl<G, P> Numbering<Decoded<G, P>> {
+    /// Numbers the rows of a chunk, up to the first error, which is the last row.
+    fn deliver(&mut self, chunk: DecodedChunk<G, P>) {
+        if let Err(error) = self.try_deliver(chunk) {
+            self.rows.has_failed = true;
+            self.rows.ready.push_back(Err(error));
+        }
     }
 
-    fn rows(
-        chunks: impl Iterator<Item = Chunk<'static, u64, u64>> + Send + 'static,
-    ) -> Vec<String> {
-        let rows = ChunkedRows::new(Box::new(chunks));
-        let pulled = std::iter::from_fn(|| rows.pull());
-        pulled
-            .map(|row| match row {
-                Ok((index, row)) => format!("{index}: {}", row.id.unwrap()),
-                Err(error) => error.to_string(),
-            })
-            .collect()
+    fn try_deliver(&mut self, chunk: DecodedChunk<G, P>) -> Result<(), EvaluateError> {
+        let DecodedChunk { counted, rows } = chunk;
+        let mut start = 0;
+        for (end, row) in rows {
+            counted.try_each(start..end, |id, at| self.count(id, at))?;
+            start = end;
+            let row = self.number(row)?;
+            self.rows.ready.push_back(Ok(row));
+        }
+        counted.try_each(start..counted.len(), |id, at| self.count(id, at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::{Arc, Barrier};
+    use std::time::Duration;
+
+    use super::super::chunk_rows::Lent;
+    use super::*;
+    use crate::core::rows::pair::{Origin, Pair};
+
+    type Rows<'s> = ChunkRows<'s, u64, u64>;
+
+    /// Adds ten rows whose ids are their numbers.
+    fn push_ten(chunk: u64, rows: &mut Rows<'_>) {
+        for row in 10 * chunk..10 * chunk + 10 {
+            rows.push(Ok(Pair::new(row.to_string(), row, row)));
+        }
+    }
+
+    fn chunk(number: u64) -> Chunk<'static, u64, u64> {
+        Box::new(move |rows| push_ten(number, rows))
+    }
+
+    fn chunks(
+        chunks: impl IntoIterator<Item = Chunk<'static, u64, u64>, IntoIter: Send + 'static>,
+    ) -> ChunkedRows<'static, u64, u64> {
+        ChunkedRows::new(Box::new(chunks.into_iter()))
+    }
+
+    /// Pulls a row, and returns its number and id, or the error.
+    fn pull(rows: &ChunkedRows<'_, u64, u64>) -> Option<String> {
+        rows.pull().map(|row| match row {
+            Ok((index, row)) => format!("{index}: {}", row.id.unwrap()),
+            Err(error) => error.to_string(),
+        })
+    }
+
+    fn pulled(rows: &ChunkedRows<'_, u64, u64>) -> Vec<String> {
+        std::iter::from_fn(|| pull(rows)).collect()
     }
 
     #[test]
     fn a_chunk_that_is_decoded_early_waits_for_the_ones_before() {
-        let barrier = std::sync::Arc::new(Barrier::new(2));
-        let chunks = (0..50_u64).map(move |number| {
-            let barrier = std::sync::Arc::clone(&barrier);
-            let decode = move || {
+        let barrier = Arc::new(Barrier::new(2));
+        let rows = chunks((0..50_u64).map(move |number| {
+            let barrier = Arc::clone(&barrier);
+            let decode = move |rows: &mut Rows<'_>| {
                 match number {
                     0 => {
                         // Decoded after the second one.
@@ -160,11 +206,10 @@ mod tests {
                     1 => _ = barrier.wait(),
                     _ => {}
                 }
-                chunk(number)
+                push_ten(number, rows);
             };
             Box::new(decode) as Chunk<'static, u64, u64>
-        });
-        let rows = ChunkedRows::new(Box::new(chunks));
+        }));
         let pulled = Mutex::new(Vec::new());
         std::thread::scope(|scope| {
             for _ in 0..3 {
@@ -183,30 +228,80 @@ mod tests {
 
     #[test]
     fn the_first_error_is_the_last_row() {
-        let failing = (0..3).map(|number| {
-            let decode = move || {
-                let mut rows = chunk(number);
+        let failing = chunks((0..3).map(|number| {
+            let decode = move |rows: &mut Rows<'_>| {
                 if number == 1 {
-                    rows[2] = Err("line 12 is not JSON".to_owned());
+                    rows.push(Ok(Pair::new("x", 0, 0)));
+                    rows.push(Err("line 12 is not JSON".to_owned()));
                 }
-                rows
+                push_ten(number, rows);
             };
             Box::new(decode) as Chunk<'static, u64, u64>
-        });
-        let rows = rows(failing);
-        assert_eq!((rows.len(), &*rows[11]), (13, "11: 11"));
-        assert_eq!(rows[12], "line 12 is not JSON");
+        }));
+        let rows = pulled(&failing);
+        assert_eq!((rows.len(), &*rows[10]), (12, "10: x"));
+        assert_eq!(rows[11], "line 12 is not JSON");
     }
 
     #[test]
     fn a_panic_and_a_duplicate_id_are_errors() {
-        let panicking = [|| chunk(0), || panic!("out of paper")];
-        let panicking = panicking.map(|decode| Box::new(decode) as Chunk<'static, u64, u64>);
-        let found = rows(panicking.into_iter());
+        let panicking: [Chunk<'static, u64, u64>; 2] =
+            [chunk(0), Box::new(|_| panic!("out of paper"))];
+        let found = pulled(&chunks(panicking));
         assert_eq!(found[10..], ["reading the rows panicked: out of paper"]);
-        let twice = [0, 1, 0].map(|it| Box::new(move || chunk(it)) as Chunk<'static, u64, u64>);
-        let found = rows(twice.into_iter());
+        let found = pulled(&chunks([0, 1, 0].map(chunk)));
         let error = "duplicate row id `0` (rows 1 and 21); ids must be unique within a run";
         assert_eq!(found[20..], [error]);
+    }
+
+    /// Lends rows with these ids; those whose row cannot be counted are pushed.
+    fn lending(first_line: u64, ids: &'static [&'static str]) -> Chunk<'static, u64, u64> {
+        Box::new(move |rows| {
+            let mut at = Origin { file: Arc::from(Path::new("rows")), line: first_line };
+            for id in ids {
+                let value = id.len() as u64;
+                if !rows.lend(id, &at, &value, &value) {
+                    let pair = Pair::new(*id, value, value);
+                    rows.push(Ok(Pair { origin: Some(at.clone()), ..pair }));
+                }
+                at.line += 1;
+            }
+        })
+    }
+
+    /// Scores chunks: rows with ids of one byte are counted, those with three bytes end the counting.
+    fn scored(chunks: &ChunkedRows<'_, u64, u64>) -> (usize, Vec<String>) {
+        let (mut counted, mut found) = (0, Vec::new());
+        loop {
+            let mut score = |gold: &u64, _: &u64| match gold {
+                1 => {
+                    counted += 1;
+                    Lent::Counted
+                }
+                3 => Lent::Later,
+                _ => Lent::Evaluated(Default::default()),
+            };
+            if !chunks.score_chunk(&mut score) {
+                match pull(chunks) {
+                    Some(row) => found.push(row),
+                    None => return (counted, found),
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn counted_rows_are_numbered_and_their_ids_compared() {
+        let rows = chunks([lending(1, &["a", "b", "cc", "d"]), lending(5, &["e", "fff", "g"])]);
+        assert_eq!(scored(&rows), (4, vec!["2: cc".to_owned(), "5: fff".into(), "6: g".into()]));
+        for ids in [&["xx", "y", "b"][..], &["y", "xx", "xx"], &["y", "fff", "y"]] {
+            let rows = chunks([lending(1, &["a", "b"]), lending(3, ids)]);
+            let id = ids[2];
+            let first = ["a", "b"].iter().chain(ids).position(|other| *other == id).unwrap() + 1;
+            let error = format!(
+                "duplicate row id `{id}` (rows rows:{first} and rows:5); ids must be unique within a run"
+            );
+            assert_eq!(scored(&rows).1.last(), Some(&error), "{ids:?}");
+        }
     }
 }

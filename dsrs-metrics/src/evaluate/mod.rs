@@ -4,8 +4,10 @@
 
 mod attempt;
 mod builder;
+mod chunk_rows;
 mod chunked;
 mod collector;
+mod counting_ids;
 #[cfg(feature = "ctrl-c")]
 mod ctrl_c;
 mod error;
@@ -61,6 +63,7 @@ pub use self::row_result::RowResult;
 pub use self::summary::MetricSummary;
 pub use self::totals::ProgramTotals;
 
+pub(crate) use self::chunk_rows::ChunkRows;
 use self::chunked::Chunk;
 use self::options::Options;
 use self::row::Plan;
@@ -266,10 +269,22 @@ impl<G: Send + Sync + 'static, P: Send + Sync + 'static> Evaluate<G, P> {
         &self,
         chunks: impl IntoIterator<Item: FnOnce() -> C + Send + 'static, IntoIter: Send + 'static>,
     ) -> Running<'_, G, P> {
-        let decoded = |row: R| row.into_result().map(Input::from);
-        let chunks = chunks.into_iter().fuse().map(move |decode| {
-            Box::new(move || decode().into_iter().map(decoded).collect()) as Chunk<'_, G, P>
-        });
+        self.score_lent(chunks.into_iter().map(|decode| {
+            move |rows: &mut ChunkRows<'_, G, P>| {
+                decode().into_iter().for_each(|row| rows.push(row.into_result()));
+            }
+        }))
+    }
+
+    /// As [`score_chunks`](Self::score_chunks), for chunks that may lend their rows.
+    pub(crate) fn score_lent<C>(
+        &self,
+        chunks: impl Iterator<Item = C> + Send + 'static,
+    ) -> Running<'_, G, P>
+    where
+        C: FnOnce(&mut ChunkRows<'_, G, P>) + Send + 'static,
+    {
+        let chunks = chunks.fuse().map(|decode| Box::new(decode) as Chunk<'_, G, P>);
         let source = Source::chunks(Box::new(chunks));
         Box::pin(self.start(source, Predicted, self.render_scored()))
     }

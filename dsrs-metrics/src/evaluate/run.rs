@@ -54,6 +54,8 @@ pub(super) struct Run<'a, G, P> {
     pub(super) collector: Mutex<Collector<G, P>>,
     /// Rows at positions from this one on may be counted as plain rows; `None` if something else of every row is needed.
     pub(super) plain_from: Option<u64>,
+    /// Whether plain rows of a chunk may be counted as they are decoded: if no row before them can end the run.
+    pub(super) counts_chunks: bool,
     pub(super) plain_rows: Mutex<Vec<SharedPlainRows>>,
     pub(super) pulled: PulledRows<G, P>,
     /// Set if rows are written.
@@ -248,6 +250,7 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
             )),
             plan,
             plain_from: (!needs_rows).then_some(keep_below),
+            counts_chunks: keep_below == 0 && options.max_errors.is_none(),
             plain_rows: Mutex::default(),
             pulled: PulledRows::default(),
             pool,

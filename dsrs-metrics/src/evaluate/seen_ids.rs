@@ -5,6 +5,7 @@ use std::hash::BuildHasher;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::counting_ids::{CountingIds, Inserted};
 use super::error::EvaluateError;
 use super::id_table::IdTable;
 use super::sorted_runs::{Seen, SortedRuns};
@@ -18,9 +19,9 @@ const IN_MEMORY: usize = 1 << 20;
 /// The last ids are in memory, and a duplicate among them is detected at once. Earlier ones are in a temporary
 /// file as sorted runs; [`check`](Self::check) detects the duplicates among all.
 ///
-/// Ids that are consecutive numbers, as positions are, take no memory.
+/// Ids that count up, as positions do, take no memory.
 pub(super) struct SeenIds {
-    numbered: Numbered,
+    counting: CountingIds,
     hashers: [RandomState; 2],
     last: IdTable,
     limit: usize,
@@ -46,7 +47,7 @@ impl SeenIds {
 
     fn with_limit(limit: usize) -> Self {
         Self {
-            numbered: Numbered::default(),
+            counting: CountingIds::default(),
             hashers: <[RandomState; 2]>::default(),
             last: IdTable::default(),
             limit,
@@ -67,7 +68,7 @@ impl SeenIds {
         origin: Option<&Origin>,
     ) -> Result<(), EvaluateError> {
         let place = origin.map_or(row + 1, |origin| self.line_in_run(origin));
-        match self.numbered.insert(id, place) {
+        match self.counting.insert(id, place) {
             Inserted::New => return Ok(()),
             Inserted::Duplicate { first } => {
                 return Err(self.duplicate(id.to_owned(), first, place));
@@ -145,84 +146,6 @@ impl SeenIds {
     }
 }
 
-/// Ids that are consecutive decimal numbers, in rows that follow each other.
-#[derive(Default)]
-struct Numbered {
-    /// The first and the last number and place.
-    ids: Option<[(u64, u64); 2]>,
-    /// The id that would continue them.
-    next: Decimal,
-    /// Whether another id followed, so that no more numbers are added.
-    has_ended: bool,
-}
-
-/// A decimal number that counts up: comparing digits takes less time than parsing each id.
-#[derive(Default)]
-struct Decimal(Vec<u8>);
-
-impl Decimal {
-    /// Sets the number to the one after `id`, which is canonical.
-    fn set_after(&mut self, id: &str) {
-        self.0.clear();
-        self.0.extend_from_slice(id.as_bytes());
-        self.increment();
-    }
-
-    fn increment(&mut self) {
-        for digit in self.0.iter_mut().rev() {
-            if *digit < b'9' {
-                *digit += 1;
-                return;
-            }
-            *digit = b'0';
-        }
-        self.0.insert(0, b'1');
-    }
-}
-
-enum Inserted {
-    New,
-    Duplicate {
-        first: u64,
-    },
-    /// The id is not the next number.
-    Other,
-}
-
-impl Numbered {
-    fn insert(&mut self, id: &str, place: u64) -> Inserted {
-        if let Some([_, last]) = &mut self.ids
-            && !self.has_ended
-            && id.as_bytes() == self.next.0
-            && last.0 < u64::MAX
-            && last.1.checked_add(1) == Some(place)
-        {
-            *last = (last.0 + 1, place);
-            self.next.increment();
-            return Inserted::New;
-        }
-        match (&self.ids, canonical_number(id)) {
-            (None, Some(number)) if !self.has_ended => {
-                self.ids = Some([(number, place); 2]);
-                self.next.set_after(id);
-                return Inserted::New;
-            }
-            (Some([first, last]), Some(number)) if (first.0..=last.0).contains(&number) => {
-                return Inserted::Duplicate { first: first.1 + (number - first.0) };
-            }
-            _ => {}
-        }
-        self.has_ended = true;
-        Inserted::Other
-    }
-}
-
-/// Returns the number that is written as this id and as no other.
-fn canonical_number(id: &str) -> Option<u64> {
-    let is_canonical = !id.starts_with(['0', '+']) || id == "0";
-    is_canonical.then(|| id.parse().ok()).flatten()
-}
-
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
@@ -246,7 +169,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let score = |ids: &[u64]| {
             let pair =
-                |id: &u64| Pair::new(format!("r{id}"), Example::default(), Prediction::default());
+                |id: &u64| Pair::new(format!("r{id}x"), Example::default(), Prediction::default());
             let rows: Vec<Pair> = ids.iter().map(pair).collect();
             runtime.block_on(evaluate.score(rows)).map(|result| result.rows)
         };
@@ -255,7 +178,7 @@ mod tests {
         std::fs::remove_file(&path).unwrap();
         ids[90] = 11;
         let error = score(&ids).unwrap_err().to_string();
-        let found = "duplicate row id `r11` (rows 12 and 91); ids must be unique within a run";
+        let found = "duplicate row id `r11x` (rows 12 and 91); ids must be unique within a run";
         assert_eq!((&*error, path.exists()), (found, false));
     }
 
@@ -284,10 +207,10 @@ mod tests {
         let mut seen = SeenIds::with_limit(100);
         for (row, line) in (0..1_000).zip((1..=500).chain(1..=500)) {
             let origin = Origin { file: Arc::clone(&files[usize::from(row >= 500)]), line };
-            let id = format!("r{}", if row == 720 { 40 } else { row });
+            let id = format!("r{}x", if row == 720 { 40 } else { row });
             seen.insert(&id, row, Some(&origin)).unwrap();
         }
-        let found = "duplicate row id `r40` (rows a.jsonl:41 and b.jsonl:221); ids must be unique within a run";
+        let found = "duplicate row id `r40x` (rows a.jsonl:41 and b.jsonl:221); ids must be unique within a run";
         assert_eq!(seen.check().unwrap_err().to_string(), found);
     }
 
@@ -295,7 +218,7 @@ mod tests {
     fn trap_20_memory_is_that_of_the_last_ids() {
         let mut seen = SeenIds::with_limit(64);
         for row in 0..100_000 {
-            seen.insert(&format!("r{row}"), row, None).unwrap();
+            seen.insert(&format!("r{row}x"), row, None).unwrap();
             assert!(seen.last.len() < 64);
         }
         assert!(seen.last.capacity() < 256, "{}", seen.last.capacity());

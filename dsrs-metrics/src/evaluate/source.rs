@@ -9,6 +9,7 @@ use std::task::{Context, Poll};
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
 
+use super::chunk_rows::ScoreRow;
 use super::chunked::{ChunkedRows, Chunks};
 use super::error::EvaluateError;
 use super::pulled_rows::OwnRows;
@@ -16,6 +17,7 @@ use super::seen_ids::SeenIds;
 use super::shared_poll::SharedPoll;
 use super::stop::Stop;
 use super::worker_pool::WorkerPool;
+use crate::core::outcome::Outcome;
 use crate::core::panic::{self, Panic};
 use crate::core::rows::dynamic::Fields;
 use crate::core::rows::pair::{Origin, Pair};
@@ -27,8 +29,23 @@ pub(super) struct Input<G, P> {
     pub(super) gold: Gold<G>,
     /// The prediction, or `None` if the program has to make it.
     pub(super) pred: Option<P>,
-    /// Boxed, since a row is moved several times, and most have neither.
-    extra: Option<Box<(Fields, Option<Origin>)>>,
+    /// Boxed, since a row is moved several times, and most have none.
+    extra: Option<Box<Extra>>,
+}
+
+/// What few rows have.
+#[derive(Default)]
+struct Extra {
+    attributes: Fields,
+    origin: Option<Origin>,
+    evaluated: Option<Evaluated>,
+}
+
+/// The outcomes of a row that was evaluated as it was decoded, and the backtraces of panics.
+#[derive(Default)]
+pub(super) struct Evaluated {
+    pub(super) outcomes: Vec<Outcome>,
+    pub(super) traceback: Option<String>,
 }
 
 /// The labelled example of a row, shared with a list or its own.
@@ -59,12 +76,26 @@ impl<G, P> Input<G, P> {
     }
 
     fn origin(&self) -> Option<&Origin> {
-        self.extra.as_ref().and_then(|extra| extra.1.as_ref())
+        self.extra.as_ref().and_then(|extra| extra.origin.as_ref())
     }
 
     /// Returns the other fields and the origin of the row.
     pub(super) fn take_extra(&mut self) -> (Fields, Option<Origin>) {
-        self.extra.take().map(|extra| *extra).unwrap_or_default()
+        let Extra { attributes, origin, .. } =
+            self.extra.take().map(|extra| *extra).unwrap_or_default();
+        (attributes, origin)
+    }
+
+    /// Sets the outcomes of a row that is evaluated already.
+    pub(super) fn evaluated(mut self, evaluated: Option<Evaluated>) -> Self {
+        if evaluated.is_some() {
+            self.extra.get_or_insert_default().evaluated = evaluated;
+        }
+        self
+    }
+
+    pub(super) fn take_evaluated(&mut self) -> Option<Evaluated> {
+        self.extra.as_mut()?.evaluated.take()
     }
 }
 
@@ -72,7 +103,7 @@ impl<G, P> From<Pair<G, P>> for Input<G, P> {
     fn from(pair: Pair<G, P>) -> Self {
         let Pair { id, gold, pred, attributes, origin, .. } = pair;
         let has_extra = !attributes.is_empty() || origin.is_some();
-        let extra = has_extra.then(|| Box::new((attributes, origin)));
+        let extra = has_extra.then(|| Box::new(Extra { attributes, origin, evaluated: None }));
         Self { id: Some(id), gold: Gold::Own(gold), pred: Some(pred), extra }
     }
 }
@@ -120,6 +151,13 @@ impl<S> Numbering<S> {
         }
         self.next += 1;
         Ok((self.next - 1, row))
+    }
+
+    /// Numbers a row that is counted already.
+    pub(super) fn count(&mut self, id: &str, at: &Origin) -> Result<(), EvaluateError> {
+        self.seen.insert(id, self.next, Some(at))?;
+        self.next += 1;
+        Ok(())
     }
 }
 
@@ -217,6 +255,14 @@ impl<'a, G, P> Source<'a, G, P> {
                 self.fail(error, stop);
                 None
             }
+        }
+    }
+
+    /// Decodes a chunk of rows, and evaluates those of them that can be counted at once. Returns whether there was one.
+    pub(super) fn score_chunk(&self, score: ScoreRow<'_, G, P>) -> bool {
+        match &self.rows {
+            Rows::Chunks(rows) => rows.score_chunk(score),
+            _ => false,
         }
     }
 

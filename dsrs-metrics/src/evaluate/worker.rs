@@ -10,12 +10,13 @@ use std::time::{Duration, Instant};
 
 use futures_util::FutureExt;
 
+use super::chunk_rows::Lent;
 use super::journal::RunJournal;
 use super::plain_rows::{self, PlainRows, SharedPlainRows};
 use super::pulled_rows::OwnRows;
 use super::row_result::RowResult;
 use super::run::Run;
-use super::source::{Input, Numbered, lock};
+use super::source::{Evaluated, Input, Numbered, lock};
 use crate::core::outcome::Outcome;
 use crate::core::panic;
 use crate::evaluate::program::Program;
@@ -26,6 +27,16 @@ const TIME_SLICE: Duration = Duration::from_millis(5);
 
 /// The largest number of rows between two readings of the clock.
 const MAX_ROWS_PER_READING: u32 = 64;
+
+/// The number of rows between two readings of the clock while the rows of a chunk are counted.
+const CHUNK_ROWS_PER_READING: u32 = 16;
+
+/// How long a worker may count the rows of a chunk, whose other rows no worker can take. It is much longer than fast rows
+/// take, so that a thread that is suspended rarely ends the counting.
+const CHUNK_SLICE: Duration = Duration::from_millis(20);
+
+/// The longest time that a row may take where the rows of a chunk are counted.
+const MAX_CHUNK_ROW: Duration = Duration::from_micros(50);
 
 /// Awaits a row, resetting its cooperative time slice each time it is resumed, since other tasks ran
 /// meanwhile. Yielding again at its end would queue it behind all tasks that were woken with it.
@@ -51,12 +62,21 @@ struct Slice {
     rows_left: u32,
     rows_per_reading: u32,
     last_reading: Instant,
+    /// Whether rows take so little time that they can be counted as they are decoded.
+    counts_chunks: bool,
 }
 
 impl Slice {
     fn start() -> Self {
         let now = Instant::now();
-        Self { start: now, rows_left: 1, rows_per_reading: 1, last_reading: now }
+        let (rows_left, rows_per_reading) = (1, 1);
+        Self { start: now, rows_left, rows_per_reading, last_reading: now, counts_chunks: false }
+    }
+
+    /// Returns the time since the start of the slice, after a chunk of fast rows.
+    fn elapsed_after_chunk(&mut self) -> Duration {
+        self.last_reading = Instant::now();
+        self.last_reading.duration_since(self.start)
     }
 
     /// Returns the time since the start of the slice, unless the clock need not be read after this row.
@@ -66,7 +86,9 @@ impl Slice {
             return None;
         }
         let now = Instant::now();
-        let is_fast = now.duration_since(self.last_reading) < TIME_SLICE / 50;
+        let since_reading = now.duration_since(self.last_reading);
+        self.counts_chunks |= since_reading / self.rows_per_reading < MAX_CHUNK_ROW;
+        let is_fast = since_reading < TIME_SLICE / 50;
         self.rows_per_reading = match is_fast {
             true => (2 * self.rows_per_reading).min(MAX_ROWS_PER_READING),
             false => 1,
@@ -108,10 +130,20 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
     pub(super) async fn work<Kind>(&self, program: &impl Program<G, P, Kind>) {
         let is_immediate = self.journal.is_none() && self.plan.is_immediate;
         let plain = self.plain_from.filter(|_| is_immediate).map(|from| (from, self.add_worker()));
+        let counted = plain.as_ref().map(|(_, rows)| rows);
         let (mut line, mut outcomes) = (Vec::new(), Vec::new());
         let mut slice = Slice::start();
         let own = self.pulled.add_worker();
         loop {
+            if self.counts_chunks
+                && slice.counts_chunks
+                && let Some(rows) = counted
+                && self.count_chunk(&own, rows, &mut outcomes, &mut slice.counts_chunks)
+            {
+                let elapsed = slice.elapsed_after_chunk();
+                self.yield_after(elapsed, &mut slice, counted).await;
+                continue;
+            }
             let rows_at_once = if is_immediate { slice.rows_per_reading } else { 1 };
             let Some((index, input)) = self.next(&own, rows_at_once).await else { break };
             let plain_rows = plain.as_ref().filter(|(from, _)| index >= *from);
@@ -135,29 +167,75 @@ impl<'a, G: Send + Sync, P: Send + Sync> Run<'a, G, P> {
                     }
                 }
             }
-            // Rows that never wait must yield to timers, signals and other tasks: short ones by tokio's
-            // budget, which costs least, long ones when their time slice is over.
-            let Some(elapsed) = slice.elapsed() else { continue };
-            if elapsed < TIME_SLICE {
-                tokio::task::consume_budget().await;
-                continue;
+            if let Some(elapsed) = slice.elapsed() {
+                self.yield_after(elapsed, &mut slice, counted).await;
             }
-            if let Some((_, rows)) = &plain {
-                self.add_plain_rows(rows);
-            }
-            self.poll_stop_signal();
-            tokio::task::yield_now().await;
-            slice.start = Instant::now();
         }
+    }
+
+    /// Rows that never wait must yield to timers, signals and other tasks: short ones by tokio's budget, which costs
+    /// least, long ones when their time slice is over.
+    async fn yield_after(
+        &self,
+        elapsed: Duration,
+        slice: &mut Slice,
+        plain: Option<&SharedPlainRows>,
+    ) {
+        if elapsed < TIME_SLICE {
+            return tokio::task::consume_budget().await;
+        }
+        if let Some(rows) = plain {
+            self.add_plain_rows(rows);
+        }
+        self.poll_stop_signal();
+        tokio::task::yield_now().await;
+        slice.start = Instant::now();
+    }
+
+    /// Decodes a chunk of rows and counts those that are plain, without keeping them. Returns whether there was one: not if
+    /// other rows are to be evaluated first.
+    fn count_chunk(
+        &self,
+        own: &OwnRows<G, P>,
+        plain: &SharedPlainRows,
+        outcomes: &mut Vec<Outcome>,
+        are_fast: &mut bool,
+    ) -> bool {
+        if self.stop.is_set() || !lock(own).is_empty() {
+            return false;
+        }
+        let (start, mut rows) = (Instant::now(), 0_u32);
+        self.source.score_chunk(&mut |gold, pred| {
+            rows += 1;
+            if rows.is_multiple_of(CHUNK_ROWS_PER_READING) {
+                // Rows that take long are better evaluated one by one, by all workers.
+                *are_fast = start.elapsed() < CHUNK_SLICE;
+                if !*are_fast || self.stop.is_set() {
+                    return Lent::Later;
+                }
+            }
+            match self.plan.score_now(self.plan.call(gold, pred, None), outcomes) {
+                None => Lent::Later,
+                Some(_) if plain_rows::lock(plain).record(outcomes) => Lent::Counted,
+                Some(traceback) => {
+                    let outcomes = std::mem::take(outcomes);
+                    Lent::Evaluated(Evaluated { outcomes, traceback })
+                }
+            }
+        })
     }
 
     fn evaluate_now(
         &self,
         index: u64,
-        input: Input<G, P>,
+        mut input: Input<G, P>,
         outcomes: &mut Vec<Outcome>,
         plain: Option<&SharedPlainRows>,
     ) -> Attempted<G, P> {
+        if let Some(Evaluated { outcomes, traceback }) = input.take_evaluated() {
+            let row = RowResult::begin(index, input);
+            return Attempted::Evaluated(RowResult { outcomes, traceback, ..row });
+        }
         let call = input.pred.as_ref().map(|pred| self.plan.call(input.gold.get(), pred, None));
         let Some(traceback) = call.and_then(|call| self.plan.score_now(call, outcomes)) else {
             return Attempted::Waits(input);

@@ -20,21 +20,24 @@ impl fmt::Display for TooDeep {
 
 /// Whether the value is nested deeper than [`MAX_DEPTH`]. Not recursive itself.
 pub(crate) fn is_too_deep(value: &Value) -> bool {
-    if !(value.is_array() || value.is_object()) {
-        return false;
-    }
-    let mut rest = vec![(value, 0)];
+    let mut rest = Vec::new();
+    push_nested(value, 0, &mut rest);
     while let Some((value, depth)) = rest.pop() {
         if depth > MAX_DEPTH {
             return true;
         }
-        match value {
-            Value::Array(items) => rest.extend(nested(items.iter(), depth)),
-            Value::Object(fields) => rest.extend(nested(fields.values(), depth)),
-            _ => {}
-        }
+        push_nested(value, depth, &mut rest);
     }
     false
+}
+
+/// Adds the values of a list or object that can contain others.
+fn push_nested<'v>(value: &'v Value, depth: usize, rest: &mut Vec<(&'v Value, usize)>) {
+    match value {
+        Value::Array(items) => rest.extend(nested(items.iter(), depth)),
+        Value::Object(fields) => rest.extend(nested(fields.values(), depth)),
+        _ => {}
+    }
 }
 
 /// Returns the values that can contain others.

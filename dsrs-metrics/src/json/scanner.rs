@@ -123,20 +123,41 @@ impl<'t> Scanner<'t> {
 
     /// Reads a value. Strings without escapes and lists of them are copied once; any other value is parsed by `serde_json`.
     pub(crate) fn value(&mut self) -> Option<Value> {
+        let mut value = Value::Null;
+        self.value_into(&mut value)?;
+        Some(value)
+    }
+
+    /// As [`value`](Self::value), in the memory of another value.
+    pub(crate) fn value_into(&mut self, value: &mut Value) -> Option<()> {
         match self.peek()? {
-            b'"' => self.string().map(Value::String),
+            b'"' => match value {
+                Value::String(text) => self.string_into(text)?,
+                _ => *value = Value::String(self.string()?),
+            },
             b'[' => {
-                let mut items = Vec::new();
-                self.array(|scanner| scanner.value().map(|item| items.push(item)))?;
-                Some(Value::Array(items))
+                let mut items = match value {
+                    Value::Array(items) => std::mem::take(items),
+                    _ => Vec::new(),
+                };
+                let mut len = 0;
+                self.array(|scanner| {
+                    if len == items.len() {
+                        items.push(Value::Null);
+                    }
+                    len += 1;
+                    scanner.value_into(&mut items[len - 1])
+                })?;
+                items.truncate(len);
+                *value = Value::Array(items);
             }
             _ => {
                 let start = self.at;
                 self.skip()?;
-                let UniqueKeys(value) = serde_json::from_str(&self.text[start..self.at]).ok()?;
-                Some(value)
+                UniqueKeys(*value) = serde_json::from_str(&self.text[start..self.at]).ok()?;
             }
         }
+        Some(())
     }
 
     /// Skips a value.
@@ -157,11 +178,22 @@ impl<'t> Scanner<'t> {
     }
 
     fn string(&mut self) -> Option<String> {
+        let mut text = String::new();
+        self.string_into(&mut text)?;
+        Some(text)
+    }
+
+    /// Reads a string without escapes in the memory of another one.
+    pub(crate) fn string_into(&mut self, text: &mut String) -> Option<()> {
         let start = self.at;
         match self.skip_string()? {
-            true => Some(self.text[start + 1..self.at - 1].to_owned()),
-            false => serde_json::from_str(&self.text[start..self.at]).ok(),
+            true => {
+                text.clear();
+                text.push_str(&self.text[start + 1..self.at - 1]);
+            }
+            false => *text = serde_json::from_str(&self.text[start..self.at]).ok()?,
         }
+        Some(())
     }
 
     fn plain_string(&mut self) -> Option<&'t str> {
@@ -178,7 +210,7 @@ impl<'t> Scanner<'t> {
         self.at += 1;
         let mut is_plain = true;
         loop {
-            self.at += memchr2(b'"', b'\\', &bytes[self.at..])?;
+            self.at += find_end(&bytes[self.at..])?;
             if bytes[self.at] == b'"' {
                 self.at += 1;
                 return Some(is_plain);
@@ -236,6 +268,30 @@ impl<'t> Scanner<'t> {
         let has_exponent = matches!(bytes.get(self.at), Some(b'e' | b'E'));
         (!has_exponent && self.at - start <= MAX_NUMBER).then_some(())
     }
+}
+
+/// Returns the position of the first quote or backslash. Most strings end within a few bytes.
+#[inline]
+fn find_end(bytes: &[u8]) -> Option<usize> {
+    const WORDS: usize = 4;
+    let mut at = 0;
+    for word in bytes.chunks_exact(8).take(WORDS) {
+        let word = u64::from_le_bytes(word.try_into().ok()?);
+        let found = first_equal(word, b'"') | first_equal(word, b'\\');
+        if found != 0 {
+            return Some(at + found.trailing_zeros() as usize / 8);
+        }
+        at += 8;
+    }
+    memchr2(b'"', b'\\', &bytes[at..]).map(|end| at + end)
+}
+
+/// Sets the highest bit of the first byte of the word that is equal to `byte`, and maybe of later ones.
+#[inline]
+fn first_equal(word: u64, byte: u8) -> u64 {
+    const ONES: u64 = u64::MAX / 255;
+    let zero_if_equal = word ^ (ONES * u64::from(byte));
+    zero_if_equal.wrapping_sub(ONES) & !zero_if_equal & (ONES << 7)
 }
 
 #[cfg(test)]

@@ -128,7 +128,7 @@ fn evaluate_rows(
         // A read from a pipe may block, and Ctrl-C must not wait for it.
         if args.data.iter().all(|file| is_regular(file)) {
             match in_chunks {
-                true => evaluate.score_chunks(rows.into_chunks()).await,
+                true => evaluate.score_lent(rows.into_chunks()).await,
                 false => evaluate.score(rows).await,
             }
         } else {

@@ -17,8 +17,9 @@ use crate::core::panic::catch;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::rows::pair::{Origin, Pair};
 use crate::data::{
-    DataError, DataReader, FieldSelection, Format, Mapping, PairChunk, Pairing, Pairs,
+    DataError, DataReader, FieldSelection, Format, LentRow, Mapping, Pairing, Pairs, RowVisitor,
 };
+use crate::evaluate::ChunkRows;
 
 /// Opens the files, with the format and the mappings of the options, for these metrics.
 pub(super) fn open(args: &ScoreArguments, metrics: &[Arc<dyn Metric>]) -> Result<Pairs, CliError> {
@@ -131,34 +132,43 @@ impl CheckedRows {
     }
 
     /// Returns functions that decode and check the rows of a chunk.
-    pub(super) fn into_chunks(mut self) -> impl Iterator<Item = impl FnOnce() -> CheckedChunk> {
+    pub(super) fn into_chunks(
+        mut self,
+    ) -> impl Iterator<Item = impl FnOnce(&mut ChunkRows<'_, Example, Prediction>)> {
         std::iter::from_fn(move || {
             let chunk = self.pairs.next_chunk();
             self.is_complete.store(chunk.is_none(), Ordering::Release);
             let check = Arc::clone(&self.check);
-            chunk.map(|chunk| move || CheckedChunk::new(chunk, check))
+            chunk.map(|chunk| {
+                move |rows: &mut ChunkRows<'_, _, _>| {
+                    chunk.visit(&mut CheckedChunk { rows, check: &check });
+                }
+            })
         })
     }
 }
 
 /// The rows of a chunk, up to the first that a metric cannot read.
-pub(super) struct CheckedChunk {
-    pairs: std::vec::IntoIter<Result<Pair, DataError>>,
-    check: Arc<RowCheck>,
+struct CheckedChunk<'c, 's> {
+    rows: &'c mut ChunkRows<'s, Example, Prediction>,
+    check: &'c RowCheck,
 }
 
-impl CheckedChunk {
-    fn new(chunk: PairChunk, check: Arc<RowCheck>) -> Self {
-        Self { pairs: chunk.decode().into_iter(), check }
+impl RowVisitor for CheckedChunk<'_, '_> {
+    fn takes_lent(&self) -> bool {
+        self.rows.takes_lent()
     }
-}
 
-impl Iterator for CheckedChunk {
-    type Item = Result<Pair, RowError>;
+    /// A row that has scores of all metrics needs no check: each could read it.
+    fn lent(&mut self, row: &LentRow) -> bool {
+        self.rows.lend(&row.id, &row.at, &row.gold, &row.pred)
+    }
 
-    fn next(&mut self) -> Option<Self::Item> {
-        let pair = self.pairs.next()?;
-        Some(pair.map_err(RowError::from).and_then(|pair| self.check.check(pair)))
+    fn own(&mut self, row: Result<Pair, DataError>) -> bool {
+        let row = row.map_err(RowError::from).and_then(|pair| self.check.check(pair));
+        let is_last = row.is_err();
+        self.rows.push(row.map_err(|error| format!("{error:#}")));
+        !is_last
     }
 }
 

@@ -73,6 +73,27 @@ impl Entries {
         None
     }
 
+    /// Returns the value at this position of a list that is written again from its start. If the entry there has another
+    /// name, it and all after it are replaced by a new one. `None` if there would be more than are listed.
+    #[cfg(any(feature = "cli", test))]
+    pub(super) fn rewrite(&mut self, position: usize, name: &'static str) -> Option<&mut Value> {
+        if self.index.is_some() || position >= MAX_LISTED {
+            return None;
+        }
+        if self.list.get(position).is_none_or(|(other, _)| other != name) {
+            self.list.truncate(position);
+            self.list.push((Cow::Borrowed(name), Value::Null));
+        }
+        self.list.get_mut(position).map(|(_, value)| value)
+    }
+
+    /// Removes the entries from this position on, of a list that was written again.
+    #[cfg(any(feature = "cli", test))]
+    pub(super) fn truncate(&mut self, len: usize) {
+        debug_assert!(self.index.is_none(), "an index has all positions");
+        self.list.truncate(len);
+    }
+
     /// Removes an entry. The others keep their order.
     pub(super) fn remove(&mut self, name: &str) -> Option<Value> {
         let (_, value) = self.list.remove(self.position(name)?);
@@ -200,6 +221,23 @@ mod tests {
             1 => any::<u8>().prop_map(|name| Step::Remove(name % 48)),
             1 => any::<u8>().prop_map(|name| Step::SwapRemove(name % 48)),
         ]
+    }
+
+    #[test]
+    fn a_list_that_is_written_again_has_the_entries_of_the_last_time() {
+        let mut entries = Entries::default();
+        for names in [&["a", "b"][..], &["b", "a", "c"], &["b"], &[], &["b", "c", "a"]] {
+            for (position, name) in names.iter().enumerate() {
+                *entries.rewrite(position, name).unwrap() = Value::from(*name);
+            }
+            entries.truncate(names.len());
+            let expected: Vec<_> = names.iter().map(|name| (*name, Value::from(*name))).collect();
+            let found = entries.iter().map(|(name, value)| (name, value.clone()));
+            assert_eq!(found.collect::<Vec<_>>(), expected);
+        }
+        *entries.rewrite(0, "b").unwrap() = Value::from(1);
+        assert_eq!((entries.get("b"), entries.get("c")), (Some(&1.into()), Some(&"c".into())));
+        assert_eq!(entries.rewrite(16, "x"), None);
     }
 
     proptest! {

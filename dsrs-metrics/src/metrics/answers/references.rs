@@ -24,6 +24,9 @@ pub struct StrOrList<'a>(Strings<'a>);
 #[derive(Debug, Clone, PartialEq)]
 enum Strings<'a> {
     One(Cow<'a, str>),
+    /// A list of one, which most rows have, without an allocation.
+    Single([Cow<'a, str>; 1]),
+    /// No string, or several.
     Many(Vec<Cow<'a, str>>),
 }
 
@@ -35,7 +38,11 @@ impl<'a> StrOrList<'a> {
 
     /// Creates a list of strings.
     pub fn many<T: Into<Cow<'a, str>>>(strings: impl IntoIterator<Item = T>) -> Self {
-        Self(Strings::Many(strings.into_iter().map(Into::into).collect()))
+        let strings: Vec<_> = strings.into_iter().map(Into::into).collect();
+        Self(match <[_; 1]>::try_from(strings) {
+            Ok(single) => Strings::Single(single),
+            Err(strings) => Strings::Many(strings),
+        })
     }
 
     /// Returns the string if it is not in a list.
@@ -43,7 +50,7 @@ impl<'a> StrOrList<'a> {
     pub fn as_one(&self) -> Option<&str> {
         match &self.0 {
             Strings::One(string) => Some(string),
-            Strings::Many(_) => None,
+            Strings::Single(_) | Strings::Many(_) => None,
         }
     }
 }
@@ -61,6 +68,7 @@ impl<'a> std::ops::Deref for StrOrList<'a> {
     fn deref(&self) -> &Self::Target {
         match &self.0 {
             Strings::One(string) => std::slice::from_ref(string),
+            Strings::Single(single) => single,
             Strings::Many(strings) => strings,
         }
     }
@@ -90,16 +98,24 @@ impl<'de> Visitor<'de> for StringsVisitor {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut strings: A) -> Result<Self::Value, A::Error> {
-        let mut many = Vec::with_capacity(strings.size_hint().unwrap_or(0).min(1024));
-        while let Some(StrOrList(string)) = strings.next_element()? {
-            match string {
-                Strings::One(string) => many.push(string),
-                Strings::Many(_) => {
-                    return Err(serde::de::Error::custom("expected a string, found a nested list"));
-                }
-            }
+        let Some(first) = next_string(&mut strings)? else { return Ok(Strings::Many(Vec::new())) };
+        let Some(second) = next_string(&mut strings)? else { return Ok(Strings::Single([first])) };
+        let mut many = Vec::with_capacity(2 + strings.size_hint().unwrap_or(0).min(1024));
+        many.extend([first, second]);
+        while let Some(string) = next_string(&mut strings)? {
+            many.push(string);
         }
         Ok(Strings::Many(many))
+    }
+}
+
+fn next_string<'de, A: SeqAccess<'de>>(strings: &mut A) -> Result<Option<Cow<'de, str>>, A::Error> {
+    match strings.next_element()? {
+        None => Ok(None),
+        Some(StrOrList(Strings::One(string))) => Ok(Some(string)),
+        Some(StrOrList(_)) => {
+            Err(serde::de::Error::custom("expected a string, found a nested list"))
+        }
     }
 }
 
