@@ -1,13 +1,27 @@
 #!/usr/bin/env bash
-# Compile time of one metric: `cargo check` of 500 one-line `#[metric]` functions against 500 plain functions, best of
-# five runs each, in one go. Prints milliseconds per function.
+# Compile time of the attributes: `cargo check` of N one-line `#[metric]` functions against plain functions, and of N
+# `#[judge]` structs against plain structs with the derives that a user would otherwise write. The crates are checked in
+# turns; the table has the best of several runs. Usage: benches/check_time.sh [N] [RUNS]; default 500 and 5.
 set -euo pipefail
 root="$(cd "$(dirname "$0")/.." && pwd)"
-count="${1:-500}"
+count="${1:-500}" runs="${2:-5}"
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
+crates=(functions metrics structs judges)
 
-crate() { # name, prefix of each function
+item() { # crate, number
+    local n="$2"
+    case "$1" in
+        functions) echo "fn metric_$n(expected_$n: &str, answer_$n: &str) -> bool { expected_$n == answer_$n }" ;;
+        metrics) echo "#[metric] fn metric_$n(#[gold] expected_$n: &str, #[pred] answer_$n: &str) -> bool { expected_$n == answer_$n }" ;;
+        structs) echo "/// Is the answer right?
+#[derive(Debug, Clone, Serialize, Deserialize)] struct Right$n { question_$n: String, answer_$n: String, good: bool }" ;;
+        judges) echo "/// Is the answer right?
+#[judge(cost = \"10 msat\")] struct Right$n { #[input(gold)] question_$n: String, #[input(pred)] answer_$n: String, #[output] good: bool }" ;;
+    esac
+}
+
+write() { # crate
     mkdir -p "$work/$1/src"
     cat > "$work/$1/Cargo.toml" <<TOML
 [package]
@@ -16,43 +30,42 @@ version = "0.0.0"
 edition = "2024"
 [dependencies]
 dsrs-metrics = { path = "$root/dsrs-metrics" }
+serde = { version = "1", features = ["derive"] }
 [workspace]
 TOML
     cp "$root/Cargo.lock" "$work/$1/"
     {
         echo '#![allow(dead_code, unused_imports)]'
         echo 'use dsrs_metrics::prelude::*;'
-        for n in $(seq "$count"); do
-            if [ "$1" = metrics ]; then
-                echo "#[metric] fn metric_$n(#[gold] expected_$n: &str, #[pred] answer_$n: &str) -> bool { expected_$n == answer_$n }"
-            else
-                echo "fn metric_$n(expected_$n: &str, answer_$n: &str) -> bool { expected_$n == answer_$n }"
-            fi
-        done
+        echo 'use serde::{Deserialize, Serialize};'
+        for n in $(seq "$count"); do item "$1" "$n"; done
     } > "$work/$1/src/lib.rs"
 }
 
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$work/target}" CARGO_INCREMENTAL=0
-best() {
-    local best=
+declare -A best
+check() { # crate
+    touch "$work/$1/src/lib.rs"
+    local start end
+    start=$(date +%s%N)
     (cd "$work/$1" && cargo check --quiet)
-    for _ in 1 2 3 4 5; do
-        touch "$work/$1/src/lib.rs"
-        local start end
-        start=$(date +%s%N)
-        (cd "$work/$1" && cargo check --quiet)
-        end=$(date +%s%N)
-        if [ -z "$best" ] || [ $((end - start)) -lt "$best" ]; then best=$((end - start)); fi
-    done
-    echo "$best"
+    end=$(date +%s%N)
+    if [ -z "${best[$1]:-}" ] || [ $((end - start)) -lt "${best[$1]}" ]; then best[$1]=$((end - start)); fi
 }
 
-crate plain
-crate metrics
-plain=$(best plain)
-metrics=$(best metrics)
-awk -v p="$plain" -v m="$metrics" -v n="$count" 'BEGIN {
-    printf "plain functions  %8.2f ms each\n", p / 1e6 / n
-    printf "metrics          %8.2f ms each\n", m / 1e6 / n
-    printf "a metric costs   %8.2f ms more\n", (m - p) / 1e6 / n
-}'
+for crate in "${crates[@]}"; do
+    write "$crate"
+    # Compiles the dependencies.
+    (cd "$work/$crate" && cargo check --quiet)
+done
+for _ in $(seq "$runs"); do
+    for crate in "${crates[@]}"; do check "$crate"; done
+done
+row() { # attribute, crate with it, crate without it, goal
+    awk -v name="$1" -v with="${best[$2]}" -v without="${best[$3]}" -v n="$count" -v goal="$4" 'BEGIN {
+        printf "%-9s %8.2f ms %8.2f ms %8.2f ms more (goal %d)\n", name, with / 1e6 / n, without / 1e6 / n, (with - without) / 1e6 / n, goal
+    }'
+}
+printf '%-9s %11s %11s\n' "$count of" each plain
+row '#[metric]' metrics functions 4
+row '#[judge]' judges structs 8

@@ -12,13 +12,16 @@ pub use crate::core::requirements::{Requirement, Requires};
 pub use crate::core::return_types::{Decided, Undecided};
 pub use crate::core::rows::by_name::{Given, Opaque, Serialized, Shown, configured};
 pub use crate::core::rows::fields::{
-    Field, Get, GetOptional, Name, Owned, Raw, ReadValue, Ref, Slice, Text, Want, read,
-    read_optional, read_or_note, read_row,
+    Field, Get, GetOptional, Name, Owned, Raw, ReadValue, Ref, Slice, Text, Want, can_read,
+    can_read_optional, read, read_optional, read_or_note, read_row,
 };
 pub use crate::core::rows::provide::{Give, GiveOptional};
 pub use crate::core::value_type::{Described, Undescribed};
-pub use crate::judge::configured::{PANEL, panel_default, read_panel};
+pub use crate::judge::configured::{
+    PANEL, panel_default, panel_defaults, panel_params, read_panel,
+};
 pub use crate::judge::forward::{forward, read_input, read_input_or};
+pub use crate::judge::row::judged;
 pub use serde::{self, Deserialize};
 pub use serde_json::{Value, json};
 pub use std::sync::{LazyLock, OnceLock};

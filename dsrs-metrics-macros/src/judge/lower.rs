@@ -1,5 +1,5 @@
-//! Lowers a judge to a metric: a hidden asynchronous function over the inputs, with the settings
-//! that judges share with `#[metric]`.
+//! Lowers a judge to a metric: an asynchronous function over the inputs, with the settings that judges share with
+//! `#[metric]`. The function is not emitted; its parameters become the fields of the judge's input.
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
@@ -12,7 +12,7 @@ use crate::shared::attributes::is_cfg;
 use crate::shared::errors::Errors;
 use crate::shared::function::check;
 use crate::shared::function::item::Function;
-use crate::shared::function::model::Model;
+use crate::shared::function::model::{Judged, Model};
 use crate::shared::names;
 use crate::shared::settings::Settings;
 use crate::shared::tokens::as_written;
@@ -36,12 +36,13 @@ pub(crate) fn metric(judge: &Judge, errors: &mut Errors) -> Option<Model> {
     attrs.name.get_or_insert_with(|| LitStr::new(&metric_name(judge), span));
     attrs.struct_name.get_or_insert_with(|| judge.default_metric());
     let struct_name = attrs.struct_name.clone()?;
-    let function = function(judge, &attrs, &struct_name);
+    let function = function(judge, &attrs);
     let function = Function::parse(function, errors)?;
     let mut model = Model::new(function, attrs, errors);
     model.names.component = component(&struct_name.to_string());
     model.names.origin = format!("The judge with the signature [`{}`].", judge.item.ident);
     model.panel = panel(judge);
+    model.judged = Some(Judged { input: judge.part("Input"), kind: kind(judge) });
     check::check(&model, errors);
     Some(model)
 }
@@ -78,46 +79,33 @@ fn models(models: &Models) -> String {
     vec![names.collect::<Vec<_>>().join(","); times].join(",")
 }
 
-fn function(judge: &Judge, attrs: &Settings, metric: &syn::Ident) -> TokenStream {
+fn function(judge: &Judge, attrs: &Settings) -> TokenStream {
     let span = judge.span();
     let runtime = names::runtime(attrs.krate.as_ref(), span);
     let kept = judge.item.attrs.iter().filter(|attr| {
         is_cfg(attr) || ["doc", "allow", "deprecated"].iter().any(|name| attr.path().is_ident(name))
     });
-    let (vis, input) = (&judge.item.vis, judge.part("Input"));
+    let vis = &judge.item.vis;
     let ident = format_ident!("__judge", span = span);
     let params = judge.inputs.iter().map(|input| param(input, &runtime));
     let panel = format_ident!("{PANEL}", span = span);
-    let configs = judge.inputs.iter().filter(|input| input.attr.source == Some(Source::Param));
-    let configs = configs.map(|input| &input.field.ident);
-    let rows = judge.inputs.iter().filter(|input| input.attr.source != Some(Source::Param));
-    let rows = rows.map(|input| {
-        let (name, value) = (&input.field.ident, row_value(input));
-        quote_spanned!(span=> #name: #runtime::judge::Untrusted::new(#value))
-    });
-    let verdict = judge.score.as_ref().is_some_and(|score| score.is_verdict);
-    let kind = if verdict { quote_spanned!(span=> bool) } else { quote_spanned!(span=> f64) };
+    let kind = kind(judge);
     quote_spanned! {span=>
         #(#kept)*
         #vis async fn #ident(
             #(#params,)*
             /// The models that judge, and the aggregation of their scores.
             #[param(default)] #panel: #runtime::judge::Panel,
-        ) -> #runtime::judge::Judged<::core::primitive::#kind> {
-            let __judge = #metric { #(#configs,)* #panel };
-            let __input = #input { #(#rows,)* };
-            #runtime::judge::row(&__judge, &__input, &#metric::SPEC).await
-        }
+        ) -> #runtime::judge::Judged<#kind> {}
     }
 }
 
-/// Returns the value of an input from its parameter: a trace is borrowed from the call.
-fn row_value(input: &Input) -> TokenStream {
-    let Field { ident, ty, .. } = &input.field;
-    match input.attr.source {
-        Some(Source::Trace) if option_of(ty).is_some() => quote!(#ident.cloned()),
-        Some(Source::Trace) => quote!(::core::clone::Clone::clone(#ident)),
-        _ => quote!(#ident),
+/// Returns the type of the judge's score.
+fn kind(judge: &Judge) -> TokenStream {
+    let span = judge.span();
+    match judge.score.as_ref().is_some_and(|score| score.is_verdict) {
+        true => quote_spanned!(span=> ::core::primitive::bool),
+        false => quote_spanned!(span=> ::core::primitive::f64),
     }
 }
 

@@ -47,6 +47,26 @@ pub const PANEL: [ParamSpec<'static>; 4] = [
     },
 ];
 
+/// Returns the parameters of a panel with the defaults that a judge sets.
+#[must_use]
+pub const fn panel_params(defaults: [Option<&'static str>; 4]) -> [ParamSpec<'static>; 4] {
+    let mut params = PANEL;
+    let mut index = 0;
+    while index < params.len() {
+        if defaults[index].is_some() {
+            params[index].default = defaults[index];
+        }
+        index += 1;
+    }
+    params
+}
+
+/// Returns the defaults of a panel's parameters; see [`panel_default`].
+#[must_use]
+pub fn panel_defaults(spec: &MetricSpec<'_>) -> Vec<Option<String>> {
+    (0..PANEL.len()).map(|index| panel_default(index, spec)).collect()
+}
+
 /// Returns the default of a panel's parameter where it depends on the metric, as the aggregation does.
 #[must_use]
 pub fn panel_default(index: usize, spec: &MetricSpec<'_>) -> Option<String> {

@@ -3,6 +3,7 @@
 
 use std::error::Error;
 
+use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
 use super::error::JudgeError;
@@ -63,7 +64,16 @@ where
 ///
 /// # Errors
 /// An invalid setting, a missing input, or no verdict.
-pub async fn forward<J: Judge>(
+pub fn forward<'a, J: Judge<Input: 'a>>(
+    judge: &'a J,
+    inputs: Example,
+    input: Result<J::Input, JudgeError>,
+    declared: &'a MetricSpec<'static>,
+) -> BoxFuture<'a, Result<ProgramOutput, Box<dyn Error + Send + Sync>>> {
+    Box::pin(judged(judge, inputs, input, declared))
+}
+
+async fn judged<J: Judge>(
     judge: &J,
     inputs: Example,
     input: Result<J::Input, JudgeError>,

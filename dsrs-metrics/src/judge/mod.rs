@@ -39,6 +39,7 @@
 //! # }
 //! ```
 
+mod builder;
 pub(crate) mod configured;
 mod error;
 mod fold;
@@ -51,7 +52,7 @@ mod panel;
 mod prompt;
 mod prompt_settings;
 mod reply;
-mod row;
+pub(crate) mod row;
 mod score;
 pub mod shipped;
 mod signature;
@@ -62,6 +63,7 @@ mod untrusted;
 pub use schemars;
 pub use schemars::JsonSchema;
 
+pub use self::builder::JudgeBuilder;
 pub use self::error::JudgeError;
 pub use self::judged::Judged;
 pub use self::models::{IntoModel, JudgeModel, Models};
@@ -72,8 +74,7 @@ pub use self::panel::{Aggregation, Panel};
 pub use self::prompt::{Demo, Fenced, Prompt};
 pub use self::reply::{Answer, JudgeOutput, Reply};
 pub use self::row::Judge;
-#[doc(hidden)]
-pub use self::row::row;
+pub(crate) use self::row::row;
 #[doc(hidden)]
 pub use self::score::{Overflow, Whole};
 pub use self::score::{Preference, Worth, rescale};

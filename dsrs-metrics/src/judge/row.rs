@@ -19,9 +19,12 @@ use super::score::{Overflow, score};
 use super::signature::Signature;
 use super::unsupported_params::UnsupportedParams;
 use super::untrusted::Content;
+use crate::core::answer::Answer;
 use crate::core::declared::Declared;
+use crate::core::missing::Absent;
 use crate::core::repeat::RepeatNumber;
 use crate::core::requirements::{Requirement, Requires};
+use crate::core::return_types::MetricReturn as _;
 use crate::core::score::{LostJudges, OFFLINE_JUDGE};
 use crate::core::spec::{MetricSpec, ScoreKind, ScoreRange};
 use crate::lm::{LanguageModel, Usage};
@@ -52,9 +55,27 @@ pub trait Judge: Send + Sync {
     fn worth(&self, output: Self::Output, overflow: &Overflow) -> f64;
 }
 
-/// Judges one row.
+/// Returns the answer of a judge to one call; `spec` is that of the call, `absent` the fields that it lacks. The type of the future is erased here, since
+/// the compiler would otherwise prove for each judge that all of it is `Send`.
 #[doc(hidden)]
-pub async fn row<J: Judge, K: Kind>(
+pub fn judged<'a, J, K>(
+    judge: &'a J,
+    input: J::Input,
+    spec: MetricSpec<'a>,
+    absent: Absent,
+) -> Answer<'a>
+where
+    J: Judge<Input: 'a> + Declared,
+    K: Kind + 'a,
+{
+    Answer::pending(async move {
+        let judged: Judged<K> = row(judge, &input, const { &<J as Declared>::SPEC }).await;
+        absent.mark(judged.into_scored(&spec))
+    })
+}
+
+/// Judges one row.
+pub(crate) async fn row<J: Judge, K: Kind>(
     judge: &J,
     input: &J::Input,
     spec: &MetricSpec<'static>,

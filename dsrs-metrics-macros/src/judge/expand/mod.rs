@@ -21,7 +21,7 @@ pub(crate) fn expand(judge: &Judge, metric: &Model) -> TokenStream {
     let (input, output) = (input(cx), output::definition(cx));
     let parts =
         [output::reading(cx), signature::judge(cx), setters::setters(cx), module::module(cx)];
-    let metric = function::expand_hidden(metric, &quote!(#(#parts)*));
+    let metric = function::expand_judge(metric, &quote!(#(#parts)*));
     quote!(#item #input #output #metric)
 }
 

@@ -19,7 +19,12 @@ pub(super) fn module(cx: &Context<'_>) -> TokenStream {
     });
     let fields = cx.shown().map(|input| {
         let (name, value) = (&input.field.ident, read_input(cx, input));
-        quote_spanned!(*span=> #name: #value?)
+        quote_spanned! {*span=>
+            #name: match #value {
+                ::core::result::Result::Ok(value) => value,
+                ::core::result::Result::Err(error) => return ::core::result::Result::Err(error),
+            }
+        }
     });
     let forward = method(
         cx,
@@ -30,9 +35,7 @@ pub(super) fn module(cx: &Context<'_>) -> TokenStream {
     let body = quote_spanned! {*span=>
         let read = || ::core::result::Result::Ok(#input { #(#fields,)* });
         let read = read();
-        #private::boxed::Box::pin(async move {
-            #private::forward(self, inputs, read, &Self::SPEC).await
-        })
+        #private::forward(self, inputs, read, &Self::SPEC)
     };
     let forward_traced = method(cx, "forward_traced", "ForwardTraced", &body);
     quote_spanned! {*span=>

@@ -37,10 +37,15 @@ pub(super) fn setters(cx: &Context<'_>) -> TokenStream {
             }
         }
     });
-    quote_spanned! {*span=>
-        impl<#(#params),*> #builder<#(#params),*> {
-            #(#of_builder)*
+    let of_builder = (!metric.has_only_a_panel()).then(|| {
+        quote_spanned! {*span=>
+            impl<#(#params),*> #builder<#(#params),*> {
+                #(#of_builder)*
+            }
         }
+    });
+    quote_spanned! {*span=>
+        #of_builder
 
         impl #ident {
             #with_lm

@@ -28,6 +28,16 @@ pub(crate) struct Model {
     /// The defaults that a judge sets for its panel, with the index of each among the panel's
     /// parameters.
     pub(crate) panel: Vec<(usize, String)>,
+    /// What is evaluated in place of the function, if the metric is a judge.
+    pub(crate) judged: Option<Judged>,
+}
+
+/// A judge whose fields are read into a struct.
+pub(crate) struct Judged {
+    /// The struct, with a field for each parameter that is not configuration.
+    pub(crate) input: Ident,
+    /// The type of the score.
+    pub(crate) kind: TokenStream,
 }
 
 /// The names of the metric and of its items.
@@ -53,11 +63,16 @@ impl Model {
         configured_fields::allow_unused(&mut function.sig, &params);
         let rows = Rows::of(&params, &attrs);
         let generics = without_lifetimes(&function.sig.generics);
-        Self { function, attrs, names, params, rows, generics, panel: Vec::new() }
+        Self { function, attrs, names, params, rows, generics, panel: Vec::new(), judged: None }
     }
 
     pub(crate) fn is_async(&self) -> bool {
         self.function.sig.asyncness.is_some()
+    }
+
+    /// Whether the metric is a judge without parameters of its own.
+    pub(crate) fn has_only_a_panel(&self) -> bool {
+        self.judged.is_some() && self.configs().count() == 1
     }
 
     /// Returns the return type of the function. For an `async fn`, this is the output of the

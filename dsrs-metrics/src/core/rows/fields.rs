@@ -258,6 +258,22 @@ pub fn read<'r, N, W: Want<'r>, R: Get<'r, N, W>>(
     row.get(field)
 }
 
+/// Returns whether [`read`] succeeds.
+pub fn can_read<'r, N, W: Want<'r>, R: Get<'r, N, W>>(
+    row: &'r R,
+    field: &FieldSpec<'static>,
+) -> bool {
+    row.get(field).is_ok()
+}
+
+/// Returns whether [`read_optional`] succeeds.
+pub fn can_read_optional<'r, N, W: Want<'r>, R: GetOptional<'r, N, W>>(
+    row: &'r R,
+    field: &FieldSpec<'static>,
+) -> bool {
+    row.get_optional(field).is_ok()
+}
+
 /// Reads the field `N` of a row like [`read`], or returns `None` if the field is missing or null.
 ///
 /// # Errors

@@ -73,6 +73,14 @@ pub(super) fn definition(cx: &Context<'_>) -> TokenStream {
     let (slots, builder) = (slots(cx), ident(cx));
     let (cfgs, debug_cfgs) = (cx.cfgs(), cx.cfgs());
     let doc = format!("Builds [`{}`].", cx.ident);
+    if model.has_only_a_panel() {
+        let (vis, runtime, metric) = (&model.function.vis, cx.runtime, cx.ident);
+        return quote_spanned! {*span=>
+            #(#cfgs)*
+            #[doc = #doc]
+            #vis type #builder = #runtime::judge::JudgeBuilder<#metric>;
+        };
+    }
     let name = builder.to_string();
     let (_, ty_generics, _) = cx.split();
     let arguments = fields::inside(&ty_generics);
@@ -112,6 +120,18 @@ pub(super) fn impls(cx: &Context<'_>) -> TokenStream {
     let (slots, builder) = (slots(cx), ident(cx));
     let states = states(&slots);
     let vis = &cx.model.function.vis;
+    if cx.model.has_only_a_panel() {
+        let panel = slots.iter().map(|slot| slot.name);
+        let runtime = cx.runtime;
+        return quote_spanned! {*span=>
+            impl #metric {
+                /// Returns a builder of the metric.
+                #vis fn builder() -> #builder {
+                    #runtime::judge::JudgeBuilder::new(|panel| Self { #(#panel: panel)* })
+                }
+            }
+        };
+    }
     let (impl_generics, ty_generics, where_clause) = cx.split();
     let params = fields::trailing(&cx.generics);
     let arguments = fields::inside(&ty_generics);

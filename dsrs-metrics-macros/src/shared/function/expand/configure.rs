@@ -97,6 +97,13 @@ fn values(cx: &Context<'_>) -> Vec<TokenStream> {
 /// Emits `defaults`, if there are parameters: the text of each default.
 fn defaults(cx: &Context<'_>) -> Option<TokenStream> {
     let Context { span, private, .. } = cx;
+    if cx.model.has_only_a_panel() {
+        return Some(quote_spanned! {*span=>
+            fn defaults() -> #private::vec::Vec<::core::option::Option<#private::string::String>> {
+                #private::panel_defaults(&Self::SPEC)
+            }
+        });
+    }
     let panel = || {
         let default = |index| {
             let index = Literal::usize_unsuffixed(index);

@@ -9,7 +9,7 @@ use super::{builder, definition, fields, spec};
 use crate::shared::function::rows::Row;
 use crate::shared::function::side::Side;
 use crate::shared::tokens::ends;
-use crate::shared::types::in_lifetime;
+use crate::shared::types::{in_lifetime, is_panel};
 
 pub(super) fn declared(cx: &Context<'_>) -> TokenStream {
     let Context { span, ident, runtime, .. } = cx;
@@ -65,12 +65,13 @@ fn identity(cx: &Context<'_>) -> TokenStream {
         true => quote_spanned!(*span=> of_type::<Self>()),
         false => quote_spanned!(*span=> of(self)),
     };
+    let required = required(cx, "requirements", &quote_spanned!(*span=> all));
     // The cost of a judge depends on its panel, which is a parameter.
     let max_cost = (!definition::is_unit(cx)).then(|| {
+        let cost = self::required(cx, "max_cost", &quote_spanned!(*span=> declared_msats));
         quote_spanned! {*span=>
             fn max_cost_of(&self, declared_msats: ::core::primitive::u64) -> ::core::primitive::u64 {
-                use #private::RequiresNothing as _;
-                #private::Requiring(self).max_cost(declared_msats)
+                #cost
             }
         }
     });
@@ -80,11 +81,23 @@ fn identity(cx: &Context<'_>) -> TokenStream {
         }
 
         fn requirements(&self, all: &mut #private::Requirements) {
-            use #private::RequiresNothing as _;
-            #private::Requiring(self).requirements(all)
+            #required
         }
 
         #max_cost
+    }
+}
+
+/// The call of a method of `Requires`, which every judge implements and other metrics may implement.
+fn required(cx: &Context<'_>, method: &str, argument: &TokenStream) -> TokenStream {
+    let Context { span, private, .. } = cx;
+    let method = proc_macro2::Ident::new(method, *span);
+    match cx.model.judged {
+        Some(_) => quote_spanned!(*span=> #private::Requires::#method(self, #argument)),
+        None => quote_spanned! {*span=>
+            use #private::RequiresNothing as _;
+            #private::Requiring(self).#method(#argument)
+        },
     }
 }
 
@@ -94,12 +107,18 @@ fn configured(cx: &Context<'_>) -> TokenStream {
     if !cx.generics.params.is_empty() || definition::is_unit(cx) {
         return TokenStream::new();
     }
-    let equal = cx.model.configs().map(|(name, _, _)| {
-        quote_spanned!(*span=> #private::Compared(&self.#name, &other.#name).are_equal())
+    let equal = cx.model.configs().map(|(name, param, _)| match is_panel(&param.ty) {
+        true => quote_spanned!(*span=> self.#name == other.#name),
+        false => quote_spanned!(*span=> #private::Compared(&self.#name, &other.#name).are_equal()),
     });
-    let shown = cx.model.configs().map(|(name, _, _)| {
+    let shown = cx.model.configs().map(|(name, param, _)| {
         let text = syn::ext::IdentExt::unraw(name).to_string();
-        quote_spanned!(*span=> (#text, (&#private::Parameter(&self.#name)).shown()))
+        match is_panel(&param.ty) {
+            true => quote_spanned! {*span=>
+                (#text, #private::Debugged::shown(&#private::Parameter(&self.#name)))
+            },
+            false => quote_spanned!(*span=> (#text, (&#private::Parameter(&self.#name)).shown())),
+        }
     });
     quote_spanned! {*span=>
         impl #private::Configured for #ident {

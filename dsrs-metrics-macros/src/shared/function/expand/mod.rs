@@ -8,6 +8,7 @@ mod configure;
 pub(crate) mod context;
 mod declared;
 mod definition;
+mod entry_point;
 mod explain;
 mod fields;
 mod rows;
@@ -31,17 +32,17 @@ pub(crate) fn expand(model: &Model) -> TokenStream {
     quote!(#function #metric)
 }
 
-/// As [`expand`], but with the function and further `items` inside the hidden block.
-pub(crate) fn expand_hidden(model: &Model, items: &TokenStream) -> TokenStream {
-    let function = model.function.stripped();
-    metric(model, &quote!(#function #items))
+/// As [`expand`], without the function, and with further `items` inside the hidden block.
+pub(crate) fn expand_judge(model: &Model, items: &TokenStream) -> TokenStream {
+    metric(model, items)
 }
 
 /// Returns the methods that are called on the metric itself.
 fn inherent(cx: &Context<'_>) -> TokenStream {
     let Context { span, ident, .. } = cx;
     let (impl_generics, ty_generics, where_clause) = cx.split();
-    let methods = [spec::readers(cx), run::run(cx), explain::explain(cx), run::entry_point(cx)];
+    let methods =
+        [spec::readers(cx), run::run(cx), explain::explain(cx), entry_point::entry_point(cx)];
     quote_spanned! {*span=>
         impl #impl_generics #ident #ty_generics #where_clause {
             #(#methods)*

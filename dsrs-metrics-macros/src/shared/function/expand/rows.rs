@@ -6,7 +6,7 @@ use quote::{ToTokens as _, quote, quote_spanned};
 
 use super::context::Context;
 use super::fields::{self, bounds, is_looked_up, uses};
-use super::run::{got, typed};
+use super::run::{answer, can_get, got, typed};
 use crate::shared::contract::calls;
 use crate::shared::function::side::Side;
 use crate::shared::tokens::as_written;
@@ -49,12 +49,13 @@ fn checks(cx: &Context<'_>) -> TokenStream {
     let fields = sides.flat_map(|side| uses(cx, side));
     let checks = fields.map(|field| {
         let row = syn::Ident::new(field.side.name(), span);
-        let got = got(cx, &field, &quote_spanned!(span=> #row));
+        let row = quote_spanned!(span=> #row);
         let is_scored = cx.model.attrs.missing.is_some() && field.param.is_required(Side::Pred);
-        match is_scored {
-            true => quote_spanned!(span=> #private::is_scored(&#got)),
-            false => quote_spanned!(span=> #got.is_ok()),
+        if !is_scored {
+            return can_get(cx, &field, &row);
         }
+        let got = got(cx, &field, &row);
+        quote_spanned!(span=> #private::is_scored(&#got))
     });
     let checks: Vec<_> = checks.collect();
     if checks.is_empty() {
@@ -65,13 +66,8 @@ fn checks(cx: &Context<'_>) -> TokenStream {
 
 /// The methods that read from the spec, and the calls.
 fn methods(cx: &Context<'_>, gold: &TokenStream, pred: &TokenStream) -> TokenStream {
-    let Context { span, runtime, .. } = cx;
     let described = described(cx);
-    let answer = match cx.model.is_async() {
-        true => quote_spanned!(*span=> #runtime::Answer::pending(self.__run(call))),
-        false => quote_spanned!(*span=> #runtime::Answer::Ready(self.__run(call))),
-    };
-    let calls = calls(&cx.paths(), gold, pred, &answer);
+    let calls = calls(&cx.paths(), gold, pred, &answer(cx));
     quote!(#described #calls)
 }
 

@@ -1,5 +1,5 @@
 //! The call itself: each parameter is read from its row, the function is called, and what it returns
-//! is validated against the spec. And the inherent methods that users call: `score` and `evaluate`.
+//! is validated against the spec.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -9,7 +9,7 @@ use super::definition::{copied, owned_default};
 use super::explain;
 use super::fields::{FieldUse, bounds, is_looked_up, uses};
 use super::spec::{self, panel_field as panel};
-use crate::shared::function::model::Model;
+use crate::shared::function::model::{Judged, Model};
 use crate::shared::function::param::{Binding, FieldParam, Param};
 use crate::shared::function::role::DefaultValue;
 use crate::shared::function::rows::Row;
@@ -17,19 +17,16 @@ use crate::shared::function::side::Side;
 use crate::shared::tokens::ends;
 use crate::shared::types::{Form, in_lifetime};
 
-/// `__run`, which reads the fields, calls the function and validates the score.
+/// `__run`, which reads the fields, calls the function and validates the score. A judge does this in `answer`.
 pub(super) fn run(cx: &Context<'_>) -> TokenStream {
     let Context { model, span, runtime, row, .. } = cx;
+    if model.judged.is_some() {
+        return TokenStream::new();
+    }
     let row_params = cx.row_params();
     let (gold, pred) = (cx.row_type(Side::Gold), cx.row_type(Side::Pred));
     let bounds = bounds(cx, false);
-    let (readings, spec, absent) = (readings(cx), spec_of_call(cx), absent(cx));
-    let (call, into_scored) =
-        (call(cx), spec::returns(cx, "into_scored", &syn::Lifetime::new("'_", *span)));
-    let mut scored = explain::if_read(cx, quote_spanned!(*span=> #into_scored(#call, __spec)));
-    if !absent.is_empty() {
-        scored = quote_spanned!(*span=> let __scored = { #scored }; __absent.mark(__scored));
-    }
+    let body = body(cx);
     let (keyword, lifetime) = match model.is_async() {
         true => (quote_spanned!(*span=> async), quote_spanned!(*span=> #row)),
         false => (quote_spanned!(*span=> #[inline]), TokenStream::new()),
@@ -42,11 +39,71 @@ pub(super) fn run(cx: &Context<'_>) -> TokenStream {
         where
             #bounds
         {
-            #spec
-            #absent
-            #readings
-            #scored
+            #body
         }
+    }
+}
+
+/// Returns the statements that score `__call`.
+fn body(cx: &Context<'_>) -> TokenStream {
+    let Context { model, span, .. } = cx;
+    let (readings, spec, absent) = (readings(cx), spec_of_call(cx), absent(cx));
+    let mut scored = scored(cx);
+    if !absent.is_empty() && model.judged.is_none() {
+        scored = quote_spanned!(*span=> let __scored = { #scored }; __absent.mark(__scored));
+    }
+    quote_spanned!(*span=> #spec #absent #readings #scored)
+}
+
+/// Returns the body of `answer`, whose argument is `call`.
+pub(super) fn answer(cx: &Context<'_>) -> TokenStream {
+    let Context { model, span, runtime, .. } = cx;
+    if model.judged.is_some() {
+        let body = body(cx);
+        return quote_spanned!(*span=> let __call = call; #body);
+    }
+    match model.is_async() {
+        true => quote_spanned!(*span=> #runtime::Answer::pending(self.__run(call))),
+        false => quote_spanned!(*span=> #runtime::Answer::Ready(self.__run(call))),
+    }
+}
+
+/// Returns the statement that returns a result. A judge returns an answer.
+fn return_early(cx: &Context<'_>, result: &TokenStream) -> TokenStream {
+    let Context { span, runtime, .. } = cx;
+    match cx.model.judged {
+        Some(_) => quote_spanned!(*span=> return #runtime::Answer::Ready(#result)),
+        None => quote_spanned!(*span=> return #result),
+    }
+}
+
+/// The call of the function, or of the judge, and the score of what it returns.
+fn scored(cx: &Context<'_>) -> TokenStream {
+    let Context { span, runtime, private, .. } = cx;
+    let Some(Judged { input, kind }) = &cx.model.judged else {
+        let into_scored = spec::returns(cx, "into_scored", &syn::Lifetime::new("'_", *span));
+        let call = call(cx);
+        return explain::if_read(cx, quote_spanned!(*span=> #into_scored(#call, __spec)));
+    };
+    let params = cx.model.params.iter().zip(arguments(cx));
+    let fields = params.filter_map(|(param, argument)| {
+        let name = param.ident.as_ref()?;
+        let value = match param.binding {
+            Binding::Config(_) => return None,
+            Binding::Steps { is_required: true } => {
+                quote_spanned!(*span=> ::core::clone::Clone::clone(#argument))
+            }
+            Binding::Steps { is_required: false } => quote_spanned!(*span=> #argument.cloned()),
+            _ => argument,
+        };
+        Some(quote_spanned!(*span=> #name: #runtime::judge::Untrusted::new(#value)))
+    });
+    let absent = match absent(cx).is_empty() {
+        true => quote_spanned!(*span=> #private::Absent::default()),
+        false => quote_spanned!(*span=> __absent),
+    };
+    quote_spanned! {*span=>
+        #private::judged::<Self, #kind>(self, #input { #(#fields,)* }, *__spec, #absent)
     }
 }
 
@@ -63,10 +120,11 @@ pub(super) fn spec_of_call(cx: &Context<'_>) -> TokenStream {
     let spec = cx.spec_ref();
     let spec = quote_spanned!(*span=> __call.spec(#spec));
     let Some(panel) = panel(cx) else { return quote_spanned!(*span=> let __spec = #spec;) };
+    let invalid = return_early(cx, &quote_spanned!(*span=> ::core::result::Result::Err(error)));
     quote_spanned! {*span=>
         let __spec = &match self.#panel.spec(#spec) {
             ::core::result::Result::Ok(spec) => spec,
-            ::core::result::Result::Err(error) => return ::core::result::Result::Err(error),
+            ::core::result::Result::Err(error) => #invalid,
         };
     }
 }
@@ -100,10 +158,12 @@ fn reading(cx: &Context<'_>, field: &FieldUse<'_>) -> TokenStream {
     let got = if field.field.is_counted { noted(cx, field, &row) } else { got(cx, field, &row) };
     let held = held(field, cx);
     let (side, private) = (side_variant(cx, field.side), &cx.private);
+    let unreadable = quote_spanned!(*span=> #private::unreadable_field(error, __spec, #side));
+    let unreadable = return_early(cx, &unreadable);
     quote_spanned! {*span=>
         let #held = match #got {
             ::core::result::Result::Ok(held) => held,
-            ::core::result::Result::Err(error) => return #private::unreadable_field(error, __spec, #side),
+            ::core::result::Result::Err(error) => #unreadable,
         };
     }
 }
@@ -118,15 +178,36 @@ fn side_variant(cx: &Context<'_>, side: Side) -> TokenStream {
 
 /// The look-up of a field in `row`, an expression.
 pub(super) fn got(cx: &Context<'_>, field: &FieldUse<'_>, row: &TokenStream) -> TokenStream {
-    let Context { span, runtime, private, .. } = cx;
+    let Context { span, runtime, .. } = cx;
     if let Some(name) = field.named_by() {
         return quote_spanned!(*span=> #runtime::NamedFields::text_of(#row, &self.#name));
     }
     let read = if field.is_optional() { "read_optional" } else { "read" };
-    let read = Ident::new(read, *span);
+    looked_up(cx, field, row, read)
+}
+
+/// Whether the look-up of a field in `row` succeeds.
+pub(super) fn can_get(cx: &Context<'_>, field: &FieldUse<'_>, row: &TokenStream) -> TokenStream {
+    if field.named_by().is_some() {
+        let got = got(cx, field, row);
+        return quote_spanned!(cx.span=> #got.is_ok());
+    }
+    let read = if field.is_optional() { "can_read_optional" } else { "can_read" };
+    looked_up(cx, field, row, read)
+}
+
+/// The call of a function of the runtime crate that looks up a field in `row`.
+fn looked_up(
+    cx: &Context<'_>,
+    field: &FieldUse<'_>,
+    row: &TokenStream,
+    function: &str,
+) -> TokenStream {
+    let Context { span, private, .. } = cx;
+    let function = Ident::new(function, *span);
     let (name, want) = field.name_and_want(cx, &syn::Lifetime::new("'_", *span));
     let spec = field.spec(cx);
-    quote_spanned!(*span=> #private::#read::<#name, #want, _>(#row, #spec))
+    quote_spanned!(*span=> #private::#function::<#name, #want, _>(#row, #spec))
 }
 
 /// The look-up of a field in `row` that is added to `__absent` if the row does not have it.
@@ -195,10 +276,11 @@ fn argument(cx: &Context<'_>, index: usize, param: &Param) -> TokenStream {
 /// The steps of the program for a parameter that requires them, or an error if there are none.
 fn required_trace(cx: &Context<'_>) -> TokenStream {
     let Context { span, private, .. } = cx;
+    let missing = return_early(cx, &quote_spanned!(*span=> #private::missing_trace(__spec)));
     quote_spanned! {*span=>
         match __call.program_trace() {
             ::core::option::Option::Some(trace) => trace,
-            ::core::option::Option::None => return #private::missing_trace(__spec),
+            ::core::option::Option::None => #missing,
         }
     }
 }
@@ -296,51 +378,6 @@ fn config(cx: &Context<'_>, param: &Param) -> TokenStream {
         (Form::Text | Form::Slice(_), true) => quote_spanned!(span=> self.#name.as_deref()),
         (_, true) => quote_spanned!(span=> self.#name.as_ref()),
         (_, false) => quote_spanned!(span=> &self.#name),
-    }
-}
-
-/// `score`, which only a synchronous metric has. `evaluate` is a method of `Metric`.
-pub(super) fn entry_point(cx: &Context<'_>) -> TokenStream {
-    if cx.model.is_async() { no_score(cx) } else { score(cx) }
-}
-
-fn score(cx: &Context<'_>) -> TokenStream {
-    let Context { model, span, runtime, private, row, .. } = cx;
-    let vis = &model.function.vis;
-    let row_params = cx.row_params();
-    let (gold, pred) = (cx.row_type(Side::Gold), cx.row_type(Side::Pred));
-    let bounds = bounds(cx, false);
-    quote_spanned! {*span=>
-        /// Scores one pair of rows. The errors are those of `Metric::evaluate`.
-        #vis fn score<#row, #row_params>(
-            &self,
-            gold: &#row #gold,
-            pred: &#row #pred,
-        ) -> #runtime::Result<#runtime::MetricScore>
-        where
-            #bounds
-        {
-            #private::score(self.__run(#runtime::MetricCall::new(gold, pred)))
-        }
-    }
-}
-
-/// `score` of an asynchronous metric, which cannot be called: rustc reports the unmet bound.
-fn no_score(cx: &Context<'_>) -> TokenStream {
-    let Context { model, span, runtime, .. } = cx;
-    let vis = &model.function.vis;
-    quote_spanned! {*span=>
-        #[doc(hidden)]
-        #vis fn score<G, P>(
-            &self,
-            _: &G,
-            _: &P,
-        ) -> ::core::result::Result<#runtime::MetricScore, #runtime::MetricError>
-        where
-            Self: #runtime::ScoredAtOnce<G>,
-        {
-            ::core::unreachable!()
-        }
     }
 }
 

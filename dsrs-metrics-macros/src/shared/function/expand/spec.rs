@@ -64,29 +64,38 @@ fn named(cx: &Context<'_>, by: &Ident) -> Vec<TokenStream> {
 
 fn expression(cx: &Context<'_>) -> TokenStream {
     let Context { model, span, runtime, .. } = cx;
-    let attrs = &model.attrs;
     let name = &model.names.metric;
-    let doc = doc_text(&model.function.attrs);
-    let tier = match &attrs.tier {
-        Some(tier) if tier == "truth" => quote_spanned!(*span=> Truth),
-        _ => quote_spanned!(*span=> Proxy),
-    };
-    let cost =
-        attrs.cost.as_ref().and_then(|cost| cost_msats("cost", &cost.value()).ok()).unwrap_or(0);
-    let cost = Literal::u64_unsuffixed(cost);
+    let described = described(cx);
     let kind = returns(cx, "KIND", &Lifetime::new("'static", *span));
-    let params = params(cx);
-    let options = options(cx);
+    let (params, options) = (with_params(cx), options(cx));
     quote_spanned! {*span=>
         #runtime::MetricSpec::new(#name)
-            .with_doc(#doc)
-            .with_tier(#runtime::MetricTier::#tier)
-            .with_cost_msats(#cost)
+            #described
             .with_kind(#kind)
             .with_fields(__GOLD_FIELDS, __PRED_FIELDS)
-            .with_params(&[#(#params),*])
+            #params
             #options
     }
+}
+
+/// Returns the builder calls for documentation, tier and cost, without those that set the default.
+fn described(cx: &Context<'_>) -> TokenStream {
+    let Context { model, span, runtime, .. } = cx;
+    let attrs = &model.attrs;
+    let mut calls = TokenStream::new();
+    let doc = doc_text(&model.function.attrs);
+    if !doc.is_empty() {
+        calls.extend(quote_spanned!(*span=> .with_doc(#doc)));
+    }
+    if attrs.tier.as_ref().is_some_and(|tier| tier == "truth") {
+        calls.extend(quote_spanned!(*span=> .with_tier(#runtime::MetricTier::Truth)));
+    }
+    let cost = attrs.cost.as_ref().and_then(|cost| cost_msats("cost", &cost.value()).ok());
+    if let Some(cost) = cost.filter(|cost| *cost > 0) {
+        let cost = Literal::u64_unsuffixed(cost);
+        calls.extend(quote_spanned!(*span=> .with_cost_msats(#cost)));
+    }
+    calls
 }
 
 /// Returns the builder calls for the settings that rustc must type-check.
@@ -122,6 +131,25 @@ fn options(cx: &Context<'_>) -> TokenStream {
         calls.extend(quote_spanned!(cx.span=> .with_version(#version)));
     }
     calls
+}
+
+/// Returns the builder call for the parameters, if there are any.
+fn with_params(cx: &Context<'_>) -> Option<TokenStream> {
+    let Context { model, span, private, .. } = cx;
+    if model.has_only_a_panel() {
+        let defaults =
+            (0..PANEL).map(|index| match model.panel.iter().find(|(at, _)| *at == index) {
+                Some((_, default)) => {
+                    quote_spanned!(*span=> ::core::option::Option::Some(#default))
+                }
+                None => quote_spanned!(*span=> ::core::option::Option::None),
+            });
+        return Some(
+            quote_spanned!(*span=> .with_params(&#private::panel_params([#(#defaults),*]))),
+        );
+    }
+    let params = params(cx);
+    (!params.is_empty()).then(|| quote_spanned!(*span=> .with_params(&[#(#params),*])))
 }
 
 fn params(cx: &Context<'_>) -> Vec<TokenStream> {

@@ -1,0 +1,99 @@
+//! The builder of a judge without parameters of its own. A judge with parameters has a generated one.
+
+use std::fmt;
+
+use super::models::IntoModel;
+use super::panel::{Aggregation, Panel};
+use crate::core::rows::dynamic::Example;
+
+/// Builds a judge without parameters: `PoliteJudge::builder()`. The builder of a judge with parameters has the same
+/// setters.
+#[must_use = "a builder does nothing before `build`"]
+pub struct JudgeBuilder<J> {
+    panel: Panel,
+    build: fn(Panel) -> J,
+}
+
+impl<J> JudgeBuilder<J> {
+    /// Creates a builder without settings.
+    #[doc(hidden)]
+    pub fn new(build: fn(Panel) -> J) -> Self {
+        Self { panel: Panel::default(), build }
+    }
+
+    fn with(self, set: impl FnOnce(Panel) -> Panel) -> Self {
+        Self { panel: set(self.panel), ..self }
+    }
+
+    /// Sets the models that judge, and the aggregation of their scores.
+    pub fn panel(self, value: Panel) -> Self {
+        self.with(|_| value)
+    }
+
+    /// Sets the model for every judge of the panel that names none.
+    pub fn with_lm(self, lm: impl IntoModel) -> Self {
+        self.with(|panel| panel.with_lm(lm))
+    }
+
+    /// Sets the models of the panel. Their scores are aggregated.
+    pub fn models(self, models: impl IntoIterator<Item = impl IntoModel>) -> Self {
+        self.with(|panel| panel.models(models))
+    }
+
+    /// Sets the aggregation of the scores of several judges.
+    pub fn aggregation(self, aggregation: Aggregation) -> Self {
+        self.with(|panel| panel.aggregation(aggregation))
+    }
+
+    /// Sets the number of judges that run concurrently, at least one.
+    pub fn max_concurrent_judges(self, limit: usize) -> Self {
+        self.with(|panel| panel.max_concurrent_judges(limit))
+    }
+
+    /// Sets the number of judges that must return a score.
+    pub fn quorum(self, quorum: usize) -> Self {
+        self.with(|panel| panel.quorum(quorum))
+    }
+
+    /// Sets the smallest (or, if lower is better, the largest) value that is a pass.
+    pub fn threshold(self, threshold: f64) -> Self {
+        self.with(|panel| panel.threshold(threshold))
+    }
+
+    /// Replaces each score with 1 (pass) or 0 (fail). The judge must have a threshold.
+    pub fn strict(self) -> Self {
+        self.with(Panel::strict)
+    }
+
+    /// Sets the largest expected cost of one verdict of one model, in millisatoshis.
+    pub fn cost_msats(self, cost_msats: u64) -> Self {
+        self.with(|panel| panel.cost_msats(cost_msats))
+    }
+
+    /// Sets the instruction, in place of the doc comment of the signature.
+    pub fn instruction(self, instruction: impl Into<String>) -> Self {
+        self.with(|panel| panel.instruction(instruction))
+    }
+
+    /// Sets the demonstrations: examples with the judge's inputs and outputs, by the names of its fields.
+    pub fn demos(self, demos: impl IntoIterator<Item = Example>) -> Self {
+        self.with(|panel| panel.demos(demos))
+    }
+
+    /// Sets extra context, which follows the instruction and is trusted like it.
+    pub fn context(self, context: impl Into<String>) -> Self {
+        self.with(|panel| panel.context(context))
+    }
+
+    /// Returns the judge.
+    #[must_use]
+    pub fn build(self) -> J {
+        (self.build)(self.panel)
+    }
+}
+
+impl<J> fmt::Debug for JudgeBuilder<J> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JudgeBuilder").field("panel", &self.panel).finish_non_exhaustive()
+    }
+}
