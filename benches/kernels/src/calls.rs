@@ -1,9 +1,8 @@
-//! Calls of metrics that do almost no work, alone, in a composite and in a run: what the contract costs.
+//! Calls of metrics that do almost no work, alone and in a composite: what the contract costs.
 
 use std::hint::black_box;
 
-use dsrs_metrics::{Evaluate, EvaluateBuilder, Pair, prelude::*};
-use tokio::runtime::Builder;
+use dsrs_metrics::prelude::*;
 
 use crate::Kernel;
 
@@ -35,11 +34,8 @@ fn present(#[pred] answer: &str) -> bool {
 #[metric(weighted(answered = 0.2, cited = 0.2, overlap = 0.2, brevity = 0.2, present = 0.2))]
 struct Five;
 
-/// The calls of one run of a kernel.
+/// The calls of each metric in one call of a kernel.
 const CALLS: usize = 100;
-
-/// The rows of one run of a kernel.
-const ROWS: u64 = 10_000;
 
 fn prediction() -> Prediction {
     prediction! {
@@ -47,16 +43,10 @@ fn prediction() -> Prediction {
     }
 }
 
-/// Returns the kernels: 100 calls of five metrics, 100 of their composite, and runs over 10,000 rows.
+/// Returns the kernels: 100 calls of five metrics, and 100 of their composite.
 pub(crate) fn kernels() -> Vec<Kernel> {
     let parts: [&'static dyn Metric; 5] = [&Answered, &Cited, &Overlap, &Brevity, &Present];
-    let equal = typed_metric_fn("equal", |gold: &u64, pred: &u64| gold == pred);
-    vec![
-        calls("call/five apart", parts.to_vec()),
-        calls("call/composite of five", vec![&Five]),
-        run("run/typed rows", Evaluate::<u64, u64>::typed().metric(equal), |row| (row, row)),
-        run("run/composite", Evaluate::builder().metric(Five), |_| (example! {}, prediction())),
-    ]
+    vec![calls("call/five-apart", parts.to_vec()), calls("call/composite-of-five", vec![&Five])]
 }
 
 fn calls(name: &str, metrics: Vec<&'static dyn Metric>) -> Kernel {
@@ -68,25 +58,6 @@ fn calls(name: &str, metrics: Vec<&'static dyn Metric>) -> Kernel {
                 let _ = black_box(metric.answer(black_box(call)).ready());
             }
         }
-    };
-    Kernel { name: name.into(), bytes: 0, run: Box::new(run) }
-}
-
-/// A run on one thread whose rows are not kept.
-fn run<G, P>(name: &str, evaluate: EvaluateBuilder<G, P>, row: fn(u64) -> (G, P)) -> Kernel
-where
-    G: Send + Sync + 'static,
-    P: Send + Sync + 'static,
-{
-    let evaluate = evaluate.keep_results(false).build().expect("a valid run");
-    let runtime = Builder::new_current_thread().build().expect("a runtime");
-    let run = move || {
-        let rows = (0..ROWS).map(move |number| {
-            let (gold, pred) = row(number);
-            Pair::new(number.to_string(), gold, pred)
-        });
-        let result = runtime.block_on(evaluate.score(rows)).expect("a result");
-        assert_eq!((result.rows, result.failed_rows), (ROWS, 0));
     };
     Kernel { name: name.into(), bytes: 0, run: Box::new(run) }
 }

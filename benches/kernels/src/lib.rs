@@ -1,4 +1,4 @@
-//! The kernels that are measured: functions of strings, calls of metrics, and runs, each on fixed inputs.
+//! The kernels that are measured: functions of strings, and calls of metrics, each on fixed inputs.
 //!
 //! `cargo bench -p dsrs-metrics-kernels` measures their time, `benches/kernels/check.sh` counts
 //! their instructions and compares the counts with `counts.txt`.
