@@ -1,5 +1,5 @@
 //! Step-by-step definitions of the metrics of n-grams and of the edit distances, which the fast paths are compared with: in
-//! unit tests, and in the fuzz target `text`, which includes this file. It imports nothing of the crate.
+//! unit tests, and in the fuzz target `overlap`, which includes this file. It imports nothing of the crate.
 
 use std::collections::HashMap;
 use std::hash::Hash;
