@@ -34,7 +34,7 @@ impl FieldSelection {
     }
 
     /// Adds all attributes.
-    #[cfg(any(feature = "cli", test))]
+    #[cfg(feature = "cli")]
     pub(crate) fn add_attributes(&mut self) {
         self.all_attributes = true;
     }

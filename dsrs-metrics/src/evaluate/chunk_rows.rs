@@ -1,8 +1,5 @@
 //! The rows of a chunk: those that were counted as they were decoded, and those that are evaluated later.
-#![cfg_attr(
-    not(any(feature = "cli", test)),
-    allow(dead_code, reason = "only the command line lends rows")
-)]
+#![cfg_attr(not(feature = "cli"), allow(dead_code, reason = "only the command line lends rows"))]
 
 use std::ops::Range;
 use std::path::Path;
