@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use dspy_rs::{Chat, LM, LmUsage};
 use dsrs_metrics::async_trait;
-use dsrs_metrics::lm::{
-    LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Role, StopReason, Usage,
-};
+use dsrs_metrics::lm::{LanguageModel, LmError, LmErrorKind, LmReply, LmRequest, Role, Usage};
 use rig::completion::CompletionError;
 
 /// The `LM` of dspy-rs as a [`LanguageModel`], so that a judge runs on the model that the program is configured with.
@@ -25,8 +23,9 @@ use rig::completion::CompletionError;
 /// ```
 ///
 /// The temperature and the token limit of a request replace those of the `LM`; a request without them uses those of the
-/// `LM`. A JSON schema is part of the prompt, and a seed is not sent, since an `LM` has a parameter for neither. Replies do
-/// not state why the model stopped: one with as many tokens as the limit counts as truncated. The response cache of the
+/// `LM`. (The release 0.7.3 of dspy-rs sends no token limit to OpenAI and to servers with its format.) A JSON schema is part
+/// of the prompt, and a seed is not sent, since an `LM` has a parameter for neither. Replies do not state why the model
+/// stopped, so each is a complete one, and a judge rejects a truncated reply when it parses it. The response cache of the
 /// `LM` is not used. With the feature `lm` of dsrs-metrics, its layers (retries, limits, cache) can be put around the model.
 #[derive(Clone)]
 pub struct DspyLm {
@@ -101,10 +100,7 @@ impl DspyLm {
             }));
         }
         if let Some(temperature) = request.sampling.temperature {
-            #[expect(clippy::cast_possible_truncation, reason = "temperatures are small")]
-            {
-                lm.temperature = temperature as f32;
-            }
+            lm.temperature = narrowed(temperature);
         }
         if let Some(max_tokens) = request.sampling.max_tokens {
             lm.max_tokens = max_tokens;
@@ -139,12 +135,13 @@ impl LanguageModel for DspyLm {
         let reply = lm.call(chat, Vec::new()).await;
         let reply = reply.map_err(|error| self.error(kind_of(&error, &self.lm)))?;
         let usage = usage_of(&reply.usage);
-        let is_cut = usage.completion_tokens.is_some_and(|it| it >= u64::from(lm.max_tokens));
-        let stop_reason = if is_cut { StopReason::Length } else { StopReason::End };
-        let model = lm.model.as_str();
-        let reply = LmReply::new(reply.output.content()).with_usage(usage).with_model(model);
-        Ok(reply.with_stop_reason(stop_reason))
+        Ok(LmReply::new(reply.output.content()).with_usage(usage).with_model(lm.model))
     }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "temperatures are small")]
+const fn narrowed(temperature: f64) -> f32 {
+    temperature as f32
 }
 
 /// Counts that are all 0 mean that the provider reported none.
@@ -153,7 +150,6 @@ fn usage_of(usage: &LmUsage) -> Usage {
     if (prompt_tokens, completion_tokens, total_tokens) == (0, 0, 0) {
         return Usage::default();
     }
-    // Its completion tokens are the total without the prompt's.
     Usage::new(prompt_tokens, completion_tokens)
 }
 
