@@ -155,7 +155,8 @@ impl MetricReport {
         }
         line += &format!(", {} failed", tally.failed);
         if tally.program_failed > 0 {
-            line += &format!(" and {} programs failed", tally.program_failed);
+            let programs = if tally.program_failed == 1 { "program" } else { "programs" };
+            line += &format!(" and {} {programs} failed", tally.program_failed);
         }
         if tally.failed + tally.program_failed > 0 {
             line += &format!(" counted as {}", self.failure_score);
