@@ -1,5 +1,4 @@
-//! Compiles a program with GEPA. GEPA improves the instruction by the
-//! metric's feedback.
+//! Compiles a program with GEPA, which improves the instruction by the metric's feedback.
 
 use dspy_rs::GEPA;
 use dsrs_metrics::metrics::F1;

@@ -26,8 +26,9 @@ impl<M: Module, T: Metric> Evaluator for Measured<M, T> {
     /// Runs the module on each example and returns the mean score. A failure of the program or of the metric counts as the
     /// failure score; an abstention does not count.
     async fn evaluate(&self, examples: Vec<dspy_rs::Example>) -> f32 {
-        let calls = stream::iter(examples.iter().enumerate());
-        let calls = calls.map(|(row, example)| async move { (row, self.run_row(example).await) });
+        // Owned examples: with borrowed ones, the compiler cannot prove that the future is `Send`.
+        let calls = stream::iter(examples.into_iter().enumerate());
+        let calls = calls.map(|(row, example)| async move { (row, self.run_row(&example).await) });
         let mut calls: Vec<_> = calls.buffer_unordered(self.concurrency).collect().await;
         // Sums do not depend on which row was finished first.
         calls.sort_unstable_by_key(|(row, _)| *row);

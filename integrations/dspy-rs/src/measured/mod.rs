@@ -79,9 +79,11 @@ impl<M: Module, T: Metric> Measured<M, T> {
     }
 
     /// Sets the number that dspy-rs receives if the metric or the program fails. The default is the worst score of the
-    /// metric; 0 if it declares no range; [`f32::MIN`] if its worst score has no limit.
+    /// metric; 0 if it declares no range; [`f32::MIN`] if its worst score has no limit. NaN and infinities, on which dspy-rs
+    /// panics, are replaced by [`f32::MIN`].
     #[must_use]
     pub fn with_failure_score(self, score: f32) -> Self {
+        let score = if score.is_finite() { score } else { f32::MIN };
         self.log.with(|report| report.failure_score = score);
         self
     }

@@ -72,6 +72,10 @@ async fn a_failure_score_replaces_failures_and_a_report_starts_anew() {
     assert_eq!((report.calls.calls(), report.failure_score), (3, -1.0));
     assert_eq!(module.report().calls, Tally::default());
     assert_eq!(module.report().failure_score, -1.0);
+    for score in [f32::NAN, f32::INFINITY] {
+        let module = Echo.with_metric(Em::default()).with_failure_score(score);
+        assert_eq!(module.metric(&row([]), &prediction([])).await, f32::MIN);
+    }
 }
 
 #[tokio::test]
@@ -201,4 +205,28 @@ async fn composites_and_boxed_metrics_are_metrics() {
     assert_eq!(Echo.with_metric(boxed).evaluate(vec![qa("Paris", "Paris")]).await, 1.0);
     let closure = metric_fn("same", |gold, pred| gold.get("answer") == pred.get("answer"));
     assert_eq!(Echo.with_metric(closure).evaluate(vec![qa("Paris", "Rome")]).await, 0.0);
+}
+
+#[tokio::test]
+async fn the_calls_of_dspy_rs_can_run_in_a_task() {
+    let run = tokio::spawn(async {
+        let module = Echo.with_metric(F1::default());
+        let gold = qa("Paris", "Paris");
+        let pred = module.forward(gold.clone()).await.unwrap();
+        let feedback = dspy_rs::FeedbackEvaluator::feedback_metric(&module, &gold, &pred).await;
+        let objectives =
+            dspy_rs::FeedbackEvaluator::multi_objective_metric(&module, &gold, &pred).await;
+        let score = module.metric(&gold, &pred).await;
+        (module.evaluate(vec![gold]).await, score, feedback.score, objectives[0].score)
+    });
+    assert_eq!(run.await.unwrap(), (1.0, 1.0, 1.0, 1.0));
+}
+
+#[tokio::test]
+async fn a_report_describes_a_hundred_failures_and_counts_all() {
+    let module = Echo.with_metric(Em::default());
+    module.evaluate((0..150).map(|_| qa("fail", "x")).collect()).await;
+    let report = module.report();
+    assert_eq!((report.failures.len(), report.calls.program_failed), (100, 150));
+    assert_eq!(report.failures[99].row, RowName::Position(99));
 }

@@ -54,6 +54,17 @@ async fn a_judge_runs_on_the_configured_model() {
 }
 
 #[tokio::test]
+async fn a_judge_without_a_model_is_named_in_the_headline() {
+    let module = Echo.with_metric(SemanticF1::default()).map("pred.response=answer").unwrap();
+    let rows = vec![row([("question", "Paris".into()), ("response", "Paris".into())])];
+    assert_eq!(module.evaluate(rows).await, 1.0);
+    assert_eq!(
+        module.report().to_string(),
+        "semantic_f1: 1.0000 (mean of 1/1 calls, 0 failed; judge: offline-lexical)"
+    );
+}
+
+#[tokio::test]
 async fn a_judge_whose_model_fails_is_a_failure_of_the_row() {
     let (_server, lm) = served(Err((503, json!({ "error": { "message": "overloaded" } })))).await;
     let module = Echo.with_metric(SemanticF1::default().with_lm(lm));

@@ -69,14 +69,19 @@ async fn gepa_without_feedback_of_the_metric_does_not_improve() {
 #[tokio::test]
 async fn gepa_continues_after_errors_of_the_program_if_it_may() {
     let _guard = CONFIGURED.lock().await;
+    // One question fails in each run.
     let server = Server::start(|number, request| match number {
-        1 => Err((500, serde_json::json!({ "error": { "message": "overloaded" } }))),
+        1 | 7 => Err((500, serde_json::json!({ "error": { "message": "overloaded" } }))),
         _ => model::reply(number, request),
     });
     let server = server.await.unwrap();
     program::configure(&server).await.unwrap();
     let optimizer = GEPA::builder().num_iterations(1).minibatch_size(3).build();
     let rows = program::trainset();
+
+    let mut module = Qa::new().with_metric(Em::default());
+    let error = optimizer.compile_with_feedback(&mut module, rows.clone()).await.unwrap_err();
+    assert!(format!("{error:#}").contains("overloaded"), "{error:#}");
 
     let mut module = Qa::new().with_metric(Em::default()).continue_after_program_errors();
     optimizer.compile_with_feedback(&mut module, rows).await.unwrap();
