@@ -126,6 +126,16 @@ fn names() -> impl Metric {
 }
 
 #[tokio::test]
+async fn without_recorded_steps_the_metric_gets_no_trace() {
+    let traced = traced_metric_fn("traced", |_, _, trace, name, steps| {
+        f64::from(trace.is_some() || name.is_some() || steps.is_some())
+    });
+    let module = Echo.with_metric(traced);
+    let pred = module.forward(qa("Paris", "Paris")).await.unwrap();
+    assert_eq!(module.feedback_metric(&qa("Paris", "Paris"), &pred).await.score, 0.0);
+}
+
+#[tokio::test]
 async fn spans_have_feedback_of_their_own() {
     let module = Echo.with_metric(names());
     let run =
