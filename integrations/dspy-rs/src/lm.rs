@@ -46,7 +46,7 @@ impl DspyLm {
     /// Creates a language model from the `LM` of `dspy_rs::configure`.
     ///
     /// # Errors
-    /// There is no configured `LM`.
+    /// No `LM` is configured.
     pub fn configured() -> Result<Self, LmError> {
         let settings = dspy_rs::GLOBAL_SETTINGS.read();
         let settings = settings.unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -58,7 +58,7 @@ fn reflection(prompt: &str) -> String {
 /// The feedback of the metric on a sentence in place of a name.
 pub(crate) const FEEDBACK: &str = "1 word expected, 5 predicted, 1 in common; extra: ";
 
-/// Returns the first output field that a prompt of dspy-rs asks for.
+/// Returns the first output field in a system message of dspy-rs.
 fn output_field(system: &str) -> &str {
     let fields = system.split("Your output fields are:\n1. `").nth(1).unwrap_or_default();
     fields.split('`').next().unwrap_or_default()
