@@ -118,7 +118,8 @@ impl<'a> Counted<'a> {
         let mut tokens = 0;
         in_batches(prediction, |batch| {
             for &word in batch {
-                let number = words.number(word, prediction);
+                let number = words.find(word, prediction);
+                let number = number.unwrap_or_else(|| words.add(word, prediction));
                 words.for_each(number, |count| {
                     count.prediction = count.prediction.saturating_add(count.weight);
                     tokens += count.weight as usize;
@@ -139,7 +140,14 @@ impl<'a> Counted<'a> {
         let Self { words, references, .. } = self;
         in_batches(reference, |batch| {
             for &word in batch {
-                let number = words.number(word, reference);
+                let number = match words.find(word, reference) {
+                    Some(number) => number,
+                    None if word.kind() == Kind::Token => {
+                        overlap.reference += usize::from(!word.is_article_or_empty());
+                        continue;
+                    }
+                    None => words.add(word, reference),
+                };
                 words.for_each(number, |count| count.take(*references, &mut overlap));
             }
         });
@@ -191,36 +199,34 @@ impl Words {
 
     /// Returns the number of a word of `text`.
     #[inline]
-    fn number(&mut self, key: Key, text: &str) -> u32 {
-        match self.short.find(key) {
-            Some(number) => number,
-            None => self.other(key, text),
-        }
+    fn find(&self, word: Key, text: &str) -> Option<u32> {
+        if word.is_long() { self.find_long(word, text) } else { self.short.find(word) }
     }
 
-    /// Returns the number of a word that is new, or long.
     #[inline(never)]
-    fn other(&mut self, key: Key, text: &str) -> u32 {
-        let number = match key.kind() {
-            Kind::Token if key.is_article_or_empty() => REMOVED,
+    fn find_long(&self, word: Key, text: &str) -> Option<u32> {
+        let Kind::Long(start, length) = word.kind() else { return None };
+        self.long.get(&text.as_bytes()[start..start + length]).copied()
+    }
+
+    /// Adds a word of `text`, and returns its number.
+    #[inline(never)]
+    fn add(&mut self, word: Key, text: &str) -> u32 {
+        let number = match word.kind() {
+            Kind::Token if word.is_article_or_empty() => REMOVED,
             Kind::Token => new_token(&mut self.counts),
             Kind::Raw => {
-                let (bytes, length) = key.word();
+                let (bytes, length) = word.word();
                 self.normalized(str::from_utf8(&bytes[..length]).unwrap_or_default())
             }
             Kind::Long(start, length) => {
                 let word = &text[start..start + length];
-                return match self.long.get(word.as_bytes()) {
-                    Some(&number) => number,
-                    None => {
-                        let number = self.normalized(word);
-                        self.long.insert(word.as_bytes().into(), number);
-                        number
-                    }
-                };
+                let number = self.normalized(word);
+                self.long.insert(word.as_bytes().into(), number);
+                return number;
             }
         };
-        self.short.insert(key, number);
+        self.short.insert(word, number);
         number
     }
 

@@ -68,6 +68,12 @@ impl Key {
         }
     }
 
+    /// Whether the word is not in the key.
+    #[inline]
+    pub(super) fn is_long(self) -> bool {
+        self.0 >= LONG
+    }
+
     /// Whether normalization removes this word, which is normalized.
     #[inline]
     pub(super) fn is_article_or_empty(self) -> bool {
