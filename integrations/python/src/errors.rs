@@ -4,6 +4,7 @@ use std::any::Any;
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use dsrs_metrics::{MetricError, MetricErrorKind, Side};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -12,20 +13,29 @@ use pyo3::types::PyType;
 /// An exception type of the package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Rows that a metric cannot compare: a `ValueError`.
+    /// A metric that cannot be created: a `ValueError`.
+    Parameter,
+    /// Rows that a metric cannot read or compare: a `ValueError`.
     Input,
+    /// A metric that failed: a `RuntimeError`.
+    Metric,
+    /// A metric that has no score for a row, without having failed. A `RuntimeError`.
+    Abstained,
     /// A bug of the library: a metric panicked. A `RuntimeError`.
     Panic,
 }
 
 impl Kind {
     fn class(self, py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
-        static INPUT: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-        static PANIC: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-        let (cell, name) = match self {
-            Self::Input => (&INPUT, "InputError"),
-            Self::Panic => (&PANIC, "PanicError"),
+        static CLASSES: [PyOnceLock<Py<PyType>>; 5] = [const { PyOnceLock::new() }; 5];
+        let name = match self {
+            Self::Parameter => "ParameterError",
+            Self::Input => "InputError",
+            Self::Metric => "MetricError",
+            Self::Abstained => "AbstainedError",
+            Self::Panic => "PanicError",
         };
+        let cell = &CLASSES[self as usize];
         cell.import(py, "dsrs_metrics._errors", name)
     }
 }
@@ -37,12 +47,34 @@ pub(crate) struct RowError {
     pub(crate) message: String,
     /// The name of the metric or function.
     pub(crate) metric: String,
+    /// Whether the prediction lacks a field that the metric requires.
+    pub(crate) is_missing_from_prediction: bool,
+}
+
+impl From<MetricError> for RowError {
+    fn from(error: MetricError) -> Self {
+        let kind = match error.kind() {
+            MetricErrorKind::Field { .. } | MetricErrorKind::Row { .. } => Kind::Input,
+            MetricErrorKind::Abstained => Kind::Abstained,
+            MetricErrorKind::Panicked { .. } => Kind::Panic,
+            _ => Kind::Metric,
+        };
+        let is_missing_from_prediction = error.is_missing_from_prediction();
+        let (message, metric) = (error.to_string(), error.metric().to_owned());
+        Self { kind, message, metric, is_missing_from_prediction }
+    }
 }
 
 impl RowError {
+    /// Creates an error.
+    pub(crate) fn new(kind: Kind, metric: &str, message: impl Display) -> Self {
+        let (message, metric) = (message.to_string(), metric.to_owned());
+        Self { kind, message, metric, is_missing_from_prediction: false }
+    }
+
     /// Creates the error of a row that the metric cannot compare.
     pub(crate) fn input(metric: &str, message: impl Display) -> Self {
-        Self { kind: Kind::Input, message: message.to_string(), metric: metric.to_owned() }
+        Self::new(Kind::Input, metric, message)
     }
 
     /// Converts the error to an exception. `row` is the index of the row in a batch.
@@ -62,15 +94,16 @@ impl RowError {
 
 /// Runs a function of the metric `metric` and converts its panic to an error.
 pub(crate) fn caught<T>(metric: &str, run: impl FnOnce() -> T) -> Result<T, RowError> {
-    catch_unwind(AssertUnwindSafe(run)).map_err(|payload| {
-        let message = format!(
-            "panicked: {}; please report this bug of dsrs-metrics",
-            panic_message(&*payload)
-        );
-        // A payload that is not a string is not dropped, since that may panic again.
-        std::mem::forget(payload);
-        RowError { kind: Kind::Panic, message, metric: metric.to_owned() }
-    })
+    catch_unwind(AssertUnwindSafe(run)).map_err(|payload| panicked(metric, payload))
+}
+
+/// Converts the payload of a panic to an error.
+pub(crate) fn panicked(metric: &str, payload: Box<dyn Any + Send>) -> RowError {
+    let message = panic_message(&*payload);
+    let message = format!("panicked: {message}; please report this bug of dsrs-metrics");
+    // A payload that is not a string is not dropped, since that may panic again.
+    std::mem::forget(payload);
+    RowError::new(Kind::Panic, metric, message)
 }
 
 /// As [`caught`], for a function that is called from Python.
@@ -86,6 +119,11 @@ fn panic_message(payload: &(dyn Any + Send)) -> &str {
     let text = payload.downcast_ref::<&str>().copied();
     text.or_else(|| payload.downcast_ref::<String>().map(String::as_str))
         .unwrap_or("a value that is not a string")
+}
+
+/// Returns the error of a metric that cannot be created.
+pub(crate) fn parameter_error(py: Python<'_>, metric: &str, message: impl Display) -> PyErr {
+    RowError::new(Kind::Parameter, metric, message).into_exception(py, None)
 }
 
 /// Returns `ValueError`.
@@ -106,12 +144,21 @@ pub(crate) fn type_name(value: &Bound<'_, PyAny>) -> String {
 
 /// Adds the index of the row to the message of an exception, and keeps its type.
 pub(crate) fn in_row(py: Python<'_>, row: usize, error: PyErr) -> PyErr {
+    prefixed(py, &format!("row {row}"), error)
+}
+
+/// Adds the name of the field to the message of an exception, and keeps its type.
+pub(crate) fn in_field(py: Python<'_>, side: Side, field: &str, error: PyErr) -> PyErr {
+    prefixed(py, &format!("field `{side}.{field}`"), error)
+}
+
+fn prefixed(py: Python<'_>, place: &str, error: PyErr) -> PyErr {
     let is_plain =
         error.is_instance_of::<PyTypeError>(py) || error.is_instance_of::<PyValueError>(py);
     let is_encoding = error.is_instance_of::<pyo3::exceptions::PyUnicodeError>(py);
     if !is_plain || is_encoding {
         return error;
     }
-    let message = format!("row {row}: {}", error.value(py));
+    let message = format!("{place}: {}", error.value(py));
     PyErr::from_type(error.get_type(py), message)
 }

@@ -1,15 +1,23 @@
 //! The Python module `dsrs_metrics`: DSPy's metric functions, the built-in metrics by name, and batches.
 //!
 //! `functions.rs` has DSPy's functions, `batch_functions.rs` the same over lists. `parallel.rs` runs batches on all cores
-//! without the global interpreter lock. `rows.rs` and `strings.rs` read Python objects, `errors.rs` makes exceptions. The
-//! package `python/dsrs_metrics` has the exception types and the type stubs.
+//! without the global interpreter lock. `metric/` has the class `Metric`; `models.rs` its language models, `trace.rs` the
+//! traces of optimizers, `runtime.rs` what runs metrics that wait. `rows.rs`, `row_reader.rs`, `strings.rs` and `json.rs`
+//! read Python objects, `errors.rs` makes exceptions. The package `python/dsrs_metrics` has the exception types and the
+//! type stubs.
 
 mod batch_functions;
 mod errors;
 mod functions;
+mod json;
+mod metric;
+mod models;
 mod parallel;
+mod row_reader;
 mod rows;
+mod runtime;
 mod strings;
+mod trace;
 
 use pyo3::prelude::*;
 
@@ -26,4 +34,6 @@ mod _native {
         answer_exact_match, answer_passage_match, em, em_score, f1, f1_score, hotpot_em, hotpot_f1,
         hotpot_f1_score, normalize_text, precision_score,
     };
+    #[pymodule_export]
+    use crate::metric::{Metric, metric, metrics};
 }

@@ -2,6 +2,7 @@
 //!
 //! The threads live as long as the batch: a pool would not survive the `fork` of Python's `multiprocessing`.
 
+use std::iter;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -34,14 +35,14 @@ enum Stopped {
 ///
 /// # Errors
 /// The exception of a row that failed, with its index; `KeyboardInterrupt`.
-pub(crate) fn map<I: Sync, T: Default + Clone + Send>(
+pub(crate) fn map<I: Sync, T: Default + Send>(
     py: Python<'_>,
     name: &str,
     rows: &[I],
     work: impl Fn(&I) -> Result<T, RowError> + Sync,
 ) -> PyResult<Vec<T>> {
     let work = |row: &I| caught(name, || work(row)).flatten();
-    let mut results = vec![T::default(); rows.len()];
+    let mut results: Vec<T> = iter::repeat_with(T::default).take(rows.len()).collect();
     let stopped = py.detach(|| match rows.len() {
         ..=MAX_ROWS_AT_ONCE => fill(0, rows, &mut results, &work, &AtomicBool::new(false)).err(),
         _ => run(rows, &mut results, &work),

@@ -29,17 +29,25 @@ pub(crate) fn attribute<'py>(
 
 /// Returns the fields of a row whose type is DSPy's `Example` or `Prediction`. A subclass may look them up in another way.
 pub(crate) fn dspy_fields<'py>(row: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyDict>>> {
-    let py = row.py();
-    let ty = row.get_type();
-    let is = |cell: &PyOnceLock<Py<PyType>>, module, name| {
-        cell.get(py).map_or_else(|| learns(cell, &ty, module, name), |known| Ok(ty.is(known)))
-    };
-    if !is(&PREDICTION, "dspy.primitives.prediction", "Prediction")?
-        && !is(&EXAMPLE, "dspy.primitives.example", "Example")?
-    {
+    if !is_prediction(row)? && !is_of(row, &EXAMPLE, "dspy.primitives.example", "Example")? {
         return Ok(None);
     }
-    Ok(row.getattr(intern!(py, "_store"))?.cast_into().ok())
+    Ok(row.getattr(intern!(row.py(), "_store"))?.cast_into().ok())
+}
+
+/// Whether the type of a row is DSPy's `Prediction`.
+pub(crate) fn is_prediction(row: &Bound<'_, PyAny>) -> PyResult<bool> {
+    is_of(row, &PREDICTION, "dspy.primitives.prediction", "Prediction")
+}
+
+fn is_of(
+    row: &Bound<'_, PyAny>,
+    cell: &PyOnceLock<Py<PyType>>,
+    module: &str,
+    name: &str,
+) -> PyResult<bool> {
+    let (py, ty) = (row.py(), row.get_type());
+    cell.get(py).map_or_else(|| learns(cell, &ty, module, name), |known| Ok(ty.is(known)))
 }
 
 /// Stores the type if it is the one of this module and name. DSPy is not imported for this.

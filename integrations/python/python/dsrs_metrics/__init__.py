@@ -1,18 +1,30 @@
-"""Metrics for programs built on language models: DSPy's functions, compiled.
+"""Metrics for programs built on language models.
 
->>> from dsrs_metrics import EM, F1, f1_batch
+DSPy's functions, and the built-in metrics of dsrs-metrics for ``dspy.Evaluate`` and DSPy's optimizers.
+
+>>> from dsrs_metrics import EM, f1_batch, metric
 >>> EM("The Eiffel Tower", ["Eiffel Tower", "Louvre"])
 True
 >>> f1_batch(["Eiffel Tower in Paris", "Rome"], ["Paris", ["Rome", "Roma"]])
 [0.4, 1.0]
+>>> metric("answer_exact_match")({"answer": "Paris"}, {"answer": "paris!"})
+True
 """
 
-from ._errors import Error, InputError, PanicError
+from ._errors import (
+    AbstainedError,
+    Error,
+    InputError,
+    MetricError,
+    PanicError,
+    ParameterError,
+)
 from ._native import (
     EM,
     F1,
     HotPotEM,
     HotPotF1,
+    Metric,
     answer_exact_match,
     answer_exact_match_batch,
     answer_passage_match,
@@ -23,6 +35,8 @@ from ._native import (
     f1_score,
     hotpot_f1_batch,
     hotpot_f1_score,
+    metric,
+    metrics,
     normalize_text,
     normalize_text_batch,
     precision_batch,
@@ -32,11 +46,15 @@ from ._native import (
 __all__ = [
     "EM",
     "F1",
+    "AbstainedError",
     "Error",
     "HotPotEM",
     "HotPotF1",
     "InputError",
+    "Metric",
+    "MetricError",
     "PanicError",
+    "ParameterError",
     "answer_exact_match",
     "answer_exact_match_batch",
     "answer_passage_match",
@@ -47,6 +65,8 @@ __all__ = [
     "f1_score",
     "hotpot_f1_batch",
     "hotpot_f1_score",
+    "metric",
+    "metrics",
     "normalize_text",
     "normalize_text_batch",
     "precision_batch",

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-__all__ = ["Error", "InputError", "PanicError"]
+__all__ = [
+    "AbstainedError",
+    "Error",
+    "InputError",
+    "MetricError",
+    "PanicError",
+    "ParameterError",
+]
 
 
 class Error(Exception):
@@ -20,13 +27,32 @@ class Error(Exception):
         self.row = row
 
 
+class ParameterError(Error, ValueError):
+    """A metric that cannot be created: an unknown name, or an invalid parameter."""
+
+
 class InputError(Error, ValueError):
-    """Rows that a metric cannot compare."""
+    """Rows that a metric cannot read or compare."""
+
+
+class MetricError(Error, RuntimeError):
+    """A metric that failed, or that has no verdict for an optimizer."""
+
+
+class AbstainedError(Error, RuntimeError):
+    """A metric that has no score for this row, without having failed."""
 
 
 class PanicError(Error, RuntimeError):
     """A bug of this package: the compiled code panicked."""
 
 
-for _exception in (Error, InputError, PanicError):
+for _exception in (
+    Error,
+    ParameterError,
+    InputError,
+    MetricError,
+    AbstainedError,
+    PanicError,
+):
     _exception.__module__ = "dsrs_metrics"
