@@ -142,23 +142,27 @@ pub(crate) fn type_name(value: &Bound<'_, PyAny>) -> String {
     name.map_or_else(|_| "a value of an unknown type".to_owned(), |name| name.to_string())
 }
 
-/// Adds the index of the row to the message of an exception, and keeps its type.
+/// Adds the index of the row to an exception: as its attribute `row`, and to its message.
 pub(crate) fn in_row(py: Python<'_>, row: usize, error: PyErr) -> PyErr {
-    prefixed(py, &format!("row {row}"), error)
+    let error = prefixed(py, &format!("row {row}"), error);
+    // An exception without attributes has the index in its message only.
+    let _ = error.value(py).setattr("row", row);
+    error
 }
 
-/// Adds the name of the field to the message of an exception, and keeps its type.
+/// Adds the name of the field to the message of an exception.
 pub(crate) fn in_field(py: Python<'_>, side: Side, field: &str, error: PyErr) -> PyErr {
     prefixed(py, &format!("field `{side}.{field}`"), error)
 }
 
+/// Adds a place to the message of an exception of this module, which raises these two types. Another type may not be
+/// created from a message.
 fn prefixed(py: Python<'_>, place: &str, error: PyErr) -> PyErr {
-    let is_plain =
-        error.is_instance_of::<PyTypeError>(py) || error.is_instance_of::<PyValueError>(py);
-    let is_encoding = error.is_instance_of::<pyo3::exceptions::PyUnicodeError>(py);
-    if !is_plain || is_encoding {
+    let class = error.get_type(py);
+    let is = |other: Bound<'_, PyType>| class.is(&other);
+    if !is(py.get_type::<PyTypeError>()) && !is(py.get_type::<PyValueError>()) {
         return error;
     }
     let message = format!("{place}: {}", error.value(py));
-    PyErr::from_type(error.get_type(py), message)
+    PyErr::from_type(class, message)
 }

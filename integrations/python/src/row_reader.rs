@@ -28,7 +28,7 @@ pub(crate) enum Cell {
 #[derive(Debug)]
 pub(crate) enum Row {
     /// The declared fields: the position of each, and its value.
-    Fields(SmallVec<[(usize, Cell); 2]>),
+    Fields(SmallVec<[(usize, Cell); 1]>),
     /// All fields.
     Whole(Fields),
 }
@@ -76,16 +76,21 @@ impl RowReader {
     /// # Errors
     /// `TypeError` and `ValueError`, with the name of the field.
     pub(crate) fn read(&self, row: &Bound<'_, PyAny>) -> PyResult<Row> {
+        if row.cast::<PyString>().is_ok() {
+            return self.of_value(row);
+        }
         if let Some(fields) = dspy_fields(row)? {
             return self.of_dict(&fields);
         }
         if let Ok(dict) = row.cast::<PyDict>() {
             return self.of_dict(dict);
         }
-        match row.is_none() {
-            true => Ok(Row::Fields(SmallVec::new())),
-            false if is_value(row) => self.of_value(row),
-            false => self.of_object(row),
+        match (row.is_none(), self.side) {
+            (true, Side::Gold) => Ok(Row::Fields(SmallVec::new())),
+            // A program without a result has failed, which is not a prediction without fields.
+            (true, Side::Pred) => Err(wrong_type("a prediction", row)),
+            (false, _) if is_value(row) => self.of_value(row),
+            (false, _) => self.of_object(row),
         }
     }
 
@@ -151,7 +156,9 @@ impl RowReader {
             match row.getattr(field.key.bind(py)) {
                 Ok(value) => cells.push((position, self.cell(&field.name, &value)?)),
                 Err(error) if !error.is_instance_of::<PyAttributeError>(py) => return Err(error),
-                Err(_) if field.required => return self.all_of(&as_dict(row)?),
+                Err(_) if field.required => {
+                    return as_dict(row).map_or(Ok(Row::Fields(cells)), |row| self.all_of(&row));
+                }
                 Err(_) => {}
             }
         }
@@ -233,10 +240,9 @@ fn strings(list: &Bound<'_, PyList>) -> PyResult<Option<Vec<PyBackedStr>>> {
     Ok(Some(strings))
 }
 
-/// Whether this is the value of a field and not a row.
+/// Whether this is the value of a field and not a row. Strings are read before.
 fn is_value(value: &Bound<'_, PyAny>) -> bool {
-    value.cast::<PyString>().is_ok()
-        || value.cast::<PyList>().is_ok()
+    value.cast::<PyList>().is_ok()
         || value.cast::<PyTuple>().is_ok()
         || value.cast::<PyInt>().is_ok()
         || value.cast::<PyFloat>().is_ok()

@@ -68,8 +68,7 @@ def test_dspy_s_own_tests_pass(tmp_path):
     tests = Path(os.environ["DSRS_METRICS_DSPY_TESTS"]).resolve() / "evaluate"
     (tmp_path / "replaced_metrics.py").write_text(PLUGIN)
     files = [str(tests / name) for name in ("test_metrics.py", "test_evaluate.py")]
-    # What the installed version does not have yet cannot be imported.
-    options = ["-q", "-p", "replaced_metrics", "-p", "no:cacheprovider", "--rootdir", str(tests.parent)]
+    options = ["-q", "--extra", "-p", "replaced_metrics", "-p", "no:cacheprovider", "--rootdir", str(tests.parent)]
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     run = subprocess.run(
         [sys.executable, "-m", "pytest", *options, *files], capture_output=True, text=True, env=environment, check=False

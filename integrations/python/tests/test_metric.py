@@ -242,6 +242,12 @@ def test_values_of_every_type_of_json_reach_a_metric():
             ValueError,
             "expected as many items in `golds` as in `preds`, found 1 and 2",
         ),
+        (lambda: metric("f1")("x", None), TypeError, "expected a prediction, found NoneType"),
+        (
+            lambda: metric("f1")(None, "x"),
+            ours.InputError,
+            "metric `f1`: no field `gold.answer`; it has no fields",
+        ),
         (lambda: metric("f1", lm=print), ours.ParameterError, "metric `f1` calls no language model; remove `lm`"),
     ],
 )
@@ -272,6 +278,18 @@ def test_a_batch_reports_the_first_row_that_failed_or_all():
     failed = {row: score for row, score in enumerate(scores) if score != 1.0}
     assert sorted(failed) == [700, 2900]
     assert all(isinstance(error, ours.InputError) and error.row == row for row, error in failed.items())
+
+
+def test_an_exception_of_a_row_keeps_its_type_and_has_the_index():
+    class Broken:
+        @property
+        def answer(self):
+            raise LookupError("broken")
+
+    for row, exception in [(Broken(), LookupError), ("\ud800", UnicodeEncodeError), ({"answer": {1}}, TypeError)]:
+        with pytest.raises(exception) as raised:
+            metric("f1").batch(["x", "x"], ["x", row])
+        assert raised.value.row == 1
 
 
 def test_the_exceptions_are_of_python_s_kinds():

@@ -42,19 +42,26 @@ from ._native import (
     precision_batch,
     precision_score,
 )
+from ._types import Details, Field, Param, Part, Range, Spec
 
 __all__ = [
     "EM",
     "F1",
     "AbstainedError",
+    "Details",
     "Error",
+    "Field",
     "HotPotEM",
     "HotPotF1",
     "InputError",
     "Metric",
     "MetricError",
     "PanicError",
+    "Param",
     "ParameterError",
+    "Part",
+    "Range",
+    "Spec",
     "answer_exact_match",
     "answer_exact_match_batch",
     "answer_passage_match",

@@ -1,10 +1,104 @@
 """Types of the compiled part of dsrs_metrics."""
 
-from collections.abc import Iterable
-from typing import Any
+import inspect
+from collections.abc import Coroutine, Iterable
+from typing import Any, Literal, final, overload
 
-Answers = str | list[str]
+from ._types import Answers, Details, LanguageModel, Row, Spec
 
+__all__ = [
+    "EM",
+    "F1",
+    "HotPotEM",
+    "HotPotF1",
+    "Metric",
+    "answer_exact_match",
+    "answer_exact_match_batch",
+    "answer_passage_match",
+    "answer_passage_match_batch",
+    "em_batch",
+    "em_score",
+    "f1_batch",
+    "f1_score",
+    "hotpot_f1_batch",
+    "hotpot_f1_score",
+    "metric",
+    "metrics",
+    "normalize_text",
+    "normalize_text_batch",
+    "precision_batch",
+    "precision_score",
+]
+
+@final
+class Metric:
+    def __call__(
+        self,
+        gold: Row,
+        pred: Row,
+        trace: Any = None,
+        pred_name: str | None = None,
+        pred_trace: Any = None,
+    ) -> Any: ...
+    def acall(
+        self,
+        gold: Row,
+        pred: Row,
+        trace: Any = None,
+        pred_name: str | None = None,
+        pred_trace: Any = None,
+    ) -> Coroutine[Any, Any, Any]: ...
+    def details(
+        self,
+        gold: Row,
+        pred: Row,
+        trace: Any = None,
+        pred_name: str | None = None,
+        pred_trace: Any = None,
+    ) -> Details: ...
+    @overload
+    def batch(
+        self,
+        golds: Iterable[Row] | None,
+        preds: Iterable[Row],
+        *,
+        concurrency: int = 32,
+        return_exceptions: Literal[False] = False,
+    ) -> list[float]: ...
+    @overload
+    def batch(
+        self,
+        golds: Iterable[Row] | None,
+        preds: Iterable[Row],
+        *,
+        concurrency: int = 32,
+        return_exceptions: bool,
+    ) -> list[float | Exception]: ...
+    def evaluate(
+        self,
+        golds: Iterable[Row] | None,
+        preds: Iterable[Row],
+        *,
+        concurrency: int = 32,
+        failure_score: float = 0.0,
+    ) -> dict[str, Any]: ...
+    def with_feedback(self) -> Metric: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def __name__(self) -> str: ...
+    @property
+    def spec(self) -> Spec: ...
+    @property
+    def __signature__(self) -> inspect.Signature: ...
+    def __copy__(self) -> Metric: ...
+    def __deepcopy__(self, memo: Any) -> Metric: ...
+    def __reduce__(self) -> tuple[Any, tuple[str]]: ...
+
+def metric(
+    name: str, /, *, lm: LanguageModel | None = None, feedback: bool = False, **params: Any
+) -> Metric: ...
+def metrics() -> list[str]: ...
 def normalize_text(s: str) -> str: ...
 def EM(prediction: str, answers_list: list[str]) -> bool: ...
 def F1(prediction: str, answers_list: list[str]) -> float: ...

@@ -12,6 +12,9 @@ use crate::parallel::map;
 use crate::runtime::block_on;
 use crate::strings::{rows, same_length};
 
+/// The number of rows that are read between two checks for signals.
+const ROWS_PER_CHECK: usize = 4096;
+
 /// The value of a row, or why it has none.
 type Outcome = Result<Value, RowError>;
 
@@ -117,6 +120,9 @@ impl Metric {
         same_length(("golds", golds.len()), ("preds", preds.len()))?;
         let pairs = golds.iter().zip(preds.iter()).enumerate();
         let read = |(row, (gold, pred)): (usize, (Bound<'py, PyAny>, Bound<'py, PyAny>))| {
+            if row % ROWS_PER_CHECK == 0 {
+                py.check_signals()?;
+            }
             Call::of_rows(self, &gold, &pred).map_err(|error| in_row(py, row, error))
         };
         pairs.map(read).collect()

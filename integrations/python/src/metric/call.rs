@@ -26,11 +26,18 @@ const MAX_SIZE_ATTACHED: usize = 4096;
 pub(super) struct Call {
     gold: Row,
     pred: Row,
+    /// What few calls have, so that a batch needs little memory for a row.
+    program: Option<Box<ProgramData>>,
+    is_explained: bool,
+}
+
+/// What a call knows of the program, apart from its prediction.
+#[derive(Default)]
+struct ProgramData {
     trace: Option<Trace>,
     pred_name: Option<String>,
     pred_trace: Option<Trace>,
     run: Option<ProgramRun>,
-    is_explained: bool,
 }
 
 impl Call {
@@ -46,10 +53,14 @@ impl Call {
         pred_name: Option<String>,
         pred_trace: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Self> {
-        let call = Self::of_rows(metric, gold, pred)?;
-        let (trace, pred_trace) =
-            (trace.map(trace_of).transpose()?, pred_trace.map(trace_of).transpose()?);
-        Ok(Self { trace, pred_name, pred_trace, ..call })
+        let mut call = Self::of_rows(metric, gold, pred)?;
+        if trace.is_some() || pred_name.is_some() || pred_trace.is_some() {
+            let program = call.program.get_or_insert_default();
+            program.trace = trace.map(trace_of).transpose()?;
+            program.pred_name = pred_name;
+            program.pred_trace = pred_trace.map(trace_of).transpose()?;
+        }
+        Ok(call)
     }
 
     /// Reads the rows of a call without a trace.
@@ -65,10 +76,8 @@ impl Call {
         Ok(Self {
             gold: golds.read(gold)?,
             pred: preds.read(pred)?,
-            trace: None,
-            pred_name: None,
-            pred_trace: None,
-            run: program_run(pred)?,
+            program: program_run(pred)?
+                .map(|run| Box::new(ProgramData { run: Some(run), ..ProgramData::default() })),
             is_explained: false,
         })
     }
@@ -77,6 +86,11 @@ impl Call {
     pub(super) fn explained(mut self) -> Self {
         self.is_explained = true;
         self
+    }
+
+    /// Whether an optimizer passed a trace.
+    fn is_traced(&self) -> bool {
+        self.program.as_ref().is_some_and(|program| program.trace.is_some())
     }
 
     fn is_small(&self) -> bool {
@@ -90,10 +104,12 @@ impl Call {
 
     fn metric_call<'a>(&'a self, gold: &'a Example, pred: &'a Prediction) -> MetricCall<'a> {
         let mut call = MetricCall::new(gold, pred);
-        call.trace = self.trace.as_ref();
-        call.pred_name = self.pred_name.as_deref();
-        call.pred_trace = self.pred_trace.as_ref();
-        call.run = self.run.as_ref();
+        if let Some(program) = &self.program {
+            call.trace = program.trace.as_ref();
+            call.pred_name = program.pred_name.as_deref();
+            call.pred_trace = program.pred_trace.as_ref();
+            call.run = program.run.as_ref();
+        }
         if self.is_explained { call } else { call.without_explanation() }
     }
 }
@@ -104,7 +120,7 @@ impl Metric {
         if self.feedback {
             return prediction(py, self.scored(py, &call.explained())?);
         }
-        if call.trace.is_none() {
+        if !call.is_traced() {
             let scored = self.scored(py, &call)?;
             return Ok(self.value(py, scored.score.value));
         }
