@@ -2,12 +2,14 @@
 
 import json
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
 
-# DSPy must not look for a model or write to a cache of the user.
-os.environ.setdefault("DSPY_CACHEDIR", str(Path(__file__).parent / "__pycache__" / "dspy"))
+# DSPy reads this when it is imported: the tests neither read nor write the user's cache.
+_CACHE = tempfile.TemporaryDirectory(prefix="dsrs-metrics-dspy-")
+os.environ["DSPY_CACHEDIR"] = _CACHE.name
 
 
 @pytest.fixture(scope="session")
