@@ -154,6 +154,20 @@ impl Example {
         self
     }
 
+    /// Returns the names set by [`with_inputs`](Self::with_inputs), or `None` if it was not called.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// let example = example! { "question" => "Why?", "answer" => "Because." };
+    /// assert_eq!(example.input_keys(), None);
+    /// assert_eq!(example.with_inputs(["question"]).input_keys().unwrap(), ["question"]);
+    /// ```
+    #[must_use]
+    pub fn input_keys(&self) -> Option<&[String]> {
+        self.input_keys.as_deref()
+    }
+
     /// Returns the inputs of the program: the fields set by [`with_inputs`](Self::with_inputs), or
     /// all fields if it was not called.
     #[must_use]
