@@ -41,7 +41,7 @@ fn with_answers<'py>(
 #[pyfunction]
 pub(crate) fn normalize_text_batch(texts: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
     let texts_read = read(&rows("texts", texts)?, shared)?;
-    map(texts.py(), "normalize_text", &texts_read, |one| Ok(text::normalize_text(one)))
+    map(texts.py(), "normalize_text", &texts_read, || |one| Ok(text::normalize_text(one)))
 }
 
 /// Returns `EM` of each prediction; its answers are a string or a list of strings.
@@ -54,8 +54,10 @@ pub(crate) fn em_batch(
     answers: &Bound<'_, PyAny>,
 ) -> PyResult<Vec<bool>> {
     let pairs = with_answers(predictions, answers)?;
-    map(predictions.py(), "EM", &pairs, |(prediction, answers)| {
-        text::em(prediction, answers).map_err(|error| RowError::input("EM", error))
+    map(predictions.py(), "EM", &pairs, || {
+        |(prediction, answers)| {
+            text::em(prediction, answers).map_err(|error| RowError::input("EM", error))
+        }
     })
 }
 
@@ -69,8 +71,10 @@ pub(crate) fn f1_batch(
     answers: &Bound<'_, PyAny>,
 ) -> PyResult<Vec<f64>> {
     let pairs = with_answers(predictions, answers)?;
-    map(predictions.py(), "F1", &pairs, |(prediction, answers)| {
-        text::f1(prediction, answers).map_err(|error| RowError::input("F1", error))
+    map(predictions.py(), "F1", &pairs, || {
+        |(prediction, answers)| {
+            text::f1(prediction, answers).map_err(|error| RowError::input("F1", error))
+        }
     })
 }
 
@@ -84,8 +88,10 @@ pub(crate) fn hotpot_f1_batch(
     answers: &Bound<'_, PyAny>,
 ) -> PyResult<Vec<f64>> {
     let pairs = with_answers(predictions, answers)?;
-    map(predictions.py(), "HotPotF1", &pairs, |(prediction, answers)| {
-        text::hotpot_f1(prediction, answers).map_err(|error| RowError::input("HotPotF1", error))
+    map(predictions.py(), "HotPotF1", &pairs, || {
+        |(prediction, answers)| {
+            text::hotpot_f1(prediction, answers).map_err(|error| RowError::input("HotPotF1", error))
+        }
     })
 }
 
@@ -99,9 +105,11 @@ pub(crate) fn precision_batch(
     answers: &Bound<'_, PyAny>,
 ) -> PyResult<Vec<f64>> {
     let pairs = with_answers(predictions, answers)?;
-    map(predictions.py(), "precision_score", &pairs, |(prediction, answers)| {
-        text::precision(prediction, answers)
-            .map_err(|error| RowError::input("precision_score", error))
+    map(predictions.py(), "precision_score", &pairs, || {
+        |(prediction, answers)| {
+            text::precision(prediction, answers)
+                .map_err(|error| RowError::input("precision_score", error))
+        }
     })
 }
 
@@ -117,9 +125,11 @@ pub(crate) fn answer_exact_match_batch(
     frac: f64,
 ) -> PyResult<Vec<bool>> {
     let (name, pairs) = ("answer_exact_match", with_answers(predictions, answers)?);
-    map(predictions.py(), name, &pairs, |(prediction, answers)| {
-        text::answer_exact_match(prediction, answers, frac)
-            .map_err(|error| RowError::input(name, error))
+    map(predictions.py(), name, &pairs, || {
+        |(prediction, answers)| {
+            text::answer_exact_match(prediction, answers, frac)
+                .map_err(|error| RowError::input(name, error))
+        }
     })
 }
 
@@ -141,7 +151,7 @@ pub(crate) fn answer_passage_match_batch(
     let contexts_read = read(&contexts, passages)?;
     let answers = read(&answers, Answers::new)?;
     let pairs: Vec<_> = contexts_read.into_iter().zip(answers).collect();
-    map(contexts.py(), "answer_passage_match", &pairs, |(passages, answers)| {
-        Ok(text::answer_passage_match(passages, answers))
+    map(contexts.py(), "answer_passage_match", &pairs, || {
+        |(passages, answers)| Ok(text::answer_passage_match(passages, answers))
     })
 }

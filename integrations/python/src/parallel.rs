@@ -31,21 +31,27 @@ enum Stopped {
     Signal(PyErr),
 }
 
-/// Evaluates `work` for every row, and returns the results in the order of the rows.
+/// Evaluates every row, and returns the results in the order of the rows. Each worker evaluates its rows with a function of its
+/// own, which may reuse memory.
 ///
 /// # Errors
 /// The exception of a row that failed, with its index; `KeyboardInterrupt`.
-pub(crate) fn map<I: Sync, T: Default + Send>(
+pub(crate) fn map<I: Sync, T: Default + Send, W: FnMut(&I) -> Result<T, RowError>>(
     py: Python<'_>,
     name: &str,
     rows: &[I],
-    work: impl Fn(&I) -> Result<T, RowError> + Sync,
+    worker: impl Fn() -> W + Sync,
 ) -> PyResult<Vec<T>> {
-    let work = |row: &I| caught(name, || work(row)).flatten();
+    let worker = || {
+        let mut work = worker();
+        move |row: &I| caught(name, || work(row)).flatten()
+    };
     let mut results: Vec<T> = iter::repeat_with(T::default).take(rows.len()).collect();
     let stopped = py.detach(|| match rows.len() {
-        ..=MAX_ROWS_AT_ONCE => fill(0, rows, &mut results, &work, &AtomicBool::new(false)).err(),
-        _ => run(rows, &mut results, &work),
+        ..=MAX_ROWS_AT_ONCE => {
+            fill(0, rows, &mut results, &mut worker(), &AtomicBool::new(false)).err()
+        }
+        _ => run(rows, &mut results, &worker),
     });
     match stopped {
         None => Ok(results),
@@ -55,10 +61,10 @@ pub(crate) fn map<I: Sync, T: Default + Send>(
 }
 
 /// Runs a batch on several threads, while this one looks for signals.
-fn run<I: Sync, T: Send>(
+fn run<I: Sync, T: Send, W: FnMut(&I) -> Result<T, RowError>>(
     rows: &[I],
     results: &mut [T],
-    work: &(impl Fn(&I) -> Result<T, RowError> + Sync),
+    worker: &(impl Fn() -> W + Sync),
 ) -> Option<Stopped> {
     let workers = thread::available_parallelism().map_or(1, NonZero::get).min(rows.len());
     let chunk = (rows.len() / (workers * 8)).clamp(1, MAX_CHUNK);
@@ -73,11 +79,12 @@ fn run<I: Sync, T: Send>(
             let (queue, stop, first, running) = (&queue, &stop, &first, running.clone());
             let has_failed = &has_failed;
             scope.spawn(move || {
+                let mut work = worker();
                 let next = || queue.lock().unwrap_or_else(PoisonError::into_inner).next();
                 while !has_failed.load(Ordering::Relaxed)
                     && let Some((number, (rows, results))) = next()
                 {
-                    if let Err(failed) = fill(number * chunk, rows, results, work, stop) {
+                    if let Err(failed) = fill(number * chunk, rows, results, &mut work, stop) {
                         has_failed.store(true, Ordering::Relaxed);
                         keep_first(first, failed);
                     }
@@ -107,7 +114,7 @@ fn fill<I, T>(
     start: usize,
     rows: &[I],
     results: &mut [T],
-    work: &impl Fn(&I) -> Result<T, RowError>,
+    work: &mut impl FnMut(&I) -> Result<T, RowError>,
     stop: &AtomicBool,
 ) -> Result<(), Stopped> {
     for (offset, (row, result)) in rows.iter().zip(results).enumerate() {

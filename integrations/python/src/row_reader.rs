@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use dsrs_metrics::{Example, FieldSpec, Fields, MetricSpec, Prediction, Side};
+use dsrs_metrics::{FieldSpec, Fields, MetricSpec, Side};
 use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -180,22 +180,29 @@ impl RowReader {
         read().map_err(|error| in_field(value.py(), self.side, name, error))
     }
 
-    /// Converts what was read to the fields of a row of the library.
-    pub(crate) fn fields(&self, row: &Row) -> Fields {
+    /// Writes what was read to the fields of a row of the library, whose memory is reused if it has the same fields.
+    pub(crate) fn write(&self, row: &Row, fields: &mut Fields) {
         let cells = match row {
-            Row::Whole(fields) => return fields.clone(),
+            Row::Whole(all) => return fields.clone_from(all),
             Row::Fields(cells) => cells,
         };
-        let text = |text: &PyBackedStr| Value::String(text.as_str().to_owned());
-        let field = |(position, cell): &(usize, Cell)| {
-            let value = match cell {
-                Cell::Text(one) => text(one),
-                Cell::Texts(texts) => Value::Array(texts.iter().map(text).collect()),
-                Cell::Json(value) => value.clone(),
-            };
-            (&*self.fields[*position].name, value)
-        };
-        cells.iter().map(field).collect()
+        let name = |position: usize| &*self.fields[position].name;
+        let names = cells.iter().map(|(position, _)| name(*position));
+        if !names.eq(fields.keys()) {
+            let values = cells.iter().map(|(position, cell)| (name(*position), cell.value()));
+            *fields = values.collect();
+            return;
+        }
+        for (position, cell) in cells {
+            if let Some(value) = fields.get_mut(name(*position)) {
+                cell.write(value);
+            }
+        }
+    }
+
+    /// Whether the metric requires a field of this side.
+    pub(crate) fn has_required(&self) -> bool {
+        self.fields.iter().any(|field| field.required)
     }
 
     /// Returns the names of the fields.
@@ -218,14 +225,38 @@ impl Row {
     }
 }
 
-/// The rows of one call.
-pub(crate) fn example(reader: &RowReader, row: &Row) -> Example {
-    reader.fields(row).into()
+impl Cell {
+    fn value(&self) -> Value {
+        let mut value = Value::Null;
+        self.write(&mut value);
+        value
+    }
+
+    /// Replaces a value, and reuses the memory of strings and lists.
+    fn write(&self, value: &mut Value) {
+        match (self, value) {
+            (Self::Text(text), value) => write_text(text, value),
+            (Self::Texts(texts), Value::Array(items)) => {
+                items.resize(texts.len(), Value::Null);
+                texts.iter().zip(items).for_each(|(text, item)| write_text(text, item));
+            }
+            (Self::Texts(texts), value) => {
+                let text = |text: &PyBackedStr| Value::String(text.as_str().to_owned());
+                *value = Value::Array(texts.iter().map(text).collect());
+            }
+            (Self::Json(json), value) => value.clone_from(json),
+        }
+    }
 }
 
-/// As [`example`], for the prediction.
-pub(crate) fn prediction(reader: &RowReader, row: &Row) -> Prediction {
-    reader.fields(row).into()
+fn write_text(text: &str, value: &mut Value) {
+    match value {
+        Value::String(old) => {
+            old.clear();
+            old.push_str(text);
+        }
+        value => *value = Value::String(text.to_owned()),
+    }
 }
 
 /// Returns the items of a list of strings, or `None` for another list.

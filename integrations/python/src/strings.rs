@@ -138,6 +138,8 @@ impl Answers {
             return Ok(Self::One(PyBackedStr::try_from(string.clone())?));
         }
         match answer.cast::<PyList>() {
+            // Most rows have one answer, which needs no allocation.
+            Ok(list) if list.len() == 1 => Ok(Self::One(shared(&list.get_item(0)?)?)),
             Ok(list) => {
                 Ok(Self::Many(list.iter().map(|item| shared(&item)).collect::<PyResult<_>>()?))
             }

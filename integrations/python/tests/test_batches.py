@@ -59,6 +59,16 @@ def test_wrong_input_is_an_error_that_names_the_row(call, exception, message):
     assert str(raised.value) == message
 
 
+def test_rows_of_a_batch_do_not_share_fields():
+    golds = [{"answer": ["x", "y"]}, {"answer": "z"}, {"answer": ["u"], "choices": ["u", "v"]}, "z", {"answer": ["y"]}] * 50
+    preds = [{"answer": "y"}, {}, {"answer": "u"}, {"other": "z", "answer": "q"}, {"answer": "y"}] * 50
+    for name in ("em", "includes", "f1"):
+        made = ours.metric(name)
+        expected = [made(gold, pred) for gold, pred in zip(golds, preds, strict=True)]
+        assert made.batch(golds, preds) == expected
+        assert expected[:5] == [1, 0, 1, 0, 1]
+
+
 def test_iterables_are_accepted():
     assert ours.normalize_text_batch(word for word in ("A cat", "The dog")) == ["cat", "dog"]
 

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
 use super::Metric;
-use super::call::Call;
+use super::call::{Call, Rows};
 use crate::errors::{RowError, in_row, value_error};
 use crate::parallel::map;
 use crate::runtime::block_on;
@@ -47,17 +47,24 @@ impl Metric {
         let calls = self.calls(py, golds, preds)?;
         if !self.is_async && !return_exceptions {
             // Without the outcome of each row, which is larger than its value.
-            let work = |call: &Call| self.at_once(call).map(|scored| scored.score.value);
-            let values = map(py, &self.name, &calls, work)?;
+            let worker = || {
+                let mut rows = Rows::default();
+                move |call: &Call| self.at_once(call, &mut rows).map(|scored| scored.score.value)
+            };
+            let values = map(py, &self.name, &calls, worker)?;
             let values = values.into_iter().map(|value| self.value(py, value));
             return Ok(PyList::new(py, values.collect::<Vec<_>>())?.into_any());
         }
         let outcomes = match self.is_async {
             true => self.batch_awaited(py, &calls, concurrency, return_exceptions)?,
             false => {
-                let work =
-                    |call: &Call| Ok(Some(self.at_once(call).map(|scored| Value::of(&scored))));
-                map(py, &self.name, &calls, work)?.into_iter().flatten().collect()
+                let worker = || {
+                    let mut rows = Rows::default();
+                    move |call: &Call| {
+                        Ok(Some(self.at_once(call, &mut rows).map(|scored| Value::of(&scored))))
+                    }
+                };
+                map(py, &self.name, &calls, worker)?.into_iter().flatten().collect()
             }
         };
         if outcomes.iter().flatten().any(|value| value.is_offline) {

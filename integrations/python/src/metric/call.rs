@@ -15,7 +15,7 @@ use pyo3::types::{PyBool, PyFloat};
 use super::Metric;
 use super::feedback::prediction;
 use crate::errors::{Kind, RowError, caught, panicked};
-use crate::row_reader::{Row, RowReader, example, prediction as prediction_of};
+use crate::row_reader::{Row, RowReader};
 use crate::runtime::block_on;
 use crate::trace::{program_run, trace as trace_of};
 
@@ -29,6 +29,13 @@ pub(super) struct Call {
     /// What few calls have, so that a batch needs little memory for a row.
     program: Option<Box<ProgramData>>,
     is_explained: bool,
+}
+
+/// The rows of a call, as the library reads them.
+#[derive(Default)]
+pub(super) struct Rows {
+    pub(super) gold: Example,
+    pub(super) pred: Prediction,
 }
 
 /// What a call knows of the program, apart from its prediction.
@@ -76,8 +83,12 @@ impl Call {
         Ok(Self {
             gold: golds.read(gold)?,
             pred: preds.read(pred)?,
-            program: program_run(pred)?
-                .map(|run| Box::new(ProgramData { run: Some(run), ..ProgramData::default() })),
+            program: match golds.has_required() || preds.has_required() {
+                // Metrics of the run itself require no field.
+                true => None,
+                false => program_run(pred)?
+                    .map(|run| Box::new(ProgramData { run: Some(run), ..ProgramData::default() })),
+            },
             is_explained: false,
         })
     }
@@ -98,12 +109,20 @@ impl Call {
     }
 
     /// Returns the rows of the library.
-    pub(super) fn rows(&self, [golds, preds]: &[RowReader; 2]) -> (Example, Prediction) {
-        (example(golds, &self.gold), prediction_of(preds, &self.pred))
+    pub(super) fn rows(&self, readers: &[RowReader; 2]) -> Rows {
+        let mut rows = Rows::default();
+        self.write(readers, &mut rows);
+        rows
     }
 
-    fn metric_call<'a>(&'a self, gold: &'a Example, pred: &'a Prediction) -> MetricCall<'a> {
-        let mut call = MetricCall::new(gold, pred);
+    /// Writes the rows of the library in the memory of earlier ones.
+    fn write(&self, [golds, preds]: &[RowReader; 2], rows: &mut Rows) {
+        golds.write(&self.gold, &mut rows.gold.data);
+        preds.write(&self.pred, &mut rows.pred.data);
+    }
+
+    fn metric_call<'a>(&'a self, rows: &'a Rows) -> MetricCall<'a> {
+        let mut call = MetricCall::new(&rows.gold, &rows.pred);
         if let Some(program) = &self.program {
             call.trace = program.trace.as_ref();
             call.pred_name = program.pred_name.as_deref();
@@ -163,8 +182,8 @@ impl Metric {
     fn outcome(&self, py: Python<'_>, call: &Call) -> PyResult<Result<Scored, RowError>> {
         let outcome = match (self.is_async, self.is_slow || !call.is_small()) {
             (true, _) => block_on(py, self.awaited(call))?,
-            (false, true) => py.detach(|| self.at_once(call)),
-            (false, false) => self.at_once(call),
+            (false, true) => py.detach(|| self.at_once(call, &mut Rows::default())),
+            (false, false) => self.at_once(call, &mut Rows::default()),
         };
         if let Ok(scored) = &outcome {
             self.warn_if_offline(py, scored)?;
@@ -172,10 +191,10 @@ impl Metric {
         Ok(outcome)
     }
 
-    /// Evaluates a call of a metric that does not wait.
-    pub(super) fn at_once(&self, call: &Call) -> Result<Scored, RowError> {
-        let (gold, pred) = call.rows(&self.readers);
-        let answer = || self.metric.answer(call.metric_call(&gold, &pred));
+    /// Evaluates a call of a metric that does not wait, in the memory of the rows of an earlier call.
+    pub(super) fn at_once(&self, call: &Call, rows: &mut Rows) -> Result<Scored, RowError> {
+        call.write(&self.readers, rows);
+        let answer = || self.metric.answer(call.metric_call(rows));
         match caught(&self.name, answer)? {
             Answer::Ready(scored) => scored.map_err(|error| self.error(error)),
             Answer::Pending(_) => {
@@ -187,8 +206,8 @@ impl Metric {
 
     /// Evaluates a call of a metric that waits.
     pub(super) async fn awaited(&self, call: &Call) -> Result<Scored, RowError> {
-        let (gold, pred) = call.rows(&self.readers);
-        let answer = async { self.metric.answer(call.metric_call(&gold, &pred)).await };
+        let rows = call.rows(&self.readers);
+        let answer = async { self.metric.answer(call.metric_call(&rows)).await };
         let answer = self.settings.clone().scope(answer);
         match AssertUnwindSafe(answer).catch_unwind().await {
             Ok(scored) => scored.map_err(|error| self.error(error)),

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 
 use super::Metric;
+use super::call::Rows;
 use crate::errors::{Kind, RowError};
 use crate::json::to_python;
 use crate::runtime::block_on;
@@ -50,7 +51,7 @@ impl Metric {
             move || {
                 let rows = start..calls.len().min(start + CHUNK);
                 let pair = |row: usize| {
-                    let (gold, pred) = calls[row].rows(&readers);
+                    let Rows { gold, pred } = calls[row].rows(&readers);
                     Ok::<_, EvaluateError>(Pair::new(row.to_string(), gold, pred))
                 };
                 rows.map(pair).collect::<Vec<_>>()
