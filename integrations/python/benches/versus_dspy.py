@@ -4,12 +4,11 @@
     python benches/versus_dspy.py --quick     compares the values only
 
 The rows are those of the shared data (`DSRS_METRICS_DATA`), or generated ones. Both sides run in one process, in turns; a
-figure is the median of the rounds. "call" is one function call per row, "batch" one call for all rows, on all cores.
+figure is the fastest of the rounds, which other load disturbs least. "call" is one function call per row, "batch" one call for all rows, on all cores.
 """
 
 import json
 import os
-import statistics
 import sys
 import time
 from pathlib import Path
@@ -122,7 +121,7 @@ def main():
         if is_quick:
             continue
         rounds = [(seconds(dspy_values), seconds(call_values), seconds(batch_values)) for _ in range(ROUNDS)]
-        theirs_s, call_s, batch_s = (statistics.median(column) for column in zip(*rounds, strict=True))
+        theirs_s, call_s, batch_s = (min(column) for column in zip(*rounds, strict=True))
         per_row = [theirs_s / len(data), call_s / len(data), batch_s / len(data) / BATCH_COPIES]
         table.append((name, *per_row))
     if is_quick:

@@ -20,7 +20,8 @@ use crate::rows::dspy_fields;
 #[derive(Debug)]
 pub(crate) enum Cell {
     Text(PyBackedStr),
-    Texts(Vec<PyBackedStr>),
+    /// Inline for one string, as most rows have.
+    Texts(SmallVec<[PyBackedStr; 1]>),
     Json(Value),
 }
 
@@ -62,7 +63,8 @@ impl RowReader {
         };
         let field = |(position, field): (usize, &FieldSpec<'_>)| {
             let name: Arc<str> = name_of(position).map_or_else(|| field.name.into(), Arc::from);
-            let key = PyString::new(py, &name).unbind();
+            // Interned, as the keys of most rows are, so that a look-up compares addresses.
+            let key = PyString::intern(py, &name).unbind();
             Field { name, key, required: field.required }
         };
         let fields: Vec<_> = fields.iter().enumerate().map(field).collect();
@@ -260,8 +262,8 @@ fn write_text(text: &str, value: &mut Value) {
 }
 
 /// Returns the items of a list of strings, or `None` for another list.
-fn strings(list: &Bound<'_, PyList>) -> PyResult<Option<Vec<PyBackedStr>>> {
-    let mut strings = Vec::with_capacity(list.len());
+fn strings(list: &Bound<'_, PyList>) -> PyResult<Option<SmallVec<[PyBackedStr; 1]>>> {
+    let mut strings = SmallVec::with_capacity(list.len());
     for item in list.iter() {
         match item.cast_into::<PyString>() {
             Ok(text) => strings.push(PyBackedStr::try_from(text)?),

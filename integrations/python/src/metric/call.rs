@@ -1,5 +1,6 @@
 //! One call of a metric: reading its arguments, evaluating them, and the value that Python gets.
 
+use std::cell::Cell;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::Ordering;
 
@@ -183,12 +184,23 @@ impl Metric {
         let outcome = match (self.is_async, self.is_slow || !call.is_small()) {
             (true, _) => block_on(py, self.awaited(call))?,
             (false, true) => py.detach(|| self.at_once(call, &mut Rows::default())),
-            (false, false) => self.at_once(call, &mut Rows::default()),
+            (false, false) => self.at_once_small(call),
         };
         if let Ok(scored) = &outcome {
             self.warn_if_offline(py, scored)?;
         }
         Ok(outcome)
+    }
+
+    /// Evaluates a call whose rows are small in memory that this thread keeps for the next one.
+    fn at_once_small(&self, call: &Call) -> Result<Scored, RowError> {
+        thread_local! {
+            static ROWS: Cell<Rows> = Cell::default();
+        }
+        let mut rows = ROWS.take();
+        let outcome = self.at_once(call, &mut rows);
+        ROWS.set(rows);
+        outcome
     }
 
     /// Evaluates a call of a metric that does not wait, in the memory of the rows of an earlier call.
