@@ -1,5 +1,6 @@
 """Judges: a callable as the language model, concurrency, errors, Ctrl-C, and scores without a model."""
 
+import multiprocessing
 import signal
 import threading
 import time
@@ -125,3 +126,27 @@ def test_control_c_interrupts_a_judge():
     finally:
         timer.cancel()
         signal.signal(signal.SIGINT, before)
+
+
+def in_child(results):
+    model = Model()
+    results.put(ours.em_batch(["x"] * 1000, ["x"] * 1000) == [True] * 1000)
+    results.put(metric("semantic_f1", lm=model).batch([GOLD] * 3, [PRED] * 3))
+
+
+def test_a_forked_process_has_threads_of_its_own():
+    assert metric("semantic_f1", lm=Model())(GOLD, PRED) == pytest.approx(2 / 3)
+    fork = multiprocessing.get_context("fork")
+    results = fork.Queue()
+    with warnings.catch_warnings():
+        # Python warns of a fork with threads, which is what is tested.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = fork.Process(target=in_child, args=(results,))
+        child.start()
+    try:
+        assert results.get(timeout=60) is True
+        assert results.get(timeout=60) == pytest.approx([2 / 3] * 3)
+        child.join(60)
+        assert child.exitcode == 0
+    finally:
+        child.kill()
