@@ -26,6 +26,21 @@ impl Fields {
         self.values.get(name)
     }
 
+    /// Returns the value of a field to change it, for example to reuse the memory of a row for the next one.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// let mut pred = prediction! { "answer" => "Paris" };
+    /// if let Some(answer) = pred.data.get_mut("answer") {
+    ///     *answer = "Rome".into();
+    /// }
+    /// assert_eq!(pred.get("answer").unwrap(), "Rome");
+    /// ```
+    pub fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
+        self.values.get_mut(name)
+    }
+
     /// Returns whether the row has the field.
     #[must_use]
     pub fn contains_key(&self, name: &str) -> bool {
