@@ -95,7 +95,6 @@ impl<'a> Chunks<'a> {
             at += 16;
         }
         block.spaces |= 1 << left;
-        block.others &= (1 << left) - 1;
         block
     }
 }
@@ -108,7 +107,7 @@ pub(super) const BLOCK: usize = 64;
 pub(super) struct Block {
     /// White space.
     pub(super) spaces: u64,
-    /// Neither white space nor letters and digits.
+    /// Neither white space nor letters and digits. So are the bytes after the end of the string.
     pub(super) others: u64,
 }
 

@@ -175,3 +175,15 @@ fn words_of_every_length_are_counted_at_every_place() {
         }
     }
 }
+
+#[test]
+fn marks_that_are_sorted_and_grow_are_compared_by_the_definition() {
+    // A Tibetan vowel sign is twice as long after NFD, and more of them are sorted as one sequence.
+    for count in 1..120 {
+        let marks = "\u{f73}".repeat(count);
+        for text in [format!("e{marks}"), format!("{marks} x"), format!("각{marks}")] {
+            assert_equal_to_definition(&text, &marks);
+            assert_equal_to_definition(&marks, &format!("{text},"));
+        }
+    }
+}

@@ -116,7 +116,12 @@ impl<'b> Writer<'b> {
                     self.state.run = self.state.len;
                 }
                 Class::Other => {
-                    at = self.other(text, at);
+                    let next = self.other(text, at);
+                    if next == at {
+                        // The marks that must be sorted need more room than a step.
+                        break;
+                    }
+                    at = next;
                     continue;
                 }
             }
