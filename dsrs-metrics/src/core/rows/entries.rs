@@ -60,6 +60,10 @@ impl Entries {
         self.position(name).map(|position| &self.list[position].1)
     }
 
+    pub(super) fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
+        self.position(name).map(|position| &mut self.list[position].1)
+    }
+
     pub(super) fn insert(&mut self, name: Name, value: Value) -> Option<Value> {
         if let Some(position) = self.position(&name) {
             return Some(std::mem::replace(&mut self.list[position].1, value));

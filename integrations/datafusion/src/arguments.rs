@@ -1,0 +1,159 @@
+//! The arguments of a metric's function: one for each field that the metric reads, and the errors about them.
+
+use std::fmt::Write as _;
+
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::{Result, plan_err};
+use dsrs_metrics::{FieldSpec, MetricSpec, Side, TypeHelp};
+
+use crate::cells;
+use crate::samples;
+
+/// One argument.
+#[derive(Debug, Clone)]
+pub(crate) struct Argument {
+    /// The name in SQL: that of the field, or `prediction_FIELD` if the gold row has a field of that name too.
+    pub(crate) name: String,
+    pub(crate) side: Side,
+    /// The name of the field in the row.
+    pub(crate) field: String,
+    is_required: bool,
+    /// The type for messages, such as `a string`.
+    expected: String,
+    help: TypeHelp,
+}
+
+/// The arguments of one function, gold fields first.
+#[derive(Debug, Clone)]
+pub(crate) struct Arguments {
+    /// The name of the function.
+    function: String,
+    list: Vec<Argument>,
+    /// The number of arguments that cannot be left out.
+    required: usize,
+}
+
+impl Arguments {
+    /// The arguments for the fields that a metric declares.
+    pub(crate) fn declared(function: &str, spec: &MetricSpec<'_>) -> Self {
+        Self::of_fields(function, spec.gold, spec.pred)
+    }
+
+    /// The arguments for these fields of the gold row and of the prediction, of any type, for a metric that reads whole rows.
+    pub(crate) fn of_any_type(function: &str, gold: &[String], pred: &[String]) -> Self {
+        let field = |name: &String| Argument {
+            name: name.clone(),
+            side: Side::Gold,
+            field: name.clone(),
+            is_required: true,
+            expected: "a value".to_owned(),
+            help: TypeHelp::NONE,
+        };
+        let pred = pred.iter().map(|name| Argument { side: Side::Pred, ..field(name) });
+        Self::of(function, gold.iter().map(field).chain(pred).collect())
+    }
+
+    fn of_fields(function: &str, gold: &[FieldSpec<'_>], pred: &[FieldSpec<'_>]) -> Self {
+        let argument = |side: Side, field: &FieldSpec<'_>| Argument {
+            name: field.name.to_owned(),
+            side,
+            field: field.name.to_owned(),
+            is_required: field.required,
+            expected: if field.help.is_some() {
+                field.help.to_string()
+            } else {
+                format!("`{}`", field.ty)
+            },
+            help: field.help,
+        };
+        let gold = gold.iter().map(|field| argument(Side::Gold, field));
+        let pred = pred.iter().map(|field| argument(Side::Pred, field));
+        Self::of(function, gold.chain(pred).collect())
+    }
+
+    fn of(function: &str, mut list: Vec<Argument>) -> Self {
+        for position in 0..list.len() {
+            let (before, rest) = list.split_at_mut(position);
+            let name = &mut rest[0].name;
+            if before.iter().any(|argument| argument.name == *name) {
+                name.insert_str(0, "prediction_");
+            }
+        }
+        let required = list.iter().rposition(|argument| argument.is_required);
+        let required = required.map_or(0, |last| last + 1);
+        Self { function: function.to_owned(), list, required }
+    }
+
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &Argument> {
+        self.list.iter()
+    }
+
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.list.iter().map(|argument| argument.name.clone()).collect()
+    }
+
+    /// The call as it is written in SQL: `f1(answer, prediction_answer [, weight])`.
+    pub(crate) fn call(&self) -> String {
+        let mut call = format!("{}(", self.function);
+        for (position, Argument { name, .. }) in self.list.iter().enumerate() {
+            let comma = if position == 0 { "" } else { ", " };
+            let _ = match position < self.required {
+                true => write!(call, "{comma}{name}"),
+                false => write!(call, "[{comma}{name}]"),
+            };
+        }
+        call + ")"
+    }
+
+    /// Validates the number and the types of arguments. Returns the types to which they are cast before a call.
+    ///
+    /// # Errors
+    /// A planning error that names the function, what it expects and what was found.
+    pub(crate) fn coerce(&self, types: &[DataType]) -> Result<Vec<DataType>> {
+        let Self { function, list, required } = self;
+        if !(*required..=list.len()).contains(&types.len()) {
+            let expected = match *required == list.len() {
+                true => number_of(*required),
+                false => format!("{required} to {}", number_of(list.len())),
+            };
+            let found = match types {
+                [] => "none".to_owned(),
+                types => format!("{} ({})", types.len(), joined(types)),
+            };
+            let call = self.call();
+            return plan_err!(
+                "function `{function}`: expected {expected}, found {found}; write {call}"
+            );
+        }
+        list.iter().zip(types).enumerate().map(|it| self.coerce_one(it)).collect()
+    }
+
+    fn coerce_one(
+        &self,
+        (position, (argument, ty)): (usize, (&Argument, &DataType)),
+    ) -> Result<DataType> {
+        let Argument { name, expected, help, .. } = argument;
+        let place = format!("function `{}`, argument {} `{name}`", self.function, position + 1);
+        let Some(readable) = cells::readable(ty) else {
+            return plan_err!(
+                "{place}: expected {expected}, found {ty}, which metrics do not read; write CAST(.. AS VARCHAR)"
+            );
+        };
+        if samples::may_be_read(help, &readable) {
+            return Ok(readable);
+        }
+        let advice = samples::advice(help, &readable);
+        plan_err!("{place}: expected {expected}, found {ty}; {advice}")
+    }
+}
+
+fn number_of(arguments: usize) -> String {
+    match arguments {
+        1 => "1 argument".to_owned(),
+        more => format!("{more} arguments"),
+    }
+}
+
+fn joined(types: &[DataType]) -> String {
+    types.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,177 @@
+//! Registers metrics as functions of a session.
+
+use std::sync::Arc;
+
+use datafusion::common::{Result, plan_err};
+use datafusion::execution::FunctionRegistry;
+use datafusion::logical_expr::ScalarUDF;
+use datafusion::prelude::SessionContext;
+use dsrs_metrics::{Metric, ScoreKind, ScoreRange};
+use tokio::sync::Semaphore;
+
+use crate::aggregate;
+use crate::arguments::Arguments;
+use crate::function::{Function, Shared};
+use crate::output::ScoreColumn;
+
+/// The calls of an asynchronous metric that run at the same time by default.
+const CONCURRENCY: usize = 32;
+
+/// A metric as functions of SQL, with their settings.
+///
+/// [`RegisterMetric::register_metric`] is enough for most metrics; this type has the settings, and
+/// [`functions`](Self::functions) returns the functions for registries other than a `SessionContext`.
+///
+/// ```
+/// use datafusion::prelude::SessionContext;
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics_datafusion::{MetricFunctions, RegisterMetric as _};
+///
+/// // A closure reads whole rows, so its fields are declared here.
+/// let same = metric_fn("same", |gold, pred| gold.get("label") == pred.get("guess"));
+/// let functions = MetricFunctions::new(same).with_fields(["label"], ["guess"]).named("same_label");
+/// let ctx = SessionContext::new();
+/// ctx.register_metric_functions(functions)?;
+/// # Ok::<(), datafusion::error::DataFusionError>(())
+/// ```
+pub struct MetricFunctions {
+    metric: Arc<dyn Metric>,
+    name: String,
+    fields: Option<(Vec<String>, Vec<String>)>,
+    concurrency: usize,
+}
+
+impl MetricFunctions {
+    /// Creates the functions of a metric, under its name and with the fields that it declares.
+    #[must_use]
+    pub fn new(metric: impl Metric + 'static) -> Self {
+        let name = metric.name().to_owned();
+        Self { metric: Arc::new(metric), name, fields: None, concurrency: CONCURRENCY }
+    }
+
+    /// Sets the name of the function of the score. That of the details has `_details` after it.
+    #[must_use]
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Sets the fields of the gold row and of the prediction that are arguments, in this order, for a metric that reads whole
+    /// rows. Columns of any type are accepted.
+    #[must_use]
+    pub fn with_fields<N: Into<String>>(
+        mut self,
+        gold: impl IntoIterator<Item = N>,
+        pred: impl IntoIterator<Item = N>,
+    ) -> Self {
+        let gold = gold.into_iter().map(Into::into).collect();
+        self.fields = Some((gold, pred.into_iter().map(Into::into).collect()));
+        self
+    }
+
+    /// Sets how many calls of an asynchronous metric, such as a judge, run at the same time, over all partitions of all
+    /// queries; 32 by default. The limits of a language model apply as well.
+    #[must_use]
+    pub fn with_concurrency(mut self, calls: usize) -> Self {
+        self.concurrency = calls.max(1);
+        self
+    }
+
+    /// Returns the functions: that of the score, and that of the details.
+    ///
+    /// # Errors
+    /// The metric has no score for single rows, or declares no fields.
+    pub fn functions(self) -> Result<[ScalarUDF; 2]> {
+        let Self { metric, name, fields, concurrency } = self;
+        let spec = metric.spec();
+        if spec.kind == ScoreKind::Corpus {
+            return plan_err!(
+                "metric `{}`: expected a metric with a score for each row, found one that scores all rows together; \
+                 write dsrs-metrics score, or a metric of single rows and metric_mean(..)",
+                spec.name
+            );
+        }
+        let arguments = match &fields {
+            Some((gold, pred)) => Arguments::of_any_type(&name, gold, pred),
+            None => Arguments::declared(&name, &spec),
+        };
+        if arguments.iter().len() == 0 {
+            return plan_err!(
+                "metric `{}`: expected declared fields, found a metric that reads whole rows; \
+                 write MetricFunctions::new(metric).with_fields([\"answer\"], [\"answer\"])",
+                spec.name
+            );
+        }
+        let range = if spec.strict { Some(ScoreRange::UNIT) } else { spec.range };
+        let (column, is_async) = (ScoreColumn { kind: spec.kind, range }, spec.is_async);
+        let calls = Semaphore::new(concurrency);
+        let shared = Arc::new(Shared { metric, arguments, column, calls, concurrency });
+        Function::both(&name, is_async, &shared)
+    }
+}
+
+/// Registers metrics as functions of a session.
+///
+/// The aggregates `metric_mean`, `metric_ci95` and `metric_summary` are registered with the first metric.
+pub trait RegisterMetric {
+    /// Registers a metric under its name: `NAME(gold fields.., prediction fields..)` and `NAME_details(..)`.
+    ///
+    /// ```
+    /// use datafusion::prelude::SessionContext;
+    /// use dsrs_metrics::metrics::AnswerExactMatch;
+    /// use dsrs_metrics_datafusion::RegisterMetric as _;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> datafusion::error::Result<()> {
+    /// let ctx = SessionContext::new();
+    /// ctx.register_metric(AnswerExactMatch::default())?;
+    /// let rows = ctx.sql("SELECT answer_exact_match('Paris', 'paris') AS score").await?;
+    /// let table = rows.to_string().await?;
+    /// assert!(table.contains("| true  |"), "{table}");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// A function of that name exists, or the metric has no score for single rows, or declares no fields.
+    fn register_metric(&self, metric: impl Metric + 'static) -> Result<()> {
+        self.register_metric_functions(MetricFunctions::new(metric))
+    }
+
+    /// Registers a metric under another name, such as one with parameters.
+    ///
+    /// # Errors
+    /// As [`register_metric`](Self::register_metric).
+    fn register_metric_as(
+        &self,
+        name: impl Into<String>,
+        metric: impl Metric + 'static,
+    ) -> Result<()> {
+        self.register_metric_functions(MetricFunctions::new(metric).named(name))
+    }
+
+    /// Registers the functions of a metric.
+    ///
+    /// # Errors
+    /// As [`register_metric`](Self::register_metric).
+    fn register_metric_functions(&self, functions: MetricFunctions) -> Result<()>;
+}
+
+impl RegisterMetric for SessionContext {
+    fn register_metric_functions(&self, functions: MetricFunctions) -> Result<()> {
+        let functions = functions.functions()?;
+        if let Some(taken) = functions.iter().find(|function| self.udf(function.name()).is_ok()) {
+            return plan_err!(
+                "function `{}` is already registered; write register_metric_as(\"another_name\", metric)",
+                taken.name()
+            );
+        }
+        functions.into_iter().for_each(|function| self.register_udf(function));
+        for function in aggregate::functions() {
+            if self.udaf(function.name()).is_err() {
+                self.register_udaf(function);
+            }
+        }
+        Ok(())
+    }
+}
