@@ -26,8 +26,6 @@ pub(crate) struct Argument {
 /// The arguments of one function, gold fields first.
 #[derive(Debug, Clone)]
 pub(crate) struct Arguments {
-    /// The name of the function.
-    function: String,
     list: Vec<Argument>,
     /// The number of arguments that cannot be left out.
     required: usize,
@@ -35,12 +33,25 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     /// The arguments for the fields that a metric declares.
-    pub(crate) fn declared(function: &str, spec: &MetricSpec<'_>) -> Self {
-        Self::of_fields(function, spec.gold, spec.pred)
+    pub(crate) fn declared(spec: &MetricSpec<'_>) -> Self {
+        let argument = |side: Side, field: &FieldSpec<'_>| Argument {
+            name: field.name.to_owned(),
+            side,
+            field: field.name.to_owned(),
+            is_required: field.required,
+            expected: match field.help.is_some() {
+                true => field.help.to_string(),
+                false => format!("`{}`", field.ty),
+            },
+            help: field.help,
+        };
+        let gold = spec.gold.iter().map(|field| argument(Side::Gold, field));
+        let pred = spec.pred.iter().map(|field| argument(Side::Pred, field));
+        Self::of(gold.chain(pred).collect())
     }
 
     /// The arguments for these fields of the gold row and of the prediction, of any type, for a metric that reads whole rows.
-    pub(crate) fn of_any_type(function: &str, gold: &[String], pred: &[String]) -> Self {
+    pub(crate) fn of_any_type(gold: &[String], pred: &[String]) -> Self {
         let field = |name: &String| Argument {
             name: name.clone(),
             side: Side::Gold,
@@ -50,28 +61,10 @@ impl Arguments {
             help: TypeHelp::NONE,
         };
         let pred = pred.iter().map(|name| Argument { side: Side::Pred, ..field(name) });
-        Self::of(function, gold.iter().map(field).chain(pred).collect())
+        Self::of(gold.iter().map(field).chain(pred).collect())
     }
 
-    fn of_fields(function: &str, gold: &[FieldSpec<'_>], pred: &[FieldSpec<'_>]) -> Self {
-        let argument = |side: Side, field: &FieldSpec<'_>| Argument {
-            name: field.name.to_owned(),
-            side,
-            field: field.name.to_owned(),
-            is_required: field.required,
-            expected: if field.help.is_some() {
-                field.help.to_string()
-            } else {
-                format!("`{}`", field.ty)
-            },
-            help: field.help,
-        };
-        let gold = gold.iter().map(|field| argument(Side::Gold, field));
-        let pred = pred.iter().map(|field| argument(Side::Pred, field));
-        Self::of(function, gold.chain(pred).collect())
-    }
-
-    fn of(function: &str, mut list: Vec<Argument>) -> Self {
+    fn of(mut list: Vec<Argument>) -> Self {
         for position in 0..list.len() {
             let (before, rest) = list.split_at_mut(position);
             let name = &mut rest[0].name;
@@ -81,7 +74,7 @@ impl Arguments {
         }
         let required = list.iter().rposition(|argument| argument.is_required);
         let required = required.map_or(0, |last| last + 1);
-        Self { function: function.to_owned(), list, required }
+        Self { list, required }
     }
 
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &Argument> {
@@ -93,8 +86,8 @@ impl Arguments {
     }
 
     /// The call as it is written in SQL: `f1(answer, prediction_answer [, weight])`.
-    pub(crate) fn call(&self) -> String {
-        let mut call = format!("{}(", self.function);
+    fn call(&self, function: &str) -> String {
+        let mut call = format!("{function}(");
         for (position, Argument { name, .. }) in self.list.iter().enumerate() {
             let comma = if position == 0 { "" } else { ", " };
             let _ = match position < self.required {
@@ -109,8 +102,8 @@ impl Arguments {
     ///
     /// # Errors
     /// A planning error that names the function, what it expects and what was found.
-    pub(crate) fn coerce(&self, types: &[DataType]) -> Result<Vec<DataType>> {
-        let Self { function, list, required } = self;
+    pub(crate) fn coerce(&self, function: &str, types: &[DataType]) -> Result<Vec<DataType>> {
+        let Self { list, required } = self;
         if !(*required..=list.len()).contains(&types.len()) {
             let expected = match *required == list.len() {
                 true => number_of(*required),
@@ -120,30 +113,30 @@ impl Arguments {
                 [] => "none".to_owned(),
                 types => format!("{} ({})", types.len(), joined(types)),
             };
-            let call = self.call();
+            let call = self.call(function);
             return plan_err!(
                 "function `{function}`: expected {expected}, found {found}; write {call}"
             );
         }
-        list.iter().zip(types).enumerate().map(|it| self.coerce_one(it)).collect()
+        let arguments = list.iter().zip(types).enumerate();
+        let place = |position| format!("function `{function}`, argument {}", position + 1);
+        arguments.map(|(position, (argument, ty))| argument.coerce(&place(position), ty)).collect()
     }
+}
 
-    fn coerce_one(
-        &self,
-        (position, (argument, ty)): (usize, (&Argument, &DataType)),
-    ) -> Result<DataType> {
-        let Argument { name, expected, help, .. } = argument;
-        let place = format!("function `{}`, argument {} `{name}`", self.function, position + 1);
+impl Argument {
+    fn coerce(&self, place: &str, ty: &DataType) -> Result<DataType> {
+        let Self { name, expected, help, .. } = self;
         let Some(readable) = cells::readable(ty) else {
             return plan_err!(
-                "{place}: expected {expected}, found {ty}, which metrics do not read; write CAST(.. AS VARCHAR)"
+                "{place} `{name}`: expected {expected}, found {ty}, which metrics do not read; write CAST(.. AS VARCHAR)"
             );
         };
         if samples::may_be_read(help, &readable) {
             return Ok(readable);
         }
         let advice = samples::advice(help, &readable);
-        plan_err!("{place}: expected {expected}, found {ty}; {advice}")
+        plan_err!("{place} `{name}`: expected {expected}, found {ty}; {advice}")
     }
 }
 

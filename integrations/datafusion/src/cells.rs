@@ -170,7 +170,9 @@ impl Cells {
             Self::List(array, items) => items.write_items(items_of(array, row), into)?,
             Self::LargeList(array, items) => items.write_items(items_of(array, row), into)?,
             Self::ListView(array, items) => items.write_items(viewed_items(array, row), into)?,
-            Self::LargeListView(array, items) => items.write_items(viewed_items(array, row), into)?,
+            Self::LargeListView(array, items) => {
+                items.write_items(viewed_items(array, row), into)?
+            }
             Self::Struct(_, fields) => write_fields(fields, row, into)?,
             Self::Map(array, keys, values) => {
                 let offsets = array.value_offsets();
@@ -211,11 +213,7 @@ fn write_string(text: &str, into: &mut Value) {
     }
 }
 
-fn write_fields(
-    fields: &[(String, Cells)],
-    row: usize,
-    into: &mut Value,
-) -> Result<(), NotFinite> {
+fn write_fields(fields: &[(String, Cells)], row: usize, into: &mut Value) -> Result<(), NotFinite> {
     if into.as_object().is_none_or(|object| object.len() != fields.len()) {
         let empty = fields.iter().map(|(name, _)| (name.clone(), Value::Null));
         *into = Value::Object(empty.collect());

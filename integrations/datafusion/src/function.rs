@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use datafusion::arrow::datatypes::{DataType, FieldRef};
-use datafusion::common::{Result};
+use datafusion::common::Result;
 use datafusion::logical_expr::async_udf::{AsyncScalarUDF, AsyncScalarUDFImpl};
 use datafusion::logical_expr::{
     ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
@@ -78,7 +78,10 @@ impl Function {
                 false => ScalarUDF::new_from_impl(function),
             }
         };
-        Ok([function(name.to_owned(), Output::Score), function(details_name(name), Output::Details)])
+        Ok([
+            function(name.to_owned(), Output::Score),
+            function(details_name(name), Output::Details),
+        ])
     }
 
     fn evaluate(&self, args: &ScalarFunctionArgs) -> Result<ColumnarValue> {
@@ -122,7 +125,7 @@ impl ScalarUDFImpl for Function {
     }
 
     fn coerce_types(&self, types: &[DataType]) -> Result<Vec<DataType>> {
-        self.shared.arguments.coerce(types)
+        self.shared.arguments.coerce(&self.name, types)
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
@@ -138,7 +141,8 @@ impl AsyncScalarUDFImpl for Function {
         let mut rows = Rows::new(arguments, &args.args)?;
         // A row is copied when its call starts, so that as many are in memory as calls are running.
         let calls = (0..args.number_rows).map(|row| {
-            let pair = rows.read(row, metric.name()).map(|(gold, pred)| (gold.clone(), pred.clone()));
+            let pair =
+                rows.read(row, metric.name()).map(|(gold, pred)| (gold.clone(), pred.clone()));
             async move {
                 // The semaphore is never closed.
                 let _permit = calls.acquire().await;
@@ -160,4 +164,3 @@ impl AsyncScalarUDFImpl for Function {
         Ok(ColumnarValue::Array(output.finish()))
     }
 }
-

@@ -92,8 +92,8 @@ impl MetricFunctions {
             );
         }
         let arguments = match &fields {
-            Some((gold, pred)) => Arguments::of_any_type(&name, gold, pred),
-            None => Arguments::declared(&name, &spec),
+            Some((gold, pred)) => Arguments::of_any_type(gold, pred),
+            None => Arguments::declared(&spec),
         };
         if arguments.iter().len() == 0 {
             return plan_err!(
@@ -160,7 +160,8 @@ pub trait RegisterMetric {
 impl RegisterMetric for SessionContext {
     fn register_metric_functions(&self, functions: MetricFunctions) -> Result<()> {
         let functions = functions.functions()?;
-        if let Some(taken) = functions.iter().find(|function| self.udf(function.name()).is_ok()) {
+        let is_taken = |name: &str| self.udf(name).is_ok() || self.udaf(name).is_ok();
+        if let Some(taken) = functions.iter().find(|function| is_taken(function.name())) {
             return plan_err!(
                 "function `{}` is already registered; write register_metric_as(\"another_name\", metric)",
                 taken.name()

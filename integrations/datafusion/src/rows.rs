@@ -2,7 +2,7 @@
 
 use datafusion::common::Result;
 use datafusion::logical_expr::ColumnarValue;
-use dsrs_metrics::{Example, Fields, MetricError, MetricErrorKind, Prediction, Side, FieldError};
+use dsrs_metrics::{Example, FieldError, Fields, MetricError, MetricErrorKind, Prediction, Side};
 use serde_json::Value;
 
 use crate::arguments::{Argument, Arguments};

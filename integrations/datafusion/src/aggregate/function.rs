@@ -47,7 +47,9 @@ impl Figure {
             Arc::new(groups.iter().map(figure).collect::<Float64Array>())
         };
         let counts = |count: fn(&Figures) -> u64| -> ArrayRef {
-            Arc::new(groups.iter().map(count).collect::<Vec<_>>().into_iter().collect::<UInt64Array>())
+            Arc::new(
+                groups.iter().map(count).collect::<Vec<_>>().into_iter().collect::<UInt64Array>(),
+            )
         };
         let mean = || numbers(|it| it.mean);
         let (low, high) =

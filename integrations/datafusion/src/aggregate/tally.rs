@@ -196,7 +196,8 @@ mod tests {
 
     #[test]
     fn the_interval_of_a_share_is_that_of_wilson() {
-        let figures = of(&[Row::Scored(1.0), Row::Scored(0.0), Row::Failed]).figures(ScoreKind::Bool);
+        let figures =
+            of(&[Row::Scored(1.0), Row::Scored(0.0), Row::Failed]).figures(ScoreKind::Bool);
         let share = Proportion { successes: 1, trials: 3 };
         assert_eq!((figures.ci95, figures.mean), (share.wilson(), Some(1.0 / 3.0)));
     }

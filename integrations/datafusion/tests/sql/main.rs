@@ -1,6 +1,6 @@
 //! Metrics called from SQL: one test binary, since each links DataFusion.
 
-mod answers;
+mod errors;
 mod scores;
 
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
