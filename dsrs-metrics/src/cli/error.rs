@@ -8,6 +8,7 @@ use crate::core::params::ParamError;
 use crate::data::DataError;
 use crate::evaluate::EvaluateError;
 use crate::evaluate::journal::JournalError;
+use crate::metrics::CreateError;
 use crate::results::ResultsError;
 
 /// Why a command failed before or during its run.
@@ -56,4 +57,42 @@ pub(super) enum CliError {
     Runtime(io::Error),
     #[error("cannot write to standard output: {0}")]
     StandardOutput(io::Error),
+}
+
+impl From<CreateError> for CliError {
+    fn from(error: CreateError) -> Self {
+        match error {
+            CreateError::UnknownMetric { name, nearest } => {
+                let hint = Hint::from(nearest).or(Hint::Instead("see `list` for all metrics"));
+                Self::UnknownMetric { name, hint }
+            }
+            CreateError::MissingFeature { name, feature } => Self::MissingFeature { name, feature },
+            CreateError::Param { error, nearest } => {
+                Self::Param { error, hint: Hint::from(nearest) }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CliError;
+    use crate::metrics::CreateError;
+
+    #[test]
+    fn an_error_of_the_registry_states_what_to_do_on_the_command_line() {
+        let feature =
+            CreateError::MissingFeature { name: "sandbox".to_owned(), feature: "sandbox" };
+        assert_eq!(
+            CliError::from(feature).to_string(),
+            "metric `sandbox` needs the feature `sandbox`, which this program was built without; build it with `cargo \
+             install dsrs-metrics --features cli,sandbox`, or enable the feature `sandbox` of the dependency \
+             `dsrs-metrics`"
+        );
+        let unknown = CreateError::UnknownMetric { name: "zzz".to_owned(), nearest: None };
+        assert_eq!(
+            CliError::from(unknown).to_string(),
+            "unknown metric `zzz`; see `list` for all metrics"
+        );
+    }
 }

@@ -21,10 +21,8 @@ pub(super) enum Hint {
 impl Hint {
     /// Suggests the known name that is most similar to `name`, if one is.
     pub(super) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Self {
-        match nearest(name, known).filter(|nearest| *nearest != name) {
-            Some(nearest) => Self::DidYouMean(nearest.to_owned()),
-            None => Self::None,
-        }
+        let nearest = nearest(name, known).filter(|nearest| *nearest != name);
+        Self::from(nearest.map(str::to_owned))
     }
 
     /// Replaces a missing suggestion.
@@ -33,6 +31,13 @@ impl Hint {
             Self::None => otherwise,
             hint => hint,
         }
+    }
+}
+
+impl From<Option<String>> for Hint {
+    /// Suggests this name, if one is near.
+    fn from(nearest: Option<String>) -> Self {
+        nearest.map_or(Self::None, Self::DidYouMean)
     }
 }
 

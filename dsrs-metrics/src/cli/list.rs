@@ -11,11 +11,11 @@ use textwrap::Options;
 
 use super::args::ListArguments;
 use super::error::CliError;
-use super::instance::{Setting, accepted};
-use super::registry::{Entry, Registry};
+use super::settings::{Setting, accepted};
 use super::stdio::{print, print_indented_json};
 use crate::core::spec::{MetricSpec, MetricTier, ParamSpec, ScoreKind};
 use crate::core::value_type::TypeHelp;
+use crate::metrics::registry::{Entry, Registry};
 
 /// The number of columns if neither `COLUMNS` nor a terminal defines it.
 const DEFAULT_WIDTH: usize = 100;
@@ -77,7 +77,7 @@ fn select<'r>(registry: &'r Registry, names: &[String]) -> Result<Vec<Listed<'r>
     if names.is_empty() {
         return Ok(registry.entries().map(Listed::from).collect());
     }
-    names.iter().map(|name| registry.find(name).map(Listed::from)).collect()
+    names.iter().map(|name| Ok(Listed::from(registry.find(name)?))).collect()
 }
 
 fn width() -> usize {

@@ -8,13 +8,12 @@ mod args;
 mod compare;
 mod error;
 mod hint;
-mod instance;
 mod list;
 mod panic_hook;
-mod registry;
 mod report;
 mod runs;
 mod score;
+mod settings;
 mod stdio;
 mod usage;
 
@@ -26,7 +25,7 @@ use clap::Parser;
 
 use args::{Arguments, Command};
 
-pub use registry::{Registry, RegistryError};
+pub use crate::metrics::{Registry, RegistryError};
 
 /// The exit code for invalid usage or input.
 const INVALID: u8 = 2;

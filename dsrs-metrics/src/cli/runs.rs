@@ -5,8 +5,8 @@ use std::path::Path;
 use clap::Args;
 
 use super::args::finite;
-use super::registry::Registry;
 use crate::core::spec::Direction;
+use crate::metrics::Registry;
 use crate::results::{Results, ResultsError};
 
 /// Options of `compare` and `report`.

@@ -88,7 +88,7 @@ mod tests {
         let mut params = crate::core::params::Params::default();
         params.insert(key, value);
         let registry = crate::cli::Registry::builtin();
-        assert!(registry.get(metric).unwrap().configure(&params).is_ok(), "{example}");
+        assert!(registry.create(metric, &params).is_ok(), "{example}");
     }
 
     /// The examples after `marker` in a message, up to the end of the clause.

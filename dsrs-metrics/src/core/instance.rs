@@ -58,7 +58,6 @@ pub(crate) enum SettingError {
 
 impl SettingError {
     /// Returns the setting to change, as on the command line.
-    #[cfg(feature = "cli")]
     pub(crate) const fn setting(&self) -> &'static str {
         match self {
             Self::StrictBool | Self::StrictCorpus | Self::StrictWithoutThreshold(_) => "strict",
@@ -199,7 +198,6 @@ impl<M> Instance<M> {
     }
 
     /// Returns the instance, or the error of an invalid setting.
-    #[cfg(feature = "cli")]
     pub(crate) fn checked(self) -> std::result::Result<Self, SettingError> {
         self.spec.map(|_| self)
     }

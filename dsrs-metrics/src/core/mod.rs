@@ -20,6 +20,7 @@ pub(crate) mod instance;
 pub(crate) mod interned_names;
 pub(crate) mod metric;
 pub(crate) mod missing;
+pub(crate) mod money;
 pub(crate) mod objectives;
 pub(crate) mod optimizer;
 pub(crate) mod outcome;

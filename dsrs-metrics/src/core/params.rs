@@ -101,7 +101,6 @@ impl Params {
     }
 
     /// Removes a parameter, and returns its value.
-    #[cfg(feature = "cli")]
     pub(crate) fn remove(&mut self, name: &str) -> Option<String> {
         self.values.shift_remove(name)
     }

@@ -24,6 +24,7 @@ pub mod overlap;
 pub mod program;
 pub mod proxies;
 pub mod rag;
+pub(crate) mod registry;
 pub mod retrieval;
 #[cfg(feature = "sandbox")]
 pub mod sandbox;
@@ -35,6 +36,7 @@ pub mod tool_calls;
 pub use breakdown::Breakdown;
 pub use check::{Check, Unscored};
 pub use language::LanguageSetting;
+pub use registry::{CreateError, Registry, RegistryError};
 
 #[cfg(feature = "sandbox")]
 #[doc(hidden)]

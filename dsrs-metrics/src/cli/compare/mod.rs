@@ -6,8 +6,8 @@ use std::fs;
 use std::process::ExitCode;
 
 use super::error::CliError;
-use super::registry::Registry;
 use super::stdio::{print, print_error, print_json};
+use crate::metrics::Registry;
 use crate::results::{CompareError, Comparison, MetricComparison, ResultsError, Verdict};
 use crate::text::shown;
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::error::CliError;
-use super::registry::Registry;
+use crate::metrics::Registry;
 use crate::results::{HtmlError, HtmlReport, Results, ResultsError};
 
 pub(super) use args::ReportArguments;

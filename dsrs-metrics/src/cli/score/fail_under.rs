@@ -1,9 +1,9 @@
 //! `--fail-under`: the scores that a run must reach.
 
 use crate::cli::args::MetricThreshold;
-use crate::cli::registry::Registry;
 use crate::core::spec::ScoreKind;
 use crate::evaluate::EvaluationResult;
+use crate::metrics::Registry;
 use crate::text::shown;
 
 /// A warning for each threshold of at most 1 for a bool metric, whose score is a percentage.

@@ -7,10 +7,9 @@ use indexmap::IndexMap;
 use crate::cli::args::ScoreArguments;
 use crate::cli::error::CliError;
 use crate::cli::hint::Hint;
-use crate::cli::instance::SETTINGS;
-use crate::cli::registry::{Entry, Registry};
 use crate::core::metric::Metric;
-use crate::core::params::{ParamError, Params};
+use crate::core::params::Params;
+use crate::metrics::registry::{Entry, Registry};
 
 /// Creates the metrics in the order of the options, and checks that `--param` and `--fail-under`
 /// name only these.
@@ -36,8 +35,8 @@ pub(super) fn configure(
         }
         params.insert(&param.key, &param.value);
     }
-    let create = |(entry, params): &(&Entry, Params)| entry.configure(params).map_err(param_error);
-    let metrics = selected.values().map(create).collect::<Result<_, _>>()?;
+    let create = |(entry, params): &(&Entry, Params)| Ok(entry.create(params)?);
+    let metrics = selected.values().map(create).collect::<Result<_, CliError>>()?;
     match args.fail_under.iter().find(|threshold| !selected.contains_key(threshold.metric())) {
         None => Ok(metrics),
         Some(threshold) => {
@@ -51,14 +50,4 @@ fn not_in_run(option: String, name: &str, args: &ScoreArguments) -> CliError {
     let known = args.metrics.iter().map(|name| name.trim());
     let hint = Hint::nearest(name, known).or(Hint::Instead("add it with -m"));
     CliError::NotInRun { option, name: name.to_owned(), hint }
-}
-
-fn param_error(error: ParamError) -> CliError {
-    let hint = match &error {
-        ParamError::Unknown { param, known, .. } => {
-            Hint::nearest(param, known.iter().map(String::as_str).chain(SETTINGS))
-        }
-        _ => Hint::None,
-    };
-    CliError::Param { error: Box::new(error), hint }
 }

@@ -23,12 +23,12 @@ use std::sync::Arc;
 
 use super::args::ScoreArguments;
 use super::error::CliError;
-use super::registry::Registry;
 use super::stdio::print_error;
 use crate::core::metric::Metric;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::data::Format;
 use crate::evaluate::{Evaluate, EvaluateBuilder, EvaluationResult};
+use crate::metrics::Registry;
 #[cfg(feature = "lm")]
 use models::RunModels;
 #[cfg(not(feature = "lm"))]

@@ -12,11 +12,11 @@ use super::no_models::RunModels;
 use super::{fail_under, journal};
 use crate::cli::args::ScoreArguments;
 use crate::cli::error::CliError;
-use crate::cli::registry::Registry;
 use crate::cli::stdio::{print, print_error, print_json};
 use crate::core::spec::Side;
 use crate::data::Mapping;
 use crate::evaluate::{Ending, EvaluationResult, UnknownField};
+use crate::metrics::Registry;
 use crate::text::shown;
 
 /// The exit code of bad usage or input.

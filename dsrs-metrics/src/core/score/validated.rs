@@ -107,7 +107,6 @@ impl Scored {
     }
 
     /// Validates a score again, against a spec with another threshold or strictness, and with another cost.
-    #[cfg(feature = "cli")]
     pub(crate) fn validated_again(
         mut self,
         cost_msats: Option<u64>,

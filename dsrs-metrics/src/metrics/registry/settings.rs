@@ -1,4 +1,4 @@
-//! Threshold, strictness and cost of a metric: `--param NAME.threshold=0.8`, `NAME.strict=true`, `NAME.cost="5 sat"`.
+//! Threshold, strictness and cost of a metric as parameters: `threshold=0.8`, `strict=true`, `cost="5 sat"`.
 //!
 //! A parameter of the metric with one of these names takes precedence.
 
@@ -7,23 +7,22 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use serde::Serialize;
 
-use super::args::money;
 use crate::core::answer::Answer;
 use crate::core::call::MetricCall;
 use crate::core::dedup::key::Key;
 use crate::core::error::MetricError;
 use crate::core::instance::{Instance, InstanceSettings};
 use crate::core::metric::Metric;
+use crate::core::money::money;
 use crate::core::params::{ParamError, Params};
 use crate::core::requirements::Requirement;
 use crate::core::rows::dynamic::{Example, Prediction};
 use crate::core::score::{MetricScore, Scored};
-use crate::core::spec::{MetricSpec, MetricTier, ScoreKind};
+use crate::core::spec::{MetricSpec, MetricTier};
 
 /// The settings that every metric has.
-pub(super) const SETTINGS: [&str; 3] = ["threshold", "strict", "cost"];
+pub(crate) const SETTINGS: [&str; 3] = ["threshold", "strict", "cost"];
 
 /// Reads the settings of a metric with the spec `declared`, and returns them with the remaining parameters.
 ///
@@ -94,7 +93,7 @@ pub(super) fn adjust(
 
 const IS_STRICT: &str = "expected a metric that is not strict, found one that was created in code and is strict, so its scores are 0 and 1 already; set it there";
 
-/// A metric that was created in code, with settings of the command line. They are applied to its score, since a metric
+/// A metric that was created in code, with settings in text form. They are applied to its score, since a metric
 /// may implement [`Metric::answer`] without them.
 struct Adjusted {
     metric: Arc<dyn Metric>,
@@ -168,45 +167,8 @@ impl Metric for Adjusted {
     }
 }
 
-/// Returns the settings that a metric accepts on the command line, as parameters, with their defaults: those of its spec.
-pub(super) fn accepted(spec: &MetricSpec<'_>) -> Vec<Setting> {
-    let [threshold, strict, cost] = SETTINGS;
-    let direction = if spec.higher_is_better() { "smallest" } else { "largest" };
-    let number = [
-        Setting {
-            name: threshold,
-            ty: "number",
-            default: spec.threshold.map(|threshold| format!("{threshold:?}")),
-            doc: format!("The {direction} score that is a pass."),
-        },
-        Setting {
-            name: strict,
-            ty: "bool",
-            default: Some(spec.strict.to_string()),
-            doc: "Whether a score becomes 1 (pass) or 0 (fail).".to_owned(),
-        },
-    ];
-    let cost = Setting {
-        name: cost,
-        ty: "cost",
-        default: Some(format!("{} msat", spec.cost_msats)),
-        doc: "The largest expected cost of one call.".to_owned(),
-    };
-    let number = number.into_iter().filter(|_| spec.kind == ScoreKind::Number);
-    number.chain([cost]).filter(|setting| !has_param(spec, setting.name)).collect()
-}
-
-/// A setting of a metric in `list`.
-#[derive(Debug, PartialEq, Serialize)]
-pub(super) struct Setting {
-    pub(super) name: &'static str,
-    #[serde(rename = "type")]
-    pub(super) ty: &'static str,
-    pub(super) default: Option<String>,
-    pub(super) doc: String,
-}
-
-fn has_param(spec: &MetricSpec<'_>, name: &str) -> bool {
+/// Returns whether a metric has a parameter of its own with this name.
+pub(crate) fn has_param(spec: &MetricSpec<'_>, name: &str) -> bool {
     spec.params.iter().any(|param| param.name == name)
 }
 
@@ -234,13 +196,13 @@ fn read<T, E: Display>(
 mod tests {
     use std::sync::Arc;
 
-    use super::{accepted, adjust, settings};
+    use super::{adjust, settings};
     use crate::core::fn_metric::metric_fn;
     use crate::core::instance::InstanceSettings;
     use crate::core::metric::Metric;
     use crate::core::params::Params;
     use crate::core::rows::dynamic::{Example, Prediction};
-    use crate::core::spec::{MetricSpec, ParamSpec, ScoreKind};
+    use crate::core::spec::{MetricSpec, ParamSpec};
     use crate::core::value_type::TypeHelp;
 
     const THRESHOLD: ParamSpec<'static> = ParamSpec {
@@ -304,15 +266,5 @@ mod tests {
         assert!(
             error.starts_with("metric `half`: `threshold`: expected a metric that is not strict")
         );
-    }
-
-    #[test]
-    fn a_setting_that_the_metric_does_not_accept_is_not_listed() {
-        let names = |spec: &MetricSpec<'_>| -> Vec<&str> {
-            accepted(spec).into_iter().map(|setting| setting.name).collect()
-        };
-        assert_eq!(names(&MetricSpec::new("x")), ["threshold", "strict", "cost"]);
-        assert_eq!(names(&MetricSpec::new("x").with_kind(ScoreKind::Bool)), ["cost"]);
-        assert_eq!(names(&MetricSpec::new("x").with_params(&[THRESHOLD])), ["strict", "cost"]);
     }
 }
