@@ -81,6 +81,11 @@ impl Arguments {
         self.list.iter()
     }
 
+    /// The number of arguments, if none can be left out.
+    pub(crate) fn fixed_number(&self) -> Option<usize> {
+        (self.required == self.list.len()).then_some(self.required)
+    }
+
     pub(crate) fn names(&self) -> Vec<String> {
         self.list.iter().map(|argument| argument.name.clone()).collect()
     }

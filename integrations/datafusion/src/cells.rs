@@ -8,6 +8,7 @@ use datafusion::arrow::array::{
     GenericListViewArray, Int64Array, LargeStringArray, MapArray, OffsetSizeTrait, StringArray,
     StringViewArray, StructArray, UInt64Array,
 };
+use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{
     DataType, Field, FieldRef, Fields, Float32Type, Float64Type, Int64Type, UInt64Type,
 };
@@ -83,9 +84,16 @@ fn readable_map(map: &DataType, entries: &FieldRef) -> Option<DataType> {
 }
 
 impl Cells {
-    /// Creates the cells of an array, which must have a type that [`readable`] returns.
+    /// Creates the cells of an array, which is cast to a type that [`readable`] returns if it has another one.
     pub(crate) fn new(array: &ArrayRef) -> Result<Self> {
-        let items = |items: &ArrayRef| Self::new(items).map(Box::new);
+        match readable(array.data_type()) {
+            Some(ty) if ty != *array.data_type() => Self::of_readable(&cast(array, &ty)?),
+            _ => Self::of_readable(array),
+        }
+    }
+
+    fn of_readable(array: &ArrayRef) -> Result<Self> {
+        let items = |items: &ArrayRef| Self::of_readable(items).map(Box::new);
         Ok(match array.data_type() {
             DataType::Null => Self::Null,
             DataType::Boolean => Self::Bool(array.as_boolean().clone()),
@@ -115,7 +123,7 @@ impl Cells {
             DataType::Struct(fields) => {
                 let fields = fields.iter().zip(array.as_struct().columns());
                 let cells = |(field, column): (&FieldRef, &ArrayRef)| {
-                    Ok((field.name().clone(), Self::new(column)?))
+                    Ok((field.name().clone(), Self::of_readable(column)?))
                 };
                 let fields = fields.map(cells).collect::<Result<_>>()?;
                 Self::Struct(array.as_struct().clone(), fields)
@@ -124,7 +132,7 @@ impl Cells {
                 let map = array.as_map();
                 Self::Map(map.clone(), items(map.keys())?, items(map.values())?)
             }
-            other => return Err(internal_datafusion_err!("arguments of type {other} are cast")),
+            other => return Err(internal_datafusion_err!("metrics do not read {other}")),
         })
     }
 

@@ -66,10 +66,12 @@ impl Hash for Function {
 impl Function {
     /// Creates the functions of a metric: `NAME` and `NAME_details`.
     pub(crate) fn both(name: &str, is_async: bool, shared: &Arc<Shared>) -> Result<[ScalarUDF; 2]> {
-        // A language model may answer differently, and each row is to be answered once.
-        let volatility = if is_async { Volatility::Volatile } else { Volatility::Immutable };
-        let signature =
-            Signature::user_defined(volatility).with_parameter_names(shared.arguments.names())?;
+        let signature = match is_async {
+            // A language model may answer differently, and each row is to be answered once.
+            true => async_signature(&shared.arguments, Volatility::Volatile)?,
+            false => Signature::user_defined(Volatility::Immutable)
+                .with_parameter_names(shared.arguments.names())?,
+        };
         let function = |name, output| {
             let function =
                 Self { name, shared: Arc::clone(shared), output, signature: signature.clone() };
@@ -102,6 +104,14 @@ impl Function {
     }
 }
 
+/// DataFusion casts no arguments of an asynchronous function, so any types are accepted, and validated with the return type.
+fn async_signature(arguments: &Arguments, volatility: Volatility) -> Result<Signature> {
+    match arguments.fixed_number() {
+        Some(number) => Signature::any(number, volatility).with_parameter_names(arguments.names()),
+        None => Ok(Signature::variadic_any(volatility)),
+    }
+}
+
 /// The name of the function that returns the details.
 pub(crate) fn details_name(name: &str) -> String {
     format!("{name}_details")
@@ -120,7 +130,9 @@ impl ScalarUDFImpl for Function {
         Ok(self.shared.column.data_type(self.output))
     }
 
-    fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> Result<FieldRef> {
+    fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
+        let types: Vec<_> = args.arg_fields.iter().map(|it| it.data_type().clone()).collect();
+        self.shared.arguments.coerce(&self.name, &types)?;
         Ok(self.shared.column.field(&self.name, self.output))
     }
 

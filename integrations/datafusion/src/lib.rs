@@ -11,4 +11,4 @@ mod rows;
 mod samples;
 
 pub use crate::aggregate::functions as aggregate_functions;
-pub use crate::register::{MetricFunctions, RegisterMetric};
+pub use crate::register::{MetricFunctions, NotRegistered, RegisterMetric};

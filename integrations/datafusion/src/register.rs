@@ -6,7 +6,8 @@ use datafusion::common::{Result, plan_err};
 use datafusion::execution::FunctionRegistry;
 use datafusion::logical_expr::ScalarUDF;
 use datafusion::prelude::SessionContext;
-use dsrs_metrics::{Metric, ScoreKind, ScoreRange};
+use dsrs_metrics::metrics::Registry;
+use dsrs_metrics::{Metric, Params, ScoreKind, ScoreRange};
 use tokio::sync::Semaphore;
 
 use crate::aggregate;
@@ -77,31 +78,38 @@ impl MetricFunctions {
         self
     }
 
-    /// Returns the functions: that of the score, and that of the details.
-    ///
-    /// # Errors
-    /// The metric has no score for single rows, or declares no fields.
-    pub fn functions(self) -> Result<[ScalarUDF; 2]> {
-        let Self { metric, name, fields, concurrency } = self;
-        let spec = metric.spec();
+    /// Validates that the metric has a score for each row, and fields.
+    fn check(&self) -> Result<()> {
+        let spec = self.metric.spec();
         if spec.kind == ScoreKind::Corpus {
             return plan_err!(
                 "metric `{}`: expected a metric with a score for each row, found one that scores all rows together; \
-                 write dsrs-metrics score, or a metric of single rows and metric_mean(..)",
+                 write `dsrs-metrics score` for it",
                 spec.name
             );
         }
-        let arguments = match &fields {
-            Some((gold, pred)) => Arguments::of_any_type(gold, pred),
-            None => Arguments::declared(&spec),
-        };
-        if arguments.iter().len() == 0 {
+        if self.fields.is_none() && spec.gold.is_empty() && spec.pred.is_empty() {
             return plan_err!(
                 "metric `{}`: expected declared fields, found a metric that reads whole rows; \
                  write MetricFunctions::new(metric).with_fields([\"answer\"], [\"answer\"])",
                 spec.name
             );
         }
+        Ok(())
+    }
+
+    /// Returns the functions: that of the score, and that of the details.
+    ///
+    /// # Errors
+    /// The metric has no score for single rows, or declares no fields.
+    pub fn functions(self) -> Result<[ScalarUDF; 2]> {
+        self.check()?;
+        let Self { metric, name, fields, concurrency } = self;
+        let spec = metric.spec();
+        let arguments = match &fields {
+            Some((gold, pred)) => Arguments::of_any_type(gold, pred),
+            None => Arguments::declared(&spec),
+        };
         let range = if spec.strict { Some(ScoreRange::UNIT) } else { spec.range };
         let (column, is_async) = (ScoreColumn { kind: spec.kind, range }, spec.is_async);
         let calls = Semaphore::new(concurrency);
@@ -150,6 +158,28 @@ pub trait RegisterMetric {
         self.register_metric_functions(MetricFunctions::new(metric).named(name))
     }
 
+    /// Registers the built-in metrics with their default parameters, under the names of `dsrs-metrics list`, and returns
+    /// those that are not functions of rows, with the reason.
+    ///
+    /// These are metrics that score all rows together, that need a parameter, or whose fields depend on one. Register them
+    /// one by one. A metric whose name DataFusion uses is registered as `metric_NAME`.
+    ///
+    /// ```
+    /// use datafusion::execution::FunctionRegistry as _;
+    /// use datafusion::prelude::SessionContext;
+    /// use dsrs_metrics_datafusion::RegisterMetric as _;
+    ///
+    /// let ctx = SessionContext::new();
+    /// let others = ctx.register_all_builtin()?;
+    /// assert!(ctx.udf("rouge_l").is_ok() && ctx.udf("rouge_l_details").is_ok());
+    /// assert!(others.iter().any(|other| other.metric == "accuracy"));
+    /// # Ok::<(), datafusion::error::DataFusionError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A metric of one of these names is registered.
+    fn register_all_builtin(&self) -> Result<Vec<NotRegistered>>;
+
     /// Registers the functions of a metric.
     ///
     /// # Errors
@@ -157,7 +187,46 @@ pub trait RegisterMetric {
     fn register_metric_functions(&self, functions: MetricFunctions) -> Result<()>;
 }
 
+/// A built-in metric that [`RegisterMetric::register_all_builtin`] does not register.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotRegistered {
+    /// The metric's name.
+    pub metric: String,
+    /// The reason.
+    pub reason: String,
+}
+
+/// Returns the functions of the built-in metrics, and those that are not functions.
+fn builtin() -> (Vec<MetricFunctions>, Vec<NotRegistered>) {
+    let registry = Registry::builtin();
+    let (mut all, mut others) = (Vec::new(), Vec::new());
+    for name in registry.names() {
+        let metric = registry.create(name, &Params::default()).map_err(|error| error.to_string());
+        let functions = metric.map(|metric| MetricFunctions::new(metric).named(name));
+        let checked = functions.and_then(|functions| match functions.check() {
+            Ok(()) => Ok(functions),
+            Err(error) => Err(error.message().into_owned()),
+        });
+        match checked {
+            Ok(functions) => all.push(functions),
+            Err(reason) => others.push(NotRegistered { metric: name.to_owned(), reason }),
+        }
+    }
+    (all, others)
+}
+
 impl RegisterMetric for SessionContext {
+    fn register_all_builtin(&self) -> Result<Vec<NotRegistered>> {
+        let (all, others) = builtin();
+        for functions in all {
+            let name = &functions.name;
+            let is_taken = self.udf(name).is_ok() || self.udaf(name).is_ok();
+            let name = if is_taken { format!("metric_{name}") } else { name.clone() };
+            self.register_metric_functions(functions.named(name))?;
+        }
+        Ok(others)
+    }
+
     fn register_metric_functions(&self, functions: MetricFunctions) -> Result<()> {
         let functions = functions.functions()?;
         let is_taken = |name: &str| self.udf(name).is_ok() || self.udaf(name).is_ok();

@@ -1,6 +1,10 @@
 //! Metrics called from SQL: one test binary, since each links DataFusion.
 
+mod aggregates;
+mod builtin;
 mod errors;
+mod judges;
+mod qa;
 mod scores;
 
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
