@@ -4,6 +4,8 @@ mod aggregate;
 mod arguments;
 mod call;
 mod cells;
+mod csv_output;
+mod files;
 mod function;
 mod output;
 mod register;
@@ -11,4 +13,6 @@ mod rows;
 mod samples;
 
 pub use crate::aggregate::functions as aggregate_functions;
+pub use crate::csv_output::write_csv;
+pub use crate::files::register_files;
 pub use crate::register::{MetricFunctions, NotRegistered, RegisterMetric};

@@ -3,6 +3,7 @@
 mod aggregates;
 mod builtin;
 mod errors;
+mod files;
 mod judges;
 mod qa;
 mod scores;
