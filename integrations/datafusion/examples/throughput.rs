@@ -10,6 +10,7 @@
 use std::path::Path;
 use std::time::Instant;
 
+use datafusion::arrow::array::RecordBatch;
 use datafusion::dataframe::DataFrameWriteOptions;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::prelude::{SessionConfig, SessionContext};
@@ -100,7 +101,8 @@ async fn run(cores: usize, folder: String, sql: String) -> Result<()> {
     ctx.register_metric(F1::default())?;
     ctx.register_metric(RougeL::default())?;
     register_files(&ctx, "t", &[folder.into()]).await?;
-    let groups: usize = ctx.sql(&sql).await?.collect().await?.iter().map(|it| it.num_rows()).sum();
+    let groups: usize =
+        ctx.sql(&sql).await?.collect().await?.iter().map(RecordBatch::num_rows).sum();
     assert_eq!(groups, 4);
     Ok(())
 }

@@ -179,7 +179,7 @@ impl Cells {
             Self::LargeList(array, items) => items.write_items(items_of(array, row), into)?,
             Self::ListView(array, items) => items.write_items(viewed_items(array, row), into)?,
             Self::LargeListView(array, items) => {
-                items.write_items(viewed_items(array, row), into)?
+                items.write_items(viewed_items(array, row), into)?;
             }
             Self::Struct(_, fields) => write_fields(fields, row, into)?,
             Self::Map(array, keys, values) => {

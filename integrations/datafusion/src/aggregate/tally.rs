@@ -52,11 +52,10 @@ impl Tally {
         Self { range, ..Self::default() }
     }
 
-    #[expect(clippy::float_cmp, reason = "only these two values are counted exactly")]
     pub(crate) fn record(&mut self, row: Row) {
         match row {
-            Row::Scored(value) if value == 0.0 => self.zeros += 1,
-            Row::Scored(value) if value == 1.0 => self.ones += 1,
+            Row::Scored(0.0) => self.zeros += 1,
+            Row::Scored(1.0) => self.ones += 1,
             Row::Scored(value) => self.others.get_or_insert_default().record(value),
             Row::Failed => self.failed += 1,
             Row::Abstained => self.abstained += 1,

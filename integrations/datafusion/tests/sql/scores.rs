@@ -9,7 +9,7 @@ use crate::rows;
 
 /// Shares of the words of the plan that the answer has, with the first that it lacks.
 #[metric]
-fn covered(#[gold] words: Vec<String>, #[pred] answer: Option<&str>) -> f64 {
+fn covered(#[gold] words: &[String], #[pred] answer: Option<&str>) -> f64 {
     let answer = answer.unwrap_or_default();
     words.iter().filter(|word| answer.contains(*word)).count() as f64 / words.len() as f64
 }
