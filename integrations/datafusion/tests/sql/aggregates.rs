@@ -131,6 +131,9 @@ async fn many_groups_and_windows_are_aggregated() {
     let sql = "SELECT count(*), min(m), max(m) FROM (SELECT k, metric_mean(v) AS m FROM \
                (SELECT value % 5000 AS k, CAST(value AS DOUBLE) / 20000.0 AS v FROM generate_series(0, 19999)) GROUP BY k)";
     assert_eq!(rows(&ctx, sql).await.unwrap(), ["5000 | 0.375 | 0.62495"]);
+    let filtered = "SELECT k, metric_mean(v) FILTER (WHERE v > 0.5) FROM \
+                    (VALUES (1, 1.0), (1, 0.75), (1, 0.0), (2, 0.0)) AS t(k, v) GROUP BY k ORDER BY k";
+    assert_eq!(rows(&ctx, filtered).await.unwrap(), ["1 | 0.875", "2 | NULL"]);
     let window =
         "SELECT metric_mean(v) OVER (ORDER BY v) FROM (VALUES (0.0), (1.0), (0.5)) AS t(v)";
     assert_eq!(rows(&ctx, window).await.unwrap(), ["0.0", "0.25", "0.5"]);

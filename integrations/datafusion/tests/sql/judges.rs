@@ -22,7 +22,9 @@ static CALLS: AtomicUsize = AtomicUsize::new(0);
 async fn slow(#[pred] number: i64) -> Result<f64, String> {
     CALLS.fetch_add(1, Ordering::SeqCst);
     MOST.fetch_max(RUNNING.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
-    tokio::time::sleep(Duration::from_millis(2)).await;
+    // Later rows finish before earlier ones.
+    let wait = if number % 2 == 0 { 6 } else { 2 };
+    tokio::time::sleep(Duration::from_millis(wait)).await;
     RUNNING.fetch_sub(1, Ordering::SeqCst);
     assert!(number != 13, "unlucky");
     if number == 17 { Err("refused".to_owned()) } else { Ok(number as f64) }

@@ -82,8 +82,8 @@ async fn numbers_of_every_arrow_type_are_read() {
 #[tokio::test]
 async fn lists_of_numbers_maps_and_structs_are_read() {
     let ctx = context();
-    let ranks = "SELECT mrr(a, b) FROM (VALUES ([7, 9], [4, 9, 7]), ([1], [2, 3])) AS t(a, b)";
-    // Grouped by their lists, which are read into the memory of those before.
+    // A list is read into the memory of the one before, which is longer.
+    let ranks = "SELECT mrr(a, b) FROM (VALUES ([7, 9], [4, 9, 7]), ([7], [2, 3])) AS t(a, b)";
     assert_eq!(rows(&ctx, ranks).await.unwrap(), ["0.5", "0.0"]);
     let maps = "SELECT mrr(MAP {'a': 2, 'b': 0}, make_array('b', 'a'))";
     assert_eq!(rows(&ctx, maps).await.unwrap(), ["0.5"]);
@@ -106,6 +106,9 @@ async fn a_null_prediction_scores_as_a_missing_one_and_a_null_gold_value_fails()
         "true | scored | NULL | exact match with \"x\"",
     ];
     assert_eq!(found, expected);
+    let constant =
+        "SELECT f1(a, CAST(NULL AS VARCHAR)), f1('y', a) FROM (VALUES ('x'), ('y'), ('z')) AS t(a)";
+    assert_eq!(rows(&context(), constant).await.unwrap(), ["0.0 | 0.0", "0.0 | 1.0", "0.0 | 0.0"]);
     // A column without values has the type Null.
     assert_eq!(rows(&context(), "SELECT f1('x', NULL)").await.unwrap(), ["0.0"]);
 }
