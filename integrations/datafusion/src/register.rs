@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use datafusion::common::{Result, plan_err};
 use datafusion::execution::FunctionRegistry;
-use datafusion::logical_expr::ScalarUDF;
+use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 use datafusion::prelude::SessionContext;
 use dsrs_metrics::metrics::Registry;
 use dsrs_metrics::{Metric, Params, ScoreKind, ScoreRange};
@@ -12,6 +12,7 @@ use tokio::sync::Semaphore;
 
 use crate::aggregate;
 use crate::arguments::Arguments;
+use crate::corpus::CorpusFunction;
 use crate::function::{Function, Shared};
 use crate::output::ScoreColumn;
 
@@ -78,16 +79,9 @@ impl MetricFunctions {
         self
     }
 
-    /// Validates that the metric has a score for each row, and fields.
+    /// Validates that the metric has fields.
     fn check(&self) -> Result<()> {
         let spec = self.metric.spec();
-        if spec.kind == ScoreKind::Corpus {
-            return plan_err!(
-                "metric `{}`: expected a metric with a score for each row, found one that scores all rows together; \
-                 write `dsrs-metrics score` for it",
-                spec.name
-            );
-        }
         if self.fields.is_none() && spec.gold.is_empty() && spec.pred.is_empty() {
             return plan_err!(
                 "metric `{}`: expected declared fields, found a metric that reads whole rows; \
@@ -98,11 +92,11 @@ impl MetricFunctions {
         Ok(())
     }
 
-    /// Returns the functions: that of the score, and that of the details.
+    /// Returns the functions: those of the score and of the details, or the aggregate of a metric that scores all rows together.
     ///
     /// # Errors
-    /// The metric has no score for single rows, or declares no fields.
-    pub fn functions(self) -> Result<[ScalarUDF; 2]> {
+    /// The metric declares no fields.
+    pub fn functions(self) -> Result<Functions> {
         self.check()?;
         let Self { metric, name, fields, concurrency } = self;
         let spec = metric.spec();
@@ -114,8 +108,27 @@ impl MetricFunctions {
         let (column, is_async) = (ScoreColumn { kind: spec.kind, range }, spec.is_async);
         let calls = Semaphore::new(concurrency);
         let shared = Arc::new(Shared { metric, arguments, column, calls, concurrency });
-        Function::both(&name, is_async, &shared)
+        Ok(match column.kind {
+            ScoreKind::Corpus => {
+                let function = CorpusFunction::new(name, shared);
+                Functions { scalar: Vec::new(), aggregate: Some(function.into()) }
+            }
+            _ => {
+                let scalar = Function::both(&name, is_async, &shared)?.into();
+                Functions { scalar, aggregate: None }
+            }
+        })
     }
+}
+
+/// The functions of a metric, for a registry other than a `SessionContext`.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Functions {
+    /// `NAME` and `NAME_details`, of a metric that scores each row.
+    pub scalar: Vec<ScalarUDF>,
+    /// `NAME`, of a metric that scores all rows together.
+    pub aggregate: Option<AggregateUDF>,
 }
 
 /// Registers metrics as functions of a session.
@@ -141,7 +154,7 @@ pub trait RegisterMetric {
     /// ```
     ///
     /// # Errors
-    /// A function of that name exists, or the metric has no score for single rows, or declares no fields.
+    /// A function of that name exists, or the metric declares no fields.
     fn register_metric(&self, metric: impl Metric + 'static) -> Result<()> {
         self.register_metric_functions(MetricFunctions::new(metric))
     }
@@ -161,8 +174,7 @@ pub trait RegisterMetric {
     /// Registers the built-in metrics with their default parameters, under the names of `dsrs-metrics list`, and returns
     /// those that are not functions of rows, with the reason.
     ///
-    /// These are metrics that score all rows together, that need a parameter, or whose fields depend on one. Register them
-    /// one by one. A metric whose name DataFusion uses is registered as `metric_NAME`.
+    /// These are metrics that need a parameter. Register them one by one. A metric whose name DataFusion uses is registered as `metric_NAME`.
     ///
     /// ```
     /// use datafusion::execution::FunctionRegistry as _;
@@ -172,7 +184,7 @@ pub trait RegisterMetric {
     /// let ctx = SessionContext::new();
     /// let others = ctx.register_all_builtin()?;
     /// assert!(ctx.udf("rouge_l").is_ok() && ctx.udf("rouge_l_details").is_ok());
-    /// assert!(others.iter().any(|other| other.metric == "accuracy"));
+    /// assert!(others.iter().any(|other| other.metric == "regex"));
     /// # Ok::<(), datafusion::error::DataFusionError>(())
     /// ```
     ///
@@ -228,20 +240,18 @@ impl RegisterMetric for SessionContext {
     }
 
     fn register_metric_functions(&self, functions: MetricFunctions) -> Result<()> {
-        let functions = functions.functions()?;
-        let is_taken = |name: &str| self.udf(name).is_ok() || self.udaf(name).is_ok();
-        if let Some(taken) = functions.iter().find(|function| is_taken(function.name())) {
+        let Functions { scalar, aggregate } = functions.functions()?;
+        let is_taken = |name: &&str| self.udf(name).is_ok() || self.udaf(name).is_ok();
+        let names = scalar.iter().map(ScalarUDF::name);
+        if let Some(name) = names.chain(aggregate.as_ref().map(AggregateUDF::name)).find(is_taken) {
             return plan_err!(
-                "function `{}` is already registered; write register_metric_as(\"another_name\", metric)",
-                taken.name()
+                "function `{name}` is already registered; write register_metric_as(\"another_name\", metric)"
             );
         }
-        functions.into_iter().for_each(|function| self.register_udf(function));
-        for function in aggregate::functions() {
-            if self.udaf(function.name()).is_err() {
-                self.register_udaf(function);
-            }
-        }
+        scalar.into_iter().for_each(|function| self.register_udf(function));
+        let others = aggregate::functions().into_iter();
+        let others = others.filter(|function| self.udaf(function.name()).is_err());
+        aggregate.into_iter().chain(others).for_each(|function| self.register_udaf(function));
         Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 mod aggregates;
 mod builtin;
+mod corpus;
 mod errors;
 mod files;
 mod judges;
