@@ -43,16 +43,21 @@ fn prediction() -> Prediction {
     }
 }
 
-/// Returns the kernels: 100 calls of five metrics, and 100 of their composite.
+/// Returns the kernels: 100 calls of five metrics, and 100 of their composite, with and without its explanation.
 pub(crate) fn kernels() -> Vec<Kernel> {
     let parts: [&'static dyn Metric; 5] = [&Answered, &Cited, &Overlap, &Brevity, &Present];
-    vec![calls("call/five-apart", parts.to_vec()), calls("call/composite-of-five", vec![&Five])]
+    vec![
+        calls("call/five-apart", parts.to_vec(), false),
+        calls("call/composite-of-five", vec![&Five], false),
+        calls("call/composite-explained", vec![&Five], true),
+    ]
 }
 
-fn calls(name: &str, metrics: Vec<&'static dyn Metric>) -> Kernel {
+fn calls(name: &str, metrics: Vec<&'static dyn Metric>, is_explained: bool) -> Kernel {
     let (gold, pred) = (example! {}, prediction());
     let run = move || {
         let call = MetricCall::new(&gold, &pred);
+        let call = if is_explained { call } else { call.without_explanation() };
         for _ in 0..CALLS {
             for metric in &metrics {
                 let _ = black_box(metric.answer(black_box(call)).ready());

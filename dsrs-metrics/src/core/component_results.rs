@@ -15,8 +15,7 @@ pub(crate) struct Components {
     pub(crate) results: Box<[ComponentResult]>,
 }
 
-/// The result of one component. Nearly all are numbers only, so anything else is boxed. The fields are written in place:
-/// moving a value that was assembled elsewhere takes longer than a simple component does.
+/// The result of one component. Nearly all are numbers only, so anything else is boxed.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct ComponentResult {
     state: State,
@@ -24,6 +23,22 @@ pub(crate) struct ComponentResult {
     cost_msats: u64,
     /// Any outcome that is more than numbers.
     outcome: Option<Box<Outcome>>,
+}
+
+/// A score that is numbers only; see [`Scored::is_plain`].
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Number {
+    pub(crate) value: f64,
+    pub(crate) cost_msats: u64,
+    pub(crate) passed: Option<bool>,
+}
+
+impl Number {
+    #[inline]
+    pub(crate) fn of(scored: &Scored) -> Self {
+        let MetricScore { value, cost_msats, .. } = scored.score;
+        Self { value, cost_msats, passed: scored.passed }
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -128,23 +143,22 @@ impl ComponentResult {
         self.cost_msats
     }
 
-    /// Stores a score that is numbers only; see [`Scored::is_plain`].
+    /// Creates the result of a component that returned numbers only.
     #[inline]
-    pub(crate) fn set_plain(&mut self, scored: &Scored) {
-        self.value = scored.score.value;
-        self.cost_msats = scored.score.cost_msats;
-        self.state = match scored.passed {
+    pub(crate) fn of_number(Number { value, cost_msats, passed }: Number) -> Self {
+        let state = match passed {
             None => State::Number,
             Some(true) => State::Passed,
             Some(false) => State::Failed,
         };
+        Self { state, value, cost_msats, outcome: None }
     }
 
-    /// Stores an answer.
-    pub(crate) fn set(&mut self, answer: Result<Scored>) {
+    /// Creates the result of a component from its answer.
+    pub(crate) fn of(answer: Result<Scored>) -> Self {
         match &answer {
-            Ok(scored) if scored.is_plain() => self.set_plain(scored),
-            _ => *self = Self::of_outcome(answer),
+            Ok(scored) if scored.is_plain() => Self::of_number(Number::of(scored)),
+            _ => Self::of_outcome(answer),
         }
     }
 
@@ -153,9 +167,7 @@ impl ComponentResult {
         match outcome {
             None => Self::default(),
             Some(Outcome::Scored(scored)) if scored.is_plain() => {
-                let mut result = Self::default();
-                result.set_plain(&scored);
-                result
+                Self::of_number(Number::of(&scored))
             }
             Some(outcome) => Self::other(outcome, cost_msats),
         }

@@ -29,8 +29,9 @@ impl Requirement {
         Self { metric: metric.into(), need: Need::Model(lm) }
     }
 
-    /// Returns the model, if there is one.
-    pub(crate) fn lm(&self) -> Option<&Arc<dyn LanguageModel>> {
+    /// Returns the language model that the metric calls, if it calls one.
+    #[must_use]
+    pub fn lm(&self) -> Option<&Arc<dyn LanguageModel>> {
         match &self.need {
             Need::Model(lm) => Some(lm),
             Need::Check(_) | Need::Missing(_) => None,
@@ -58,6 +59,22 @@ impl Requirement {
     /// Creates the requirement of a metric that cannot score any row. `reason` is one line with the setting to change.
     pub fn missing(metric: impl Into<String>, reason: impl fmt::Display) -> Self {
         Self { metric: metric.into(), need: Need::Missing(reason.to_string()) }
+    }
+
+    /// Returns why the metric cannot score any row, if it cannot.
+    ///
+    /// ```
+    /// use dsrs_metrics::Requirement;
+    ///
+    /// let requirement = Requirement::missing("keyword", "`keywords` is empty; set it");
+    /// assert_eq!(requirement.missing_reason(), Some("`keywords` is empty; set it"));
+    /// ```
+    #[must_use]
+    pub fn missing_reason(&self) -> Option<&str> {
+        match &self.need {
+            Need::Missing(reason) => Some(reason),
+            Need::Model(_) | Need::Check(_) => None,
+        }
     }
 
     /// Converts the error of an invalid configuration to a requirement. Returns `None` if the configuration is valid.

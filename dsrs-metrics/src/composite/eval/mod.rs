@@ -2,6 +2,7 @@
 //! their scores.
 
 mod fold;
+mod numbers;
 mod run;
 mod schedule;
 mod tree;

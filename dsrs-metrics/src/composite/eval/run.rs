@@ -2,11 +2,11 @@
 //! have to be awaited concurrently.
 
 use std::cell::Cell;
-use std::mem;
 
 use futures_util::future::{BoxFuture, join_all};
 
 use super::fold::{Missing, Resolved, Value, fold, resolved};
+use super::numbers;
 use super::schedule::next;
 use super::tree::Tree;
 use crate::composite::OnMissing;
@@ -46,19 +46,11 @@ impl<'a> Run<'a> {
         leaves: &[&'a dyn Metric<G, P>],
         call: MetricCall<'a, G, P>,
     ) -> Answer<'a> {
-        let mut row = Row {
-            results: leaves.iter().map(|_| ComponentResult::default()).collect(),
-            is_explained: call.is_explained(),
-            missing: Missing::Leaf(0),
-            is_decided: false,
-            run: self,
-        };
-        let pending = row.advance(leaves, call);
-        // If a component has decided, the others are not polled, so they cost nothing.
-        if pending.is_empty() || row.is_decided {
-            return Answer::Ready(row.finish());
+        if self.tree.ungated == leaves.len() && leaves.len() <= numbers::FEW {
+            return numbers::answer(self, leaves, call);
         }
-        wait(row, pending, leaves.to_vec(), call)
+        let results = leaves.iter().map(|_| ComponentResult::default()).collect();
+        Row::new(self, results, call.is_explained()).answer(leaves, call, Vec::new())
     }
 }
 
@@ -72,7 +64,7 @@ fn wait<'a, G: Sync, P: Sync>(
 ) -> Answer<'a> {
     Answer::pending(async move {
         while !pending.is_empty() && !row.is_decided {
-            let all = pending.into_iter().map(|(index, future)| {
+            let all = pending.drain(..).map(|(index, future)| {
                 let name = row.run.components[index];
                 async move { (index, caught(name, future).await) }
             });
@@ -83,7 +75,7 @@ fn wait<'a, G: Sync, P: Sync>(
                 (row.missing, row.is_decided) = (Missing::Leaf(index), true);
                 break;
             }
-            pending = row.advance(&leaves, call);
+            row.advance(&leaves, call, &mut pending);
         }
         row.finish()
     })
@@ -91,11 +83,7 @@ fn wait<'a, G: Sync, P: Sync>(
 
 async fn caught(name: &str, future: BoxFuture<'_, Result<Scored>>) -> ComponentResult {
     match panic::catch_async(false, future).await {
-        Ok(answer) => {
-            let mut result = ComponentResult::default();
-            result.set(answer);
-            result
-        }
+        Ok(answer) => ComponentResult::of(answer),
         Err(panic) => ComponentResult::panicked(name, panic.message),
     }
 }
@@ -104,7 +92,7 @@ async fn caught(name: &str, future: BoxFuture<'_, Result<Scored>>) -> ComponentR
 const NO_COMPONENT: usize = usize::MAX;
 
 /// One row under one composite.
-struct Row<'a> {
+pub(super) struct Row<'a> {
     run: Run<'a>,
     results: Box<[ComponentResult]>,
     /// Whether the results of the components are read.
@@ -115,24 +103,45 @@ struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// Evaluates every component that can be evaluated now, and returns those that have to be awaited.
+    pub(super) fn new(run: Run<'a>, results: Box<[ComponentResult]>, is_explained: bool) -> Self {
+        Self { run, results, is_explained, missing: Missing::Leaf(0), is_decided: false }
+    }
+
+    /// Evaluates the components without a result. `pending` are those that have to be awaited already.
+    pub(super) fn answer<G: Sync, P: Sync>(
+        mut self,
+        leaves: &[&'a dyn Metric<G, P>],
+        call: MetricCall<'a, G, P>,
+        mut pending: Vec<Pending<'a>>,
+    ) -> Answer<'a> {
+        if !self.is_decided {
+            self.advance(leaves, call, &mut pending);
+        }
+        // If a component has decided, the others are not polled, so they cost nothing.
+        if pending.is_empty() || self.is_decided {
+            return Answer::Ready(self.finish());
+        }
+        wait(self, pending, leaves.to_vec(), call)
+    }
+
+    /// Evaluates every component that can be evaluated now, and adds those that have to be awaited.
     fn advance<G: Sync, P: Sync>(
         &mut self,
         leaves: &[&'a dyn Metric<G, P>],
         call: MetricCall<'a, G, P>,
-    ) -> Vec<Pending<'a>> {
-        let (mut pending, current) = (Vec::new(), Cell::new(NO_COMPONENT));
+        pending: &mut Vec<Pending<'a>>,
+    ) {
+        let current = Cell::new(NO_COMPONENT);
         loop {
             // One handler catches the panics of all components; `current` is the component that panicked.
-            let mut evaluate = || self.evaluate(leaves, call, &current, &mut pending);
-            let Err(panic) = panic::catch(false, &mut evaluate) else { return pending };
+            let evaluate = || self.evaluate(leaves, call, &current, pending);
+            let Err(panic) = panic::catch(false, evaluate) else { return };
             let index = current.replace(NO_COMPONENT);
             if index == NO_COMPONENT {
                 // Not a component: the composite's own code.
                 std::panic::resume_unwind(Box::new(panic.message));
             }
-            let name = self.run.components[index];
-            self.results[index] = ComponentResult::panicked(name, panic.message);
+            self.store_panic(index, panic.message);
         }
     }
 
@@ -143,46 +152,23 @@ impl<'a> Row<'a> {
         current: &Cell<usize>,
         pending: &mut Vec<Pending<'a>>,
     ) {
-        let Self { run: Run { tree, keys, on_missing, .. }, results, missing, is_decided, .. } =
-            self;
-        let answer = |index: usize, result: &mut ComponentResult, pending: &mut _| {
-            current.set(index);
-            let key = keys.get(index).and_then(Option::as_ref);
-            store(memo::answer(leaves[index], key, call), index, result, pending);
-            current.set(NO_COMPONENT);
-        };
-        if tree.ungated == results.len() {
-            for (index, (&leaf, result)) in leaves.iter().zip(results.iter_mut()).enumerate() {
-                match (result.is_open(), call.memo) {
-                    (true, None) => {
-                        current.set(index);
-                        store(leaf.answer(call), index, result, pending);
-                    }
-                    (true, Some(_)) => answer(index, result, pending),
-                    // A second pass after the panic of a component.
-                    (false, _) => {}
-                }
-                if !result.is_plain() && stops(*on_missing, result) {
-                    (*missing, *is_decided) = (Missing::Leaf(index), true);
-                    break;
-                }
-            }
-            current.set(NO_COMPONENT);
-            return;
-        }
         loop {
+            let Self { run: Run { tree, on_missing, .. }, results, missing, .. } = self;
             let Ok(ready) = next(&tree.node, *on_missing, results, missing) else {
-                *is_decided = true;
+                self.is_decided = true;
                 return;
             };
             let (is_last, mut waits) = (ready.is_empty(), false);
             for index in ready {
-                answer(index, &mut results[index], pending);
-                waits |= results[index].is_pending();
-                if !results[index].is_plain() && stops(*on_missing, &results[index]) {
-                    (*missing, *is_decided) = (Missing::Leaf(index), true);
+                current.set(index);
+                let key = self.run.keys.get(index).and_then(Option::as_ref);
+                let answer = memo::answer(leaves[index], key, call);
+                current.set(NO_COMPONENT);
+                self.store(answer, index, pending);
+                if self.is_decided {
                     return;
                 }
+                waits |= self.results[index].is_pending();
             }
             // Nothing behind a gate is paid for while a component before it may still fail.
             if is_last || waits {
@@ -191,9 +177,34 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// Stores the answer of a component, which may decide that the composite has no score.
+    pub(super) fn store(
+        &mut self,
+        answer: Answer<'a>,
+        index: usize,
+        pending: &mut Vec<Pending<'a>>,
+    ) {
+        let result = &mut self.results[index];
+        match answer {
+            Answer::Ready(answer) => *result = ComponentResult::of(answer),
+            Answer::Pending(future) => {
+                result.set_pending();
+                pending.push((index, future));
+            }
+        }
+        if !result.is_plain() && stops(self.run.on_missing, result) {
+            (self.missing, self.is_decided) = (Missing::Leaf(index), true);
+        }
+    }
+
+    /// Stores the panic of a component.
+    pub(super) fn store_panic(&mut self, index: usize, message: String) {
+        self.results[index] = ComponentResult::panicked(self.run.components[index], message);
+    }
+
     /// Combines the components' results.
     #[inline]
-    fn finish(mut self) -> Result<Scored> {
+    pub(super) fn finish(mut self) -> Result<Scored> {
         if self.is_decided {
             return Err(self.error());
         }
@@ -245,39 +256,6 @@ impl<'a> Row<'a> {
                 let component = self.run.components[index].to_owned();
                 MetricErrorKind::MissingComponent { component, reason }
             }
-        }
-    }
-}
-
-/// Stores a component's answer. Most are numbers only; they are read in place, since moving them takes longer.
-#[inline]
-fn store<'a>(
-    answer: Answer<'a>,
-    index: usize,
-    result: &mut ComponentResult,
-    pending: &mut Vec<Pending<'a>>,
-) {
-    match answer {
-        Answer::Ready(Ok(ref scored)) if scored.is_plain() => {
-            result.set_plain(scored);
-            mem::forget(answer);
-        }
-        answer => store_other(answer, index, result, pending),
-    }
-}
-
-#[cold]
-fn store_other<'a>(
-    answer: Answer<'a>,
-    index: usize,
-    result: &mut ComponentResult,
-    pending: &mut Vec<Pending<'a>>,
-) {
-    match answer {
-        Answer::Ready(answer) => result.set(answer),
-        Answer::Pending(future) => {
-            result.set_pending();
-            pending.push((index, future));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A checked expression over numbered components.
 
 use super::fold::{Value, stable_sum, within};
-use crate::core::component_results::ComponentResult;
+use crate::core::component_results::{ComponentResult, Number};
 use crate::core::spec::ScoreRange;
 
 /// A checked expression over numbered components.
@@ -65,9 +65,20 @@ impl Weighted {
     /// general one.
     #[inline]
     pub(super) fn plain_sum(&self, results: &[ComponentResult]) -> Option<f64> {
+        self.sum_of(|index| results.get(index)?.plain())
+    }
+
+    /// Returns the sum if every term is a component; `numbers` are their scores.
+    #[inline]
+    pub(super) fn sum_of_numbers(&self, numbers: &[Number]) -> Option<f64> {
+        self.sum_of(|index| numbers.get(index).map(|number| number.value))
+    }
+
+    #[inline]
+    fn sum_of(&self, value: impl Fn(usize) -> Option<f64>) -> Option<f64> {
         let mut sum = 0.0;
         for (index, weight) in self.plain.as_deref()? {
-            sum += weight * results.get(*index)?.plain()?;
+            sum += weight * value(*index)?;
         }
         Some(self.range.map_or(sum, |range| within(range, sum)))
     }

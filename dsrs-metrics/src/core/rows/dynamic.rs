@@ -26,6 +26,21 @@ impl Fields {
         self.values.get(name)
     }
 
+    /// Returns the value of a field to change it, for example to reuse the memory of a row for the next one.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// let mut pred = prediction! { "answer" => "Paris" };
+    /// if let Some(answer) = pred.data.get_mut("answer") {
+    ///     *answer = "Rome".into();
+    /// }
+    /// assert_eq!(pred.get("answer").unwrap(), "Rome");
+    /// ```
+    pub fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
+        self.values.get_mut(name)
+    }
+
     /// Returns whether the row has the field.
     #[must_use]
     pub fn contains_key(&self, name: &str) -> bool {
@@ -166,6 +181,20 @@ impl Example {
     pub fn with_inputs<K: Into<String>>(mut self, keys: impl IntoIterator<Item = K>) -> Self {
         self.input_keys = Some(keys.into_iter().map(Into::into).collect());
         self
+    }
+
+    /// Returns the names set by [`with_inputs`](Self::with_inputs), or `None` if it was not called.
+    ///
+    /// ```
+    /// use dsrs_metrics::prelude::*;
+    ///
+    /// let example = example! { "question" => "Why?", "answer" => "Because." };
+    /// assert_eq!(example.input_keys(), None);
+    /// assert_eq!(example.with_inputs(["question"]).input_keys().unwrap(), ["question"]);
+    /// ```
+    #[must_use]
+    pub fn input_keys(&self) -> Option<&[String]> {
+        self.input_keys.as_deref()
     }
 
     /// Returns the inputs of the program: the fields set by [`with_inputs`](Self::with_inputs), or

@@ -44,7 +44,20 @@ pub(in crate::text) fn eight(bytes: &[u8], at: usize) -> u64 {
             .checked_shr(8 * (8 + at - bytes.len()) as u32)
             .unwrap_or(0);
     }
-    bytes.iter().skip(at).rev().fold(0, |all, &byte| all << 8 | u64::from(byte))
+    few(bytes).checked_shr(8 * at as u32).unwrap_or(0)
+}
+
+/// Returns up to seven bytes, the first in the lowest bits.
+#[inline]
+fn few(bytes: &[u8]) -> u64 {
+    let length = bytes.len();
+    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        let last = u64::from(u32::from_le_bytes(*last));
+        return u64::from(u32::from_le_bytes(*first)) | last << (8 * (length - 4));
+    }
+    // Of up to three bytes these are all.
+    let byte = |at: usize| bytes.get(at).map_or(0, |&byte| u64::from(byte) << (8 * at));
+    byte(0) | byte(1) | byte(2)
 }
 
 /// Sets the high bit of each byte that is in the range. Bytes outside of ASCII are in none.
@@ -97,17 +110,6 @@ pub(super) fn common_prefix(left: &[u8], right: &[u8]) -> usize {
 #[inline]
 pub(super) fn length_before_space(bytes: u64) -> usize {
     in_range(bytes, b' ', b' ').trailing_zeros() as usize / 8
-}
-
-/// Returns the number of bytes before the first space or control character below it.
-#[inline]
-pub(super) fn length_before_control(bytes: u64) -> usize {
-    in_range(bytes, 0, b' ').trailing_zeros() as usize / 8
-}
-
-#[inline]
-pub(super) fn is_ascii(bytes: u64) -> bool {
-    bytes & HIGH == 0
 }
 
 /// Whether a run of word characters, followed by zeros, is an article or empty.

@@ -3,43 +3,47 @@
 //! Short words in ASCII are normalized as integers, and each of the others once however often it
 //! occurs.
 
-use std::ops::Range;
+use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
 use smallvec::SmallVec;
 
-use super::dspy::normalize_text;
-use super::raw_words::{RawWord, RawWords};
+use super::key::{Key, Kind};
+use super::normalizer::Buffer;
+use super::raw_words::for_each_word;
 use super::token_overlap::Overlap;
-use super::word_table::{HEAD, Key, WordTable};
+use super::word_table::WordTable;
 
-/// Up to this many tokens of a prediction are compared one by one, which is faster than counting.
-const FEW: usize = 24;
+/// The words that are read before they are counted.
+const BATCH: usize = 64;
 
-/// The most tokens that memory is reserved for.
+/// The most distinct words that memory is reserved for.
 const MOST: usize = 4_096;
+
+/// Up to this many tokens are compared one by one, which is faster than counting.
+const FEW: usize = 24;
 
 /// The tokens of a prediction that are few, short, and in ASCII.
 pub(super) struct Few<'a> {
     prediction: &'a str,
-    tokens: &'a [Key],
+    tokens: SmallVec<[Key; FEW]>,
 }
 
-pub(super) type Keys = SmallVec<[Key; FEW]>;
-
 impl<'a> Few<'a> {
-    /// Returns `None` if the prediction has other tokens. `keys` is memory.
+    /// Returns `None` if the prediction has other tokens.
     #[inline]
-    pub(super) fn new(prediction: &'a str, keys: &'a mut Keys) -> Option<Self> {
-        for word in RawWords::new(prediction) {
-            let RawWord::Short(token) = word else { return None };
-            if !token.is_article_or_empty() {
-                if keys.len() == FEW {
-                    return None;
-                }
-                keys.push(token);
+    pub(super) fn new(prediction: &'a str) -> Option<Self> {
+        let mut tokens = SmallVec::new();
+        for_each_word(prediction, |word| {
+            if word.kind() != Kind::Token || tokens.len() == FEW {
+                return None;
             }
-        }
-        Some(Self { prediction, tokens: keys })
+            if !word.is_article_or_empty() {
+                tokens.push(word);
+            }
+            Some(())
+        })?;
+        Some(Self { prediction, tokens })
     }
 
     /// Returns the overlap with a reference, unless that has other words.
@@ -50,17 +54,18 @@ impl<'a> Few<'a> {
             return Some(Overlap { same: length, prediction: length, reference: length });
         }
         let (mut used, mut count) = (0_u32, 0);
-        for word in RawWords::new(reference) {
-            let RawWord::Short(token) = word else { return None };
-            if token.is_article_or_empty() {
-                continue;
+        for_each_word(reference, |word| {
+            if word.kind() != Kind::Token {
+                return None;
             }
-            count += 1;
-            let mut tokens = self.tokens.iter().enumerate();
-            if let Some((at, _)) = tokens.find(|&(at, key)| *key == token && used & 1 << at == 0) {
-                used |= 1 << at;
+            if !word.is_article_or_empty() {
+                count += 1;
+                let mut tokens = self.tokens.iter().enumerate();
+                let same = tokens.find(|&(at, key)| *key == word && used & 1 << at == 0);
+                used |= same.map_or(0, |(at, _)| 1 << at);
             }
-        }
+            Some(())
+        })?;
         Some(Overlap { same: used.count_ones() as usize, prediction: length, reference: count })
     }
 }
@@ -73,28 +78,31 @@ pub(super) struct Counted<'a> {
     references: u32,
 }
 
+/// Tokens, and words that are not normalized.
 struct Words {
-    tokens: WordTable<Count>,
-    /// The words that are normalized as strings.
-    others: WordTable<Tokens>,
+    short: WordTable,
+    /// Long words that are not normalized.
+    long: LongWords,
+    long_tokens: LongWords,
+    /// The count of each token. The first is that of words that are removed.
+    counts: Vec<Count>,
     /// The numbers of the tokens of all other words that have not one.
-    several: Vec<usize>,
+    several: Vec<Vec<u32>>,
 }
 
-/// The tokens of a word.
-#[derive(Clone)]
-enum Tokens {
-    Unknown,
-    One(usize),
-    /// A range in [`Words::several`].
-    Several(Range<usize>),
-}
+type LongWords = HashMap<Box<[u8]>, u32, RandomState>;
+
+/// The number of a word that is an article or empty.
+const REMOVED: u32 = 0;
+
+/// This bit distinguishes positions in [`Words::several`] from numbers of tokens.
+const SEVERAL: u32 = 1 << 31;
 
 /// How often a token occurs, at most 4 billion times, to save memory.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Count {
-    /// False for an article or an empty token, which do not count.
-    counts: bool,
+    /// 1 for a token, 0 for words that are removed.
+    weight: u32,
     prediction: u32,
     /// The number of the last reference with this token.
     reference: u32,
@@ -106,24 +114,18 @@ impl<'a> Counted<'a> {
     /// Counts the tokens of the prediction.
     #[inline(never)]
     pub(super) fn new(prediction: &'a str) -> Self {
-        // About half of the words of a string are repeated, and most of those of a long one.
-        let mut words = Words {
-            tokens: WordTable::with_capacity((prediction.len() / 12).min(MOST)),
-            others: WordTable::with_capacity(0),
-            several: Vec::new(),
-        };
+        let mut words = Words::with_capacity((prediction.len() / 12).min(MOST));
         let mut tokens = 0;
-        for word in RawWords::new(prediction) {
-            match word {
-                RawWord::Short(key) => {
-                    let number = words.tokens.number(key, &[], || Count::new(key));
-                    tokens += words.tokens.value(number).predict();
-                }
-                RawWord::Other(start, key) => {
-                    words.of_other(key, &prediction[start..], |count| tokens += count.predict());
-                }
+        in_batches(prediction, |batch| {
+            for &word in batch {
+                let number = words.find(word, prediction);
+                let number = number.unwrap_or_else(|| words.add(word, prediction));
+                words.for_each(number, |count| {
+                    count.prediction = count.prediction.saturating_add(count.weight);
+                    tokens += count.weight as usize;
+                });
             }
-        }
+        });
         Self { prediction, words, tokens, references: 0 }
     }
 
@@ -136,75 +138,148 @@ impl<'a> Counted<'a> {
         }
         self.references = self.references.wrapping_add(1).max(1);
         let Self { words, references, .. } = self;
-        for word in RawWords::new(reference) {
-            match word {
-                RawWord::Short(key) => match words.tokens.find(key, &[]) {
-                    Some(number) => words.tokens.value(number).take(*references, &mut overlap),
-                    None => overlap.reference += usize::from(Count::new(key).counts),
-                },
-                RawWord::Other(start, key) => words.of_other(key, &reference[start..], |count| {
-                    count.take(*references, &mut overlap);
-                }),
+        in_batches(reference, |batch| {
+            for &word in batch {
+                let number = match words.find(word, reference) {
+                    Some(number) => number,
+                    None if word.kind() == Kind::Token => {
+                        overlap.reference += usize::from(!word.is_article_or_empty());
+                        continue;
+                    }
+                    None => words.add(word, reference),
+                };
+                words.for_each(number, |count| count.take(*references, &mut overlap));
             }
-        }
+        });
         overlap
     }
 }
 
+/// Calls `visit` with the words of a string, many at a time: a loop that reads words and a loop that
+/// counts them are faster than one that does both.
+#[inline]
+fn in_batches(text: &str, mut visit: impl FnMut(&[Key])) {
+    let (mut batch, mut count) = ([Key::default(); BATCH], 0);
+    for_each_word(text, |word| {
+        if count == BATCH {
+            visit(&batch);
+            count = 0;
+        }
+        batch[count] = word;
+        count += 1;
+        Some(())
+    });
+    visit(&batch[..count]);
+}
+
 impl Count {
     #[inline]
-    fn new(key: Key) -> Self {
-        Self { counts: !key.is_article_or_empty(), ..Self::default() }
-    }
-
-    #[inline]
-    fn predict(&mut self) -> usize {
-        self.prediction = self.prediction.saturating_add(u32::from(self.counts));
-        usize::from(self.counts)
-    }
-
-    #[inline]
     fn take(&mut self, reference: u32, overlap: &mut Overlap) {
-        if self.reference != reference {
-            self.reference = reference;
-            self.left = self.prediction;
-        }
-        let taken = self.left > 0;
-        self.left -= u32::from(taken);
-        overlap.same += usize::from(taken);
-        overlap.reference += usize::from(self.counts);
+        let left = if self.reference == reference { self.left } else { self.prediction };
+        self.reference = reference;
+        self.left = left.saturating_sub(1);
+        overlap.same += usize::from(left > 0);
+        overlap.reference += self.weight as usize;
     }
 }
 
 impl Words {
-    /// Calls `use_count` with the tokens of the word that `text` begins with.
-    #[inline]
-    fn of_other(&mut self, key: Key, text: &str, mut use_count: impl FnMut(&mut Count)) {
-        let tail = text.as_bytes().get(HEAD..key.len).unwrap_or_default();
-        let other = self.others.number(key, tail, || Tokens::Unknown);
-        if let Tokens::Unknown = self.others.value(other) {
-            *self.others.value(other) = self.tokens_of(&text[..key.len]);
-        }
-        match self.others.value(other) {
-            Tokens::One(number) => use_count(self.tokens.value(*number)),
-            Tokens::Several(range) => {
-                let numbers = &self.several[range.clone()];
-                numbers.iter().for_each(|&number| use_count(self.tokens.value(number)));
-            }
-            Tokens::Unknown => {}
+    /// Memory for this many distinct words.
+    fn with_capacity(words: usize) -> Self {
+        let mut counts = Vec::with_capacity(words);
+        counts.push(Count::default());
+        Self {
+            short: WordTable::with_capacity(words),
+            long: LongWords::default(),
+            long_tokens: LongWords::default(),
+            counts,
+            several: Vec::new(),
         }
     }
 
-    #[cold]
-    fn tokens_of(&mut self, word: &str) -> Tokens {
-        let start = self.several.len();
-        for token in normalize_text(word).split(' ').filter(|token| !token.is_empty()) {
-            let (key, tail) = Key::new(token.as_bytes());
-            self.several.push(self.tokens.number(key, tail, || Count::new(key)));
-        }
-        if self.several.len() == start + 1 {
-            return self.several.pop().map_or(Tokens::Unknown, Tokens::One);
-        }
-        Tokens::Several(start..self.several.len())
+    /// Returns the number of a word of `text`.
+    #[inline]
+    fn find(&self, word: Key, text: &str) -> Option<u32> {
+        if word.is_long() { self.find_long(word, text) } else { self.short.find(word) }
     }
+
+    #[inline(never)]
+    fn find_long(&self, word: Key, text: &str) -> Option<u32> {
+        let Kind::Long(start, length) = word.kind() else { return None };
+        self.long.get(&text.as_bytes()[start..start + length]).copied()
+    }
+
+    /// Adds a word of `text`, and returns its number.
+    #[inline(never)]
+    fn add(&mut self, word: Key, text: &str) -> u32 {
+        let number = match word.kind() {
+            Kind::Token if word.is_article_or_empty() => REMOVED,
+            Kind::Token => new_token(&mut self.counts),
+            Kind::Raw => {
+                let (bytes, length) = word.word();
+                self.normalized(str::from_utf8(&bytes[..length]).unwrap_or_default())
+            }
+            Kind::Long(start, length) => {
+                let word = &text[start..start + length];
+                let number = self.normalized(word);
+                self.long.insert(word.as_bytes().into(), number);
+                return number;
+            }
+        };
+        self.short.insert(word, number);
+        number
+    }
+
+    /// Normalizes a word, and returns the number of its tokens.
+    #[cold]
+    fn normalized(&mut self, word: &str) -> u32 {
+        let mut buffer = Buffer::new();
+        let tokens = buffer.normalize(word).split(|&byte| byte == b' ');
+        let mut numbers = SmallVec::<[u32; 4]>::new();
+        for token in tokens.filter(|token| !token.is_empty()) {
+            numbers.push(self.token(token));
+        }
+        match numbers.as_slice() {
+            [] => REMOVED,
+            [number] => *number,
+            _ => {
+                self.several.push(numbers.into_vec());
+                SEVERAL | (self.several.len() - 1) as u32
+            }
+        }
+    }
+
+    /// Returns the number of a normalized word.
+    fn token(&mut self, word: &[u8]) -> u32 {
+        let key = Key::normalized(word);
+        let known = match key {
+            Some(key) => self.short.find(key),
+            None => self.long_tokens.get(word).copied(),
+        };
+        known.unwrap_or_else(|| {
+            let number = new_token(&mut self.counts);
+            match key {
+                Some(key) => self.short.insert(key, number),
+                None => drop(self.long_tokens.insert(word.into(), number)),
+            }
+            number
+        })
+    }
+
+    /// Calls `use_count` with the count of each token with this number.
+    #[inline]
+    fn for_each(&mut self, number: u32, mut use_count: impl FnMut(&mut Count)) {
+        if number < SEVERAL {
+            use_count(&mut self.counts[number as usize]);
+            return;
+        }
+        for &number in &self.several[(number - SEVERAL) as usize] {
+            use_count(&mut self.counts[number as usize]);
+        }
+    }
+}
+
+fn new_token(counts: &mut Vec<Count>) -> u32 {
+    counts.push(Count { weight: 1, ..Count::default() });
+    counts.len() as u32 - 1
 }

@@ -70,6 +70,7 @@ fn piece() -> impl Strategy<Value = String> {
             "Paris", "tower of", "abcdefg", "abcdefgh", "internationalization", "ΑΣ", "Σ", "ß", "ﬁ", "é",
             "e\u{301}", "\u{323}", "\u{345}", "\u{302}", "文字", "文", "각", "ที่", "’", "—", "\u{200d}", "😀", "１２",
             "\u{a0}", "\u{2003}", "\0", "\x01", "a\u{300}", "à", "ăn", "क़", "हिन्दी", "्", "ё", "İ", "\u{212a}",
+            "Слово", "мир ", "Ёж", "Đế", "được ",
             "\u{85}", "\u{378}", "\u{340}", "\u{f73}", "Ὦ", "\u{1fef}", "≮", "\u{37e}", "\u{2000}", "\u{1adb}",
         ]).prop_map(str::to_owned),
         1 => any::<char>().prop_map(String::from),
@@ -155,5 +156,22 @@ fn many_tokens_are_counted_by_the_definition() {
         let right: Vec<String> = (count / 3..count + 40).map(|n| word(n).to_uppercase()).collect();
         assert_equal_to_definition(&left.join(" "), &right.join("\n"));
         assert_equal_to_definition(&right.join("  "), &left[..count.min(30)].join(" "));
+    }
+}
+
+#[test]
+fn words_of_every_length_are_counted_at_every_place() {
+    // Words of up to 15 bytes are integers, and blocks have 64 bytes. Short strings are not counted.
+    let many = "The a, other words ".repeat(12);
+    for letter in ["w", "-w", "я", "Я-", "ह", "文", "é.", "😀", "\0"] {
+        for length in [1, 2, 3, 4, 5, 7, 8, 14, 15, 16, 17, 31, 32, 33] {
+            let word = letter.repeat(length);
+            for before in [0, 1, 15, 16, 47, 48, 49, 62, 63, 64, 65, 127, 128] {
+                let text = format!("{} {word}", "x".repeat(before));
+                let other = format!("{}, {word}\t{}!", "X".repeat(before), word.to_uppercase());
+                assert_equal_to_definition(&text, &other);
+                assert_equal_to_definition(&format!("{many}{text}"), &format!("{many}{other}"));
+            }
+        }
     }
 }

@@ -3,12 +3,14 @@
 //! The free functions use the `Dspy` profile; [`Profile`] has them for every profile.
 
 pub(super) mod ascii;
+mod chunk;
 mod counted;
 #[cfg(test)]
 mod definition;
 mod dspy;
 mod exact;
 mod folded;
+mod key;
 mod normalizer;
 mod passages;
 mod profile;

@@ -2,12 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::counted::{Counted, Few, Keys};
+use super::counted::{Counted, Few};
 use super::folded::{self, Marks};
 use super::references::References;
 use super::token_overlap::{Overlap, Prepared, Score, hotpot_f1};
 use super::{exact, normalize_text, tokens};
 use crate::text::NoReferences;
+
+/// Strings with this many bytes in total are not counted word by word.
+const SHORT: usize = 200;
 
 /// How strings are normalized before they are compared.
 ///
@@ -131,14 +134,17 @@ impl Profile {
         score: Score,
     ) -> Result<f64, NoReferences> {
         if self == Self::Dspy {
-            let mut keys = Keys::new();
-            let few = Few::new(prediction, &mut keys);
+            let few = Few::new(prediction);
             let mut counted = None;
             return best(answers, |answer| {
                 let overlap = few.as_ref().and_then(|few| few.overlap(answer));
-                score(overlap.unwrap_or_else(|| {
-                    counted.get_or_insert_with(|| Counted::new(prediction)).overlap(answer)
-                }))
+                score(match overlap {
+                    Some(overlap) => overlap,
+                    None if prediction.len() + answer.len() <= SHORT => {
+                        overlap_of_short(prediction, answer)
+                    }
+                    None => counted.get_or_insert_with(|| Counted::new(prediction)).overlap(answer),
+                })
             });
         }
         let (mut left, mut right) = (Prepared::new(), Prepared::new());
@@ -238,6 +244,13 @@ impl Profile {
     ) -> bool {
         super::PassageAnswers::new(self, answers).any_in(passages)
     }
+}
+
+/// Normalizes both strings, which needs less memory than to count their words.
+#[inline(never)]
+fn overlap_of_short(prediction: &str, answer: &str) -> Overlap {
+    let (mut left, mut right) = (Prepared::new(), Prepared::new());
+    left.answer(Profile::Dspy, prediction).overlap(right.answer(Profile::Dspy, answer))
 }
 
 /// Returns the best score over the answers.

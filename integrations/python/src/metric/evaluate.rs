@@ -1,0 +1,92 @@
+//! The summary of a metric over lists of rows: `Metric.evaluate`.
+
+use std::sync::Arc;
+
+use dsrs_metrics::{Evaluate, EvaluateError, EvaluationResult, MetricSummary, Pair};
+use pyo3::prelude::*;
+use serde_json::{Value, json};
+
+use super::Metric;
+use super::call::Rows;
+use crate::errors::{Kind, RowError};
+use crate::json::to_python;
+use crate::runtime::block_on;
+
+/// The rows that a worker converts at once.
+const CHUNK: usize = 256;
+
+impl Metric {
+    /// Returns the summary of rows.
+    ///
+    /// # Errors
+    /// `InputError` without rows, and if no prediction has a field that the metric reads; `MetricError` if no row can be
+    /// scored; `KeyboardInterrupt`.
+    pub(super) fn summary_of<'py>(
+        &self,
+        py: Python<'py>,
+        golds: Option<&Bound<'py, PyAny>>,
+        preds: &Bound<'py, PyAny>,
+        concurrency: usize,
+        failure_score: f64,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let calls = Arc::new(self.calls(py, golds, preds)?);
+        let failed = |error: EvaluateError| {
+            let kind = match error {
+                EvaluateError::NoRows => Kind::Input,
+                EvaluateError::ZeroConcurrency | EvaluateError::FailureScore { .. } => {
+                    Kind::Parameter
+                }
+                _ => Kind::Metric,
+            };
+            RowError::new(kind, &self.name, error).into_exception(py, None)
+        };
+        let builder = Evaluate::builder().metric(Arc::clone(&self.metric)).keep_results(false);
+        let evaluate = builder.concurrency(concurrency).failure_score(failure_score).build();
+        let evaluate = evaluate.map_err(failed)?;
+
+        let starts = (0..calls.len()).step_by(CHUNK);
+        let readers = Arc::clone(&self.readers);
+        let chunks = starts.map(move |start| {
+            let (calls, readers) = (Arc::clone(&calls), Arc::clone(&readers));
+            move || {
+                let rows = start..calls.len().min(start + CHUNK);
+                let pair = |row: usize| {
+                    let Rows { gold, pred } = calls[row].rows(&readers);
+                    Ok::<_, EvaluateError>(Pair::new(row.to_string(), gold, pred))
+                };
+                rows.map(pair).collect::<Vec<_>>()
+            }
+        });
+        let run = evaluate.score_chunks(chunks);
+        let result = block_on(py, self.settings.clone().scope(run))?.map_err(failed)?;
+        self.checked(py, &result)?;
+        to_python(py, &summary(&result))
+    }
+
+    /// Raises what makes the whole summary invalid, and warns of a judge without a model.
+    fn checked(&self, py: Python<'_>, result: &EvaluationResult) -> PyResult<()> {
+        let summary = result.metrics.first();
+        if let Some(field) = summary.and_then(|summary| summary.unknown_fields.first()) {
+            return Err(RowError::input(&self.name, field).into_exception(py, None));
+        }
+        match summary.is_some_and(|summary| summary.judged_offline > 0) {
+            true => self.warn_offline(py),
+            false => Ok(()),
+        }
+    }
+}
+
+fn summary(result: &EvaluationResult) -> Value {
+    let mut summaries = result.metrics.iter().map(one);
+    let mut summary = summaries.next().unwrap_or_else(|| json!({}));
+    summary["parts"] = summaries.collect();
+    summary["rows"] = json!(result.rows);
+    summary["first_error"] = json!(result.first_error);
+    summary
+}
+
+fn one(summary: &MetricSummary) -> Value {
+    let mut described = serde_json::to_value(summary).unwrap_or_else(|_| json!({}));
+    described["name"] = json!(summary.name);
+    described
+}

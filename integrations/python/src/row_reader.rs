@@ -1,0 +1,299 @@
+//! Rows of Python as rows of the library. Only the fields that a metric declares are read, under the interpreter lock and
+//! without copying strings; they become a row on any thread.
+
+use std::sync::Arc;
+
+use dsrs_metrics::{FieldSpec, Fields, MetricSpec, Side};
+use pyo3::exceptions::{PyAttributeError, PyTypeError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::types::{PyBool, PyDict, PyDictMethods, PyFloat, PyInt, PyList, PyString, PyTuple};
+use serde_json::Value;
+use smallvec::SmallVec;
+
+use crate::errors::{in_field, type_name, wrong_type};
+use crate::json;
+use crate::rows::dspy_fields;
+
+/// The value of a field, for use without the interpreter lock.
+#[derive(Debug)]
+pub(crate) enum Cell {
+    Text(PyBackedStr),
+    /// Inline for one string, as most rows have.
+    Texts(SmallVec<[PyBackedStr; 1]>),
+    Json(Value),
+}
+
+/// What was read of one row.
+#[derive(Debug)]
+pub(crate) enum Row {
+    /// The declared fields: the position of each, and its value.
+    Fields(SmallVec<[(usize, Cell); 1]>),
+    /// All fields.
+    Whole(Fields),
+}
+
+/// The fields of one side of a row that a metric reads.
+pub(crate) struct RowReader {
+    side: Side,
+    fields: Vec<Field>,
+    /// Whether the metric reads other fields too.
+    reads_all: bool,
+}
+
+struct Field {
+    name: Arc<str>,
+    key: Py<PyString>,
+    required: bool,
+}
+
+impl RowReader {
+    /// Creates the reader of one side of the rows of a metric with this spec. `name_of` returns the name of the field at
+    /// a position, if a parameter sets it.
+    pub(crate) fn new(
+        py: Python<'_>,
+        spec: &MetricSpec<'_>,
+        side: Side,
+        name_of: impl Fn(usize) -> Option<String>,
+    ) -> Self {
+        let fields: &[FieldSpec<'_>] = match side {
+            Side::Gold => spec.gold,
+            Side::Pred => spec.pred,
+        };
+        let field = |(position, field): (usize, &FieldSpec<'_>)| {
+            let name: Arc<str> = name_of(position).map_or_else(|| field.name.into(), Arc::from);
+            // Interned, as the keys of most rows are, so that a look-up compares addresses.
+            let key = PyString::intern(py, &name).unbind();
+            Field { name, key, required: field.required }
+        };
+        let fields: Vec<_> = fields.iter().enumerate().map(field).collect();
+        // `*` stands for all fields.
+        let reads_all = !spec.only_fields || fields.iter().any(|field| &*field.name == "*");
+        Self { side, fields, reads_all }
+    }
+
+    /// Reads a row: an object of DSPy, a dict, an object with attributes, or the value of the only field.
+    ///
+    /// # Errors
+    /// `TypeError` and `ValueError`, with the name of the field.
+    pub(crate) fn read(&self, row: &Bound<'_, PyAny>) -> PyResult<Row> {
+        if row.cast::<PyString>().is_ok() {
+            return self.of_value(row);
+        }
+        if let Some(fields) = dspy_fields(row)? {
+            return self.of_dict(&fields);
+        }
+        if let Ok(dict) = row.cast::<PyDict>() {
+            return self.of_dict(dict);
+        }
+        match (row.is_none(), self.side) {
+            (true, Side::Gold) => Ok(Row::Fields(SmallVec::new())),
+            // A program without a result has failed, which is not a prediction without fields.
+            (true, Side::Pred) => Err(wrong_type("a prediction", row)),
+            (false, _) if is_value(row) => self.of_value(row),
+            (false, _) => self.of_object(row),
+        }
+    }
+
+    fn of_dict(&self, dict: &Bound<'_, PyDict>) -> PyResult<Row> {
+        let mut cells = SmallVec::new();
+        for (position, field) in self.fields.iter().enumerate() {
+            match dict.get_item(field.key.bind(dict.py()))? {
+                Some(value) => cells.push((position, self.cell(&field.name, &value)?)),
+                // With all its fields, the message can show what the row has instead.
+                None if field.required => return self.all_of(dict),
+                None => {}
+            }
+        }
+        if self.reads_all { self.all_of(dict) } else { Ok(Row::Fields(cells)) }
+    }
+
+    fn all_of(&self, dict: &Bound<'_, PyDict>) -> PyResult<Row> {
+        let is_read = |name: &str| self.fields.iter().any(|field| &*field.name == name);
+        let mut fields = Fields::default();
+        for (key, value) in dict.iter() {
+            let Ok(key) = key.cast::<PyString>() else {
+                return Err(wrong_type("str as names of fields", &key));
+            };
+            let key = key.to_str()?;
+            match json::from_python(&value) {
+                Ok(value) => _ = fields.insert(key, value),
+                // A value that is not data, in a field that the metric does not name.
+                Err(_) if !is_read(key) => {}
+                Err(error) => return Err(in_field(dict.py(), self.side, key, error)),
+            }
+        }
+        Ok(Row::Whole(fields))
+    }
+
+    /// Reads a value that is passed instead of a row with one field.
+    fn of_value(&self, value: &Bound<'_, PyAny>) -> PyResult<Row> {
+        let mut required = self.fields.iter().enumerate().filter(|(_, field)| field.required);
+        let only = match (required.next(), required.next(), &*self.fields) {
+            (Some(only), None, _) => Some(only),
+            (None, _, [only]) => Some((0, only)),
+            _ => None,
+        };
+        let Some((position, field)) = only else {
+            let names: Vec<_> =
+                self.fields.iter().map(|field| format!("`{}`", field.name)).collect();
+            let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+            return Err(PyTypeError::new_err(format!(
+                "expected a row with the fields that the metric reads of `{}` ({names}), found {}; pass a dict or a dspy.Example",
+                self.side,
+                type_name(value)
+            )));
+        };
+        Ok(Row::Fields(SmallVec::from_iter([(position, self.cell(&field.name, value)?)])))
+    }
+
+    fn of_object(&self, row: &Bound<'_, PyAny>) -> PyResult<Row> {
+        let py = row.py();
+        if self.reads_all {
+            return self.all_of(&as_dict(row)?);
+        }
+        let mut cells = SmallVec::new();
+        for (position, field) in self.fields.iter().enumerate() {
+            match row.getattr(field.key.bind(py)) {
+                Ok(value) => cells.push((position, self.cell(&field.name, &value)?)),
+                Err(error) if !error.is_instance_of::<PyAttributeError>(py) => return Err(error),
+                Err(_) if field.required => {
+                    return as_dict(row).map_or(Ok(Row::Fields(cells)), |row| self.all_of(&row));
+                }
+                Err(_) => {}
+            }
+        }
+        Ok(Row::Fields(cells))
+    }
+
+    fn cell(&self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Cell> {
+        let read = || {
+            if let Ok(text) = value.cast::<PyString>() {
+                return Ok(Cell::Text(PyBackedStr::try_from(text.clone())?));
+            }
+            if let Ok(list) = value.cast::<PyList>()
+                && let Some(texts) = strings(list)?
+            {
+                return Ok(Cell::Texts(texts));
+            }
+            Ok(Cell::Json(json::from_python(value)?))
+        };
+        read().map_err(|error| in_field(value.py(), self.side, name, error))
+    }
+
+    /// Writes what was read to the fields of a row of the library, whose memory is reused if it has the same fields.
+    pub(crate) fn write(&self, row: &Row, fields: &mut Fields) {
+        let cells = match row {
+            Row::Whole(all) => return fields.clone_from(all),
+            Row::Fields(cells) => cells,
+        };
+        let name = |position: usize| &*self.fields[position].name;
+        let names = cells.iter().map(|(position, _)| name(*position));
+        if !names.eq(fields.keys()) {
+            let values = cells.iter().map(|(position, cell)| (name(*position), cell.value()));
+            *fields = values.collect();
+            return;
+        }
+        for (position, cell) in cells {
+            if let Some(value) = fields.get_mut(name(*position)) {
+                cell.write(value);
+            }
+        }
+    }
+
+    /// Whether the metric requires a field of this side.
+    pub(crate) fn has_required(&self) -> bool {
+        self.fields.iter().any(|field| field.required)
+    }
+
+    /// Returns the names of the fields.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.fields.iter().map(|field| &*field.name)
+    }
+}
+
+impl Row {
+    /// Returns the size of the strings in bytes, or `usize::MAX` if it is not known.
+    pub(crate) fn size(&self) -> usize {
+        let Self::Fields(cells) = self else { return usize::MAX };
+        let size = |cell: &Cell| match cell {
+            Cell::Text(text) => text.len(),
+            Cell::Texts(texts) => texts.iter().map(|text| text.len()).sum(),
+            Cell::Json(Value::Array(_) | Value::Object(_)) => usize::MAX,
+            Cell::Json(_) => 0,
+        };
+        cells.iter().fold(0, |sum, (_, cell)| sum.saturating_add(size(cell)))
+    }
+}
+
+impl Cell {
+    fn value(&self) -> Value {
+        let mut value = Value::Null;
+        self.write(&mut value);
+        value
+    }
+
+    /// Replaces a value, and reuses the memory of strings and lists.
+    fn write(&self, value: &mut Value) {
+        match (self, value) {
+            (Self::Text(text), value) => write_text(text, value),
+            (Self::Texts(texts), Value::Array(items)) => {
+                items.resize(texts.len(), Value::Null);
+                texts.iter().zip(items).for_each(|(text, item)| write_text(text, item));
+            }
+            (Self::Texts(texts), value) => {
+                let text = |text: &PyBackedStr| Value::String(text.as_str().to_owned());
+                *value = Value::Array(texts.iter().map(text).collect());
+            }
+            (Self::Json(json), value) => value.clone_from(json),
+        }
+    }
+}
+
+fn write_text(text: &str, value: &mut Value) {
+    match value {
+        Value::String(old) => {
+            old.clear();
+            old.push_str(text);
+        }
+        value => *value = Value::String(text.to_owned()),
+    }
+}
+
+/// Returns the items of a list of strings, or `None` for another list.
+fn strings(list: &Bound<'_, PyList>) -> PyResult<Option<SmallVec<[PyBackedStr; 1]>>> {
+    let mut strings = SmallVec::with_capacity(list.len());
+    for item in list.iter() {
+        match item.cast_into::<PyString>() {
+            Ok(text) => strings.push(PyBackedStr::try_from(text)?),
+            Err(_) => return Ok(None),
+        }
+    }
+    Ok(Some(strings))
+}
+
+/// Whether this is the value of a field and not a row. Strings are read before.
+fn is_value(value: &Bound<'_, PyAny>) -> bool {
+    value.cast::<PyList>().is_ok()
+        || value.cast::<PyTuple>().is_ok()
+        || value.cast::<PyInt>().is_ok()
+        || value.cast::<PyFloat>().is_ok()
+        || value.cast::<PyBool>().is_ok()
+}
+
+/// Returns the fields of an object: of its `toDict`, as rows of DSPy have it, or else its attributes.
+pub(crate) fn as_dict<'py>(row: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyDict>> {
+    let py = row.py();
+    if let Some(fields) = dspy_fields(row)? {
+        return Ok(fields);
+    }
+    let fields = match row.getattr_opt(intern!(py, "toDict"))? {
+        Some(to_dict) => Some(to_dict.call0()?),
+        None => row.getattr_opt(intern!(py, "__dict__"))?,
+    };
+    let fields = fields.and_then(|fields| fields.cast_into::<PyDict>().ok());
+    fields.ok_or_else(|| {
+        wrong_type("a row: a dspy.Example, a dict or an object with attributes", row)
+    })
+}
