@@ -164,7 +164,7 @@ pub use crate::core::settings::Settings;
 pub use crate::core::spec::{
     Direction, FieldSpec, MetricSpec, MetricTier, ParamSpec, ScoreKind, ScoreRange, Side,
 };
-pub use crate::core::value_type::{TypeHelp, ValueType};
+pub use crate::core::value_type::{TypeHelp, ValueKind, ValueType};
 pub use crate::core::weights::{InvalidWeights, Weights};
 #[cfg(feature = "report")]
 pub use crate::evaluate::TableRows;

@@ -50,6 +50,40 @@ pub struct TypeHelp {
     example: Option<&'static str>,
     /// Examples of lists of such values, by their length; `None` is any length.
     lists: &'static [(Option<usize>, &'static str)],
+    /// What the type is read from; `None` is anything.
+    kinds: Option<&'static [ValueKind]>,
+}
+
+/// A kind of JSON values that a type is read from; see [`TypeHelp::with_kinds`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ValueKind {
+    /// `true` and `false`.
+    Bool,
+    /// Whole numbers.
+    Integer,
+    /// All numbers.
+    Number,
+    /// Strings.
+    String,
+    /// Lists of values of this type.
+    ListOf(&'static TypeHelp),
+    /// Objects.
+    Object,
+}
+
+impl ValueKind {
+    fn contains(self, value: &Value) -> bool {
+        match (self, value) {
+            (Self::Bool, Value::Bool(_))
+            | (Self::Number, Value::Number(_))
+            | (Self::String, Value::String(_))
+            | (Self::Object, Value::Object(_)) => true,
+            (Self::Integer, Value::Number(number)) => !number.is_f64(),
+            (Self::ListOf(item), Value::Array(items)) => items.iter().all(|it| item.may_be(it)),
+            _ => false,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
@@ -74,7 +108,36 @@ impl TypeHelp {
     }
 
     const fn of(phrase: Phrase) -> Self {
-        Self { phrase, example: None, lists: &[] }
+        Self { phrase, example: None, lists: &[], kinds: None }
+    }
+
+    /// Adds the kinds of values that the type is read from, so that a column of another kind is rejected before any row
+    /// is read.
+    ///
+    /// ```
+    /// use dsrs_metrics::{TypeHelp, ValueKind};
+    /// use serde_json::json;
+    ///
+    /// let help = TypeHelp::new("a string or number").with_kinds(&[ValueKind::String, ValueKind::Number]);
+    /// assert!(help.may_be(&json!(0.5)) && !help.may_be(&json!(["x"])));
+    /// ```
+    #[must_use]
+    pub const fn with_kinds(mut self, kinds: &'static [ValueKind]) -> Self {
+        self.kinds = Some(kinds);
+        self
+    }
+
+    /// Returns whether the type is read from values of this kind, as far as it declares kinds. The value itself may still be
+    /// invalid. `null` is of every kind.
+    #[must_use]
+    pub fn may_be(&self, value: &Value) -> bool {
+        match (self.phrase, self.kinds) {
+            (_, Some(kinds)) => value.is_null() || kinds.iter().any(|kind| kind.contains(value)),
+            (Phrase::List(item) | Phrase::Array(_, item), None) => {
+                value.is_null() || ValueKind::ListOf(item).contains(value)
+            }
+            (Phrase::None | Phrase::Of(..), None) => true,
+        }
     }
 
     const fn with_lists(mut self, lists: &'static [(Option<usize>, &'static str)]) -> Self {
@@ -174,22 +237,28 @@ pub trait Undescribed {
 impl<T: ?Sized> Undescribed for Described<T> {}
 
 macro_rules! value_types {
-    ($($ty:ty),* => $one:literal, $several:literal) => {$(
+    ($($ty:ty),* => $one:literal, $several:literal, $kind:ident) => {$(
         impl ValueType for $ty {
-            const HELP: TypeHelp = TypeHelp::new($one).with_plural($several);
+            const HELP: TypeHelp =
+                TypeHelp::new($one).with_plural($several).with_kinds(&[ValueKind::$kind]);
         }
     )*};
 }
 
-value_types!(bool => "true or false", "true or false");
-value_types!(u8, u16, u32, u64, u128, usize => "a whole number, 0 or more", "whole numbers");
-value_types!(NonZeroU32, NonZeroU64, NonZeroUsize => "a whole number, 1 or more", "whole numbers");
-value_types!(i8, i16, i32, i64, i128, isize => "a whole number", "whole numbers");
-value_types!(Value => "a JSON value", "JSON values");
+value_types!(bool => "true or false", "true or false", Bool);
+value_types!(u8, u16, u32, u64, u128, usize => "a whole number, 0 or more", "whole numbers", Integer);
+value_types!(NonZeroU32, NonZeroU64, NonZeroUsize => "a whole number, 1 or more", "whole numbers", Integer);
+value_types!(i8, i16, i32, i64, i128, isize => "a whole number", "whole numbers", Integer);
+
+impl ValueType for Value {
+    const HELP: TypeHelp = TypeHelp::new("a JSON value").with_plural("JSON values");
+}
 
 impl ValueType for str {
-    const HELP: TypeHelp =
-        TypeHelp::new("a string").with_plural("strings").with_lists(&[(None, r#"'["x", "y"]'"#)]);
+    const HELP: TypeHelp = TypeHelp::new("a string")
+        .with_plural("strings")
+        .with_lists(&[(None, r#"'["x", "y"]'"#)])
+        .with_kinds(&[ValueKind::String]);
 }
 
 impl ValueType for String {
@@ -199,12 +268,14 @@ impl ValueType for String {
 impl ValueType for (String, String) {
     const HELP: TypeHelp = TypeHelp::new("a pair of strings")
         .with_plural("pairs of strings")
+        .with_kinds(&[ValueKind::ListOf(&str::HELP)])
         .with_lists(&[(None, r#"'[["x", "y"]]'"#)]);
 }
 
 impl ValueType for f64 {
     const HELP: TypeHelp = TypeHelp::new("a number")
         .with_plural("numbers")
+        .with_kinds(&[ValueKind::Number])
         .with_lists(&[(Some(3), "'[0.5, 0.3, 0.2]'"), (Some(4), "'[0.4, 0.3, 0.2, 0.1]'")]);
 }
 
@@ -246,7 +317,7 @@ impl<T: ValueType, const N: usize> ValueType for [T; N] {
 #[cfg(test)]
 mod tests {
     use super::{Described, TypeHelp, Undescribed as _, ValueType as _};
-    use serde_json::Value;
+    use serde_json::{Value, json};
 
     struct Limits;
 
@@ -267,6 +338,24 @@ mod tests {
         ] {
             assert_eq!((help.to_string().as_str(), help.example()), (phrase, example));
             assert_eq!(help.is_some(), !phrase.is_empty());
+        }
+    }
+
+    #[test]
+    fn kinds_are_those_that_the_type_is_read_from() {
+        let strings = <Vec<String>>::HELP;
+        for (help, of_kind, others) in [
+            (<&str>::HELP, vec![json!("x"), json!(null)], vec![json!(1), json!(["x"])]),
+            (f64::HELP, vec![json!(1), json!(0.5)], vec![json!("1"), json!(true)]),
+            (u8::HELP, vec![json!(1)], vec![json!(1.0), json!({})]),
+            (bool::HELP, vec![json!(false)], vec![json!(0)]),
+            (strings, vec![json!([]), json!(["x", null])], vec![json!("x"), json!([1])]),
+            (<[f64; 2]>::HELP, vec![json!([1, 0.5])], vec![json!(["x"])]),
+            (Value::HELP, vec![json!({}), json!([1])], vec![]),
+            (Described::<Limits>::HELP, vec![json!(1), json!("x")], vec![]),
+        ] {
+            assert!(of_kind.iter().all(|value| help.may_be(value)), "{help} {of_kind:?}");
+            assert!(!others.iter().any(|value| help.may_be(value)), "{help} {others:?}");
         }
     }
 

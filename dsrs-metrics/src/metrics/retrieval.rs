@@ -10,7 +10,7 @@
 use std::num::NonZeroUsize;
 
 use crate::core::score::Scores;
-use crate::core::value_type::{TypeHelp, ValueType};
+use crate::core::value_type::{TypeHelp, ValueKind, ValueType};
 use crate::metric;
 use crate::metrics::explained::retrieval as explained;
 use crate::retrieval::{Cutoffs, Gain, Ranking, Relevant, Retrieved};
@@ -208,9 +208,11 @@ impl ValueType for Cutoffs {
 }
 
 impl ValueType for Relevant<'_> {
-    const HELP: TypeHelp = TypeHelp::new("a list of ids or map from id to grade");
+    const HELP: TypeHelp = TypeHelp::new("a list of ids or map from id to grade")
+        .with_kinds(&[ValueKind::ListOf(&TypeHelp::NONE), ValueKind::Object]);
 }
 
 impl ValueType for Retrieved<'_> {
-    const HELP: TypeHelp = TypeHelp::new("a ranked list of ids or map from id to score");
+    const HELP: TypeHelp = TypeHelp::new("a ranked list of ids or map from id to score")
+        .with_kinds(&[ValueKind::ListOf(&TypeHelp::NONE), ValueKind::Object]);
 }

@@ -65,6 +65,25 @@ impl ExactSum {
         self.carry();
     }
 
+    /// Returns the limbs that are not zero and those between them, after carries, with the position of the lowest. Equal sums
+    /// have equal limbs.
+    pub(super) fn limbs(&self) -> (usize, Vec<i64>) {
+        let mut sum = self.clone();
+        sum.carry();
+        let is_set = |limb: &i64| *limb != 0;
+        let lowest = sum.limbs.iter().position(is_set).unwrap_or(0);
+        let end = sum.limbs.iter().rposition(is_set).map_or(lowest, |highest| highest + 1);
+        (lowest, sum.limbs[lowest..end].to_vec())
+    }
+
+    /// Creates the sum with these limbs; `None` if [`limbs`](Self::limbs) does not return them.
+    pub(super) fn from_limbs(lowest: usize, limbs: &[i64]) -> Option<Self> {
+        let mut sum = Self::default();
+        sum.limbs.get_mut(lowest..lowest + limbs.len())?.copy_from_slice(limbs);
+        let (_, others) = sum.limbs.split_last()?;
+        others.iter().all(|limb| u32::try_from(*limb).is_ok()).then_some(sum)
+    }
+
     /// Returns four numbers whose sum is this sum up to its highest 200 bits or so, largest first.
     pub(crate) fn parts(&self) -> [f64; 4] {
         let mut rest = self.clone();

@@ -31,6 +31,7 @@ mod interval;
 mod kappa;
 mod labels;
 mod moments;
+mod moments_bytes;
 mod not_defined;
 mod paired;
 mod pass_at_k;

@@ -78,8 +78,16 @@ impl Uncertainty {
     }
 
     /// Clamps the interval to the range of the values.
+    ///
+    /// ```
+    /// use dsrs_metrics::stats::Moments;
+    ///
+    /// let scores: Moments = [0.9, 1.0].into_iter().collect();
+    /// let interval = scores.uncertainty().within(0.0, 1.0).ci95().unwrap();
+    /// assert_eq!((format!("{:.3}", interval.low), interval.high), ("0.315".to_owned(), 1.0));
+    /// ```
     #[must_use]
-    pub(crate) fn within(mut self, least: f64, most: f64) -> Self {
+    pub fn within(mut self, least: f64, most: f64) -> Self {
         if let Self::Known { ci95, .. } | Self::WithoutStderr { ci95 } = &mut self {
             *ci95 = ci95.within(least, most);
         }
@@ -143,14 +151,14 @@ impl Serialize for Uncertainty {
 /// ```
 #[derive(Clone, Default)]
 pub struct Moments {
-    count: u64,
+    pub(super) count: u64,
     /// Values that are 1, as most are; they are not in the sums.
-    ones: u64,
-    sum: ExactSum,
-    squares: ExactSum,
+    pub(super) ones: u64,
+    pub(super) sum: ExactSum,
+    pub(super) squares: ExactSum,
     /// Whether the square of a value is too large.
-    has_large: bool,
-    has_infinite: bool,
+    pub(super) has_large: bool,
+    pub(super) has_infinite: bool,
 }
 
 impl Moments {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::core::rows::fields::Owned;
 use crate::core::rows::provide::Give;
-use crate::core::value_type::{TypeHelp, ValueType};
+use crate::core::value_type::{TypeHelp, ValueKind, ValueType};
 
 /// A string or a list of strings, such as the context of an answer or the acceptable answers.
 ///
@@ -99,9 +99,11 @@ impl<'r> Give<'r, Owned<References>> for Vec<String> {
 }
 
 impl ValueType for References {
-    const HELP: TypeHelp = TypeHelp::new("a string or list of strings");
+    const HELP: TypeHelp = TypeHelp::new("a string or list of strings")
+        .with_kinds(&[ValueKind::String, ValueKind::ListOf(&str::HELP)]);
 }
 
 impl ValueType for TextOrList {
-    const HELP: TypeHelp = TypeHelp::new("a string or list of strings");
+    const HELP: TypeHelp = TypeHelp::new("a string or list of strings")
+        .with_kinds(&[ValueKind::String, ValueKind::ListOf(&str::HELP)]);
 }

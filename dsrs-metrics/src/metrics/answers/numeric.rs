@@ -10,7 +10,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Visitor};
 
 use crate::core::requirements::{Requirement, Requires};
-use crate::core::value_type::{TypeHelp, ValueType};
+use crate::core::value_type::{TypeHelp, ValueKind, ValueType};
 use crate::json::describe::shown;
 use crate::metric;
 use crate::metrics::check::at_least;
@@ -147,5 +147,6 @@ impl Requires for NumericMatch {
 }
 
 impl ValueType for StrOrNumber<'_> {
-    const HELP: TypeHelp = TypeHelp::new("a string or number");
+    const HELP: TypeHelp = TypeHelp::new("a string or number")
+        .with_kinds(&[ValueKind::String, ValueKind::Number]);
 }

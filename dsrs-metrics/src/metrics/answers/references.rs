@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, SeqAccess, Visitor};
 
 use crate::core::rows::fields::Owned;
 use crate::core::rows::provide::Give;
-use crate::core::value_type::{TypeHelp, ValueType};
+use crate::core::value_type::{TypeHelp, ValueKind, ValueType};
 
 /// A string, or a list of equally good strings: DSPy's `str` or `list[str]`.
 ///
@@ -138,5 +138,6 @@ impl<'r> Give<'r, Owned<StrOrList<'r>>> for Vec<String> {
 }
 
 impl ValueType for StrOrList<'_> {
-    const HELP: TypeHelp = TypeHelp::new("a string or list of strings");
+    const HELP: TypeHelp = TypeHelp::new("a string or list of strings")
+        .with_kinds(&[ValueKind::String, ValueKind::ListOf(&str::HELP)]);
 }

@@ -7,7 +7,7 @@ use serde::de::{Deserialize, Deserializer, Error, Visitor};
 
 use crate::core::rows::fields::Owned;
 use crate::core::rows::provide::Give;
-use crate::core::value_type::{TypeHelp, ValueType};
+use crate::core::value_type::{TypeHelp, ValueKind, ValueType};
 
 /// A label: a string without the white space around it, a number, or true or false.
 ///
@@ -122,9 +122,11 @@ impl Give<'_, Owned<Truth>> for bool {
 }
 
 impl ValueType for Label<'_> {
-    const HELP: TypeHelp = TypeHelp::new("a string, a number, true or false");
+    const HELP: TypeHelp = TypeHelp::new("a string, a number, true or false")
+        .with_kinds(&[ValueKind::String, ValueKind::Number, ValueKind::Bool]);
 }
 
 impl ValueType for Truth {
-    const HELP: TypeHelp = TypeHelp::new("true, false, 1 or 0");
+    const HELP: TypeHelp = TypeHelp::new("true, false, 1 or 0")
+        .with_kinds(&[ValueKind::Bool, ValueKind::Number, ValueKind::String]);
 }

@@ -1,0 +1,122 @@
+//! [`Moments`] as bytes, for partial results that another process merges.
+//!
+//! Little endian: counts, flags, then for each sum the position of its lowest limb that is not zero, the number of limbs up
+//! to the highest one, and these. The values 0 and 1, which most scores are, take no limbs.
+
+use super::exact_sum::ExactSum;
+use super::moments::Moments;
+
+/// The first byte, which a later format would change.
+const FORMAT: u8 = 1;
+const HAS_LARGE: u8 = 1;
+const HAS_INFINITE: u8 = 2;
+
+impl Moments {
+    /// Returns the moments as bytes, from which [`from_bytes`](Self::from_bytes) restores them exactly.
+    ///
+    /// ```
+    /// use dsrs_metrics::stats::Moments;
+    ///
+    /// let parts: [Moments; 2] = [[0.1, 1.0].into_iter().collect(), [0.7].into_iter().collect()];
+    /// let mut merged = Moments::default();
+    /// for part in parts {
+    ///     merged.merge(&Moments::from_bytes(&part.to_bytes()).unwrap());
+    /// }
+    /// assert_eq!(merged.mean(), [0.7, 0.1, 1.0].into_iter().collect::<Moments>().mean());
+    /// assert!(Moments::from_bytes(b"other").is_none());
+    /// ```
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let flags = [(self.has_large, HAS_LARGE), (self.has_infinite, HAS_INFINITE)];
+        let flags = flags.iter().filter(|(is_set, _)| *is_set).fold(0, |all, (_, flag)| all | flag);
+        let mut bytes = vec![FORMAT, flags];
+        bytes.extend(self.count.to_le_bytes());
+        bytes.extend(self.ones.to_le_bytes());
+        for sum in [&self.sum, &self.squares] {
+            let (lowest, limbs) = sum.limbs();
+            // There are fewer than 256 limbs.
+            bytes.extend([lowest as u8, limbs.len() as u8]);
+            limbs.iter().for_each(|limb| bytes.extend(limb.to_le_bytes()));
+        }
+        bytes
+    }
+
+    /// Restores moments from the bytes of [`to_bytes`](Self::to_bytes); `None` if they are anything else.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let mut rest = bytes;
+        let [format, flags] = take(&mut rest)?;
+        let count = u64::from_le_bytes(take(&mut rest)?);
+        let ones = u64::from_le_bytes(take(&mut rest)?);
+        let [sum, squares] = [read_sum(&mut rest)?, read_sum(&mut rest)?];
+        let is_valid = format == FORMAT && flags <= HAS_LARGE | HAS_INFINITE && ones <= count;
+        let (has_large, has_infinite) = (flags & HAS_LARGE != 0, flags & HAS_INFINITE != 0);
+        let moments = Self { count, ones, sum, squares, has_large, has_infinite };
+        (is_valid && rest.is_empty()).then_some(moments)
+    }
+}
+
+fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
+    let (first, others) = rest.split_first_chunk()?;
+    *rest = others;
+    Some(*first)
+}
+
+fn read_sum(rest: &mut &[u8]) -> Option<ExactSum> {
+    let [lowest, len] = take(rest)?;
+    let limbs = (0..len).map(|_| take(rest).map(i64::from_le_bytes));
+    ExactSum::from_limbs(lowest.into(), &limbs.collect::<Option<Vec<_>>>()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(values: &[f64]) -> Moments {
+        values.iter().copied().collect()
+    }
+
+    #[test]
+    fn bytes_restore_every_bit() {
+        let tenths: Vec<f64> = (0..1_000).map(|row| f64::from(row % 11) / 10.0).collect();
+        for values in [&[] as &[f64], &[1.0, 0.0], &[-0.3, 1e-300], &[1e200, 5e-324], &tenths] {
+            let moments = of(values);
+            let restored = Moments::from_bytes(&moments.to_bytes()).unwrap();
+            assert_eq!(restored.count(), moments.count());
+            assert_eq!(restored.mean().map(f64::to_bits), moments.mean().map(f64::to_bits));
+            assert_eq!(restored.variance().map(f64::to_bits), moments.variance().map(f64::to_bits));
+            assert_eq!(restored.to_bytes(), moments.to_bytes());
+        }
+        let infinite = Moments::from_bytes(&of(&[f64::INFINITY]).to_bytes()).unwrap();
+        assert_eq!((infinite.count(), infinite.mean()), (1, None));
+    }
+
+    #[test]
+    fn zeros_and_ones_are_short_and_order_does_not_change_the_bytes() {
+        assert_eq!(of(&[0.0, 1.0, 1.0]).to_bytes().len(), 22);
+        let (mut one, two) = (of(&[0.1, 0.2]), of(&[0.7]));
+        let mut other = two.clone();
+        other.merge(&one);
+        one.merge(&two);
+        assert_eq!(one.to_bytes(), other.to_bytes());
+    }
+
+    #[test]
+    fn other_bytes_are_rejected() {
+        let bytes = of(&[0.1]).to_bytes();
+        let with = |position: usize, byte: u8| {
+            let mut bytes = bytes.clone();
+            bytes[position] = byte;
+            bytes
+        };
+        let longer = [bytes.as_slice(), &[0]].concat();
+        // Another format, unknown flags, more ones than rows, a limb beyond the last one, a limb that is too large.
+        let changed = [with(0, 9), with(1, 4), with(10, 2), with(18, 255), with(27, 0x7f), longer];
+        for bytes in &changed {
+            assert!(Moments::from_bytes(bytes).is_none(), "{bytes:?}");
+        }
+        for end in 0..bytes.len() {
+            assert!(Moments::from_bytes(&bytes[..end]).is_none());
+        }
+    }
+}

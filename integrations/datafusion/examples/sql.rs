@@ -1,0 +1,66 @@
+//! Runs a query over files, with all built-in metrics as functions, and prints CSV.
+//!
+//! ```text
+//! cargo run --release --example sql -- NAME=FILE.. "SELECT .."
+//! ```
+//!
+//! A file is JSONL, JSON, CSV or Parquet, or a folder of such files; the same name several times is one table. The settings of
+//! DataFusion are read from the environment: `DATAFUSION_EXECUTION_TARGET_PARTITIONS=1` is one partition.
+
+use std::io::{BufWriter, ErrorKind, stdout};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use datafusion::error::{DataFusionError, Result};
+use datafusion::prelude::{SessionConfig, SessionContext};
+use dsrs_metrics_datafusion::{RegisterMetric as _, register_files, write_csv};
+
+const USAGE: &str = "usage: sql NAME=FILE.. \"SELECT ..\"";
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    match run().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {}", error.strip_backtrace());
+            ExitCode::from(2)
+        }
+    }
+}
+
+async fn run() -> Result<()> {
+    let (tables, query) = arguments(std::env::args().skip(1).collect())?;
+    let ctx = SessionContext::new_with_config(SessionConfig::from_env()?);
+    ctx.register_all_builtin()?;
+    for (name, files) in tables {
+        register_files(&ctx, &name, &files).await?;
+    }
+    write_csv(ctx.sql(&query).await?, &mut BufWriter::new(stdout())).await
+}
+
+type Tables = Vec<(String, Vec<PathBuf>)>;
+
+/// Returns the tables with their files, and the query.
+fn arguments(mut arguments: Vec<String>) -> Result<(Tables, String)> {
+    let usage = |problem: &str| DataFusionError::Plan(format!("{problem}; {USAGE}"));
+    let query = arguments.pop().ok_or_else(|| usage("expected a query, found no arguments"))?;
+    let mut tables = Tables::new();
+    for argument in arguments {
+        let (name, file) = argument
+            .split_once('=')
+            .filter(|(name, file)| !name.is_empty() && !file.is_empty())
+            .ok_or_else(|| usage(&format!("expected NAME=FILE, found `{argument}`")))?;
+        match tables.iter_mut().find(|(other, _)| other == name) {
+            Some((_, files)) => files.push(file.into()),
+            None => tables.push((name.to_owned(), vec![file.into()])),
+        }
+    }
+    Ok((tables, query))
+}
+
+/// Returns whether the reader of the output ended, as `head` does.
+fn is_broken_pipe(error: &DataFusionError) -> bool {
+    let DataFusionError::IoError(error) = error.find_root() else { return false };
+    error.kind() == ErrorKind::BrokenPipe
+}

@@ -1,0 +1,122 @@
+//! Files as tables: JSONL, JSON, CSV and Parquet.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::DataType;
+use datafusion::common::{Result, exec_datafusion_err, plan_err};
+use datafusion::datasource::file_format::FileFormat;
+use datafusion::datasource::file_format::csv::CsvFormat;
+use datafusion::datasource::file_format::json::JsonFormat;
+use datafusion::datasource::file_format::parquet::ParquetFormat;
+use datafusion::datasource::listing::{
+    ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl,
+};
+use datafusion::prelude::SessionContext;
+
+/// The formats of files, by their extension.
+const FORMATS: &str = "jsonl, ndjson, json, csv or parquet";
+
+/// Registers files as one table: JSONL, a list in a JSON file, CSV, or Parquet, all of the same format. A folder is its files,
+/// and folders in it that are named `COLUMN=VALUE` are a column.
+///
+/// The columns of JSON are those of all rows. The cells of CSV are strings, as for `dsrs-metrics score`: write `CAST(year AS
+/// BIGINT)` for numbers.
+///
+/// ```
+/// use datafusion::prelude::SessionContext;
+/// use dsrs_metrics_datafusion::{register_files, write_csv};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let folder = tempfile::tempdir()?;
+/// let file = folder.path().join("rows.csv");
+/// std::fs::write(&file, "id,answer\n007,\"Paris, France\"\n")?;
+/// let ctx = SessionContext::new();
+/// register_files(&ctx, "rows", &[file]).await?;
+/// let mut csv = Vec::new();
+/// write_csv(ctx.sql("SELECT answer, id FROM rows").await?, &mut csv).await?;
+/// assert_eq!(String::from_utf8(csv)?, "answer,id\n\"Paris, France\",007\n");
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// A file does not exist, has an unknown extension, or has no rows of its format; or a table of that name exists.
+pub async fn register_files(ctx: &SessionContext, name: &str, files: &[PathBuf]) -> Result<()> {
+    let [first, ..] = files else {
+        return plan_err!("table `{name}`: expected a file, found none");
+    };
+    let extension = extension(first)?;
+    let options = ListingOptions::new(format(&extension, first)?);
+    let mut options = options.with_file_extension(format!(".{extension}"));
+    let state = ctx.state();
+    let mut urls = Vec::new();
+    for file in files {
+        if self::extension(file)? != extension {
+            let file = file.display();
+            return plan_err!(
+                "table `{name}`: expected .{extension} files, found `{file}`; write two tables"
+            );
+        }
+        urls.push(ListingTableUrl::parse(file.to_string_lossy())?);
+    }
+    // The columns that the names of folders have.
+    let columns = options.infer_partitions(&state, &urls[0]).await?;
+    let columns = columns.into_iter().map(|column| (column, DataType::Utf8)).collect();
+    options = options.with_table_partition_cols(columns);
+    let config = ListingTableConfig::new_with_multi_paths(urls).with_listing_options(options);
+    let table = ListingTable::try_new(config.infer_schema(&state).await?)?;
+    if ctx.table_exist(name)? {
+        return plan_err!("table `{name}` is already registered; write another name");
+    }
+    ctx.register_table(name, Arc::new(table))?;
+    Ok(())
+}
+
+fn format(extension: &str, file: &Path) -> Result<Arc<dyn FileFormat>> {
+    let json = JsonFormat::default().with_schema_infer_max_rec(usize::MAX);
+    Ok(match extension {
+        "jsonl" | "ndjson" => Arc::new(json),
+        "json" => Arc::new(json.with_newline_delimited(false)),
+        // Without types, 007 stays 007.
+        "csv" => {
+            let csv = CsvFormat::default().with_has_header(true).with_schema_infer_max_rec(0);
+            Arc::new(csv.with_newlines_in_values(true))
+        }
+        "parquet" => Arc::new(ParquetFormat::default()),
+        _ => return plan_err!("expected a {FORMATS} file, found `{}`", file.display()),
+    })
+}
+
+/// Returns the extension of a file, or of the first file in a folder.
+fn extension(file: &Path) -> Result<String> {
+    let found = first_file(file)
+        .map_err(|error| exec_datafusion_err!("cannot read `{}`: {error}", file.display()))?;
+    let extension = found.as_deref().and_then(Path::extension);
+    match extension {
+        Some(extension) => Ok(extension.to_string_lossy().into_owned()),
+        None => plan_err!("expected a {FORMATS} file, found `{}`", file.display()),
+    }
+}
+
+/// Returns the path itself, or the first file in a folder in the order of names, hidden ones aside.
+fn first_file(path: &Path) -> std::io::Result<Option<PathBuf>> {
+    if !std::fs::metadata(path)?.is_dir() {
+        return Ok(Some(path.to_owned()));
+    }
+    let mut entries = Vec::new();
+    for entry in std::fs::read_dir(path)? {
+        entries.push(entry?.path());
+    }
+    entries.retain(|entry| {
+        entry.file_name().is_some_and(|name| !name.to_string_lossy().starts_with(['.', '_']))
+    });
+    entries.sort();
+    for entry in entries {
+        if let Some(file) = first_file(&entry)? {
+            return Ok(Some(file));
+        }
+    }
+    Ok(None)
+}

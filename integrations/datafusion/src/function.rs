@@ -1,0 +1,178 @@
+//! The scalar functions of a metric.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::arrow::datatypes::{DataType, FieldRef};
+use datafusion::common::Result;
+use datafusion::logical_expr::async_udf::{AsyncScalarUDF, AsyncScalarUDFImpl};
+use datafusion::logical_expr::{
+    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature,
+    Volatility,
+};
+use dsrs_metrics::{Metric, Outcome};
+use futures::StreamExt;
+use tokio::sync::Semaphore;
+
+use crate::arguments::Arguments;
+use crate::call;
+use crate::output::{Output, ScoreColumn};
+use crate::rows::Rows;
+
+/// What the functions of a metric have in common.
+pub(crate) struct Shared {
+    pub(crate) metric: Arc<dyn Metric>,
+    pub(crate) arguments: Arguments,
+    pub(crate) column: ScoreColumn,
+    /// The calls of an asynchronous metric at the same time, over all partitions.
+    pub(crate) calls: Semaphore,
+    pub(crate) concurrency: usize,
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Metric").field("name", &self.metric.name()).finish_non_exhaustive()
+    }
+}
+
+/// A function of a metric: of its score, or of the details.
+#[derive(Debug, Clone)]
+pub(crate) struct Function {
+    name: String,
+    shared: Arc<Shared>,
+    output: Output,
+    signature: Signature,
+}
+
+// Two functions are equal if they have the same metric, not only the same name.
+impl PartialEq for Function {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+            && self.output == other.output
+            && Arc::ptr_eq(&self.shared, &other.shared)
+    }
+}
+
+impl Eq for Function {}
+
+impl Hash for Function {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (&self.name, self.output).hash(state);
+    }
+}
+
+impl Function {
+    /// Creates the functions of a metric: `NAME` and `NAME_details`.
+    pub(crate) fn both(name: &str, is_async: bool, shared: &Arc<Shared>) -> Result<[ScalarUDF; 2]> {
+        let signature = match is_async {
+            // A language model may answer differently, and each row is to be answered once.
+            true => async_signature(&shared.arguments, Volatility::Volatile)?,
+            false => Signature::user_defined(Volatility::Immutable)
+                .with_parameter_names(shared.arguments.names())?,
+        };
+        let function = |name, output| {
+            let function =
+                Self { name, shared: Arc::clone(shared), output, signature: signature.clone() };
+            match is_async {
+                true => AsyncScalarUDF::new(Arc::new(function)).into_scalar_udf(),
+                false => ScalarUDF::new_from_impl(function),
+            }
+        };
+        Ok([
+            function(name.to_owned(), Output::Score),
+            function(details_name(name), Output::Details),
+        ])
+    }
+
+    fn evaluate(&self, args: &ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let Shared { metric, arguments, column, .. } = &*self.shared;
+        let mut rows = Rows::new(arguments, &args.args)?;
+        let mut output = column.builder(self.output, args.number_rows);
+        let is_explained = self.output == Output::Details;
+        for row in 0..args.number_rows {
+            let outcome = match rows.read(row, metric.name()) {
+                Ok((gold, pred)) => {
+                    call::evaluate_now(&**metric, call::call(gold, pred, is_explained))
+                }
+                Err(error) => Outcome::from(Err(error)),
+            };
+            output.append(&outcome);
+        }
+        Ok(ColumnarValue::Array(output.finish()))
+    }
+}
+
+/// DataFusion casts no arguments of an asynchronous function, so any types are accepted, and validated with the return type.
+fn async_signature(arguments: &Arguments, volatility: Volatility) -> Result<Signature> {
+    match arguments.fixed_number() {
+        Some(number) => Signature::any(number, volatility).with_parameter_names(arguments.names()),
+        None => Ok(Signature::variadic_any(volatility)),
+    }
+}
+
+/// The name of the function that returns the details.
+pub(crate) fn details_name(name: &str) -> String {
+    format!("{name}_details")
+}
+
+impl ScalarUDFImpl for Function {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(self.shared.column.data_type(self.output))
+    }
+
+    fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
+        let types: Vec<_> = args.arg_fields.iter().map(|it| it.data_type().clone()).collect();
+        self.shared.arguments.coerce(&self.name, &types)?;
+        Ok(self.shared.column.field(&self.name, self.output))
+    }
+
+    fn coerce_types(&self, types: &[DataType]) -> Result<Vec<DataType>> {
+        self.shared.arguments.coerce(&self.name, types)
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        self.evaluate(&args)
+    }
+}
+
+#[async_trait]
+impl AsyncScalarUDFImpl for Function {
+    async fn invoke_async_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let Shared { metric, arguments, column, calls, concurrency } = &*self.shared;
+        let is_explained = self.output == Output::Details;
+        let mut rows = Rows::new(arguments, &args.args)?;
+        // A row is copied when its call starts, so that as many are in memory as calls are running.
+        let calls = (0..args.number_rows).map(|row| {
+            let pair =
+                rows.read(row, metric.name()).map(|(gold, pred)| (gold.clone(), pred.clone()));
+            async move {
+                // The semaphore is never closed.
+                let _permit = calls.acquire().await;
+                let outcome = match pair {
+                    Ok((gold, pred)) => {
+                        call::evaluate(&**metric, (&gold, &pred), is_explained).await
+                    }
+                    Err(error) => Outcome::from(Err(error)),
+                };
+                (row, outcome)
+            }
+        });
+        // In order of completion, so that a slow row does not delay the start of others.
+        let calls = futures::stream::iter(calls).buffer_unordered(*concurrency);
+        let mut outcomes: Vec<(usize, Outcome)> = calls.collect().await;
+        outcomes.sort_unstable_by_key(|(row, _)| *row);
+        let mut output = column.builder(self.output, args.number_rows);
+        outcomes.iter().for_each(|(_, outcome)| output.append(outcome));
+        Ok(ColumnarValue::Array(output.finish()))
+    }
+}

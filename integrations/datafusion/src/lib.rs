@@ -1,0 +1,19 @@
+#![doc = include_str!("../README.md")]
+
+mod aggregate;
+mod arguments;
+mod call;
+mod cells;
+mod corpus;
+mod csv_output;
+mod files;
+mod function;
+mod output;
+mod register;
+mod rows;
+mod samples;
+
+pub use crate::aggregate::functions as aggregate_functions;
+pub use crate::csv_output::write_csv;
+pub use crate::files::register_files;
+pub use crate::register::{Functions, MetricFunctions, NotRegistered, RegisterMetric};
