@@ -64,7 +64,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let call = MetricCall::new(&gold, &pred);
     let counted = call.without_explanation();
     let fields = (Answered, Cited, Overlap, Brevity, Present);
-    compare("that read one field", fields.clone(), &OfFields, counted)?;
+    compare("that read one field", fields, &OfFields, counted)?;
     compare("that read one field, explained", fields, &OfFields, call)?;
     let text = (
         Em::default(),
