@@ -47,20 +47,6 @@ impl Fields {
         self.values.get(name).is_some()
     }
 
-    /// Returns the value of a field to overwrite, for a program that reads many rows into the memory of one.
-    ///
-    /// ```
-    /// use dsrs_metrics::prelude::*;
-    ///
-    /// let mut pred = prediction! { "answer" => "Paris" };
-    /// *pred.data.get_mut("answer").unwrap() = "Lyon".into();
-    /// assert_eq!(pred.get("answer").unwrap(), "Lyon");
-    /// assert!(pred.data.get_mut("year").is_none());
-    /// ```
-    pub fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
-        self.values.get_mut(name)
-    }
-
     /// Sets a field and returns its previous value.
     pub fn insert(&mut self, name: impl Into<String>, value: impl Into<Value>) -> Option<Value> {
         self.values.insert(Cow::Owned(name.into()), value.into())
