@@ -147,6 +147,6 @@ impl Requires for NumericMatch {
 }
 
 impl ValueType for StrOrNumber<'_> {
-    const HELP: TypeHelp = TypeHelp::new("a string or number")
-        .with_kinds(&[ValueKind::String, ValueKind::Number]);
+    const HELP: TypeHelp =
+        TypeHelp::new("a string or number").with_kinds(&[ValueKind::String, ValueKind::Number]);
 }

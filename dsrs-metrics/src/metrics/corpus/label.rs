@@ -122,11 +122,17 @@ impl Give<'_, Owned<Truth>> for bool {
 }
 
 impl ValueType for Label<'_> {
-    const HELP: TypeHelp = TypeHelp::new("a string, a number, true or false")
-        .with_kinds(&[ValueKind::String, ValueKind::Number, ValueKind::Bool]);
+    const HELP: TypeHelp = TypeHelp::new("a string, a number, true or false").with_kinds(&[
+        ValueKind::String,
+        ValueKind::Number,
+        ValueKind::Bool,
+    ]);
 }
 
 impl ValueType for Truth {
-    const HELP: TypeHelp = TypeHelp::new("true, false, 1 or 0")
-        .with_kinds(&[ValueKind::Bool, ValueKind::Number, ValueKind::String]);
+    const HELP: TypeHelp = TypeHelp::new("true, false, 1 or 0").with_kinds(&[
+        ValueKind::Bool,
+        ValueKind::Number,
+        ValueKind::String,
+    ]);
 }
