@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use datafusion::arrow::array::RecordBatch;
 use datafusion::dataframe::DataFrameWriteOptions;
-use datafusion::error::{DataFusionError, Result};
+use datafusion::error::Result;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use dsrs_metrics::metrics::{AnswerExactMatch, F1, RougeL};
 use dsrs_metrics_datafusion::{RegisterMetric as _, register_files};
@@ -70,22 +70,19 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-fn on_cores(cores: usize, work: impl Future<Output = Result<()>> + Send + 'static) -> Result<()> {
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(cores).enable_all().build()?;
-    // On a worker: the thread of `main` would be one more.
-    runtime.block_on(async {
-        tokio::spawn(work).await.map_err(|error| DataFusionError::External(error.into()))?
-    })
+/// Runs a query on this many worker threads; the thread of `main` only waits for them.
+fn on_cores(cores: usize, work: impl Future<Output = Result<()>>) -> Result<()> {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    runtime.worker_threads(cores).enable_all().build()?.block_on(work)
 }
 
 async fn generate(rows: u64, folder: String) -> Result<()> {
     let ctx = SessionContext::new();
     let sql = format!(
-        "SELECT 'model-' || value % 4 AS model, 'The Tower ' || value % 1000 || ' of Paris, France' AS answer, \
-         CASE value % 5 WHEN 0 THEN 'the tower ' || value % 1000 || ' of paris, france.' \
-         WHEN 1 THEN 'Tower ' || value % 1000 || ' of Paris France' WHEN 2 THEN 'in Paris' \
-         WHEN 3 THEN 'It is the Tower ' || value % 1000 ELSE 'Lyon' END AS prediction \
+        "SELECT 'model-' || (value % 4) AS model, 'The Tower ' || value || ' of Paris, France' AS answer, \
+         CASE value % 5 WHEN 0 THEN 'the tower ' || value || ' of paris, france.' \
+         WHEN 1 THEN 'Tower ' || value || ' of Paris France' WHEN 2 THEN 'in Paris' \
+         WHEN 3 THEN 'It is the Tower ' || value ELSE 'Lyon' END AS prediction \
          FROM generate_series(0, {})",
         rows - 1
     );
