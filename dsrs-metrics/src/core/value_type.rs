@@ -65,7 +65,8 @@ pub enum ValueKind {
     /// All numbers.
     Number,
     /// Strings.
-    String,
+    // The name of a variant is not that of a type of the prelude: the compiler would write `std::string::String` in errors.
+    Str,
     /// Lists of values of this type.
     ListOf(&'static TypeHelp),
     /// Objects.
@@ -77,7 +78,7 @@ impl ValueKind {
         match (self, value) {
             (Self::Bool, Value::Bool(_))
             | (Self::Number, Value::Number(_))
-            | (Self::String, Value::String(_))
+            | (Self::Str, Value::String(_))
             | (Self::Object, Value::Object(_)) => true,
             (Self::Integer, Value::Number(number)) => !number.is_f64(),
             (Self::ListOf(item), Value::Array(items)) => items.iter().all(|it| item.may_be(it)),
@@ -118,7 +119,7 @@ impl TypeHelp {
     /// use dsrs_metrics::{TypeHelp, ValueKind};
     /// use serde_json::json;
     ///
-    /// let help = TypeHelp::new("a string or number").with_kinds(&[ValueKind::String, ValueKind::Number]);
+    /// let help = TypeHelp::new("a string or number").with_kinds(&[ValueKind::Str, ValueKind::Number]);
     /// assert!(help.may_be(&json!(0.5)) && !help.may_be(&json!(["x"])));
     /// ```
     #[must_use]
@@ -258,7 +259,7 @@ impl ValueType for str {
     const HELP: TypeHelp = TypeHelp::new("a string")
         .with_plural("strings")
         .with_lists(&[(None, r#"'["x", "y"]'"#)])
-        .with_kinds(&[ValueKind::String]);
+        .with_kinds(&[ValueKind::Str]);
 }
 
 impl ValueType for String {

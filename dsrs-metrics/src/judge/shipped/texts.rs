@@ -100,10 +100,10 @@ impl<'r> Give<'r, Owned<References>> for Vec<String> {
 
 impl ValueType for References {
     const HELP: TypeHelp = TypeHelp::new("a string or list of strings")
-        .with_kinds(&[ValueKind::String, ValueKind::ListOf(&str::HELP)]);
+        .with_kinds(&[ValueKind::Str, ValueKind::ListOf(&str::HELP)]);
 }
 
 impl ValueType for TextOrList {
     const HELP: TypeHelp = TypeHelp::new("a string or list of strings")
-        .with_kinds(&[ValueKind::String, ValueKind::ListOf(&str::HELP)]);
+        .with_kinds(&[ValueKind::Str, ValueKind::ListOf(&str::HELP)]);
 }

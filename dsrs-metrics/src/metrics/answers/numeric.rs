@@ -148,5 +148,5 @@ impl Requires for NumericMatch {
 
 impl ValueType for StrOrNumber<'_> {
     const HELP: TypeHelp =
-        TypeHelp::new("a string or number").with_kinds(&[ValueKind::String, ValueKind::Number]);
+        TypeHelp::new("a string or number").with_kinds(&[ValueKind::Str, ValueKind::Number]);
 }

@@ -139,5 +139,5 @@ impl<'r> Give<'r, Owned<StrOrList<'r>>> for Vec<String> {
 
 impl ValueType for StrOrList<'_> {
     const HELP: TypeHelp = TypeHelp::new("a string or list of strings")
-        .with_kinds(&[ValueKind::String, ValueKind::ListOf(&str::HELP)]);
+        .with_kinds(&[ValueKind::Str, ValueKind::ListOf(&str::HELP)]);
 }

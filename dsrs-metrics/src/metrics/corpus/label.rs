@@ -123,7 +123,7 @@ impl Give<'_, Owned<Truth>> for bool {
 
 impl ValueType for Label<'_> {
     const HELP: TypeHelp = TypeHelp::new("a string, a number, true or false").with_kinds(&[
-        ValueKind::String,
+        ValueKind::Str,
         ValueKind::Number,
         ValueKind::Bool,
     ]);
@@ -133,6 +133,6 @@ impl ValueType for Truth {
     const HELP: TypeHelp = TypeHelp::new("true, false, 1 or 0").with_kinds(&[
         ValueKind::Bool,
         ValueKind::Number,
-        ValueKind::String,
+        ValueKind::Str,
     ]);
 }
