@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -108,17 +108,19 @@ fn journaled(dir: &Path) -> HashMap<u64, usize> {
     replies
 }
 
-/// Starts the run and kills it: after some more replies, or after some time. Returns whether it was killed before it ended.
+/// Starts the run and kills it: after fewer than `replies` more replies, or after at most `time`. Returns whether it was
+/// killed before it ended.
 async fn killed(
     command: &mut Command,
     calls: &Mutex<Calls>,
     random: &mut Xoshiro256PlusPlus,
-    replies: u64,
+    (replies, time): (u64, Duration),
 ) -> bool {
     let before = calls.lock().unwrap().total();
     let by_time = random.next_u64().is_multiple_of(4);
     let replies = random.next_u64() % replies;
-    let delay = Duration::from_micros(random.next_u64() % if by_time { 400_000 } else { 5_000 });
+    let longest = if by_time { time } else { Duration::from_millis(5) };
+    let delay = Duration::from_micros(random.next_u64() % longest.as_micros() as u64);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     while !by_time
         && calls.lock().unwrap().total() < before + replies
@@ -144,7 +146,10 @@ async fn trap_22_a_run_that_is_killed_at_any_moment_ends_with_the_same_bytes() {
         )
     };
     fs::write(dir.path().join("rows.jsonl"), (0..rows).map(row).collect::<String>()).unwrap();
+    let start = Instant::now();
     let expected = undisturbed(dir.path(), rows).await;
+    // For kills by time: until the first replies, and then the time between two kills of a run of the same speed.
+    let time = Duration::from_millis(100) + start.elapsed() / kills as u32;
 
     let calls: Arc<Mutex<Calls>> = Arc::default();
     let of_server = Arc::clone(&calls);
@@ -157,8 +162,10 @@ async fn trap_22_a_run_that_is_killed_at_any_moment_ends_with_the_same_bytes() {
         starts += 1;
         assert!(starts < 3 * kills, "the run ends before it is killed");
         calls.lock().unwrap().journaled = journaled(dir.path());
-        // On average as many replies between two kills as the kills divide the run into.
-        done += u64::from(killed(&mut command, &calls, &mut random, 2 * rows / kills).await);
+        // On average half as many replies between two kills as the kills divide the run into, so that the last one comes
+        // before the run ends.
+        let most = (rows / kills, time);
+        done += u64::from(killed(&mut command, &calls, &mut random, most).await);
     }
     calls.lock().unwrap().journaled = journaled(dir.path());
     let output = tokio::task::spawn_blocking(move || {
