@@ -19,7 +19,14 @@ const USAGE: &str = "usage: sql NAME=FILE.. \"SELECT ..\"";
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    match run().await {
+    let (tables, query) = match arguments(std::env::args().skip(1).collect()) {
+        Ok(arguments) => arguments,
+        Err(problem) => {
+            eprintln!("error: {problem}; {USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match run(tables, &query).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
@@ -29,28 +36,26 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn run() -> Result<()> {
-    let (tables, query) = arguments(std::env::args().skip(1).collect())?;
+async fn run(tables: Tables, query: &str) -> Result<()> {
     let ctx = SessionContext::new_with_config(SessionConfig::from_env()?);
     ctx.register_all_builtin()?;
     for (name, files) in tables {
         register_files(&ctx, &name, &files).await?;
     }
-    write_csv(ctx.sql(&query).await?, &mut BufWriter::new(stdout())).await
+    write_csv(ctx.sql(query).await?, &mut BufWriter::new(stdout())).await
 }
 
 type Tables = Vec<(String, Vec<PathBuf>)>;
 
 /// Returns the tables with their files, and the query.
-fn arguments(mut arguments: Vec<String>) -> Result<(Tables, String)> {
-    let usage = |problem: &str| DataFusionError::Plan(format!("{problem}; {USAGE}"));
-    let query = arguments.pop().ok_or_else(|| usage("expected a query, found no arguments"))?;
+fn arguments(mut arguments: Vec<String>) -> Result<(Tables, String), String> {
+    let query = arguments.pop().ok_or("expected a query, found no arguments")?;
     let mut tables = Tables::new();
     for argument in arguments {
         let (name, file) = argument
             .split_once('=')
             .filter(|(name, file)| !name.is_empty() && !file.is_empty())
-            .ok_or_else(|| usage(&format!("expected NAME=FILE, found `{argument}`")))?;
+            .ok_or_else(|| format!("expected NAME=FILE, found `{argument}`"))?;
         match tables.iter_mut().find(|(other, _)| other == name) {
             Some((_, files)) => files.push(file.into()),
             None => tables.push((name.to_owned(), vec![file.into()])),

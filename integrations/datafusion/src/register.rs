@@ -174,7 +174,8 @@ pub trait RegisterMetric {
     /// Registers the built-in metrics with their default parameters, under the names of `dsrs-metrics list`, and returns
     /// those that are not functions of rows, with the reason.
     ///
-    /// These are metrics that need a parameter. Register them one by one. A metric whose name DataFusion uses is registered as `metric_NAME`.
+    /// These are metrics that need a parameter. Register them one by one. A metric whose name DataFusion uses is registered
+    /// as `metric_NAME`.
     ///
     /// ```
     /// use datafusion::execution::FunctionRegistry as _;
@@ -183,8 +184,10 @@ pub trait RegisterMetric {
     ///
     /// let ctx = SessionContext::new();
     /// let others = ctx.register_all_builtin()?;
-    /// assert!(ctx.udf("rouge_l").is_ok() && ctx.udf("rouge_l_details").is_ok());
-    /// assert!(others.iter().any(|other| other.metric == "regex"));
+    /// assert_eq!(ctx.udf("rouge_l")?.name(), "rouge_l");
+    /// assert_eq!(ctx.udf("rouge_l_details")?.name(), "rouge_l_details");
+    /// let others: Vec<&str> = others.iter().map(|other| other.metric.as_str()).collect();
+    /// assert_eq!(others, ["pattern", "regex"]);
     /// # Ok::<(), datafusion::error::DataFusionError>(())
     /// ```
     ///
