@@ -1,6 +1,7 @@
 //! Recorded predictors: the steps, the usage and the changed predictor that a metric gets.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use dspy_rs::{
     Evaluator, Example, FeedbackEvaluator as _, GEPA, LM, LmUsage, MetaSignature, Module,
@@ -111,7 +112,9 @@ fn seen() -> impl Metric {
 #[tokio::test]
 async fn a_prediction_has_the_steps_without_labels() {
     let module = pipeline().with_metric(seen());
+    let start = Instant::now();
     let prediction = ConvertedPrediction::from(module.forward(qa("Why?", "secret")).await.unwrap());
+    let elapsed = start.elapsed();
     assert_eq!(prediction.prediction.keys().collect::<Vec<_>>(), ["answer"]);
     let run = prediction.run();
     let steps = run.trace.unwrap().steps;
@@ -124,7 +127,8 @@ async fn a_prediction_has_the_steps_without_labels() {
     assert_eq!(steps[1].outputs.get("answer").unwrap(), "Why?");
     // The prediction itself has the tokens of the last step only.
     assert_eq!((prediction.tokens.total, run.usage.unwrap().tokens()), (11, 22));
-    assert!(run.latency.is_some());
+    let latency = run.latency.unwrap();
+    assert!(Duration::ZERO < latency && latency <= elapsed, "{latency:?} of {elapsed:?}");
 }
 
 #[tokio::test]
