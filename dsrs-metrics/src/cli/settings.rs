@@ -46,17 +46,8 @@ pub(super) struct Setting {
 #[cfg(test)]
 mod tests {
     use super::accepted;
-    use crate::core::spec::{MetricSpec, ParamSpec, ScoreKind};
-    use crate::core::value_type::TypeHelp;
-
-    const THRESHOLD: ParamSpec<'static> = ParamSpec {
-        name: "threshold",
-        ty: "f64",
-        help: TypeHelp::NONE,
-        default: None,
-        doc: "",
-        names: &[],
-    };
+    use crate::core::spec::{MetricSpec, ScoreKind};
+    use crate::metrics::registry::THRESHOLD;
 
     #[test]
     fn a_setting_that_the_metric_does_not_accept_is_not_listed() {

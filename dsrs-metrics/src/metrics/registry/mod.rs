@@ -18,6 +18,8 @@ use crate::text::suggest::nearest;
 use builtin::{FEATURES, GROUPS};
 
 pub use error::{CreateError, RegistryError};
+#[cfg(all(test, feature = "cli"))]
+pub(crate) use settings::THRESHOLD;
 #[cfg(feature = "cli")]
 pub(crate) use settings::{SETTINGS, has_param};
 

@@ -192,27 +192,28 @@ fn read<T, E: Display>(
     }
 }
 
+/// A parameter of a metric with the name of a setting.
+#[cfg(test)]
+pub(crate) const THRESHOLD: crate::core::spec::ParamSpec<'static> = crate::core::spec::ParamSpec {
+    name: "threshold",
+    ty: "f64",
+    help: crate::core::value_type::TypeHelp::NONE,
+    default: None,
+    doc: "",
+    names: &[],
+};
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
-    use super::{adjust, settings};
+    use super::{THRESHOLD, adjust, settings};
     use crate::core::fn_metric::metric_fn;
     use crate::core::instance::InstanceSettings;
     use crate::core::metric::Metric;
     use crate::core::params::Params;
     use crate::core::rows::dynamic::{Example, Prediction};
-    use crate::core::spec::{MetricSpec, ParamSpec};
-    use crate::core::value_type::TypeHelp;
-
-    const THRESHOLD: ParamSpec<'static> = ParamSpec {
-        name: "threshold",
-        ty: "f64",
-        help: TypeHelp::NONE,
-        default: None,
-        doc: "",
-        names: &[],
-    };
+    use crate::core::spec::MetricSpec;
 
     fn params(name: &str, value: &str) -> Params {
         let mut params = Params::default();
