@@ -143,6 +143,7 @@ pub use crate::core::explanation::Explanation;
 pub use crate::core::fn_metric::{
     FiveArguments, FnMetric, TwoArguments, metric_fn, traced_metric_fn, typed_metric_fn,
 };
+pub use crate::core::identity::{IdentityDifference, MetricIdentity};
 pub use crate::core::instance::{Instance, WithSettings};
 pub use crate::core::metric::{Metric, ScoredAtOnce};
 #[doc(hidden)]

@@ -16,6 +16,7 @@ pub(crate) mod dedup;
 pub(crate) mod error;
 pub(crate) mod explanation;
 pub(crate) mod fn_metric;
+pub(crate) mod identity;
 pub(crate) mod instance;
 pub(crate) mod interned_names;
 pub(crate) mod metric;

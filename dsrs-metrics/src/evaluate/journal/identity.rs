@@ -2,7 +2,7 @@
 //!
 //! The data set itself is compared row by row; see `row.rs`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use indexmap::IndexMap;
@@ -10,8 +10,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::error::JournalError;
-use crate::core::metric::Metric;
-use crate::core::requirements::Requirement;
+use crate::core::identity::{self, MetricIdentity};
 use crate::text::shown;
 
 /// What the outcomes of a run depend on, apart from its rows.
@@ -24,52 +23,6 @@ pub(crate) struct RunIdentity {
     pub(crate) failure_score: f64,
     /// What the caller named, such as the version of the program or a file.
     pub(crate) inputs: BTreeMap<String, String>,
-}
-
-/// What the score of a metric depends on.
-#[derive(Debug, Serialize)]
-pub(crate) struct MetricIdentity {
-    /// The declaration as JSON: version, threshold, range, fields. The documentation only if it may be an instruction.
-    #[serde(flatten)]
-    spec: Value,
-    parameters: BTreeMap<String, String>,
-    /// The models that it calls, with their endpoints.
-    models: Vec<String>,
-}
-
-impl MetricIdentity {
-    pub(crate) fn of<G: Sync, P: Sync>(metric: &dyn Metric<G, P>) -> Self {
-        let mut requirements = Vec::new();
-        metric.requirements(&mut requirements);
-        let models =
-            requirements.iter().filter_map(Requirement::lm).map(|lm| match lm.endpoint() {
-                Some(endpoint) => format!("{} at {endpoint}", lm.id()),
-                None => lm.id().to_owned(),
-            });
-        let mut parameters = Vec::new();
-        metric.parameters(&mut parameters);
-        let spec = metric.spec();
-        let mut value = serde_json::to_value(spec).unwrap_or_default();
-        if let Some(spec_fields) = value.as_object_mut().filter(|_| !spec.is_async) {
-            spec_fields.remove("doc");
-        }
-        Self { spec: value, parameters: numbered(parameters), models: models.collect() }
-    }
-}
-
-/// Numbers equal names: two components of one type.
-fn numbered(parameters: Vec<(String, String)>) -> BTreeMap<String, String> {
-    let mut all = BTreeMap::new();
-    for (name, value) in parameters {
-        let mut number = 2;
-        let mut unique = name.clone();
-        while all.contains_key(&unique) {
-            unique = format!("{name}#{number}");
-            number += 1;
-        }
-        all.insert(unique, value);
-    }
-    all
 }
 
 impl RunIdentity {
@@ -86,7 +39,9 @@ impl RunIdentity {
         };
         let before = order(started);
         if before == self.order {
-            differences(&mut Vec::new(), Some(started), Some(&now), &mut changes);
+            identity::each_difference(Some(started), Some(&now), &mut |path, before, now| {
+                changes.push(format!("{} was {before}, now {now}", place(path)));
+            });
         } else {
             let list = |names: &[String]| shown::names(names.iter().map(|name| &**name));
             changes.push(format!("the metrics were {}, now {}", list(&before), list(&self.order)));
@@ -98,47 +53,14 @@ impl RunIdentity {
     }
 }
 
-/// Adds the differences between two values, each with the path to it.
-fn differences<'a>(
-    path: &mut Vec<&'a str>,
-    before: Option<&'a Value>,
-    after: Option<&'a Value>,
-    changes: &mut Vec<String>,
-) {
-    if before == after {
-        return;
-    }
-    if let (Some(Value::Object(before)), Some(Value::Object(after))) = (before, after) {
-        // Sorted, since the features of `serde_json` determine the order of keys.
-        let keys: BTreeSet<&'a String> = before.keys().chain(after.keys()).collect();
-        for key in keys {
-            path.push(key);
-            differences(path, before.get(key), after.get(key), changes);
-            path.pop();
-        }
-        return;
-    }
-    changes.push(format!("{} was {}, now {}", place(path), short(before), short(after)));
-}
-
-/// Returns `` `profile` of `f1` `` for a path of the identity.
+/// Returns `` `profile` of `f1` `` for a path in the identity of a run.
 fn place(path: &[&str]) -> String {
-    let name = |name: &str| format!("`{}`", shown::name(name));
     match path {
-        ["metrics", metric, "parameters", parameter] => {
-            format!("parameter {} of {}", name(parameter), name(metric))
+        ["metrics", metric, rest @ ..] => {
+            format!("{} of `{}`", identity::place(rest), shown::name(metric))
         }
-        ["metrics", metric, rest @ ..] => format!("{} of {}", name(&rest.join(".")), name(metric)),
-        ["inputs", input] => name(input),
-        other => name(&other.join(".")),
-    }
-}
-
-fn short(value: Option<&Value>) -> String {
-    match value {
-        None | Some(Value::Null) => "not set".to_owned(),
-        Some(Value::String(text)) => shown::quoted(text),
-        Some(other) => shown::name(&other.to_string()).into_owned(),
+        ["inputs", input] => identity::place(&[input]),
+        other => identity::place(other),
     }
 }
 
@@ -146,6 +68,7 @@ fn short(value: Option<&Value>) -> String {
 mod tests {
     use super::*;
     use crate::core::instance::WithSettings;
+    use crate::core::metric::Metric;
     use crate::core::rows::dynamic::{Example, Prediction};
     use crate::judge::Panel;
     use crate::judge::shipped::LlmJudge;

@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 pub use self::error::JournalError;
 use self::file::LogFile;
-use self::identity::{MetricIdentity, RunIdentity};
+use self::identity::RunIdentity;
 use self::log::Log;
 pub(super) use self::record::StoredScores;
 use self::record::{StoredPrediction, StoredProgram};

@@ -13,9 +13,10 @@ use serde::de::DeserializeOwned;
 use sha2::{Digest, Sha256};
 
 use super::{
-    Journal, JournalError, JournalRow, MetricIdentity, RunIdentity, StoredPrediction,
-    StoredProgram, WrapFile, hexadecimal,
+    Journal, JournalError, JournalRow, RunIdentity, StoredPrediction, StoredProgram, WrapFile,
+    hexadecimal,
 };
+use crate::core::identity::MetricIdentity;
 use crate::core::program_run::ProgramRun;
 use crate::core::rows::dynamic::Prediction;
 use crate::evaluate::builder::EvaluateBuilder;

@@ -1,0 +1,142 @@
+//! What the score of a metric depends on, to compare the metrics of two processes or runs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::core::metric::Metric;
+use crate::core::requirements::Requirement;
+use crate::text::shown;
+
+/// What the score of a metric depends on, as far as the library can see it: its declaration with the version, its
+/// parameters, and the models that it calls. The code of the metric is not compared: increment its `version` when it
+/// changes.
+///
+/// ```
+/// use dsrs_metrics::MetricIdentity;
+/// use dsrs_metrics::metrics::F1;
+/// use dsrs_metrics::prelude::*;
+///
+/// let metric = |f1: F1| MetricIdentity::of::<Example, Prediction>(&f1);
+/// let (one, other) = (metric(F1::default()), metric(F1::default().with_threshold(0.8)));
+/// assert_eq!(one.differences(&one), []);
+/// let [difference] = &one.differences(&other)[..] else { panic!("one setting differs") };
+/// assert_eq!(difference.place, "`threshold`");
+/// assert_eq!((&*difference.expected, &*difference.found), ("not set", "0.8"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MetricIdentity {
+    /// The models that it calls, with their endpoints.
+    models: Vec<String>,
+    parameters: BTreeMap<String, String>,
+    /// The declaration as JSON: version, threshold, range, fields. The documentation only if it may be an instruction.
+    #[serde(flatten)]
+    spec: Value,
+}
+
+/// A difference between the identities of two metrics.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct IdentityDifference {
+    /// What differs, such as `` `threshold` `` or `` parameter `F1.profile` ``.
+    pub place: String,
+    /// The value of the first one, for a message.
+    pub expected: String,
+    /// The value of the other one, for a message.
+    pub found: String,
+}
+
+impl MetricIdentity {
+    /// Returns the identity of a metric.
+    pub fn of<G: Sync, P: Sync>(metric: &dyn Metric<G, P>) -> Self {
+        let mut requirements = Vec::new();
+        metric.requirements(&mut requirements);
+        let models =
+            requirements.iter().filter_map(Requirement::lm).map(|lm| match lm.endpoint() {
+                Some(endpoint) => format!("{} at {endpoint}", lm.id()),
+                None => lm.id().to_owned(),
+            });
+        let mut parameters = Vec::new();
+        metric.parameters(&mut parameters);
+        let spec = metric.spec();
+        let mut value = serde_json::to_value(spec).unwrap_or_default();
+        if let Some(spec_fields) = value.as_object_mut().filter(|_| !spec.is_async) {
+            spec_fields.remove("doc");
+        }
+        Self { spec: value, parameters: numbered(parameters), models: models.collect() }
+    }
+
+    /// Returns the differences between this identity and another one, ordered by what differs.
+    #[must_use]
+    pub fn differences(&self, found: &Self) -> Vec<IdentityDifference> {
+        let value = |identity: &Self| serde_json::to_value(identity).unwrap_or_default();
+        let mut all = Vec::new();
+        each_difference(Some(&value(self)), Some(&value(found)), &mut |path, expected, found| {
+            all.push(IdentityDifference { place: place(path), expected, found });
+        });
+        all
+    }
+}
+
+/// Numbers equal names: two components of one type.
+fn numbered(parameters: Vec<(String, String)>) -> BTreeMap<String, String> {
+    let mut all = BTreeMap::new();
+    for (name, value) in parameters {
+        let mut number = 2;
+        let mut unique = name.clone();
+        while all.contains_key(&unique) {
+            unique = format!("{name}#{number}");
+            number += 1;
+        }
+        all.insert(unique, value);
+    }
+    all
+}
+
+/// Calls a function with each difference between two values: the path to it, and both values for a message.
+pub(crate) fn each_difference(
+    before: Option<&Value>,
+    after: Option<&Value>,
+    each: &mut dyn FnMut(&[&str], String, String),
+) {
+    differences(&mut Vec::new(), before, after, each);
+}
+
+fn differences<'a>(
+    path: &mut Vec<&'a str>,
+    before: Option<&'a Value>,
+    after: Option<&'a Value>,
+    each: &mut dyn FnMut(&[&str], String, String),
+) {
+    if before == after {
+        return;
+    }
+    if let (Some(Value::Object(before)), Some(Value::Object(after))) = (before, after) {
+        // Sorted, since the features of `serde_json` determine the order of keys.
+        let keys: BTreeSet<&'a String> = before.keys().chain(after.keys()).collect();
+        for key in keys {
+            path.push(key);
+            differences(path, before.get(key), after.get(key), each);
+            path.pop();
+        }
+        return;
+    }
+    each(path, short(before), short(after));
+}
+
+/// Returns the name of a path in an identity: `` `threshold` ``, or `` parameter `F1.profile` ``.
+pub(crate) fn place(path: &[&str]) -> String {
+    match path {
+        ["parameters", parameter] => format!("parameter `{}`", shown::name(parameter)),
+        other => format!("`{}`", shown::name(&other.join("."))),
+    }
+}
+
+fn short(value: Option<&Value>) -> String {
+    match value {
+        None | Some(Value::Null) => "not set".to_owned(),
+        Some(Value::String(text)) => shown::quoted(text),
+        Some(other) => shown::name(&other.to_string()).into_owned(),
+    }
+}
