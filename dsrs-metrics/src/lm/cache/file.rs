@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use redb::backends::FileBackend;
 use redb::{Database, DatabaseError, StorageError};
 
 use super::super::{LmError, LmErrorKind};
@@ -94,7 +95,8 @@ fn catch_panic<T>(access: impl FnOnce() -> T) -> Result<T, Panicked> {
 fn open(path: &Path) -> Result<Database, DatabaseError> {
     let open = || {
         let file = open_private(path).map_err(StorageError::from)?;
-        Database::builder().set_cache_size(32 << 20).create_file(file)
+        let backend = FileBackend::new(file)?;
+        Database::builder().set_cache_size(32 << 20).create_with_backend(backend)
     };
     let mut result = open();
     for _ in 0..50 {
