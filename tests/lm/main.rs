@@ -4,6 +4,7 @@
 
 mod cache;
 mod errors;
+mod fault_table;
 mod faults;
 mod journal_kills;
 mod judge_budget;
