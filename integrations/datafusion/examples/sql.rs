@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 use datafusion::error::{DataFusionError, Result};
 use datafusion::prelude::{SessionConfig, SessionContext};
-use dsrs_metrics_datafusion::{RegisterMetric as _, register_files, write_csv};
+use dsrs_metrics_datafusion::{RegisterMetric as _, register_files, tables, write_csv};
 
 const USAGE: &str = "usage: sql NAME=FILE.. \"SELECT ..\"";
 
@@ -50,18 +50,7 @@ type Tables = Vec<(String, Vec<PathBuf>)>;
 /// Returns the tables with their files, and the query.
 fn arguments(mut arguments: Vec<String>) -> Result<(Tables, String), String> {
     let query = arguments.pop().ok_or("expected a query, found no arguments")?;
-    let mut tables = Tables::new();
-    for argument in arguments {
-        let (name, file) = argument
-            .split_once('=')
-            .filter(|(name, file)| !name.is_empty() && !file.is_empty())
-            .ok_or_else(|| format!("expected NAME=FILE, found `{argument}`"))?;
-        match tables.iter_mut().find(|(other, _)| other == name) {
-            Some((_, files)) => files.push(file.into()),
-            None => tables.push((name.to_owned(), vec![file.into()])),
-        }
-    }
-    Ok((tables, query))
+    Ok((tables(arguments)?, query))
 }
 
 /// Returns whether the reader of the output ended, as `head` does.

@@ -7,11 +7,12 @@
 //!
 //! Rows that are already in the folder are used again.
 
+mod generated;
+
 use std::path::Path;
 use std::time::Instant;
 
 use datafusion::arrow::array::RecordBatch;
-use datafusion::dataframe::DataFrameWriteOptions;
 use datafusion::error::Result;
 use datafusion::prelude::{SessionConfig, SessionContext};
 use dsrs_metrics::metrics::{AnswerExactMatch, F1, RougeL};
@@ -44,7 +45,7 @@ fn main() -> Result<()> {
     let rows = arguments.next().map_or(2_000_000, |rows| rows.parse().expect("a number of rows"));
     let folder = arguments.next().unwrap_or_else(|| format!("target/throughput-{rows}"));
     if !Path::new(&folder).exists() {
-        on_cores(2, generate(rows, folder.clone()))?;
+        on_cores(2, generated::write(rows, folder.clone()))?;
     }
     let size = |path: &Path| std::fs::read_dir(path).into_iter().flatten().flatten();
     let files = size(Path::new(&folder)).flat_map(|model| size(&model.path())).count();
@@ -74,21 +75,6 @@ fn main() -> Result<()> {
 fn on_cores(cores: usize, work: impl Future<Output = Result<()>>) -> Result<()> {
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     runtime.worker_threads(cores).enable_all().build()?.block_on(work)
-}
-
-async fn generate(rows: u64, folder: String) -> Result<()> {
-    let ctx = SessionContext::new();
-    let sql = format!(
-        "SELECT 'model-' || (value % 4) AS model, 'The Tower ' || value || ' of Paris, France' AS answer, \
-         CASE value % 5 WHEN 0 THEN 'the tower ' || value || ' of paris, france.' \
-         WHEN 1 THEN 'Tower ' || value || ' of Paris France' WHEN 2 THEN 'in Paris' \
-         WHEN 3 THEN 'It is the Tower ' || value ELSE 'Lyon' END AS prediction \
-         FROM generate_series(0, {})",
-        rows - 1
-    );
-    let options = DataFrameWriteOptions::new().with_partition_by(vec!["model".to_owned()]);
-    ctx.sql(&sql).await?.write_parquet(&folder, options, None).await?;
-    Ok(())
 }
 
 async fn run(cores: usize, folder: String, sql: String) -> Result<()> {

@@ -103,6 +103,19 @@ impl Arguments {
         call + ")"
     }
 
+    /// The call with its types: `f1(answer: a string, prediction_answer: a string) -> Float64`.
+    pub(crate) fn typed_call(&self, function: &str, value: &DataType) -> String {
+        let argument =
+            |(position, Argument { name, expected, .. }): (usize, &Argument)| match position
+                < self.required
+            {
+                true => format!("{name}: {expected}"),
+                false => format!("{name}?: {expected}"),
+            };
+        let arguments: Vec<String> = self.list.iter().enumerate().map(argument).collect();
+        format!("{function}({}) -> {value}", arguments.join(", "))
+    }
+
     /// Validates the number and the types of arguments. Returns the types to which they are cast before a call.
     ///
     /// # Errors

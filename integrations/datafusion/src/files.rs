@@ -74,6 +74,36 @@ pub async fn register_files(ctx: &SessionContext, name: &str, files: &[PathBuf])
     Ok(())
 }
 
+/// Returns the tables that arguments of a command line name, `NAME=FILE`, each with its files in their order.
+///
+/// ```
+/// use dsrs_metrics_datafusion::tables;
+///
+/// let arguments = ["qa=a.jsonl", "models=m.csv", "qa=b.jsonl"].map(str::to_owned);
+/// let tables = tables(arguments).unwrap();
+/// assert_eq!(tables[0], ("qa".to_owned(), vec!["a.jsonl".into(), "b.jsonl".into()]));
+/// assert_eq!(tables[1], ("models".to_owned(), vec!["m.csv".into()]));
+/// ```
+///
+/// # Errors
+/// An argument is not of this form.
+pub fn tables(
+    arguments: impl IntoIterator<Item = String>,
+) -> Result<Vec<(String, Vec<PathBuf>)>, String> {
+    let mut tables: Vec<(String, Vec<PathBuf>)> = Vec::new();
+    for argument in arguments {
+        let (name, file) = argument
+            .split_once('=')
+            .filter(|(name, file)| !name.is_empty() && !file.is_empty())
+            .ok_or_else(|| format!("expected NAME=FILE, found `{argument}`"))?;
+        match tables.iter_mut().find(|(other, _)| other == name) {
+            Some((_, files)) => files.push(file.into()),
+            None => tables.push((name.to_owned(), vec![file.into()])),
+        }
+    }
+    Ok(tables)
+}
+
 fn format(extension: &str, file: &Path) -> Result<Arc<dyn FileFormat>> {
     let json = JsonFormat::default().with_schema_infer_max_rec(usize::MAX);
     Ok(match extension {

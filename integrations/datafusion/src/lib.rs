@@ -6,6 +6,7 @@ mod call;
 mod cells;
 mod corpus;
 mod csv_output;
+mod description;
 mod files;
 mod function;
 mod output;
@@ -14,6 +15,10 @@ mod rows;
 mod samples;
 
 pub use crate::aggregate::functions as aggregate_functions;
+pub use crate::aggregate::{score_range, with_score_range};
 pub use crate::csv_output::write_csv;
-pub use crate::files::register_files;
-pub use crate::register::{Functions, MetricFunctions, NotRegistered, RegisterMetric};
+pub use crate::description::FunctionDescription;
+pub use crate::files::{register_files, tables};
+pub use crate::register::{
+    Functions, MetricFunctions, NotRegistered, RegisterMetric, configure_for_judges,
+};

@@ -2,19 +2,21 @@
 
 use std::sync::Arc;
 
+use datafusion::common::config::ConfigOptions;
 use datafusion::common::{Result, plan_err};
 use datafusion::execution::FunctionRegistry;
 use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
 use datafusion::prelude::SessionContext;
 use dsrs_metrics::metrics::Registry;
-use dsrs_metrics::{Metric, Params, ScoreKind, ScoreRange};
+use dsrs_metrics::{Example, Metric, MetricIdentity, Params, Prediction, ScoreKind, ScoreRange};
 use tokio::sync::Semaphore;
 
 use crate::aggregate;
 use crate::arguments::Arguments;
 use crate::corpus::CorpusFunction;
+use crate::description::FunctionDescription;
 use crate::function::{Function, Shared};
-use crate::output::ScoreColumn;
+use crate::output::{Output, ScoreColumn};
 
 /// The calls of an asynchronous metric that run at the same time by default.
 const CONCURRENCY: usize = 32;
@@ -36,6 +38,7 @@ const CONCURRENCY: usize = 32;
 /// ctx.register_metric_functions(functions)?;
 /// # Ok::<(), datafusion::error::DataFusionError>(())
 /// ```
+#[derive(Clone)]
 pub struct MetricFunctions {
     metric: Arc<dyn Metric>,
     name: String,
@@ -79,6 +82,34 @@ impl MetricFunctions {
         self
     }
 
+    /// Returns the name of the function of the score.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns what the results of the functions depend on, to compare the functions of two processes.
+    #[must_use]
+    pub fn description(&self) -> FunctionDescription {
+        let metric = MetricIdentity::of::<Example, Prediction>(&*self.metric);
+        let value = self.column().data_type(Output::Score);
+        let call = self.arguments().typed_call(&self.name, &value);
+        FunctionDescription::new(call, metric)
+    }
+
+    fn arguments(&self) -> Arguments {
+        match &self.fields {
+            Some((gold, pred)) => Arguments::of_any_type(gold, pred),
+            None => Arguments::declared(&self.metric.spec()),
+        }
+    }
+
+    fn column(&self) -> ScoreColumn {
+        let spec = self.metric.spec();
+        let range = if spec.strict { Some(ScoreRange::UNIT) } else { spec.range };
+        ScoreColumn { kind: spec.kind, range }
+    }
+
     /// Validates that the metric has fields.
     fn check(&self) -> Result<()> {
         let spec = self.metric.spec();
@@ -98,14 +129,9 @@ impl MetricFunctions {
     /// The metric declares no fields.
     pub fn functions(self) -> Result<Functions> {
         self.check()?;
-        let Self { metric, name, fields, concurrency } = self;
-        let spec = metric.spec();
-        let arguments = match &fields {
-            Some((gold, pred)) => Arguments::of_any_type(gold, pred),
-            None => Arguments::declared(&spec),
-        };
-        let range = if spec.strict { Some(ScoreRange::UNIT) } else { spec.range };
-        let (column, is_async) = (ScoreColumn { kind: spec.kind, range }, spec.is_async);
+        let (arguments, column) = (self.arguments(), self.column());
+        let Self { metric, name, concurrency, .. } = self;
+        let is_async = metric.spec().is_async;
         let calls = Semaphore::new(concurrency);
         let shared = Arc::new(Shared { metric, arguments, column, calls, concurrency });
         Ok(match column.kind {
@@ -129,6 +155,13 @@ pub struct Functions {
     pub scalar: Vec<ScalarUDF>,
     /// `NAME`, of a metric that scores all rows together.
     pub aggregate: Option<AggregateUDF>,
+}
+
+/// Turns off the optimization that copies the function of a judge to each place in a query that reads a field of its details,
+/// so that every row would be judged several times: `datafusion.optimizer.enable_leaf_expression_pushdown`. A
+/// `SessionContext` in which an asynchronous metric is registered has it.
+pub fn configure_for_judges(options: &mut ConfigOptions) {
+    options.optimizer.enable_leaf_expression_pushdown = false;
 }
 
 /// Registers metrics as functions of a session.
@@ -193,13 +226,24 @@ pub trait RegisterMetric {
     ///
     /// # Errors
     /// A metric of one of these names is registered.
-    fn register_all_builtin(&self) -> Result<Vec<NotRegistered>>;
+    fn register_all_builtin(&self) -> Result<Vec<NotRegistered>> {
+        let (all, others) = builtin();
+        for functions in all {
+            let name = functions.name();
+            let name = if self.has_function(name) { format!("metric_{name}") } else { name.into() };
+            self.register_metric_functions(functions.named(name))?;
+        }
+        Ok(others)
+    }
 
     /// Registers the functions of a metric.
     ///
     /// # Errors
     /// As [`register_metric`](Self::register_metric).
     fn register_metric_functions(&self, functions: MetricFunctions) -> Result<()>;
+
+    /// Returns whether there is a function or an aggregate of this name, of a metric or another one.
+    fn has_function(&self, name: &str) -> bool;
 }
 
 /// A built-in metric that [`RegisterMetric::register_all_builtin`] does not register.
@@ -231,30 +275,26 @@ fn builtin() -> (Vec<MetricFunctions>, Vec<NotRegistered>) {
 }
 
 impl RegisterMetric for SessionContext {
-    fn register_all_builtin(&self) -> Result<Vec<NotRegistered>> {
-        let (all, others) = builtin();
-        for functions in all {
-            let name = &functions.name;
-            let is_taken = self.udf(name).is_ok() || self.udaf(name).is_ok();
-            let name = if is_taken { format!("metric_{name}") } else { name.clone() };
-            self.register_metric_functions(functions.named(name))?;
-        }
-        Ok(others)
-    }
-
     fn register_metric_functions(&self, functions: MetricFunctions) -> Result<()> {
         let Functions { scalar, aggregate } = functions.functions()?;
-        let is_taken = |name: &&str| self.udf(name).is_ok() || self.udaf(name).is_ok();
-        let names = scalar.iter().map(ScalarUDF::name);
-        if let Some(name) = names.chain(aggregate.as_ref().map(AggregateUDF::name)).find(is_taken) {
+        let mut names =
+            scalar.iter().map(ScalarUDF::name).chain(aggregate.as_ref().map(AggregateUDF::name));
+        if let Some(name) = names.find(|name| self.has_function(name)) {
             return plan_err!(
                 "function `{name}` is already registered; write register_metric_as(\"another_name\", metric)"
             );
+        }
+        if scalar.iter().any(|function| function.as_async().is_some()) {
+            configure_for_judges(self.state_ref().write().config_mut().options_mut());
         }
         scalar.into_iter().for_each(|function| self.register_udf(function));
         let others = aggregate::functions().into_iter();
         let others = others.filter(|function| self.udaf(function.name()).is_err());
         aggregate.into_iter().chain(others).for_each(|function| self.register_udaf(function));
         Ok(())
+    }
+
+    fn has_function(&self, name: &str) -> bool {
+        self.udf(name).is_ok() || self.udaf(name).is_ok()
     }
 }

@@ -6,11 +6,16 @@ use datafusion::arrow::array::{ArrayRef, Float64Array, StructArray, UInt64Array}
 use datafusion::arrow::buffer::NullBuffer;
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Fields};
 use datafusion::common::{Result, plan_err};
-use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
+use datafusion::logical_expr::expr::AggregateFunction;
+use datafusion::logical_expr::function::{
+    AccumulatorArgs, AggregateFunctionSimplification, StateFieldsArgs,
+};
 use datafusion::logical_expr::utils::AggregateOrderSensitivity;
 use datafusion::logical_expr::{
-    Accumulator, AggregateUDFImpl, GroupsAccumulator, Signature, Volatility,
+    Accumulator, AggregateUDFImpl, Expr, ExprSchemable as _, GroupsAccumulator, Signature,
+    Volatility,
 };
+use dsrs_metrics::ScoreRange;
 
 use super::accumulator::{All, Groups, Settings};
 use super::input;
@@ -95,12 +100,24 @@ fn fields(numbers: &[&str], counts: &[&str]) -> Fields {
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Aggregate {
     figure: Figure,
+    /// The smallest and the largest score as bits, once the optimizer has found them.
+    range: Option<[u64; 2]>,
     signature: Signature,
 }
 
 impl Aggregate {
-    pub(crate) fn new(figure: Figure) -> Self {
-        Self { figure, signature: Signature::user_defined(Volatility::Immutable) }
+    pub(crate) fn new(figure: Figure, range: Option<ScoreRange>) -> Self {
+        let range = range.map(|ScoreRange { min, max }| [min.to_bits(), max.to_bits()]);
+        Self { figure, range, signature: Signature::user_defined(Volatility::Immutable) }
+    }
+
+    pub(crate) fn figure(&self) -> Figure {
+        self.figure
+    }
+
+    pub(crate) fn range(&self) -> Option<ScoreRange> {
+        let [min, max] = self.range?.map(f64::from_bits);
+        Some(ScoreRange { min, max })
     }
 
     fn settings(&self, args: &AccumulatorArgs<'_>) -> Result<Settings> {
@@ -114,7 +131,8 @@ impl Aggregate {
                 figure.name()
             );
         }
-        Ok(Settings { figure, kind: input::kind(field.data_type()), range: input::range(field) })
+        let range = self.range().or_else(|| input::range(field));
+        Ok(Settings { figure, kind: input::kind(field.data_type()), range })
     }
 }
 
@@ -152,6 +170,24 @@ impl AggregateUDFImpl for Aggregate {
         args: AccumulatorArgs<'_>,
     ) -> Result<Box<dyn GroupsAccumulator>> {
         Ok(Box::new(Groups::new(self.settings(&args)?)))
+    }
+
+    // The range is in the metadata of the column, which a plan loses on its way to another process.
+    fn simplify(&self) -> Option<AggregateFunctionSimplification> {
+        if self.range.is_some() {
+            return None;
+        }
+        let figure = self.figure;
+        Some(Box::new(move |mut call: AggregateFunction, info| {
+            let [argument] = &call.params.args[..] else {
+                return Ok(Expr::AggregateFunction(call));
+            };
+            let (_, field) = argument.to_field(info.schema())?;
+            if let Some(range) = input::range(&field) {
+                call.func = Arc::new(Self::new(figure, Some(range)).into());
+            }
+            Ok(Expr::AggregateFunction(call))
+        }))
     }
 
     fn order_sensitivity(&self) -> AggregateOrderSensitivity {

@@ -6,6 +6,9 @@ mod input;
 mod tally;
 
 use datafusion::logical_expr::AggregateUDF;
+use dsrs_metrics::ScoreRange;
+
+use self::function::{Aggregate, Figure};
 
 /// Returns the aggregates over scores, for a registry other than a `SessionContext`.
 ///
@@ -23,6 +26,21 @@ use datafusion::logical_expr::AggregateUDF;
 /// ```
 #[must_use]
 pub fn functions() -> [AggregateUDF; 3] {
-    use function::{Aggregate, Figure};
-    [Figure::Mean, Figure::Ci95, Figure::Summary].map(|figure| Aggregate::new(figure).into())
+    [Figure::Mean, Figure::Ci95, Figure::Summary].map(|figure| Aggregate::new(figure, None).into())
+}
+
+/// Returns the range of the scores that an aggregate of this crate reads, as the optimizer found it in the query; `None` if
+/// there is none, or for another function. The range limits the interval of the mean.
+///
+/// A plan that goes to another process must take the range with it, since columns lose it on the way.
+#[must_use]
+pub fn score_range(function: &AggregateUDF) -> Option<ScoreRange> {
+    function.inner().downcast_ref::<Aggregate>()?.range()
+}
+
+/// Returns an aggregate of this crate for scores in this range; `None` for another function.
+#[must_use]
+pub fn with_score_range(function: &AggregateUDF, range: ScoreRange) -> Option<AggregateUDF> {
+    let aggregate = function.inner().downcast_ref::<Aggregate>()?;
+    Some(Aggregate::new(aggregate.figure(), Some(range)).into())
 }

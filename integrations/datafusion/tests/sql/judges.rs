@@ -62,6 +62,26 @@ async fn each_row_is_evaluated_once_and_the_limit_covers_all_partitions() {
     assert_eq!(found, [panicked, "metric_failed | metric `slow`: refused"]);
 }
 
+static DETAILS: AtomicUsize = AtomicUsize::new(0);
+
+/// Counts its calls.
+#[metric]
+async fn counted(#[pred] number: i64) -> f64 {
+    DETAILS.fetch_add(1, Ordering::SeqCst);
+    number as f64
+}
+
+// DataFusion 55.2 copied the call to each field that was read.
+#[tokio::test]
+async fn several_fields_of_the_details_take_one_call_for_each_row() {
+    let ctx = context();
+    ctx.register_metric(Counted).unwrap();
+    let sql = "SELECT d['value'], d['outcome'], d['error'] FROM \
+               (SELECT counted_details(value) AS d FROM generate_series(0, 9))";
+    assert_eq!(rows(&ctx, sql).await.unwrap().len(), 10);
+    assert_eq!(DETAILS.load(Ordering::SeqCst), 10);
+}
+
 fn judge() -> (SessionContext, Arc<ScriptedLm>) {
     let reply = |request: &LmRequest| {
         let text = &request.messages.last().unwrap().content;

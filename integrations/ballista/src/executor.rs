@@ -1,0 +1,78 @@
+//! The executor process.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ballista_core::error::{BallistaError, Result};
+use ballista_core::registry::BallistaFunctionRegistry;
+use ballista_core::serde::{BallistaLogicalExtensionCodec, BallistaPhysicalExtensionCodec};
+use ballista_core::utils::default_session_builder;
+use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
+use datafusion::prelude::SessionConfig;
+use tokio::net::TcpListener;
+
+use crate::cluster::Cluster;
+use crate::flight::FlightServer;
+
+impl Cluster {
+    /// Runs an executor until it is stopped by a signal or by the scheduler, and calls a function once the scheduler has accepted
+    /// it. A port of the configuration that is 0 is a free one. Without `work_dir`, the intermediate files are in a temporary folder, which is removed at the end.
+    ///
+    /// Codecs of the configuration are kept: the functions of the cluster are added to them. The function registry and the
+    /// Flight service are those of the cluster.
+    ///
+    /// # Errors
+    /// The configuration is not valid, a port is taken, the scheduler does not answer, or it refuses the executor, because this
+    /// program does not have its functions.
+    pub async fn run_executor(
+        &self,
+        mut config: ExecutorProcessConfig,
+        started: impl FnOnce() + Send + 'static,
+    ) -> Result<()> {
+        let functions = self.functions();
+
+        let listener = listen(&config.bind_host, config.port).await?;
+        config.port = listener.local_addr()?.port();
+        if config.grpc_port == 0 {
+            // Ballista opens this port itself, so it is released here.
+            config.grpc_port = listen(&config.bind_host, 0).await?.local_addr()?.port();
+        }
+        let folder = match &config.work_dir {
+            Some(_) => None,
+            None => Some(tempfile::tempdir()?),
+        };
+        let temporary = folder.as_ref().map(|folder| folder.path().to_string_lossy().into_owned());
+        let work_dir = config.work_dir.take().or(temporary).unwrap_or_default();
+        config.work_dir = Some(work_dir.clone());
+
+        let others = config.override_logical_codec.take();
+        let others = others.unwrap_or_else(|| Arc::new(BallistaLogicalExtensionCodec::default()));
+        config.override_logical_codec = Some(functions.logical_codec(others));
+        let others = config.override_physical_codec.take();
+        let others = others.unwrap_or_else(|| Arc::new(BallistaPhysicalExtensionCodec::default()));
+        config.override_physical_codec = Some(functions.physical_codec(others));
+        let mut state = default_session_builder(SessionConfig::new())?;
+        functions.register(&mut state)?;
+        config.override_function_registry = Some(Arc::new(BallistaFunctionRegistry::from(&state)));
+
+        // The scheduler asks for the functions while it registers the executor, which is before Ballista starts the service.
+        let server = FlightServer::start(&config, work_dir, listener, &functions.descriptions)?;
+        let once = Mutex::new(Some((server, started)));
+        config.override_arrow_flight_service = Some(Arc::new(move |_, _, mut shutdown, _| {
+            let once = once.lock().unwrap_or_else(PoisonError::into_inner).take();
+            tokio::spawn(async move {
+                let Some((server, started)) = once else { return Ok(()) };
+                started();
+                shutdown.recv().await;
+                server.stop().await
+            })
+        }));
+        start_executor_process(Arc::new(config)).await
+    }
+}
+
+async fn listen(host: &str, port: u16) -> Result<TcpListener> {
+    let address = format!("{host}:{port}");
+    TcpListener::bind(&address).await.map_err(|error| {
+        BallistaError::Configuration(format!("cannot listen on {address}: {error}"))
+    })
+}

@@ -1,0 +1,12 @@
+#![doc = include_str!("../README.md")]
+
+mod cluster;
+mod codec;
+mod command;
+mod executor;
+mod executors;
+mod flight;
+mod functions;
+mod scheduler;
+
+pub use crate::cluster::Cluster;

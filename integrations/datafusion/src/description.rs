@@ -1,0 +1,61 @@
+//! What the results of a metric's functions depend on, to compare the functions of two processes.
+
+use dsrs_metrics::MetricIdentity;
+use serde::{Deserialize, Serialize};
+
+/// What the results of a metric's functions depend on: the types of the call, the version of this crate, and the metric
+/// with its version, parameters and models. A process sends it to another one as JSON.
+///
+/// ```
+/// use dsrs_metrics::metrics::F1;
+/// use dsrs_metrics::prelude::*;
+/// use dsrs_metrics_datafusion::MetricFunctions;
+///
+/// let f1 = |metric: F1| MetricFunctions::new(metric).description();
+/// let (one, other) = (f1(F1::default()), f1(F1::default().with_threshold(0.8)));
+/// assert_eq!(one.difference(&one), None);
+/// assert_eq!(one.difference(&other).unwrap(), "expected `threshold` not set, found 0.8");
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FunctionDescription {
+    /// The call with its types: `f1(answer: a string, prediction_answer: a string) -> Float64`.
+    call: String,
+    /// The version of this crate, which defines how rows are read and what an aggregate keeps of them.
+    library: String,
+    metric: MetricIdentity,
+}
+
+impl FunctionDescription {
+    pub(crate) fn new(call: String, metric: MetricIdentity) -> Self {
+        Self { call, library: env!("CARGO_PKG_VERSION").to_owned(), metric }
+    }
+
+    /// Returns the call with its types.
+    #[must_use]
+    pub fn call(&self) -> &str {
+        &self.call
+    }
+
+    /// Returns the version of this crate, which both processes must share.
+    #[must_use]
+    pub fn library(&self) -> &str {
+        &self.library
+    }
+
+    /// Returns the first difference from the description of another process, for a message; `None` if the results are
+    /// the same.
+    #[must_use]
+    pub fn difference(&self, found: &Self) -> Option<String> {
+        if self.call != found.call {
+            return Some(format!("expected {}, found {}", self.call, found.call));
+        }
+        if self.library != found.library {
+            let (expected, found) = (&self.library, &found.library);
+            return Some(format!(
+                "expected version {expected} of dsrs-metrics-datafusion, found {found}"
+            ));
+        }
+        let first = self.metric.differences(&found.metric).into_iter().next()?;
+        Some(format!("expected {} {}, found {}", first.place, first.expected, first.found))
+    }
+}
