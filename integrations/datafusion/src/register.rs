@@ -92,7 +92,7 @@ impl MetricFunctions {
         Ok(())
     }
 
-    /// Returns the functions: those of the score and of the details, or the aggregate of a metric that scores all rows together.
+    /// Returns the functions: those of the score and of the details, or the aggregates of a metric that scores all rows together.
     ///
     /// # Errors
     /// The metric declares no fields.
@@ -110,12 +110,12 @@ impl MetricFunctions {
         let shared = Arc::new(Shared { metric, arguments, column, calls, concurrency });
         Ok(match column.kind {
             ScoreKind::Corpus => {
-                let function = CorpusFunction::new(name, shared);
-                Functions { scalar: Vec::new(), aggregate: Some(function.into()) }
+                let aggregate = CorpusFunction::both(&name, &shared).into();
+                Functions { scalar: Vec::new(), aggregate }
             }
             _ => {
                 let scalar = Function::both(&name, is_async, &shared)?.into();
-                Functions { scalar, aggregate: None }
+                Functions { scalar, aggregate: Vec::new() }
             }
         })
     }
@@ -127,8 +127,8 @@ impl MetricFunctions {
 pub struct Functions {
     /// `NAME` and `NAME_details`, of a metric that scores each row.
     pub scalar: Vec<ScalarUDF>,
-    /// `NAME`, of a metric that scores all rows together.
-    pub aggregate: Option<AggregateUDF>,
+    /// `NAME` and `NAME_details`, of a metric that scores all rows together.
+    pub aggregate: Vec<AggregateUDF>,
 }
 
 /// Registers metrics as functions of a session.
@@ -246,7 +246,7 @@ impl RegisterMetric for SessionContext {
         let Functions { scalar, aggregate } = functions.functions()?;
         let is_taken = |name: &&str| self.udf(name).is_ok() || self.udaf(name).is_ok();
         let names = scalar.iter().map(ScalarUDF::name);
-        if let Some(name) = names.chain(aggregate.as_ref().map(AggregateUDF::name)).find(is_taken) {
+        if let Some(name) = names.chain(aggregate.iter().map(AggregateUDF::name)).find(is_taken) {
             return plan_err!(
                 "function `{name}` is already registered; write register_metric_as(\"another_name\", metric)"
             );
