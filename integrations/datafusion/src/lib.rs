@@ -8,6 +8,7 @@ mod corpus;
 mod csv_output;
 mod files;
 mod function;
+mod named_scores;
 mod output;
 mod register;
 mod rows;
