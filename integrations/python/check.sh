@@ -28,7 +28,8 @@ cargo clippy --locked --no-default-features -- -D warnings
 cargo clippy --locked -- -D warnings
 wheels="$CARGO_TARGET_DIR/wheels-python"
 rm -rf "$wheels"
-maturin build --quiet --locked --profile ci --out "$wheels"
+# Unoptimized, because the tests compare values and do not measure time.
+maturin build --quiet --locked --profile dev --out "$wheels"
 pip install --quiet --force-reinstall --no-deps "$wheels"/*.whl
 
 # Not in the folder of the sources, so that the installed package is imported.

@@ -357,5 +357,5 @@ fn latency_tokens_and_cost_are_read_from_rows_by_mapping() {
     assert_eq!(means, [Some(1.0), Some(105.0), Some(30.0)]);
     let ran = folder.run(&["score", "rows.jsonl", "-m", "tokens"]);
     assert!(ran.err.contains("expected the tokens of the program, found none"), "{ran:?}");
-    assert!(ran.err.contains("--map pred.input_tokens=PATH"), "{ran:?}");
+    assert!(ran.err.contains("set or map the fields `pred.input_tokens` and"), "{ran:?}");
 }

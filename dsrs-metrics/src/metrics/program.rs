@@ -28,7 +28,7 @@ pub fn latency(run: Option<&ProgramRun>, #[pred] latency_s: Option<f64>) -> Resu
         Some(seconds) => Err(format!(
             "expected a number of seconds of at least 0 in `pred.latency_s`, found {seconds}"
         )),
-        None => Err("expected the latency of the program, found none; run the program with `Evaluate`, or map the field with the seconds: --map pred.latency_s=PATH".to_owned()),
+        None => Err("expected the latency of the program, found none; set or map the field `pred.latency_s` (seconds), or run the program with `dsrs_metrics::Evaluate`".to_owned()),
     }
 }
 
@@ -55,7 +55,7 @@ pub fn tokens(
 ) -> Result<f64, String> {
     match usage(run, input_tokens, output_tokens) {
         Some(usage) => Ok(number(usage.tokens())),
-        None => Err("expected the tokens of the program, found none; return a `ProgramOutput` with a usage from the program, or map the fields with the numbers: --map pred.input_tokens=PATH --map pred.output_tokens=PATH".to_owned()),
+        None => Err("expected the tokens of the program, found none; set or map the fields `pred.input_tokens` and `pred.output_tokens`, or run a program that reports its usage".to_owned()),
     }
 }
 
@@ -80,8 +80,8 @@ pub fn cost(run: Option<&ProgramRun>, #[pred] cost_msats: Option<u64>) -> Result
         (Some(ProgramUsage { cost_msats: Some(cost_msats), .. }), _) | (_, Some(cost_msats)) => {
             Ok(number(cost_msats))
         }
-        (Some(_), None) => Err("expected the cost of the program, found a usage of unknown cost; set it with `ProgramUsage::with_cost_msats`".to_owned()),
-        (None, None) => Err("expected the cost of the program, found none; return a `ProgramOutput` with a usage from the program, or map the field with the millisatoshis: --map pred.cost_msats=PATH".to_owned()),
+        (Some(_), None) => Err("expected the cost of the program, found a usage of unknown cost; set or map the field `pred.cost_msats` (millisatoshis), or set `ProgramUsage::with_cost_msats`".to_owned()),
+        (None, None) => Err("expected the cost of the program, found none; set or map the field `pred.cost_msats` (millisatoshis), or run a program that reports its cost".to_owned()),
     }
 }
 

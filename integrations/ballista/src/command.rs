@@ -52,6 +52,9 @@ struct ExecutorArguments {
     /// The address of the scheduler
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:50050", value_parser = address)]
     scheduler: (String, u16),
+    /// How many seconds to wait for the scheduler
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    wait: u16,
     /// The address at which clients and other executors read results; port 0 is a free one
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:0", value_parser = address)]
     listen: (String, u16),
@@ -207,7 +210,7 @@ impl ExecutorArguments {
             work_dir: self.work_dir,
             memory_pool_size: self.memory,
             executor_heartbeat_interval_seconds: self.heartbeat,
-            scheduler_connect_timeout_seconds: 10,
+            scheduler_connect_timeout_seconds: self.wait,
             ..ExecutorProcessConfig::default()
         }
     }

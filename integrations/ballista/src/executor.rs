@@ -1,6 +1,7 @@
 //! The executor process.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use ballista_core::error::{BallistaError, Result};
 use ballista_core::registry::BallistaFunctionRegistry;
@@ -8,7 +9,7 @@ use ballista_core::serde::{BallistaLogicalExtensionCodec, BallistaPhysicalExtens
 use ballista_core::utils::default_session_builder;
 use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
 use datafusion::prelude::SessionConfig;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 
 use crate::cluster::Cluster;
 use crate::flight::FlightServer;
@@ -54,6 +55,11 @@ impl Cluster {
         functions.register(&mut state)?;
         config.override_function_registry = Some(Arc::new(BallistaFunctionRegistry::from(&state)));
 
+        // Ballista measures this time from zero again and again, and would wait without end.
+        let wait = Duration::from_secs(config.scheduler_connect_timeout_seconds.into());
+        connect(&config.scheduler_host, config.scheduler_port, wait).await?;
+        config.scheduler_connect_timeout_seconds = 0;
+
         // The scheduler asks for the functions while it registers the executor, which is before Ballista starts the service.
         let server = FlightServer::start(&config, work_dir, listener, &functions.descriptions)?;
         let once = Mutex::new(Some((server, started)));
@@ -67,6 +73,23 @@ impl Cluster {
             })
         }));
         start_executor_process(Arc::new(config)).await
+    }
+}
+
+/// Waits until the scheduler can be reached.
+async fn connect(host: &str, port: u16, wait: Duration) -> Result<()> {
+    let deadline = Instant::now() + wait;
+    loop {
+        match TcpStream::connect((host, port)).await {
+            Ok(_) => return Ok(()),
+            Err(error) if Instant::now() >= deadline => {
+                let seconds = wait.as_secs();
+                return Err(BallistaError::Configuration(format!(
+                    "cannot connect to the scheduler at {host}:{port} within {seconds} seconds: {error}"
+                )));
+            }
+            Err(_) => tokio::time::sleep(Duration::from_millis(200)).await,
+        }
     }
 }
 

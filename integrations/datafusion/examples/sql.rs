@@ -1,11 +1,17 @@
 //! Runs a query over files, with all built-in metrics as functions, and prints CSV.
 //!
 //! ```text
-//! cargo run --release --example sql -- NAME=FILE.. "SELECT .."
+//! cargo run --release --example sql -- [--metric NAME=METRIC[,KEY=VALUE..]].. NAME=FILE.. "SELECT .."
 //! ```
+//!
+//! `--metric good_f1=f1,threshold=0.8` is a built-in metric with parameters, as the function `good_f1`. `list METRIC` of the
+//! command line `dsrs-metrics` has the parameters.
 //!
 //! A file is JSONL, JSON, CSV or Parquet, or a folder of such files; the same name several times is one table. The settings of
 //! DataFusion are read from the environment: `DATAFUSION_EXECUTION_TARGET_PARTITIONS=1` is one partition.
+
+#[path = "sql/metrics.rs"]
+mod metrics;
 
 use std::io::{BufWriter, ErrorKind, stdout};
 use std::path::PathBuf;
@@ -15,18 +21,21 @@ use datafusion::error::{DataFusionError, Result};
 use datafusion::prelude::{SessionConfig, SessionContext};
 use dsrs_metrics_datafusion::{RegisterMetric as _, register_files, tables, write_csv};
 
-const USAGE: &str = "usage: sql NAME=FILE.. \"SELECT ..\"";
+const USAGE: &str = "usage: sql [--metric NAME=METRIC[,KEY=VALUE..]].. NAME=FILE.. \"SELECT ..\"";
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let (tables, query) = match arguments(std::env::args().skip(1).collect()) {
-        Ok(arguments) => arguments,
+    let mut options: Vec<_> = std::env::args().skip(1).collect();
+    let metrics = metrics::take_metrics(&mut options);
+    let parsed = metrics.and_then(|metrics| Ok((metrics, arguments(options)?)));
+    let (metrics, (tables, query)) = match parsed {
+        Ok(parsed) => parsed,
         Err(problem) => {
             eprintln!("error: {problem}; {USAGE}");
             return ExitCode::from(2);
         }
     };
-    match run(tables, &query).await {
+    match run(metrics, tables, &query).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
@@ -36,9 +45,10 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn run(tables: Tables, query: &str) -> Result<()> {
+async fn run(metrics: metrics::Metrics, tables: Tables, query: &str) -> Result<()> {
     let ctx = SessionContext::new_with_config(SessionConfig::from_env()?);
     ctx.register_all_builtin()?;
+    metrics::register(&ctx, metrics)?;
     for (name, files) in tables {
         register_files(&ctx, &name, &files).await?;
     }

@@ -9,31 +9,41 @@ use std::hash::{Hash, Hasher};
 use std::mem::{size_of, size_of_val};
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, AsArray};
-use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
+use datafusion::arrow::array::{
+    Array, ArrayRef, AsArray, Float64Array, StringArray, StructArray, UInt64Array,
+};
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Fields as ColumnFields};
 use datafusion::common::{Result, ScalarValue, internal_datafusion_err, plan_err};
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::utils::AggregateOrderSensitivity;
 use datafusion::logical_expr::{
-    Accumulator, AggregateUDFImpl, ColumnarValue, Signature, Volatility,
+    Accumulator, AggregateUDF, AggregateUDFImpl, ColumnarValue, Signature, Volatility,
 };
 use dsrs_metrics::{Counted, Example, Fields, Outcome, Prediction};
 
 use crate::call;
-use crate::function::Shared;
+use crate::function::{Shared, details_name};
+use crate::output::Output;
 use crate::rows::Rows;
 
-/// The aggregate of a metric.
+/// An aggregate of a metric: of the score, or of the details.
 #[derive(Debug)]
 pub(crate) struct CorpusFunction {
     name: String,
     shared: Arc<Shared>,
+    output: Output,
     signature: Signature,
 }
 
 impl CorpusFunction {
-    pub(crate) fn new(name: String, shared: Arc<Shared>) -> Self {
-        Self { name, shared, signature: Signature::user_defined(Volatility::Immutable) }
+    /// Creates the aggregates of a metric: `NAME` and `NAME_details`.
+    pub(crate) fn both(name: &str, shared: &Arc<Shared>) -> [AggregateUDF; 2] {
+        let function = |name, output| {
+            let (shared, signature) =
+                (Arc::clone(shared), Signature::user_defined(Volatility::Immutable));
+            Self { name, shared, output, signature }.into()
+        };
+        [function(name.to_owned(), Output::Score), function(details_name(name), Output::Details)]
     }
 }
 
@@ -61,7 +71,10 @@ impl AggregateUDFImpl for CorpusFunction {
     }
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(DataType::Float64)
+        Ok(match self.output {
+            Output::Score => DataType::Float64,
+            Output::Details => DataType::Struct(details_fields()),
+        })
     }
 
     fn coerce_types(&self, types: &[DataType]) -> Result<Vec<DataType>> {
@@ -77,7 +90,7 @@ impl AggregateUDFImpl for CorpusFunction {
             let name = &self.name;
             return plan_err!("function `{name}`: expected all rows, found DISTINCT; remove it");
         }
-        Ok(Box::new(DistinctRows::new(Arc::clone(&self.shared))))
+        Ok(Box::new(DistinctRows::new(Arc::clone(&self.shared), self.output)))
     }
 
     fn order_sensitivity(&self) -> AggregateOrderSensitivity {
@@ -85,9 +98,24 @@ impl AggregateUDFImpl for CorpusFunction {
     }
 }
 
-/// The distinct rows of a group, as JSON, with their numbers.
+fn details_fields() -> ColumnFields {
+    let count = |name: &str| Field::new(name, DataType::UInt64, false);
+    let text = |name: &str| Field::new(name, DataType::Utf8, true);
+    ColumnFields::from(vec![
+        Field::new("value", DataType::Float64, true),
+        count("scored"),
+        count("failed"),
+        count("abstained"),
+        text("not_defined"),
+        text("error"),
+    ])
+}
+
+/// The distinct rows of a group, as JSON, with their numbers. A row that cannot be read is the message of its error, which is
+/// a JSON string.
 struct DistinctRows {
     shared: Arc<Shared>,
+    output: Output,
     rows: BTreeMap<Vec<u8>, u64>,
     /// The bytes of the rows.
     size: usize,
@@ -96,8 +124,8 @@ struct DistinctRows {
 }
 
 impl DistinctRows {
-    fn new(shared: Arc<Shared>) -> Self {
-        Self { shared, rows: BTreeMap::new(), size: 0, line: Vec::new() }
+    fn new(shared: Arc<Shared>, output: Output) -> Self {
+        Self { shared, output, rows: BTreeMap::new(), size: 0, line: Vec::new() }
     }
 
     fn add(&mut self, row: &[u8], number: u64) {
@@ -110,16 +138,73 @@ impl DistinctRows {
         }
     }
 
-    /// Returns the contribution of a row, unless the metric fails or abstains on it.
-    fn counted(&self, row: &[u8]) -> Result<Option<Counted>> {
-        let (gold, pred): (Fields, Fields) =
-            serde_json::from_slice(row).map_err(|_| invalid_state())?;
-        let (gold, pred) = (Example::from(gold), Prediction::from(pred));
-        let call = call::call(&gold, &pred, false);
-        Ok(match call::evaluate_now(&*self.shared.metric, call) {
-            Outcome::Counted(counted) => Some(counted),
-            _ => None,
-        })
+    /// Evaluates the metric on all rows.
+    fn totals(&self) -> Result<Totals> {
+        let mut totals = Totals::default();
+        for (row, number) in &self.rows {
+            if row.starts_with(b"\"") {
+                totals.fail(serde_json::from_slice(row).map_err(|_| invalid_state())?, *number);
+                continue;
+            }
+            let (gold, pred): (Fields, Fields) =
+                serde_json::from_slice(row).map_err(|_| invalid_state())?;
+            let (gold, pred) = (Example::from(gold), Prediction::from(pred));
+            let call = call::call(&gold, &pred, false);
+            totals.record(call::evaluate_now(&*self.shared.metric, call), *number);
+        }
+        Ok(totals)
+    }
+}
+
+/// The outcomes of a group.
+#[derive(Debug, Default)]
+struct Totals {
+    counted: Option<Counted>,
+    scored: u64,
+    failed: u64,
+    abstained: u64,
+    /// The first message of failed rows in alphabetical order, so that it does not depend on the partitions.
+    error: Option<String>,
+}
+
+impl Totals {
+    fn record(&mut self, outcome: Outcome, rows: u64) {
+        match outcome {
+            Outcome::Counted(counted) => {
+                self.scored += rows;
+                add_times(&mut self.counted, counted, rows);
+            }
+            Outcome::Abstained => self.abstained += rows,
+            other => self.fail(other.error().unwrap_or_else(|| other.name().to_owned()), rows),
+        }
+    }
+
+    fn fail(&mut self, error: String, rows: u64) {
+        self.failed += rows;
+        if self.error.as_ref().is_none_or(|first| error < *first) {
+            self.error = Some(error);
+        }
+    }
+
+    /// Returns the struct of the details.
+    fn details(self) -> ScalarValue {
+        let score = self.counted.as_ref().map(Counted::score);
+        let (value, reason) = match score {
+            Some(Ok(value)) => (Some(value), None),
+            Some(Err(reason)) => (None, Some(reason.to_string())),
+            None => (None, None),
+        };
+        let count = |count: u64| -> ArrayRef { Arc::new(UInt64Array::from(vec![count])) };
+        let text = |text: Option<String>| -> ArrayRef { Arc::new(StringArray::from(vec![text])) };
+        let columns = vec![
+            Arc::new(Float64Array::from(vec![value])) as ArrayRef,
+            count(self.scored),
+            count(self.failed),
+            count(self.abstained),
+            text(reason),
+            text(self.error),
+        ];
+        ScalarValue::Struct(Arc::new(StructArray::new(details_fields(), columns, None)))
     }
 }
 
@@ -137,11 +222,13 @@ impl Accumulator for DistinctRows {
         let mut rows = Rows::new(&shared.arguments, &values)?;
         let mut line = std::mem::take(&mut self.line);
         for row in 0..number_of_rows {
-            // A row that cannot be read fails, and does not contribute.
-            let Ok((gold, pred)) = rows.read(row, shared.metric.name()) else { continue };
             line.clear();
-            serde_json::to_writer(&mut line, &(&gold.data, &pred.data))
-                .map_err(|error| internal_datafusion_err!("cannot write a row: {error}"))?;
+            // A row that cannot be read fails, and does not contribute.
+            let written = match rows.read(row, shared.metric.name()) {
+                Ok((gold, pred)) => serde_json::to_writer(&mut line, &(&gold.data, &pred.data)),
+                Err(error) => serde_json::to_writer(&mut line, &error.to_string()),
+            };
+            written.map_err(|error| internal_datafusion_err!("cannot write a row: {error}"))?;
             self.add(&line, 1);
         }
         self.line = line;
@@ -170,13 +257,12 @@ impl Accumulator for DistinctRows {
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        let mut all: Option<Counted> = None;
-        for (row, number) in &self.rows {
-            let Some(counted) = self.counted(row)? else { continue };
-            add_times(&mut all, counted, *number);
-        }
-        // A score that is not defined, such as a correlation of equal values, is NULL.
-        Ok(ScalarValue::Float64(all.and_then(|all| all.score().ok())))
+        let totals = self.totals()?;
+        Ok(match self.output {
+            // A score that is not defined, such as a correlation of equal values, is NULL.
+            Output::Score => ScalarValue::Float64(totals.counted.and_then(|all| all.score().ok())),
+            Output::Details => totals.details(),
+        })
     }
 
     fn size(&self) -> usize {

@@ -16,6 +16,7 @@ use datafusion::prelude::SessionContext;
 
 /// The formats of files, by their extension.
 const FORMATS: &str = "jsonl, ndjson, json, csv or parquet";
+const FORMATS_OF_FILES: [&str; 5] = ["jsonl", "ndjson", "json", "csv", "parquet"];
 
 /// Registers files as one table: JSONL, a list in a JSON file, CSV, or Parquet, all of the same format. A folder is its files,
 /// and folders in it that are named `COLUMN=VALUE` are a column.
@@ -119,34 +120,44 @@ fn format(extension: &str, file: &Path) -> Result<Arc<dyn FileFormat>> {
     })
 }
 
-/// Returns the extension of a file, or of the first file in a folder.
-fn extension(file: &Path) -> Result<String> {
-    let found = first_file(file)
-        .map_err(|error| exec_datafusion_err!("cannot read `{}`: {error}", file.display()))?;
-    let extension = found.as_deref().and_then(Path::extension);
-    match extension {
-        Some(extension) => Ok(extension.to_string_lossy().into_owned()),
-        None => plan_err!("expected a {FORMATS} file, found `{}`", file.display()),
+/// Returns the extension of a file, or of the files in a folder.
+///
+/// # Errors
+/// The path cannot be read, or the files of a folder have several formats.
+fn extension(path: &Path) -> Result<String> {
+    let mut found = Vec::new();
+    add_extensions(path, &mut found)
+        .map_err(|error| exec_datafusion_err!("cannot read `{}`: {error}", path.display()))?;
+    let path = path.display();
+    match &found[..] {
+        [] => plan_err!("expected a {FORMATS} file, found `{path}`"),
+        [extension] => Ok(extension.clone()),
+        [one, other, ..] => plan_err!(
+            "expected files of one format in `{path}`, found .{one} and .{other}; write one NAME=FILE for each file"
+        ),
     }
 }
 
-/// Returns the path itself, or the first file in a folder in the order of names, hidden ones aside.
-fn first_file(path: &Path) -> std::io::Result<Option<PathBuf>> {
-    if !std::fs::metadata(path)?.is_dir() {
-        return Ok(Some(path.to_owned()));
-    }
-    let mut entries = Vec::new();
-    for entry in std::fs::read_dir(path)? {
-        entries.push(entry?.path());
-    }
-    entries.retain(|entry| {
-        entry.file_name().is_some_and(|name| !name.to_string_lossy().starts_with(['.', '_']))
-    });
-    entries.sort();
-    for entry in entries {
-        if let Some(file) = first_file(&entry)? {
-            return Ok(Some(file));
+/// Adds the extension of a file, or those of the files in a folder that have a format; hidden ones aside.
+fn add_extensions(path: &Path, found: &mut Vec<String>) -> std::io::Result<()> {
+    if std::fs::metadata(path)?.is_dir() {
+        for entry in std::fs::read_dir(path)? {
+            let entry = entry?;
+            let is_hidden = entry.file_name().to_string_lossy().starts_with(['.', '_']);
+            let path = entry.path();
+            let has_format = || {
+                FORMATS_OF_FILES.iter().any(|it| path.extension().is_some_and(|found| found == *it))
+            };
+            if !is_hidden && (entry.file_type()?.is_dir() || has_format()) {
+                add_extensions(&path, found)?;
+            }
+        }
+    } else if let Some(extension) = path.extension() {
+        let extension = extension.to_string_lossy().into_owned();
+        if !found.contains(&extension) {
+            found.push(extension);
+            found.sort();
         }
     }
-    Ok(None)
+    Ok(())
 }

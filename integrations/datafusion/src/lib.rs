@@ -9,6 +9,7 @@ mod csv_output;
 mod description;
 mod files;
 mod function;
+mod named_scores;
 mod output;
 mod register;
 mod rows;

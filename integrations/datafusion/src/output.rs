@@ -9,6 +9,8 @@ use datafusion::arrow::array::{
 use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Fields};
 use dsrs_metrics::{Outcome, ScoreKind, ScoreRange};
 
+use crate::named_scores::NamedScores;
+
 /// The key in a column's metadata of the smallest score of the metric.
 pub(crate) const LEAST: &str = "dsrs_metrics.least";
 /// The key in a column's metadata of the largest score of the metric.
@@ -46,6 +48,7 @@ impl ScoreColumn {
             field("feedback", DataType::Utf8),
             field("outcome", DataType::Utf8),
             field("error", DataType::Utf8),
+            field("scores", NamedScores::data_type()),
         ])
     }
 
@@ -76,6 +79,7 @@ impl ScoreColumn {
             feedback: StringBuilder::new(),
             outcome: StringBuilder::with_capacity(rows, rows * "scored".len()),
             error: StringBuilder::new(),
+            scores: NamedScores::new(),
         });
         OutputBuilder { value, details }
     }
@@ -92,6 +96,7 @@ struct Details {
     feedback: StringBuilder,
     outcome: StringBuilder,
     error: StringBuilder,
+    scores: NamedScores,
 }
 
 /// Builds the column of a batch.
@@ -117,6 +122,7 @@ impl OutputBuilder {
         details.feedback.append_option(feedback);
         details.outcome.append_value(outcome.name());
         details.error.append_option(outcome.error());
+        details.scores.append(scored);
     }
 
     pub(crate) fn finish(self) -> ArrayRef {
@@ -131,6 +137,7 @@ impl OutputBuilder {
             Arc::new(details.feedback.finish()),
             Arc::new(details.outcome.finish()),
             Arc::new(details.error.finish()),
+            details.scores.finish(),
         ];
         Arc::new(StructArray::new(details.fields, columns, None))
     }

@@ -123,7 +123,7 @@ impl MetricFunctions {
         Ok(())
     }
 
-    /// Returns the functions: those of the score and of the details, or the aggregate of a metric that scores all rows together.
+    /// Returns the functions: those of the score and of the details, or the aggregates of a metric that scores all rows together.
     ///
     /// # Errors
     /// The metric declares no fields.
@@ -136,12 +136,12 @@ impl MetricFunctions {
         let shared = Arc::new(Shared { metric, arguments, column, calls, concurrency });
         Ok(match column.kind {
             ScoreKind::Corpus => {
-                let function = CorpusFunction::new(name, shared);
-                Functions { scalar: Vec::new(), aggregate: Some(function.into()) }
+                let aggregate = CorpusFunction::both(&name, &shared).into();
+                Functions { scalar: Vec::new(), aggregate }
             }
             _ => {
                 let scalar = Function::both(&name, is_async, &shared)?.into();
-                Functions { scalar, aggregate: None }
+                Functions { scalar, aggregate: Vec::new() }
             }
         })
     }
@@ -153,8 +153,8 @@ impl MetricFunctions {
 pub struct Functions {
     /// `NAME` and `NAME_details`, of a metric that scores each row.
     pub scalar: Vec<ScalarUDF>,
-    /// `NAME`, of a metric that scores all rows together.
-    pub aggregate: Option<AggregateUDF>,
+    /// `NAME` and `NAME_details`, of a metric that scores all rows together.
+    pub aggregate: Vec<AggregateUDF>,
 }
 
 /// Turns off the optimization that copies the function of a judge to each place in a query that reads a field of its details,
@@ -278,7 +278,7 @@ impl RegisterMetric for SessionContext {
     fn register_metric_functions(&self, functions: MetricFunctions) -> Result<()> {
         let Functions { scalar, aggregate } = functions.functions()?;
         let mut names =
-            scalar.iter().map(ScalarUDF::name).chain(aggregate.as_ref().map(AggregateUDF::name));
+            scalar.iter().map(ScalarUDF::name).chain(aggregate.iter().map(AggregateUDF::name));
         if let Some(name) = names.find(|name| self.has_function(name)) {
             return plan_err!(
                 "function `{name}` is already registered; write register_metric_as(\"another_name\", metric)"

@@ -90,7 +90,9 @@ impl RowReader {
         match (row.is_none(), self.side) {
             (true, Side::Gold) => Ok(Row::Fields(SmallVec::new())),
             // A program without a result has failed, which is not a prediction without fields.
-            (true, Side::Pred) => Err(wrong_type("a prediction", row)),
+            (true, Side::Pred) => Err(PyTypeError::new_err(
+                "expected a prediction, found None; pass dspy.Prediction() or {} for a program without a result",
+            )),
             (false, _) if is_value(row) => self.of_value(row),
             (false, _) => self.of_object(row),
         }

@@ -73,7 +73,7 @@ def test_iterables_are_accepted():
     assert ours.normalize_text_batch(word for word in ("A cat", "The dog")) == ["cat", "dog"]
 
 
-# About ten seconds of work in a release build.
+# About ten seconds of work in a release build, and more in an unoptimized one.
 LONG = [" ".join(str(number) for number in range(2000))] * 60_000
 
 

@@ -242,7 +242,29 @@ def test_values_of_every_type_of_json_reach_a_metric():
             ValueError,
             "expected as many items in `golds` as in `preds`, found 1 and 2",
         ),
-        (lambda: metric("f1")("x", None), TypeError, "expected a prediction, found NoneType"),
+        (
+            lambda: metric("f1")("x", None),
+            TypeError,
+            "expected a prediction, found None; pass dspy.Prediction() or {} for a program without a result",
+        ),
+        (
+            lambda: metric("latency")({}, {}),
+            ours.MetricError,
+            "metric `latency`: expected the latency of the program, found none; set or map the field `pred.latency_s` "
+            "(seconds), or run the program with `dsrs_metrics::Evaluate`",
+        ),
+        (
+            lambda: metric("tokens")({}, dspy.Prediction(answer="x")),
+            ours.MetricError,
+            "metric `tokens`: expected the tokens of the program, found none; set or map the fields `pred.input_tokens` "
+            "and `pred.output_tokens`, or run a program that reports its usage",
+        ),
+        (
+            lambda: metric("cost").batch(None, [{"cost_msats": 1}, {}]),
+            ours.MetricError,
+            "row 1: metric `cost`: expected the cost of the program, found none; set or map the field `pred.cost_msats` "
+            "(millisatoshis), or run a program that reports its cost",
+        ),
         (
             lambda: metric("f1")(None, "x"),
             ours.InputError,
@@ -348,3 +370,11 @@ def test_tokens_come_from_the_usage_that_dspy_tracks():
     pred = dspy.Prediction(answer="x")
     pred.set_lm_usage({"openai/gpt": {"prompt_tokens": 40, "completion_tokens": 2}, "other": {"prompt_tokens": 1}})
     assert metric("tokens")(GOLD, pred) == 43.0
+    assert metric("tokens").batch([GOLD], [pred]) == [43.0]
+    assert metric("tokens").evaluate([GOLD], [pred])["mean"] == 43.0
+
+
+def test_a_prediction_without_fields_scores_zero_and_none_is_an_error():
+    assert metric("f1").batch(["x"] * 3, ["x", dspy.Prediction(), {}]) == [1.0, 0.0, 0.0]
+    with pytest.raises(TypeError, match="^row 1: expected a prediction, found None; pass dspy.Prediction"):
+        metric("f1").batch(["x", "x"], ["x", None])

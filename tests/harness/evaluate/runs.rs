@@ -189,7 +189,7 @@ async fn the_harness_measures_the_latency_of_a_program_that_returns_none() {
 }
 
 #[test]
-fn a_metric_of_the_run_names_what_to_return_or_to_map() {
+fn a_metric_of_the_run_names_the_field_to_set_or_to_map() {
     let (gold, pred) = (example! {}, prediction! {});
     let error = |error: dsrs_metrics::Result<MetricScore>| error.unwrap_err().to_string();
     assert_eq!(
@@ -199,9 +199,9 @@ fn a_metric_of_the_run_names_what_to_return_or_to_map() {
             error(Cost.score(&gold, &pred))
         ],
         [
-            "metric `latency`: expected the latency of the program, found none; run the program with `Evaluate`, or map the field with the seconds: --map pred.latency_s=PATH",
-            "metric `tokens`: expected the tokens of the program, found none; return a `ProgramOutput` with a usage from the program, or map the fields with the numbers: --map pred.input_tokens=PATH --map pred.output_tokens=PATH",
-            "metric `cost`: expected the cost of the program, found none; return a `ProgramOutput` with a usage from the program, or map the field with the millisatoshis: --map pred.cost_msats=PATH",
+            "metric `latency`: expected the latency of the program, found none; set or map the field `pred.latency_s` (seconds), or run the program with `dsrs_metrics::Evaluate`",
+            "metric `tokens`: expected the tokens of the program, found none; set or map the fields `pred.input_tokens` and `pred.output_tokens`, or run a program that reports its usage",
+            "metric `cost`: expected the cost of the program, found none; set or map the field `pred.cost_msats` (millisatoshis), or run a program that reports its cost",
         ]
     );
     let backwards = prediction! { "latency_s" => -1.0 };
@@ -213,7 +213,7 @@ fn a_metric_of_the_run_names_what_to_return_or_to_map() {
     let answer = Cost.answer(MetricCall::new(&gold, &pred).with_run(&run)).ready().unwrap();
     assert_eq!(
         answer.unwrap_err().to_string(),
-        "metric `cost`: expected the cost of the program, found a usage of unknown cost; set it with `ProgramUsage::with_cost_msats`"
+        "metric `cost`: expected the cost of the program, found a usage of unknown cost; set or map the field `pred.cost_msats` (millisatoshis), or set `ProgramUsage::with_cost_msats`"
     );
 }
 

@@ -1,5 +1,6 @@
 //! Files as tables, results as CSV, and the example `sql`, which does both.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -81,6 +82,10 @@ async fn a_file_that_cannot_be_read_is_named() {
         assert!(found.contains(message) && found.contains(name), "{found}");
     }
     let ctx = SessionContext::new();
+    // Before, the first file of a folder decided, and the others were left out without a word.
+    let both = register_files(&ctx, "t", &[path("")]).await.unwrap_err();
+    let expected = "found .csv and .jsonl; write one NAME=FILE for each file";
+    assert!(both.strip_backtrace().contains(expected), "{both}");
     let mixed = register_files(&ctx, "t", &[path("a.csv"), path("b.jsonl")]).await.unwrap_err();
     assert!(mixed.strip_backtrace().contains("expected .csv files, found"), "{mixed}");
     register_files(&ctx, "t", &[path("a.csv")]).await.unwrap();
@@ -89,7 +94,7 @@ async fn a_file_that_cannot_be_read_is_named() {
 }
 
 /// Runs the example, which `cargo test` builds.
-fn example(arguments: &[&str]) -> Output {
+fn example(arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Output {
     let test = std::env::current_exe().unwrap();
     let program: PathBuf = test.parent().unwrap().parent().unwrap().join("examples/sql");
     assert!(program.exists(), "run `cargo build --example sql`, or `cargo test` without `--test`");
@@ -101,11 +106,11 @@ fn the_example_prints_csv_or_an_error() {
     let folder = folder(&[("a.csv", "gold,pred\nx,x\n"), ("b.csv", "gold,pred\nx,y\n")]);
     let table = |name: &str| format!("t={}", folder.path().join(name).display());
     let query = "SELECT metric_mean(em(gold, pred)) AS mean FROM t";
-    let output = example(&[&table("a.csv"), &table("b.csv"), query]);
+    let output = example([&*table("a.csv"), &table("b.csv"), query]);
     assert_eq!(String::from_utf8_lossy(&output.stdout), "mean\n0.5\n");
     assert_eq!(output.status.code(), Some(0));
     for (arguments, message) in [
-        (vec![], "expected a query, found no arguments; usage: sql NAME=FILE.."),
+        (vec![], "expected a query, found no arguments; usage: sql [--metric NAME=METRIC"),
         (vec!["t", "SELECT 1"], "expected NAME=FILE, found `t`"),
         (vec!["SELECT f11('x', 'y')"], "Did you mean 'f1'?"),
     ] {
@@ -114,4 +119,36 @@ fn the_example_prints_csv_or_an_error() {
         assert!(stderr.starts_with("error: ") && stderr.contains(message), "{stderr}");
         assert_eq!((output.stdout.len(), output.status.code()), (0, Some(2)));
     }
+}
+
+#[test]
+fn the_example_registers_metrics_with_parameters() {
+    let metrics = ["--metric", "good=f1,threshold=0.6,profile=folded", "--metric"];
+    let word = "word=regex,pattern=[a-c]{1,2}";
+    let query = "SELECT good('Straße', 'STRASSE') AS f1, good_details('a cat sat', 'cat')['verdict'] AS good, \
+                 f1_details('a cat sat', 'cat')['verdict'] AS f1_verdict, word('ab') AS ab, word('dd') AS dd";
+    let output = example(metrics.iter().chain([&word, &query]));
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(stdout, "f1,good,f1_verdict,ab,dd\n1.0,true,,true,false\n", "{output:?}");
+    for (option, message) in [
+        ("good", "expected --metric NAME=METRIC[,KEY=VALUE..], found `good`; usage: sql "),
+        ("good=f11", "unknown metric `f11`; did you mean `f1`?; usage: sql "),
+        ("good=f1,treshold=1", "metric `f1` has no parameter `treshold`"),
+        ("good=f1,strict", "expected KEY=VALUE, found `strict`; usage: sql "),
+        (
+            "good=f1,threshold=1,threshold=1",
+            "expected each parameter once, found `threshold` twice",
+        ),
+        ("word=regex", "write --metric word=regex,pattern=..; usage: sql "),
+        ("word=regex,pattern=(", "metric `regex`: "),
+        ("f1=f1,threshold=1", "--metric f1=..: the function `f1` exists; write another name"),
+    ] {
+        let output = example(["--metric", option, "SELECT 1"]);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(stderr.starts_with("error: ") && stderr.contains(message), "{stderr}");
+        assert_eq!((output.stdout.len(), output.status.code()), (0, Some(2)));
+    }
+    let output = example(["--metric"]);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.starts_with("error: expected a value after --metric, found none; "), "{stderr}");
 }

@@ -1,6 +1,7 @@
-//! Real rows: the figures are those of the harness, to the last bit.
+//! Real rows: the figures are those of the harness and of the command line, to the last bit.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::DataType;
@@ -68,6 +69,33 @@ fn figures(summary: &MetricSummary) -> Figures {
     ]
 }
 
+/// The figures that the command line `dsrs-metrics` prints of a file, or of the files in a folder.
+fn of_command(path: &Path) -> Vec<Figures> {
+    let mut files = vec![path.to_owned()];
+    if path.is_dir() {
+        let entries = std::fs::read_dir(path).unwrap();
+        files = entries.map(|entry| entry.unwrap().path()).collect();
+    }
+    let names = METRICS.map(|(name, _)| name).join(",");
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.toml");
+    // Not a dependency, whose features would be those of DataFusion's dependencies too, so that all are compiled again.
+    let mut program = Command::new(std::env::var_os("CARGO").unwrap());
+    program.args(["run", "--quiet", "--locked", "--manifest-path"]).arg(workspace);
+    program.args(["-p", "dsrs-metrics", "--features", "cli,parquet", "--"]);
+    program.args(["score", "-m", &names, "--json"]).args(files);
+    let output = program.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let figures = |(name, _)| {
+        let metric = &report["metrics"][name];
+        let number = |value: &serde_json::Value| format!("{:?}", value.as_f64().unwrap());
+        let [mean, low, high] = [&metric["mean"], &metric["ci95"][0], &metric["ci95"][1]];
+        let counts = format!("{} {}", metric["scored"], metric["failed"]);
+        [number(mean), number(low), number(high), counts]
+    };
+    METRICS.map(figures).to_vec()
+}
+
 /// The figures of SQL for each model, in the order of the models.
 async fn of_sql(ctx: &SessionContext) -> Vec<Vec<Figures>> {
     let mut models = vec![Vec::new(); 3];
@@ -93,7 +121,7 @@ async fn of_sql(ctx: &SessionContext) -> Vec<Vec<Figures>> {
 }
 
 #[tokio::test]
-async fn figures_of_each_model_are_those_of_the_harness_to_the_last_bit() {
+async fn figures_of_each_model_are_those_of_the_harness_and_the_command_line_to_the_last_bit() {
     let Some(files) = files() else { return };
     let mut expected = Vec::new();
     for file in &files {
@@ -110,6 +138,8 @@ async fn figures_of_each_model_are_those_of_the_harness_to_the_last_bit() {
     ctx.register_json("qa", folder, options).await.unwrap();
     assert_eq!(of_sql(&ctx).await, expected);
 
+    assert_eq!(files.iter().map(|file| of_command(file)).collect::<Vec<_>>(), expected);
+
     // The same rows in the files of a folder of Parquet, whose rows are in another order.
     let parquet = tempfile::tempdir().unwrap();
     let path = parquet.path().to_str().unwrap();
@@ -122,4 +152,8 @@ async fn figures_of_each_model_are_those_of_the_harness_to_the_last_bit() {
     let options = options.table_partition_cols(vec![("model".to_owned(), DataType::Utf8)]);
     ctx.register_parquet("qa", path, options).await.unwrap();
     assert_eq!(of_sql(&ctx).await, expected);
+
+    let models = ["bert", "logistic-regression-baseline", "r-netplus"];
+    let folders = models.map(|model| parquet.path().join(format!("model={model}")));
+    assert_eq!(folders.map(|folder| of_command(&folder)).to_vec(), expected);
 }

@@ -26,6 +26,19 @@ fn unreliable(#[pred] kind: &str) -> Result<Option<f64>, String> {
     }
 }
 
+/// Recall and precision of the characters, with recall as the score.
+#[metric(range = 0.0..=1.0)]
+fn characters(#[gold] answer: &str, #[pred] reply: &str) -> Scores {
+    let share = |of: &str, within: &str| {
+        of.chars().filter(|c| within.contains(*c)).count() as f64 / of.chars().count() as f64
+    };
+    Scores::new("recall", share(answer, reply)).with("precision", share(reply, answer))
+}
+
+/// A component with named scores, one that may fail, and one with neither.
+#[metric(weighted(characters = 0.5, unreliable = 0.25, AnswerExactMatch = 0.25), on_missing = skip)]
+struct Blend;
+
 fn context() -> SessionContext {
     let ctx = SessionContext::new();
     ctx.register_metric(AnswerExactMatch::default()).unwrap();
@@ -161,4 +174,39 @@ async fn details_have_verdict_and_feedback() {
 async fn arguments_may_be_named() {
     let sql = "SELECT f1(prediction_answer => 'cat', answer => 'a cat sat')";
     assert_eq!(rows(&context(), sql).await.unwrap(), ["0.6666666666666666"]);
+}
+
+#[tokio::test]
+async fn details_have_the_named_scores_and_those_of_components() {
+    let ctx = context();
+    ctx.register_metric(Characters).unwrap();
+    ctx.register_metric(Blend).unwrap();
+    let sql = "SELECT d['value'], d['scores'], d['scores']['precision'], d['scores']['other'] FROM (SELECT \
+               characters_details(a, b) AS d FROM (VALUES ('ab', 'a'), ('ab', 'abcd'), (NULL, 'a')) AS t(a, b))";
+    let expected = [
+        "0.5 | {recall: 0.5, precision: 1.0} | 1.0 | NULL",
+        "1.0 | {recall: 1.0, precision: 0.5} | 0.5 | NULL",
+        "NULL | NULL | NULL | NULL",
+    ];
+    assert_eq!(rows(&ctx, sql).await.unwrap(), expected);
+    let sql = "SELECT d['scores'] FROM (SELECT blend_details(answer => 'ab', reply => 'a', kind => k, \
+               prediction_answer => 'ab') AS d FROM (VALUES ('scores'), ('fails')) AS t(k))";
+    let characters = "characters: 0.5, characters.recall: 0.5, characters.precision: 1.0";
+    let expected = [
+        format!("{{{characters}, unreliable: 0.25, answer_exact_match: 1.0}}"),
+        format!("{{{characters}, unreliable: NULL, answer_exact_match: 1.0}}"),
+    ];
+    assert_eq!(rows(&ctx, sql).await.unwrap(), expected);
+    let sql = "SELECT f1_details('a', 'a')['scores'] IS NULL, unreliable_details('scores')['scores'] IS NULL";
+    assert_eq!(rows(&ctx, sql).await.unwrap(), ["true | true"]);
+}
+
+#[tokio::test]
+async fn aggregates_read_details_with_named_scores() {
+    let ctx = context();
+    ctx.register_metric(Characters).unwrap();
+    let sql = "SELECT metric_mean(d), metric_summary(d)['scored'], metric_summary(d)['failed'], metric_mean(p) FROM (SELECT d, \
+               d['scores']['precision'] AS p FROM (SELECT characters_details(a, b) AS d FROM \
+               (VALUES ('ab', 'a'), ('ab', 'abcd'), (NULL, 'a')) AS t(a, b)))";
+    assert_eq!(rows(&ctx, sql).await.unwrap(), ["0.5 | 2 | 1 | 0.5"]);
 }

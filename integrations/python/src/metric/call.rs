@@ -116,6 +116,17 @@ impl Call {
         rows
     }
 
+    /// Returns the rows of a finished prediction. Its tokens are fields, because it has no run.
+    pub(super) fn finished_rows(&self, readers: &[RowReader; 2]) -> Rows {
+        let mut rows = self.rows(readers);
+        let run = self.program.as_ref().and_then(|program| program.run.as_ref());
+        if let Some(usage) = run.and_then(|run| run.usage) {
+            rows.pred.data.insert("input_tokens", usage.input_tokens);
+            rows.pred.data.insert("output_tokens", usage.output_tokens);
+        }
+        rows
+    }
+
     /// Writes the rows of the library in the memory of earlier ones.
     fn write(&self, [golds, preds]: &[RowReader; 2], rows: &mut Rows) {
         golds.write(&self.gold, &mut rows.gold.data);

@@ -51,7 +51,7 @@ impl Metric {
             move || {
                 let rows = start..calls.len().min(start + CHUNK);
                 let pair = |row: usize| {
-                    let Rows { gold, pred } = calls[row].rows(&readers);
+                    let Rows { gold, pred } = calls[row].finished_rows(&readers);
                     Ok::<_, EvaluateError>(Pair::new(row.to_string(), gold, pred))
                 };
                 rows.map(pair).collect::<Vec<_>>()
