@@ -159,7 +159,16 @@ pub struct Functions {
 
 /// Turns off the optimization that copies the function of a judge to each place in a query that reads a field of its details,
 /// so that every row would be judged several times: `datafusion.optimizer.enable_leaf_expression_pushdown`. A
-/// `SessionContext` in which an asynchronous metric is registered has it.
+/// `SessionContext` in which an asynchronous metric is registered has it off.
+///
+/// ```
+/// use datafusion::common::config::ConfigOptions;
+/// use dsrs_metrics_datafusion::configure_for_judges;
+///
+/// let mut options = ConfigOptions::new();
+/// configure_for_judges(&mut options);
+/// assert!(!options.optimizer.enable_leaf_expression_pushdown);
+/// ```
 pub fn configure_for_judges(options: &mut ConfigOptions) {
     options.optimizer.enable_leaf_expression_pushdown = false;
 }

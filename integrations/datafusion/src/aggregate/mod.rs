@@ -33,12 +33,22 @@ pub fn functions() -> [AggregateUDF; 3] {
 /// there is none, or for another function. The range limits the interval of the mean.
 ///
 /// A plan that goes to another process must take the range with it, since columns lose it on the way.
+///
+/// ```
+/// use dsrs_metrics::ScoreRange;
+/// use dsrs_metrics_datafusion::{aggregate_functions, score_range, with_score_range};
+///
+/// let [mean, ..] = aggregate_functions();
+/// assert_eq!(score_range(&mean), None);
+/// let bound = with_score_range(&mean, ScoreRange::UNIT).unwrap();
+/// assert_eq!(score_range(&bound), Some(ScoreRange::UNIT));
+/// ```
 #[must_use]
 pub fn score_range(function: &AggregateUDF) -> Option<ScoreRange> {
     function.inner().downcast_ref::<Aggregate>()?.range()
 }
 
-/// Returns an aggregate of this crate for scores in this range; `None` for another function.
+/// Returns an aggregate of this crate for scores in this range; `None` for another function. See [`score_range`].
 #[must_use]
 pub fn with_score_range(function: &AggregateUDF, range: ScoreRange) -> Option<AggregateUDF> {
     let aggregate = function.inner().downcast_ref::<Aggregate>()?;

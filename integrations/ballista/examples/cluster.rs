@@ -2,7 +2,7 @@
 //! after an executor was killed, and the time that one task takes to be scheduled.
 //!
 //! ```text
-//! cargo build --release && cargo run --release --example throughput -- [ROWS] [FOLDER]
+//! cargo build --release && cargo run --release --example cluster -- [ROWS] [FOLDER]
 //! ```
 //!
 //! Each executor runs one task at a time. Rows that are already in the folder are used again.
