@@ -2,17 +2,19 @@
 
 use std::io::{BufWriter, ErrorKind, stdout};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use ballista_core::extension::SessionConfigExt as _;
 use ballista_executor::executor_process::ExecutorProcessConfig;
 use ballista_scheduler::config::SchedulerConfig;
 use clap::{Args, Parser, Subcommand};
-use datafusion::common::plan_datafusion_err;
+use datafusion::common::{exec_datafusion_err, plan_datafusion_err};
 use datafusion::error::DataFusionError;
 use datafusion::prelude::SessionConfig;
 use dsrs_metrics_datafusion::{register_files, tables, write_csv};
 
 use crate::cluster::Cluster;
+use crate::executor;
 
 /// Metrics in SQL on many machines.
 ///
@@ -125,7 +127,9 @@ impl Cluster {
                 return code;
             }
         };
-        let filter = env_logger::Env::default().default_filter_or("error");
+        // The error of a query is printed at its end.
+        let level = if matches!(role, Role::Sql(_)) { "off" } else { "error" };
+        let filter = env_logger::Env::default().default_filter_or(level);
         // A program that has its own logger keeps it.
         let _ = env_logger::Builder::from_env(filter).try_init();
         let ended = match tokio::runtime::Runtime::new() {
@@ -157,7 +161,7 @@ impl Cluster {
                 ended.map_err(|error| error.to_string())
             }
             Role::Sql(arguments) => match self.sql(arguments).await {
-                Err(error) if !is_broken_pipe(&error) => Err(error.strip_backtrace().to_string()),
+                Err(error) if !is_broken_pipe(&error) => Err(message(&error)),
                 _ => Ok(()),
             },
         }
@@ -172,6 +176,8 @@ impl Cluster {
         for (key, value) in &settings {
             config.options_mut().set(key, value)?;
         }
+        let reached = executor::connect(&host, port, Duration::ZERO).await;
+        reached.map_err(|error| exec_datafusion_err!("{error}"))?;
         let ctx = self.connect(&format!("http://{host}:{port}"), config).await?;
         for (name, files) in tables {
             register_files(&ctx, &name, &files).await?;
@@ -220,4 +226,60 @@ impl ExecutorArguments {
 fn is_broken_pipe(error: &DataFusionError) -> bool {
     let DataFusionError::IoError(error) = error.find_root() else { return false };
     error.kind() == ErrorKind::BrokenPipe
+}
+
+/// Returns the message of an error. What comes from the scheduler is the text of Rust's `Debug` in several layers, of which only
+/// the innermost message is for the user.
+fn message(error: &DataFusionError) -> String {
+    let text = error.strip_backtrace();
+    let DataFusionError::Execution(found) = error.find_root() else { return text };
+    let is_job = found.starts_with("Job ");
+    if !is_job && !found.starts_with("Status {") && !found.starts_with("Fail to execute query") {
+        return text;
+    }
+    let mut inner = found.clone();
+    while let Some(quoted) = quoted(&inner) {
+        inner = quoted;
+    }
+    if is_job { format!("the job failed: {inner}") } else { inner }
+}
+
+/// Returns the first string that a tuple or a field `message` has in a text of `Debug`.
+fn quoted(text: &str) -> Option<String> {
+    let starts = ["(\"", "message: \""].into_iter();
+    let start = starts.filter_map(|it| text.find(it).map(|at| at + it.len())).min()?;
+    let (mut quoted, mut rest) = (String::new(), text[start..].chars());
+    loop {
+        match rest.next()? {
+            '"' => return Some(quoted),
+            '\\' => quoted.push(match rest.next()? {
+                'n' => '\n',
+                't' => '\t',
+                other => other,
+            }),
+            other => quoted.push(other),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_the_scheduler_are_the_innermost_message() {
+        let execution = |text: &str| message(&DataFusionError::Execution(text.to_owned()));
+        let status = r#"Status { code: Internal, message: "Failed to create SessionContext: DataFusionError(Plan(\"the cluster has no executor; start one\"))", metadata: MetadataMap { headers: {"server": "ballista"} }, source: None }"#;
+        assert_eq!(execution(status), "the cluster has no executor; start one");
+        let plan = r#"Fail to execute query due to ExecuteQueryFailureResult { failure: Some(PlanParsingFailure("Could not parse plan: Error during planning: function `f1`: expected parameter `F1.profile` \"dspy\", found \"folded\"")) }"#;
+        let expected = r#"Could not parse plan: Error during planning: function `f1`: expected parameter `F1.profile` "dspy", found "folded""#;
+        assert_eq!(execution(plan), expected);
+        let job = r#"Job 038 failed: Job failed due to stage 0 failed: Task failed due to runtime execution error: DataFusionError(Shared(External(ArrowError(CastError("Cannot cast 'x'\nto Int32")))))"#;
+        assert_eq!(execution(job), "the job failed: Cannot cast 'x'\nto Int32");
+        assert_eq!(
+            execution("cannot read `a (\"b\")`"),
+            "Execution error: cannot read `a (\"b\")`"
+        );
+        assert_eq!(execution("Job 1 failed: no quotes"), "the job failed: Job 1 failed: no quotes");
+    }
 }

@@ -77,15 +77,14 @@ impl Cluster {
 }
 
 /// Waits until the scheduler can be reached.
-async fn connect(host: &str, port: u16, wait: Duration) -> Result<()> {
+pub(crate) async fn connect(host: &str, port: u16, wait: Duration) -> Result<()> {
     let deadline = Instant::now() + wait;
     loop {
         match TcpStream::connect((host, port)).await {
             Ok(_) => return Ok(()),
             Err(error) if Instant::now() >= deadline => {
-                let seconds = wait.as_secs();
                 return Err(BallistaError::Configuration(format!(
-                    "cannot connect to the scheduler at {host}:{port} within {seconds} seconds: {error}"
+                    "cannot connect to the scheduler at {host}:{port}: {error}"
                 )));
             }
             Err(_) => tokio::time::sleep(Duration::from_millis(200)).await,

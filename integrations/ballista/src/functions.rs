@@ -87,7 +87,7 @@ mod tests {
         assert_eq!(check_executor(&scheduler, &scheduler), Ok(()));
         assert_eq!(check_executor(&descriptions([f1()]), &scheduler), Ok(()));
         let found = check_executor(&scheduler, &descriptions([f1()])).unwrap_err();
-        let expected = "function `em`: expected em(answer: a string, prediction_answer: a string) -> Boolean, \
+        let expected = "function `em`: expected em(answer: a string or list of strings, prediction_answer: a string) -> Boolean, \
                         found no function of this name on the executor; ";
         assert_eq!(found, format!("{expected}{ADVICE}"));
         let strict = MetricFunctions::new(F1::default().with_threshold(0.8));
@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(found, format!("{expected}{ADVICE}"));
         let em = MetricFunctions::new(Em::default()).named("f1");
         let found = call(&em, "f1").unwrap_err();
-        let types = "(answer: a string, prediction_answer: a string) -> ";
+        let types = "(answer: a string or list of strings, prediction_answer: a string) -> ";
         let expected = format!("expected f1{types}Float64, found f1{types}Boolean in the query");
         assert!(found.contains(&expected), "{found}");
     }

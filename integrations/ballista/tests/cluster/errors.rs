@@ -96,7 +96,7 @@ fn an_executor_without_a_scheduler_ends() {
     let arguments = ["executor", "--scheduler", "127.0.0.1:9", "--wait", "1"];
     let mut executor = crate::processes::Process::start(&arguments, &[]);
     let line = executor.line("error: ");
-    let expected = "cannot connect to the scheduler at 127.0.0.1:9 within 1 seconds: ";
+    let expected = "cannot connect to the scheduler at 127.0.0.1:9: ";
     assert!(line.contains(expected), "{line}");
     assert_eq!(executor.end().code(), Some(2));
 }

@@ -92,6 +92,13 @@ fn the_commands_of_the_readme_print_csv() {
     let scheduler = start(&["scheduler", "--listen", "127.0.0.1:0"]);
     let line = scheduler.line("listening on port ");
     let address = format!("127.0.0.1:{}", line.rsplit(' ').next().unwrap());
+    let no_executor = Command::new(program)
+        .args(["sql", "--scheduler", &address, "SELECT em(x, x) FROM (VALUES ('a')) AS t(x)"])
+        .output()
+        .unwrap();
+    let expected = "error: the cluster has no executor; start one, and run the query again\n";
+    assert_eq!(String::from_utf8_lossy(&no_executor.stderr), expected);
+    assert_eq!(no_executor.status.code(), Some(2));
     let executors = [(); 2].map(|()| start(&["executor", "--scheduler", &address, "--cores", "1"]));
     for executor in &executors {
         let line = executor.line("registered");
