@@ -18,8 +18,9 @@ use crate::text::shown;
 /// use dsrs_metrics::metrics::F1;
 /// use dsrs_metrics::prelude::*;
 ///
-/// let metric = |f1: F1| MetricIdentity::of::<Example, Prediction>(&f1);
-/// let (one, other) = (metric(F1::default()), metric(F1::default().with_threshold(0.8)));
+/// let (f1, strict) = (F1::default(), F1::default().with_threshold(0.8));
+/// let one = MetricIdentity::of::<Example, Prediction>(&f1);
+/// let other = MetricIdentity::of::<Example, Prediction>(&strict);
 /// assert_eq!(one.differences(&one), []);
 /// let [difference] = &one.differences(&other)[..] else { panic!("one setting differs") };
 /// assert_eq!(difference.place, "`threshold`");

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 /// use dsrs_metrics::prelude::*;
 /// use dsrs_metrics_datafusion::MetricFunctions;
 ///
-/// let f1 = |metric: F1| MetricFunctions::new(metric).description();
-/// let (one, other) = (f1(F1::default()), f1(F1::default().with_threshold(0.8)));
+/// let one = MetricFunctions::new(F1::default()).description();
+/// let other = MetricFunctions::new(F1::default().with_threshold(0.8)).description();
 /// assert_eq!(one.difference(&one), None);
 /// assert_eq!(one.difference(&other).unwrap(), "expected `threshold` not set, found 0.8");
 /// ```
