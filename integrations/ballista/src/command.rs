@@ -149,7 +149,7 @@ impl Cluster {
         match role {
             Role::Scheduler(arguments) => {
                 let started = |port| eprintln!("scheduler: listening on port {port}");
-                let ended = self.run_scheduler(arguments.config(), started).await;
+                let ended = self.run_scheduler(arguments.config()?, started).await;
                 ended.map_err(|error| error.to_string())
             }
             Role::Executor(arguments) => {
@@ -187,9 +187,14 @@ impl Cluster {
 }
 
 impl SchedulerArguments {
-    fn config(self) -> SchedulerConfig {
+    fn config(self) -> Result<SchedulerConfig, String> {
         let Self { listen: (bind_host, bind_port), external_host, executor_timeout } = self;
-        SchedulerConfig {
+        if external_host.is_none() && ["0.0.0.0", "[::]"].contains(&&*bind_host) {
+            return Err(format!(
+                "--listen {bind_host}:{bind_port}: expected --external-host too, the name of this host for executors"
+            ));
+        }
+        Ok(SchedulerConfig {
             external_host: external_host.unwrap_or_else(|| bind_host.clone()),
             bind_host,
             bind_port,
@@ -197,7 +202,7 @@ impl SchedulerArguments {
             expire_dead_executor_interval_seconds: (executor_timeout / 2).max(1),
             no_executors_grace_period_seconds: executor_timeout,
             ..SchedulerConfig::default()
-        }
+        })
     }
 }
 
@@ -265,6 +270,23 @@ fn quoted(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_scheduler_on_all_addresses_needs_a_name() {
+        let config = |arguments: &[&str]| {
+            let arguments = ["program", "scheduler"].iter().chain(arguments);
+            let Role::Scheduler(scheduler) = Arguments::parse_from(arguments).role else {
+                panic!("not a scheduler")
+            };
+            scheduler.config().map(|config| config.external_host)
+        };
+        assert_eq!(config(&[]), Ok("127.0.0.1".to_owned()));
+        let all = ["--listen", "0.0.0.0:50050"];
+        let expected = "--listen 0.0.0.0:50050: expected --external-host too, the name of this host for executors";
+        assert_eq!(config(&all), Err(expected.to_owned()));
+        let named = [&all[..], &["--external-host", "node-1"]].concat();
+        assert_eq!(config(&named), Ok("node-1".to_owned()));
+    }
 
     #[test]
     fn errors_of_the_scheduler_are_the_innermost_message() {

@@ -1,5 +1,6 @@
 //! The executor process.
 
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -32,7 +33,13 @@ impl Cluster {
         let functions = self.functions();
 
         let listener = listen(&config.bind_host, config.port).await?;
-        config.port = listener.local_addr()?.port();
+        let address = listener.local_addr()?;
+        config.port = address.port();
+        // Ballista reads an address here, and no name.
+        config.bind_host = match address.ip() {
+            IpAddr::V4(ip) => ip.to_string(),
+            IpAddr::V6(ip) => format!("[{ip}]"),
+        };
         if config.grpc_port == 0 {
             // Ballista opens this port itself, so it is released here.
             config.grpc_port = listen(&config.bind_host, 0).await?.local_addr()?.port();
@@ -80,7 +87,7 @@ impl Cluster {
 pub(crate) async fn connect(host: &str, port: u16, wait: Duration) -> Result<()> {
     let deadline = Instant::now() + wait;
     loop {
-        match TcpStream::connect((host, port)).await {
+        match TcpStream::connect(format!("{host}:{port}")).await {
             Ok(_) => return Ok(()),
             Err(error) if Instant::now() >= deadline => {
                 return Err(BallistaError::Configuration(format!(

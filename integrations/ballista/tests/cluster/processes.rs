@@ -109,8 +109,19 @@ impl Running {
     }
 
     fn executor(&self, variant: &str, environment: &[(&str, &OsStr)]) -> Process {
-        let scheduler = format!("127.0.0.1:{}", self.port);
-        let arguments = ["executor", "--scheduler", &scheduler, "--cores", "2", "--heartbeat", "1"];
+        // A name, which is resolved.
+        let scheduler = format!("localhost:{}", self.port);
+        let arguments = [
+            "executor",
+            "--listen",
+            "localhost:0",
+            "--scheduler",
+            &scheduler,
+            "--cores",
+            "2",
+            "--heartbeat",
+            "1",
+        ];
         let variant = [(VARIANT, OsStr::new(variant))];
         Process::start(&arguments, &[environment, &variant].concat())
     }
