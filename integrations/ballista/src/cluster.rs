@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ballista::prelude::SessionContextExt as _;
 use ballista_core::extension::SessionConfigExt as _;
+use ballista_core::serde::{BallistaLogicalExtensionCodec, BallistaPhysicalExtensionCodec};
 use datafusion::common::{Result, plan_datafusion_err, plan_err};
 use datafusion::execution::FunctionRegistry as _;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
@@ -182,11 +183,18 @@ impl Functions {
         Arc::new(FunctionCodec { functions: Arc::clone(self), others })
     }
 
-    pub(crate) fn physical_codec(
+    /// Adds the functions to the codecs of a process, which are Ballista's if there are no others.
+    pub(crate) fn add_codecs(
         self: &Arc<Self>,
-        others: Arc<dyn PhysicalExtensionCodec>,
-    ) -> Arc<dyn PhysicalExtensionCodec> {
-        Arc::new(FunctionCodec { functions: Arc::clone(self), others })
+        logical: &mut Option<Arc<dyn LogicalExtensionCodec>>,
+        physical: &mut Option<Arc<dyn PhysicalExtensionCodec>>,
+    ) {
+        let others = logical.take();
+        let others = others.unwrap_or_else(|| Arc::new(BallistaLogicalExtensionCodec::default()));
+        *logical = Some(self.logical_codec(others));
+        let others = physical.take();
+        let others = others.unwrap_or_else(|| Arc::new(BallistaPhysicalExtensionCodec::default()));
+        *physical = Some(Arc::new(FunctionCodec { functions: Arc::clone(self), others }));
     }
 }
 

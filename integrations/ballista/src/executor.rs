@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use ballista_core::error::{BallistaError, Result};
 use ballista_core::registry::BallistaFunctionRegistry;
-use ballista_core::serde::{BallistaLogicalExtensionCodec, BallistaPhysicalExtensionCodec};
 use ballista_core::utils::default_session_builder;
 use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
 use datafusion::prelude::SessionConfig;
@@ -52,12 +51,8 @@ impl Cluster {
         let work_dir = config.work_dir.take().or(temporary).unwrap_or_default();
         config.work_dir = Some(work_dir.clone());
 
-        let others = config.override_logical_codec.take();
-        let others = others.unwrap_or_else(|| Arc::new(BallistaLogicalExtensionCodec::default()));
-        config.override_logical_codec = Some(functions.logical_codec(others));
-        let others = config.override_physical_codec.take();
-        let others = others.unwrap_or_else(|| Arc::new(BallistaPhysicalExtensionCodec::default()));
-        config.override_physical_codec = Some(functions.physical_codec(others));
+        functions
+            .add_codecs(&mut config.override_logical_codec, &mut config.override_physical_codec);
         let mut state = default_session_builder(SessionConfig::new())?;
         functions.register(&mut state)?;
         config.override_function_registry = Some(Arc::new(BallistaFunctionRegistry::from(&state)));

@@ -3,7 +3,6 @@
 use std::sync::{Arc, Mutex};
 
 use ballista_core::error::{BallistaError, Result};
-use ballista_core::serde::{BallistaLogicalExtensionCodec, BallistaPhysicalExtensionCodec};
 use ballista_core::utils::default_session_builder;
 use ballista_scheduler::cluster::BallistaCluster;
 use ballista_scheduler::config::SchedulerConfig;
@@ -38,12 +37,8 @@ impl Cluster {
         })?;
         config.bind_port = listener.local_addr()?.port();
 
-        let others = config.override_logical_codec.take();
-        let others = others.unwrap_or_else(|| Arc::new(BallistaLogicalExtensionCodec::default()));
-        config.override_logical_codec = Some(functions.logical_codec(others));
-        let others = config.override_physical_codec.take();
-        let others = others.unwrap_or_else(|| Arc::new(BallistaPhysicalExtensionCodec::default()));
-        config.override_physical_codec = Some(functions.physical_codec(others));
+        functions
+            .add_codecs(&mut config.override_logical_codec, &mut config.override_physical_codec);
         let build = config.override_session_builder.take();
         let build = build.unwrap_or_else(|| Arc::new(default_session_builder));
         let (added, executors) = (Arc::clone(&functions), Arc::clone(&known));
