@@ -1,6 +1,6 @@
 //! The command line of all processes of a cluster.
 
-use std::io::{BufWriter, ErrorKind, stdout};
+use std::io::{BufWriter, stdout};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use clap::{Args, Parser, Subcommand};
 use datafusion::common::{exec_datafusion_err, plan_datafusion_err};
 use datafusion::error::DataFusionError;
 use datafusion::prelude::SessionConfig;
-use dsrs_metrics_datafusion::{register_files, tables, write_csv};
+use dsrs_metrics_datafusion::{is_broken_pipe, register_files, tables, write_csv};
 
+use crate::address::wait_for_scheduler;
 use crate::cluster::Cluster;
-use crate::executor;
 
 /// Metrics in SQL on many machines.
 ///
@@ -176,7 +176,7 @@ impl Cluster {
         for (key, value) in &settings {
             config.options_mut().set(key, value)?;
         }
-        let reached = executor::connect(&host, port, Duration::ZERO).await;
+        let reached = wait_for_scheduler(&host, port, Duration::ZERO).await;
         reached.map_err(|error| exec_datafusion_err!("{error}"))?;
         let ctx = self.connect(&format!("http://{host}:{port}"), config).await?;
         for (name, files) in tables {
@@ -225,12 +225,6 @@ impl ExecutorArguments {
             ..ExecutorProcessConfig::default()
         }
     }
-}
-
-/// Returns whether the reader of the output ended, as `head` does.
-fn is_broken_pipe(error: &DataFusionError) -> bool {
-    let DataFusionError::IoError(error) = error.find_root() else { return false };
-    error.kind() == ErrorKind::BrokenPipe
 }
 
 /// Returns the message of an error. What comes from the scheduler is the text of Rust's `Debug` in several layers, of which only

@@ -2,21 +2,22 @@
 
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use ballista_core::error::{BallistaError, Result};
+use ballista_core::error::Result;
 use ballista_core::registry::BallistaFunctionRegistry;
 use ballista_core::utils::default_session_builder;
 use ballista_executor::executor_process::{ExecutorProcessConfig, start_executor_process};
 use datafusion::prelude::SessionConfig;
-use tokio::net::{TcpListener, TcpStream};
 
+use crate::address::{listen, wait_for_scheduler};
 use crate::cluster::Cluster;
 use crate::flight::FlightServer;
 
 impl Cluster {
     /// Runs an executor until it is stopped by a signal or by the scheduler, and calls a function once the scheduler has accepted
-    /// it. A port of the configuration that is 0 is a free one. Without `work_dir`, the intermediate files are in a temporary folder, which is removed at the end.
+    /// it. A port of the configuration that is 0 is a free one. Without `work_dir`, the intermediate files are in a temporary
+    /// folder, which is removed at the end.
     ///
     /// Codecs of the configuration are kept: the functions of the cluster are added to them. The function registry and the
     /// Flight service are those of the cluster.
@@ -59,7 +60,7 @@ impl Cluster {
 
         // Ballista measures this time from zero again and again, and would wait without end.
         let wait = Duration::from_secs(config.scheduler_connect_timeout_seconds.into());
-        connect(&config.scheduler_host, config.scheduler_port, wait).await?;
+        wait_for_scheduler(&config.scheduler_host, config.scheduler_port, wait).await?;
         config.scheduler_connect_timeout_seconds = 0;
 
         // The scheduler asks for the functions while it registers the executor, which is before Ballista starts the service.
@@ -76,27 +77,4 @@ impl Cluster {
         }));
         start_executor_process(Arc::new(config)).await
     }
-}
-
-/// Waits until the scheduler can be reached.
-pub(crate) async fn connect(host: &str, port: u16, wait: Duration) -> Result<()> {
-    let deadline = Instant::now() + wait;
-    loop {
-        match TcpStream::connect(format!("{host}:{port}")).await {
-            Ok(_) => return Ok(()),
-            Err(error) if Instant::now() >= deadline => {
-                return Err(BallistaError::Configuration(format!(
-                    "cannot connect to the scheduler at {host}:{port}: {error}"
-                )));
-            }
-            Err(_) => tokio::time::sleep(Duration::from_millis(200)).await,
-        }
-    }
-}
-
-async fn listen(host: &str, port: u16) -> Result<TcpListener> {
-    let address = format!("{host}:{port}");
-    TcpListener::bind(&address).await.map_err(|error| {
-        BallistaError::Configuration(format!("cannot listen on {address}: {error}"))
-    })
 }

@@ -2,15 +2,15 @@
 
 use std::sync::{Arc, Mutex};
 
-use ballista_core::error::{BallistaError, Result};
+use ballista_core::error::Result;
 use ballista_core::utils::default_session_builder;
 use ballista_scheduler::cluster::BallistaCluster;
 use ballista_scheduler::config::SchedulerConfig;
 use ballista_scheduler::scheduler_process::{create_scheduler, start_grpc_service_with_listener};
 use datafusion::common::plan_datafusion_err;
 use datafusion_proto::protobuf::{LogicalPlanNode, PhysicalPlanNode};
-use tokio::net::TcpListener;
 
+use crate::address::listen;
 use crate::cluster::Cluster;
 use crate::executors::{CheckedExecutors, Known};
 
@@ -31,10 +31,7 @@ impl Cluster {
         let functions = self.functions();
         let known = Arc::new(Mutex::new(Known::default()));
 
-        let address = format!("{}:{}", config.bind_host, config.bind_port);
-        let listener = TcpListener::bind(&address).await.map_err(|error| {
-            BallistaError::Configuration(format!("cannot listen on {address}: {error}"))
-        })?;
+        let listener = listen(&config.bind_host, config.bind_port).await?;
         config.bind_port = listener.local_addr()?.port();
 
         functions

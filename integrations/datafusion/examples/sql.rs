@@ -13,13 +13,15 @@
 #[path = "sql/metrics.rs"]
 mod metrics;
 
-use std::io::{BufWriter, ErrorKind, stdout};
+use std::io::{BufWriter, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use datafusion::error::{DataFusionError, Result};
+use datafusion::error::Result;
 use datafusion::prelude::{SessionConfig, SessionContext};
-use dsrs_metrics_datafusion::{RegisterMetric as _, register_files, tables, write_csv};
+use dsrs_metrics_datafusion::{
+    RegisterMetric as _, is_broken_pipe, register_files, tables, write_csv,
+};
 
 const USAGE: &str = "usage: sql [--metric NAME=METRIC[,KEY=VALUE..]].. NAME=FILE.. \"SELECT ..\"";
 
@@ -61,10 +63,4 @@ type Tables = Vec<(String, Vec<PathBuf>)>;
 fn arguments(mut arguments: Vec<String>) -> Result<(Tables, String), String> {
     let query = arguments.pop().ok_or("expected a query, found no arguments")?;
     Ok((tables(arguments)?, query))
-}
-
-/// Returns whether the reader of the output ended, as `head` does.
-fn is_broken_pipe(error: &DataFusionError) -> bool {
-    let DataFusionError::IoError(error) = error.find_root() else { return false };
-    error.kind() == ErrorKind::BrokenPipe
 }

@@ -1,11 +1,11 @@
 //! Results of queries as CSV.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, Fields};
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
-use datafusion::common::Result;
+use datafusion::common::{DataFusionError, Result};
 use datafusion::prelude::DataFrame;
 use futures::StreamExt;
 
@@ -23,6 +23,23 @@ pub async fn write_csv(rows: DataFrame, output: &mut (dyn Write + Send)) -> Resu
     }
     output.flush()?;
     Ok(())
+}
+
+/// Returns whether an error of [`write_csv`] is that the reader of the output ended, as `head` does, which a program
+/// does not report.
+///
+/// ```
+/// use std::io::{Error, ErrorKind};
+///
+/// use dsrs_metrics_datafusion::is_broken_pipe;
+///
+/// assert!(is_broken_pipe(&Error::from(ErrorKind::BrokenPipe).into()));
+/// assert!(!is_broken_pipe(&Error::from(ErrorKind::StorageFull).into()));
+/// ```
+#[must_use]
+pub fn is_broken_pipe(error: &DataFusionError) -> bool {
+    let DataFusionError::IoError(error) = error.find_root() else { return false };
+    error.kind() == ErrorKind::BrokenPipe
 }
 
 fn names(prefix: &str, fields: &Fields) -> Vec<String> {

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::DataType;
-use datafusion::common::{Result, exec_datafusion_err, plan_err};
+use datafusion::common::{
+    DataFusionError, Result, exec_datafusion_err, plan_datafusion_err, plan_err,
+};
 use datafusion::datasource::file_format::FileFormat;
 use datafusion::datasource::file_format::csv::CsvFormat;
 use datafusion::datasource::file_format::json::JsonFormat;
@@ -15,8 +17,7 @@ use datafusion::datasource::listing::{
 use datafusion::prelude::SessionContext;
 
 /// The formats of files, by their extension.
-const FORMATS: &str = "jsonl, ndjson, json, csv or parquet";
-const FORMATS_OF_FILES: [&str; 5] = ["jsonl", "ndjson", "json", "csv", "parquet"];
+const FORMATS: [&str; 5] = ["jsonl", "ndjson", "json", "csv", "parquet"];
 
 /// Registers files as one table: JSONL, a list in a JSON file, CSV, or Parquet, all of the same format. A folder is its files,
 /// and folders in it that are named `COLUMN=VALUE` are a column.
@@ -116,8 +117,14 @@ fn format(extension: &str, file: &Path) -> Result<Arc<dyn FileFormat>> {
             Arc::new(csv.with_newlines_in_values(true))
         }
         "parquet" => Arc::new(ParquetFormat::default()),
-        _ => return plan_err!("expected a {FORMATS} file, found `{}`", file.display()),
+        _ => return Err(unknown_format(file)),
     })
+}
+
+fn unknown_format(file: &Path) -> DataFusionError {
+    let [others @ .., last] = FORMATS;
+    let (others, file) = (others.join(", "), file.display());
+    plan_datafusion_err!("expected a {others} or {last} file, found `{file}`")
 }
 
 /// Returns the extension of a file, or of the files in a folder.
@@ -128,12 +135,12 @@ fn extension(path: &Path) -> Result<String> {
     let mut found = Vec::new();
     add_extensions(path, &mut found)
         .map_err(|error| exec_datafusion_err!("cannot read `{}`: {error}", path.display()))?;
-    let path = path.display();
     match &found[..] {
-        [] => plan_err!("expected a {FORMATS} file, found `{path}`"),
+        [] => Err(unknown_format(path)),
         [extension] => Ok(extension.clone()),
         [one, other, ..] => plan_err!(
-            "expected files of one format in `{path}`, found .{one} and .{other}; write one NAME=FILE for each file"
+            "expected files of one format in `{}`, found .{one} and .{other}; write one NAME=FILE for each file",
+            path.display()
         ),
     }
 }
@@ -145,10 +152,9 @@ fn add_extensions(path: &Path, found: &mut Vec<String>) -> std::io::Result<()> {
             let entry = entry?;
             let is_hidden = entry.file_name().to_string_lossy().starts_with(['.', '_']);
             let path = entry.path();
-            let has_format = || {
-                FORMATS_OF_FILES.iter().any(|it| path.extension().is_some_and(|found| found == *it))
-            };
-            if !is_hidden && (entry.file_type()?.is_dir() || has_format()) {
+            let extension = path.extension();
+            let has_format = FORMATS.iter().any(|format| extension.is_some_and(|it| it == *format));
+            if !is_hidden && (has_format || path.is_dir()) {
                 add_extensions(&path, found)?;
             }
         }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use datafusion::common::{Result, plan_err};
-use datafusion::execution::FunctionRegistry as _;
 use datafusion::prelude::SessionContext;
 use dsrs_metrics::metrics::{CreateError, Registry};
 use dsrs_metrics::{Metric, ParamError, Params};
@@ -37,7 +36,7 @@ pub(crate) fn take_metrics(arguments: &mut Vec<String>) -> Result<Metrics, Strin
 /// A function of one of the names exists.
 pub(crate) fn register(ctx: &SessionContext, metrics: Metrics) -> Result<()> {
     for (name, metric) in metrics {
-        if ctx.udf(&name).is_ok() || ctx.udaf(&name).is_ok() {
+        if ctx.has_function(&name) {
             return plan_err!(
                 "{OPTION} {name}=..: the function `{name}` exists; write another name"
             );
