@@ -5,9 +5,19 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use dsrs_metrics::judge::Prompt;
+use dsrs_metrics::prelude::*;
 use serde_json::json;
 
 use crate::server::{Answer, Received};
+
+/// Grade the answer.
+#[judge(reasoning = false, range = 0.0..=1.0)]
+pub(crate) struct Graded {
+    #[input(pred)]
+    answer: String,
+    #[output(range = 0.0..=1.0)]
+    score: f64,
+}
 
 /// The attempts of a request before it fails.
 pub(crate) const ATTEMPTS: u32 = 4;

@@ -7,20 +7,11 @@ use std::time::Duration;
 use dsrs_metrics::prelude::*;
 use dsrs_metrics::{Evaluate, Outcome, Pair};
 
-use crate::fault_table::{ATTEMPTS, Seen, answer, expected, score};
+use crate::fault_table::{ATTEMPTS, GradedJudge, Seen, answer, expected, score};
 use crate::server::Server;
 use crate::{plain, quick};
 
 const ROWS: usize = 5000;
-
-/// Grade the answer.
-#[judge(reasoning = false, range = 0.0..=1.0)]
-struct Graded {
-    #[input(pred)]
-    answer: String,
-    #[output(range = 0.0..=1.0)]
-    score: f64,
-}
 
 fn check(row: usize, outcome: &Outcome, attempts: [u32; 2]) {
     let (fault, tries) = expected(row);

@@ -9,7 +9,7 @@ use dsrs_metrics::prelude::*;
 use dsrs_metrics_ballista::Cluster;
 use dsrs_metrics_datafusion::{MetricFunctions, RegisterMetric as _};
 
-use crate::fault_table::ATTEMPTS;
+use crate::fault_table::{ATTEMPTS, GradedJudge};
 
 /// The arguments of the process, separated by line breaks.
 pub(crate) const ARGUMENTS: &str = "DSRS_METRICS_CLUSTER_ARGUMENTS";
@@ -49,15 +49,6 @@ mod other {
     pub(super) fn fragile(#[pred] reply: i64) -> f64 {
         reply as f64
     }
-}
-
-/// Grade the answer.
-#[judge(reasoning = false, range = 0.0..=1.0)]
-struct Graded {
-    #[input(pred)]
-    answer: String,
-    #[output(range = 0.0..=1.0)]
-    score: f64,
 }
 
 /// The cluster of a program. Some variants differ, and a model adds a judge.
