@@ -20,14 +20,20 @@ use serde::{Deserialize, Serialize};
 pub struct FunctionDescription {
     /// The call with its types: `f1(answer: a string, prediction_answer: a string) -> Float64`.
     call: String,
+    /// The fields of the gold row and of the prediction that are arguments, of a metric that reads whole rows.
+    fields: Option<(Vec<String>, Vec<String>)>,
     /// The version of this crate, which defines how rows are read and what an aggregate keeps of them.
     library: String,
     metric: MetricIdentity,
 }
 
 impl FunctionDescription {
-    pub(crate) fn new(call: String, metric: MetricIdentity) -> Self {
-        Self { call, library: env!("CARGO_PKG_VERSION").to_owned(), metric }
+    pub(crate) fn new(
+        call: String,
+        fields: Option<(Vec<String>, Vec<String>)>,
+        metric: MetricIdentity,
+    ) -> Self {
+        Self { call, fields, library: env!("CARGO_PKG_VERSION").to_owned(), metric }
     }
 
     /// Returns the call with its types.
@@ -49,6 +55,13 @@ impl FunctionDescription {
         if self.call != found.call {
             return Some(format!("expected {}, found {}", self.call, found.call));
         }
+        if self.fields != found.fields {
+            let shown = |description: &Self| match &description.fields {
+                Some((gold, pred)) => format!("with_fields({gold:?}, {pred:?})"),
+                None => "the fields of the metric".to_owned(),
+            };
+            return Some(format!("expected {}, found {}", shown(self), shown(found)));
+        }
         if self.library != found.library {
             let (expected, found) = (&self.library, &found.library);
             return Some(format!(
@@ -57,5 +70,26 @@ impl FunctionDescription {
         }
         let first = self.metric.differences(&found.metric).into_iter().next()?;
         Some(format!("expected {} {}, found {}", first.place, first.expected, first.found))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dsrs_metrics::metric_fn;
+
+    use crate::MetricFunctions;
+
+    #[test]
+    fn the_sides_of_fields_are_compared() {
+        let function = |gold: &[&str], pred: &[&str]| {
+            let same = metric_fn("same", |gold, pred| gold.get("a") == pred.get("b"));
+            let fields =
+                |names: &[&str]| names.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>();
+            MetricFunctions::new(same).with_fields(fields(gold), fields(pred)).description()
+        };
+        let (one, other) = (function(&["a"], &["b"]), function(&["a", "b"], &[]));
+        assert_eq!(one.difference(&function(&["a"], &["b"])), None);
+        let expected = r#"expected with_fields(["a"], ["b"]), found with_fields(["a", "b"], [])"#;
+        assert_eq!(one.difference(&other).unwrap(), expected);
     }
 }

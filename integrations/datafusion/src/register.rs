@@ -94,7 +94,7 @@ impl MetricFunctions {
         let metric = MetricIdentity::of::<Example, Prediction>(&*self.metric);
         let value = self.column().data_type(Output::Score);
         let call = self.arguments().typed_call(&self.name, &value);
-        FunctionDescription::new(call, metric)
+        FunctionDescription::new(call, self.fields.clone(), metric)
     }
 
     fn arguments(&self) -> Arguments {
