@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use ballista::prelude::SessionContextExt as _;
 use ballista_core::extension::SessionConfigExt as _;
 use ballista_core::serde::{BallistaLogicalExtensionCodec, BallistaPhysicalExtensionCodec};
-use datafusion::common::{Result, plan_datafusion_err, plan_err};
+use datafusion::common::{Result, plan_datafusion_err};
 use datafusion::execution::FunctionRegistry as _;
 use datafusion::execution::session_state::{SessionState, SessionStateBuilder};
 use datafusion::logical_expr::{AggregateUDF, ScalarUDF};
@@ -159,21 +159,6 @@ impl Functions {
     /// Returns whether this is the name of an aggregate over scores.
     pub(crate) fn is_aggregate(&self, name: &str) -> bool {
         aggregate_functions().iter().any(|function| function.name() == name)
-    }
-
-    /// Validates that the aggregates of another process keep the same of the rows.
-    pub(crate) fn check_library(&self, name: &str, found: &str) -> Result<()> {
-        let expected = self.library();
-        if found == expected {
-            return Ok(());
-        }
-        plan_err!(
-            "function `{name}`: expected version {expected} of dsrs-metrics-ballista, found {found} in the query; {ADVICE}"
-        )
-    }
-
-    pub(crate) fn library(&self) -> &'static str {
-        env!("CARGO_PKG_VERSION")
     }
 
     pub(crate) fn logical_codec(

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::TableProvider;
-use datafusion::common::{Result, TableReference, plan_datafusion_err};
+use datafusion::common::{Result, TableReference, plan_datafusion_err, plan_err};
 use datafusion::datasource::file_format::FileFormatFactory;
 use datafusion::execution::TaskContext;
 use datafusion::logical_expr::{
@@ -23,13 +23,16 @@ use serde::{Deserialize, Serialize};
 use crate::cluster::Functions;
 use crate::functions::{ADVICE, check_call, metric};
 
+/// The version of this crate, which defines what the aggregates keep of the rows.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// A function in a plan.
 #[derive(Debug, Serialize, Deserialize)]
 enum Encoded {
     /// A function of a metric.
     Metric(FunctionDescription),
     /// An aggregate over scores, with the smallest and the largest score. As bits, since JSON has no infinity.
-    Aggregate { library: String, range: Option<[u64; 2]> },
+    Aggregate { version: String, range: Option<[u64; 2]> },
 }
 
 /// Encodes and decodes functions, and leaves everything else to the codec of Ballista or of the user.
@@ -60,8 +63,7 @@ impl<C: ?Sized> FunctionCodec<C> {
             return self.encode_metric(function.name(), buffer);
         }
         let range = score_range(function).map(|it| [it.min.to_bits(), it.max.to_bits()]);
-        let library = self.functions.library().to_owned();
-        self.encode(&Encoded::Aggregate { library, range }, buffer)?;
+        self.encode(&Encoded::Aggregate { version: VERSION.to_owned(), range }, buffer)?;
         Ok(true)
     }
 
@@ -93,10 +95,13 @@ impl<C: ?Sized> FunctionCodec<C> {
                 check_call(&self.functions.descriptions, name, &found)?;
                 None
             }
-            Encoded::Aggregate { library, range } => {
-                self.functions.check_library(name, &library)?;
-                range.map(|range| range.map(f64::from_bits))
+            Encoded::Aggregate { version, .. } if version != VERSION => {
+                return plan_err!(
+                    "function `{name}`: expected version {VERSION} of dsrs-metrics-ballista, found {version} in the query; \
+                     {ADVICE}"
+                );
             }
+            Encoded::Aggregate { range, .. } => range.map(|range| range.map(f64::from_bits)),
         };
         let function = self.functions.aggregate(name)?;
         let bound =
@@ -105,34 +110,65 @@ impl<C: ?Sized> FunctionCodec<C> {
     }
 }
 
+// The methods for functions, which the traits for logical and for physical plans both have.
+macro_rules! functions {
+    () => {
+        fn try_encode_udf(&self, function: &ScalarUDF, buffer: &mut Vec<u8>) -> Result<()> {
+            match self.encode_metric(function.name(), buffer)? {
+                true => Ok(()),
+                false => self.others.try_encode_udf(function, buffer),
+            }
+        }
+
+        fn try_decode_udf(&self, name: &str, bytes: &[u8]) -> Result<Arc<ScalarUDF>> {
+            match self.decode_scalar(name, bytes)? {
+                Some(function) => Ok(function),
+                None => self.others.try_decode_udf(name, bytes),
+            }
+        }
+
+        fn try_encode_udaf(&self, function: &AggregateUDF, buffer: &mut Vec<u8>) -> Result<()> {
+            match self.encode_aggregate(function, buffer)? {
+                true => Ok(()),
+                false => self.others.try_encode_udaf(function, buffer),
+            }
+        }
+
+        fn try_decode_udaf(&self, name: &str, bytes: &[u8]) -> Result<Arc<AggregateUDF>> {
+            match self.decode_aggregate(name, bytes)? {
+                Some(function) => Ok(function),
+                None => self.others.try_decode_udaf(name, bytes),
+            }
+        }
+
+        fn try_decode_higher_order_function(
+            &self,
+            name: &str,
+            bytes: &[u8],
+        ) -> Result<Arc<HigherOrderUDF>> {
+            self.others.try_decode_higher_order_function(name, bytes)
+        }
+
+        fn try_encode_higher_order_function(
+            &self,
+            node: &HigherOrderUDF,
+            buffer: &mut Vec<u8>,
+        ) -> Result<()> {
+            self.others.try_encode_higher_order_function(node, buffer)
+        }
+
+        fn try_decode_udwf(&self, name: &str, bytes: &[u8]) -> Result<Arc<WindowUDF>> {
+            self.others.try_decode_udwf(name, bytes)
+        }
+
+        fn try_encode_udwf(&self, node: &WindowUDF, buffer: &mut Vec<u8>) -> Result<()> {
+            self.others.try_encode_udwf(node, buffer)
+        }
+    };
+}
+
 impl LogicalExtensionCodec for FunctionCodec<dyn LogicalExtensionCodec> {
-    fn try_encode_udf(&self, function: &ScalarUDF, buffer: &mut Vec<u8>) -> Result<()> {
-        match self.encode_metric(function.name(), buffer)? {
-            true => Ok(()),
-            false => self.others.try_encode_udf(function, buffer),
-        }
-    }
-
-    fn try_decode_udf(&self, name: &str, bytes: &[u8]) -> Result<Arc<ScalarUDF>> {
-        match self.decode_scalar(name, bytes)? {
-            Some(function) => Ok(function),
-            None => self.others.try_decode_udf(name, bytes),
-        }
-    }
-
-    fn try_encode_udaf(&self, function: &AggregateUDF, buffer: &mut Vec<u8>) -> Result<()> {
-        match self.encode_aggregate(function, buffer)? {
-            true => Ok(()),
-            false => self.others.try_encode_udaf(function, buffer),
-        }
-    }
-
-    fn try_decode_udaf(&self, name: &str, bytes: &[u8]) -> Result<Arc<AggregateUDF>> {
-        match self.decode_aggregate(name, bytes)? {
-            Some(function) => Ok(function),
-            None => self.others.try_decode_udaf(name, bytes),
-        }
-    }
+    functions!();
 
     fn try_decode(
         &self,
@@ -181,60 +217,10 @@ impl LogicalExtensionCodec for FunctionCodec<dyn LogicalExtensionCodec> {
     ) -> Result<()> {
         self.others.try_encode_file_format(buffer, node)
     }
-
-    fn try_decode_higher_order_function(
-        &self,
-        name: &str,
-        bytes: &[u8],
-    ) -> Result<Arc<HigherOrderUDF>> {
-        self.others.try_decode_higher_order_function(name, bytes)
-    }
-
-    fn try_encode_higher_order_function(
-        &self,
-        node: &HigherOrderUDF,
-        buffer: &mut Vec<u8>,
-    ) -> Result<()> {
-        self.others.try_encode_higher_order_function(node, buffer)
-    }
-
-    fn try_decode_udwf(&self, name: &str, bytes: &[u8]) -> Result<Arc<WindowUDF>> {
-        self.others.try_decode_udwf(name, bytes)
-    }
-
-    fn try_encode_udwf(&self, node: &WindowUDF, buffer: &mut Vec<u8>) -> Result<()> {
-        self.others.try_encode_udwf(node, buffer)
-    }
 }
 
 impl PhysicalExtensionCodec for FunctionCodec<dyn PhysicalExtensionCodec> {
-    fn try_encode_udf(&self, function: &ScalarUDF, buffer: &mut Vec<u8>) -> Result<()> {
-        match self.encode_metric(function.name(), buffer)? {
-            true => Ok(()),
-            false => self.others.try_encode_udf(function, buffer),
-        }
-    }
-
-    fn try_decode_udf(&self, name: &str, bytes: &[u8]) -> Result<Arc<ScalarUDF>> {
-        match self.decode_scalar(name, bytes)? {
-            Some(function) => Ok(function),
-            None => self.others.try_decode_udf(name, bytes),
-        }
-    }
-
-    fn try_encode_udaf(&self, function: &AggregateUDF, buffer: &mut Vec<u8>) -> Result<()> {
-        match self.encode_aggregate(function, buffer)? {
-            true => Ok(()),
-            false => self.others.try_encode_udaf(function, buffer),
-        }
-    }
-
-    fn try_decode_udaf(&self, name: &str, bytes: &[u8]) -> Result<Arc<AggregateUDF>> {
-        match self.decode_aggregate(name, bytes)? {
-            Some(function) => Ok(function),
-            None => self.others.try_decode_udaf(name, bytes),
-        }
-    }
+    functions!();
 
     fn try_decode(
         &self,
@@ -255,22 +241,6 @@ impl PhysicalExtensionCodec for FunctionCodec<dyn PhysicalExtensionCodec> {
         self.others.try_encode(node, buffer, converter)
     }
 
-    fn try_decode_higher_order_function(
-        &self,
-        name: &str,
-        bytes: &[u8],
-    ) -> Result<Arc<HigherOrderUDF>> {
-        self.others.try_decode_higher_order_function(name, bytes)
-    }
-
-    fn try_encode_higher_order_function(
-        &self,
-        node: &HigherOrderUDF,
-        buffer: &mut Vec<u8>,
-    ) -> Result<()> {
-        self.others.try_encode_higher_order_function(node, buffer)
-    }
-
     fn try_decode_expr(
         &self,
         bytes: &[u8],
@@ -287,13 +257,5 @@ impl PhysicalExtensionCodec for FunctionCodec<dyn PhysicalExtensionCodec> {
         ctx: &PhysicalExprEncodeCtx<'_>,
     ) -> Result<()> {
         self.others.try_encode_expr(node, buffer, ctx)
-    }
-
-    fn try_decode_udwf(&self, name: &str, bytes: &[u8]) -> Result<Arc<WindowUDF>> {
-        self.others.try_decode_udwf(name, bytes)
-    }
-
-    fn try_encode_udwf(&self, node: &WindowUDF, buffer: &mut Vec<u8>) -> Result<()> {
-        self.others.try_encode_udwf(node, buffer)
     }
 }

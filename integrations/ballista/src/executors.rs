@@ -19,7 +19,7 @@ use crate::functions::{Descriptions, check_executor};
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     executors: HashSet<String>,
-    /// Why an executor was refused, with its address.
+    /// Why an executor was refused since the last one was accepted, with its address.
     refused: Option<String>,
 }
 
@@ -69,7 +69,6 @@ impl ClusterState for CheckedExecutors {
         let checked = found.and_then(|found| check_executor(&self.functions, &found));
         if let Err(problem) = checked {
             let reason = format!("executor {host}:{port} was refused: {problem}");
-            log::error!("{reason}");
             self.change(|known| known.refused = Some(reason.clone()));
             return Err(BallistaError::Configuration(reason));
         }
@@ -77,6 +76,7 @@ impl ClusterState for CheckedExecutors {
         self.state.register_executor(metadata, data).await?;
         self.change(|known| {
             known.executors.insert(id);
+            known.refused = None;
         });
         Ok(())
     }
